@@ -1,0 +1,45 @@
+"""Errors: a malformed node, a contradiction, and what is merely unknown."""
+
+from __future__ import annotations
+
+
+class OnnxInferError(ValueError):
+    """Base of the errors that inference raises."""
+
+
+class OpUsageError(OnnxInferError):
+    """The node does not follow its operator's schema: arity, a missing input or attribute, a wrong kind of attribute."""
+
+
+class ShapeInferenceError(OnnxInferError):
+    """The node contradicts its operator's law: an axis out of range, ranks or sizes that provably differ."""
+
+
+class StrictModeError(ShapeInferenceError):
+    """Raised in strict mode with every diagnostic; `onnx_infer.infer_shapes` raises it as onnx's `InferenceError` too."""
+
+
+class Unknown(Exception):  # noqa: N818  (not an error: the honest answer)
+    """What a rule raises, or is given, where its result cannot be known; the note says why.
+
+    >>> str(Unknown("the value of axes is not known"))
+    'the value of axes is not known'
+    """
+
+    @property
+    def note(self) -> str:
+        """Why it is not known."""
+        return str(self.args[0]) if self.args else ""
+
+
+def require(condition: object, law: str, *values: object) -> None:
+    """Raise `ShapeInferenceError` with the law and the values that break it, unless the condition holds.
+
+    >>> require(2 < 1, "axis is out of range", 2)
+    Traceback (most recent call last):
+    ...
+    onnx_infer.errors.ShapeInferenceError: axis is out of range: 2
+    """
+    if not condition:
+        shown = " != ".join(map(str, values)) if len(values) == 2 else ", ".join(map(str, values))
+        raise ShapeInferenceError(f"{law}: {shown}" if values else law)

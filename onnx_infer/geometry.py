@@ -1,0 +1,218 @@
+"""The laws that operator families share: broadcasting, unification of sizes, axes, exact quotients, slice lengths."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symdim import Expr, Var, ceildiv, maximum, minimum, product
+
+from .errors import ShapeInferenceError, Unknown, require
+from .trace import fresh, state
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from .tensor import Dim, Shape
+
+
+def bounds(size: Dim) -> tuple[int | None, int | None]:
+    """The interval of a size, both ends inclusive; None is infinite."""
+    return (size, size) if isinstance(size, int) else size.bounds()
+
+
+def at_least(size: Dim, low: int) -> bool:
+    """Whether the interval of the size proves `size >= low`."""
+    if isinstance(size, int):
+        return size >= low
+    lo, _ = size.bounds()
+    return lo is not None and lo >= low
+
+
+def differ(a: Dim, b: Dim) -> bool:
+    """Whether the intervals prove `a != b`."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a != b
+    lo, hi = bounds(a - b)
+    return (lo is not None and lo > 0) or (hi is not None and hi < 0)
+
+
+def is_fresh(size: Dim) -> bool:
+    """Whether a size contains a symbol that only the data decide."""
+    return isinstance(size, Expr) and any(v.origin is not None for v in size.variables())
+
+
+def _rank_of_knowledge(size: Dim) -> tuple[bool, bool]:
+    """Sorts sizes by what they say: an int before an expression of declared names before one with fresh symbols."""
+    return (not isinstance(size, int), is_fresh(size))
+
+
+def unify(a: Dim, b: Dim, what: str) -> Dim:
+    """The one size that two sizes are, which the operator demands to be equal: the more informative of the two.
+
+    Their equality becomes a fact. Raises `ShapeInferenceError` where they provably differ.
+
+    >>> unify(3, 3, "sizes")
+    3
+    >>> unify(Var("N"), 4, "sizes")
+    4
+    """
+    if a is b or a == b:
+        return a
+    if differ(a, b):
+        raise ShapeInferenceError(f"{what} differ: {a} != {b}")
+    state("equal", a, b, what)
+    return min(a, b, key=_rank_of_knowledge)
+
+
+def unify_shapes(a: Shape, b: Shape, what: str) -> Shape:
+    """`unify` axis by axis; the ranks must be equal.
+
+    >>> unify_shapes((Var("N"), 3), (2, 3), "shapes")
+    (2, 3)
+    """
+    require(len(a) == len(b), f"ranks of {what} differ", len(a), len(b))
+    return tuple(unify(x, y, f"{what} at axis {i}") for i, (x, y) in enumerate(zip(a, b, strict=True)))
+
+
+def broadcast_size(a: Dim, b: Dim) -> Dim:
+    """The size of two sizes broadcast to each other (ONNX multidirectional broadcasting).
+
+    Equal sizes stay, 1 gives way; a size that is provably not 1 wins; of two sizes >= 1 the larger one is the result
+    (they are equal or one is 1), noted as a fact. Where one may be 0 the maximum would be wrong for 0 against 1.
+
+    >>> broadcast_size(Var("N"), 1), broadcast_size(Var("N"), 5), broadcast_size(Var("N"), Var("M"))
+    (N, 5, max(M, N))
+    """
+    if a is b or b == 1:
+        return a
+    if a == 1:
+        return b
+    if isinstance(a, int) and isinstance(b, int):
+        if a != b:
+            raise ShapeInferenceError(f"sizes do not broadcast: {a} and {b}")
+        return a
+    if differ(a, b) and differ(a, 1) and differ(b, 1):
+        raise ShapeInferenceError(f"sizes do not broadcast: {a} and {b}")
+    state("broadcast", a, b, "broadcast sizes")
+    a_wins, b_wins = differ(a, 1), differ(b, 1)
+    if a_wins and b_wins:
+        return unify(a, b, "broadcast sizes")
+    if a_wins or b_wins:
+        return a if a_wins else b
+    if at_least(a, 1) and at_least(b, 1):
+        return maximum(a, b)
+    return fresh(f"broadcast of {a} and {b}, of which one may be 0", at_most=maximum(a, b))
+
+
+def broadcast(*shapes: Shape) -> Shape:
+    """The shape of several shapes broadcast together, axes aligned at the end.
+
+    >>> broadcast((Var("N"), 1), (5,), ())
+    (N, 5)
+    """
+    if len(shapes) == 2 and shapes[0] == shapes[1]:
+        return shapes[0]
+    rank = max(map(len, shapes), default=0)
+    out: list[Dim] = [1] * rank
+    for shape in shapes:
+        for i, size in enumerate(shape, rank - len(shape)):
+            out[i] = broadcast_size(out[i], size)
+    return tuple(out)
+
+
+def broadcast_to(target: Shape, shape: Shape, what: str) -> Shape:
+    """Check that a shape broadcasts to the target one way, and give the target.
+
+    >>> broadcast_to((Var("N"), 5), (5,), "bias")
+    (N, 5)
+    """
+    require(len(shape) <= len(target), f"rank of {what} exceeds that of the target", len(shape), len(target))
+    for i, size in enumerate(shape, len(target) - len(shape)):
+        if size != 1 and differ(size, 1) and differ(size, target[i]):
+            raise ShapeInferenceError(f"{what} does not broadcast to axis {i}: {size} != {target[i]}")
+    return target
+
+
+def normalize_axis(axis: object, rank: int) -> int:
+    """The axis counted from the front; it must lie in [-rank, rank - 1].
+
+    >>> normalize_axis(-1, 3)
+    2
+    """
+    if not isinstance(axis, int):
+        raise Unknown("the value of the axis is not known")
+    require(-rank <= axis < rank, f"axis {axis} is out of range for rank {rank}")
+    return axis + rank if axis < 0 else axis
+
+
+def normalize_axes(axes: Iterable[object], rank: int) -> tuple[int, ...]:
+    """The axes counted from the front, in the order given; duplicates are an error.
+
+    >>> normalize_axes([-1, 0], 3)
+    (2, 0)
+    """
+    out = tuple(normalize_axis(axis, rank) for axis in axes)
+    require(len(set(out)) == len(out), "axes contain duplicates", list(out))
+    return out
+
+
+def exact_quotient(n: Dim, d: Dim, what: str = "the element count") -> Dim:
+    """`n / d` where the operator demands that it divides: its divisibility is a fact.
+
+    >>> exact_quotient(6 * Var("N"), 3)
+    2*N
+    """
+    if d == 0:
+        raise Unknown(f"{what} is divided by zero")
+    if isinstance(n, int) and isinstance(d, int):
+        require(n % d == 0, f"{what} {n} is not divisible by {d}")
+    elif (n % d) != 0:
+        state("divides", d, n, what)
+    return n // d
+
+
+def slice_length(size: Dim, start: Dim | None, end: Dim | None, step: Dim | None) -> Dim:
+    """The number of elements of `x[start:end:step]` along an axis (Slice-10 to 13), clamped as numpy clamps.
+
+    `None` for an unknown bound gives a fresh size of at most `size`.
+
+    >>> H = Var("H")
+    >>> slice_length(10, -3, 2**63 - 1, 2), slice_length(H, 1, 2**63 - 1, 1), slice_length(H, 2**63 - 1, -(2**63), -1)
+    (2, H - 1, H)
+    """
+    if isinstance(step, int) and step == 0:
+        raise ShapeInferenceError("step is 0")
+    if start is None or end is None or not isinstance(step, int):
+        sign_known = step is not None and (at_least(step, 1) or at_least(-step, 1))
+        if not sign_known or start is None or end is None:
+            return fresh("a bound of the slice is not known", at_most=size)
+    assert step is not None
+    assert start is not None
+    assert end is not None
+    low, high = (0, size) if at_least(step, 1) else (-1, size - 1)
+    begin, stop = _clamp(start, size, low, high), _clamp(end, size, low, high)
+    if begin is None or stop is None:
+        return fresh("the sign of a bound of the slice is not known", at_most=size)
+    span, stride = (stop - begin, step) if at_least(step, 1) else (begin - stop, -step)
+    return maximum(ceildiv(span, stride), 0)
+
+
+def _clamp(bound: Dim, size: Dim, low: Dim, high: Dim) -> Dim | None:
+    """A slice bound counted from the front and clamped to [low, high]; None where its sign is not known."""
+    if at_least(bound, 0):
+        return minimum(bound, high)
+    if at_least(-bound - 1, 0):
+        # a bound that is the negative of the largest integers never reaches the front
+        if isinstance(bound, int) and bound <= -(2**31 - 1):
+            return low
+        return minimum(maximum(bound + size, low), high)
+    return None
+
+
+def product_of(shape: Sequence[Dim]) -> Dim:
+    """The number of elements of a shape.
+
+    >>> product_of((2, Var("N")))
+    2*N
+    """
+    return product(shape)

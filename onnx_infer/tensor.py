@@ -1,0 +1,201 @@
+"""What inference knows of a value: tensors with dtype, shape and (small) data, and the types built from them.
+
+Values are immutable and interned: equal ones are the same object, so that results can be remembered by identity.
+The text form is the one of the test cases: `f32[N, 3]`, `i64[2]={N, 2}`, `f32[...]` (rank unknown), `seq(f32[N])`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from symdim import Expr, product
+
+from . import dtype as dt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Dim: TypeAlias = int | Expr
+Shape: TypeAlias = tuple[Dim, ...]
+
+MAX_DATA = 1024
+"""The most elements of a tensor whose data is propagated."""
+
+
+class Value:
+    """Base of everything a name in a graph can stand for."""
+
+    __slots__ = ("__weakref__",)
+    _interned: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class SymTensor(Value):
+    """A tensor: element type, shape, and its elements where they are known.
+
+    `dtype` is a number of `TensorProto.DataType` or None; `shape` a tuple of dims (`int | Expr`) or None where even the
+    rank is unknown; `data` the elements in row-major order (`int | Expr | bool | float | Ratio`, None for an unknown
+    one) or None where none is known. Data goes with a shape of plain ints only.
+
+    >>> SymTensor(7, (2,), (3, 4))
+    i64[2]={3, 4}
+    >>> SymTensor(1, (2, 3)) is SymTensor(1, (2, 3))
+    True
+    """
+
+    __slots__ = ("data", "dtype", "shape")
+    dtype: int | None
+    shape: Shape | None
+    data: tuple[Any, ...] | None
+
+    def __new__(
+        cls, dtype: int | None, shape: Iterable[Dim] | None = None, data: Iterable[Any] | None = None
+    ) -> SymTensor:
+        shape = None if shape is None else tuple(shape)
+        data = None if data is None else tuple(data)
+        # 1 == 1.0 == True in Python: the classes of the elements belong to the key where the dtype is unknown
+        key = (dtype, shape, data) if dtype or not data else (dtype, shape, data, tuple(map(type, data)))
+        found = cls._interned.get(key)
+        if found is None:
+            found = object.__new__(cls)
+            found.dtype, found.shape, found.data = dtype, shape, data
+            found = cls._interned.setdefault(key, found)
+        assert isinstance(found, SymTensor)
+        return found
+
+    @property
+    def rank(self) -> int:
+        """The number of axes; the engine calls a rule only where it is known."""
+        assert self.shape is not None
+        return len(self.shape)
+
+    @property
+    def dims(self) -> Shape:
+        """The shape, of which the rank is known."""
+        assert self.shape is not None
+        return self.shape
+
+    @property
+    def size(self) -> Dim:
+        """The number of elements."""
+        return product(self.dims)
+
+    @property
+    def array(self) -> np.ndarray[Any, Any] | None:
+        """The data as a numpy object array of this shape, or None."""
+        if self.data is None:
+            return None
+        flat = np.empty(len(self.data), dtype=object)
+        flat[:] = self.data
+        return flat.reshape(self.shape)
+
+    def without_data(self) -> SymTensor:
+        """The same tensor, its elements forgotten."""
+        return self if self.data is None else SymTensor(self.dtype, self.shape)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SymTensor, (self.dtype, self.shape, self.data)
+
+    def __str__(self) -> str:
+        dims = "..." if self.shape is None else ", ".join(map(str, self.shape))
+        head = f"{dt.text(self.dtype)}[{dims}]"
+        if self.data is None:
+            return head
+        return f"{head}={{{', '.join('?' if x is None else str(x) for x in self.data)}}}"
+
+
+class _Wrapper(Value):
+    """A type around another value."""
+
+    __slots__ = ("elem",)
+    elem: Value | None
+    word = ""
+
+    def __new__(cls, elem: Value | None = None) -> Any:
+        key = (cls, elem)
+        found = cls._interned.get(key)
+        if found is None:
+            found = object.__new__(cls)
+            found.elem = elem
+            found = cls._interned.setdefault(key, found)
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.elem,)
+
+    def __str__(self) -> str:
+        return f"{self.word}({self.elem if self.elem is not None else '?'})"
+
+
+class Sequence(_Wrapper):
+    """A sequence; `elem` holds what is true of every element.
+
+    >>> Sequence(SymTensor(1, (2, 3)))
+    seq(f32[2, 3])
+    """
+
+    __slots__ = ()
+    word = "seq"
+
+
+class Optional(_Wrapper):
+    """An optional value of the type `elem`."""
+
+    __slots__ = ()
+    word = "optional"
+
+
+class Map(Value):
+    """A map from keys of an element type to values.
+
+    >>> Map(7, SymTensor(1, ()))
+    map(i64, f32[])
+    """
+
+    __slots__ = ("key", "value")
+    key: int
+    value: Value | None
+
+    def __new__(cls, key: int, value: Value | None = None) -> Map:
+        found = cls._interned.get((cls, key, value))
+        if found is None:
+            found = object.__new__(cls)
+            found.key, found.value = key, value
+            found = cls._interned.setdefault((cls, key, value), found)
+        assert isinstance(found, Map)
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Map, (self.key, self.value)
+
+    def __str__(self) -> str:
+        return f"map({dt.text(self.key)}, {self.value if self.value is not None else '?'})"
+
+
+class Sparse(Value):
+    """A sparse tensor: element type and shape."""
+
+    __slots__ = ("dtype", "shape")
+    dtype: int | None
+    shape: Shape | None
+
+    def __new__(cls, dtype: int | None, shape: Iterable[Dim] | None = None) -> Sparse:
+        shape = None if shape is None else tuple(shape)
+        found = cls._interned.get((cls, dtype, shape))
+        if found is None:
+            found = object.__new__(cls)
+            found.dtype, found.shape = dtype, shape
+            found = cls._interned.setdefault((cls, dtype, shape), found)
+        assert isinstance(found, Sparse)
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Sparse, (self.dtype, self.shape)
+
+    def __str__(self) -> str:
+        return f"sparse({SymTensor(self.dtype, self.shape)})"
