@@ -1,0 +1,69 @@
+"""Errors of symdim: every one is a `ValueError` and names the values involved."""
+
+from __future__ import annotations
+
+_CONTEXT = 60
+
+
+class SymdimError(ValueError):
+    """The base of all errors raised by symdim."""
+
+
+class ParseError(SymdimError):
+    """A text is not a dimension expression.
+
+    >>> print(ParseError("N + )", 4, "expected an operand"))
+    expected an operand at position 4
+        N + )
+            ^
+    """
+
+    def __init__(self, text: str, position: int, message: str) -> None:
+        super().__init__(text, position, message)
+        self.text = text
+        self.position = position
+        self.message = message
+
+    def __str__(self) -> str:
+        start = max(0, self.position - _CONTEXT)
+        stop = self.position + _CONTEXT
+        before = "..." if start else ""
+        after = "..." if stop < len(self.text) else ""
+        line = "".join(c if c.isprintable() else " " for c in self.text[start:stop])
+        caret = " " * (len(before) + self.position - start) + "^"
+        return f"{self.message} at position {self.position}\n    {before}{line}{after}\n    {caret}"
+
+
+class BoundsError(SymdimError):
+    """Bounds contradict each other, or a value lies outside the bounds of its variable."""
+
+
+class DivisionByZero(SymdimError, ZeroDivisionError):
+    """The divisor of `//` or `%` is zero."""
+
+
+class UnboundName(SymdimError):
+    """An evaluation needs values of variables that the bindings do not give."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        super().__init__(names)
+        self.names = names
+
+    def __str__(self) -> str:
+        return "no value for " + ", ".join(repr(name) for name in self.names)
+
+
+class NegativeSize(SymdimError):
+    """The size of an axis is negative."""
+
+
+class NotDivisible(SymdimError):
+    """A division that has to be exact leaves a remainder."""
+
+
+class ReshapeError(SymdimError):
+    """A reshape target does not fit the shape it is applied to."""
+
+
+class BroadcastError(SymdimError):
+    """Two sizes of one axis cannot be broadcast."""
