@@ -11,12 +11,12 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from symdim import Expr, product
+from symdim import Expr, Var, product
 
 from . import dtype as dt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 Dim: TypeAlias = int | Expr
 Shape: TypeAlias = tuple[Dim, ...]
@@ -199,3 +199,30 @@ class Sparse(Value):
 
     def __str__(self) -> str:
         return f"sparse({SymTensor(self.dtype, self.shape)})"
+
+
+def substitute(value: Value, mapping: Mapping[Var, Dim]) -> Value:
+    """The value with variables replaced in its shape and data; the same object where none occurs.
+
+    >>> N = Var("N")
+    >>> substitute(SymTensor(1, (N, 2 * N)), {N: 3})
+    f32[3, 6]
+    """
+    if isinstance(value, SymTensor):
+        shape = value.shape and tuple([_replace(d, mapping) for d in value.shape])
+        data = value.data and tuple([_replace(x, mapping) for x in value.data])
+        return value if shape == value.shape and data == value.data else SymTensor(value.dtype, shape, data)
+    if isinstance(value, Sparse):
+        return Sparse(value.dtype, value.shape and tuple(_replace(d, mapping) for d in value.shape))
+    if isinstance(value, _Wrapper):
+        return value if value.elem is None else type(value)(substitute(value.elem, mapping))
+    if isinstance(value, Map):
+        return value if value.value is None else Map(value.key, substitute(value.value, mapping))
+    return value
+
+
+def _replace(x: Any, mapping: Mapping[Var, Dim]) -> Any:
+    if isinstance(x, Expr):
+        return x.substitute(mapping)
+    replace = getattr(x, "substitute", None)
+    return x if replace is None else replace(mapping)

@@ -1,0 +1,119 @@
+"""The calls: `infer`, `infer_shapes`, `infer_symbolic_shapes`."""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import TYPE_CHECKING
+
+import onnx
+
+from .engine import Engine
+from .errors import ShapeInferenceError, StrictModeError
+from .merge import POLICIES
+from .proto import GraphReader
+from .result import InferenceResult
+from .symbols import Symbols
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from .merge import ShapeMergePolicy
+
+_logger = logging.getLogger("onnx_infer")
+
+
+def infer(
+    model: onnx.ModelProto,
+    *,
+    policy: ShapeMergePolicy = "refine",
+    bounds: Mapping[str, tuple[int, int | None]] | None = None,
+    min_dim: int = 1,
+) -> InferenceResult:
+    """Infer the types, shapes and small data of every value; the model is not changed.
+
+    `policy` says what becomes of types that the model declares itself (see `onnx_infer.merge`); `bounds` gives symbols
+    intervals, both ends inclusive; other declared symbols are >= `min_dim`. Errors of single nodes are diagnostics in
+    the result; only the policy `strict` raises the first of them, as `ShapeInferenceError`.
+    """
+    if policy not in POLICIES:
+        raise ValueError(f"policy {policy!r} is none of {', '.join(POLICIES)}")
+    symbols = Symbols(
+        _dim_params(model.graph.input),
+        _dim_params((*model.graph.output, *model.graph.value_info)),
+        bounds=bounds,
+        min_dim=min_dim,
+    )
+    reader = GraphReader(symbols, model.ir_version)
+    engine = Engine(reader.model(model), symbols, policy)
+    engine.run()
+    result = InferenceResult(engine)
+    if policy == "strict":
+        errors = [d for d in result.diagnostics if d.severity == "error"]
+        if errors:
+            raise ShapeInferenceError(str(errors[0]))
+    return result
+
+
+def infer_shapes(
+    model: onnx.ModelProto | bytes | str | os.PathLike[str],
+    check_type: bool = False,
+    strict_mode: bool = False,
+    data_prop: bool = True,
+    *,
+    in_place: bool = False,
+    policy: ShapeMergePolicy = "refine",
+    bounds: Mapping[str, tuple[int, int | None]] | None = None,
+    min_dim: int = 1,
+) -> onnx.ModelProto:
+    """A copy of the model with the type and shape of every value, as `onnx.shape_inference.infer_shapes` returns.
+
+    The model is a ModelProto, its bytes, or a path, of which external data are not loaded. `in_place=True` writes into
+    the ModelProto given and makes no copy. `data_prop` is accepted for compatibility: data are always propagated, since
+    shapes depend on them. `check_type` raises where element types contradict the schema or the declared ones,
+    `strict_mode` raises every diagnosed error; both as `ShapeInferenceError`.
+    """
+    if isinstance(model, bytes):
+        source = onnx.ModelProto.FromString(model)
+    elif isinstance(model, onnx.ModelProto):
+        source = model
+        if not in_place:
+            source = onnx.ModelProto()
+            source.CopyFrom(model)
+    else:
+        source = onnx.load(os.fspath(model), load_external_data=False)
+    result = infer(source, policy=policy, bounds=bounds, min_dim=min_dim)
+    errors = [d for d in result.diagnostics if d.severity == "error"]
+    if errors and (strict_mode or (check_type and any("element type" in d.message for d in errors))):
+        raise StrictModeError("\n".join(map(str, errors)))
+    return result.apply(source)
+
+
+def infer_symbolic_shapes(
+    model: onnx.ModelProto, *, policy: ShapeMergePolicy = "refine", warn_on_missing: bool = True
+) -> onnx.ModelProto:
+    """Infer in place and return the model; operators without a rule are logged as warnings if `warn_on_missing`."""
+    result = infer(model, policy=policy)
+    for diagnostic in result.diagnostics:
+        if warn_on_missing or diagnostic.severity != "warning":
+            _logger.warning("%s", diagnostic)
+    return result.apply(model)
+
+
+def _dim_params(infos: object) -> Iterator[str]:
+    """The dim_params in the types of value infos, in order; nested types included."""
+    for info in infos:  # type: ignore[attr-defined]
+        kind = info.type
+        while True:
+            which = kind.WhichOneof("value")
+            if which in ("tensor_type", "sparse_tensor_type"):
+                for dim in getattr(kind, which).shape.dim:
+                    if dim.dim_param:
+                        yield dim.dim_param
+                break
+            if which in ("sequence_type", "optional_type"):
+                kind = getattr(kind, which).elem_type
+            elif which == "map_type":
+                kind = kind.map_type.value_type
+            else:
+                break

@@ -1,0 +1,127 @@
+"""Attributes and small tensors read from protobuf into plain values."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+from onnx import AttributeProto
+
+from . import dtype as dt
+from .tensor import MAX_DATA, Map, Optional, Sequence, Sparse, SymTensor
+
+if TYPE_CHECKING:
+    from onnx import SparseTensorProto, TensorProto, TypeProto
+
+    from .tensor import Value
+
+_FIELD = {
+    AttributeProto.FLOAT: "f", AttributeProto.INT: "i", AttributeProto.STRING: "s", AttributeProto.TENSOR: "t",
+    AttributeProto.GRAPH: "g", AttributeProto.SPARSE_TENSOR: "sparse_tensor", AttributeProto.TYPE_PROTO: "tp",
+    AttributeProto.FLOATS: "floats", AttributeProto.INTS: "ints", AttributeProto.STRINGS: "strings",
+    AttributeProto.TENSORS: "tensors", AttributeProto.GRAPHS: "graphs", AttributeProto.SPARSE_TENSORS: "sparse_tensors",
+    AttributeProto.TYPE_PROTOS: "type_protos",
+}  # fmt: skip
+
+
+def attribute_value(attribute: AttributeProto) -> Any:
+    """The plain value of an attribute: int, float, str, tuples of them, SymTensor, Value; a GraphProto stays one.
+
+    Models before IR version 2 leave the type out: then the field that is set says it.
+    """
+    kind = attribute.type or _untyped(attribute)
+    if kind not in _FIELD:
+        return None
+    value = getattr(attribute, _FIELD[kind])
+    if kind == AttributeProto.STRING:
+        return value.decode("utf-8", "surrogateescape")
+    if kind == AttributeProto.STRINGS:
+        return tuple(v.decode("utf-8", "surrogateescape") for v in value)
+    if kind in (AttributeProto.FLOATS, AttributeProto.INTS, AttributeProto.GRAPHS):
+        return tuple(value)
+    if kind == AttributeProto.TENSOR:
+        return constant(value)
+    if kind == AttributeProto.SPARSE_TENSOR:
+        return sparse_constant(value)
+    if kind == AttributeProto.TYPE_PROTO:
+        return value_type(value)
+    if kind == AttributeProto.TENSORS:
+        return tuple(map(constant, value))
+    return value
+
+
+def _untyped(attribute: AttributeProto) -> int:
+    for kind, field in _FIELD.items():
+        value = getattr(attribute, field)
+        if (len(value) > 0) if kind >= AttributeProto.FLOATS else attribute.HasField(field):
+            return int(kind)
+    return 0
+
+
+def value_type(proto: TypeProto, dim: Any = None) -> Value | None:
+    """The value that a TypeProto describes; `dim` reads one dim of a shape (default: sizes as ints, others unknown)."""
+    kind = proto.WhichOneof("value")
+    if kind in ("tensor_type", "sparse_tensor_type"):
+        inner = getattr(proto, kind)
+        read = dim or _plain_dim
+        shape = tuple(map(read, inner.shape.dim)) if inner.HasField("shape") else None
+        if shape is not None and None in shape:
+            shape = None
+        return (SymTensor if kind == "tensor_type" else Sparse)(inner.elem_type or None, shape)
+    if kind == "sequence_type":
+        return Sequence(value_type(proto.sequence_type.elem_type, dim))
+    if kind == "optional_type":
+        return Optional(value_type(proto.optional_type.elem_type, dim))
+    if kind == "map_type":
+        return Map(proto.map_type.key_type, value_type(proto.map_type.value_type, dim))
+    return None
+
+
+def _plain_dim(dim: Any) -> int | None:
+    return int(dim.dim_value) if dim.WhichOneof("value") == "dim_value" else None
+
+
+def sparse_constant(proto: SparseTensorProto) -> Sparse:
+    """The type of a sparse constant."""
+    return Sparse(proto.values.data_type, tuple(proto.dims))
+
+
+_STRUCT = {dt.INT64: "q", dt.INT32: "i", dt.FLOAT: "f", dt.DOUBLE: "d", dt.BOOL: "?", dt.INT8: "b", dt.UINT8: "B",
+           dt.INT16: "h", dt.UINT16: "H", dt.UINT32: "I", dt.UINT64: "Q", dt.FLOAT16: "e"}  # fmt: skip
+_TYPED_FIELD = {dt.INT64: "int64_data", dt.FLOAT: "float_data", dt.DOUBLE: "double_data", dt.UINT32: "uint64_data",
+                dt.UINT64: "uint64_data"}  # fmt: skip
+
+
+def constant(proto: TensorProto) -> SymTensor:
+    """A TensorProto as a tensor: with its elements where they are few and inside the message, never the weights."""
+    shape = tuple(proto.dims)
+    return SymTensor(proto.data_type or None, shape, elements(proto, shape))
+
+
+def elements(proto: TensorProto, shape: tuple[int, ...]) -> tuple[Any, ...] | None:
+    """The elements of a small tensor as ints, bools, floats or strings; None where there are too many or no such kind."""
+    count = 1
+    for size in shape:
+        count *= size
+    kind = proto.data_type
+    if count > MAX_DATA or count < 0 or proto.data_location == 1:
+        return None
+    if kind == dt.STRING:
+        strings = tuple(v.decode("utf-8", "surrogateescape") for v in proto.string_data)
+        return strings if len(strings) == count else None
+    if kind not in _STRUCT:
+        return None
+    raw = proto.raw_data
+    if raw:
+        if len(raw) != count * struct.calcsize(_STRUCT[kind]):
+            return None
+        return struct.unpack(f"<{count}{_STRUCT[kind]}", raw)
+    # 16-bit floats stand in int32_data as their bits, the small integers and bools as themselves (onnx.proto)
+    values = tuple(getattr(proto, _TYPED_FIELD.get(kind, "int32_data")))
+    if len(values) != count:
+        return None
+    if kind == dt.BOOL:
+        return tuple(map(bool, values))
+    if kind == dt.FLOAT16:
+        return struct.unpack(f"<{count}e", struct.pack(f"<{count}H", *values))
+    return values

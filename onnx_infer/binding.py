@@ -1,0 +1,356 @@
+"""From a node to its rule's arguments and back: parameters bound by the schema's names, compiled once per version.
+
+A parameter of a rule is the schema's name of an input or an attribute, from whichever the version has; its annotation
+says what the rule wants:
+
+    SymTensor         a tensor of known rank          AnyRank        a tensor, its shape may be None
+    Variadic          the rest of the inputs, ranked  Variadic[AnyRank], Variadic[Value]   the same, unchecked
+    Ints Floats       a vector: the attribute, or the data of the input (None for an unknown element)
+    int float Dim     a scalar: the attribute, or the only element of the input
+    str Strings       strings                          Value          whatever the value is: a sequence, a map ...
+    Graph             a subgraph, as a function from input values to output values
+
+`| None` admits an absent optional input or attribute, `| Unknown` a value that is present and not known; without it the
+rule is not called then and the result is unknown. Three names are not the schema's: `output_count`, `output_dtype` (of
+the first output) and `since_version`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .errors import OpUsageError, ShapeInferenceError, Unknown
+from .schema import Schema, fixed_dtype
+from .tensor import MAX_DATA, Sequence, SymTensor, Value
+from .values import convert
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from .registry import Rule
+
+_VECTORS = {"Ints", "Floats", "Strings"}
+_SCALARS = {"int", "float", "Dim", "bool", "str"}
+_TENSORS = {"SymTensor", "AnyRank", "Value"}
+_SPECIAL = {"output_count", "output_dtype", "since_version"}
+_NOTHING = object()
+
+
+class Parameter(NamedTuple):
+    """Where one argument of a rule comes from and what the rule wants of it."""
+
+    name: str
+    source: str  # input | variadic | attribute | special | default
+    index: int
+    want: str
+    admits_none: bool
+    admits_unknown: bool
+    default: Any
+
+
+def _signature(function: Callable[..., Any]) -> list[tuple[str, str, Any]]:
+    """(name, annotation, default) of each parameter of a plain Python function."""
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    positional = function.__defaults__ or ()
+    defaults = dict(
+        zip(names[code.co_argcount - len(positional) : code.co_argcount], positional, strict=True)
+    )
+    defaults.update(function.__kwdefaults__ or {})
+    annotations = function.__annotations__
+    return [(name, str(annotations.get(name, "")), defaults.get(name, _NOTHING)) for name in names]
+
+
+def parameters(function: Callable[..., Any], schema: Schema) -> tuple[Parameter, ...]:
+    """The parameters of a rule, bound to one version of the operator."""
+    inputs = {formal.name: i for i, formal in enumerate(schema.inputs)}
+    out = []
+    for name, annotation, default in _signature(function):
+        words = [word.strip() for word in annotation.split("|")]
+        none, unknown, want = "None" in words, "Unknown" in words, words[0]
+        index = -1
+        if name in _SPECIAL:
+            source = "special"
+        elif name in inputs:
+            index = inputs[name]
+            source = "variadic" if schema.inputs[index].variadic else "input"
+        elif name in schema.defaults or name in schema.required or not schema.known or default is _NOTHING:
+            source = "attribute"
+            default = schema.defaults.get(name, default)
+            if default is _NOTHING:
+                default = None if none or name not in schema.required else _NOTHING
+        else:
+            source = "attribute"
+        out.append(Parameter(name, source, index, want, none, unknown, default))
+    return tuple(out)
+
+
+def _vector(tensor: Value, name: str) -> tuple[Any, ...] | Unknown:
+    """The elements of an input, unknown ones as None where at least their number is known."""
+    if isinstance(tensor, SymTensor):
+        if tensor.data is not None:
+            return tensor.data
+        if tensor.shape is not None and len(tensor.shape) <= 1:
+            count = tensor.shape[0] if tensor.shape else 1
+            if isinstance(count, int) and count <= MAX_DATA:
+                return (None,) * count
+    return Unknown(f"the value of {name} is not known")
+
+
+def _scalar(tensor: Value, name: str) -> Any:
+    if (
+        isinstance(tensor, SymTensor)
+        and tensor.data is not None
+        and len(tensor.data) == 1
+        and tensor.data[0] is not None
+    ):
+        return tensor.data[0]
+    return Unknown(f"the value of {name} is not known")
+
+
+class Operator:
+    """A rule bound to one version of an operator; `infer` applies it to input values and attributes.
+
+    `wants` and `reads` say of each input whether the rule asks for its value, and whether its data function would use
+    it: only such data need to be read from the model, and only they decide whether a remembered result applies.
+    """
+
+    def __init__(self, rule: Rule, schema: Schema) -> None:
+        self.rule, self.schema = rule, schema
+        self.parameters = parameters(rule.shape, schema)
+        plain = rule.data is not None and hasattr(rule.data, "__code__")
+        self._data_parameters = parameters(rule.data, schema) if rule.data is not None and plain else None
+        self._dtype_parameters = parameters(rule.dtype, schema) if rule.dtype is not None else ()
+        self._types = [self._type_source(formal.type_str) for formal in schema.outputs]
+        asked = (*self.parameters, *self._dtype_parameters)
+        self.wants = frozenset(p.index for p in asked if p.source == "input" and p.want not in _TENSORS)
+        used = self._data_parameters if plain else None
+        if rule.data is None:
+            self.reads: frozenset[int] = frozenset()
+        elif used is None:
+            self.reads = frozenset(range(len(schema.inputs)))
+        else:
+            self.reads = frozenset(p.index for p in used if p.source in ("input", "variadic"))
+        variadic = [i for i, formal in enumerate(schema.inputs) if formal.variadic]
+        self.variadic_from = variadic[0] if variadic else None
+        self.asks = bool(self.wants or self.reads)
+
+    def _type_source(self, type_str: str) -> tuple[str, int] | None:
+        """Where an output's element type comes from: ("input", index), ("fixed", dtype) or None."""
+        fixed = fixed_dtype(self.schema, type_str)
+        if fixed is not None:
+            return "fixed", fixed
+        for i, formal in enumerate(self.schema.inputs):
+            if formal.type_str == type_str or formal.type_str == f"seq({type_str})":
+                return "input", i
+        return None
+
+    def position(self, index: int) -> int:
+        """The formal input that the actual input at this index belongs to."""
+        start = self.variadic_from
+        return start if start is not None and index > start else index
+
+    # -- one node -------------------------------------------------------------------------------------------------
+
+    def infer(
+        self, inputs: tuple[Value | None, ...], attributes: Mapping[str, Any], output_count: int
+    ) -> tuple[tuple[Value, ...], str | None]:
+        """The values of the outputs, and why something is unknown in them.
+
+        Raises `OpUsageError` and `ShapeInferenceError` with the bare law; the engine adds who.
+        """
+        self.check_arity(inputs, attributes)
+        dtypes = self._dtypes(inputs, attributes, output_count)
+        note = None
+        try:
+            arguments = self._arguments(self.parameters, inputs, attributes, dtypes)
+            results = self.rule.shape(**arguments)
+        except Unknown as unknown:
+            results, note = [None] * output_count, unknown.note
+        if not isinstance(results, list):
+            results = [results]
+        values = [self._value(r, d) for r, d in zip(results, dtypes, strict=False)]
+        values += [SymTensor(d) for d in dtypes[len(values) :]]
+        if self.rule.data is not None and note is None:
+            self._propagate(values, inputs, attributes, dtypes)
+        return tuple(values), note
+
+    def check_arity(self, inputs: tuple[Value | None, ...], attributes: Mapping[str, Any]) -> None:
+        """The number of inputs, the required ones and the required attributes of the schema."""
+        schema = self.schema
+        if not schema.min_input <= len(inputs) <= schema.max_input:
+            most = "any number" if schema.max_input >= 2**31 - 1 else schema.max_input
+            raise OpUsageError(f"{len(inputs)} inputs where {schema.min_input} to {most} are allowed")
+        for formal, value in zip(schema.inputs, inputs, strict=False):
+            if value is None and not formal.optional and not formal.variadic:
+                raise OpUsageError(f"required input {formal.name} is missing")
+        for name in schema.required:
+            if name not in attributes:
+                raise OpUsageError(f"required attribute {name} is missing")
+
+    @staticmethod
+    def _value(result: Any, dtype: int | None) -> Value:
+        if result is None:
+            return SymTensor(dtype)
+        if isinstance(result, Value):
+            if isinstance(result, SymTensor) and result.dtype is None and dtype is not None:
+                return SymTensor(dtype, result.shape, result.data)
+            return result
+        shape = tuple(result)
+        for size in shape:
+            if isinstance(size, int) and size < 0:
+                raise ShapeInferenceError(f"a size of the result is negative: ({', '.join(map(str, shape))})")
+        return SymTensor(dtype, shape)
+
+    # -- element types --------------------------------------------------------------------------------------------
+
+    def _dtypes(
+        self, inputs: tuple[Value | None, ...], attributes: Mapping[str, Any], output_count: int
+    ) -> list[int | None]:
+        out = []
+        for i in range(output_count):
+            source = self._types[min(i, len(self._types) - 1)] if self._types else None
+            if source is None:
+                out.append(None if self.schema.known else _dtype_of(inputs[0] if inputs else None))
+            else:
+                kind, value = source
+                out.append(value if kind == "fixed" else self._first_dtype(inputs, value))
+        if self.rule.dtype is not None:
+            try:
+                said = self.rule.dtype(**self._arguments(self._dtype_parameters, inputs, attributes, out))
+            except Unknown:
+                said = None
+            for i, dtype in enumerate(said if isinstance(said, (list, tuple)) else [said]):
+                if dtype is not None and i < output_count:
+                    out[i] = dtype
+        return out
+
+    def _first_dtype(self, inputs: tuple[Value | None, ...], index: int) -> int | None:
+        """The element type of a formal input; of all inputs bound to the same type variable the first that has one."""
+        type_str = self.schema.inputs[index].type_str
+        for i, value in enumerate(inputs):
+            position = self.position(i)
+            if position < len(self.schema.inputs) and self.schema.inputs[position].type_str == type_str:
+                dtype = _dtype_of(value)
+                if dtype is not None:
+                    return dtype
+        return None
+
+    def safe_dtypes(
+        self, inputs: tuple[Value | None, ...], attributes: Mapping[str, Any], output_count: int
+    ) -> list[int | None]:
+        """The element types that the schema gives even a node whose rule failed."""
+        try:
+            return self._dtypes(inputs, attributes, output_count)
+        except ValueError:
+            return [None] * output_count
+
+    # -- arguments ------------------------------------------------------------------------------------------------
+
+    def _arguments(
+        self,
+        wanted: tuple[Parameter, ...],
+        inputs: tuple[Value | None, ...],
+        attributes: Mapping[str, Any],
+        dtypes: list[int | None],
+        arrays: bool = False,
+    ) -> dict[str, Any]:
+        out: dict[str, Any] = {}
+        for p in wanted:
+            if p.source == "attribute":
+                value = attributes.get(p.name, p.default)
+                if value is _NOTHING:
+                    raise OpUsageError(f"required attribute {p.name} is missing")
+            elif p.source == "input":
+                given = inputs[p.index] if p.index < len(inputs) else None
+                value = self._input(p, given, arrays)
+            elif p.source == "variadic":
+                rest = inputs[p.index :]
+                value = tuple(self._input(p, x, arrays) for x in rest)
+            else:
+                specials = {"output_count": len(dtypes), "output_dtype": dtypes[0] if dtypes else None}
+                value = specials.get(p.name, self.schema.since_version)
+            out[p.name] = value
+        return out
+
+    @staticmethod
+    def _input(p: Parameter, given: Value | None, arrays: bool) -> Any:
+        if given is None:
+            return None if p.default is _NOTHING else p.default
+        if p.want in _VECTORS or p.want in _SCALARS:
+            value = _vector(given, p.name) if p.want in _VECTORS else _scalar(given, p.name)
+            if isinstance(value, Unknown) and not p.admits_unknown:
+                raise value
+            return value
+        if arrays:
+            return given.array if isinstance(given, SymTensor) else None
+        if p.want in ("Value", "Variadic[Value]"):
+            return given
+        if not isinstance(given, SymTensor):
+            raise ShapeInferenceError(f"{p.name} is no tensor: {given}")
+        if given.shape is None and p.want in ("SymTensor", "Variadic"):
+            raise Unknown(f"the rank of {p.name} is not known")
+        return given
+
+    # -- data -----------------------------------------------------------------------------------------------------
+
+    def _propagate(
+        self,
+        values: list[Value],
+        inputs: tuple[Value | None, ...],
+        attributes: Mapping[str, Any],
+        dtypes: list[int | None],
+    ) -> None:
+        """Compute the data of the outputs, where they are small and the data that they need are known."""
+        data = self.rule.data
+        assert data is not None
+        if not any(_small(v) for v in values):
+            return
+        for i, value in enumerate(inputs):
+            if self.position(i) in self.reads and value is not None and not isinstance(value, Sequence):
+                if not isinstance(value, SymTensor) or value.data is None:
+                    return
+        try:
+            if self._data_parameters is None:
+                results = data(*(x.array for x in inputs if isinstance(x, SymTensor)))
+            else:
+                results = data(
+                    **self._arguments(self._data_parameters, inputs, attributes, dtypes, arrays=True)
+                )
+        except Unknown:
+            return
+        if not isinstance(results, list):
+            results = [results]
+        for i, result in enumerate(results[: len(values)]):
+            value = values[i]
+            if result is None or not _small(value):
+                continue
+            assert isinstance(value, SymTensor)
+            array = np.asarray(result, dtype=object)
+            if array.shape != value.shape:
+                raise AssertionError(
+                    f"{self.schema.title}: the data have shape {array.shape}, the result {value.shape}"
+                )
+            elements = tuple(convert(x, value.dtype) for x in array.ravel().tolist())
+            if any(x is not None for x in elements) or not elements:
+                values[i] = SymTensor(value.dtype, value.shape, elements)
+
+
+def _dtype_of(value: Value | None) -> int | None:
+    while value is not None and not hasattr(value, "dtype"):
+        value = getattr(value, "elem", None)
+    return getattr(value, "dtype", None)
+
+
+def _small(value: Value) -> bool:
+    """Whether a value may carry data: a tensor of known sizes with at most `MAX_DATA` elements."""
+    if not isinstance(value, SymTensor) or value.shape is None:
+        return False
+    count = 1
+    for size in value.shape:
+        if not isinstance(size, int):
+            return False
+        count *= size
+    return count <= MAX_DATA

@@ -1,0 +1,62 @@
+"""What inference has to say about a node: structured records, whose text is built only when it is read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .schema import Schema
+    from .tensor import Value
+
+
+class Diagnostic(NamedTuple):
+    """One finding. `severity` is `error` (the node is malformed or contradicts its law), `warning` (something is not
+    supported or not consistent, inference went on) or `defect` (a rule of this library failed; please report it).
+
+    `operator` is the operator with its version, `node` its name, or its first output where it has none; `inputs` the
+    formal names with the values that stood there.
+    """
+
+    severity: str
+    operator: str
+    node: str
+    message: str
+    inputs: tuple[tuple[str, Value | None], ...] = ()
+    attributes: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        first = f"{self.operator} '{self.node}': {self.message}" if self.operator else self.message
+        operands = [f"{name}: {value}" for name, value in self.inputs if value is not None]
+        operands += [f"{name}={value}" for name, value in self.attributes]
+        return f"{first}\n  inputs: {', '.join(operands)}" if operands else first
+
+
+def about_node(
+    severity: str,
+    schema: Schema,
+    node: str,
+    message: str,
+    inputs: tuple[Value | None, ...],
+    attributes: Mapping[str, object],
+) -> Diagnostic:
+    """The diagnostic of a node that an operator's schema describes."""
+    formals = schema.inputs
+    names = []
+    for i in range(len(inputs)):
+        formal = formals[min(i, len(formals) - 1)] if formals else None
+        names.append(
+            ""
+            if formal is None
+            else f"{formal.name}[{i - len(formals) + 1}]"
+            if formal.variadic
+            else formal.name
+        )
+    shown = tuple((k, _short(v)) for k, v in attributes.items() if isinstance(v, (int, float, str, tuple)))
+    return Diagnostic(severity, schema.title, node, message, tuple(zip(names, inputs, strict=True)), shown)
+
+
+def _short(value: object) -> str:
+    text = str(list(value)) if isinstance(value, tuple) else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

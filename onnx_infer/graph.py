@@ -1,0 +1,78 @@
+"""The engine's thin view of a model, filled by a front end: names, types, constants and nodes, no protobuf.
+
+A front end (`proto.py`; another for another IR) gives a `Model`; the engine reads it once and never writes to it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from .tensor import Value
+
+
+class Attributes:
+    """The attributes of a node as plain values; equal ones are the same object, so that results are remembered by it.
+
+    `references`, in the body of a function, maps an attribute to the attribute of the call that it stands for.
+    """
+
+    __slots__ = ("has_graphs", "references", "values")
+
+    def __init__(
+        self, values: Mapping[str, Any], references: Mapping[str, str] | None = None, has_graphs: bool = False
+    ) -> None:
+        self.values, self.references, self.has_graphs = values, references, has_graphs
+
+
+NO_ATTRIBUTES = Attributes({})
+
+Node: TypeAlias = "tuple[str, str, list[str], list[str], Attributes, Any]"
+"""(op_type, domain, inputs, outputs, attributes, handle); the handle is the front end's and has `.name`."""
+
+
+class Graph(NamedTuple):
+    """A graph or subgraph.
+
+    `inputs` with their declared types; `constants` by name, as handles that the model's `header` and `load` read;
+    `nodes`, a function that walks them: nodes that are constant tensors join the constants instead and are named in
+    `literals`; `outputs`; other `declared` types.
+    """
+
+    name: str
+    inputs: list[tuple[str, Value | None]]
+    constants: Mapping[str, Any]
+    nodes: Callable[[], Iterable[Node]]
+    literals: list[str]
+    outputs: list[str]
+    declared: Mapping[str, Value]
+    handle: Any = None
+
+
+class Function(NamedTuple):
+    """A model-local function: default attributes, its own opset imports, and its body with the formal names."""
+
+    domain: str
+    name: str
+    overload: str
+    attributes: Mapping[str, Any]
+    opsets: Mapping[str, int]
+    body: Graph
+    handle: Any = None
+
+
+class Model(NamedTuple):
+    """A model: its graph, functions by (domain, name, overload), opset imports.
+
+    `header` gives the type of a constant's handle, `load` the tensor with its elements if they are few; `subgraph` the
+    view of a graph attribute.
+    """
+
+    graph: Graph
+    functions: Mapping[tuple[str, str, str], Function]
+    opsets: Mapping[str, int]
+    header: Callable[[Any], Value]
+    load: Callable[[Any], Value]
+    subgraph: Callable[[Any], Graph]

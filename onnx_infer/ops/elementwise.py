@@ -1,0 +1,21 @@
+"""Elementwise operators: broadcast arithmetic, comparison and logic; unary functions; Where, Clip, Cast."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .. import values
+from ..geometry import broadcast
+from ..registry import op
+
+if TYPE_CHECKING:
+    from ..binding import SymTensor
+    from ..tensor import Shape
+
+
+@op("Add", since=7, data=values.ADD)
+@op("Sub", since=7, data=values.SUBTRACT)
+@op("Mul", since=7, data=values.MULTIPLY)
+@op("Div", since=7, data=values.DIVIDE)
+def broadcast_binary(A: SymTensor, B: SymTensor) -> Shape:
+    return broadcast(A.dims, B.dims)

@@ -1,0 +1,23 @@
+"""The kinds of parameters that rules declare, as types; what the binder makes of them says `onnx_infer.binding`."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from ..engine import Subgraph
+from ..tensor import Dim, Shape, SymTensor, Value
+
+AnyRank: TypeAlias = SymTensor
+"""A tensor whose shape may be None."""
+Variadic: TypeAlias = tuple[SymTensor, ...]
+"""The rest of the inputs, all of known rank."""
+Ints: TypeAlias = tuple[Dim, ...]
+"""A vector of integers: an attribute, or the data of an input; an element that is not known is None."""
+Floats: TypeAlias = tuple[float, ...]
+"""A vector of floats, likewise."""
+Strings: TypeAlias = tuple[str, ...]
+"""A vector of strings, likewise."""
+Graph: TypeAlias = Subgraph
+"""A subgraph: a function from input values to a list of output values."""
+
+__all__ = ["AnyRank", "Dim", "Floats", "Graph", "Ints", "Shape", "Strings", "SymTensor", "Value", "Variadic"]

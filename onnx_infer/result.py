@@ -1,0 +1,100 @@
+"""What an inference found, and writing it back into the model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symdim import Expr
+
+from .tensor import SymTensor
+from .wire import ValueInfoWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onnx import GraphProto, ModelProto
+
+    from .diagnostics import Diagnostic
+    from .engine import Engine, Scope
+    from .graph import Graph
+    from .tensor import Shape, Value
+    from .trace import Fact
+
+
+class InferenceResult:
+    """The outcome of one inference; nothing is written to the model until `apply`.
+
+    `types`: value name -> what is known of it, main graph only. `diagnostics`: what is malformed, contradictory or
+    unsupported. `notes`: value name -> why something in it is unknown. `guards`: what every run of the model implies
+    about its sizes.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.diagnostics: list[Diagnostic] = engine.diagnostics
+        self.notes: dict[str, str] = engine.notes
+        self.guards: list[Fact] = engine.facts
+
+    @property
+    def types(self) -> Mapping[str, Value]:
+        """Every value of the main graph that a node reads or gives, by name."""
+        scope = self._engine.scope
+        for name in self._engine.model.graph.literals:
+            scope[name]
+        return scope
+
+    @property
+    def shapes(self) -> dict[str, Shape]:
+        """The shapes of the tensors whose rank is known."""
+        return {n: v.shape for n, v in self.types.items() if isinstance(v, SymTensor) and v.shape is not None}
+
+    @property
+    def values(self) -> dict[str, tuple[object, ...]]:
+        """The elements of the tensors whose data are known, in row-major order."""
+        return {n: v.data for n, v in self.types.items() if isinstance(v, SymTensor) and v.data is not None}
+
+    @property
+    def symbols(self) -> dict[str, Expr]:
+        """The symbols that occur in the shapes, by name."""
+        found = (
+            v for shape in self.shapes.values() for d in shape if isinstance(d, Expr) for v in d.variables()
+        )
+        return {v.name: v for v in found}
+
+    def apply(self, model: ModelProto) -> ModelProto:
+        """Write the types into the value infos and outputs of the model that was inferred, or a copy; return it."""
+        engine = self._engine
+        write_graph(model.graph, engine.model.graph, engine.scope)
+        for graph, scope in engine.inner:
+            if graph.handle is not None:
+                write_graph(graph.handle, graph, scope)
+        return model
+
+
+def write_graph(proto: GraphProto, graph: Graph, scope: Scope) -> None:
+    """Write what is known of the values of one graph: outputs in place, all others as value_info.
+
+    Initializers carry their type themselves and get no value_info.
+    """
+    writer = ValueInfoWriter()
+    given = {name for name, _ in graph.inputs}
+    given.update(graph.outputs)
+    literals = graph.literals
+    if literals:
+        for name in literals:
+            scope[name]
+        given.update(graph.constants.keys() - set(literals))
+    else:
+        given.update(graph.constants)
+    values = [(name, value) for name, value in scope.items() if name not in given]
+    del proto.value_info[:]
+    proto.MergeFromString(writer.value_infos(13, values))
+    outputs = []
+    for info in proto.output:
+        value = scope.get(info.name)
+        if value is None or not writer.type_field(value):
+            continue
+        outputs.append((info, value))
+    for info, value in outputs:
+        info.ClearField("type")
+        info.MergeFromString(writer.type_field(value))

@@ -1,0 +1,105 @@
+"""The symbols of one model: how its dim_params are read, and names for what is fresh."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from symdim import Expr, SymdimError, Var, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from .tensor import Dim
+
+
+class Symbols:
+    """Reads dims as sizes, and gives fresh names that collide with none of the model's.
+
+    `declared` are the dim_params of the graph's inputs: a name among them is a symbol >= `min_dim`; a text over such names is
+    read as the expression (`2*H`, `past + seq`), any other text is an opaque symbol that keeps its spelling. Names
+    that only other values declare are sizes >= 0. `bounds` gives symbols other intervals (both ends inclusive).
+
+    >>> symbols = Symbols(["N", "2*N", "seq len", "_d0"])
+    >>> symbols.text("2*N"), symbols.text("seq len"), symbols.text("M").bounds(), symbols.name()
+    (2*N, seq len, (0, None), '_d1')
+    """
+
+    def __init__(
+        self,
+        declared: Iterable[str],
+        reserved: Iterable[str] = (),
+        *,
+        bounds: Mapping[str, tuple[int, int | None]] | None = None,
+        min_dim: int = 1,
+    ) -> None:
+        declared = list(dict.fromkeys(declared))
+        self._bounds = dict(bounds or {})
+        self._min_dim = min_dim
+        self._dims: dict[str, Dim] = {}
+        self._count = 0
+        self.reserved = frozenset(declared) | frozenset(reserved)
+        self.names = frozenset(t for t in declared if _is_name(t))
+        for text in declared:
+            self._dims[text] = self._declared(text)
+
+    def _declared(self, text: str) -> Dim:
+        if text not in self.names:
+            expression = self._expression(text)
+            if expression is not None:
+                return expression
+        return self._variable(text)
+
+    def _variable(self, name: str) -> Var:
+        if name in self._bounds:
+            return Var.fresh(name, *self._bounds[name])
+        return Var(name) if self._min_dim == 1 else Var.fresh(name, lo=self._min_dim)
+
+    def _expression(self, text: str) -> Dim | None:
+        """The text as an expression of declared names only."""
+        if not text:
+            return None
+        try:
+            found = parse(text, names=self.names)
+        except SymdimError:
+            return None
+        if isinstance(found, int):
+            return None
+        by_name = {
+            v: self._dims.setdefault(v.name, self._variable(v.name))
+            for v in found.variables()
+            if v.name in self.names
+        }
+        return found.substitute(by_name) if len(by_name) == len(found.variables()) else None
+
+    def text(self, text: str) -> Dim:
+        """The size that a dim_param stands for."""
+        found = self._dims.get(text)
+        if found is None:
+            expression = self._expression(text)
+            found = (
+                expression if expression is not None else Var.fresh(text, *self._bounds.get(text, (0, None)))
+            )
+            self._dims[text] = found
+        return found
+
+    def read(self, dim: Any) -> Dim:
+        """The size that a TensorShapeProto.Dimension stands for; an unnamed one gets a fresh name."""
+        kind = dim.WhichOneof("value")
+        if kind == "dim_value" and dim.dim_value >= 0:
+            return int(dim.dim_value)
+        if kind == "dim_param" and dim.dim_param:
+            return self.text(dim.dim_param)
+        return Var.fresh(self.name(), lo=self._min_dim)
+
+    def name(self) -> str:
+        """The next of `_d0`, `_d1`, ... that the model does not use itself."""
+        while True:
+            name = f"_d{self._count}"
+            self._count += 1
+            if name not in self.reserved:
+                return name
+
+
+def _is_name(text: str) -> bool:
+    """Whether a declared text can only be a name: no operator or bracket in it."""
+    return not any(c in "+*/%()^" for c in text) and " - " not in text

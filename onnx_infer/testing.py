@@ -1,0 +1,194 @@
+"""Operator cases as text, one line each, and the reading of values from their text form.
+
+    Concat-13(axis=-1): f32[N, 3], f32[N, H] -> f32[N, H + 3]
+    Squeeze-13: f32[1, N, 1], i64[1]={0} -> f32[N, 1]
+    com.microsoft::Gelu-1: f32[N] -> f32[N]
+    Concat-13(axis=5): f32[N, 3] -> error: axis 5 is out of range for rank 2
+
+`?` is an unknown element, `[...]` an unknown rank, `-` an absent optional input or output; fresh sizes are `_d0`, `_d1`,
+... in the order in which they arise. Attributes are Python literals; a value's text in quotes after `tensor` gives a
+tensor attribute: `value=tensor("i64[1]={3}")`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, Any
+
+from symdim import Var, parse
+
+from . import dtype as dt
+from .engine import apply
+from .errors import OpUsageError, ShapeInferenceError
+from .operators import bind
+from .tensor import Map, Optional, Sequence, Sparse, SymTensor, substitute
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .tensor import Value
+
+_HEAD = re.compile(
+    r"(?:(?P<domain>[\w.]+)::)?(?P<name>\w+)-(?P<version>\d+)(?:\((?P<attributes>.*)\))?$", re.DOTALL
+)
+_TENSOR = re.compile(r"(?P<dtype>[\w?]+)\[(?P<dims>.*?)\](?:=\{(?P<data>.*)\})?$", re.DOTALL)
+
+
+def split(text: str, separator: str = ",") -> list[str]:
+    """The parts of a text between separators outside brackets and quotes.
+
+    >>> split("f32[N, 3], i64[2]={1, 2}")
+    ['f32[N, 3]', 'i64[2]={1, 2}']
+    """
+    parts, depth, start, quote = [], 0, 0, ""
+    for i, c in enumerate(text):
+        if quote:
+            quote = "" if c == quote else quote
+        elif c in "\"'":
+            quote = c
+        elif c in "([{":
+            depth += 1
+        elif c in ")]}":
+            depth -= 1
+        elif c == separator and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    parts.append(text[start:])
+    return [p.strip() for p in parts if p.strip()]
+
+
+def read_value(text: str) -> Value | None:
+    """The value that a text form stands for; `-` is an absent one.
+
+    >>> read_value("i64[2]={N, 2}"), read_value("seq(f32[...])"), read_value("-")
+    (i64[2]={N, 2}, seq(f32[...]), None)
+    """
+    text = text.strip()
+    for word, wrap in (("seq", Sequence), ("optional", Optional)):
+        if text.startswith(f"{word}("):
+            inner = text[len(word) + 1 : -1]
+            return wrap(None if inner == "?" else read_value(inner))  # type: ignore[no-any-return]
+    if text.startswith("sparse("):
+        inner_value = read_value(text[7:-1])
+        assert isinstance(inner_value, SymTensor)
+        return Sparse(inner_value.dtype, inner_value.shape)
+    if text.startswith("map("):
+        key, value = split(text[4:-1])
+        return Map(dt.NUMBERS[key], read_value(value))
+    if text == "-":
+        return None
+    found = _TENSOR.match(text)
+    if found is None:
+        raise ValueError(f"not the text of a value: {text!r}")
+    dtype = None if found["dtype"] == "?" else dt.NUMBERS[found["dtype"]]
+    shape = None if found["dims"] == "..." else tuple(parse(d) for d in split(found["dims"]))
+    data = None if found["data"] is None else tuple(_element(x, dtype) for x in split(found["data"]))
+    return SymTensor(dtype, shape, data)
+
+
+def _element(text: str, dtype: int | None) -> Any:
+    if text == "?":
+        return None
+    if dtype == dt.BOOL:
+        return {"True": True, "False": False}[text]
+    if dtype == dt.STRING:
+        return ast.literal_eval(text)
+    if dtype in dt.FLOATS and re.fullmatch(r"-?[\d.]+(e[-+]?\d+)?|-?inf", text):
+        return float(text)
+    return parse(text)
+
+
+def read_attributes(text: str) -> dict[str, Any]:
+    """Attributes from `axis=-1, pads=[0, 1]`; lists become tuples, `tensor("...")` a tensor, `type("...")` a type.
+
+    >>> read_attributes('axis=-1, perm=[1, 0], to=1, value=tensor("i64[1]={3}")')
+    {'axis': -1, 'perm': (1, 0), 'to': 1, 'value': i64[1]={3}}
+    """
+    out = {}
+    for part in split(text):
+        name, _, value = part.partition("=")
+        value = value.strip()
+        if value.startswith(("tensor(", "type(")):
+            out[name.strip()] = read_value(ast.literal_eval(value[value.index("(") + 1 : -1]))
+        else:
+            literal = ast.literal_eval(value)
+            out[name.strip()] = tuple(literal) if isinstance(literal, list) else literal
+    return out
+
+
+def infer_node(
+    op_type: str,
+    inputs: list[Value | None],
+    attributes: Mapping[str, Any] | None = None,
+    *,
+    version: int,
+    domain: str = "",
+    output_count: int = 1,
+) -> list[Value]:
+    """The outputs of one node, fresh sizes named `_d0`, `_d1`, ...; errors raise.
+
+    >>> infer_node("Add", [read_value("f32[N, 1]"), read_value("f32[5]")], version=14)
+    [f32[N, 5]]
+    """
+    operator = bind(domain, op_type, version)
+    if operator is None:
+        raise OpUsageError(f"no operator {domain}::{op_type} at version {version}")
+    outcome = apply(operator, dict(attributes or {}), tuple(inputs), output_count)
+    if outcome.error is not None:
+        kind, message = outcome.error
+        raise (AssertionError if kind == "defect" else ShapeInferenceError)(message)
+    names = {v: Var.fresh(f"_d{i}", lo=v.lo, hi=v.hi, origin=v.origin) for i, v in enumerate(outcome.fresh)}
+    return [substitute(value, names) for value in outcome.values]
+
+
+def run_case(line: str) -> tuple[str, str]:
+    """Run one case; what came out and what was expected, both as text.
+
+    >>> run_case("Add-14: f32[N, 1], f32[5] -> f32[N, 5]")
+    ('f32[N, 5]', 'f32[N, 5]')
+    """
+    call, expected = line.rsplit("->", 1)
+    head, _, operands = _split_head(call)
+    found = _HEAD.match(head)
+    if found is None:
+        raise ValueError(f"not the head of a case: {head!r}")
+    inputs = [read_value(t) for t in split(operands)]
+    attributes = read_attributes(found["attributes"] or "")
+    wanted = split(expected)
+    is_error = expected.strip().startswith("error")
+    try:
+        results = infer_node(
+            found["name"],
+            inputs,
+            attributes,
+            version=int(found["version"]),
+            domain=found["domain"] or "",
+            output_count=1 if is_error else len(wanted),
+        )
+    except (ShapeInferenceError, OpUsageError) as error:
+        return f"error: {error}", expected.strip()
+    if is_error:
+        return ", ".join(map(str, results)), expected.strip()
+    shown = ["-" if want == "-" else str(value) for want, value in zip(wanted, results, strict=True)]
+    normal = [str(_renamed(want)) for want in wanted]
+    return ", ".join(shown), ", ".join(normal)
+
+
+def _renamed(text: str) -> Any:
+    """The expected text in its canonical printed form."""
+    value = read_value(text)
+    return "-" if value is None else value
+
+
+def _split_head(call: str) -> tuple[str, str, str]:
+    """The head and the operands around the first colon outside brackets, `::` of a domain aside."""
+    depth = 0
+    for i, c in enumerate(call):
+        depth += (c in "([{") - (c in ")]}")
+        if c == ":" and depth == 0 and call[i - 1 : i] != ":" and call[i + 1 : i + 2] != ":":
+            return call[:i].strip(), ":", call[i + 1 :].strip()
+    return call.strip(), "", ""
+
+
+__all__ = ["infer_node", "read_attributes", "read_value", "run_case", "split"]

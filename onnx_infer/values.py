@@ -1,0 +1,385 @@
+"""Arithmetic on the elements of propagated data, with the integer semantics of ONNX's operators.
+
+An element is `int | Expr` in integer tensors, `bool` in boolean ones, `float | Ratio` in floating ones, and None where it
+is not known. Every function takes and gives one element; those in upper case below are lifted to numpy object arrays,
+where they broadcast. What cannot be said exactly is None: an element is never guessed.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from symdim import Expr, Var, maximum, minimum
+
+from . import dtype as dt
+from .geometry import at_least, bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from .tensor import Dim
+
+Element: TypeAlias = Any
+
+# A product with such a float is exact in float32 for sizes below 2**12: its numerator and denominator are small.
+_SMALL = 2**12
+
+
+class Ratio:
+    """The exact value `num / den` of a float that was computed from sizes; `den` >= 1.
+
+    Float arithmetic on it is exact as long as sizes stay below 2**22: quotients of integers that are not whole are
+    further from a whole number than float32 rounds there.
+    """
+
+    __slots__ = ("den", "num")
+
+    def __init__(self, num: Dim, den: Dim) -> None:
+        self.num, self.den = num, den
+
+    def substitute(self, mapping: Mapping[Var, Dim]) -> Element:
+        """The ratio with variables replaced."""
+        num, den = (x.substitute(mapping) if isinstance(x, Expr) else x for x in (self.num, self.den))
+        return ratio(num, den)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ratio) and (self.num, self.den) == (other.num, other.den)
+
+    def __hash__(self) -> int:
+        return hash((self.num, self.den))
+
+    def __str__(self) -> str:
+        return f"({self.num})/({self.den})" if self.den != 1 else f"{self.num}"
+
+    __repr__ = __str__
+
+
+def ratio(num: Dim, den: Dim) -> Element:
+    """`num / den` as an element: a float where both are known, None where the divisor may be 0 or negative."""
+    if not at_least(den, 1):
+        return ratio(-num, -den) if at_least(-den, 1) else None
+    if isinstance(num, int) and isinstance(den, int):
+        return num / den
+    if isinstance(den, int) and isinstance(num, Expr):
+        whole = num // den
+        if whole * den == num:
+            return Ratio(whole, 1) if isinstance(whole, Expr) else float(whole)
+    return Ratio(num, den)
+
+
+def _fraction(x: Element) -> tuple[Dim, Dim] | None:
+    """Numerator and denominator of an element, where they are exact and small enough to stay exact in float32."""
+    if isinstance(x, Ratio):
+        return x.num, x.den
+    if isinstance(x, float):
+        if not math.isfinite(x):
+            return None
+        exact = Fraction(x)
+        small = exact.denominator <= _SMALL and (abs(exact.numerator) <= _SMALL or exact.denominator == 1)
+        return (exact.numerator, exact.denominator) if small else None
+    return (int(x), 1) if isinstance(x, (bool, int)) else (x, 1)
+
+
+def _floating(x: Element, y: Element) -> bool:
+    return isinstance(x, (float, Ratio)) or isinstance(y, (float, Ratio))
+
+
+def _exact(combine: Callable[[Dim, Dim, Dim, Dim], Element]) -> Callable[[Element, Element], Element]:
+    """A binary function on elements from one on two fractions `a/b` and `c/d`."""
+
+    def apply(x: Element, y: Element) -> Element:
+        first, second = _fraction(x), _fraction(y)
+        return None if first is None or second is None else combine(*first, *second)
+
+    return apply
+
+
+_add_exact = _exact(lambda a, b, c, d: ratio(a * d + c * b, b * d))
+_mul_exact = _exact(lambda a, b, c, d: ratio(a * c, b * d))
+_div_exact = _exact(lambda a, b, c, d: None if isinstance(c, int) and c == 0 else ratio(a * d, b * c))
+
+
+def add(x: Element, y: Element) -> Element:
+    """`x + y`."""
+    if isinstance(x, Ratio) or isinstance(y, Ratio):
+        return _add_exact(x, y)
+    return x + y
+
+
+def subtract(x: Element, y: Element) -> Element:
+    """`x - y`."""
+    return add(x, negate(y))
+
+
+def multiply(x: Element, y: Element) -> Element:
+    """`x * y`."""
+    if isinstance(x, Ratio) or isinstance(y, Ratio):
+        return _mul_exact(x, y)
+    return x * y
+
+
+def negate(x: Element) -> Element:
+    """`-x`."""
+    return Ratio(-x.num, x.den) if isinstance(x, Ratio) else -x
+
+
+def truncating_quotient(a: Dim, b: Dim) -> Dim | None:
+    """`a / b` rounded towards zero, as ONNX's integer Div does; None where the divisor's sign is not known.
+
+    >>> truncating_quotient(-7, 2)
+    -3
+    """
+    if not at_least(b, 1):
+        return truncating_quotient(-a, -b) if at_least(-b, 1) else None
+    if at_least(a, 0):
+        return a // b
+    return maximum(a, 0) // b - maximum(-a, 0) // b
+
+
+def divide(x: Element, y: Element) -> Element:
+    """`x / y`; integers round towards zero (Div-7 to 14)."""
+    if isinstance(x, Ratio) or isinstance(y, Ratio):
+        return _div_exact(x, y)
+    if _floating(x, y):
+        return x / y if y != 0 else None
+    return truncating_quotient(x, y)
+
+
+def modulo(x: Element, y: Element) -> Element:
+    """The remainder with the sign of the divisor (Mod with fmod=0)."""
+    if _floating(x, y) or not (at_least(y, 1) or at_least(-y, 1)):
+        return None
+    return x % y
+
+
+def fmod(x: Element, y: Element) -> Element:
+    """The remainder with the sign of the dividend (Mod with fmod=1)."""
+    if isinstance(x, float) and isinstance(y, float):
+        return math.fmod(x, y) if y else None
+    if _floating(x, y):
+        return None
+    quotient = truncating_quotient(x, y)
+    return None if quotient is None else x - y * quotient
+
+
+def power(x: Element, y: Element) -> Element:
+    """`x ** y` for known exponents; a symbolic base needs a whole exponent from 0 to 8."""
+    if isinstance(y, (Expr, Ratio)):
+        return None
+    if isinstance(x, Ratio):
+        whole = float(y)
+        return ratio(x.num ** int(whole), x.den ** int(whole)) if whole in range(9) else None
+    if isinstance(x, Expr):
+        return x ** int(y) if y in range(9) else None
+    if isinstance(x, int) and (y < 0 or y > 64):
+        return None
+    if isinstance(x, float) and x < 0 and y != int(y):
+        return None
+    try:
+        return type(x)(x**y)
+    except (OverflowError, ZeroDivisionError):
+        return None
+
+
+def absolute(x: Element) -> Element:
+    """`|x|`."""
+    if isinstance(x, Ratio):
+        return ratio(absolute(x.num), x.den)
+    return maximum(x, -x) if isinstance(x, Expr) else abs(x)
+
+
+def sign(x: Element) -> Element:
+    """-1, 0 or 1 where the interval decides it."""
+    if isinstance(x, float):
+        return float((x > 0) - (x < 0))
+    s = compare(x, 0)
+    return None if s is None else (float(s) if isinstance(x, Ratio) else s)
+
+
+def _extremum(
+    choose: Callable[..., Dim], plain: Callable[..., Element]
+) -> Callable[[Element, Element], Element]:
+    def apply(x: Element, y: Element) -> Element:
+        if isinstance(x, Ratio) or isinstance(y, Ratio):
+            first, second = _fraction(x), _fraction(y)
+            if first is None or second is None:
+                return None
+            return ratio(choose(first[0] * second[1], second[0] * first[1]), first[1] * second[1])
+        return choose(x, y) if isinstance(x, Expr) or isinstance(y, Expr) else plain(x, y)
+
+    return apply
+
+
+larger, smaller = _extremum(maximum, max), _extremum(minimum, min)
+
+
+def floor(x: Element) -> Element:
+    """The largest whole number <= x, as a float."""
+    if isinstance(x, Ratio):
+        return ratio(x.num // x.den, 1)
+    return float(math.floor(x)) if isinstance(x, float) and math.isfinite(x) else x
+
+
+def ceil(x: Element) -> Element:
+    """The smallest whole number >= x, as a float."""
+    return negate(floor(negate(x)))
+
+
+def round_half_even(x: Element) -> Element:
+    """The nearest whole number, halves to the even one (Round)."""
+    if isinstance(x, Ratio):
+        return x if x.den == 1 else None
+    return float(round(x)) if isinstance(x, float) and math.isfinite(x) else x
+
+
+def truncate(x: Element) -> Dim | None:
+    """A float without its fraction, as an integer (Cast from float to integer)."""
+    if isinstance(x, Ratio):
+        return truncating_quotient(x.num, x.den)
+    return int(x) if math.isfinite(x) else None
+
+
+def compare(x: Element, y: Element) -> int | None:
+    """-1, 0 or 1 as x is smaller, equal or larger; None where the intervals do not decide."""
+    if not any(isinstance(e, (Expr, Ratio)) for e in (x, y)):
+        return (x > y) - (x < y)
+    first, second = _fraction(x), _fraction(y)
+    if first is None or second is None:
+        return None
+    gap = first[0] * second[1] - second[0] * first[1]
+    lo, hi = bounds(gap)
+    if lo is not None and lo > 0:
+        return 1
+    if hi is not None and hi < 0:
+        return -1
+    return 0 if lo == 0 == hi else None
+
+
+def at_most_bound(x: Element, y: Element) -> bool | None:
+    """Whether `x <= y`, where the interval of the difference decides it although it may be equal."""
+    if not any(isinstance(e, (Expr, Ratio)) for e in (x, y)):
+        return bool(x <= y)
+    first, second = _fraction(x), _fraction(y)
+    if first is None or second is None:
+        return None
+    lo, hi = bounds(second[0] * first[1] - first[0] * second[1])
+    if lo is not None and lo >= 0:
+        return True
+    return False if hi is not None and hi < 0 else None
+
+
+def equal(x: Element, y: Element) -> bool | None:
+    """`x == y` where it is known."""
+    order = compare(x, y)
+    return None if order is None else order == 0
+
+
+def less(x: Element, y: Element) -> bool | None:
+    """`x < y` where it is known."""
+    reverse = at_most_bound(y, x)
+    return None if reverse is None else not reverse
+
+
+def logical_and(x: Element, y: Element) -> bool | None:
+    """Three-valued and: a known False decides."""
+    if x is False or y is False:
+        return False
+    return None if x is None or y is None else True
+
+
+def logical_not(x: Element) -> bool | None:
+    """Three-valued not."""
+    return None if x is None else not x
+
+
+def logical_or(x: Element, y: Element) -> bool | None:
+    """Three-valued or: a known True decides."""
+    return logical_not(logical_and(logical_not(x), logical_not(y)))
+
+
+def select(condition: Element, x: Element, y: Element) -> Element:
+    """`x if condition else y`; where the condition is unknown, what both agree on."""
+    if condition is None:
+        return x if type(x) is type(y) and x == y else None
+    return x if condition else y
+
+
+def convert(x: Element, dtype: int | None) -> Element:
+    """An element as the element type holds it: Cast's semantics, integers wrapped around, floats rounded.
+
+    A symbolic size is taken to fit into 32 and 64 bits; in narrower types, where it may wrap, it is unknown.
+
+    >>> convert(300, dt.UINT8), convert(2.7, dt.INT64), convert(3, dt.FLOAT)
+    (44, 2, 3.0)
+    """
+    if x is None or dtype is None:
+        return None
+    if dtype == dt.BOOL:
+        if isinstance(x, (Expr, Ratio)):
+            order = compare(x, 0)
+            return None if order is None else order != 0
+        return bool(x)
+    if dtype in dt.INTEGER_RANGE:
+        return _to_integer(x, dtype)
+    if dtype in (dt.FLOAT, dt.DOUBLE, dt.FLOAT16):
+        if isinstance(x, Expr):
+            return Ratio(x, 1) if dtype != dt.FLOAT16 else None
+        if isinstance(x, Ratio):
+            return x if dtype != dt.FLOAT16 else None
+        return _round_float(x, dtype)
+    return x if dtype == dt.STRING else None
+
+
+def _to_integer(x: Element, dtype: int) -> Element:
+    if isinstance(x, (float, Ratio)):
+        x = truncate(x)
+    if x is None or isinstance(x, str):
+        return None
+    low, high = dt.INTEGER_RANGE[dtype]
+    if isinstance(x, Expr):
+        lo, hi = x.bounds()
+        inside = lo is not None and lo >= low and hi is not None and hi <= high
+        plausible = dt.BITS[dtype] >= 32 and (low < 0 or (lo is not None and lo >= 0))
+        return x if inside or plausible else None
+    return (int(x) - low) % (high - low + 1) + low
+
+
+def _round_float(x: Element, dtype: int) -> Element:
+    if isinstance(x, str):
+        return None
+    try:
+        with np.errstate(over="ignore"):
+            value = float({dt.FLOAT: np.float32, dt.DOUBLE: np.float64, dt.FLOAT16: np.float16}[dtype](x))
+    except OverflowError:
+        return None
+    return value if value == value else None
+
+
+def lift(function: Callable[..., Element], arity: int) -> np.ufunc:
+    """The function on elements as one on numpy object arrays that broadcast; an unknown operand gives an unknown."""
+
+    def strict(*elements: Element) -> Element:
+        return None if any(e is None for e in elements) else function(*elements)
+
+    return np.frompyfunc(strict, arity, 1)
+
+
+def lift_lenient(function: Callable[..., Element], arity: int) -> np.ufunc:
+    """As `lift`, for functions that decide over unknown operands themselves."""
+    return np.frompyfunc(function, arity, 1)
+
+
+ADD, SUBTRACT, MULTIPLY, DIVIDE = lift(add, 2), lift(subtract, 2), lift(multiply, 2), lift(divide, 2)
+MODULO, FMOD, POWER = lift(modulo, 2), lift(fmod, 2), lift(power, 2)
+LARGER, SMALLER = lift(larger, 2), lift(smaller, 2)
+EQUAL, LESS, AT_MOST = lift(equal, 2), lift(less, 2), lift(at_most_bound, 2)
+AND, OR, NOT = lift_lenient(logical_and, 2), lift_lenient(logical_or, 2), lift_lenient(logical_not, 1)
+XOR = lift(operator.ne, 2)
+NEGATE, ABSOLUTE, SIGN = lift(negate, 1), lift(absolute, 1), lift(sign, 1)
+FLOOR, CEIL, ROUND = lift(floor, 1), lift(ceil, 1), lift(round_half_even, 1)
+SELECT = lift_lenient(select, 3)
