@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim import Expr, Var, ceildiv, maximum, minimum, product
+from symdim import Expr, ceildiv, maximum, minimum, product
 
 from .errors import ShapeInferenceError, Unknown, require
 from .trace import fresh, state

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from symdim import Expr, SymdimError, Var, parse
+from symdim import SymdimError, Var, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

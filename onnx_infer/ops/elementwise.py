@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import values
-from ..geometry import broadcast
-from ..registry import op
+from onnx_infer import values
+from onnx_infer.geometry import broadcast
+from onnx_infer.registry import op
 
 if TYPE_CHECKING:
-    from ..binding import SymTensor
-    from ..tensor import Shape
+    from onnx_infer.binding import SymTensor
+    from onnx_infer.tensor import Shape
 
 
 @op("Add", since=7, data=values.ADD)

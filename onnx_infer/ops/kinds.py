@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from ..engine import Subgraph
-from ..tensor import Dim, Shape, SymTensor, Value
+from onnx_infer.engine import Subgraph
+from onnx_infer.tensor import Dim, Shape, SymTensor, Value
 
 AnyRank: TypeAlias = SymTensor
 """A tensor whose shape may be None."""
