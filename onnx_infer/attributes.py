@@ -99,7 +99,7 @@ def constant(proto: TensorProto) -> SymTensor:
 
 
 def elements(proto: TensorProto, shape: tuple[int, ...]) -> tuple[Any, ...] | None:
-    """The elements of a small tensor as ints, bools, floats or strings; None where there are too many or no such kind."""
+    """The elements of a small tensor: ints, bools, floats, strings; None where there are too many or no such kind."""
     count = 1
     for size in shape:
         count *= size

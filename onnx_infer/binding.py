@@ -23,7 +23,7 @@ import numpy as np
 
 from .errors import OpUsageError, ShapeInferenceError, Unknown
 from .schema import Schema, fixed_dtype
-from .tensor import MAX_DATA, Sequence, SymTensor, Value
+from .tensor import MAX_DATA, SymTensor, Value
 from .values import convert
 
 if TYPE_CHECKING:
@@ -55,9 +55,7 @@ def _signature(function: Callable[..., Any]) -> list[tuple[str, str, Any]]:
     code = function.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     positional = function.__defaults__ or ()
-    defaults = dict(
-        zip(names[code.co_argcount - len(positional) : code.co_argcount], positional, strict=True)
-    )
+    defaults = dict(zip(names[code.co_argcount - len(positional) : code.co_argcount], positional, strict=True))
     defaults.update(function.__kwdefaults__ or {})
     annotations = function.__annotations__
     return [(name, str(annotations.get(name, "")), defaults.get(name, _NOTHING)) for name in names]
@@ -309,16 +307,13 @@ class Operator:
         if not any(_small(v) for v in values):
             return
         for i, value in enumerate(inputs):
-            if self.position(i) in self.reads and value is not None and not isinstance(value, Sequence):
-                if not isinstance(value, SymTensor) or value.data is None:
-                    return
+            if value is not None and self.position(i) in self.reads and getattr(value, "data", ()) is None:
+                return
         try:
             if self._data_parameters is None:
                 results = data(*(x.array for x in inputs if isinstance(x, SymTensor)))
             else:
-                results = data(
-                    **self._arguments(self._data_parameters, inputs, attributes, dtypes, arrays=True)
-                )
+                results = data(**self._arguments(self._data_parameters, inputs, attributes, dtypes, arrays=True))
         except Unknown:
             return
         if not isinstance(results, list):

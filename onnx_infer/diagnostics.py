@@ -47,11 +47,7 @@ def about_node(
     for i in range(len(inputs)):
         formal = formals[min(i, len(formals) - 1)] if formals else None
         names.append(
-            ""
-            if formal is None
-            else f"{formal.name}[{i - len(formals) + 1}]"
-            if formal.variadic
-            else formal.name
+            "" if formal is None else f"{formal.name}[{i - len(formals) + 1}]" if formal.variadic else formal.name
         )
     shown = tuple((k, _short(v)) for k, v in attributes.items() if isinstance(v, (int, float, str, tuple)))
     return Diagnostic(severity, schema.title, node, message, tuple(zip(names, inputs, strict=True)), shown)

@@ -1,4 +1,4 @@
-"""Element types: the numbers of `TensorProto.DataType`, their short names and integer ranges (ONNX IR specification)."""
+"""Element types: the numbers of `TensorProto.DataType`, their short names, integer ranges (ONNX IR specification)."""
 
 from __future__ import annotations
 

@@ -167,9 +167,7 @@ class Engine:
             if value is None or getattr(value, "data", ()) is not None:
                 continue
             position = operator.position(i)
-            holder = (
-                scope.holder(names[i]) if position in operator.wants or position in operator.reads else None
-            )
+            holder = scope.holder(names[i]) if position in operator.wants or position in operator.reads else None
             if holder is not None:
                 holders[i] = holder
             elif position in operator.reads:
@@ -182,9 +180,7 @@ class Engine:
                 out[i] = holder.load(names[i])
         return tuple(out)
 
-    def _special(
-        self, operator: Operator, node: Node, values: tuple[Value | None, ...], scope: Scope
-    ) -> Outcome:
+    def _special(self, operator: Operator, node: Node, values: tuple[Value | None, ...], scope: Scope) -> Outcome:
         """A node with subgraphs: they become functions from input values to output values."""
         attributes = node[4]
         bound = {name: self._bind_graphs(value, scope) for name, value in attributes.values.items()}
@@ -198,7 +194,7 @@ class Engine:
 
     def _without_rule(self, node: Node, scope: Scope, operators: Operators) -> None:
         """An operator that nobody knows: its results are unknown, said once per operator."""
-        op_type, domain, _, outputs, _, handle = node
+        op_type, domain, _, outputs, _, _ = node
         title = f"{domain}::{op_type}" if domain else op_type
         for name in outputs:
             scope[name] = self.model.graph.declared.get(name, NOTHING)
@@ -224,9 +220,7 @@ class Engine:
 
     # -- outcomes -------------------------------------------------------------------------------------------------
 
-    def _replay(
-        self, outcome: Outcome, operator: Operator, node: Node, inputs: tuple[Value | None, ...]
-    ) -> Outcome:
+    def _replay(self, outcome: Outcome, operator: Operator, node: Node, inputs: tuple[Value | None, ...]) -> Outcome:
         """Record what goes with an outcome, its fresh sizes under new names."""
         values = outcome.values
         if outcome.error is not None:
@@ -280,9 +274,7 @@ class Subgraph:
         scope = Scope(engine.model, graph.constants, self._scope)
         for (name, declared), value in zip(graph.inputs, inputs, strict=False):
             scope[name] = (
-                merge(declared, value, "refine", engine._complain)
-                if value is not NOTHING
-                else declared or value
+                merge(declared, value, "refine", engine._complain) if value is not NOTHING else declared or value
             )
         engine._depth += 1
         try:
@@ -294,9 +286,7 @@ class Subgraph:
         return [scope[name] for name in graph.outputs]
 
 
-def apply(
-    operator: Operator, attributes: Any, values: tuple[Value | None, ...], output_count: int
-) -> Outcome:
+def apply(operator: Operator, attributes: Any, values: tuple[Value | None, ...], output_count: int) -> Outcome:
     """Apply a rule; an error of the node, or of the rule itself, costs this node's results and nothing else."""
     with Trace() as trace:
         try:

@@ -8,7 +8,7 @@ class OnnxInferError(ValueError):
 
 
 class OpUsageError(OnnxInferError):
-    """The node does not follow its operator's schema: arity, a missing input or attribute, a wrong kind of attribute."""
+    """The node does not follow its operator's schema: its arity, a missing input, a missing or misused attribute."""
 
 
 class ShapeInferenceError(OnnxInferError):
@@ -16,7 +16,7 @@ class ShapeInferenceError(OnnxInferError):
 
 
 class StrictModeError(ShapeInferenceError):
-    """Raised in strict mode with every diagnostic; `onnx_infer.infer_shapes` raises it as onnx's `InferenceError` too."""
+    """Raised in strict mode with every diagnostic; it is onnx's `InferenceError` too."""
 
 
 class Unknown(Exception):  # noqa: N818  (not an error: the honest answer)

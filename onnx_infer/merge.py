@@ -25,9 +25,7 @@ ShapeMergePolicy = Literal["skip", "override", "refine", "strict"]
 POLICIES: tuple[ShapeMergePolicy, ...] = ("skip", "override", "refine", "strict")
 
 
-def merge(
-    declared: Value | None, inferred: Value, policy: ShapeMergePolicy, conflict: Callable[[str], None]
-) -> Value:
+def merge(declared: Value | None, inferred: Value, policy: ShapeMergePolicy, conflict: Callable[[str], None]) -> Value:
     """The type of a value that is declared and inferred; `conflict` is told of contradictions.
 
     >>> print(merge(SymTensor(1, (2, 3)), SymTensor(1, (2, 3)), "refine", print))
@@ -69,18 +67,14 @@ def _merge_tensors(
     return Sparse(dtype, shape)
 
 
-def merge_shapes(
-    declared: Shape | None, inferred: Shape | None, conflict: Callable[[str], None]
-) -> Shape | None:
-    """The more specific dim of each axis; of two that contradict each other the inferred one, which follows from the inputs."""
+def merge_shapes(declared: Shape | None, inferred: Shape | None, conflict: Callable[[str], None]) -> Shape | None:
+    """The more specific dim of each axis; of two that contradict each other the inferred one."""
     if declared is None or inferred is None:
         return inferred if declared is None else declared
     if len(declared) != len(inferred):
         conflict(f"declared rank {len(declared)} but inferred rank {len(inferred)}")
         return inferred
-    return tuple(
-        _merge_dims(a, b, i, conflict) for i, (a, b) in enumerate(zip(declared, inferred, strict=True))
-    )
+    return tuple(_merge_dims(a, b, i, conflict) for i, (a, b) in enumerate(zip(declared, inferred, strict=True)))
 
 
 def _merge_dims(declared: Dim, inferred: Dim, axis: int, conflict: Callable[[str], None]) -> Dim:

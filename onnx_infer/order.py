@@ -39,9 +39,7 @@ def sort_nodes(graph: Graph, scope: Scope, complain: Callable[[str], None]) -> l
                 ready.append(reader)
     stuck = sorted(set(range(len(nodes))) - set(order))
     if stuck:
-        complain(
-            f"nodes on or behind a cycle are not inferred: {', '.join(_name(nodes[i]) for i in stuck[:5])}"
-        )
+        complain(f"nodes on or behind a cycle are not inferred: {', '.join(_name(nodes[i]) for i in stuck[:5])}")
     for i in order:
         for name in nodes[i][2]:
             if name and name not in producer and not _known(scope, name):
@@ -58,9 +56,7 @@ def _name(node: Node) -> str:
 
 
 def _known(scope: Scope, name: str) -> bool:
-    return (
-        name in scope or name in scope.constants or (scope.parent is not None and _known(scope.parent, name))
-    )
+    return name in scope or name in scope.constants or (scope.parent is not None and _known(scope.parent, name))
 
 
 def _outer(scope: Scope, name: str) -> bool:

@@ -34,9 +34,7 @@ def read_attributes(node: NodeProto) -> Attributes:
     attributes = node.attribute
     if not attributes:
         return NO_ATTRIBUTES
-    if any(
-        a.type in _GRAPH_KINDS or (a.type in _LARGE_KINDS and a.ByteSize() > _MAX_KEY) for a in attributes
-    ):
+    if any(a.type in _GRAPH_KINDS or (a.type in _LARGE_KINDS and a.ByteSize() > _MAX_KEY) for a in attributes):
         return _parse(attributes)
     key = tuple([a.SerializeToString() for a in attributes])
     found = _interned.get(key)
@@ -120,11 +118,7 @@ def nodes(protos: Any, constants: dict[str, Any], literals: list[str]) -> Iterat
         op_type, domain = node.op_type, node.domain
         if op_type == "Constant" and domain in ("", "ai.onnx"):
             attributes = node.attribute
-            if (
-                len(attributes) == 1
-                and attributes[0].type == AttributeProto.TENSOR
-                and not attributes[0].ref_attr_name
-            ):
+            if len(attributes) == 1 and attributes[0].type == AttributeProto.TENSOR and not attributes[0].ref_attr_name:
                 name = node.output[0]
                 if name not in constants:
                     literals.append(name)

@@ -24,9 +24,9 @@ F = TypeVar("F", bound="Callable[..., Any]")
 class Rule(NamedTuple):
     """A registered rule.
 
-    `shape` computes the results; `data`, if given, the elements of the outputs on numpy object arrays; `dtype`, if given,
-    the output element types where the schema does not say them. All three are bound by the schema's names. A rule of
-    style `context` is a function `(ctx, node)` instead.
+    `shape` computes the results; `data`, if given, the elements of the outputs on numpy object arrays; `dtype`, if
+    given, the output element types where the schema does not say them. All three are bound by the schema's names. A
+    rule of style `context` is a function `(ctx, node)` instead.
     """
 
     domain: str
@@ -57,9 +57,7 @@ class OpShapeInferenceRegistry:
     (True, 2)
     """
 
-    def __init__(
-        self, *, load: Callable[[], None] | None = None, plugins: Callable[[], None] | None = None
-    ) -> None:
+    def __init__(self, *, load: Callable[[], None] | None = None, plugins: Callable[[], None] | None = None) -> None:
         self._rules: dict[tuple[str, str], dict[int, Rule]] = {}
         self._found: dict[tuple[str, str, int], Rule | None] = {}
         self._load, self._plugins = load, plugins
@@ -95,9 +93,7 @@ class OpShapeInferenceRegistry:
 
         return register
 
-    def register(
-        self, domain: str, op_type: str, since_version: int = 1, *, replace: bool = False
-    ) -> Callable[[F], F]:
+    def register(self, domain: str, op_type: str, since_version: int = 1, *, replace: bool = False) -> Callable[[F], F]:
         """Decorator: register a function `(ctx, node)` that works on a `ShapeInferenceContext`."""
 
         def register(function: F) -> F:

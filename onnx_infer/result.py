@@ -56,9 +56,7 @@ class InferenceResult:
     @property
     def symbols(self) -> dict[str, Expr]:
         """The symbols that occur in the shapes, by name."""
-        found = (
-            v for shape in self.shapes.values() for d in shape if isinstance(d, Expr) for v in d.variables()
-        )
+        found = (v for shape in self.shapes.values() for d in shape if isinstance(d, Expr) for v in d.variables())
         return {v.name: v for v in found}
 
     def apply(self, model: ModelProto) -> ModelProto:

@@ -1,4 +1,4 @@
-"""Operator schemas as plain data, read once per (domain, operator, version) from onnx or from a rule's own signature."""
+"""Operator schemas as plain data, read once per operator and version from onnx, or from a rule's own signature."""
 
 from __future__ import annotations
 
@@ -42,9 +42,7 @@ class Schema(NamedTuple):
     def title(self) -> str:
         """`Concat-13`, or `com.microsoft::FusedConv-1`."""
         return (
-            f"{self.domain}::{self.name}-{self.since_version}"
-            if self.domain
-            else f"{self.name}-{self.since_version}"
+            f"{self.domain}::{self.name}-{self.since_version}" if self.domain else f"{self.name}-{self.since_version}"
         )
 
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 class Symbols:
     """Reads dims as sizes, and gives fresh names that collide with none of the model's.
 
-    `declared` are the dim_params of the graph's inputs: a name among them is a symbol >= `min_dim`; a text over such names is
-    read as the expression (`2*H`, `past + seq`), any other text is an opaque symbol that keeps its spelling. Names
-    that only other values declare are sizes >= 0. `bounds` gives symbols other intervals (both ends inclusive).
+    `declared` are the dim_params of the graph's inputs: a name among them is a symbol >= `min_dim`; a text over such
+    names is read as the expression (`2*H`, `past + seq`), any other text is an opaque symbol that keeps its spelling.
+    Names that only other values declare are sizes >= 0. `bounds` gives symbols other intervals (both ends inclusive).
 
     >>> symbols = Symbols(["N", "2*N", "seq len", "_d0"])
     >>> symbols.text("2*N"), symbols.text("seq len"), symbols.text("M").bounds(), symbols.name()
@@ -65,9 +65,7 @@ class Symbols:
         if isinstance(found, int):
             return None
         by_name = {
-            v: self._dims.setdefault(v.name, self._variable(v.name))
-            for v in found.variables()
-            if v.name in self.names
+            v: self._dims.setdefault(v.name, self._variable(v.name)) for v in found.variables() if v.name in self.names
         }
         return found.substitute(by_name) if len(by_name) == len(found.variables()) else None
 
@@ -76,9 +74,7 @@ class Symbols:
         found = self._dims.get(text)
         if found is None:
             expression = self._expression(text)
-            found = (
-                expression if expression is not None else Var.fresh(text, *self._bounds.get(text, (0, None)))
-            )
+            found = expression if expression is not None else Var.fresh(text, *self._bounds.get(text, (0, None)))
             self._dims[text] = found
         return found
 

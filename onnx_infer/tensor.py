@@ -25,11 +25,13 @@ MAX_DATA = 1024
 """The most elements of a tensor whose data is propagated."""
 
 
+_interned: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
+
+
 class Value:
     """Base of everything a name in a graph can stand for."""
 
     __slots__ = ("__weakref__",)
-    _interned: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
 
     def __repr__(self) -> str:
         return str(self)
@@ -60,11 +62,11 @@ class SymTensor(Value):
         data = None if data is None else tuple(data)
         # 1 == 1.0 == True in Python: the classes of the elements belong to the key where the dtype is unknown
         key = (dtype, shape, data) if dtype or not data else (dtype, shape, data, tuple(map(type, data)))
-        found = cls._interned.get(key)
+        found = _interned.get(key)
         if found is None:
             found = object.__new__(cls)
             found.dtype, found.shape, found.data = dtype, shape, data
-            found = cls._interned.setdefault(key, found)
+            found = _interned.setdefault(key, found)
         assert isinstance(found, SymTensor)
         return found
 
@@ -118,11 +120,11 @@ class _Wrapper(Value):
 
     def __new__(cls, elem: Value | None = None) -> Any:
         key = (cls, elem)
-        found = cls._interned.get(key)
+        found = _interned.get(key)
         if found is None:
             found = object.__new__(cls)
             found.elem = elem
-            found = cls._interned.setdefault(key, found)
+            found = _interned.setdefault(key, found)
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -162,11 +164,11 @@ class Map(Value):
     value: Value | None
 
     def __new__(cls, key: int, value: Value | None = None) -> Map:
-        found = cls._interned.get((cls, key, value))
+        found = _interned.get((cls, key, value))
         if found is None:
             found = object.__new__(cls)
             found.key, found.value = key, value
-            found = cls._interned.setdefault((cls, key, value), found)
+            found = _interned.setdefault((cls, key, value), found)
         assert isinstance(found, Map)
         return found
 
@@ -186,11 +188,11 @@ class Sparse(Value):
 
     def __new__(cls, dtype: int | None, shape: Iterable[Dim] | None = None) -> Sparse:
         shape = None if shape is None else tuple(shape)
-        found = cls._interned.get((cls, dtype, shape))
+        found = _interned.get((cls, dtype, shape))
         if found is None:
             found = object.__new__(cls)
             found.dtype, found.shape = dtype, shape
-            found = cls._interned.setdefault((cls, dtype, shape), found)
+            found = _interned.setdefault((cls, dtype, shape), found)
         assert isinstance(found, Sparse)
         return found
 

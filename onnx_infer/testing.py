@@ -5,9 +5,9 @@
     com.microsoft::Gelu-1: f32[N] -> f32[N]
     Concat-13(axis=5): f32[N, 3] -> error: axis 5 is out of range for rank 2
 
-`?` is an unknown element, `[...]` an unknown rank, `-` an absent optional input or output; fresh sizes are `_d0`, `_d1`,
-... in the order in which they arise. Attributes are Python literals; a value's text in quotes after `tensor` gives a
-tensor attribute: `value=tensor("i64[1]={3}")`.
+`?` is an unknown element, `[...]` an unknown rank, `-` an absent optional input or output; fresh sizes are `_d0`,
+`_d1`, ... in the order in which they arise. Attributes are Python literals; a value's text in quotes after `tensor`
+gives a tensor attribute: `value=tensor("i64[1]={3}")`.
 """
 
 from __future__ import annotations
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
     from .tensor import Value
 
-_HEAD = re.compile(
-    r"(?:(?P<domain>[\w.]+)::)?(?P<name>\w+)-(?P<version>\d+)(?:\((?P<attributes>.*)\))?$", re.DOTALL
-)
+_HEAD = re.compile(r"(?:(?P<domain>[\w.]+)::)?(?P<name>\w+)-(?P<version>\d+)(?:\((?P<attributes>.*)\))?$", re.DOTALL)
 _TENSOR = re.compile(r"(?P<dtype>[\w?]+)\[(?P<dims>.*?)\](?:=\{(?P<data>.*)\})?$", re.DOTALL)
 
 

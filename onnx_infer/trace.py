@@ -1,7 +1,7 @@
 """What a rule states beside its result: facts that a run of the model implies, and sizes that only the data decide.
 
-Rules stay pure functions: `unify`, `broadcast` and `fresh` note what they find in the trace of the call, the engine opens
-one trace per rule call, remembers it with the result and replays both for every equal node.
+Rules stay pure functions: `unify`, `broadcast` and `fresh` note what they find in the trace of the call, the engine
+opens one trace per rule call, remembers it with the result and replays both for every equal node.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Arithmetic on the elements of propagated data, with the integer semantics of ONNX's operators.
 
-An element is `int | Expr` in integer tensors, `bool` in boolean ones, `float | Ratio` in floating ones, and None where it
-is not known. Every function takes and gives one element; those in upper case below are lifted to numpy object arrays,
-where they broadcast. What cannot be said exactly is None: an element is never guessed.
+An element is `int | Expr` in integer tensors, `bool` in boolean ones, `float | Ratio` in floating ones, and None where
+it is not known. Every function takes and gives one element; those in upper case below are lifted to numpy object
+arrays, where they broadcast. What cannot be said exactly is None: an element is never guessed.
 """
 
 from __future__ import annotations
@@ -201,9 +201,7 @@ def sign(x: Element) -> Element:
     return None if s is None else (float(s) if isinstance(x, Ratio) else s)
 
 
-def _extremum(
-    choose: Callable[..., Dim], plain: Callable[..., Element]
-) -> Callable[[Element, Element], Element]:
+def _extremum(choose: Callable[..., Dim], plain: Callable[..., Element]) -> Callable[[Element, Element], Element]:
     def apply(x: Element, y: Element) -> Element:
         if isinstance(x, Ratio) or isinstance(y, Ratio):
             first, second = _fraction(x), _fraction(y)

@@ -41,9 +41,7 @@ def number_field(number: int, value: int) -> bytes:
 
 def dimension(dim: Dim) -> bytes:
     """A Dimension: a size, or the text of an expression."""
-    return (
-        number_field(1, dim) if isinstance(dim, int) else field(2, str(dim).encode("utf-8", "surrogatepass"))
-    )
+    return number_field(1, dim) if isinstance(dim, int) else field(2, str(dim).encode("utf-8", "surrogatepass"))
 
 
 def tensor_type(value: SymTensor | Sparse) -> bytes:
