@@ -1,0 +1,62 @@
+"""Smart constructors: the one path that builds expressions, in canonical form and interned.
+
+    sums and products       polynomial.py    over units from monomial.py
+    // and %                floordiv.py      with polynomial division from longdivision.py
+    max and min             extremum.py
+    table of live nodes     interning.py
+
+Equal canonical forms are one object. Constructors use intervals of variables (`max(N, 1)` is `N` where N >= 1) but never
+search for a proof, so each costs microseconds.
+"""
+
+from __future__ import annotations
+
+from symdim.bounds import bounds_of
+from symdim.evaluate import evaluate, substitute, to_int, variables_of
+from symdim.extremum import maximum, minimum
+from symdim.floordiv import ceildiv, floordiv, mod
+from symdim.monomial import clear_memo
+from symdim.polynomial import add, constant, multiply, power, product, subtract, total
+from symdim.tree import args_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.expr import Dim, Expr
+
+__all__ = [
+    "add",
+    "args_of",
+    "bounds_of",
+    "ceildiv",
+    "clear_memo",
+    "constant",
+    "evaluate",
+    "floordiv",
+    "maximum",
+    "minimum",
+    "mod",
+    "multiply",
+    "power",
+    "product",
+    "reduced",
+    "substitute",
+    "subtract",
+    "to_int",
+    "to_text",
+    "total",
+    "variables_of",
+]
+
+
+def to_text(dim: Dim) -> str:
+    """The printed form; text.py is read when something is printed first."""
+    from symdim import text
+
+    return text.to_text(dim)
+
+
+def reduced(node: Expr) -> tuple[object, ...]:
+    """What `pickle` stores of a node; program.py is read when something is pickled first."""
+    from symdim import program
+
+    return program.rebuilt, (program.program_of(node),)

@@ -1,0 +1,163 @@
+"""Walks over expressions: variables, values and substitution. No walk recurses; shared parts are visited once."""
+
+from __future__ import annotations
+
+from symdim.errors import BoundsError, DivisionByZero, UnboundName
+from symdim.expr import Expr, FloorDiv, Max, Mul
+from symdim.extremum import maximum
+from symdim.floordiv import floordiv
+from symdim.monomial import accumulate, powers_of, terms_of
+from symdim.order import dim_order, sorted_units
+from symdim.polynomial import checked, power, product, sum_of
+from symdim.variable import Var
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from symdim.expr import Dim
+
+    Terms = dict[Expr, int]
+
+
+def children(node: Expr) -> Iterable[Dim]:
+    """The nodes that a node is made of: units of a sum, atoms of a product, parts of an atom."""
+    if node.terms is not None:
+        return node.terms
+    if node.parts is None:
+        return ()
+    return node.parts  # type: ignore[return-value]
+
+
+def postorder(root: Expr) -> list[Expr]:
+    """All nodes below a node and itself, each once and after its children."""
+    done: dict[Expr, None] = {}
+    stack = [root]
+    while stack:
+        node = stack[-1]
+        if node in done:
+            stack.pop()
+            continue
+        pending = [c for c in children(node) if c not in done and not isinstance(c, int)]
+        if pending:
+            stack += pending  # type: ignore[arg-type]
+        else:
+            done[node] = None
+            stack.pop()
+    return list(done)
+
+
+def variables_of(root: Expr) -> tuple[Var, ...]:
+    """All variables in the order of a walk from the leading terms on."""
+    found: dict[Var, None] = {}
+    seen: set[Expr] = set()
+    stack: list[Dim] = [root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, int) or node in seen:
+            continue
+        seen.add(node)
+        if isinstance(node, Var):
+            found[node] = None
+        elif node.terms is not None:
+            stack += reversed(sorted_units(node.terms))
+        elif type(node) is Mul:
+            stack += sorted(powers_of(node), key=dim_order, reverse=True)
+        else:
+            stack += reversed(tuple(children(node)))
+    return tuple(found)
+
+
+def _size(v: Var, value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"the size of {v.name!r} is an int, not {value!r}")
+    if (v.lo is not None and value < v.lo) or (v.hi is not None and value > v.hi):
+        raise BoundsError(f"{v.name!r} is in {v.lo}..{'' if v.hi is None else v.hi}, not {value}")
+    return int(value)
+
+
+def evaluate(root: Expr, bindings: Mapping[str | Var, int]) -> Dim:
+    """The value of an expression; an expression again while variables have none."""
+    values: dict[Expr, int] = {}
+    for node in postorder(root):
+        kind = type(node)
+        if node.terms is not None:
+            value = node.const
+            for unit, k in node.terms.items():
+                value += k * values[unit]
+        elif kind is Var:
+            given = bindings.get(node.name)  # type: ignore[attr-defined]
+            if given is None:
+                given = bindings.get(node)  # type: ignore[call-overload]
+                if given is None:
+                    return substitute(root, bindings)
+            value = _size(node, given)  # type: ignore[arg-type]
+        elif kind is FloorDiv:
+            n, d = node.parts  # type: ignore[misc]
+            by = d if isinstance(d, int) else values[d]
+            if by == 0:
+                raise DivisionByZero(f"the divisor of {node} is zero")
+            value = (n if isinstance(n, int) else values[n]) // by
+        elif kind is Max:
+            value = max([p if isinstance(p, int) else values[p] for p in node.parts])  # type: ignore[attr-defined]
+        else:
+            value = 1
+            for atom, exponent in node.parts.items():  # type: ignore[attr-defined]
+                value *= values[atom] ** exponent
+        values[node] = value
+    return values[root]
+
+
+def to_int(root: Expr, bindings: Mapping[str | Var, int]) -> int:
+    """The value; `UnboundName` when a variable has none."""
+    value = evaluate(root, bindings)
+    if isinstance(value, int):
+        return value
+    names = dict.fromkeys(v.name for v in variables_of(root) if bindings.get(v.name, bindings.get(v)) is None)
+    raise UnboundName(tuple(names))
+
+
+def substitute(root: Expr, mapping: Mapping[str | Var, Dim]) -> Dim:
+    """The expression with dimensions for variables, all replaced at once."""
+    values: dict[Dim, Dim] = {}
+    for node in postorder(root):
+        values[node] = _rebuilt(node, values, mapping)
+    return values[root]
+
+
+def _rebuilt(node: Expr, values: dict[Dim, Dim], mapping: Mapping[str | Var, Dim]) -> Dim:
+    if isinstance(node, Var):
+        given = mapping.get(node.name, mapping.get(node))
+        return node if given is None else _replacement(node, checked(given))
+    if node.terms is not None:
+        if all([values[unit] is unit for unit in node.terms]):
+            return node
+        terms: Terms = {}
+        const = node.const
+        for unit, k in node.terms.items():
+            added, offset = terms_of(values[unit])
+            accumulate(terms, added, k)
+            const += k * offset
+        return sum_of(terms, const)
+    if all([isinstance(c, int) or values[c] is c for c in children(node)]):
+        return node
+    if isinstance(node, FloorDiv):
+        n, d = node.parts
+        by = values.get(d, d)
+        if by == 0:
+            raise DivisionByZero(f"the divisor of {node} is zero")
+        return floordiv(values.get(n, n), by)
+    if isinstance(node, Max):
+        return maximum(*[values.get(part, part) for part in node.parts])
+    return product([power(values[atom], exponent) for atom, exponent in powers_of(node).items()])
+
+
+def _replacement(v: Var, given: Dim) -> Dim:
+    """A replacement that is not provably outside the bounds of the variable."""
+    if isinstance(given, int):
+        return _size(v, given)
+    lo, hi = given.bounds()
+    if (v.lo is not None and hi is not None and hi < v.lo) or (v.hi is not None and lo is not None and lo > v.hi):
+        raise BoundsError(f"{v.name!r} is in {v.lo}..{'' if v.hi is None else v.hi}, which {given} never is")
+    return given
+

@@ -1,0 +1,129 @@
+"""One object for each expression: the table of live nodes.
+
+The key of a node is its *fingerprint*: the value of its polynomial at a fixed pseudo-random point modulo the prime
+2**61 - 1. So fingerprints add and multiply like the expressions themselves, and those of equal expressions agree. Two
+different ones agree by chance about once in 2**61 pairs; every hit is therefore compared, and a node that loses its place
+goes to a second table by its full structure. Nothing here depends on `hash()` or `id()`.
+"""
+
+from __future__ import annotations
+
+from _thread import RLock
+from _weakref import ref
+
+from symdim.expr import Expr
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.expr import Dim
+
+PRIME = (1 << 61) - 1
+_MASK = (1 << 64) - 1
+
+_table: dict[int, ref[Expr]] = {}
+_crowded: dict[object, ref[Expr]] = {}
+_lock = RLock()
+_capacity = 1024
+
+
+def mixed(x: int) -> int:
+    """A well-mixed residue in 1..PRIME-1 (the finaliser of SplitMix64: Steele, Lea, Flood, OOPSLA 2014)."""
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & _MASK
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB & _MASK
+    return (x ^ (x >> 31)) % (PRIME - 1) + 1
+
+
+def fingerprint_of(x: Dim) -> int:
+    """The fingerprint of a dimension."""
+    return x % PRIME if isinstance(x, int) else x.fingerprint
+
+
+def text_fingerprint(text: str) -> int:
+    """The fingerprint of a name, the same in every process."""
+    data = text.encode("utf-8", "surrogatepass")
+    return mixed(int.from_bytes(data, "little") % PRIME + 0x9E3779B97F4A7C15 * (len(data) + 1) & _MASK)
+
+
+def sequence_fingerprint(kind: int, items: tuple[Dim, ...]) -> int:
+    """The fingerprint of an atom of the given kind over an ordered tuple of dimensions."""
+    state = mixed(kind)
+    for item in items:
+        state = mixed(state * 0x9E3779B97F4A7C15 + fingerprint_of(item) & _MASK)
+    return state
+
+
+def _same(a: Expr, b: Expr) -> bool:
+    return a.terms == b.terms and a.const == b.const and a.parts == b.parts and type(a) is type(b)
+
+
+def _structure(node: Expr) -> object:
+    terms = None if node.terms is None else frozenset(node.terms.items())
+    parts = frozenset(node.parts.items()) if isinstance(node.parts, dict) else node.parts
+    return type(node), terms, node.const, parts
+
+
+def find_sum(fingerprint: int, terms: dict[Expr, int], const: int) -> Expr | None:
+    """The live sum of these terms, if there is one."""
+    entry = _table.get(fingerprint)
+    node = None if entry is None else entry()
+    if node is not None and node.const == const and node.terms == terms:
+        return node
+    return None
+
+
+def find_unit(fingerprint: int, kind: type[Expr], parts: object) -> Expr | None:
+    """The live unit of this kind and parts, if there is one."""
+    entry = _table.get(fingerprint)
+    node = None if entry is None else entry()
+    if node is not None and node.parts == parts and type(node) is kind:
+        return node
+    return None
+
+
+def publish(node: Expr) -> Expr:
+    """The one live node that equals `node`: `node` itself, unless another was there first."""
+    entry = ref(node)
+    with _lock:
+        held = _table.get(node.fingerprint)
+        other = None if held is None else held()
+        if other is not None and _same(other, node):
+            return other
+        if other is not None or _crowded:
+            return _publish_crowded(node, entry, free=other is None)
+        _table[node.fingerprint] = entry
+        if len(_table) > _capacity:
+            _sweep()
+    return node
+
+
+def _publish_crowded(node: Expr, entry: ref[Expr], free: bool) -> Expr:
+    key = _structure(node)
+    held = _crowded.get(key)
+    other = None if held is None else held()
+    if other is not None:
+        return other
+    if free:
+        _table[node.fingerprint] = entry
+    else:
+        _crowded[key] = entry
+    if len(_table) + len(_crowded) > _capacity:
+        _sweep()
+    return node
+
+
+def _sweep() -> None:
+    """Drop the entries of dead nodes; done when the table has doubled, so it costs O(1) for each node made."""
+    global _capacity
+    tables: tuple[dict[object, ref[Expr]], ...] = (_table, _crowded)  # type: ignore[assignment]
+    for table in tables:
+        for key, entry in list(table.items()):
+            if entry() is None and table.get(key) is entry:
+                del table[key]
+    _capacity = max(1024, 2 * (len(_table) + len(_crowded)))
+
+
+def live_nodes() -> int:
+    """How many nodes other than variables are alive now."""
+    with _lock:
+        _sweep()
+        return len(_table) + len(_crowded)

@@ -1,0 +1,94 @@
+"""The structural order of units and dimensions: total, the same in every process, and a monomial order.
+
+Units are compared by degree (higher first), then lexicographically by their atoms' exponents, atoms being sorted by
+variable names, kind, and content. That is a graded lexicographic monomial order: `u < v` implies `u*w < v*w`.
+"""
+
+from __future__ import annotations
+
+from symdim.expr import FloorDiv, Max, Mul
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from symdim.expr import Dim, Expr
+
+_NAMES = 8  # so many names of a unit take part in its order; a cap keeps keys of constant size
+
+
+def names_of(node: Dim) -> tuple[str, ...]:
+    """The first variable names of a dimension in alphabetical order."""
+    if isinstance(node, int):
+        return ()
+    if node._names is None:
+        if node.terms is None:
+            node._names = merged_names(node.parts)  # type: ignore[arg-type]
+        else:
+            node._names = merged_names(node.terms)
+    return node._names
+
+
+def merged_names(nodes: Iterable[Dim]) -> tuple[str, ...]:
+    """The first names of several dimensions together."""
+    names: set[str] = set()
+    for node in nodes:
+        names.update(names_of(node))
+    return tuple(sorted(names)[:_NAMES])
+
+
+def height_of(node: Dim) -> int:
+    """How deep divisions and maxima are nested in a dimension; 0 for a polynomial in variables."""
+    if isinstance(node, int):
+        return 0
+    if node.terms is None:
+        return node.height
+    return max([unit.height for unit in node.terms], default=0)
+
+
+def _atom_order(atom: Expr) -> tuple[object, ...]:
+    if atom.terms is not None:  # a sum kept as one factor of a product
+        return names_of(atom), 3, len(atom.terms), atom.const, atom.fingerprint
+    if isinstance(atom, FloorDiv):
+        numerator, divisor = atom.parts
+        by = divisor if isinstance(divisor, int) else 0
+        const = numerator if isinstance(numerator, int) else numerator.const
+        return names_of(atom), 1, by, const, atom.fingerprint
+    if isinstance(atom, Max):
+        return names_of(atom), 2, len(atom.parts), 0, atom.fingerprint
+    return names_of(atom), 0, atom.scope.serial, 0, atom.fingerprint  # type: ignore[attr-defined]
+
+
+def order(unit: Expr) -> tuple[object, ...]:
+    """The sort key of a unit."""
+    key = unit._order
+    if key is None:
+        if type(unit) is Mul and unit.terms is None:
+            powers: dict[Expr, int] = unit.parts  # type: ignore[assignment]
+            atoms = sorted((_atom_order(atom), -exponent) for atom, exponent in powers.items())
+            degree = sum(powers.values())
+            key = (-degree, *(entry for pair in atoms for entry in pair))
+        else:
+            key = (-1, _atom_order(unit), -1)
+        unit._order = key
+    return key
+
+
+def sorted_units(terms: Iterable[Expr]) -> list[Expr]:
+    """Units in structural order, the leading one first."""
+    return sorted(terms, key=order)  # type: ignore[arg-type]
+
+
+def leading(terms: dict[Expr, int]) -> Expr:
+    """The first unit of a nonempty sum in structural order."""
+    return min(terms, key=order) if len(terms) > 1 else next(iter(terms))  # type: ignore[arg-type]
+
+
+def dim_order(dim: Dim) -> tuple[object, ...]:
+    """The sort key of a dimension: expressions first, by their leading unit; then integers by value."""
+    if isinstance(dim, int):
+        return 1, (), dim
+    if dim.terms is None:
+        return 0, order(dim), -1, 1, 0, dim.fingerprint
+    lead = leading(dim.terms)
+    return 0, order(lead), -dim.terms[lead], len(dim.terms), dim.const, dim.fingerprint

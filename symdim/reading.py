@@ -1,0 +1,232 @@
+"""How a polynomial reads: the remainders, minima and products in it.
+
+A `Pattern` is a part `coefficient * unit * core` of a sum whose core is `n % d` or `min(...)`:
+
+    n % d == n - d*(n//d)        min(a, b, ...) == t - max(t - a, t - b, ...)   for any t
+
+It is looked for at each division and maximum of the sum, the outermost first, and found when all its terms occur in the
+sum with at least these coefficients, so that taking it out never adds a term.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+from symdim import bounds
+from symdim.expr import Add, FloorDiv, Max, Min, Mod, Mul
+from symdim.monomial import accumulate, divides, exact_quotient, powers_of, terms_of, times
+from symdim.order import leading, order
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from symdim.expr import Dim, Expr, Interval
+
+    Terms = dict[Expr, int]
+
+
+_NESTED = 64  # longer sums are not searched for (x//e) % k, which looks at pairs of terms
+
+
+class Pattern:
+    """`coefficient * unit * core`, where core is `kind(operands)` and equals the sum `core_terms + core_const`.
+
+    Operands are given as (terms, const); `terms, const` is the whole part.
+    """
+
+    __slots__ = ("coefficient", "const", "core_const", "core_terms", "kind", "operands", "terms", "unit")
+
+    def __init__(
+        self,
+        kind: type[Expr],
+        operands: list[tuple[Terms, int]],
+        coefficient: int,
+        unit: Expr | None,
+        core_terms: Terms,
+        core_const: int,
+    ) -> None:
+        self.kind, self.operands = kind, operands
+        self.coefficient, self.unit = coefficient, unit
+        self.core_terms, self.core_const = core_terms, core_const
+        self.terms: Terms = {}
+        self.const = 0
+        accumulate(self.terms, core_terms, coefficient, unit)
+        if unit is None:
+            self.const = coefficient * core_const
+        elif core_const:
+            accumulate(self.terms, {unit: coefficient * core_const})
+
+    def within(self, terms: Terms) -> bool:
+        """Whether a sum has all terms of this part with the same signs and no smaller size."""
+        for unit, mine in self.terms.items():
+            theirs = terms.get(unit, 0)
+            if not (theirs >= mine if mine > 0 else theirs <= mine):
+                return False
+        return True
+
+    def interval(self) -> Interval:
+        """Bounds of the core, from its operands' terms alone."""
+        ranges = [bounds.linear_bounds(*operand) for operand in self.operands]
+        if self.kind is Min:
+            return bounds.scaled(bounds.greatest([bounds.scaled(r, -1) for r in ranges]), -1)
+        (n_lo, n_hi), (d_lo, d_hi) = ranges
+        if d_lo is None or d_lo < 1:
+            return None, None
+        below = None if d_hi is None else d_hi - 1
+        if n_lo is not None and n_lo >= 0 and n_hi is not None:
+            below = n_hi if below is None else min(below, n_hi)  # n % d <= n
+        return 0, below
+
+
+def _remainders(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms) -> Iterator[Pattern]:
+    """Candidates `k*w*(x % d)` at the term `coefficient*unit`, where `atom` divides `unit`.
+
+    x is the numerator n, or -1 - n because floor((-1 - n)/d) == -1 - floor(n/d); for a number d also floor(n/e) with
+    d replaced by d/e, where e divides d and floor(n/e) occurs in the sum.
+    """
+    numerator, divisor = atom.parts
+    n_terms, n_const = terms_of(numerator)
+    d_terms, d_const = terms_of(divisor)
+    outer = exact_quotient(unit, atom)
+    if d_terms:
+        lead = leading(d_terms)
+        if not divides(lead, outer):
+            return
+        outer, scale = exact_quotient(outer, lead), d_terms[lead]
+    else:
+        scale = d_const
+    if coefficient % scale == 0:
+        core: Terms = dict(n_terms)
+        accumulate(core, d_terms, -1, atom)
+        accumulate(core, {atom: -d_const} if d_const else {})
+        yield Pattern(Mod, [(n_terms, n_const), (d_terms, d_const)], -coefficient // scale, outer, core, n_const)
+        flipped = {u: -k for u, k in core.items()}
+        x_terms = {u: -k for u, k in n_terms.items()}
+        if d_terms:
+            accumulate(flipped, d_terms)
+            x_const = -1 - n_const
+        else:
+            x_const = d_const - 1 - n_const
+        const = -1 - n_const + d_const
+        yield Pattern(Mod, [(x_terms, x_const), (d_terms, d_const)], coefficient // scale, outer, flipped, const)
+    if not d_terms and len(terms) <= _NESTED and gcd(coefficient, divisor) > 1:
+        yield from _nested_remainders(atom, coefficient, outer, terms)
+
+
+def _nested_remainders(atom: FloorDiv, coefficient: int, outer: Expr | None, terms: Terms) -> Iterator[Pattern]:
+    numerator, divisor = atom.parts
+    n_terms, n_const = terms_of(numerator)
+    assert isinstance(divisor, int)
+    for unit in terms:
+        if unit.height != atom.height or not divides(outer, unit):
+            continue
+        inner = exact_quotient(unit, outer)
+        if type(inner) is not FloorDiv or inner is atom or not isinstance(inner.parts[1], int):
+            continue
+        e = inner.parts[1]
+        if e >= divisor or divisor % e or (coefficient * e) % divisor:
+            continue
+        inner_terms, inner_const = terms_of(inner.parts[0])
+        if inner_terms == n_terms and (n_const - inner_const) % e == 0:
+            shift, modulus = (n_const - inner_const) // e, divisor // e
+            core = {inner: 1, atom: -modulus}
+            yield Pattern(Mod, [({inner: 1}, shift), ({}, modulus)], -coefficient // modulus, outer, core, shift)
+
+
+def _minimum(unit: Expr, coefficient: int, atom: Max) -> Pattern:
+    """The candidate `k*w*min(t - a, ...)` at the term `-k*w*max(a, ...)`, where t is the least sum above all a."""
+    operands = [terms_of(a) for a in atom.parts]
+    top: Terms = {}
+    for terms, _ in operands:
+        for u, k in terms.items():
+            top[u] = max(top.get(u, 0), k)
+    top_const = max(const for _, const in operands)
+    flipped: list[tuple[Terms, int]] = []
+    for terms, const in operands:
+        rest = dict(top)
+        accumulate(rest, terms, -1)
+        flipped.append((rest, top_const - const))
+    core = dict(top)
+    accumulate(core, {atom: -1})
+    return Pattern(Min, flipped, -coefficient, exact_quotient(unit, atom), core, top_const)
+
+
+def _candidates(unit: Expr, terms: Terms, const: int) -> list[Pattern]:
+    """The patterns found at one term, those that leave the least constant first."""
+    coefficient = terms.get(unit, 0)
+    found: list[Pattern] = []
+    for atom in powers_of(unit) if coefficient else ():
+        if type(atom) is Max and coefficient < 0:
+            found.append(_minimum(unit, coefficient, atom))
+        elif type(atom) is FloorDiv:
+            found += _remainders(unit, coefficient, atom, terms)
+    found = [p for p in found if p.within(terms) and (p.operands[0][0] or p.unit or p.const == const)]
+    return sorted(found, key=lambda p: (abs(const - p.const), p.coefficient < 0))
+
+
+def _compound(terms: Terms, size: int = 0) -> list[Expr]:
+    """Units with a division or maximum that can give a pattern of `size` terms, outermost first."""
+    units = [u for u in terms if u.height and any([_size(a) >= size for a in powers_of(u)])]
+    return sorted(units, key=lambda u: (-u.height, order(u))) if len(units) > 1 else units
+
+
+def _size(atom: Expr) -> int:
+    """The most terms that a pattern at this atom can have."""
+    if type(atom) is FloorDiv:
+        numerator, divisor = atom.parts
+        return len(terms_of(numerator)[0]) + 2 * len(terms_of(divisor)[0]) + 2
+    if type(atom) is Max:
+        return 1 + sum([len(terms_of(a)[0]) for a in atom.parts])
+    return 0
+
+
+def class_of(terms: Terms, const: int) -> type[Expr]:
+    """The node class of a sum that is no unit: what it reads as, as a whole."""
+    if any([unit.height for unit in terms]):
+        pattern = whole(terms, const)
+        if pattern is not None:
+            return pattern.kind if pattern.unit is None and pattern.coefficient == 1 else Mul
+    return Mul if len(terms) == 1 and const == 0 else Add
+
+
+def whole(terms: Terms, const: int) -> Pattern | None:
+    """The pattern that is the whole sum, if there is one."""
+    if len(terms) == 1 and const == 0:
+        return None
+    for unit in _compound(terms, len(terms)):
+        for pattern in _candidates(unit, terms, const):
+            if pattern.const == const and pattern.terms == terms:
+                return pattern
+    return None
+
+
+def patterns(terms: Terms, const: int) -> tuple[list[Pattern], Terms, int]:
+    """Disjoint patterns of a sum, and the terms and constant that are left."""
+    pattern = whole(terms, const)
+    if pattern is not None:
+        return [pattern], {}, 0
+    taken: list[Pattern] = []
+    rest = dict(terms)
+    for unit in _compound(terms):
+        for pattern in _candidates(unit, rest, const)[:1]:
+            accumulate(rest, pattern.terms, -1)
+            const -= pattern.const
+            taken.append(pattern)
+    return taken, rest, const
+
+
+def met_with_patterns(terms: Terms, const: int, known: Interval) -> Interval:
+    """`known` met with the interval of the sum read as patterns."""
+    if not any([unit.height for unit in terms]):
+        return known
+    found, rest, rest_const = patterns(terms, const)
+    if not found:
+        return known
+    result = bounds.linear_bounds(rest, rest_const)
+    for pattern in found:
+        part = bounds.scaled(pattern.interval(), pattern.coefficient)
+        if pattern.unit is not None:
+            part = bounds.times(part, bounds.bounds_of(pattern.unit))
+        result = bounds.plus(result, part)
+    return bounds.meet(known, result)
