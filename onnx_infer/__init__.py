@@ -11,6 +11,7 @@ except ImportError as error:
     raise ImportError("onnx_infer needs onnx: pip install 'onnx-symdim[onnx]'") from error
 
 from .api import infer, infer_shapes, infer_symbolic_shapes
+from .context import Node, ShapeInferenceContext, ValueInfo, broadcast_shapes, check_inputs, require_attr
 from .diagnostics import Diagnostic
 from .errors import OpUsageError, ShapeInferenceError, Unknown
 from .merge import ShapeMergePolicy
@@ -19,7 +20,8 @@ from .result import InferenceResult
 from .tensor import Map, Optional, Sequence, Sparse, SymTensor
 
 __all__ = [
-    "Diagnostic", "InferenceResult", "Map", "OpShapeInferenceRegistry", "OpUsageError", "Optional", "Sequence",
-    "ShapeInferenceError", "ShapeMergePolicy", "Sparse", "SymTensor", "Unknown", "infer", "infer_shapes",
-    "infer_symbolic_shapes", "op", "registry",
+    "Diagnostic", "InferenceResult", "Map", "Node", "OpShapeInferenceRegistry", "OpUsageError", "Optional", "Sequence",
+    "ShapeInferenceContext", "ShapeInferenceError", "ShapeMergePolicy", "Sparse", "SymTensor", "Unknown", "ValueInfo",
+    "broadcast_shapes", "check_inputs", "infer", "infer_shapes", "infer_symbolic_shapes", "op", "registry",
+    "require_attr",
 ]  # fmt: skip

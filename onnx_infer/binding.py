@@ -117,7 +117,8 @@ class Operator:
 
     def __init__(self, rule: Rule, schema: Schema) -> None:
         self.rule, self.schema = rule, schema
-        self.parameters = parameters(rule.shape, schema)
+        by_name = rule.style == "schema"
+        self.parameters = parameters(rule.shape, schema) if by_name else ()
         plain = rule.data is not None and hasattr(rule.data, "__code__")
         self._data_parameters = parameters(rule.data, schema) if rule.data is not None and plain else None
         self._dtype_parameters = parameters(rule.dtype, schema) if rule.dtype is not None else ()
@@ -126,7 +127,8 @@ class Operator:
         self.wants = frozenset(p.index for p in asked if p.source == "input" and p.want not in _TENSORS)
         used = self._data_parameters if plain else None
         if rule.data is None:
-            self.reads: frozenset[int] = frozenset()
+            # a function on the context may ask for any value
+            self.reads: frozenset[int] = frozenset() if by_name else frozenset(range(MAX_DATA))
         elif used is None:
             self.reads = frozenset(range(len(schema.inputs)))
         else:
@@ -160,6 +162,8 @@ class Operator:
         Raises `OpUsageError` and `ShapeInferenceError` with the bare law; the engine adds who.
         """
         self.check_arity(inputs, attributes)
+        if self.rule.style == "context":
+            return self._call_with_context(inputs, attributes, output_count), None
         dtypes = self._dtypes(inputs, attributes, output_count)
         note = None
         try:
@@ -174,6 +178,16 @@ class Operator:
         if self.rule.data is not None and note is None:
             self._propagate(values, inputs, attributes, dtypes)
         return tuple(values), note
+
+    def _call_with_context(
+        self, inputs: tuple[Value | None, ...], attributes: Mapping[str, Any], output_count: int
+    ) -> tuple[Value, ...]:
+        from .context import Node, ValueInfo, run_rule
+
+        given = [None if value is None else ValueInfo(f"input {i}", value) for i, value in enumerate(inputs)]
+        outputs = [ValueInfo(f"output {i}") for i in range(output_count)]
+        node = Node(self.schema.name, given, outputs, attributes, domain=self.schema.domain)
+        return run_rule(self.rule.shape, node, {self.schema.domain: self.schema.since_version})
 
     def check_arity(self, inputs: tuple[Value | None, ...], attributes: Mapping[str, Any]) -> None:
         """The number of inputs, the required ones and the required attributes of the schema."""

@@ -23,8 +23,7 @@ def bind(domain: str, op_type: str, version: int) -> Operator | None:
         _bound[key] = None
         if rule is not None:
             found = find_schema(domain, op_type, version)
-            schema = read_schema(found) if found else schema_of_rule(domain, op_type, rule.since, rule.shape)
-            _bound[key] = Operator(rule, schema)
+            _bound[key] = Operator(rule, read_schema(found) if found else schema_of_rule(rule))
     return _bound[key]
 
 

@@ -9,7 +9,7 @@ import onnx.defs
 from . import dtype as dt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from .registry import Rule
 
 
 class Formal(NamedTuple):
@@ -89,11 +89,15 @@ def read_schema(schema: onnx.defs.OpSchema) -> Schema:
     )
 
 
-def schema_of_rule(domain: str, name: str, since: int, function: Callable[..., Any]) -> Schema:
+def schema_of_rule(rule: Rule) -> Schema:
     """The schema that a rule's signature is, for operators that onnx has none for.
 
-    Parameters before `*` are the inputs in order, those after it the attributes; a default makes it optional.
+    Parameters before `*` are the inputs in order, those after it the attributes; a default makes it optional. A
+    function on the context says nothing of them.
     """
+    domain, name, since, function = rule.domain, rule.name, rule.since, rule.shape
+    if rule.style == "context":
+        return Schema(domain, name, since, (), (), {}, frozenset(), {}, 0, 2**31 - 1, known=False)
     code, annotations = function.__code__, function.__annotations__
     positional = code.co_varnames[: code.co_argcount]
     keyword = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]

@@ -44,3 +44,16 @@ __all__ = [
     "product",
     "total",
 ]
+
+_LAZY = {"parse": "parsing", "check": "parsing", "Shape": "shape", "INFER": "shape", "broadcast_shapes": "shape"}
+
+
+def __getattr__(name: str) -> object:
+    """The parser and shapes load when first asked for."""
+    if name in _LAZY:
+        from importlib import import_module
+
+        module = import_module(f"symdim.{_LAZY[name]}")
+        value = globals()[name] = getattr(module, name)
+        return value
+    raise AttributeError(f"module 'symdim' has no attribute {name!r}")
