@@ -1,0 +1,67 @@
+"""Interleaved timing: every engine runs each workload in every round, so that a slow minute slows all of them."""
+
+from __future__ import annotations
+
+import gc
+from statistics import median
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Thunk = "Callable[[], object]"
+
+BATCH_SECONDS = 0.003
+MAX_BATCH = 2000
+
+
+def seconds_per_run(prepare: Callable[[str], Callable[[], object]], tag: str) -> float:
+    """The time of one run; each run is prepared apart, with names of its own, and only the runs are timed.
+
+    As many are prepared as take `BATCH_SECONDS` together, judged by the first two, of which the first warms up.
+    """
+    gc.collect()
+    gc.disable()
+    try:
+        prepare(f"{tag}_w")()
+        first = _timed([prepare(f"{tag}_f")])
+        count = max(1, min(MAX_BATCH, int(BATCH_SECONDS / max(first, 1e-7))))
+        thunks = [prepare(f"{tag}_{i}") for i in range(count)]
+        return _timed(thunks) / count
+    finally:
+        gc.enable()
+
+
+def _timed(thunks: Sequence[Callable[[], object]]) -> float:
+    start = perf_counter()
+    for thunk in thunks:
+        thunk()
+    return perf_counter() - start
+
+
+def middle(samples: Sequence[float]) -> float | None:
+    """The median of the rounds; None where nothing was measured."""
+    return median(samples) if samples else None
+
+
+def shown(seconds: float | None) -> str:
+    """A time with a fitting unit.
+
+    >>> shown(0.00123), shown(4.5e-7), shown(None)
+    ('1.23 ms', '0.45 us', '-')
+    """
+    if seconds is None:
+        return "-"
+    if seconds >= 1:
+        return f"{seconds:.2f} s"
+    return f"{seconds * 1e3:.2f} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.2f} us"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table, columns aligned for reading as text."""
+    cells = [list(head), *map(list, rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
+    lines = ["| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |" for row in cells]
+    lines.insert(1, "|" + "|".join("-" * (w + 2) for w in widths) + "|")
+    return "\n".join(lines)
