@@ -1,0 +1,115 @@
+"""Reading dimensions from text, in the dialects that ONNX models carry; the grammar is in `symdim.grammar`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Protocol
+
+from symdim.errors import ParseError
+from symdim.expr import Expr
+from symdim.grammar import Dialect, Reader
+from symdim.tokens import Lexicon, is_name, is_number, is_word, lexicon
+from symdim.variable import Var
+
+
+class NameSpace(Protocol):
+    """What makes variables from names, such as `symdim.Scope`."""
+
+    def var(self, name: str, /) -> Var:
+        """The variable of this name."""
+
+
+def parse(
+    text: str,
+    names: Collection[str] | Mapping[str, Var] = (),
+    *,
+    dialect: Dialect | None = None,
+    scope: NameSpace | None = None,
+) -> int | Expr:
+    """The dimension that a text denotes: `parse(str(e), e.free_symbols()) is e`.
+
+    A text equal to one of the declared `names` is that variable, whatever it contains. Declared names come
+    first within longer texts too. Give them as a frozenset when many texts are read, or as a mapping to say
+    which variables they are; other variables come from `scope`, by default from `Var(name)`.
+
+    A word that is no expression, such as `16H` or `a:b`, is a name. So is `batch-size` when names are
+    declared but not both `batch` and `size`; when no names are declared it is their difference.
+
+    `dialect` says what "/" means outside of floor() and its kin: "floor" and "trunc" round the quotient,
+    "exact" does not. Raises ParseError, which shows the place.
+
+    >>> parse("floor(H/2 - 1/2) + 1") is parse("(H - 1)//2 + 1")
+    True
+    >>> parse("Min(seq len, 2*seq len)", {"seq len"})
+    seq len
+    """
+    variable = _variables(names, scope)
+    if text in names or text.isidentifier():
+        return variable(text)
+    declared = lexicon(names if isinstance(names, frozenset) else frozenset(names))
+    if is_word(text) and _is_undeclared(text, declared, dash_subtracts=not names):
+        return variable(text)
+    return Reader(text, declared, variable, dialect).read()
+
+
+def check(text: str, names: Collection[str] = (), *, dialect: Dialect | None = None) -> ParseError | None:
+    """What is wrong with a text; None when `parse` accepts it.
+
+    >>> print(check("N + * 2"))
+    an operand is missing before "*" at position 4
+        N + * 2
+            ^
+    """
+    try:
+        parse(text, names, dialect=dialect)
+    except ParseError as error:
+        return error
+    return None
+
+
+def read_dim_param(
+    text: str,
+    names: Collection[str] | Mapping[str, Var] = (),
+    *,
+    dialect: Dialect | None = None,
+    scope: NameSpace | None = None,
+) -> int | Expr:
+    """The dimension that the `dim_param` of an ONNX model denotes; accepts every text.
+
+    As `parse`, except that a dash within a word subtracts only when every name in the word is declared, and
+    that a text which is no expression, or could only be negative, is a variable of that very name.
+
+    >>> read_dim_param("N + 1"), read_dim_param("batch-size"), read_dim_param("N +"), read_dim_param("-1")
+    (N + 1, batch-size, N +, -1)
+    """
+    variable = _variables(names, scope)
+    declared = lexicon(names if isinstance(names, frozenset) else frozenset(names))
+    if text in names or (is_word(text) and _is_undeclared(text, declared, dash_subtracts=False)):
+        return variable(text)
+    try:
+        dim = parse(text, names, dialect=dialect, scope=scope)
+    except ParseError:
+        return variable(text)
+    largest = dim if isinstance(dim, int) else dim.bounds()[1]
+    return variable(text) if largest is not None and largest < 0 else dim
+
+
+def _variables(names: Collection[str], scope: NameSpace | None) -> Callable[[str], Var]:
+    other = Var if scope is None else scope.var
+    if not isinstance(names, Mapping):
+        return other
+    given: Mapping[str, Var] = names
+    return lambda name: given[name] if name in given else other(name)
+
+
+def _is_undeclared(word: str, declared: Lexicon, *, dash_subtracts: bool) -> bool:
+    """Whether a word (`is_word`) is a name as a whole, rather than a number or a difference.
+
+    It is when a part of it cannot stand in an expression (`16H`, `a:b`) and, unless `dash_subtracts`, when a
+    dash is beside a name that is not declared.
+    """
+    parts = [x for x in declared.split(word) if x != "-"]
+    unknown = [x for x in parts if x not in declared.names and not is_number(x)]
+    if any(not is_name(x) and any(map(str.isalpha, x)) for x in unknown):
+        return True
+    return bool(unknown) and len(parts) > 1 and not dash_subtracts

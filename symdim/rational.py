@@ -1,0 +1,227 @@
+"""Quotients of dimensions: what a dimension text may pass through on its way to an integer.
+
+SymPy writes (N - 1)//2 as `floor(N/2 - 1/2)`. Read with integer division that would be N//2 - 0, one too big
+for every even N. Within floor() and its kin "/" is therefore exact, and numerator and denominator are kept
+apart until a rounding function ends them.
+"""
+
+from __future__ import annotations
+
+from math import gcd, lcm
+from typing import TypeAlias
+
+from symdim import canonical
+from symdim.errors import DivisionByZero, SymdimError
+from symdim.expr import Expr
+
+Value: TypeAlias = "int | Expr | Rational"
+
+MAX_BITS = 14_000
+MAX_DENOMINATORS = 32
+
+
+class Rational:
+    """The exact quotient of two dimensions; an integer denominator is at least 2.
+
+    a/b + c/d = (a*d + c*b)/(b*d), (a/b)*(c/d) = (a*c)/(b*d), x // y = floor(x/y), x % y = x - y*floor(x/y).
+    Where a symbolic denominator is 0 the text it came from has no value either.
+    """
+
+    __slots__ = ("denominator", "numerator")
+
+    def __init__(self, numerator: int | Expr, denominator: int | Expr) -> None:
+        self.numerator = numerator
+        self.denominator = denominator
+
+    def __neg__(self) -> Rational:
+        return Rational(-self.numerator, self.denominator)
+
+    def __add__(self, other: Value) -> Value:
+        (a, b), (c, d) = _parts(self), _parts(other)
+        if isinstance(b, int) and isinstance(d, int):
+            common = lcm(b, d)
+            return divide(a * (common // b) + c * (common // d), common)
+        return divide(a + c, b) if b is d else divide(a * d + c * b, b * d)
+
+    def __sub__(self, other: Value) -> Value:
+        return self + -other
+
+    def __rsub__(self, other: int | Expr) -> Value:
+        return -self + other
+
+    def __mul__(self, other: Value) -> Value:
+        return product_of([self, other])
+
+    def __floordiv__(self, other: Value) -> int | Expr:
+        return floor(divide(self, other))
+
+    def __rfloordiv__(self, other: int | Expr) -> int | Expr:
+        return floor(divide(other, self))
+
+    def __mod__(self, other: Value) -> Value:
+        return self - other * floor(divide(self, other))
+
+    def __rmod__(self, other: int | Expr) -> Value:
+        return other - self * floor(divide(other, self))
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+
+def _parts(x: Value) -> tuple[int | Expr, int | Expr]:
+    return (x.numerator, x.denominator) if isinstance(x, Rational) else (x, 1)
+
+
+def divide(x: Value, y: Value) -> Value:
+    """The exact quotient x / y, reduced when both are integers. Raises DivisionByZero when y is 0."""
+    (a, b), (c, d) = _parts(x), _parts(y)
+    numerator, denominator = a * d, b * c
+    if isinstance(denominator, int):
+        if denominator == 0:
+            raise DivisionByZero("division by zero")
+        if denominator.bit_length() > MAX_BITS:
+            raise SymdimError("the denominator is too large")
+        if denominator < 0:
+            numerator, denominator = -numerator, -denominator
+        if isinstance(numerator, int):
+            common = gcd(numerator, denominator)
+            numerator, denominator = numerator // common, denominator // common
+        if denominator == 1:
+            return numerator
+    return Rational(numerator, denominator)
+
+
+def floor(x: Value) -> int | Expr:
+    """The largest integer <= x: floor(a/b) = a // b."""
+    return x.numerator // x.denominator if isinstance(x, Rational) else x
+
+
+def ceil(x: Value) -> int | Expr:
+    """The smallest integer >= x: ceil(a/b) = -((-a) // b)."""
+    return -(-x.numerator // x.denominator) if isinstance(x, Rational) else x
+
+
+def trunc(x: Value) -> int | Expr:
+    """x rounded toward zero: trunc(a/b) = max(a, 0)//b - max(-a, 0)//b for b > 0, so a // b when a >= 0.
+
+    Raises SymdimError when the sign of b is not known.
+    """
+    if not isinstance(x, Rational):
+        return x
+    a, b = over_positive(x)
+    return canonical.maximum(a, 0) // b - canonical.maximum(-a, 0) // b
+
+
+def round_half_even(x: Value) -> int | Expr:
+    """x rounded to the nearest integer, ties to the even one, as Python and torch round.
+
+    round(a/b) = (2*a + b)//(2*b) - t for b > 0, with t = 1 when the quotient is exact and odd, that is when 4*b
+    divides 2*a - b, and 0 otherwise: t = 1 - min((2*a - b) % (4*b), 1). There are no ties when b is odd.
+    """
+    if not isinstance(x, Rational):
+        return x
+    a, b = over_positive(x)
+    nearest = (2 * a + b) // (2 * b)
+    if isinstance(b, int) and b % 2:
+        return nearest
+    return nearest - 1 + canonical.minimum((2 * a - b) % (4 * b), 1)
+
+
+def over_positive(x: Value) -> tuple[int | Expr, int | Expr]:
+    """Numerator and denominator of x, the denominator >= 0 (where it is 0 there is no quotient)."""
+    a, b = _parts(x)
+    low, high = (b, b) if isinstance(b, int) else b.bounds()
+    if low is not None and low >= 0:
+        return a, b
+    if high is not None and high <= 0:
+        return -a, -b
+    raise SymdimError(f"the sign of the divisor {b} is not known")
+
+
+def maximum(*xs: Value) -> Value:
+    """The largest argument: max(a/b, c/d) = max(a*d, c*b)/(b*d) for b, d > 0.
+
+    Raises SymdimError when the sign of a denominator is not known.
+    """
+    if not any(isinstance(x, Rational) for x in xs):
+        return canonical.maximum(*xs)  # type: ignore[arg-type]
+    pairs = [over_positive(x) for x in xs]
+    denominators = list(dict.fromkeys(b for _, b in pairs if b != 1))
+    _count(denominators)
+    scale = {b: canonical.product([d for d in denominators if d != b]) for b in [1, *denominators]}
+    return divide(canonical.maximum(*(a * scale[b] for a, b in pairs)), scale[1])
+
+
+def minimum(*xs: Value) -> Value:
+    """The smallest argument: min(x, y) = -max(-x, -y)."""
+    return -maximum(*(-x for x in xs))
+
+
+def absolute(x: Value) -> Value:
+    """|x| = max(x, -x)."""
+    return maximum(x, -x)
+
+
+def sum_of(values: list[Value]) -> Value:
+    """The sum; terms over one denominator are added first."""
+    numerators: dict[int | Expr, list[int | Expr]] = {}
+    for value in values:
+        a, b = _parts(value)
+        numerators.setdefault(b, []).append(a)
+    _count(list(numerators))
+    result: Value = canonical.total(numerators.pop(1, ()))
+    for b, terms in numerators.items():
+        result = divide(canonical.total(terms), b) + result
+    return result
+
+
+def product_of(values: list[Value]) -> Value:
+    """The product, numerators over denominators; SymdimError for numbers of more than `MAX_BITS` bits."""
+    pairs = [_parts(value) for value in values]
+    if len(values) > 2 and sum(bits(a) for a, _ in pairs) > MAX_BITS:
+        raise SymdimError("the product is too large")
+    denominators = [b for _, b in pairs if b != 1]
+    _count(denominators)
+    return divide(canonical.product([a for a, _ in pairs]), canonical.product(denominators))
+
+
+def _count(denominators: list[int | Expr]) -> None:
+    if len(denominators) > MAX_DENOMINATORS:
+        raise SymdimError(f"more than {MAX_DENOMINATORS} denominators")
+
+
+def power(x: Value, exponent: Value) -> Value:
+    """x to a constant k >= 0: (a/b)**k = a**k / b**k.
+
+    Raises SymdimError for other exponents and for numbers of more than `MAX_BITS` bits.
+    """
+    if not isinstance(exponent, int) or exponent < 0:
+        raise SymdimError("an exponent must be a constant integer that is not negative")
+    a, b = _parts(x)
+    if max(bits(a), bits(b)) * exponent > MAX_BITS:
+        raise SymdimError("the power is too large")
+    return divide(a**exponent, b**exponent) if isinstance(x, Rational) else a**exponent
+
+
+def bits(x: int | Expr) -> int:
+    """floor(log2 |x|), where |x| is the sum of the absolute coefficients of a polynomial.
+
+    No coefficient of p*q exceeds |p|*|q|, so bits add up in products: 0 for N, 1 for N + 1, 3 for 8*N.
+    """
+    if isinstance(x, Expr):
+        return 0 if x.terms is None else (abs(x.const) + sum(map(abs, x.terms.values()))).bit_length() - 1
+    return max(x.bit_length() - 1, 0)
+
+
+def exact_integer(x: Value) -> int | Expr:
+    """x, if it is an integer whatever its variables are: if a - b*(a // b) is 0 for x = a/b.
+
+    Raises SymdimError otherwise.
+    """
+    if not isinstance(x, Rational):
+        return x
+    a, b = _parts(x)
+    quotient = a // b
+    if a - quotient * b == 0:
+        return quotient
+    raise SymdimError(f"({a})/({b}) need not be an integer: write floor(), ceil() or //")

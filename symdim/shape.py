@@ -1,0 +1,266 @@
+"""Shapes: the sizes of a tensor's axes, known or symbolic."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from operator import index
+from typing import TypeAlias, overload
+
+from symdim.canonical import maximum, minimum, product
+from symdim.errors import BroadcastError, NegativeSize, NotDivisible, ParseError, ReshapeError, UnboundName
+from symdim.expr import Expr, as_dim
+from symdim.order import dim_order
+from symdim.parsing import parse, read_dim_param
+from symdim.text import quoted, to_text
+from symdim.tokens import is_name, lexicon
+from symdim.variable import Var
+
+Dim: TypeAlias = int | Expr
+Bindings: TypeAlias = "Mapping[str | Var, int]"
+
+INFER = -1
+"""In a reshape target: the size that keeps the number of elements."""
+
+
+class Shape(Sequence[Dim]):
+    """An immutable sequence of dimensions; equal to a tuple or list of the same ones.
+
+    Strings are read as the `dim_param` of an ONNX model: names, or expressions. Raises NegativeSize for a known
+    size below 0.
+
+    >>> shape = Shape(["N", "2*N + 1", 3])
+    >>> print(shape, shape.numel(), shape.evaluate(N=4))
+    [N, 2*N + 1, 3] 6*N**2 + 3*N [4, 9, 3]
+    """
+
+    __slots__ = ("dims",)
+
+    dims: tuple[Dim, ...]
+
+    def __init__(self, dims: Iterable[Dim | str] = ()) -> None:
+        sizes = _dims(dims)
+        for size in sizes:
+            if isinstance(size, int) and size < 0:
+                raise NegativeSize(f"the size {size} of an axis in {_text(sizes)} is negative")
+        object.__setattr__(self, "dims", sizes)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Shape is immutable: {name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a Shape is immutable: {name}")
+
+    @classmethod
+    def parse(cls, text: str, names: Collection[str] | Mapping[str, Var] = ()) -> Shape:
+        """The shape that a text `[N, 2*N + 1]` denotes; the inverse of `str`. Raises ParseError.
+
+        shape = "[" [sum {"," sum}] "]"
+
+        >>> Shape.parse("[N, max(N, 3), `seq len`]").rank
+        3
+        """
+        start, stop = len(text) - len(text.lstrip()), len(text.rstrip())
+        if text[start : start + 1] != "[" or text[stop - 1 : stop] != "]" or stop - start < 2:
+            raise ParseError(text, start, "a shape is written [...]")
+        dims: list[Dim] = []
+        for first, last in _split_at_commas(text, start + 1, stop - 1, frozenset(names)):
+            try:
+                dims.append(parse(text[first:last].strip(), names))
+            except ParseError as error:
+                blanks = len(text[first:last]) - len(text[first:last].lstrip())
+                raise ParseError(text, first + blanks + error.position, error.message) from None
+        return cls(dims)
+
+    def __len__(self) -> int:
+        return len(self.dims)
+
+    def __iter__(self) -> Iterator[Dim]:
+        return iter(self.dims)
+
+    @overload
+    def __getitem__(self, index: int) -> Dim: ...
+    @overload
+    def __getitem__(self, index: slice) -> Shape: ...
+    def __getitem__(self, index: int | slice) -> Dim | Shape:
+        return Shape(self.dims[index]) if isinstance(index, slice) else self.dims[index]
+
+    def __add__(self, other: Shape | tuple[Dim, ...] | list[Dim]) -> Shape:
+        return Shape((*self.dims, *other)) if isinstance(other, Shape | tuple | list) else NotImplemented
+
+    def __radd__(self, other: tuple[Dim, ...] | list[Dim]) -> Shape:
+        return Shape((*other, *self.dims)) if isinstance(other, tuple | list) else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Shape):
+            return self.dims == other.dims
+        return self.dims == tuple(other) if isinstance(other, tuple | list) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.dims)
+
+    def __str__(self) -> str:
+        """`[N, 2*N + 1]`; a variable whose name is no plain name stands in backticks."""
+        return _text(self.dims)
+
+    def __repr__(self) -> str:
+        return f"Shape({self})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Shape, (self.dims,)
+
+    @property
+    def rank(self) -> int:
+        """The number of axes."""
+        return len(self.dims)
+
+    @property
+    def is_static(self) -> bool:
+        """Whether every size is known; so for the shape of a scalar."""
+        return all(isinstance(dim, int) for dim in self.dims)
+
+    def concrete(self) -> tuple[int, ...] | None:
+        """The sizes when all are known, else None."""
+        sizes = self.partial()
+        return None if None in sizes else sizes  # type: ignore[return-value]
+
+    def partial(self) -> tuple[int | None, ...]:
+        """The sizes, None for those that are not known."""
+        return tuple(dim if isinstance(dim, int) else None for dim in self.dims)
+
+    def numel(self) -> Dim:
+        """The number of elements, the product of the sizes; 1 for a scalar."""
+        return product(self.dims)
+
+    def free_symbols(self) -> frozenset[str]:
+        """The names of all variables."""
+        return frozenset(variable.name for variable in self.variables())
+
+    def variables(self) -> tuple[Var, ...]:
+        """All variables, in the order of their first occurrence."""
+        return tuple(dict.fromkeys(v for dim in self.dims if isinstance(dim, Expr) for v in dim.variables()))
+
+    def simplify(self) -> Shape:
+        """This shape: dimensions are canonical from the start."""
+        return self
+
+    def evaluate(self, bindings: Bindings | None = None, /, **sizes: int) -> Shape:
+        """The shape at the given sizes of variables, which may be some of them; other names are ignored.
+
+        Raises BoundsError for a size outside its variable's bounds, NegativeSize for a result below 0.
+        """
+        given: dict[str | Var, int] = dict(bindings or ())
+        given.update(sizes)
+        return Shape(dim.evaluate(given) if isinstance(dim, Expr) else dim for dim in self.dims)
+
+    def bind(self, bindings: Bindings | None = None, /, **sizes: int) -> tuple[int, ...]:
+        """The sizes at the given sizes of all variables; as `evaluate`, but UnboundName when some are missing."""
+        shape = self.evaluate(bindings, **sizes)
+        if missing := tuple(dict.fromkeys(variable.name for variable in shape.variables())):
+            raise UnboundName(missing)
+        return tuple(dim for dim in shape.dims if isinstance(dim, int))
+
+    def substitute(self, mapping: Mapping[str | Var, Dim]) -> Shape:
+        """The shape with dimensions in place of variables, all at once."""
+        return Shape(dim.substitute(mapping) if isinstance(dim, Expr) else dim for dim in self.dims)
+
+    def resolve_reshape(self, target: Iterable[Dim]) -> Shape:
+        """The shape that this one takes when reshaped to `target`, in which one size may be INFER (-1).
+
+        INFER is the exact quotient numel // (product of the others); that it is exact is the caller's to record
+        where it is not evident. Raises ReshapeError for two INFER, a size that cannot be positive, or numbers of
+        elements that differ; NotDivisible when the quotient leaves a remainder.
+
+        >>> Shape(["N", 4]).resolve_reshape([INFER, 2])
+        Shape([2*N, 2])
+        """
+        sizes = list(_dims(target))
+        free = [axis for axis, size in enumerate(sizes) if isinstance(size, int) and size == INFER]
+        if len(free) > 1:
+            raise ReshapeError(f"more than one size of {_text(sizes)} is to be inferred")
+        for size in sizes:
+            largest = size if isinstance(size, int) else size.bounds()[1]
+            if largest is not None and largest <= 0 and size != INFER:
+                raise ReshapeError(f"a size of the target {_text(sizes)} is not positive: {size}")
+        count = self.numel()
+        rest = product([size for axis, size in enumerate(sizes) if axis not in free])
+        if free:
+            if _excludes_zero(count % rest):
+                raise NotDivisible(f"{self} has {count} elements; {_text(sizes)} needs a multiple of {rest}")
+            sizes[free[0]] = count // rest
+        elif _excludes_zero(count - rest):
+            raise ReshapeError(f"{self} has {count} elements, {_text(sizes)} has {rest}")
+        return Shape(sizes)
+
+
+def broadcast_shapes(*shapes: Iterable[Dim]) -> Shape:
+    """The shape to which all shapes broadcast, by NumPy's rule, axis by axis from the right.
+
+    In a run that is valid each size of an axis is 1 or the result r, so r is
+        k          if one of them is known to be k != 1, or is k >= 2 whatever its variables are;
+        max(...)   otherwise, if all are >= 1;
+        max(...) * min(..., 1)   if some may be 0, for then r is 0 exactly when one of them is.
+    Raises BroadcastError when two sizes cannot be 1 and provably differ.
+
+    >>> broadcast_shapes(Shape(["N", 1]), Shape([5]), Shape(["M", 1, 1]))
+    Shape([M, N, 5])
+    >>> broadcast_shapes(Shape(["N", 4]), Shape(["M", 1]))
+    Shape([max(M, N), 4])
+    """
+    rows = [shape if isinstance(shape, Shape) else Shape(shape) for shape in shapes]
+    rank = max((row.rank for row in rows), default=0)
+    columns = [[row.dims[axis - rank] for row in rows if row.rank >= rank - axis] for axis in range(rank)]
+    return Shape(_broadcast_axis(sizes, axis) for axis, sizes in enumerate(columns))
+
+
+def _broadcast_axis(sizes: list[Dim], axis: int) -> Dim:
+    distinct = list(dict.fromkeys(size for size in sizes if size != 1))
+    certain = [size for size in distinct if _excludes_zero(size - 1)]
+    for a, b in combinations(certain, 2):
+        if _excludes_zero(a - b):
+            raise BroadcastError(f"axis {axis}: {to_text(a)} and {to_text(b)} differ, and neither is 1")
+    if certain:
+        return min(certain, key=dim_order)
+    if len(distinct) < 2:
+        return distinct[0] if distinct else 1
+    largest = maximum(*distinct)
+    return largest if all(map(_excludes_zero, distinct)) else largest * minimum(*distinct, 1)
+
+
+def _excludes_zero(dim: Dim) -> bool:
+    """Whether a dimension is non-zero whatever its variables are, as far as its bounds tell."""
+    low, high = (dim, dim) if isinstance(dim, int) else dim.bounds()
+    return (low is not None and low > 0) or (high is not None and high < 0)
+
+
+def _dims(given: Iterable[Dim | str]) -> tuple[Dim, ...]:
+    """Sizes of any kind as dimensions; strings by `read_dim_param`, the names among them being declared."""
+    sizes = tuple(given)
+    names = frozenset(size for size in sizes if isinstance(size, str) and is_name(size))
+    return tuple([read_dim_param(size, names) if isinstance(size, str) else _dim(size) for size in sizes])
+
+
+def _dim(size: object) -> Dim:
+    """A size as a dimension: an int, an expression, or another integer type such as NumPy's, but no bool."""
+    if (dim := as_dim(size)) is not None:
+        return dim
+    if isinstance(size, bool):
+        raise TypeError("a size is no bool")
+    return index(size)  # type: ignore[arg-type]
+
+
+def _text(dims: Iterable[Dim]) -> str:
+    return f"[{', '.join(quoted(dim.name) if isinstance(dim, Var) else to_text(dim) for dim in dims)}]"
+
+
+def _split_at_commas(text: str, start: int, stop: int, names: frozenset[str]) -> Iterator[tuple[int, int]]:
+    """The spans between the commas outside of parentheses in text[start:stop]; none when it is blank."""
+    depth, first = 0, start
+    for match in lexicon(names).pattern.finditer(text, start, stop):
+        lexeme = match[1]
+        depth += (lexeme == "(") - (lexeme == ")")
+        if lexeme == "," and depth == 0:
+            yield first, match.start(1)
+            first = match.end(1)
+    if first > start or text[start:stop].strip():
+        yield first, stop

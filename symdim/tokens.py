@@ -1,0 +1,73 @@
+r"""Lexemes of the texts in which models write dimensions.
+
+    name   = letter {letter | digit | "_" | "."}             letter: of any script, or "_"
+    number = (digits ["." {digit}] | "." digits) [("e" | "E") ["+" | "-"] digits]
+    quoted = "`" {any but "`" | "``"} "`"  |  '"' {any but '"'} '"'
+    word   = any other run of letters, digits, "_", "." and ":"       16H, a:b
+    symbol = "**" | "//" | any other character
+
+Declared names may contain nearly anything. Those that are no `name` are recognised before all else, the
+longest first, and only where a lexeme ends; `stands_bare` says which ones have to be quoted.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+_NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_NAME = r"[^\W\d][\w.]*+"
+_LEXEME = rf"""{_NAME}(?!:)|\*\*|//|{_NUMBER}(?![\w.:])|[\w.:]+|`(?:[^`]|``)*+`|"[^"]*"|."""
+
+is_name = re.compile(_NAME).fullmatch
+is_number = re.compile(_NUMBER).fullmatch
+_is_bare = re.compile(r"""(?!\s)(?:[^-+*/%^(),`"]|\b-\b)+(?<!\s)""").fullmatch
+_is_word = re.compile(r"[\w.:]+(?:-[\w.:]+)*").fullmatch
+
+
+class Lexicon(NamedTuple):
+    """How a text splits when `names` are declared: `pattern` matches blanks and a lexeme, its first group."""
+
+    names: frozenset[str]
+    pattern: re.Pattern[str]
+
+    def split(self, text: str) -> list[str]:
+        """The lexemes of a text."""
+        return self.pattern.findall(text.rstrip())
+
+    def starts(self, text: str) -> list[int]:
+        """The positions at which the lexemes start."""
+        return [match.start(1) for match in self.pattern.finditer(text.rstrip())]
+
+
+def stands_bare(name: str) -> bool:
+    """Whether a declared name that is no `name` is recognised unquoted inside a longer expression.
+
+    Not when it holds an operator, a parenthesis, a comma or a quote, or reads as a number: with "N + 1"
+    declared, `2*N + 1` would have two readings. A dash between two word characters belongs to the name.
+    """
+    return is_name(name) is None and _is_bare(name) is not None and is_number(name) is None
+
+
+def is_word(text: str) -> bool:
+    """Whether a text is one run of word characters, dots, colons and inner dashes: `batch-size`, `16H`."""
+    return _is_word(text) is not None
+
+
+@lru_cache(maxsize=64)
+def lexicon(names: frozenset[str]) -> Lexicon:
+    """The lexicon for a set of declared names; kept for the 64 sets used last."""
+    bare = sorted((name for name in names if stands_bare(name)), key=lambda name: (-len(name), name))
+    declared = "".join(f"{re.escape(name)}{_end_of(name)}|" for name in bare)
+    return Lexicon(names, re.compile(rf"\s*({declared}{_LEXEME})", re.DOTALL))
+
+
+def _end_of(name: str) -> str:
+    """A word ends where its run of word characters does: "my seq" is not in `my seq_len`."""
+    return r"(?![\w.:])" if re.match(r"[\w.:]", name[-1]) else ""
+
+
+def unquote(lexeme: str) -> str:
+    """The name inside backticks, where a doubled one stands for one, or inside double quotes."""
+    return lexeme[1:-1].replace("``", "`") if lexeme[0] == "`" else lexeme[1:-1]
