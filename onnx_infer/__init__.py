@@ -15,6 +15,7 @@ from .context import Node, ShapeInferenceContext, ValueInfo, broadcast_shapes, c
 from .diagnostics import Diagnostic
 from .errors import OpUsageError, ShapeInferenceError, Unknown
 from .merge import ShapeMergePolicy
+from .node import infer_node_outputs
 from .registry import OpShapeInferenceRegistry, op, registry
 from .result import InferenceResult
 from .tensor import Map, Optional, Sequence, Sparse, SymTensor
@@ -22,6 +23,6 @@ from .tensor import Map, Optional, Sequence, Sparse, SymTensor
 __all__ = [
     "Diagnostic", "InferenceResult", "Map", "Node", "OpShapeInferenceRegistry", "OpUsageError", "Optional", "Sequence",
     "ShapeInferenceContext", "ShapeInferenceError", "ShapeMergePolicy", "Sparse", "SymTensor", "Unknown", "ValueInfo",
-    "broadcast_shapes", "check_inputs", "infer", "infer_shapes", "infer_symbolic_shapes", "op", "registry",
-    "require_attr",
+    "broadcast_shapes", "check_inputs", "infer", "infer_node_outputs", "infer_shapes", "infer_symbolic_shapes", "op",
+    "registry", "require_attr",
 ]  # fmt: skip

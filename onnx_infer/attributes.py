@@ -69,9 +69,11 @@ def value_type(proto: TypeProto, dim: Any = None) -> Value | None:
             shape = None
         return (SymTensor if kind == "tensor_type" else Sparse)(inner.elem_type or None, shape)
     if kind == "sequence_type":
-        return Sequence(value_type(proto.sequence_type.elem_type, dim))
+        sequence: Value = Sequence(value_type(proto.sequence_type.elem_type, dim))
+        return sequence
     if kind == "optional_type":
-        return Optional(value_type(proto.optional_type.elem_type, dim))
+        optional: Value = Optional(value_type(proto.optional_type.elem_type, dim))
+        return optional
     if kind == "map_type":
         return Map(proto.map_type.key_type, value_type(proto.map_type.value_type, dim))
     return None

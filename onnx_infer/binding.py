@@ -39,11 +39,11 @@ _NOTHING = object()
 
 
 class Parameter(NamedTuple):
-    """Where one argument of a rule comes from and what the rule wants of it."""
+    """Where one argument of a rule comes from and what the rule wants of it; `at` is the index of the formal input."""
 
     name: str
     source: str  # input | variadic | attribute | special | default
-    index: int
+    at: int
     want: str
     admits_none: bool
     admits_unknown: bool
@@ -124,7 +124,7 @@ class Operator:
         self._dtype_parameters = parameters(rule.dtype, schema) if rule.dtype is not None else ()
         self._types = [self._type_source(formal.type_str) for formal in schema.outputs]
         asked = (*self.parameters, *self._dtype_parameters)
-        self.wants = frozenset(p.index for p in asked if p.source == "input" and p.want not in _TENSORS)
+        self.wants = frozenset(p.at for p in asked if p.source == "input" and p.want not in _TENSORS)
         used = self._data_parameters if plain else None
         if rule.data is None:
             # a function on the context may ask for any value
@@ -132,7 +132,7 @@ class Operator:
         elif used is None:
             self.reads = frozenset(range(len(schema.inputs)))
         else:
-            self.reads = frozenset(p.index for p in used if p.source in ("input", "variadic"))
+            self.reads = frozenset(p.at for p in used if p.source in ("input", "variadic"))
         variadic = [i for i, formal in enumerate(schema.inputs) if formal.variadic]
         self.variadic_from = variadic[0] if variadic else None
         self.asks = bool(self.wants or self.reads)
@@ -276,10 +276,10 @@ class Operator:
                 if value is _NOTHING:
                     raise OpUsageError(f"required attribute {p.name} is missing")
             elif p.source == "input":
-                given = inputs[p.index] if p.index < len(inputs) else None
+                given = inputs[p.at] if p.at < len(inputs) else None
                 value = self._input(p, given, arrays)
             elif p.source == "variadic":
-                rest = inputs[p.index :]
+                rest = inputs[p.at :]
                 value = tuple(self._input(p, x, arrays) for x in rest)
             else:
                 specials = {"output_count": len(dtypes), "output_dtype": dtypes[0] if dtypes else None}

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symdim import Var
-
 from .diagnostics import Diagnostic, about_node
 from .errors import OnnxInferError
 from .merge import merge
@@ -17,16 +15,18 @@ from .operators import Operators
 from .order import sort_nodes
 from .solution import Solution
 from .tensor import SymTensor, substitute
-from .trace import Fact, Trace
+from .trace import Fact, Trace, named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from symdim import Var
 
     from .binding import Operator
     from .graph import Attributes, Graph, Model, Node
     from .merge import ShapeMergePolicy
     from .symbols import Symbols
-    from .tensor import Value
+    from .tensor import Dim, Value
 
 NOTHING = SymTensor(None, None)
 """A value of which nothing is known."""
@@ -143,12 +143,13 @@ class Engine:
                 outcome = self._special(operator, node, values, scope)
             else:
                 key = (operator, attributes, len(outputs), values)
-                outcome = remembered.get(key)
-                if outcome is None:
-                    outcome = apply(operator, attributes.values, values, len(outputs))
+                found = remembered.get(key)
+                if found is None:
+                    found = apply(operator, attributes.values, values, len(outputs))
                     if len(remembered) >= _MAX_REMEMBERED:
                         remembered.clear()
-                    remembered[key] = outcome
+                    remembered[key] = found
+                outcome = found
             if not outcome.plain:
                 outcome = self._replay(outcome, operator, node, values)
             if declared:
@@ -233,18 +234,7 @@ class Engine:
                 self.notes[name] = outcome.note
         facts = outcome.facts
         if outcome.fresh:
-            names: dict[Var, Any] = {}
-            for placeholder in outcome.fresh:
-                at_most = placeholder.at_most
-                if at_most is not None and not isinstance(at_most, int):
-                    at_most = at_most.substitute(names)
-                names[placeholder] = Var.fresh(
-                    self.symbols.name(),
-                    lo=placeholder.lo,
-                    hi=placeholder.hi,
-                    at_most=at_most,
-                    origin=placeholder.origin,
-                )
+            names = named(outcome.fresh, self.symbols.name)
             values = tuple(substitute(v, names) for v in values)
             facts = tuple(Fact(f.kind, _renamed(f.lhs, names), _renamed(f.rhs, names), f.law) for f in facts)
         if facts and self._depth == 0:
@@ -311,7 +301,7 @@ def _label(node: Node) -> str:
     return node[5].name or next(iter(node[3]), "")
 
 
-def _renamed(dim: Any, names: dict[Var, Any]) -> Any:
+def _renamed(dim: Dim, names: dict[Var, Dim]) -> Dim:
     return dim if isinstance(dim, int) else dim.substitute(names)
 
 

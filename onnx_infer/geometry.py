@@ -51,6 +51,7 @@ def unify(a: Dim, b: Dim, what: str) -> Dim:
 
     Their equality becomes a fact. Raises `ShapeInferenceError` where they provably differ.
 
+    >>> from symdim import Var
     >>> unify(3, 3, "sizes")
     3
     >>> unify(Var("N"), 4, "sizes")
@@ -67,6 +68,7 @@ def unify(a: Dim, b: Dim, what: str) -> Dim:
 def unify_shapes(a: Shape, b: Shape, what: str) -> Shape:
     """`unify` axis by axis; the ranks must be equal.
 
+    >>> from symdim import Var
     >>> unify_shapes((Var("N"), 3), (2, 3), "shapes")
     (2, 3)
     """
@@ -80,6 +82,7 @@ def broadcast_size(a: Dim, b: Dim) -> Dim:
     Equal sizes stay, 1 gives way; a size that is provably not 1 wins; of two sizes >= 1 the larger one is the result
     (they are equal or one is 1), noted as a fact. Where one may be 0 the maximum would be wrong for 0 against 1.
 
+    >>> from symdim import Var
     >>> broadcast_size(Var("N"), 1), broadcast_size(Var("N"), 5), broadcast_size(Var("N"), Var("M"))
     (N, 5, max(M, N))
     """
@@ -107,6 +110,7 @@ def broadcast_size(a: Dim, b: Dim) -> Dim:
 def broadcast(*shapes: Shape) -> Shape:
     """The shape of several shapes broadcast together, axes aligned at the end.
 
+    >>> from symdim import Var
     >>> broadcast((Var("N"), 1), (5,), ())
     (N, 5)
     """
@@ -123,6 +127,7 @@ def broadcast(*shapes: Shape) -> Shape:
 def broadcast_to(target: Shape, shape: Shape, what: str) -> Shape:
     """Check that a shape broadcasts to the target one way, and give the target.
 
+    >>> from symdim import Var
     >>> broadcast_to((Var("N"), 5), (5,), "bias")
     (N, 5)
     """
@@ -159,6 +164,7 @@ def normalize_axes(axes: Iterable[object], rank: int) -> tuple[int, ...]:
 def exact_quotient(n: Dim, d: Dim, what: str = "the element count") -> Dim:
     """`n / d` where the operator demands that it divides: its divisibility is a fact.
 
+    >>> from symdim import Var
     >>> exact_quotient(6 * Var("N"), 3)
     2*N
     """
@@ -176,6 +182,7 @@ def slice_length(size: Dim, start: Dim | None, end: Dim | None, step: Dim | None
 
     `None` for an unknown bound gives a fresh size of at most `size`.
 
+    >>> from symdim import Var
     >>> H = Var("H")
     >>> slice_length(10, -3, 2**63 - 1, 2), slice_length(H, 1, 2**63 - 1, 1), slice_length(H, 2**63 - 1, -(2**63), -1)
     (2, H - 1, H)
@@ -212,6 +219,7 @@ def _clamp(bound: Dim, size: Dim, low: Dim, high: Dim) -> Dim | None:
 def product_of(shape: Sequence[Dim]) -> Dim:
     """The number of elements of a shape.
 
+    >>> from symdim import Var
     >>> product_of((2, Var("N")))
     2*N
     """

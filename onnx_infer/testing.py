@@ -16,13 +16,15 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any
 
-from symdim import Var, parse
+from symdim import parse
 
 from . import dtype as dt
 from .engine import apply
 from .errors import OpUsageError, ShapeInferenceError
 from .operators import bind
+from .symbols import Symbols
 from .tensor import Map, Optional, Sequence, Sparse, SymTensor, substitute
+from .trace import named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,7 +105,7 @@ def read_attributes(text: str) -> dict[str, Any]:
     >>> read_attributes('axis=-1, perm=[1, 0], to=1, value=tensor("i64[1]={3}")')
     {'axis': -1, 'perm': (1, 0), 'to': 1, 'value': i64[1]={3}}
     """
-    out = {}
+    out: dict[str, Any] = {}
     for part in split(text):
         name, _, value = part.partition("=")
         value = value.strip()
@@ -136,7 +138,7 @@ def infer_node(
     if outcome.error is not None:
         kind, message = outcome.error
         raise (AssertionError if kind == "defect" else ShapeInferenceError)(message)
-    names = {v: Var.fresh(f"_d{i}", lo=v.lo, hi=v.hi, origin=v.origin) for i, v in enumerate(outcome.fresh)}
+    names = named(outcome.fresh, Symbols(()).name)
     return [substitute(value, names) for value in outcome.values]
 
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 from threading import local
 from typing import TYPE_CHECKING, NamedTuple
 
-from symdim import Var
+from symdim import Expr, Var
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .tensor import Dim
 
 
@@ -80,3 +82,18 @@ def fresh(note: str, *, at_most: Dim | None = None, at_least: int = 0) -> Var:
         _STACK.traces[-1].fresh.append(var)
         _STACK.traces[-1].notes.append(note)
     return var
+
+
+def named(fresh: tuple[Var, ...], name: Callable[[], str]) -> dict[Var, Dim]:
+    """New variables for the fresh sizes of a remembered outcome, each with a name of its own.
+
+    >>> named((fresh("why"),), lambda: "_d7")
+    {_d: _d7}
+    """
+    names: dict[Var, Dim] = {}
+    for placeholder in fresh:
+        limit = placeholder.at_most
+        if isinstance(limit, Expr):
+            limit = limit.substitute(names)
+        names[placeholder] = Var.fresh(name(), placeholder.lo or 0, placeholder.hi, limit, placeholder.origin)
+    return names

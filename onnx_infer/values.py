@@ -235,7 +235,7 @@ def round_half_even(x: Element) -> Element:
     return float(round(x)) if isinstance(x, float) and math.isfinite(x) else x
 
 
-def truncate(x: Element) -> Dim | None:
+def truncate(x: Element) -> Element:
     """A float without its fraction, as an integer (Cast from float to integer)."""
     if isinstance(x, Ratio):
         return truncating_quotient(x.num, x.den)
@@ -347,29 +347,32 @@ def _to_integer(x: Element, dtype: int) -> Element:
     return (int(x) - low) % (high - low + 1) + low
 
 
+_NUMPY: dict[int, Callable[[Any], Any]] = {dt.FLOAT: np.float32, dt.DOUBLE: np.float64, dt.FLOAT16: np.float16}
+
+
 def _round_float(x: Element, dtype: int) -> Element:
     if isinstance(x, str):
         return None
     try:
         with np.errstate(over="ignore"):
-            value = float({dt.FLOAT: np.float32, dt.DOUBLE: np.float64, dt.FLOAT16: np.float16}[dtype](x))
+            value = float(_NUMPY[dtype](x))
     except OverflowError:
         return None
     return value if value == value else None
 
 
-def lift(function: Callable[..., Element], arity: int) -> np.ufunc:
+def lift(function: Callable[..., Element], arity: int) -> Callable[..., Any]:
     """The function on elements as one on numpy object arrays that broadcast; an unknown operand gives an unknown."""
 
     def strict(*elements: Element) -> Element:
         return None if any(e is None for e in elements) else function(*elements)
 
-    return np.frompyfunc(strict, arity, 1)
+    return np.frompyfunc(strict, arity, 1)  # type: ignore[no-any-return]
 
 
-def lift_lenient(function: Callable[..., Element], arity: int) -> np.ufunc:
+def lift_lenient(function: Callable[..., Element], arity: int) -> Callable[..., Any]:
     """As `lift`, for functions that decide over unknown operands themselves."""
-    return np.frompyfunc(function, arity, 1)
+    return np.frompyfunc(function, arity, 1)  # type: ignore[no-any-return]
 
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE = lift(add, 2), lift(subtract, 2), lift(multiply, 2), lift(divide, 2)
