@@ -217,4 +217,3 @@ def installed() -> list[Engine]:
         except ImportError:
             continue
     return engines
-

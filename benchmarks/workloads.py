@@ -6,6 +6,7 @@ equality established checks it with the engine's own `same` and raises `CannotDo
 
 from __future__ import annotations
 
+from itertools import pairwise
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -101,7 +102,7 @@ def poly_pow8_cold(e: Engine, tag: str) -> Run:
 def equal_sums_cold(e: Engine, tag: str) -> Run:
     """The same sum of ten products in two orders is equal, and hashes equally."""
     xs = [e.var(f"x{i}{tag}") for i in range(11)]
-    products = [x * y for x, y in zip(xs, xs[1:], strict=False)]
+    products = [x * y for x, y in pairwise(xs)]
 
     def run() -> object:
         forward, backward = sum(products[1:], products[0]), sum(products[-2::-1], products[-1])

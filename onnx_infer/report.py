@@ -1,0 +1,181 @@
+"""What an inference found, for people (a table, an explanation of one value) and for programs (JSON)."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from typing import TYPE_CHECKING, Any, Literal
+
+from symdim import Expr, Var
+
+from . import dtype as dt
+from .geometry import is_fresh
+from .tensor import Map, Optional, Sequence, Sparse, SymTensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from onnx import ModelProto, NodeProto
+
+    from .result import InferenceResult
+    from .tensor import Value
+
+Verdict = Literal["exact", "data-dependent", "unknown"]
+
+_WIDEST_NAME = 48
+_WIDEST_TYPE = 90
+
+
+def verdict(value: Value | None) -> Verdict:
+    """`exact`: every size is a function of the input sizes; `data-dependent`: some only the data decide; else unknown.
+
+    >>> verdict(SymTensor(1, (2, 3))), verdict(SymTensor(1, None)), verdict(Sequence(SymTensor(1, ())))
+    ('exact', 'unknown', 'exact')
+    """
+    if isinstance(value, (Sequence, Optional)):
+        return verdict(value.elem)
+    if isinstance(value, Map):
+        return verdict(value.value)
+    if not isinstance(value, (SymTensor, Sparse)) or value.shape is None or value.dtype is None:
+        return "unknown"
+    return "data-dependent" if any(map(is_fresh, value.shape)) else "exact"
+
+
+def table(result: InferenceResult, limit: int | None = 40) -> str:
+    """A summary, then the values with their types, those that are not exact first and with the reason.
+
+    At most `limit` lines of each kind; None shows all.
+    """
+    verdicts = {name: verdict(value) for name, value in result.types.items()}
+    counts = Counter(verdicts.values())
+    parts = [f"{counts[word]} {word}" for word in ("exact", "data-dependent", "unknown") if counts[word]]
+    lines = [f"{len(verdicts)} values: {', '.join(parts) or 'none'}"]
+    symbols = [v for v in result.symbols.values() if isinstance(v, Var) and v.origin is None]
+    if symbols:
+        lines.append(f"symbols: {', '.join(map(_interval, symbols))}")
+    unresolved = [name for name, word in verdicts.items() if word != "exact"]
+    resolved = [name for name, word in verdicts.items() if word == "exact"]
+    if unresolved:
+        lines += ["", "not a function of the input sizes:", *_rows(result, unresolved, limit, reasons=True)]
+    if resolved:
+        lines += ["", *_rows(result, resolved, limit)]
+    if result.guards:
+        guards = list(dict.fromkeys(map(str, result.guards)))
+        lines += ["", "the model runs only where:", *_limited([f"  {g}" for g in guards], limit)]
+    if result.diagnostics:
+        lines += ["", *(f"{d.severity}: {d}" for d in result.diagnostics)]
+    return "\n".join(lines)
+
+
+def _rows(result: InferenceResult, names: list[str], limit: int | None, *, reasons: bool = False) -> list[str]:
+    shown = names if limit is None else names[:limit]
+    width = min(max(map(len, shown), default=0), _WIDEST_NAME)
+    rows = []
+    for name in shown:
+        text = str(result.types[name])
+        row = f"  {name:{width}}  {text if len(text) <= _WIDEST_TYPE else text[: _WIDEST_TYPE - 3] + '...'}"
+        reason = result.notes.get(name) if reasons else None
+        rows.append(f"{row}   ({reason})" if reason else row)
+    return rows + _rest(len(names) - len(shown))
+
+
+def _limited(lines: list[str], limit: int | None) -> list[str]:
+    return lines if limit is None else lines[:limit] + _rest(len(lines) - limit)
+
+
+def _rest(count: int) -> list[str]:
+    return [f"  ... and {count} more (--all)"] if count > 0 else []
+
+
+def _interval(variable: Var) -> str:
+    low, high = variable.bounds()
+    return f"{variable.name} >= {low}" if high is None else f"{low} <= {variable.name} <= {high}"
+
+
+def explain(result: InferenceResult, model: ModelProto, name: str) -> str:
+    """Where the type of a value comes from: its node and operands; what is not exact, back to where it begins.
+
+    Raises KeyError for a name that the main graph does not have.
+    """
+    types = result.types
+    producers = {output: node for node in model.graph.node for output in node.output if output}
+    lines, seen, queue = [], {name}, deque([name])
+    while queue:
+        current = queue.popleft()
+        value = types[current]
+        lines.append(f"{current}: {value}")
+        lines += [f"  {variable.name}: {_origin(variable)}" for variable in _fresh_variables(value)]
+        node = producers.get(current)
+        if node is None:
+            lines.append("  given: a graph input or an initializer")
+            continue
+        lines.append(f"  {_node_text(node)}")
+        lines += [f"    {operand}: {types[operand]}" for operand in dict.fromkeys(node.input) if operand in types]
+        if current in result.notes and verdict(value) == "unknown":
+            lines.append(f"  unknown: {result.notes[current]}")
+        if verdict(value) != "exact":
+            causes = [x for x in node.input if x in types and x not in seen and verdict(types[x]) != "exact"]
+            seen.update(causes)
+            queue.extend(causes)
+    return "\n".join(lines)
+
+
+def _node_text(node: NodeProto) -> str:
+    operator = f"{node.domain}::{node.op_type}" if node.domain else node.op_type
+    return f"{operator} '{node.name}' of" if node.name else f"{operator} of"
+
+
+def _origin(variable: Var) -> str:
+    bound = "" if variable.at_most is None else f", at most {variable.at_most}"
+    return f"{variable.origin}{bound}"
+
+
+def _fresh_variables(value: Value) -> Iterator[Var]:
+    shape: Iterable[object] = (value.shape or ()) if isinstance(value, (SymTensor, Sparse)) else ()
+    variables = dict.fromkeys(v for dim in shape if isinstance(dim, Expr) for v in dim.variables())
+    return (v for v in variables if v.origin is not None)
+
+
+def as_json(result: InferenceResult) -> dict[str, Any]:
+    """The result as plain data: sizes are ints, or strings that `symdim.parse` reads."""
+    return {
+        "values": {name: {**_value_json(value), **_note(result, name)} for name, value in result.types.items()},
+        "symbols": {name: list(variable.bounds()) for name, variable in result.symbols.items()},
+        "guards": list(dict.fromkeys(map(str, result.guards))),
+        "diagnostics": [
+            {"severity": d.severity, "operator": d.operator, "node": d.node, "message": d.message}
+            for d in result.diagnostics
+        ],
+    }
+
+
+def _note(result: InferenceResult, name: str) -> dict[str, str]:
+    return {"note": result.notes[name]} if name in result.notes else {}
+
+
+def _value_json(value: Value | None) -> dict[str, Any]:
+    """The type as plain data, `kind` first.
+
+    >>> _value_json(SymTensor(7, (2,), (3, None)))
+    {'kind': 'tensor', 'dtype': 'i64', 'shape': [2], 'data': [3, None]}
+    """
+    if isinstance(value, (SymTensor, Sparse)):
+        shape = None if value.shape is None else [_plain(dim) for dim in value.shape]
+        kind = "sparse" if isinstance(value, Sparse) else "tensor"
+        out = {"kind": kind, "dtype": dt.text(value.dtype) if value.dtype else None, "shape": shape}
+        if isinstance(value, SymTensor) and value.data is not None:
+            out["data"] = [_plain(x) for x in value.data]
+        return out
+    if isinstance(value, Sequence):
+        return {"kind": "sequence", "elem": _value_json(value.elem)}
+    if isinstance(value, Optional):
+        return {"kind": "optional", "elem": _value_json(value.elem)}
+    if isinstance(value, Map):
+        return {"kind": "map", "key": dt.text(value.key), "value": _value_json(value.value)}
+    return {"kind": "unknown"}
+
+
+def _plain(x: object) -> object:
+    """JSON has no infinities: they and expressions become text."""
+    if x is None or isinstance(x, (bool, int, str)):
+        return x
+    return x if isinstance(x, float) and abs(x) < float("inf") else str(x)
