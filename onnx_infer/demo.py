@@ -12,8 +12,8 @@ import onnx.parser
 
 _TEXT = """
 <ir_version: 10, opset_import: ["": 20]>
-demo (float[N, 3, H, W] image, int64[N, S] tokens) => (float[] scores, int64[] kept)
-<int64[1] minus1 = {-1}, int64[1] zero = {0}, int64[1] one = {1}, int64[1] heads = {4}, int64[1] head_size = {16},
+demo (float[N, 3, H, W] image, int64[N, S] tokens) => (float[N, 4, T, T] scores, int64[3, K] kept)
+<int64[1] minus1 = {-1}, int64[1] zero = {0}, int64[1] heads = {4}, int64[1] head_size = {16},
  int64 first = {0}, int64 second = {1}, int64[1] width = {64}, float half = {0.5}>
 {
     conv1 = Conv <strides: ints = [2, 2], pads: ints = [3, 3, 3, 3]> (image, kernel7)

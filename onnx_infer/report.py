@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from symdim import Expr, Var
 
 from . import dtype as dt
-from .geometry import is_fresh
 from .tensor import Map, Optional, Sequence, Sparse, SymTensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from onnx import ModelProto, NodeProto
 
     from .result import InferenceResult
@@ -25,19 +22,32 @@ _WIDEST_NAME = 48
 _WIDEST_TYPE = 90
 
 
-def verdict(value: Value | None) -> Verdict:
-    """`exact`: every size is a function of the input sizes; `data-dependent`: some only the data decide; else unknown.
+def input_variables(result: InferenceResult) -> frozenset[Var]:
+    """The symbols that the sizes and the elements of the graph inputs are made of."""
+    return frozenset(v for name in result.inputs for v in _variables(result.types[name]))
 
-    >>> verdict(SymTensor(1, (2, 3))), verdict(SymTensor(1, None)), verdict(Sequence(SymTensor(1, ())))
-    ('exact', 'unknown', 'exact')
+
+def verdict(value: Value | None, inputs: frozenset[Var]) -> Verdict:
+    """`exact`: the sizes are functions of the inputs' sizes; `data-dependent`: some only the data decide; else unknown.
+
+    >>> verdict(SymTensor(1, (2, 3)), frozenset()), verdict(SymTensor(1, (Var("N"),)), frozenset())
+    ('exact', 'data-dependent')
     """
     if isinstance(value, (Sequence, Optional)):
-        return verdict(value.elem)
+        return verdict(value.elem, inputs)
     if isinstance(value, Map):
-        return verdict(value.value)
+        return verdict(value.value, inputs)
     if not isinstance(value, (SymTensor, Sparse)) or value.shape is None or value.dtype is None:
         return "unknown"
-    return "data-dependent" if any(map(is_fresh, value.shape)) else "exact"
+    return "exact" if inputs.issuperset(_variables(value)) else "data-dependent"
+
+
+def _variables(value: Value | None) -> list[Var]:
+    """The variables of a tensor's sizes, each once."""
+    while isinstance(value, (Sequence, Optional)):
+        value = value.elem
+    shape = value.shape if isinstance(value, (SymTensor, Sparse)) else None
+    return list(dict.fromkeys(v for dim in shape or () if isinstance(dim, Expr) for v in dim.variables()))
 
 
 def table(result: InferenceResult, limit: int | None = 40) -> str:
@@ -45,13 +55,13 @@ def table(result: InferenceResult, limit: int | None = 40) -> str:
 
     At most `limit` lines of each kind; None shows all.
     """
-    verdicts = {name: verdict(value) for name, value in result.types.items()}
+    inputs = input_variables(result)
+    verdicts = {name: verdict(value, inputs) for name, value in result.types.items()}
     counts = Counter(verdicts.values())
     parts = [f"{counts[word]} {word}" for word in ("exact", "data-dependent", "unknown") if counts[word]]
     lines = [f"{len(verdicts)} values: {', '.join(parts) or 'none'}"]
-    symbols = [v for v in result.symbols.values() if isinstance(v, Var) and v.origin is None]
-    if symbols:
-        lines.append(f"symbols: {', '.join(map(_interval, symbols))}")
+    if inputs:
+        lines.append(f"symbols: {', '.join(map(_interval, sorted(inputs, key=lambda v: v.name)))}")
     unresolved = [name for name, word in verdicts.items() if word != "exact"]
     resolved = [name for name, word in verdicts.items() if word == "exact"]
     if unresolved:
@@ -96,24 +106,24 @@ def explain(result: InferenceResult, model: ModelProto, name: str) -> str:
 
     Raises KeyError for a name that the main graph does not have.
     """
-    types = result.types
+    types, inputs = result.types, input_variables(result)
     producers = {output: node for node in model.graph.node for output in node.output if output}
     lines, seen, queue = [], {name}, deque([name])
     while queue:
         current = queue.popleft()
         value = types[current]
         lines.append(f"{current}: {value}")
-        lines += [f"  {variable.name}: {_origin(variable)}" for variable in _fresh_variables(value)]
+        lines += [f"  {variable.name}: {_origin(variable)}" for variable in _variables(value) if variable not in inputs]
         node = producers.get(current)
         if node is None:
             lines.append("  given: a graph input or an initializer")
             continue
         lines.append(f"  {_node_text(node)}")
         lines += [f"    {operand}: {types[operand]}" for operand in dict.fromkeys(node.input) if operand in types]
-        if current in result.notes and verdict(value) == "unknown":
+        if current in result.notes and verdict(value, inputs) == "unknown":
             lines.append(f"  unknown: {result.notes[current]}")
-        if verdict(value) != "exact":
-            causes = [x for x in node.input if x in types and x not in seen and verdict(types[x]) != "exact"]
+        if verdict(value, inputs) != "exact":
+            causes = [x for x in node.input if x in types and x not in seen and verdict(types[x], inputs) != "exact"]
             seen.update(causes)
             queue.extend(causes)
     return "\n".join(lines)
@@ -125,14 +135,8 @@ def _node_text(node: NodeProto) -> str:
 
 
 def _origin(variable: Var) -> str:
-    bound = "" if variable.at_most is None else f", at most {variable.at_most}"
-    return f"{variable.origin}{bound}"
-
-
-def _fresh_variables(value: Value) -> Iterator[Var]:
-    shape: Iterable[object] = (value.shape or ()) if isinstance(value, (SymTensor, Sparse)) else ()
-    variables = dict.fromkeys(v for dim in shape if isinstance(dim, Expr) for v in dim.variables())
-    return (v for v in variables if v.origin is not None)
+    reason = "declared for this value only" if variable.origin is None else variable.origin
+    return f"{reason}, at most {variable.at_most}" if variable.at_most is not None else str(reason)
 
 
 def as_json(result: InferenceResult) -> dict[str, Any]:

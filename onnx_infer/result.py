@@ -44,6 +44,11 @@ class InferenceResult:
         return scope
 
     @property
+    def inputs(self) -> list[str]:
+        """The inputs of the main graph, initializers aside."""
+        return [name for name, _ in self._engine.model.graph.inputs]
+
+    @property
     def shapes(self) -> dict[str, Shape]:
         """The shapes of the tensors whose rank is known."""
         return {n: v.shape for n, v in self.types.items() if isinstance(v, SymTensor) and v.shape is not None}

@@ -28,7 +28,7 @@ def specialize(model: ModelProto, sizes: Mapping[str, int]) -> ModelProto:
         if not isinstance(size, Expr) or size.free_symbols().isdisjoint(sizes):
             continue
         used |= size.free_symbols()
-        fixed = size.substitute(sizes)
+        fixed = size.substitute({name: sizes[name] for name in size.free_symbols() & sizes.keys()})
         if isinstance(fixed, Expr):
             dim.dim_param = str(fixed)
         elif fixed < 0:
