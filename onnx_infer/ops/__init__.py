@@ -3,4 +3,12 @@
 To add an operator, write its rule in the family it belongs to. To add a family, add a file and name it here.
 """
 
-FAMILIES = ("elementwise",)
+FAMILIES = (
+    "elementwise",
+    "loss",
+    "normalization",
+    "quantization",
+    "reduction",
+    "unary",
+    "window",
+)

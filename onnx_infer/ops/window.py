@@ -1,0 +1,181 @@
+"""Operators that slide a window over spatial axes: convolutions, pools and their inverses.
+
+Spatial tensors are (N, C, *spatial): batch, channels, and at least one spatial axis.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.errors import Unknown, require
+from onnx_infer.geometry import exact_quotient, unify, unify_shapes
+from onnx_infer.registry import op
+from onnx_infer.trace import fresh
+from onnx_infer.window_geometry import IntVector, Window, windows
+from symdim import product
+
+if TYPE_CHECKING:
+    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, SymTensor
+
+
+def spatial_rank(*tensors: SymTensor) -> int:
+    """The rank that the operator demands of all these tensors, at least 3: that of the first that has one."""
+    for tensor in tensors:
+        if tensor.shape is not None:
+            require(tensor.rank >= 3, "the rank must be at least 3", tensor.rank)
+            return tensor.rank
+    raise Unknown("the rank of the input is not known")
+
+
+def sizes_at(tensor: SymTensor, rank: int, name: str) -> Shape:
+    """The shape of a tensor that must have this rank; fresh sizes where nothing is known of it."""
+    if tensor.shape is None:
+        return tuple(fresh(f"the shape of {name} is not known") for _ in range(rank))
+    require(tensor.rank == rank, f"the rank of {name} must be {rank}", tensor.rank)
+    return tensor.dims
+
+
+def kernel_windows(kernel_shape: IntVector, weight: Shape, strides: IntVector, dilations: IntVector, pads: IntVector,
+                   auto_pad: str) -> list[Window]:  # fmt: skip
+    """The windows of a weight's spatial axes, to which the attribute kernel_shape must be equal."""
+    kernel = unify_shapes(kernel_shape, weight, "kernel_shape and the weight") if kernel_shape else weight
+    return windows(kernel, strides, dilations, pads, auto_pad)
+
+
+def biased(channels: Dim, bias: SymTensor | None) -> Dim:
+    """The number of output channels M, which a bias (M,) has too."""
+    if bias is None or bias.shape is None:
+        return channels
+    require(bias.rank == 1, "the rank of the bias must be 1", bias.rank)
+    return unify(channels, bias.dims[0], "output channels and the size of the bias")
+
+
+@op("Conv")
+def conv(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int, auto_pad: str, kernel_shape: IntVector = (),
+         strides: IntVector = (), dilations: IntVector = (), pads: IntVector = ()) -> Shape:  # fmt: skip
+    """(N, C, *spatial), (M, C/group, *kernel) -> (N, M, *places) (Conv-1, 11, 22)."""
+    rank = spatial_rank(X, W)
+    batch, channels, *spatial = sizes_at(X, rank, "X")
+    filters, per_group, *kernel = sizes_at(W, rank, "W")
+    require(group >= 1, "group must be at least 1", group)
+    unify(channels, per_group * group, "input channels and the weight's axis 1 times group")
+    exact_quotient(filters, group, "the number of filters")
+    slide = kernel_windows(kernel_shape, tuple(kernel), strides, dilations, pads, auto_pad)
+    places = (w.places(size) for w, size in zip(slide, spatial, strict=True))
+    return (batch, biased(filters, B), *places)
+
+
+@op("ConvInteger")
+def conv_integer(x: AnyRank, w: AnyRank, *, group: int, auto_pad: str, kernel_shape: IntVector = (),
+                 strides: IntVector = (), dilations: IntVector = (), pads: IntVector = ()) -> Shape:  # fmt: skip
+    """As Conv, of integers (ConvInteger-10)."""
+    return conv(x, w, None, group=group, auto_pad=auto_pad, kernel_shape=kernel_shape, strides=strides,
+                dilations=dilations, pads=pads)  # fmt: skip
+
+
+@op("QLinearConv")
+def qlinear_conv(x: AnyRank, w: AnyRank, B: AnyRank | None, *, group: int, auto_pad: str,
+                 kernel_shape: IntVector = (), strides: IntVector = (), dilations: IntVector = (),
+                 pads: IntVector = ()) -> Shape:  # fmt: skip
+    """As Conv, of quantized tensors (QLinearConv-10)."""
+    return conv(x, w, B, group=group, auto_pad=auto_pad, kernel_shape=kernel_shape, strides=strides,
+                dilations=dilations, pads=pads)  # fmt: skip
+
+
+@op("DeformConv")
+def deform_conv(X: AnyRank, W: AnyRank, offset: AnyRank, B: AnyRank | None, mask: AnyRank | None, *, group: int,
+                offset_group: int, kernel_shape: IntVector = (), strides: IntVector = (), dilations: IntVector = (),
+                pads: IntVector = ()) -> Shape:  # fmt: skip
+    """As Conv, with an offset (N, offset_group*prod(kernel)*n, *places) and a mask without n (DeformConv-19, 22)."""
+    out = conv(X, W, B, group=group, auto_pad="NOTSET", kernel_shape=kernel_shape, strides=strides,
+               dilations=dilations, pads=pads)  # fmt: skip
+    rank = len(out)
+    samples = product(kernel_shape or sizes_at(W, rank, "W")[2:]) * offset_group
+    batch, channels, *places = out
+    for tensor, name, per_sample in ((offset, "offset", rank - 2), (mask, "mask", 1)):
+        if tensor is not None and tensor.shape is not None:
+            demanded = (batch, samples * per_sample, *places)
+            batch, _, *places = unify_shapes(demanded, sizes_at(tensor, rank, name), f"sizes of the result and {name}")
+    return (batch, channels, *places)
+
+
+@op("ConvTranspose")
+def conv_transpose(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int, auto_pad: str,
+                   kernel_shape: IntVector = (), strides: IntVector = (), dilations: IntVector = (),
+                   pads: IntVector = (), output_padding: IntVector = (), output_shape: IntVector = (),
+                   since_version: int = 0) -> Shape:  # fmt: skip
+    """(N, C, *spatial), (C, M/group, *kernel) -> (N, M, *output_shape or *spread) (ConvTranspose-1, 11, 22)."""
+    rank = spatial_rank(X, W)
+    batch, channels, *spatial = sizes_at(X, rank, "X")
+    depth, per_group, *kernel = sizes_at(W, rank, "W")
+    require(group >= 1, "group must be at least 1", group)
+    exact_quotient(unify(channels, depth, "input channels and the weight's axis 0"), group, "the input channels")
+    slide = kernel_windows(kernel_shape, tuple(kernel), strides, dilations, pads, auto_pad)
+    require(since_version < 11 or not pads or auto_pad == "NOTSET", "pads excludes auto_pad", list(pads), auto_pad)
+    extra = output_padding or (0,) * len(spatial)
+    for name, values in (("output_padding", extra), ("output_shape", output_shape or extra)):
+        require(len(values) == len(slide), f"{name} must have {len(slide)} elements", list(values))
+    sizes = output_shape or (w.spread(n, more) for w, n, more in zip(slide, spatial, extra, strict=True))
+    return (batch, biased(per_group * group, B), *sizes)
+
+
+@op("MaxPool", "AveragePool", "LpPool")
+def pool(X: SymTensor, *, auto_pad: str, kernel_shape: IntVector = (), strides: IntVector = (),
+         dilations: IntVector = (), pads: IntVector = (), ceil_mode: int = 0) -> list[Shape]:  # fmt: skip
+    """(N, C, *spatial) -> (N, C, *places), twice for MaxPool's Indices (MaxPool-1 to 22; LpPool, AveragePool)."""
+    batch, channels, *spatial = sizes_at(X, spatial_rank(X), "X")
+    if not kernel_shape:
+        raise Unknown("kernel_shape is not given")
+    require(len(kernel_shape) == len(spatial), f"kernel_shape must have {len(spatial)} elements", list(kernel_shape))
+    slide = windows(kernel_shape, strides, dilations, pads, auto_pad)
+    places = [w.pooled(size, ceil_mode) for w, size in zip(slide, spatial, strict=True)]
+    return [(batch, channels, *places)] * 2
+
+
+@op("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
+def global_pool(X: SymTensor) -> Shape:
+    """(N, C, *spatial) -> (N, C, 1, ..., 1) (all versions)."""
+    require(X.rank >= 2, "the rank must be at least 2", X.rank)
+    return (*X.dims[:2], *(1,) * (X.rank - 2))
+
+
+@op("MaxUnpool")
+def max_unpool(X: AnyRank, I: AnyRank, output_shape: Ints | Unknown | None, *, kernel_shape: IntVector,  # noqa: E741
+               strides: IntVector = (), pads: IntVector = ()) -> Shape:  # fmt: skip
+    """(N, C, *spatial), indices likewise -> output_shape, or (N, C, *spread) (MaxUnpool-9, 11, 22)."""
+    rank = spatial_rank(X, I)
+    batch, channels, *spatial = unify_shapes(sizes_at(X, rank, "X"), sizes_at(I, rank, "I"), "sizes of X and I")
+    require(len(kernel_shape) == len(spatial), f"kernel_shape must have {len(spatial)} elements", list(kernel_shape))
+    slide = windows(kernel_shape, strides, (), pads)
+    if output_shape is None:
+        return (batch, channels, *(w.spread(n) for w, n in zip(slide, spatial, strict=True)))
+    given = (None,) * rank if isinstance(output_shape, Unknown) else output_shape
+    require(len(given) == rank, f"output_shape must have {rank} elements", len(given))
+    pairs = zip((batch, channels), given, strict=False)
+    same = (old if new is None else unify(old, new, "sizes of X and output_shape") for old, new in pairs)
+    return (*same, *(fresh("output_shape is not known") if d is None else d for d in given[2:]))
+
+
+@op("MaxRoiPool")
+def max_roi_pool(X: SymTensor, rois: SymTensor, *, pooled_shape: IntVector) -> Shape:
+    """(N, C, H, W), (R, 5) -> (R, C, *pooled_shape) (MaxRoiPool-1, 22)."""
+    require(X.rank == 4, "the rank of X must be 4", X.rank)
+    require(rois.rank == 2, "the rank of rois must be 2", rois.rank)
+    require(len(pooled_shape) == 2, "pooled_shape must have 2 elements", list(pooled_shape))
+    unify(rois.dims[1], 5, "axis 1 of rois and 5")
+    return (rois.dims[0], X.dims[1], *pooled_shape)
+
+
+@op("Col2Im")
+def col2im(input: AnyRank, image_shape: Ints, block_shape: Ints, *, strides: IntVector = (),
+           dilations: IntVector = (), pads: IntVector = ()) -> Shape:  # fmt: skip
+    """(N, C*prod(block), L) -> (N, C, *image), where L is the places of the block in the image (Col2Im-18)."""
+    batch, columns, count = sizes_at(input, 3, "input")
+    require(len(image_shape) == len(block_shape), "image_shape and block_shape differ in length",
+            len(image_shape), len(block_shape))  # fmt: skip
+    image = tuple(fresh("image_shape is not known") if d is None else d for d in image_shape)
+    if None in block_shape:
+        return (batch, fresh("block_shape is not known", at_most=columns), *image)
+    slide = windows(block_shape, strides, dilations, pads)
+    unify(count, product(w.places(size) for w, size in zip(slide, image, strict=True)), "blocks and their places")
+    return (batch, exact_quotient(columns, product(block_shape), "the channels times the block"), *image)
