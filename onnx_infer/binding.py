@@ -12,7 +12,7 @@ says what the rule wants:
 
 `| None` admits an absent optional input or attribute, `| Unknown` a value that is present and not known; without it the
 rule is not called then and the result is unknown. Three names are not the schema's: `output_count`, `output_dtype` (of
-the first output) and `since_version`.
+the first output, where the schema has no attribute of this name) and `since_version`.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def parameters(function: Callable[..., Any], schema: Schema) -> tuple[Parameter,
         words = [word.strip() for word in annotation.split("|")]
         none, unknown, want = "None" in words, "Unknown" in words, words[0]
         index = -1
-        if name in _SPECIAL:
+        if name in _SPECIAL and name not in schema.defaults:
             source = "special"
         elif name in inputs:
             index = inputs[name]

@@ -125,17 +125,29 @@ def broadcast(*shapes: Shape) -> Shape:
 
 
 def broadcast_to(target: Shape, shape: Shape, what: str) -> Shape:
-    """Check that a shape broadcasts to the target one way, and give the target.
+    """The target, to which a shape broadcasts one way: a size of it that is provably not 1 is the target's.
 
-    >>> from symdim import Var
-    >>> broadcast_to((Var("N"), 5), (5,), "bias")
-    (N, 5)
+    >>> broadcast_to((Var("N"), 5), (5,), "bias"), broadcast_to((Var("N"), Var("C")), (1, 5), "bias")
+    ((N, 5), (N, 5))
     """
     require(len(shape) <= len(target), f"rank of {what} exceeds that of the target", len(shape), len(target))
+    out = list(target)
     for i, size in enumerate(shape, len(target) - len(shape)):
-        if size != 1 and differ(size, 1) and differ(size, target[i]):
-            raise ShapeInferenceError(f"{what} does not broadcast to axis {i}: {size} != {target[i]}")
-    return target
+        if differ(size, 1):
+            out[i] = unify(target[i], size, f"sizes of {what} and the target at axis {i}")
+    return tuple(out)
+
+
+def of_rank(shape: Shape | None, rank: int, what: str) -> Shape:
+    """The shape, which the operator demands to have this rank; where not even the rank is known, fresh sizes.
+
+    >>> of_rank((2, 3), 2, "input")
+    (2, 3)
+    """
+    if shape is None:
+        return tuple(fresh(f"size of {what} at axis {i}") for i in range(rank))
+    require(len(shape) == rank, f"rank of {what} is not {rank}", len(shape))
+    return shape
 
 
 def normalize_axis(axis: object, rank: int) -> int:
@@ -175,45 +187,6 @@ def exact_quotient(n: Dim, d: Dim, what: str = "the element count") -> Dim:
     elif (n % d) != 0:
         state("divides", d, n, what)
     return n // d
-
-
-def slice_length(size: Dim, start: Dim | None, end: Dim | None, step: Dim | None) -> Dim:
-    """The number of elements of `x[start:end:step]` along an axis (Slice-10 to 13), clamped as numpy clamps.
-
-    `None` for an unknown bound gives a fresh size of at most `size`.
-
-    >>> from symdim import Var
-    >>> H = Var("H")
-    >>> slice_length(10, -3, 2**63 - 1, 2), slice_length(H, 1, 2**63 - 1, 1), slice_length(H, 2**63 - 1, -(2**63), -1)
-    (2, H - 1, H)
-    """
-    if isinstance(step, int) and step == 0:
-        raise ShapeInferenceError("step is 0")
-    if start is None or end is None or not isinstance(step, int):
-        sign_known = step is not None and (at_least(step, 1) or at_least(-step, 1))
-        if not sign_known or start is None or end is None:
-            return fresh("a bound of the slice is not known", at_most=size)
-    assert step is not None
-    assert start is not None
-    assert end is not None
-    low, high = (0, size) if at_least(step, 1) else (-1, size - 1)
-    begin, stop = _clamp(start, size, low, high), _clamp(end, size, low, high)
-    if begin is None or stop is None:
-        return fresh("the sign of a bound of the slice is not known", at_most=size)
-    span, stride = (stop - begin, step) if at_least(step, 1) else (begin - stop, -step)
-    return maximum(ceildiv(span, stride), 0)
-
-
-def _clamp(bound: Dim, size: Dim, low: Dim, high: Dim) -> Dim | None:
-    """A slice bound counted from the front and clamped to [low, high]; None where its sign is not known."""
-    if at_least(bound, 0):
-        return minimum(bound, high)
-    if at_least(-bound - 1, 0):
-        # a bound that is the negative of the largest integers never reaches the front
-        if isinstance(bound, int) and bound <= -(2**31 - 1):
-            return low
-        return minimum(maximum(bound + size, low), high)
-    return None
 
 
 def product_of(shape: Sequence[Dim]) -> Dim:

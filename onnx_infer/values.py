@@ -152,6 +152,8 @@ def divide(x: Element, y: Element) -> Element:
 
 def modulo(x: Element, y: Element) -> Element:
     """The remainder with the sign of the divisor (Mod with fmod=0)."""
+    if isinstance(x, float) and isinstance(y, float):
+        return x % y if y and math.isfinite(x) else None
     if _floating(x, y) or not (at_least(y, 1) or at_least(-y, 1)):
         return None
     return x % y
@@ -160,7 +162,7 @@ def modulo(x: Element, y: Element) -> Element:
 def fmod(x: Element, y: Element) -> Element:
     """The remainder with the sign of the dividend (Mod with fmod=1)."""
     if isinstance(x, float) and isinstance(y, float):
-        return math.fmod(x, y) if y else None
+        return math.fmod(x, y) if y and math.isfinite(x) else None
     if _floating(x, y):
         return None
     quotient = truncating_quotient(x, y)
@@ -168,22 +170,17 @@ def fmod(x: Element, y: Element) -> Element:
 
 
 def power(x: Element, y: Element) -> Element:
-    """`x ** y` for known exponents; a symbolic base needs a whole exponent from 0 to 8."""
-    if isinstance(y, (Expr, Ratio)):
+    """`x ** y` for a known whole exponent from 0 to 64, of a symbol to 8; floats only where the result is exact."""
+    if isinstance(y, (Expr, Ratio)) or y not in range(65 if isinstance(x, (int, float)) else 9):
         return None
+    exponent = int(y)
     if isinstance(x, Ratio):
-        whole = float(y)
-        return ratio(x.num ** int(whole), x.den ** int(whole)) if whole in range(9) else None
-    if isinstance(x, Expr):
-        return x ** int(y) if y in range(9) else None
-    if isinstance(x, int) and (y < 0 or y > 64):
-        return None
-    if isinstance(x, float) and x < 0 and y != int(y):
-        return None
-    try:
-        return type(x)(x**y)
-    except (OverflowError, ZeroDivisionError):
-        return None
+        return ratio(x.num**exponent, x.den**exponent)
+    if isinstance(x, float):
+        exact = Fraction(x) ** exponent if math.isfinite(x) else Fraction(1, 3)
+        small = abs(exact.numerator) <= 2**24 and exact.denominator <= 2**24
+        return float(exact) if small else None
+    return x**exponent
 
 
 def absolute(x: Element) -> Element:
@@ -315,7 +312,7 @@ def convert(x: Element, dtype: int | None) -> Element:
     >>> convert(300, dt.UINT8), convert(2.7, dt.INT64), convert(3, dt.FLOAT)
     (44, 2, 3.0)
     """
-    if x is None or dtype is None:
+    if x is None or dtype is None or isinstance(x, str) != (dtype == dt.STRING):
         return None
     if dtype == dt.BOOL:
         if isinstance(x, (Expr, Ratio)):
@@ -334,11 +331,12 @@ def convert(x: Element, dtype: int | None) -> Element:
 
 
 def _to_integer(x: Element, dtype: int) -> Element:
+    low, high = dt.INTEGER_RANGE[dtype]
     if isinstance(x, (float, Ratio)):
         x = truncate(x)
-    if x is None or isinstance(x, str):
-        return None
-    low, high = dt.INTEGER_RANGE[dtype]
+        # a float out of range is converted to whatever the machine gives
+        if x is None or (isinstance(x, int) and not low <= x <= high):
+            return None
     if isinstance(x, Expr):
         lo, hi = x.bounds()
         inside = lo is not None and lo >= low and hi is not None and hi <= high
@@ -351,8 +349,6 @@ _NUMPY: dict[int, Callable[[Any], Any]] = {dt.FLOAT: np.float32, dt.DOUBLE: np.f
 
 
 def _round_float(x: Element, dtype: int) -> Element:
-    if isinstance(x, str):
-        return None
     try:
         with np.errstate(over="ignore"):
             value = float(_NUMPY[dtype](x))

@@ -1,21 +1,218 @@
-"""Elementwise operators: broadcast arithmetic, comparison and logic; unary functions; Where, Clip, Cast."""
+"""Elementwise operators of several operands: arithmetic, comparison, logic, bits, Max to Mean, Where, PRelu."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import reduce
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from onnx_infer import dtype as dt
 from onnx_infer import values
-from onnx_infer.geometry import broadcast
+from onnx_infer.aggregation import mean, total
+from onnx_infer.errors import Unknown, require
+from onnx_infer.geometry import broadcast, broadcast_to, differ, unify_shapes
 from onnx_infer.registry import op
+from symdim import Expr
 
 if TYPE_CHECKING:
-    from onnx_infer.binding import SymTensor
-    from onnx_infer.tensor import Shape
+    from collections.abc import Callable
+
+    from onnx_infer.ops.kinds import AnyRank, Shape, SymTensor, Variadic
+    from onnx_infer.values import Element
+
+    Data = Callable[..., Any]
+
+# -- two operands ------------------------------------------------------------------------------------------------
 
 
-@op("Add", since=7, data=values.ADD)
-@op("Sub", since=7, data=values.SUBTRACT)
-@op("Mul", since=7, data=values.MULTIPLY)
-@op("Div", since=7, data=values.DIVIDE)
 def broadcast_binary(A: SymTensor, B: SymTensor) -> Shape:
+    """The shapes of A and B broadcast to each other, from opset 7 on (ONNX: Broadcasting)."""
     return broadcast(A.dims, B.dims)
+
+
+def limited_binary(A: AnyRank, B: AnyRank, axis: int | None, broadcast: int) -> Shape:
+    """A's shape, before opset 7: B has it too or, with `broadcast`, one element or a part of it from `axis` on."""
+    if not broadcast:
+        return same_shape((A, B), "A and B")
+    if A.shape is None:
+        raise Unknown("the rank of A is not known")
+    if B.shape is not None:
+        require(len(B.dims) <= len(A.dims), "rank of B exceeds that of A", len(B.dims), len(A.dims))
+        _check_part(A.dims, B.dims, axis)
+    return A.dims
+
+
+def _check_part(whole: Shape, part: Shape, axis: int | None) -> None:
+    start = len(whole) - len(part) if axis is None or axis < 0 else axis
+    require(start + len(part) <= len(whole), f"B does not fit into A from axis {start} on", len(part), len(whole))
+    for i, size in enumerate(part, start):
+        require(not differ(size, 1) or not differ(size, whole[i]), f"sizes at axis {i} of A differ", size, whole[i])
+
+
+def same_shape(tensors: tuple[SymTensor, ...], what: str) -> Shape:
+    """The one shape that all tensors have; those of unknown rank take it from the others."""
+    shapes = [x.shape for x in tensors if x.shape is not None]
+    if not shapes:
+        raise Unknown(f"the rank of {what} is not known")
+    return reduce(lambda a, b: unify_shapes(a, b, what), shapes)
+
+
+def _limited(function: Data) -> Data:
+    """The data function of an operator before opset 7 from the one of today: B is aligned with A at `axis` first."""
+
+    def data(A: Any, B: Any, axis: int | None, broadcast: int) -> Any:
+        if B.size == 1:
+            B = B.reshape(())
+        elif broadcast and axis is not None and axis >= 0:
+            B = B.reshape(B.shape + (1,) * (A.ndim - axis - B.ndim))
+        return function(A, B)
+
+    return data
+
+
+def _greater(A: Any, B: Any) -> Any:
+    return values.LESS(B, A)
+
+
+_BINARY: dict[str, Data] = {
+    "Add": values.ADD, "Sub": values.SUBTRACT, "Mul": values.MULTIPLY, "Div": values.DIVIDE, "Equal": values.EQUAL,
+    "Less": values.LESS, "Greater": _greater, "And": values.AND, "Or": values.OR, "Xor": values.XOR,
+}  # fmt: skip
+
+for _name, _function in _BINARY.items():
+    op(_name, data=_limited(_function))(limited_binary)
+    op(_name, since=7, data=_function)(broadcast_binary)
+
+op("LessOrEqual", data=values.AT_MOST)(broadcast_binary)
+op("GreaterOrEqual", data=lambda A, B: values.AT_MOST(B, A))(broadcast_binary)
+
+
+@op("Mod", data=lambda A, B, fmod: values.FMOD(A, B) if fmod else values.MODULO(A, B))
+def modulo(A: SymTensor, B: SymTensor, fmod: int) -> Shape:
+    """The shapes broadcast; the sign is the divisor's, with fmod=1 the dividend's (Mod-10, 13, 28)."""
+    require(fmod in (0, 1), "fmod is neither 0 nor 1", fmod)
+    return broadcast(A.dims, B.dims)
+
+
+@op("Pow", data=lambda X, Y, axis, broadcast: _limited(values.POWER)(X, Y, axis, broadcast))
+def limited_power(X: AnyRank, Y: AnyRank, axis: int | None, broadcast: int) -> Shape:
+    """X's shape (Pow-1)."""
+    return limited_binary(X, Y, axis, broadcast)
+
+
+@op("Pow", since=7, data=values.POWER)
+def power(X: SymTensor, Y: SymTensor) -> Shape:
+    """The shapes broadcast (Pow-7 to 15)."""
+    return broadcast(X.dims, Y.dims)
+
+
+# -- bits ----------------------------------------------------------------------------------------------------------
+
+
+def _bit_and(x: Element, y: Element) -> Element:
+    """`x & y`; of a symbolic x with a mask of low bits `x % 2**k`, with its complement the rest of x."""
+    if isinstance(x, Expr):
+        x, y = y, x
+    if not isinstance(y, Expr):
+        return x & y
+    if isinstance(x, Expr):
+        return x if x == y else None
+    if x >= 0 and (x + 1) & x == 0:
+        return y % (x + 1)
+    return y - y % -x if x < 0 and -x & (-x - 1) == 0 else None
+
+
+def _known(function: Callable[[int, int], int]) -> Data:
+    return values.lift(lambda x, y: None if isinstance(x, Expr) or isinstance(y, Expr) else function(x, y), 2)
+
+
+op("BitwiseAnd", data=values.lift(_bit_and, 2))(broadcast_binary)
+op("BitwiseOr", data=_known(lambda x, y: x | y))(broadcast_binary)
+op("BitwiseXor", data=_known(lambda x, y: x ^ y))(broadcast_binary)
+
+
+def _shifted(X: Any, Y: Any, direction: str, output_dtype: int | None) -> Any:
+    """`x * 2**y` or `x // 2**y` for shifts within the width; before BitShift-28 others are not defined."""
+    bits = dt.BITS.get(output_dtype or 0, 0)
+
+    def shift(x: Element, y: Element) -> Element:
+        if isinstance(y, Expr) or not 0 <= y < bits:
+            return None
+        return x * 2**y if direction == "LEFT" else x // 2**y
+
+    return values.lift(shift, 2)(X, Y)
+
+
+@op("BitShift", data=_shifted)
+def bit_shift(X: SymTensor, Y: SymTensor, direction: str) -> Shape:
+    """The shapes broadcast (BitShift-11, 28)."""
+    require(direction in ("LEFT", "RIGHT"), "direction is neither LEFT nor RIGHT", direction)
+    return broadcast(X.dims, Y.dims)
+
+
+# -- many operands -------------------------------------------------------------------------------------------------
+
+
+def broadcast_all(data_0: Variadic) -> Shape:
+    """The shapes of all operands broadcast to each other (Max, Min, Sum, Mean from opset 8 on)."""
+    return broadcast(*(x.dims for x in data_0))
+
+
+def equal_all(data_0: tuple[AnyRank, ...]) -> Shape:
+    """The one shape of all operands, before opset 8."""
+    return same_shape(data_0, "operands")
+
+
+def _of_all(function: Callable[[list[Element], int | None], Element]) -> Data:
+    def data(data_0: tuple[Any, ...], output_dtype: int | None) -> Any:
+        return np.frompyfunc(lambda *xs: function(list(xs), output_dtype), len(data_0), 1)(*data_0)
+
+    return data
+
+
+_VARIADIC: dict[str, Data] = {
+    "Max": lambda data_0: reduce(values.LARGER, data_0),
+    "Min": lambda data_0: reduce(values.SMALLER, data_0),
+    "Sum": _of_all(total),
+    "Mean": _of_all(mean),
+}
+
+for _name, _function in _VARIADIC.items():
+    op(_name, data=_function)(equal_all)
+    op(_name, since=8, data=_function)(broadcast_all)
+
+
+# -- selection -----------------------------------------------------------------------------------------------------
+
+
+@op("Where", data=values.SELECT)
+def where(condition: SymTensor, X: SymTensor, Y: SymTensor) -> Shape:
+    """The three shapes broadcast (Where-9, 16)."""
+    return broadcast(condition.dims, X.dims, Y.dims)
+
+
+def _parametric_relu(X: Any, slope: Any) -> Any:
+    return values.SELECT(values.LESS(X, 0), values.MULTIPLY(X, slope), X)
+
+
+@op("PRelu")
+def parametric_relu_of_channels(X: SymTensor) -> Shape:
+    """X's shape; the slope has one element or one per channel (PRelu-1, 6)."""
+    return X.dims
+
+
+@op("PRelu", since=7, data=_parametric_relu)
+def parametric_relu(X: SymTensor, slope: SymTensor) -> Shape:
+    """X's shape, to which the slope broadcasts one way (PRelu-7 to 16).
+
+    onnxruntime broadcasts both ways; of two symbols the result is right for either reading.
+    """
+    broadcast_to(X.dims, slope.dims, "slope")
+    return broadcast(X.dims, slope.dims)
+
+
+@op("SwiGLU")
+def swiglu(A: AnyRank, B: AnyRank) -> Shape:
+    """The one shape of A and B, which do not broadcast (SwiGLU-28)."""
+    return same_shape((A, B), "A and B")

@@ -1,0 +1,155 @@
+"""Normalizations: Softmax and its kin, batch, instance, group, layer and RMS normalization, LRN, Lp, mean-variance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.errors import Unknown, require
+from onnx_infer.geometry import broadcast_to, exact_quotient, normalize_axis, unify
+from onnx_infer.registry import op
+
+if TYPE_CHECKING:
+    from onnx_infer.ops.kinds import AnyRank, Dim, Shape, SymTensor
+
+
+@op("Softmax", "LogSoftmax", "Hardmax")
+def softmax_of_matrix(input: SymTensor) -> Shape:
+    """The input's shape; it is taken as a matrix split before the axis, which may be its rank (Softmax-1)."""
+    return input.dims
+
+
+@op("Softmax", "LogSoftmax", "Hardmax", since=11)
+def softmax(input: SymTensor, axis: int) -> Shape:
+    """The input's shape; the axis exists (Softmax-11, 13)."""
+    normalize_axis(axis, input.rank)
+    return input.dims
+
+
+@op("LpNormalization")
+def lp_normalization(input: SymTensor, axis: int, p: int) -> Shape:
+    """The input's shape (LpNormalization-1, 22)."""
+    normalize_axis(axis, input.rank)
+    require(p in (1, 2), "p is neither 1 nor 2", p)
+    return input.dims
+
+
+@op("MeanVarianceNormalization")
+def mean_variance_normalization(X: SymTensor) -> Shape:
+    """X's shape (MeanVarianceNormalization-9, 13); onnxruntime ignores default axes that a tensor of rank 3 lacks."""
+    return X.dims
+
+
+@op("LRN")
+def local_response_normalization(X: SymTensor, size: int) -> Shape:
+    """(N, C, *spatial) -> the same (LRN-1, 13)."""
+    require(X.rank >= 2, "X has no channel axis; its rank", X.rank)
+    require(size >= 1, "size is less than 1", size)
+    return X.dims
+
+
+# -- with one parameter per channel ------------------------------------------------------------------------------
+
+
+def _per_channel(X: AnyRank, **parameters: SymTensor) -> tuple[Shape | None, Dim | None]:
+    """X's shape and channels (the size at axis 1, which vectors do not have: 1), as X and the parameters tell them."""
+    channels: Dim | None = None if X.shape is None else X.shape[1] if len(X.shape) > 1 else 1
+    for name, parameter in parameters.items():
+        if parameter.shape is not None:
+            require(len(parameter.shape) == 1, f"{name} is no vector", parameter)
+            size = parameter.shape[0]
+            channels = size if channels is None else unify(channels, size, f"channels of X and the size of {name}")
+    if X.shape is None or channels is None:
+        return None, channels
+    return (X.shape[0], channels, *X.shape[2:]) if len(X.shape) > 1 else X.shape, channels
+
+
+@op("BatchNormalization")
+def batch_normalization_with_saved(
+    X: AnyRank, scale: AnyRank, B: AnyRank, mean: AnyRank, var: AnyRank, output_count: int, spatial: int = 1
+) -> list[Shape | None]:
+    """(N, C, *spatial), four (C) -> (N, C, *spatial), four (C) (BatchNormalization-1 to 9).
+
+    Without `spatial` the parameters have the shape (C, *spatial) (versions 1 to 7).
+    """
+    if not spatial:
+        return [X.shape] + [mean.shape] * (output_count - 1)
+    shape, channels = _per_channel(X, scale=scale, B=B, mean=mean, var=var)
+    return [shape] + [None if channels is None else (channels,)] * (output_count - 1)
+
+
+@op("BatchNormalization", since=14)
+def batch_normalization(
+    X: AnyRank,
+    scale: AnyRank,
+    B: AnyRank,
+    input_mean: AnyRank,
+    input_var: AnyRank,
+    training_mode: int,
+    output_count: int,
+) -> list[Shape | None]:
+    """(N, C, *spatial), four (C) -> (N, C, *spatial), in training two (C) (BatchNormalization-14, 15)."""
+    allowed = 3 if training_mode else 1
+    require(output_count == allowed, f"number of outputs with training_mode={training_mode}", output_count, allowed)
+    shape, channels = _per_channel(X, scale=scale, B=B, input_mean=input_mean, input_var=input_var)
+    return [shape] + [None if channels is None else (channels,)] * (output_count - 1)
+
+
+@op("InstanceNormalization")
+def instance_normalization(input: AnyRank, scale: AnyRank, B: AnyRank) -> Shape:
+    """(N, C, *spatial), (C), (C) -> (N, C, *spatial) (InstanceNormalization-1 to 22)."""
+    require(input.shape is None or len(input.shape) > 1, "input has no channel axis; its shape", input)
+    shape, _ = _per_channel(input, scale=scale, B=B)
+    return _known(shape)
+
+
+def _known(shape: Shape | None) -> Shape:
+    if shape is None:
+        raise Unknown("the rank of X is not known")
+    return shape
+
+
+def _check_groups(X: SymTensor, num_groups: int) -> None:
+    require(X.rank > 1, "X has no channel axis; its shape", X)
+    require(num_groups > 0, "num_groups is not positive", num_groups)
+    exact_quotient(X.dims[1], num_groups, "the number of channels, divided into groups,")
+
+
+@op("GroupNormalization")
+def group_normalization_by_group(X: SymTensor, scale: AnyRank, bias: AnyRank, num_groups: int) -> Shape:
+    """(N, C, *spatial), (num_groups), (num_groups) -> (N, C, *spatial) (GroupNormalization-18)."""
+    _check_groups(X, num_groups)
+    for name, parameter in (("scale", scale), ("bias", bias)):
+        if parameter.shape is not None:
+            require(len(parameter.shape) == 1, f"{name} is no vector", parameter)
+            unify(parameter.shape[0], num_groups, f"the size of {name} and num_groups")
+    return X.dims
+
+
+@op("GroupNormalization", since=21)
+def group_normalization(X: SymTensor, scale: AnyRank, bias: AnyRank, num_groups: int) -> Shape:
+    """(N, C, *spatial), (C), (C) -> (N, C, *spatial) (GroupNormalization-21)."""
+    _check_groups(X, num_groups)
+    shape, _ = _per_channel(X, scale=scale, bias=bias)
+    return _known(shape)
+
+
+# -- over the last axes ------------------------------------------------------------------------------------------
+
+
+@op("LayerNormalization", dtype=lambda stash_type: [None, stash_type, stash_type])
+def layer_normalization(X: SymTensor, Scale: AnyRank, B: AnyRank | None, axis: int, output_count: int) -> list[Shape]:
+    """(*outer, *inner), Scale and B broadcast to it -> the same, twice (*outer, 1, ...) (LayerNormalization-17)."""
+    start = normalize_axis(axis, X.rank)
+    shape = X.dims
+    for name, parameter in (("Scale", Scale), ("B", B)):
+        if parameter is not None and parameter.shape is not None:
+            shape = broadcast_to(shape, parameter.shape, name)
+    statistics = (*shape[:start], *[1] * (len(shape) - start))
+    return [shape, statistics, statistics][:output_count]
+
+
+@op("RMSNormalization")
+def rms_normalization(X: SymTensor, scale: AnyRank, axis: int) -> Shape:
+    """(*outer, *inner), a scale that broadcasts to it -> the same (RMSNormalization-23)."""
+    normalize_axis(axis, X.rank)
+    return X.dims if scale.shape is None else broadcast_to(X.dims, scale.shape, "scale")

@@ -1,0 +1,176 @@
+"""Reductions over axes, positions of extrema, cumulative sums and products."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onnx_infer import values
+from onnx_infer.aggregation import (
+    largest,
+    length,
+    mean,
+    multiplied,
+    position,
+    smallest,
+    total,
+    total_of_magnitudes,
+    total_of_squares,
+)
+from onnx_infer.errors import Unknown, require
+from onnx_infer.geometry import at_least, normalize_axis
+from onnx_infer.registry import op
+from onnx_infer.trace import fresh
+from onnx_infer.values import convert
+from symdim import maximum
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, SymTensor
+    from onnx_infer.values import Element
+
+
+# -- shapes ------------------------------------------------------------------------------------------------------
+
+
+def reduce(data: AnyRank, axes: Ints | Unknown | None, keepdims: int, noop_with_empty_axes: int = 0) -> Shape:
+    """The data's shape with size 1 at each reduced axis, or without these axes (Reduce*-1 to 28).
+
+    No axes, or an empty list, mean all of them, or none with `noop_with_empty_axes`. An axis may be named twice.
+    """
+    every = axes is None or axes == ()
+    if every and not noop_with_empty_axes and not keepdims:
+        return ()
+    if data.shape is None:
+        raise Unknown("the rank of data is not known")
+    rank = len(data.shape)
+    if isinstance(axes, Unknown) or (axes and None in axes and rank):
+        return _unknown_axes(data.shape, None if isinstance(axes, Unknown) else axes, keepdims)
+    if every:
+        reduced = set() if noop_with_empty_axes else set(range(rank))
+    else:
+        # a scalar has no axis but is reduced nevertheless ("Input tensors of rank zero are valid")
+        reduced = {normalize_axis(axis, max(rank, 1)) for axis in axes or ()}
+    return _without(data.shape, reduced, keepdims)
+
+
+def _without(shape: Shape, reduced: set[int], keepdims: int) -> Shape:
+    if keepdims:
+        return tuple(1 if i in reduced else size for i, size in enumerate(shape))
+    return tuple(size for i, size in enumerate(shape) if i not in reduced)
+
+
+def _unknown_axes(shape: Shape, axes: Ints | None, keepdims: int) -> Shape:
+    """The shape where the values of some axes are not known: a size is what it was or 1."""
+    known = {normalize_axis(axis, len(shape)) for axis in axes or () if axis is not None}
+    if keepdims:
+        return tuple(1 if i in known else _maybe_reduced(size) for i, size in enumerate(shape))
+    if not shape or (axes and len(shape) == 1):
+        return ()
+    if axes is None or len(axes) > 1:
+        raise Unknown("the values of axes are not known")
+    largest = maximum(*shape)
+    least = int(all(at_least(size, 1) for size in shape))
+    return tuple(fresh("the value of axes is not known", at_most=largest, at_least=least) for _ in shape[1:])
+
+
+def _maybe_reduced(size: Dim) -> Dim:
+    if size == 1:
+        return 1
+    return fresh("the values of axes are not known", at_most=maximum(size, 1), at_least=int(at_least(size, 1)))
+
+
+# -- data --------------------------------------------------------------------------------------------------------
+
+
+def _over_axes(function: Callable[[list[Element]], Element], data: Any, axes: set[int], keepdims: int) -> Any:
+    """The function of the elements along some axes of an array."""
+    kept = [i for i in range(data.ndim) if i not in axes]
+    rows = data.transpose([*kept, *sorted(axes)])
+    out = np.empty(prod(data.shape[i] for i in kept), dtype=object)
+    out[:] = [function(list(row)) for row in rows.reshape(len(out), prod(data.shape[i] for i in axes))]
+    return out.reshape(_without(data.shape, axes, keepdims))
+
+
+def _reduced(function: Callable[[list[Element], int | None], Element]) -> Callable[..., Any]:
+    """The data function of a reduction."""
+
+    def elements(
+        data: Any, axes: Ints | None, keepdims: int, noop_with_empty_axes: int | None, output_dtype: int | None
+    ) -> Any:
+        def of_one(row: list[Element]) -> Element:
+            # texts differ on whether ReduceSumSquare without axes squares: known where both say the same
+            return row[0] if function(row, output_dtype) == row[0] else None
+
+        if not axes and noop_with_empty_axes:
+            return _over_axes(of_one, data, set(), keepdims)
+        if axes and None in axes:
+            return None
+        reduced = {normalize_axis(axis, max(data.ndim, 1)) for axis in axes or range(data.ndim)}
+        return _over_axes(lambda row: function(row, output_dtype), data, reduced if data.ndim else set(), keepdims)
+
+    return elements
+
+
+def _positions(order: int) -> Callable[..., Any]:
+    """The data function of ArgMax (1) and ArgMin (-1)."""
+
+    def elements(data: Any, axis: int, keepdims: int, select_last_index: int | None) -> Any:
+        reduced = {normalize_axis(axis, data.ndim)}
+        return _over_axes(lambda row: position(row, order, bool(select_last_index)), data, reduced, keepdims)
+
+    return elements
+
+
+def _cumulated(function: Callable[[Element, Element], Element], unit: int) -> Callable[..., Any]:
+    """The data function of CumSum and CumProd: one step after the other, each rounded to the element type."""
+
+    def along(row: list[Element], exclusive: int, dtype: int | None) -> list[Element]:
+        out, so_far = [], convert(unit, dtype)
+        for x in row:
+            after = None if x is None or so_far is None else convert(function(so_far, x), dtype)
+            out.append(so_far if exclusive else after)
+            so_far = after
+        return out
+
+    def elements(x: Any, axis: int, exclusive: int, reverse: int, output_dtype: int | None) -> Any:
+        out = np.empty(x.shape, dtype=object)
+        step = -1 if reverse else 1
+        source, target = (np.moveaxis(a, axis, -1)[..., ::step] for a in (x, out))
+        for index in np.ndindex(source.shape[:-1]):
+            target[index] = along(list(source[index]), exclusive, output_dtype)
+        return out
+
+    return elements
+
+
+# -- rules -------------------------------------------------------------------------------------------------------
+
+_REDUCTIONS: dict[str, Callable[[list[Element], int | None], Element]] = {
+    "ReduceSum": total, "ReduceMean": mean, "ReduceProd": multiplied, "ReduceMax": largest, "ReduceMin": smallest,
+    "ReduceL1": total_of_magnitudes, "ReduceL2": length, "ReduceSumSquare": total_of_squares,
+}  # fmt: skip
+
+for _name, _function in _REDUCTIONS.items():
+    op(_name, data=_reduced(_function))(reduce)
+op("ReduceLogSum", "ReduceLogSumExp")(reduce)
+
+
+@op("ArgMax", data=_positions(1))
+@op("ArgMin", data=_positions(-1))
+def positions(data: SymTensor, axis: int, keepdims: int) -> Shape:
+    """The data's shape with size 1 at the axis, or without it (ArgMax, ArgMin-1 to 13)."""
+    return _without(data.dims, {normalize_axis(axis, data.rank)}, keepdims)
+
+
+@op("CumSum", data=_cumulated(values.add, 0))
+@op("CumProd", data=_cumulated(values.multiply, 1))
+def cumulate(x: SymTensor, axis: int | Unknown) -> Shape:
+    """x's shape (CumSum-11, 14, CumProd-26)."""
+    require(x.rank > 0, "a scalar cannot be cumulated")
+    if not isinstance(axis, Unknown):
+        normalize_axis(axis, x.rank)
+    return x.dims

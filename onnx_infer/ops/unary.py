@@ -1,0 +1,189 @@
+"""Operators whose result has the shape of their one input: functions, activations, Clip, casts, Identity, Dropout."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onnx_infer import dtype as dt
+from onnx_infer import values
+from onnx_infer.errors import require
+from onnx_infer.geometry import unify
+from onnx_infer.registry import op
+from symdim import Expr
+
+if TYPE_CHECKING:
+    from onnx_infer.ops.kinds import AnyRank, Shape, SymTensor, Value
+    from onnx_infer.values import Element
+
+
+# -- functions and activations ----------------------------------------------------------------------------------
+
+
+def _exact_root(x: Element) -> float | None:
+    """The square root of a float where it is exact: runtimes may round others differently."""
+    if not isinstance(x, float) or not 0 <= x < math.inf:
+        return None
+    root = math.sqrt(x)
+    return root if Fraction(root) ** 2 == Fraction(x) else None
+
+
+def _exact_reciprocal(x: Element) -> Element:
+    """`1 / x` where it is exact, or a ratio of sizes."""
+    if isinstance(x, float):
+        exact = math.isfinite(x) and x != 0 and math.frexp(abs(x))[0] == 0.5
+        return 1 / x if exact else None
+    return values.divide(1.0, x)
+
+
+SQRT, RECIPROCAL = values.lift(_exact_root, 1), values.lift(_exact_reciprocal, 1)
+
+
+@op("Abs", data=values.ABSOLUTE)
+@op("Ceil", data=values.CEIL)
+@op("Floor", data=values.FLOOR)
+@op("Round", data=values.ROUND)
+@op("Neg", data=values.NEGATE)
+@op("Not", data=values.NOT)
+@op("Sqrt", data=SQRT)
+@op("Reciprocal", data=RECIPROCAL)
+@op("Relu", data=lambda X: values.LARGER(X, 0))
+@op("LeakyRelu", data=lambda X, alpha: values.SELECT(values.LESS(X, 0), values.MULTIPLY(X, alpha), X))
+@op("ThresholdedRelu", data=lambda X, alpha: values.SELECT(values.LESS(alpha, X), X, 0.0))
+@op("BitwiseNot", data=lambda X: values.SUBTRACT(-1, X))
+@op("IsNaN", data=values.lift(lambda x: False, 1))
+@op("Celu", "Elu", "HardSigmoid", "HardSwish", "Mish", "Selu", "Sigmoid", "Softplus", "Swish")
+def same_shape(X: SymTensor) -> Shape:
+    """X's shape. `~x` is `-1 - x` in two's complement; an element that is known is not NaN."""
+    return X.dims
+
+
+@op("Sign", data=values.SIGN)
+@op("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cos", "Cosh", "Sin", "Sinh", "Tan", "Tanh")
+@op("Erf", "Exp", "Log", "Shrink", "Softsign")
+def same_shape_of_input(input: SymTensor) -> Shape:
+    """The input's shape."""
+    return input.dims
+
+
+@op("Gelu")
+def gelu(X: SymTensor, approximate: str) -> Shape:
+    """X's shape (Gelu-20)."""
+    require(approximate in ("none", "tanh"), "approximate is neither none nor tanh", approximate)
+    return X.dims
+
+
+def _infinite(X: Any, detect_negative: int, detect_positive: int) -> Any:
+    signs = {math.inf: bool(detect_positive), -math.inf: bool(detect_negative)}
+    return values.lift(lambda x: signs.get(x, False) if isinstance(x, float) else False, 1)(X)
+
+
+@op("IsInf", data=_infinite)
+def is_infinite(X: SymTensor) -> Shape:
+    """X's shape (IsInf-10, 20)."""
+    return X.dims
+
+
+# -- Clip --------------------------------------------------------------------------------------------------------
+
+_LARGEST_FLOAT = 3.4028234663852886e38
+
+
+def _clipped(input: Any, min: Any, max: Any, output_dtype: int | None) -> Any:
+    """`min(max, max(min, x))`; a bound that the element type implies says nothing."""
+    low, high = dt.INTEGER_RANGE.get(output_dtype or 0, (-_LARGEST_FLOAT, _LARGEST_FLOAT))
+    lower, upper = (None if x is None else np.asarray(x, dtype=object).reshape(())[()] for x in (min, max))
+    if lower is not None and (isinstance(lower, Expr) or not lower <= low):
+        input = values.LARGER(input, lower)
+    if upper is not None and (isinstance(upper, Expr) or not upper >= high):
+        input = values.SMALLER(input, upper)
+    return input
+
+
+@op("Clip", data=_clipped)
+def clip_by_attributes(input: SymTensor) -> Shape:
+    """The input's shape (Clip-1, 6)."""
+    return input.dims
+
+
+@op("Clip", since=11, data=_clipped)
+def clip(input: SymTensor, min: AnyRank | None, max: AnyRank | None) -> Shape:
+    """The input's shape; the bounds are scalars (Clip-11 to 13). onnxruntime takes vectors of one element too."""
+    for name, bound in (("min", min), ("max", max)):
+        for size in () if bound is None else bound.shape or ():
+            unify(size, 1, f"the size of {name} and 1")
+    return input.dims
+
+
+# -- element types -----------------------------------------------------------------------------------------------
+
+
+def _cast_type(to: int | str) -> int:
+    """The number of an element type; Cast-1 gives its name."""
+    number = dt.FROM_SCHEMA.get(to.lower(), 0) if isinstance(to, str) else to
+    require(number in dt.NAMES, "to is no element type", to)
+    return number
+
+
+@op("Cast", data=lambda input: input, dtype=_cast_type)
+@op("CastLike", data=lambda input: input)
+def cast(input: SymTensor) -> Shape:
+    """The input's shape, the element type `to` or that of `target_type` (Cast-1 to 28, CastLike-15 to 25)."""
+    return input.dims
+
+
+def _same_bits(input: Any, output_dtype: int | None) -> Any:
+    """Integers wrap around to the other signedness; the bits of floats are not followed."""
+    if output_dtype not in dt.INTEGER_RANGE:
+        return None
+    return values.lift(lambda x: x if type(x) is int or isinstance(x, Expr) else None, 1)(input)
+
+
+@op("BitCast", data=_same_bits, dtype=lambda to: to)
+def bit_cast(input: SymTensor, to: int) -> Shape:
+    """The input's shape; both element types have the same width (BitCast-26)."""
+    require(to in dt.NAMES and to != dt.STRING, "to is no element type with bits", to)
+    width = dt.BITS[to] if input.dtype is None else dt.BITS[input.dtype]
+    require(width == dt.BITS[to], "widths in bits differ", width, dt.BITS[to])
+    return input.dims
+
+
+# -- Identity, Dropout -------------------------------------------------------------------------------------------
+
+
+@op("Identity")
+def identity(input: Value) -> Value:
+    """The input, whatever it is: a tensor with its data, a sequence, an optional (Identity-1 to 25)."""
+    return input
+
+
+@op("Dropout", data=lambda data, is_test: data if is_test else None)
+def dropout(data: AnyRank, output_count: int) -> list[Shape | None]:
+    """The output and the mask have the data's shape (Dropout-1, 6)."""
+    return [data.shape] * output_count
+
+
+@op("Dropout", since=7, data=lambda data: data)
+def dropout_of_inference(data: AnyRank, output_count: int) -> list[Shape | None]:
+    """As before; since version 7 it drops nothing in inference (Dropout-7, 10)."""
+    return [data.shape] * output_count
+
+
+def _kept(data: Any, training_mode: Any) -> Any:
+    """In inference nothing is dropped and the mask is all ones."""
+    if training_mode is not None and training_mode.ravel()[0] is not False:
+        return None
+    return [data, np.full(data.shape, True, dtype=object)]
+
+
+@op("Dropout", since=12, data=_kept)
+def dropout_by_input(
+    data: AnyRank, ratio: AnyRank | None, training_mode: AnyRank | None, output_count: int
+) -> list[Shape | None]:
+    """The output and the mask have the data's shape; ratio and training_mode are scalars (Dropout-12 to 22)."""
+    for name, scalar in (("ratio", ratio), ("training_mode", training_mode)):
+        require(scalar is None or not scalar.shape, f"{name} is no scalar", scalar)
+    return [data.shape] * output_count
