@@ -1,0 +1,209 @@
+"""onnx's backend node tests as an oracle: whatever is inferred must be what the test's recorded run produced.
+
+Each test is inferred three times: with its small inputs as initializers, with all inputs as inputs, and with a symbol
+for every size. No claim may be wrong in any of them: not a size, not an element type, not an element.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+
+from onnx_infer import Optional, Sequence, SymTensor, infer
+from symdim import Expr
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from onnx_infer.tensor import Value
+
+MAX_CONSTANT = 64
+
+DATA_DEPENDENT = {
+    "Compress": "the number of true conditions",
+    "ImageDecoder": "the size of the decoded image",
+    "Loop": "the number of iterations that the condition allows",
+    "NonMaxSuppression": "the number of boxes kept",
+    "NonZero": "the number of non-zero elements",
+    "OptionalGetElement": "the type inside an optional input of unknown shape",
+    "OptionalHasElement": "the same",
+    "SequenceAt": "an element of a sequence input whose declared type has no shape",
+    "SequenceErase": "the same",
+    "SequenceInsert": "the same",
+    "SequenceMap": "the same",
+    "StringNormalizer": "the number of strings that are not stop words",
+    "StringSplit": "the largest number of parts",
+    "Unique": "the number of distinct elements",
+}
+"""Operators whose output sizes the data decide, or that the tests feed with types that say too little, and why."""
+
+
+class Case(NamedTuple):
+    """A node test: its model, and the arrays that went in and came out."""
+
+    name: str
+    operator: str
+    model: onnx.ModelProto
+    inputs: dict[str, Any]
+    outputs: dict[str, Any]
+
+
+@cache
+def cases() -> list[Case]:
+    """Every node test whose inputs and outputs are recorded."""
+    from onnx.backend.test.case.node import collect_testcases
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tests = collect_testcases(None)
+    operators = {t.name: t.model.graph.node[0].op_type for t in tests if "_expanded" not in t.name}
+    found = []
+    for test in tests:
+        graph = test.model.graph
+        inputs, outputs = test.data_sets[0]
+        if len(inputs) != len(graph.input):
+            continue
+        found.append(
+            Case(
+                test.name,
+                operators.get(test.name.partition("_expanded")[0], graph.node[0].op_type),
+                test.model,
+                {info.name: _plain(x) for info, x in zip(graph.input, inputs, strict=True)},
+                {info.name: _plain(x) for info, x in zip(graph.output, outputs, strict=False)},
+            )
+        )
+    return found
+
+
+def _plain(x: Any) -> Any:
+    return numpy_helper.to_array(x) if isinstance(x, onnx.TensorProto) else x
+
+
+def stripped(case: Case) -> onnx.ModelProto:
+    """The model without any type but those of its inputs."""
+    model = onnx.ModelProto()
+    model.CopyFrom(case.model)
+    del model.graph.value_info[:]
+    for output in model.graph.output:
+        output.ClearField("type")
+    return model
+
+
+def with_constants(case: Case) -> onnx.ModelProto:
+    """The model with its scalars and short vectors as initializers."""
+    model = stripped(case)
+    kept = []
+    for info in model.graph.input:
+        value = case.inputs[info.name]
+        if isinstance(value, np.ndarray) and value.ndim <= 1 and value.size <= MAX_CONSTANT and value.dtype != object:
+            tensor = numpy_helper.from_array(value, info.name)
+            if tensor.data_type == info.type.tensor_type.elem_type:
+                model.graph.initializer.append(tensor)
+                continue
+        kept.append(info)
+    del model.graph.input[:]
+    model.graph.input.extend(kept)
+    return model
+
+
+def with_symbols(case: Case) -> tuple[onnx.ModelProto, dict[str, int]]:
+    """The model with constants and a symbol for every size of its other inputs, and the sizes of these symbols."""
+    model, sizes = with_constants(case), {}
+    for info in model.graph.input:
+        shape = np.shape(case.inputs[info.name]) if info.type.HasField("tensor_type") else ()
+        for axis, (dim, size) in enumerate(zip(info.type.tensor_type.shape.dim, shape, strict=False)):
+            if size > 0:
+                dim.dim_param = f"s{len(sizes)}_{axis}"
+                sizes[dim.dim_param] = size
+    return model, sizes
+
+
+def contradictions(value: Value | None, actual: Any, sizes: dict[str, int]) -> Iterator[str]:
+    """What a value claims that is not so."""
+    if isinstance(value, Sequence):
+        if not isinstance(actual, list):
+            yield f"{value} is a {type(actual).__name__}"
+            return
+        for element in actual:
+            yield from contradictions(value.elem, element, sizes)
+    elif isinstance(value, Optional):
+        if actual is not None:
+            yield from contradictions(value.elem, actual, sizes)
+    elif isinstance(value, SymTensor):
+        if isinstance(actual, list) or actual is None:
+            if value.dtype is not None or value.shape is not None:
+                yield f"{value} is a {type(actual).__name__}"
+            return
+        yield from _tensor_contradictions(value, np.asarray(actual), sizes)
+
+
+def _tensor_contradictions(value: SymTensor, actual: np.ndarray[Any, Any], sizes: dict[str, int]) -> Iterator[str]:
+    if value.dtype is not None and actual.dtype.kind not in "OSU":
+        claimed = helper.tensor_dtype_to_np_dtype(value.dtype)
+        if claimed != actual.dtype:
+            yield f"element type {claimed} is {actual.dtype}"
+    if value.shape is None:
+        return
+    if len(value.shape) != actual.ndim:
+        yield f"rank {len(value.shape)} is {actual.ndim}"
+        return
+    for axis, (dim, size) in enumerate(zip(value.shape, actual.shape, strict=True)):
+        claimed_size = at(dim, sizes)
+        if isinstance(claimed_size, int) and claimed_size != size:
+            yield f"size {dim} at axis {axis} is {size}"
+    if value.data is not None and actual.shape == tuple(at(d, sizes) for d in value.shape):
+        for claimed_element, element in zip(value.data, actual.ravel().tolist(), strict=True):
+            known = at(claimed_element, sizes)
+            if isinstance(known, (bool, int, float)) and not np.isclose(known, element, equal_nan=True):
+                yield f"element {claimed_element} is {element}"
+
+
+def at(x: Any, sizes: dict[str, int]) -> Any:
+    """A size or element at these sizes; an expression where symbols remain."""
+    if isinstance(x, Expr):
+        return x.evaluate({name: sizes[name] for name in x.free_symbols() & sizes.keys()})
+    return x
+
+
+def problems(case: Case, model: onnx.ModelProto, sizes: dict[str, int]) -> list[str]:
+    """Everything that inference says wrongly of one test."""
+    result = infer(model)
+    found = [f"{case.name}: {d}" for d in result.diagnostics if d.severity != "warning"]
+    for name, actual in case.outputs.items():
+        found += [f"{case.name}: {name}: {text}" for text in contradictions(result.types.get(name), actual, sizes)]
+    return found
+
+
+VARIANTS = {
+    "constants": lambda case: (with_constants(case), {}),
+    "inputs": lambda case: (stripped(case), {}),
+    "symbols": with_symbols,
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_nothing_inferred_is_wrong(variant: str) -> None:
+    wrong = [text for case in cases() for text in problems(case, *VARIANTS[variant](case))]
+    assert len(cases()) > 1500
+    assert not wrong, "\n".join([f"{len(wrong)} wrong", *wrong[:50]])
+
+
+def test_every_size_that_the_inputs_determine_is_found() -> None:
+    missed = []
+    for case in cases():
+        if case.operator in DATA_DEPENDENT:
+            continue
+        types = infer(with_constants(case)).types
+        for name, actual in case.outputs.items():
+            value = types.get(name)
+            if isinstance(actual, np.ndarray) and not (
+                isinstance(value, SymTensor) and value.dtype and value.shape == actual.shape
+            ):
+                missed.append(f"{case.name} ({case.operator}): {name}: {value} is {actual.dtype}{actual.shape}")
+    assert not missed, "\n".join([f"{len(missed)} missed", *missed[:50]])

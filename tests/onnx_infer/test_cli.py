@@ -1,0 +1,114 @@
+"""The command line: what it prints, what it writes, its exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import onnx
+import onnx.parser
+import pytest
+
+from onnx_infer.__main__ import MODEL_ERRORS, OK, USAGE, main
+
+GOOD = """<ir_version: 10, opset_import: ["": 20]>
+g (float[N, H] x, float[N, H] y) => (float[A, B] z) { z = Add(x, y) }"""
+BAD = """<ir_version: 10, opset_import: ["": 20]>
+g (float[N, 3] x, float[N, 4] y) => (float[A, B] z) { z = Add(x, y) }"""
+
+
+def saved(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "model.onnx"
+    onnx.save(onnx.parser.parse_model(text), path)
+    return str(path)
+
+
+def test_demo_finds_every_size_that_the_inputs_determine(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--demo", "--json"]) == OK
+    values = json.loads(capsys.readouterr().out)["values"]
+    tokens = values["sequence"]["shape"][1]
+    assert values["scores"] == {"kind": "tensor", "dtype": "f32", "shape": ["N", 4, tokens, tokens]}
+    assert {"N", "S"} <= {str(d) for d in values["tokens"]["shape"]}
+    assert values["kept"]["shape"][0] == 3
+
+
+def test_table_shows_types(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([saved(tmp_path, GOOD)]) == OK
+    out = capsys.readouterr().out
+    assert "3 values: 3 exact" in out
+    assert "z  f32[N, H]" in out
+
+
+def test_output_is_a_valid_model_with_the_inferred_shape(tmp_path: Path) -> None:
+    out = tmp_path / "out.onnx"
+    assert main([saved(tmp_path, GOOD), "-o", str(out)]) == OK
+    model = onnx.load(out)
+    onnx.checker.check_model(model)
+    assert [d.dim_param for d in model.graph.output[0].type.tensor_type.shape.dim] == ["N", "H"]
+
+
+def test_bind_fixes_symbols(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([saved(tmp_path, GOOD), "--bind", "N=4", "--bind", "H=5"]) == OK
+    assert "z  f32[4, 5]" in capsys.readouterr().out
+
+
+def test_bind_evaluates_expressions_over_the_symbol(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = GOOD.replace("float[N, H] y", 'float["N", H] y, float["2*N + K"] w')
+    assert main([saved(tmp_path, text), "--bind", "N=4", "--json"]) == OK
+    assert json.loads(capsys.readouterr().out)["values"]["w"]["shape"] == ["K + 8"]
+
+
+def test_explain_goes_back_to_the_node_that_begins_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = """<ir_version: 10, opset_import: ["": 20, "com.acme": 1]>
+    g (float[N, H] x) => (float[A, B] z) { y = com.acme.Mystery(x)  z = Add(y, x) }"""
+    assert main([saved(tmp_path, text), "--explain", "y"]) == OK
+    out = capsys.readouterr().out
+    assert "com.acme::Mystery" in out
+    assert "no rule for com.acme::Mystery" in out
+    assert "x: f32[N, H]" in out
+
+
+def test_errors_of_the_model_give_exit_code_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([saved(tmp_path, BAD)]) == MODEL_ERRORS
+    assert "3 and 4" in capsys.readouterr().out
+
+
+def test_strict_policy_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([saved(tmp_path, BAD), "--policy", "strict"]) == MODEL_ERRORS
+    assert "3 and 4" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("content", [b"", b"this is no protobuf message at all", b"\x08\x07"])
+def test_what_is_no_model_gives_exit_code_2(tmp_path: Path, content: bytes, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(content)
+    with pytest.raises(SystemExit) as stop:
+        main([str(path)])
+    assert stop.value.code == USAGE
+    assert "not an ONNX model" in capsys.readouterr().err
+
+
+def test_missing_file_gives_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main([str(tmp_path / "absent.onnx")])
+    assert stop.value.code == USAGE
+    assert "absent.onnx" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--bind", "Q=3"], ["--explain", "absent"]],
+    ids=["unknown symbol", "unknown value"],
+)
+def test_names_that_the_model_lacks_give_exit_code_2(
+    tmp_path: Path, options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([saved(tmp_path, GOOD), *options]) == USAGE
+    assert options[1].partition("=")[0] in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("options", [[], ["--bind", "N"], ["--policy", "wild"], ["--demo", "model.onnx"]])
+def test_wrong_calls_give_exit_code_2(options: list[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(options)
+    assert stop.value.code == USAGE

@@ -1,0 +1,47 @@
+"""What importing costs: which modules are loaded, in a fresh interpreter."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+
+def loaded_by(code: str) -> set[str]:
+    """The modules that are loaded after running the code in a fresh interpreter, site packages' hooks aside."""
+    program = f"import sys; before = set(sys.modules); {code}; print(*sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_symdim_loads_no_heavy_module() -> None:
+    loaded = loaded_by("import symdim")
+    assert "symdim" in loaded
+    assert not loaded & {"numpy", "onnx", "sympy", "dataclasses", "inspect", "typing", "re", "onnx_infer"}
+
+
+def test_symdim_loads_only_the_standard_library() -> None:
+    tops = {
+        name.partition(".")[0] for name in loaded_by("import symdim; symdim.parse('(H - 1)//2'); symdim.Shape(['N'])")
+    }
+    assert tops - {"symdim"} <= sys.stdlib_module_names
+
+
+def test_onnx_infer_loads_nothing_beyond_onnx_and_numpy() -> None:
+    loaded = loaded_by("import onnx, numpy; base = set(sys.modules); import onnx_infer; before |= base")
+    tops = {name.partition(".")[0] for name in loaded}
+    assert tops - {"symdim", "onnx_infer"} <= sys.stdlib_module_names
+    assert not loaded & {"onnx.reference", "onnx.checker.test", "sympy", "argparse"}
+
+
+def test_operator_families_load_at_the_first_look_up() -> None:
+    assert not [name for name in loaded_by("import onnx_infer") if name.startswith("onnx_infer.ops.elementwise")]
+    assert "onnx_infer.ops.elementwise" in loaded_by("import onnx_infer; onnx_infer.registry.get('', 'Add', 20)")
+
+
+@pytest.mark.parametrize("module", ["onnx", "numpy"])
+def test_onnx_infer_says_what_it_needs(module: str) -> None:
+    code = f"import sys; sys.modules[{module!r}] = None; import onnx_infer"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "ImportError: onnx_infer needs onnx: pip install 'onnx-symdim[onnx]'" in done.stderr

@@ -1,0 +1,103 @@
+"""The registry against every schema that onnx has: what resolves to a rule, and whether the rule's parameters bind."""
+
+from __future__ import annotations
+
+from inspect import Parameter, signature
+from types import FunctionType
+
+import onnx.defs
+import pytest
+
+from onnx_infer import OpShapeInferenceRegistry, op, registry
+from onnx_infer.binding import Operator, parameters
+from onnx_infer.operators import bind
+from onnx_infer.registry import normal_domain
+from onnx_infer.schema import read_schema
+
+MISSING: dict[str, set[str]] = {}
+"""domain -> operators of onnx without a rule. This list may only shrink."""
+
+SCHEMAS = {(normal_domain(s.domain), s.name, s.since_version): s for s in onnx.defs.get_all_schemas_with_history()}
+SPECIAL = {"output_count", "output_dtype", "since_version"}
+NAMES = {key: {formal.name for formal in s.inputs} | set(s.attributes) for key, s in SCHEMAS.items()}
+
+
+def test_every_schema_version_resolves_to_a_rule() -> None:
+    without: dict[str, set[str]] = {}
+    for domain, name, version in SCHEMAS:
+        if registry.get(domain, name, version) is None:
+            without.setdefault(domain, set()).add(name)
+    assert without == MISSING
+
+
+def test_every_rule_binds_to_every_version_that_it_serves() -> None:
+    problems = []
+    for (domain, name, version), found in SCHEMAS.items():
+        operator = bind(domain, name, version)
+        if operator is None or operator.rule.style == "context":
+            continue
+        problems += [f"{name}-{version}: {text}" for text in unbound(operator, found)]
+    assert not problems, "\n".join(problems)
+
+
+def unbound(operator: Operator, found: onnx.defs.OpSchema) -> list[str]:
+    """What is wrong with the parameters of a rule, and of its data and dtype functions, for one version of an operator.
+
+    A parameter is a name of some version; where this one lacks it, the rule says what it is then: by a default, or by
+    admitting None.
+    """
+    schema, name = read_schema(found), (normal_domain(found.domain), found.name)
+    anywhere = SPECIAL.union(*(names for key, names in NAMES.items() if key[:2] == name))
+    here = SPECIAL | NAMES[*name, found.since_version]
+    out = []
+    for function in (operator.rule.shape, operator.rule.data, operator.rule.dtype):
+        if not isinstance(function, FunctionType):
+            continue
+        own = signature(function).parameters
+        for parameter in parameters(function, schema):
+            if parameter.name not in anywhere:
+                out.append(f"{function.__name__}: no version has {parameter.name}")
+            elif parameter.name in here or parameter.admits_none or function.__name__ == "<lambda>":
+                continue
+            elif own[parameter.name].default is Parameter.empty:
+                out.append(f"{function.__name__}: {parameter.name} has no default where the version lacks it")
+    return out
+
+
+@pytest.mark.parametrize("name", ["Gelu", "LayerNormalization"])
+def test_an_operator_does_not_exist_before_its_first_version(name: str) -> None:
+    first = min(version for domain, found, version in SCHEMAS if (domain, found) == ("", name))
+    assert registry.get("", name, first) is not None
+    assert registry.get("", name, first - 1) is None
+
+
+def test_the_alias_of_the_default_domain_finds_the_same_rule() -> None:
+    assert registry.get("ai.onnx", "Add", 20) is registry.get("", "Add", 20)
+
+
+def test_lookup_takes_the_newest_registration_up_to_the_version() -> None:
+    own = OpShapeInferenceRegistry()
+    own.op("Twice", domain="com.acme")(lambda X: X.shape)
+    own.op("Twice", domain="com.acme", since=3)(lambda X: X.shape)
+    starts = [rule.since for v in (1, 2, 3, 9) if (rule := own.get("com.acme", "Twice", v)) is not None]
+    assert starts == [1, 1, 3, 3]
+    assert own.get("com.acme", "Thrice", 1) is None
+    assert list(own.supported()) == [("com.acme", "Twice", 1), ("com.acme", "Twice", 3)]
+
+
+def test_a_second_registration_is_an_error_unless_it_replaces() -> None:
+    own = OpShapeInferenceRegistry()
+    own.op("Twice", domain="com.acme")(lambda X: X.shape)
+    with pytest.raises(ValueError, match="Twice since version 1 is registered already"):
+        own.op("Twice", domain="com.acme")(lambda X: X.shape)
+    replacement = own.op("Twice", domain="com.acme", replace=True)(lambda X: X.shape)
+    found = own.get("com.acme", "Twice", 1)
+    assert found is not None
+    assert found.shape is replacement
+
+
+def test_supported_lists_every_rule_in_order() -> None:
+    listed = list(registry.supported())
+    assert listed == sorted(listed)
+    assert ("", "Add", 7) in listed
+    assert op == registry.op
