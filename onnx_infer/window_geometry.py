@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from symdim import ceildiv
+from symdim import ceildiv, maximum, minimum
 
 from .errors import require
-from .geometry import at_least, bounds
+from .geometry import bounds
 from .trace import fresh
 
 if TYPE_CHECKING:
@@ -53,21 +53,22 @@ class Window(NamedTuple):
         """The places of a pool's window (MaxPool, AveragePool, LpPool).
 
         With `ceil_mode`, `ceil((size + pads - extent) / stride) + 1`, of which a last window that would start behind
-        `size + before` is dropped, in every version as runtimes do. In one term: with o = after - extent,
-        `ceil((size + before + (o if o >= 0 else min(stride + o, 0))) / stride)`.
+        `size + before` is dropped, in every version as runtimes do. In one term, with o = after - extent:
+        `ceil((size + before + max(o, min(stride + o, 0))) / stride)`.
 
         >>> Window(1, stride=4).pooled(7, ceil_mode=1), Window(3, stride=2).pooled(8, ceil_mode=1)
         (2, 4)
         """
-        if self.same:
-            return ceildiv(size, self.stride)
         over = self.after - self.extent
-        if ceil_mode and isinstance(over, int):
-            return ceildiv(size + self.before + (over if over >= 0 else min(self.stride + over, 0)), self.stride)
+        if self.same and self.extent != self.kernel:
+            # the specification gives ceil(size / stride); onnxruntime's pads leave the dilation out
+            return fresh("SAME padding of a dilated pool", at_most=self.places(size))
+        if ceil_mode and not self.same:
+            return ceildiv(size + self.before + maximum(over, minimum(self.stride + over, 0)), self.stride)
         most = bounds(size + self.before + over)[1]
-        if ceil_mode or (most is not None and most < 0):
-            # a window larger than the padded axis: the specification's floor and the runtimes' truncation disagree
-            return fresh("the window of the pool exceeds the padded size or is not known")
+        if not self.same and most is not None and most < 0:
+            # the specification's floor and the truncating division of onnxruntime disagree here
+            return fresh("the window of the pool exceeds the padded size", at_most=1)
         return self.places(size)
 
     def spread(self, count: Dim, extra: int = 0) -> Dim:
@@ -79,11 +80,8 @@ class Window(NamedTuple):
         (9, 8, 7)
         """
         reach = self.extent + extra
-        if self.same and (at_least(reach, self.stride) or isinstance(reach, int)):
-            return (count - 1) * self.stride + (self.stride if at_least(reach, self.stride) else reach)
-        if self.same:
-            return fresh("the size of the kernel is not known", at_most=count * self.stride)
-        return (count - 1) * self.stride + reach - self.before - self.after
+        last = minimum(self.stride, reach) if self.same else reach - self.before - self.after
+        return (count - 1) * self.stride + last
 
 
 def windows(
