@@ -11,8 +11,9 @@ says what the rule wants:
     Graph             a subgraph, as a function from input values to output values
 
 `| None` admits an absent optional input or attribute, `| Unknown` a value that is present and not known; without it the
-rule is not called then and the result is unknown. Three names are not the schema's: `output_count`, `output_dtype` (of
-the first output, where the schema has no attribute of this name) and `since_version`.
+rule is not called then and the result is unknown; a data function gets an array of None. Three names are not the
+schema's: `output_count`, `output_dtype` (of the first output, where the schema has no attribute of this name) and
+`since_version`.
 """
 
 from __future__ import annotations
@@ -108,6 +109,17 @@ def _scalar(tensor: Value, name: str) -> Any:
     return Unknown(f"the value of {name} is not known")
 
 
+def _array(p: Parameter, given: Value) -> np.ndarray[Any, Any] | None:
+    """The elements of an input as an array, all of them None where they are not known and the rule admits that."""
+    if not isinstance(given, SymTensor):
+        return None
+    if given.data is None and p.admits_unknown:
+        if not _small(given):
+            raise Unknown(f"the size of {p.name} is not known")
+        return np.full(given.dims, None, dtype=object)
+    return given.array
+
+
 class Operator:
     """A rule bound to one version of an operator; `infer` applies it to input values and attributes.
 
@@ -133,6 +145,7 @@ class Operator:
             self.reads = frozenset(range(len(schema.inputs)))
         else:
             self.reads = frozenset(p.at for p in used if p.source in ("input", "variadic"))
+        self.partial = frozenset(p.at for p in used or () if p.admits_unknown)
         variadic = [i for i, formal in enumerate(schema.inputs) if formal.variadic]
         self.variadic_from = variadic[0] if variadic else None
         self.asks = bool(self.wants or self.reads)
@@ -277,7 +290,9 @@ class Operator:
                     raise OpUsageError(f"required attribute {p.name} is missing")
             elif p.source == "input":
                 given = inputs[p.at] if p.at < len(inputs) else None
-                value = self._input(p, given, arrays)
+                # Split-1 has `split` as an optional input and as an attribute
+                as_attribute = given is None and p.name in attributes
+                value = attributes[p.name] if as_attribute else self._input(p, given, arrays)
             elif p.source == "variadic":
                 rest = inputs[p.at :]
                 value = tuple(self._input(p, x, arrays) for x in rest)
@@ -297,7 +312,7 @@ class Operator:
                 raise value
             return value
         if arrays:
-            return given.array if isinstance(given, SymTensor) else None
+            return _array(p, given)
         if p.want in ("Value", "Variadic[Value]"):
             return given
         if not isinstance(given, SymTensor):
@@ -320,9 +335,10 @@ class Operator:
         assert data is not None
         if not any(_small(v) for v in values):
             return
-        for i, value in enumerate(inputs):
-            if value is not None and self.position(i) in self.reads and getattr(value, "data", ()) is None:
-                return
+        unknown = [self.position(i) for i, value in enumerate(inputs) if getattr(value, "data", ()) is None]
+        missing = self.reads.intersection(unknown)
+        if not missing <= self.partial or (missing and len(unknown) == len(inputs)):
+            return
         try:
             if self._data_parameters is None:
                 results = data(*(x.array for x in inputs if isinstance(x, SymTensor)))

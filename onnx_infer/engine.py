@@ -171,7 +171,7 @@ class Engine:
             holder = scope.holder(names[i]) if position in operator.wants or position in operator.reads else None
             if holder is not None:
                 holders[i] = holder
-            elif position in operator.reads:
+            elif position in operator.reads - operator.partial:
                 reads = False
         if not holders:
             return values

@@ -1,10 +1,10 @@
-"""The laws that operator families share: broadcasting, unification of sizes, axes, exact quotients, slice lengths."""
+"""The laws that operator families share: broadcasting, unification of sizes, axes, exact quotients."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim import Expr, ceildiv, maximum, minimum, product
+from symdim import Expr, maximum, product
 
 from .errors import ShapeInferenceError, Unknown, require
 from .trace import fresh, state

@@ -4,11 +4,19 @@ To add an operator, write its rule in the family it belongs to. To add a family,
 """
 
 FAMILIES = (
+    "creation",
     "elementwise",
+    "indexing",
+    "joining",
+    "linear",
     "loss",
+    "movement",
     "normalization",
     "quantization",
     "reduction",
+    "resize",
+    "reshaping",
+    "selection",
     "unary",
     "window",
 )

@@ -1,0 +1,161 @@
+"""Operators that make tensors from attributes and sizes: constants, ranges, random numbers, windows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onnx_infer import dtype as dt
+from onnx_infer.errors import Unknown, require
+from onnx_infer.geometry import at_least, of_rank
+from onnx_infer.ops.movement import not_negative
+from onnx_infer.registry import op
+from onnx_infer.tensor import MAX_DATA, Sparse, SymTensor
+from onnx_infer.trace import fresh
+from onnx_infer.values import Ratio, ceil, convert, divide, subtract
+from symdim import Expr, ceildiv, maximum, product
+
+if TYPE_CHECKING:
+    from onnx_infer.ops.kinds import AnyRank, Dim, Floats, Ints, Shape, Strings, Value
+
+
+@op("Constant")
+def constant(
+    value: SymTensor | None,
+    sparse_value: Value | None,
+    value_int: int | None,
+    value_ints: Ints | None,
+    value_float: float | None,
+    value_floats: Floats | None,
+    value_string: str | None,
+    value_strings: Strings | None,
+) -> Value:
+    """The tensor of the one attribute that is given; a sparse one becomes dense (Constant-1 to 25)."""
+    scalars = ((dt.INT64, value_int), (dt.FLOAT, value_float), (dt.STRING, value_string))
+    vectors = ((dt.INT64, value_ints), (dt.FLOAT, value_floats), (dt.STRING, value_strings))
+    given: list[Value] = [SymTensor(dtype, (), (x,)) for dtype, x in scalars if x is not None]
+    given += [SymTensor(dtype, (len(v),), v if len(v) <= MAX_DATA else None) for dtype, v in vectors if v is not None]
+    given += [x for x in (value, sparse_value) if x is not None]
+    require(len(given) == 1, "the number of attributes that give a value is not 1", len(given))
+    (tensor,) = given
+    return SymTensor(tensor.dtype, tensor.shape) if isinstance(tensor, Sparse) else tensor
+
+
+def _filled(dtype: int | None, shape: Shape, element: Any) -> SymTensor:
+    """A tensor of equal elements, with its data where it is small."""
+    count = product(shape)
+    if not isinstance(count, int) or count > MAX_DATA or element is None:
+        return SymTensor(dtype, shape)
+    return SymTensor(dtype, shape, (element,) * count)
+
+
+@op("ConstantOfShape")
+def constant_of_shape(input: Ints, value: SymTensor | None) -> SymTensor:
+    """sizes -> a tensor of these sizes, every element the one of `value`, or 0.0 (ConstantOfShape-9 to 25)."""
+    require(value is None or value.size == 1, "value does not have one element", value)
+    sizes = [fresh("a size of the input") if x is None else not_negative(x, "a size of the input") for x in input]
+    if value is None:
+        return _filled(dt.FLOAT, tuple(sizes), 0.0)
+    return _filled(value.dtype, tuple(sizes), None if value.data is None else value.data[0])
+
+
+def _dtype_or_like(input: AnyRank, dtype: int | None) -> int | None:
+    return dtype or input.dtype
+
+
+@op("EyeLike", dtype=_dtype_or_like)
+def eye_like(input: AnyRank, k: int, output_dtype: int | None) -> SymTensor:
+    """(rows, columns) -> (rows, columns), ones at `[i, i + k]` (EyeLike-9, 22)."""
+    shape = of_rank(input.shape, 2, "input")
+    rows, columns = shape
+    if not (isinstance(rows, int) and isinstance(columns, int) and rows * columns <= MAX_DATA):
+        return SymTensor(output_dtype, shape)
+    ones = [convert(column == row + k, output_dtype) for row in range(rows) for column in range(columns)]
+    return SymTensor(output_dtype, shape, ones)
+
+
+def _float_length(start: float, limit: float, delta: float) -> int | None:
+    """ceil((limit - start) / delta), where single and double precision agree on it."""
+    double = np.ceil((limit - start) / delta)
+    single = np.ceil(float(np.float32(limit) - np.float32(start)) / delta)
+    return max(int(double), 0) if double == single and np.isfinite(double) else None
+
+
+def _range_length(start: Any, limit: Any, delta: Any) -> Dim | None:
+    """max(ceil((limit - start) / delta), 0), None where the sign of delta or a rounding is not known."""
+    require(delta not in (0, 0.0), "delta is 0")
+    if isinstance(start, float) and isinstance(limit, float) and isinstance(delta, float):
+        return _float_length(start, limit, delta)
+    if not any(isinstance(x, (float, Ratio)) for x in (start, limit, delta)):
+        span, step = (limit - start, delta) if at_least(delta, 1) else (start - limit, -delta)
+        return ceildiv(maximum(span, 0), step) if at_least(step, 1) else None
+    span = subtract(limit, start)
+    count = None if span is None else divide(span, delta)
+    whole = None if count is None else convert(ceil(count), dt.INT64)
+    return None if whole is None else maximum(whole, 0)
+
+
+def _is_exact(x: Any) -> bool:
+    """Whether sums and multiples of an element are exact in every type that holds it: integers, small whole floats."""
+    return isinstance(x, (int, Expr)) or (isinstance(x, float) and x.is_integer() and abs(x) < 2**20)
+
+
+def _multiples(start: Any, delta: Any, count: int, dtype: int | None) -> list[Any]:
+    """start + i * delta for i = 0 ... count - 1."""
+    return [convert(start + i * delta, dtype) for i in range(count)]
+
+
+@op("Range")
+def range_(
+    start: Dim | Unknown, limit: Dim | Unknown, delta: Dim | Unknown, output_dtype: int | None
+) -> SymTensor | Shape:
+    """scalars -> (max(ceil((limit - start) / delta), 0),): start, start + delta, ... (Range-11, 27)."""
+    known = not any(isinstance(x, Unknown) for x in (start, limit, delta))
+    length = _range_length(start, limit, delta) if known else None
+    if length is None:
+        return (fresh("the number of elements of a range"),)
+    if not isinstance(length, int) or length > MAX_DATA or not (_is_exact(start) and _is_exact(delta)):
+        return (length,)
+    return SymTensor(output_dtype, (length,), _multiples(start, delta, length, output_dtype))
+
+
+@op("RandomNormal", "RandomUniform", dtype=lambda dtype: dtype)
+def random(shape: Ints) -> Shape:
+    """() -> shape (RandomNormal-1, 22, RandomUniform-1, 22)."""
+    return tuple(not_negative(size, "a size of shape") for size in shape)
+
+
+@op("RandomNormalLike", "RandomUniformLike", "Bernoulli", dtype=_dtype_or_like)
+def random_like(input: SymTensor) -> Shape:
+    """The shape of the input, of the type `dtype` or the input's (RandomNormalLike-1, 22, Bernoulli-15, 22 ...)."""
+    return input.dims
+
+
+@op("Multinomial", dtype=lambda dtype: dtype)
+def multinomial(input: AnyRank, sample_size: int, dtype: int) -> Shape:
+    """(batch, classes) -> (batch, sample_size) (Multinomial-7, 22)."""
+    require(dtype in (dt.INT32, dt.INT64), "dtype is neither int32 nor int64", dt.text(dtype))
+    batch, _ = of_rank(input.shape, 2, "input")
+    return batch, not_negative(sample_size, "sample_size")
+
+
+def _length(value: Dim | Unknown, what: str) -> Dim:
+    """A size given by the value of a scalar."""
+    return fresh(what) if isinstance(value, Unknown) else not_negative(value, what)
+
+
+@op("BlackmanWindow", "HannWindow", "HammingWindow", dtype=lambda output_datatype: output_datatype)
+def signal_window(size: Dim | Unknown) -> Shape:
+    """size -> (size,) (BlackmanWindow-17, HannWindow-17, HammingWindow-17)."""
+    require(size != 0, "size is not positive", size)
+    return (_length(size, "the size of the window"),)
+
+
+@op("MelWeightMatrix", dtype=lambda output_datatype: output_datatype)
+def mel_weight_matrix(num_mel_bins: Dim | Unknown, dft_length: Dim | Unknown) -> Shape:
+    """num_mel_bins, dft_length -> (dft_length // 2 + 1, num_mel_bins) (MelWeightMatrix-17)."""
+    bins = _length(num_mel_bins, "num_mel_bins")
+    if isinstance(dft_length, Unknown):
+        return fresh("the number of frequencies", at_least=1), bins
+    return not_negative(dft_length, "dft_length") // 2 + 1, bins

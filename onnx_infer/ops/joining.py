@@ -1,0 +1,165 @@
+"""Operators that join, part and pad along axes: Concat, Split, Pad, CenterCropPad."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onnx_infer import dtype as dt
+from onnx_infer.errors import Unknown, require
+from onnx_infer.geometry import exact_quotient, normalize_axes, normalize_axis, of_rank, unify
+from onnx_infer.ops.movement import known_sizes, not_negative
+from onnx_infer.registry import op
+from onnx_infer.trace import fresh
+from symdim import ceildiv, total
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, SymTensor
+
+    Array = NDArray[Any]
+
+
+def _concat_data(inputs: Any | Unknown, axis: int = 1) -> Array:
+    arrays: Any = inputs
+    return np.concatenate(arrays, axis)
+
+
+@op("Concat", data=_concat_data)
+def concat(inputs: tuple[AnyRank, ...], axis: int = 1) -> Shape:
+    """Sizes at `axis` add up, all others are equal (Concat-1, 4, 11, 13; the default axis of version 1 is 1)."""
+    ranks = [x.rank for x in inputs if x.shape is not None]
+    if not ranks:
+        raise Unknown("the rank of no input is known")
+    axis = normalize_axis(axis, ranks[0])
+    known = [of_rank(x.shape, ranks[0], "an input") for x in inputs if x.shape is not None]
+    sizes = list(known[0])
+    for other in known[1:]:
+        sizes = [size if i == axis else unify(size, other[i], f"sizes at axis {i}") for i, size in enumerate(sizes)]
+    sizes[axis] = total(shape[axis] for shape in known)
+    if len(known) < len(inputs):
+        sizes[axis] = sizes[axis] + fresh(f"sizes at axis {axis} of inputs of unknown rank")
+    return tuple(sizes)
+
+
+def _equal_parts(size: Dim, count: int, uneven: bool) -> list[Dim]:
+    """The sizes of `count` equal parts; where `uneven`, the last one is what the larger others leave."""
+    if not uneven:
+        return [exact_quotient(size, count, "the size to split")] * count
+    part = ceildiv(size, count)
+    return [*[part] * (count - 1), size - part * (count - 1)]
+
+
+def _given_parts(size: Dim, split: tuple[Any, ...], count: int) -> list[Dim]:
+    """The sizes of the parts as given; one that is not known is what the others leave."""
+    require(len(split) == count, "the number of sizes is not that of the outputs", len(split), count)
+    parts: list[Any] = [None if part is None else not_negative(part, "a size of split") for part in split]
+    if parts.count(None) == 1:
+        parts[parts.index(None)] = not_negative(size - total(p for p in parts if p is not None), "the rest of split")
+    settled = [fresh("a size of split", at_most=size) if part is None else part for part in parts]
+    unify(total(settled), size, "the sum of split and the size to split")
+    return settled
+
+
+def _parts(
+    size: Dim, split: Ints | Unknown | None, num_outputs: int | None, count: int, since_version: int
+) -> list[Dim]:
+    if since_version >= 18:
+        require(split is None or num_outputs is None, "both split and num_outputs are given")
+        require(split is not None or num_outputs is not None, "neither split nor num_outputs is given")
+    require(num_outputs is None or num_outputs == count, "num_outputs is not the number of outputs", num_outputs, count)
+    if split is None or split == ():
+        return _equal_parts(size, count, uneven=since_version >= 18)
+    return _given_parts(size, (None,) * count if isinstance(split, Unknown) else split, count)
+
+
+def _split_data(
+    input: Array, axis: int, output_count: int, since_version: int, split: Ints | None, num_outputs: int | None
+) -> list[Array]:
+    parts = known_sizes(_parts(input.shape[axis], split, num_outputs, output_count, since_version))
+    return np.split(input, np.cumsum(parts)[:-1].tolist(), axis)
+
+
+@op("Split", data=_split_data)
+def split(
+    input: SymTensor,
+    split: Ints | Unknown | None,
+    axis: int | None,
+    num_outputs: int | None,
+    output_count: int,
+    since_version: int,
+) -> list[Shape]:
+    """The parts of the size at `axis`: equal ones or `split`; since 18 the last may be smaller (Split-1 to 18)."""
+    if axis is None:
+        raise Unknown("Split-1 has no default axis")
+    axis = normalize_axis(axis, input.rank)
+    parts = _parts(input.dims[axis], split, num_outputs, output_count, since_version)
+    return [(*input.dims[:axis], part, *input.dims[axis + 1 :]) for part in parts]
+
+
+MODES = ("constant", "reflect", "edge", "wrap")
+
+
+def _padded(sizes: Shape, pads: Ints | Unknown, axes: Ints | Unknown | None) -> Shape:
+    """`begin + size + end` at each of the axes; of all begins first, then all ends, as `pads` holds them."""
+    if isinstance(axes, Unknown) or (axes is not None and None in axes):
+        return of_rank(None, len(sizes), "the padded tensor")
+    chosen = range(len(sizes)) if axes is None else normalize_axes(axes, len(sizes))
+    out = list(sizes)
+    values: tuple[Any, ...] = (None,) * (2 * len(chosen)) if isinstance(pads, Unknown) else pads
+    require(len(values) == 2 * len(chosen), "pads do not hold two values for each axis", len(values), 2 * len(chosen))
+    for axis, begin, end in zip(chosen, values, values[len(chosen) :], strict=False):
+        known = begin is not None and end is not None
+        out[axis] = not_negative(begin + sizes[axis] + end, "a padded size") if known else fresh("the pads of an axis")
+    return tuple(out)
+
+
+def _pad_data(
+    data: Array,
+    pads: Ints,
+    mode: str,
+    output_dtype: int,
+    value: float | None,
+    constant_value: Dim | None,
+    axes: Ints | None,
+) -> Array | None:
+    if mode != "constant" or not all(isinstance(pad, int) and pad >= 0 for pad in pads):
+        return None
+    chosen = range(data.ndim) if axes is None else normalize_axes(axes, data.ndim)
+    fill: Any = next((v for v in (constant_value, value) if v is not None), "" if output_dtype == dt.STRING else 0)
+    width = np.zeros((data.ndim, 2), dtype=int)
+    width[list(chosen)] = np.array(pads, dtype=int).reshape(2, -1).T
+    out = np.empty(np.add(data.shape, width.sum(axis=1)), dtype=object)
+    out.fill(fill)
+    out[tuple(slice(begin, begin + size) for (begin, _), size in zip(width, data.shape, strict=True))] = data
+    return out
+
+
+@op("Pad")
+def pad_by_paddings(data: AnyRank, paddings: Ints, mode: str) -> Shape:
+    """As Pad-2, the attribute has another name (Pad-1)."""
+    return pad(data, paddings, mode, None)
+
+
+@op("Pad", since=2, data=_pad_data)
+def pad(data: AnyRank, pads: Ints | Unknown, mode: str, axes: Ints | Unknown | None) -> Shape:
+    """sizes, pads -> begin + sizes + end at `axes` or all; negative pads crop (Pad-2 to 25)."""
+    require(mode in MODES, f"mode is none of {', '.join(MODES)}", mode)
+    if data.shape is None and (axes is not None or isinstance(pads, Unknown)):
+        raise Unknown("the rank of data is not known")
+    rank = data.rank if isinstance(pads, Unknown) or data.shape is not None else len(pads) // 2
+    return _padded(of_rank(data.shape, rank, "data"), pads, axes)
+
+
+@op("CenterCropPad")
+def center_crop_pad(input_data: SymTensor, shape: Ints | Unknown, axes: Ints | None) -> Shape:
+    """The size at each of `axes`, or of all, is the one that `shape` gives (CenterCropPad-18)."""
+    chosen = range(input_data.rank) if axes is None else normalize_axes(axes, input_data.rank)
+    target: tuple[Any, ...] = (None,) * len(chosen) if isinstance(shape, Unknown) else shape
+    require(len(target) == len(chosen), "shape does not hold one size for each axis", len(target), len(chosen))
+    sizes = list(input_data.dims)
+    for axis, size in zip(chosen, target, strict=True):
+        sizes[axis] = fresh("a size of the target shape") if size is None else not_negative(size, "a target size")
+    return tuple(sizes)

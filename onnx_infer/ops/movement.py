@@ -1,0 +1,155 @@
+"""Operators that permute, repeat or blank elements: Transpose, Expand, Tile, DepthToSpace, ReverseSequence, Trilu."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onnx_infer import dtype as dt
+from onnx_infer.errors import Unknown, require
+from onnx_infer.geometry import bounds, broadcast_size, differ, exact_quotient, normalize_axis, of_rank, unify
+from onnx_infer.registry import op
+from onnx_infer.trace import fresh
+from onnx_infer.values import convert
+from symdim import Expr
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, SymTensor
+
+    Array = NDArray[Any]
+
+
+def not_negative(size: Dim, what: str) -> Dim:
+    """The size, which is an error where it is provably negative.
+
+    >>> not_negative(3, "a size")
+    3
+    """
+    high = bounds(size)[1]
+    require(high is None or high >= 0, f"{what} is negative", size)
+    return size
+
+
+def known_sizes(sizes: Iterable[Any]) -> tuple[int, ...]:
+    """The sizes, all plain ints, as those of propagated data are; otherwise the data are unknown.
+
+    >>> known_sizes([2, 3])
+    (2, 3)
+    """
+    out = tuple(sizes)
+    if not all(isinstance(size, int) for size in out):
+        raise Unknown("a size is not known")
+    return out
+
+
+@op("Transpose", data=lambda data, perm: np.transpose(data, perm))
+def transpose(data: AnyRank, perm: tuple[int, ...] | None) -> Shape:
+    """sizes -> sizes[perm], reversed without `perm` (Transpose-1 to 25)."""
+    if perm is None:
+        if data.shape is None:
+            raise Unknown("the rank of data is not known")
+        return data.dims[::-1]
+    sizes = of_rank(data.shape, len(perm), "data")
+    require(sorted(perm) == list(range(len(perm))), "perm is no permutation of the axes", list(perm))
+    return tuple(sizes[axis] for axis in perm)
+
+
+def _expanded(size: Dim, target: Dim | None) -> Dim:
+    """One size broadcast with one element of Expand's target."""
+    if target is not None:
+        return broadcast_size(size, not_negative(target, "a size of the target shape"))
+    return size if differ(size, 1) else fresh("a size of the target shape")
+
+
+def _broadcast(sizes: Shape, target: Ints) -> Shape:
+    rank = max(len(sizes), len(target))
+    return tuple(map(_expanded, (1,) * (rank - len(sizes)) + sizes, (1,) * (rank - len(target)) + target))
+
+
+def _expand_data(input: Array, shape: Ints) -> Array:
+    return np.broadcast_to(input, known_sizes(_broadcast(input.shape, shape)))
+
+
+@op("Expand", data=_expand_data)
+def expand(input: SymTensor, shape: Ints) -> Shape:
+    """input, shape -> the two broadcast to each other (Expand-8, 13)."""
+    return _broadcast(input.dims, shape)
+
+
+@op("Tile")
+def tile_along_axis(input: SymTensor, tiles: Dim | Unknown, axis: Dim) -> Shape:
+    """The size at `axis` times `tiles`, both given as floats (Tile-1)."""
+    along = normalize_axis(convert(axis, dt.INT64), input.rank)
+    times = None if isinstance(tiles, Unknown) else convert(tiles, dt.INT64)
+    return tuple(_repeated(size, times) if i == along else size for i, size in enumerate(input.dims))
+
+
+def _repeated(size: Dim, times: Dim | None) -> Dim:
+    if times is None:
+        return 0 if size == 0 else fresh("a number of repeats")
+    return size * not_negative(times, "a number of repeats")
+
+
+def _tile_data(input: Array, repeats: Ints) -> Array:
+    return np.tile(input, known_sizes(repeats))
+
+
+@op("Tile", since=6, data=_tile_data)
+def tile(input: AnyRank, repeats: Ints | Unknown) -> Shape:
+    """sizes, repeats -> sizes * repeats (Tile-6, 13)."""
+    if isinstance(repeats, Unknown):
+        if input.shape is None:
+            raise repeats
+        return tuple(_repeated(size, None) for size in input.dims)
+    sizes = of_rank(input.shape, len(repeats), "the input, of which there are as many repeats,")
+    return tuple(map(_repeated, sizes, repeats))
+
+
+@op("DepthToSpace")
+def depth_to_space(input: AnyRank, blocksize: int, mode: str = "DCR") -> Shape:
+    """(N, C, H, W) -> (N, C / b^2, H * b, W * b) (DepthToSpace-1 to 28; the mode since 11 orders the elements)."""
+    _check_blocks(blocksize, mode)
+    n, c, h, w = of_rank(input.shape, 4, "input")
+    return n, exact_quotient(c, blocksize**2, "the depth"), h * blocksize, w * blocksize
+
+
+@op("SpaceToDepth")
+def space_to_depth(input: AnyRank, blocksize: int, mode: str = "DCR") -> Shape:
+    """(N, C, H, W) -> (N, C * b^2, H / b, W / b) (SpaceToDepth-1, 13, 28)."""
+    _check_blocks(blocksize, mode)
+    n, c, h, w = of_rank(input.shape, 4, "input")
+    return n, c * blocksize**2, exact_quotient(h, blocksize, "the height"), exact_quotient(w, blocksize, "the width")
+
+
+def _check_blocks(blocksize: int, mode: str) -> None:
+    require(blocksize >= 1, "blocksize is not positive", blocksize)
+    require(mode in ("DCR", "CRD"), "mode is neither DCR nor CRD", mode)
+
+
+@op("ReverseSequence")
+def reverse_sequence(input: SymTensor, sequence_lens: AnyRank, batch_axis: int = 1, time_axis: int = 0) -> Shape:
+    """The shape of the input; the lengths are one per batch entry (ReverseSequence-10, 28)."""
+    require(input.rank >= 2, "the rank is below 2", input.rank)
+    require({batch_axis, time_axis} == {0, 1}, "batch_axis and time_axis are not 0 and 1", batch_axis, time_axis)
+    (count,) = of_rank(sequence_lens.shape, 1, "sequence_lens")
+    sizes = list(input.dims)
+    sizes[batch_axis] = unify(sizes[batch_axis], count, "batch size and number of sequence lengths")
+    return tuple(sizes)
+
+
+def _trilu_data(input: Array, k: int | None, upper: int) -> Array:
+    if isinstance(k, Expr):
+        raise Unknown("the diagonal is not known")
+    return (np.triu if upper else np.tril)(input, k or 0)
+
+
+@op("Trilu", data=_trilu_data)
+def trilu(input: SymTensor) -> Shape:
+    """(*batch, N, M) -> (*batch, N, M), one triangle kept (Trilu-14)."""
+    require(input.rank >= 2, "the rank is below 2", input.rank)
+    return input.dims

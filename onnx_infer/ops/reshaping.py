@@ -1,0 +1,225 @@
+"""Operators that give the same elements another shape, and those that tell the shape: Reshape, Squeeze, Shape ...
+
+Every element keeps its place in row-major order, so propagated data pass through unchanged.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer import dtype as dt
+from onnx_infer.errors import Unknown, require
+from onnx_infer.geometry import at_least, differ, exact_quotient, normalize_axes, of_rank, unify
+from onnx_infer.ops.movement import known_sizes
+from onnx_infer.registry import op
+from onnx_infer.tensor import SymTensor
+from onnx_infer.trace import fresh
+from symdim import Expr, Mul, maximum, product
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape
+
+    Array = NDArray[Any]
+
+
+def _factors(size: Dim) -> tuple[Dim, ...]:
+    return size.args if isinstance(size, Mul) else (size,)
+
+
+def quotient_of_sizes(sizes: Iterable[Dim], divisors: Iterable[Dim]) -> Dim:
+    """`product(sizes) / product(divisors)`, which the operator demands to be whole, and the divisors not to be 0.
+
+    Common factors cancel even where their interval has a 0: in a run in which the node runs they are not 0.
+
+    >>> from symdim import Var
+    >>> quotient_of_sizes((Var("N"), Var("S"), 768), (Var("N"), 12))
+    64*S
+    """
+    above = [f for size in sizes for f in _factors(size)]
+    below = []
+    for factor in [f for size in divisors for f in _factors(size)]:
+        if factor != 0 and factor in above:
+            above.remove(factor)
+        else:
+            below.append(factor)
+    divisor = product(below)
+    require(divisor != 0, "beside a size of 0 the -1 is not determined")
+    return exact_quotient(product(above), divisor, "the element count")
+
+
+class _Target:
+    """The target of a Reshape: what each of its elements asks for, of which 0 may copy and -1 stands for the rest.
+
+    The value of an expression decides at run time whether it is such a 0 or -1; its interval may exclude that.
+    """
+
+    def __init__(self, shape: Shape | None, elements: Ints, allowzero: int) -> None:
+        require(elements.count(-1) <= 1, "more than one size is -1")
+        require(not (allowzero and 0 in elements and -1 in elements), "allowzero with both 0 and -1")
+        self.shape, self.elements, self.copies = shape, elements, not allowzero
+        self.sizes = [self._plain(i, e) for i, e in enumerate(elements)]
+
+    def _copied(self, index: int) -> Dim | None:
+        """The size that a 0 at this index copies, None where the input's rank is not known; 0 at one past it fails."""
+        return None if self.shape is None else self.shape[index] if index < len(self.shape) else 0
+
+    def _plain(self, index: int, element: Dim | None) -> Dim | None:
+        """The size that an element asks for on its own, or None."""
+        if isinstance(element, int) and element <= 0:
+            require(element >= -1, "a size is below -1", element)
+            if element == -1 or not self.copies:
+                return None if element else 0
+            require(self.shape is None or index < len(self.shape), f"0 at index {index} has no size to copy")
+            return self._copied(index)
+        if element is None or at_least(element, 1):
+            return element
+        if not self._never_minus_one(element):
+            return None
+        copied = self._copied(index)
+        if self.copies and copied is None:
+            return None
+        # that a 0 copies makes no difference where the copied size is 0 too whenever the element is
+        zeros = [f for f in _factors(element) if not at_least(f, 1)]
+        same = not self.copies or copied == 0 or all(f in _factors(copied or 0) for f in zeros)
+        return element if same else None
+
+    def _never_minus_one(self, element: Dim) -> bool:
+        return at_least(element, 0) or -1 in self.elements
+
+    def copied_or_plain(self, index: int) -> Dim | None:
+        """`e + copied * max(1 - e, 0)`: the element e, or, where e is 0, the size it copies; None if it may be -1."""
+        element, copied = self.elements[index], self._copied(index)
+        if not isinstance(element, Expr) or copied is None or not self._never_minus_one(element):
+            return None
+        return element + copied * maximum(1 - element, 0)
+
+
+def reshaped(shape: Shape | None, elements: Ints, allowzero: int = 0) -> Shape:
+    """The shape that Reshape gives a tensor of this shape for the elements of its target.
+
+    One open size is what the element count leaves for it, if the others are not 0; with -1 they cannot be 0.
+
+    >>> from symdim import Var
+    >>> reshaped((Var("N"), Var("S"), 768), (0, 0, 12, -1))
+    (N, S, 12, 64)
+    >>> reshaped((Var("N"), 6), (None, 3))
+    (2*N, 3)
+    """
+    target = _Target(shape, elements, allowzero)
+    sizes = target.sizes
+    rest = _rest(sizes, elements)
+    if rest is None:
+        sizes = [target.copied_or_plain(i) if size is None else size for i, size in enumerate(sizes)]
+        rest = _rest(sizes, elements)
+    if shape is not None and rest is not None:
+        sizes[rest] = quotient_of_sizes(shape, [size for size in sizes if size is not None])
+    elif shape is not None and None not in sizes:
+        unify(product(size for size in sizes if size is not None), product(shape), "the element counts")
+    count = product(shape) if shape is not None and at_least(product(shape), 1) else None
+    return tuple(fresh("a size of the target shape", at_most=count) if s is None else s for s in sizes)
+
+
+def _rest(sizes: list[Dim | None], elements: Ints) -> int | None:
+    """The index of the one open size, where the element count determines it."""
+    if sizes.count(None) != 1:
+        return None
+    index = sizes.index(None)
+    positive = at_least(product(size for size in sizes if size is not None), 1)
+    return index if positive or elements[index] == -1 else None
+
+
+def _reshape_data(data: Array, shape: Ints, allowzero: int = 0) -> Array:
+    return data.reshape(known_sizes(reshaped(data.shape, shape, allowzero)))
+
+
+@op("Reshape", data=_reshape_data)
+def reshape(data: AnyRank, shape: Ints | None, allowzero: int = 0) -> Shape:
+    """(*sizes) -> shape: 0 copies the size at its index unless `allowzero`, -1 is the rest (Reshape-1 to 25)."""
+    require(shape is not None, "the attribute shape is missing")
+    return reshaped(data.shape, shape or (), allowzero)
+
+
+def _flatten_data(input: Array, axis: int) -> Array:
+    return input.reshape(known_sizes(_flattened(input.shape, axis)))
+
+
+def _flattened(shape: Shape, axis: int) -> Shape:
+    split = axis + len(shape) if axis < 0 else axis
+    return product(shape[:split]), product(shape[split:])
+
+
+@op("Flatten", data=_flatten_data)
+def flatten(input: AnyRank, axis: int, since_version: int) -> Shape:
+    """(*outer, *inner) -> (prod(outer), prod(inner)), split at `axis` (Flatten-1 to 25; negative axes since 11)."""
+    if input.shape is None:
+        return of_rank(None, 2, "the flattened tensor")
+    low = -input.rank if since_version >= 11 else 0
+    require(low <= axis <= input.rank, f"axis {axis} is out of range for rank {input.rank}")
+    return _flattened(input.dims, axis)
+
+
+def _squeezed(shape: Shape, axes: Ints | None) -> Shape:
+    rank = len(shape)
+    maybe_one = [i for i, size in enumerate(shape) if not differ(size, 1)]
+    if not axes:
+        # onnxruntime reads empty axes as absent ones, onnx as none: both agree where no size is 1
+        if any(shape[i] != 1 for i in maybe_one) or (axes is not None and maybe_one):
+            raise Unknown("which sizes are 1 is not known")
+        gone = set(maybe_one)
+    elif None not in axes:
+        gone = set(normalize_axes(dict.fromkeys(axes), rank))
+    else:
+        require(len(axes) <= rank, f"more axes than the rank {rank}", len(axes))
+        if len(axes) != len(maybe_one):
+            return of_rank(None, rank - len(axes), "the squeezed tensor")
+        gone = set(maybe_one)
+    for axis in sorted(gone):
+        unify(shape[axis], 1, f"the size at squeezed axis {axis} and 1")
+    return tuple(size for i, size in enumerate(shape) if i not in gone)
+
+
+def _squeeze_data(data: Array, axes: Ints | None) -> Array:
+    return data.reshape(known_sizes(_squeezed(data.shape, axes)))
+
+
+@op("Squeeze", data=_squeeze_data)
+def squeeze(data: SymTensor, axes: Ints | None) -> Shape:
+    """The shape without the axes, of size 1; absent: without every size that is 1 (Squeeze-1, 11, 13 to 25)."""
+    return _squeezed(data.dims, axes)
+
+
+def _unsqueezed(shape: Shape, axes: Ints) -> Shape:
+    rank = len(shape) + len(axes)
+    if None in axes:
+        return of_rank(None, rank, "the unsqueezed tensor")
+    new, sizes = set(normalize_axes(axes, rank)), iter(shape)
+    return tuple(1 if i in new else next(sizes) for i in range(rank))
+
+
+def _unsqueeze_data(data: Array, axes: Ints) -> Array:
+    return data.reshape(known_sizes(_unsqueezed(data.shape, axes)))
+
+
+@op("Unsqueeze", data=_unsqueeze_data)
+def unsqueeze(data: SymTensor, axes: Ints) -> Shape:
+    """The shape with a 1 at each of the axes of the result (Unsqueeze-1, 11, 13 to 25)."""
+    return _unsqueezed(data.dims, axes)
+
+
+@op("Shape")
+def shape_of(data: AnyRank, start: int = 0, end: int | None = None) -> SymTensor | Shape:
+    """(*sizes) -> (end - start): the sizes from `start` to `end` as data, clamped as slices are (Shape-1 to 25)."""
+    if data.shape is None:
+        return (fresh("the rank of the tensor whose shape is asked for"),)
+    sizes = data.dims[start:end]
+    return SymTensor(dt.INT64, (len(sizes),), sizes)
+
+
+@op("Size")
+def size_of(data: AnyRank) -> SymTensor:
+    """(*sizes) -> (): the number of elements as data (Size-1 to 25)."""
+    return SymTensor(dt.INT64, (), None if data.shape is None else (data.size,))
