@@ -1,0 +1,176 @@
+"""Operators that sample images anew: Resize, Upsample, GridSample, AffineGrid, RoiAlign."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onnx_infer.errors import Unknown, require
+from onnx_infer.geometry import at_least, bounds, normalize_axes, unify
+from onnx_infer.ops.window import sizes_at, spatial_rank
+from onnx_infer.registry import op
+from onnx_infer.trace import fresh
+from onnx_infer.values import Ratio
+from symdim import maximum, minimum
+
+if TYPE_CHECKING:
+    from onnx_infer.ops.kinds import AnyRank, Dim, Floats, Ints, Shape
+
+# Below this denominator, and as long as the result stays below 2**16, rounding cannot carry `size * scale` over the
+# next whole number: the float32 scale and the product are each off by at most 2**-24 of it.
+_MAX_DENOMINATOR = 128
+
+POLICIES = ("stretch", "not_larger", "not_smaller")
+
+
+def _is_power_of_two(n: int) -> bool:
+    return n & (n - 1) == 0
+
+
+def _as_fraction(scale: Any) -> tuple[Dim, int] | None:
+    """`(p, q)` such that `floor(size * scale)` is `size*p // q` in exact and in float32 arithmetic, or None.
+
+    The float32 nearest to p/q must not be below it, or sizes that q divides come out one short in exact arithmetic.
+    """
+    if isinstance(scale, Ratio):
+        return (scale.num, scale.den) if isinstance(scale.den, int) and _is_power_of_two(scale.den) else None
+    exact = Fraction(scale)
+    near = exact.limit_denominator(_MAX_DENOMINATOR)
+    return (near.numerator, near.denominator) if np.float32(near) == np.float32(scale) and exact >= near else None
+
+
+def scaled(size: Dim, scale: Any) -> Dim:
+    """`floor(size * scale)` of a float32 scale (Resize-10 to 19); a fresh size where it hangs on how floats round.
+
+    >>> scaled(5, 2.5), scaled(9, float(np.float32(1 / 3)))
+    (12, 3)
+    """
+    if scale is None:
+        return fresh("scales is not known")
+    if isinstance(scale, float):
+        scale = float(np.float32(scale))
+        require(math.isfinite(scale) and scale > 0, "scales must be positive", scale)
+    fraction = _as_fraction(scale)
+    if fraction is not None:
+        return size * fraction[0] // fraction[1]
+    if not isinstance(scale, float):
+        return fresh("scales is a quotient of sizes, of which floats give no exact multiple")
+    if not isinstance(size, int):
+        top = bounds(size)[1]
+        return fresh(f"floats round {size} * {scale}", at_most=None if top is None else math.floor(top * scale) + 1)
+    single = math.floor(np.float32(size) * np.float32(scale))
+    double = math.floor(size * scale)
+    return single if single == double else fresh(f"floats round {size} * {scale}", at_most=max(single, double))
+
+
+def _nearest(size: Dim, target: Dim, other: Dim) -> tuple[Dim, Dim] | None:
+    """What `size * target / other` may round to, least and most; None where symbols decide.
+
+    At a half these are two numbers, unless `target / other` is a float exactly.
+    """
+    if not at_least(other, 1):
+        return None
+    product = size * target
+    if (product % other) == 0:
+        return product // other, product // other
+    if isinstance(size, int) and isinstance(target, int) and isinstance(other, int):
+        nearest = (2 * size * target + other) // (2 * other)
+        halfway = 2 * size * target % other == 0
+        exact = _is_power_of_two(other // math.gcd(target, other))
+        return nearest - (halfway and not exact), nearest
+    return None
+
+
+def kept_aspect(sizes: Shape, targets: Shape, policy: str) -> Shape:
+    """The sizes scaled by the one ratio `target / size` that is least (not_larger) or greatest (not_smaller).
+
+    `round(size_i * min_j(target_j / size_j))` is `min_j(round(size_i * target_j / size_j))`, rounding being monotone.
+
+    >>> kept_aspect((4, 6), (7, 9), "not_larger"), kept_aspect((4, 6), (5, 5), "not_smaller")
+    ((6, 9), (5, 8))
+    """
+    choose = minimum if policy == "not_larger" else maximum
+    out: list[Dim] = []
+    for i, (size, own) in enumerate(zip(sizes, targets, strict=True)):
+        pairs = enumerate(zip(sizes, targets, strict=True))
+        options = [(own, own) if i == j else _nearest(size, target, other) for j, (other, target) in pairs]
+        known = [n for n in options if n is not None]
+        least, most = choose(*(n[0] for n in known)), choose(*(n[1] for n in known))
+        if len(known) < len(options) or least != most:
+            most = fresh("floats round a ratio of sizes", at_most=own if policy == "not_larger" else None)
+        out.append(most)
+    return tuple(out)
+
+
+@op("Resize")
+def resize(X: AnyRank, scales: Floats | Unknown | None, sizes: Ints | Unknown | None, *, axes: tuple[int, ...] = (),
+           keep_aspect_ratio_policy: str = "stretch") -> Shape:  # fmt: skip
+    """floor(size * scale), or `sizes`, at each of `axes` (Resize-10, 11, 13, 18, 19); an empty input is none."""
+    by_scale, by_size = scales not in (None, ()), sizes not in (None, ())
+    require(by_scale != by_size, "one of scales and sizes must be given")
+    require(keep_aspect_ratio_policy in POLICIES, "keep_aspect_ratio_policy is unknown", keep_aspect_ratio_policy)
+    stretch = keep_aspect_ratio_policy == "stretch"
+    require(stretch or by_size, "scales excludes keep_aspect_ratio_policy", keep_aspect_ratio_policy)
+    given: Any = scales if by_scale else sizes
+    if X.shape is None and (axes or isinstance(given, Unknown)):
+        raise Unknown("the rank of X is not known")
+    shape = sizes_at(X, len(given) if X.shape is None else X.rank, "X")
+    at = normalize_axes(axes, len(shape)) if axes else tuple(range(len(shape)))
+    given = (None,) * len(at) if isinstance(given, Unknown) else given
+    require(len(given) == len(at), "scales or sizes must have one element per axis", len(given), len(at))
+    if by_scale:
+        new = tuple(scaled(shape[axis], scale) for axis, scale in zip(at, given, strict=True))
+    else:
+        new = tuple(fresh("sizes is not known") if d is None else d for d in given)
+    if not stretch:
+        new = kept_aspect(tuple(shape[axis] for axis in at), new, keep_aspect_ratio_policy)
+    changed = dict(zip(at, new, strict=True))
+    return tuple(changed.get(axis, size) for axis, size in enumerate(shape))
+
+
+@op("Upsample")
+def upsample(X: AnyRank, scales: Floats | Unknown | None, *, height_scale: float = 1.0,
+             width_scale: float = 1.0) -> Shape:  # fmt: skip
+    """As Resize by scales (Upsample-7, 9, 10); by two scales (N, C, H, W) -> (N, C, H*h, W*w) (Upsample-1)."""
+    if scales is None:
+        require(X.shape is None or X.rank == 4, "the rank of X must be 4")
+        scales = (1.0, 1.0, height_scale, width_scale)
+    return resize(X, scales, None)
+
+
+@op("GridSample")
+def grid_sample(X: AnyRank, grid: AnyRank) -> Shape:
+    """(N, C, *spatial), (N, *out, n) -> (N, C, *out), n spatial axes (GridSample-16, 20, 22)."""
+    rank = spatial_rank(X, grid)
+    batch, channels, *_ = sizes_at(X, rank, "X")
+    points, *out, dims = sizes_at(grid, rank, "grid")
+    unify(dims, rank - 2, "the last axis of grid and the number of spatial axes")
+    return (unify(batch, points, "batches of X and grid"), channels, *out)
+
+
+@op("AffineGrid")
+def affine_grid(theta: AnyRank, size: Ints | Unknown) -> Shape:
+    """theta (N, n, n + 1), size (N, C, *spatial) -> (N, *spatial, n) for n = 2, 3 spatial axes (AffineGrid-20)."""
+    batch, rows, columns = sizes_at(theta, 3, "theta")
+    n = len(size) - 2 if isinstance(size, tuple) else rows if isinstance(rows, int) else columns - 1
+    if not isinstance(n, int):
+        raise Unknown("the number of spatial axes is not known")
+    require(n in (2, 3), "size must have 4 or 5 elements for 2 or 3 spatial axes", n)
+    unify(rows, n, "axis 1 of theta and the number of spatial axes")
+    unify(columns, n + 1, "axis 2 of theta and the number of spatial axes plus 1")
+    first, _, *spatial = size if isinstance(size, tuple) else (None,) * (n + 2)
+    batch = batch if first is None else unify(batch, first, "the batch of theta and size")
+    return (batch, *(fresh("size is not known") if d is None else d for d in spatial), n)
+
+
+@op("RoiAlign")
+def roi_align(X: AnyRank, rois: AnyRank, batch_indices: AnyRank, *, output_height: int, output_width: int) -> Shape:
+    """(N, C, H, W), (R, 4), (R,) -> (R, C, output_height, output_width) (RoiAlign-10, 16, 22)."""
+    channels = sizes_at(X, 4, "X")[1]
+    regions, coordinates = sizes_at(rois, 2, "rois")
+    (indices,) = sizes_at(batch_indices, 1, "batch_indices")
+    unify(coordinates, 4, "axis 1 of rois and 4")
+    return (unify(regions, indices, "the numbers of rois and batch_indices"), channels, output_height, output_width)
