@@ -115,12 +115,17 @@ class Engine:
         for name, value in graph.inputs:
             if name not in scope:
                 scope[name] = NOTHING if value is None else value
+        told, learnt, unknown = len(self.diagnostics), len(self.facts), set(self._unknown_operators)
         try:
             self._run_nodes(graph.nodes(), graph, scope, operators)
         except UndefinedInput:
+            # the second walk says everything again
+            del self.diagnostics[told:], self.facts[learnt:]
+            self._unknown_operators = unknown
             for name in graph.literals:
                 scope.pop(name, None)
             self._run_nodes(sort_nodes(graph, scope, self._complain), graph, scope, operators)
+        scope.pop("", None)  # outputs that nodes leave out
         for name in graph.outputs:
             if name in graph.declared and name not in scope:
                 self._complain(f"graph output '{name}' is produced by no node")

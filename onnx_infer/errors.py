@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from onnx.shape_inference import InferenceError
+
 
 class OnnxInferError(ValueError):
     """Base of the errors that inference raises."""
@@ -15,7 +17,7 @@ class ShapeInferenceError(OnnxInferError):
     """The node contradicts its operator's law: an axis out of range, ranks or sizes that provably differ."""
 
 
-class StrictModeError(ShapeInferenceError):
+class StrictModeError(ShapeInferenceError, InferenceError):  # type: ignore[misc]  (onnx's class is untyped)
     """Raised in strict mode with every diagnostic; it is onnx's `InferenceError` too."""
 
 

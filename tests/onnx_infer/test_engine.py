@@ -1,0 +1,272 @@
+"""The walk over a model: what is odd costs what is odd, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import onnx
+import onnx.parser
+import pytest
+from onnx import TensorProto, helper
+
+from onnx_infer import InferenceResult, ShapeInferenceError, infer, infer_shapes
+from onnx_infer.merge import ShapeMergePolicy
+
+HEAD = '<ir_version: 10, opset_import: ["": 20, "com.acme": 1]>'
+
+
+def parsed(text: str) -> onnx.ModelProto:
+    model = onnx.parser.parse_model(f"{HEAD}\n{text}")
+    for output in model.graph.output:
+        if output.type.tensor_type.elem_type == TensorProto.UNDEFINED:
+            output.ClearField("type")
+    return model
+
+
+def types(result: InferenceResult) -> dict[str, str]:
+    return {name: str(value) for name, value in result.types.items()}
+
+
+def errors(result: InferenceResult) -> list[str]:
+    return [str(d) for d in result.diagnostics if d.severity == "error"]
+
+
+# -- odd nodes --------------------------------------------------------------------------------------------------------
+
+
+def test_an_unknown_operator_costs_its_results_only() -> None:
+    result = infer(parsed("g (float[N] x) => (z) { y = com.acme.Odd(x)  w = com.acme.Odd(y)  z = Relu(x) }"))
+    assert types(result) == {"x": "f32[N]", "y": "?[...]", "w": "?[...]", "z": "f32[N]"}
+    assert [(d.severity, d.node) for d in result.diagnostics] == [("warning", "y")]
+
+
+def test_what_an_unknown_operator_declares_is_believed() -> None:
+    model = parsed("g (float[N] x) => (z) { y = com.acme.Odd(x)  z = Relu(y) }")
+    model.graph.value_info.append(helper.make_tensor_value_info("y", TensorProto.FLOAT, ("N", 7)))
+    assert types(infer(model))["z"] == "f32[N, 7]"
+
+
+def test_a_contradiction_costs_its_node_only_and_says_both_sizes() -> None:
+    result = infer(parsed("g (float[3] x, float[4] y) => (w) { z = Add(x, y)  w = Relu(y) }"))
+    assert types(result) == {"x": "f32[3]", "y": "f32[4]", "z": "f32[...]", "w": "f32[4]"}
+    (error,) = errors(result)
+    assert error.startswith("Add-14 'z': ")
+    assert "3 and 4" in error
+    assert "A: f32[3], B: f32[4]" in error
+
+
+@pytest.mark.parametrize(
+    ("call", "complaint"),
+    [
+        ("Add(x)", "1 inputs where 2 to 2 are allowed"),
+        ('Add(x, "")', "required input B is missing"),
+        ("Concat(x, x)", "required attribute axis is missing"),
+        ("Concat <axis: int = 5> (x, x)", "axis 5 is out of range for rank 1"),
+    ],
+)
+def test_a_malformed_node_is_told_and_the_rest_goes_on(call: str, complaint: str) -> None:
+    result = infer(parsed(f"g (float[N] x) => (z) {{ y = {call}  z = Relu(x) }}"))
+    (error,) = errors(result)
+    assert complaint in error
+    assert types(result)["z"] == "f32[N]"
+
+
+# -- odd graphs -------------------------------------------------------------------------------------------------------
+
+
+def test_nodes_in_any_order_give_the_same() -> None:
+    model = parsed(
+        "g (float[N, H] x) => (d) { a = Relu(x)  b = Transpose(a)  c = Add(b, b)  d = Concat <axis: int = 0> (c, c) }"
+    )
+    expected = types(infer(model))
+    nodes = list(model.graph.node)
+    del model.graph.node[:]
+    model.graph.node.extend(reversed(nodes))
+    assert types(infer(model)) == expected
+    assert expected["d"] == "f32[2*H, N]"
+
+
+def test_an_error_in_unsorted_nodes_is_told_once() -> None:
+    model = parsed("g (float[3] x, float[4] y) => (c) { a = Add(x, y)  c = Relu(b)  b = Relu(x) }")
+    result = infer(model)
+    assert len(errors(result)) == 1
+    assert types(result)["c"] == "f32[3]"
+
+
+def test_an_undefined_input_is_told_and_the_rest_goes_on() -> None:
+    result = infer(parsed("g (float[N] x) => (z) { y = Add(x, absent)  z = Relu(x) }"))
+    (error,) = errors(result)
+    assert "'absent'" in error
+    assert types(result)["z"] == "f32[N]"
+
+
+def test_a_cycle_is_told_and_the_rest_goes_on() -> None:
+    result = infer(parsed("g (float[N] x) => (z) { a = Add(x, b)  b = Relu(a)  z = Relu(x) }"))
+    (error,) = errors(result)
+    assert "cycle" in error
+    assert types(result)["z"] == "f32[N]"
+
+
+def test_names_left_out_are_no_values() -> None:
+    model = parsed('g (float[N, 8] x) => (y) { y, "" = Dropout(x) }')
+    result = infer(model)
+    assert "" not in {info.name for info in result.apply(model).graph.value_info}
+    assert types(result)["y"] == "f32[N, 8]"
+
+
+def test_an_output_that_no_node_produces_is_told() -> None:
+    (error,) = errors(infer(parsed("g (float[N] x) => (float[N] absent) { y = Relu(x) }")))
+    assert "absent" in error
+
+
+def test_an_empty_graph_has_no_values() -> None:
+    result = infer(onnx.ModelProto(graph=onnx.GraphProto(name="g")))
+    assert types(result) == {}
+    assert result.diagnostics == []
+
+
+def test_without_opset_imports_operators_are_the_newest() -> None:
+    model = parsed("g (float[N] x) => (y) { y = Relu(x) }")
+    del model.opset_import[:]
+    assert types(infer(model))["y"] == "f32[N]"
+
+
+def test_a_chain_of_20000_nodes_works() -> None:
+    nodes = [helper.make_node("Add", [f"v{i}", f"v{i}"], [f"v{i + 1}"]) for i in range(20_000)]
+    inputs = [helper.make_tensor_value_info("v0", TensorProto.FLOAT, ["N"])]
+    outputs = [helper.make_tensor_value_info("v20000", TensorProto.FLOAT, None)]
+    model = helper.make_model(helper.make_graph(nodes, "g", inputs, outputs))
+    assert types(infer(model))["v20000"] == "f32[N]"
+
+
+# -- initializers -----------------------------------------------------------------------------------------------------
+
+
+def reshaped(ir_version: int) -> onnx.ModelProto:
+    """A Reshape whose target is an initializer that is an input as well."""
+    model = parsed("g (float[6] x, int64[2] shape) => (y) { y = Reshape(x, shape) }")
+    model.graph.initializer.append(helper.make_tensor("shape", TensorProto.INT64, [2], [2, 3]))
+    model.ir_version = ir_version
+    return model
+
+
+def test_up_to_ir_3_initializers_among_the_inputs_are_constants() -> None:
+    assert types(infer(reshaped(3)))["y"] == "f32[2, 3]"
+
+
+def test_from_ir_4_on_the_caller_may_override_them() -> None:
+    assert types(infer(reshaped(4)))["y"] != "f32[2, 3]"
+
+
+def test_external_data_are_not_read() -> None:
+    model = reshaped(3)
+    tensor = model.graph.initializer[0]
+    tensor.ClearField("int64_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value="no-such-file.bin")
+    result = infer(model)
+    assert types(result)["y"].startswith("f32[")
+    assert errors(result) == []
+
+
+# -- symbols ----------------------------------------------------------------------------------------------------------
+
+
+def test_fresh_names_avoid_those_of_the_model() -> None:
+    result = infer(parsed('g (float["_d0"] x) => (a, b) { a = NonZero(x)  b = NonZero(x) }'))
+    assert types(result) == {"x": "f32[_d0]", "a": "i64[1, _d1]", "b": "i64[1, _d2]"}
+
+
+def test_equal_nodes_do_not_share_a_fresh_size() -> None:
+    shapes = infer(parsed("g (float[N] x, float[N] y) => (a, b) { a = NonZero(x)  b = NonZero(y) }")).shapes
+    assert shapes["a"][1] is not shapes["b"][1]
+
+
+@pytest.mark.parametrize("name", ["seq len", "batch-size", "a.b", "16H", "Ω", "a:b", "max", "N +"])
+def test_a_declared_name_comes_back_byte_for_byte(name: str) -> None:
+    model = parsed("g (float[N] x) => (y) { y = Relu(x) }")
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = name
+    inferred = infer_shapes(model)
+    assert inferred.graph.output[0].type.tensor_type.shape.dim[0].dim_param == name
+
+
+def test_bounds_of_a_symbol_decide_what_depends_on_them() -> None:
+    model = parsed("g (float[N] x, float[1] y) => (z) { z = Concat <axis: int = 0> (x, y) }")
+    assert infer(model, bounds={"N": (3, 9)}).shapes["z"][0].bounds() == (4, 10)  # type: ignore[union-attr]
+
+
+# -- declared types ---------------------------------------------------------------------------------------------------
+
+DECLARED = [
+    ("refine", ("N", 4), "f32[N, 4]"),
+    ("refine", ("K", None), "f32[N, M]"),
+    ("override", ("N", 4), "f32[N, M]"),
+    ("skip", ("K", 4), "f32[K, 4]"),
+    ("strict", ("N", 4), "f32[N, 4]"),
+]
+
+
+@pytest.mark.parametrize(("policy", "dims", "expected"), DECLARED)
+def test_policies(policy: ShapeMergePolicy, dims: tuple[str | int | None, ...], expected: str) -> None:
+    model = parsed("g (float[N, M] x) => (z) { y = Relu(x)  z = Relu(x) }")
+    model.graph.value_info.append(helper.make_tensor_value_info("y", TensorProto.FLOAT, dims))
+    assert types(infer(model, policy=policy))["y"] == expected
+
+
+@pytest.mark.parametrize("dims", [(3, 5), (3,)])
+def test_a_contradicted_declaration_is_told_and_raises_only_when_strict(dims: tuple[int, ...]) -> None:
+    model = parsed("g (float[3, 4] x) => (y) { y = Relu(x) }")
+    model.graph.value_info.append(helper.make_tensor_value_info("y", TensorProto.FLOAT, dims))
+    assert len(errors(infer(model))) == 1
+    assert errors(infer(model, policy="override")) == []
+    with pytest.raises(ShapeInferenceError, match="declared"):
+        infer(model, policy="strict")
+
+
+def test_an_unknown_policy_is_refused() -> None:
+    with pytest.raises(ValueError, match="'wild' is none of skip, override, refine, strict"):
+        infer(onnx.ModelProto(), policy="wild")  # type: ignore[arg-type]
+
+
+# -- the call ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_path_bytes_and_a_model_give_the_same(tmp_path: Path) -> None:
+    model = parsed("g (float[N, 3] x) => (y) { y = Transpose(x) }")
+    onnx.save(model, tmp_path / "m.onnx")
+    expected = infer_shapes(model)
+    assert infer_shapes(tmp_path / "m.onnx") == infer_shapes(str(tmp_path / "m.onnx")) == expected
+    assert infer_shapes(model.SerializeToString()) == expected
+
+
+def test_strict_mode_raises_the_errors_of_nodes() -> None:
+    model = parsed("g (float[3] x, float[4] y) => (z) { z = Add(x, y) }")
+    assert infer_shapes(model).graph.output[0].type.tensor_type.elem_type == TensorProto.FLOAT
+    with pytest.raises(ShapeInferenceError, match="Add-14"):
+        infer_shapes(model, strict_mode=True)
+    with pytest.raises(onnx.shape_inference.InferenceError, match="Add-14"):
+        infer_shapes(model, strict_mode=True)
+
+
+def test_the_result_does_not_depend_on_the_hash_seed() -> None:
+    program = (
+        "from onnx_infer import infer_shapes; from tests.onnx_infer import models; import hashlib;"
+        "made = [models.decoder(), models.unet(), models.windows(), models.detector()];"
+        "print([hashlib.sha256(infer_shapes(m).SerializeToString(deterministic=True)).hexdigest() for m in made])"
+    )
+    root = Path(__file__).parents[2]
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=root,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("0", "1", "4711")
+    }
+    assert len(outputs) == 1
