@@ -1,0 +1,98 @@
+"""The window laws against counting the windows one by one, and Resize's law against float arithmetic."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from onnx_infer.ops.resize import kept_aspect, scaled
+from onnx_infer.window_geometry import Window
+from symdim import Expr, Var
+
+H = Var("H")
+GRID = list(product(range(1, 5), range(1, 5), range(1, 4), range(3), range(3)))
+
+
+def counted(window: Window, size: int) -> int:
+    """The windows that fit, one by one."""
+    count = 0
+    while count * window.stride + int(window.extent) <= size + window.before + window.after:
+        count += 1
+    return count
+
+
+def counted_up(window: Window, size: int) -> int:
+    """With ceil_mode: a last window may hang over the end, but must start before the padding behind does."""
+    count = counted(window, size)
+    covered = (count - 1) * window.stride + int(window.extent)
+    hangs_over = covered < size + window.before + window.after
+    return count + (hangs_over and count * window.stride < size + window.before)
+
+
+def at(dim: int | Expr, size: int) -> int:
+    return dim if isinstance(dim, int) else dim.to_int({"H": size})
+
+
+@pytest.mark.parametrize("ceil_mode", [0, 1])
+def test_places_are_those_counted(ceil_mode: int) -> None:
+    for kernel, stride, dilation, before, after in GRID:
+        window = Window(kernel, stride, dilation, before, after)
+        if max(before, after) >= kernel:
+            continue
+        count = counted_up if ceil_mode else counted
+        symbolic = window.pooled(H, ceil_mode)
+        for size in range(1, 20):
+            if size + before + after >= window.extent:
+                assert window.pooled(size, ceil_mode) == at(symbolic, size) == count(window, size), (window, size)
+
+
+def test_spread_is_the_largest_axis_with_so_many_places_and_no_rest() -> None:
+    for kernel, stride, dilation, before, after in GRID:
+        window = Window(kernel, stride, dilation, before, after)
+        for places in range(1, 8):
+            size = at(window.spread(H), places)
+            assert size == window.spread(places)
+            if size >= 0:
+                assert counted(window, size) == places
+                assert counted(window, size - 1) == places - 1
+
+
+def test_same_padding_gives_one_place_per_stride() -> None:
+    for kernel, stride in product(range(1, 6), repeat=2):
+        window = Window(kernel, stride, same=True)
+        for size in range(1, 30):
+            assert at(window.places(H), size) == window.places(size) == len(range(0, size, stride))
+
+
+def test_a_scaled_size_is_what_float32_and_exact_arithmetic_both_give() -> None:
+    scales = sorted({float(np.float32(p / q)) for p in range(1, 40) for q in range(1, 30)})
+    claimed = 0
+    for scale in scales:
+        symbolic = scaled(H, scale)
+        for size in (1, 2, 3, 7, 10, 49, 64, 190, 224, 1000, 3001, 4095):
+            single = int(np.floor(np.float32(size) * np.float32(scale)))
+            exact = int(Fraction(scale) * size)
+            if symbolic.variables() == (H,):
+                claimed += 1
+                assert at(symbolic, size) == single == exact, (size, scale)
+            concrete = scaled(size, scale)
+            assert not isinstance(concrete, int) or concrete == single == exact, (size, scale)
+    assert claimed > 3000
+
+
+@pytest.mark.parametrize("policy", ["not_larger", "not_smaller"])
+def test_the_kept_aspect_is_that_of_float_and_double(policy: str) -> None:
+    choose = min if policy == "not_larger" else max
+    claimed = 0
+    for sizes in product((1, 2, 4, 6, 46, 69), repeat=2):
+        for targets in product((1, 3, 5, 7, 100), repeat=2):
+            for float_type in (np.float32, np.float64):
+                scale = choose(float_type(t) / float_type(s) for s, t in zip(sizes, targets, strict=True))
+                run = [int(np.floor(scale * float_type(s) + float_type(0.5))) for s in sizes]
+                for size, found in zip(kept_aspect(sizes, targets, policy), run, strict=True):
+                    claimed += isinstance(size, int)
+                    assert not isinstance(size, int) or size == found, (sizes, targets, run)
+    assert claimed > 3000
