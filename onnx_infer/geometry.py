@@ -127,6 +127,7 @@ def broadcast(*shapes: Shape) -> Shape:
 def broadcast_to(target: Shape, shape: Shape, what: str) -> Shape:
     """The target, to which a shape broadcasts one way: a size of it that is provably not 1 is the target's.
 
+    >>> from symdim import Var
     >>> broadcast_to((Var("N"), 5), (5,), "bias"), broadcast_to((Var("N"), Var("C")), (1, 5), "bias")
     ((N, 5), (N, 5))
     """

@@ -11,6 +11,8 @@ AnyRank: TypeAlias = SymTensor
 """A tensor whose shape may be None."""
 Variadic: TypeAlias = tuple[SymTensor, ...]
 """The rest of the inputs, all of known rank."""
+AnyRanks: TypeAlias = tuple[SymTensor, ...]
+"""The rest of the inputs, their shapes may be None."""
 Ints: TypeAlias = tuple[Dim, ...]
 """A vector of integers: an attribute, or the data of an input; an element that is not known is None."""
 Floats: TypeAlias = tuple[float, ...]
@@ -20,4 +22,16 @@ Strings: TypeAlias = tuple[str, ...]
 Graph: TypeAlias = Subgraph
 """A subgraph: a function from input values to a list of output values."""
 
-__all__ = ["AnyRank", "Dim", "Floats", "Graph", "Ints", "Shape", "Strings", "SymTensor", "Value", "Variadic"]
+__all__ = [
+    "AnyRank",
+    "AnyRanks",
+    "Dim",
+    "Floats",
+    "Graph",
+    "Ints",
+    "Shape",
+    "Strings",
+    "SymTensor",
+    "Value",
+    "Variadic",
+]

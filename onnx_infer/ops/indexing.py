@@ -1,0 +1,209 @@
+"""Indexing operators: Gather, Scatter and their kin, Slice; reading and writing elements at given positions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onnx_infer import values
+from onnx_infer.errors import Unknown, require
+from onnx_infer.geometry import normalize_axes, normalize_axis, unify, unify_shapes
+from onnx_infer.registry import op
+from onnx_infer.slicing import slice_length, slice_range
+from onnx_infer.trace import fresh
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from onnx_infer.ops.kinds import AnyRank, Ints, SymTensor
+    from onnx_infer.tensor import Shape
+
+    Array = np.ndarray[Any, Any]
+
+
+def positions(indices: Array, size: int) -> np.ndarray[Any, np.dtype[np.intp]]:
+    """The indices into an axis as machine integers; raises `Unknown` where one is not known or out of range."""
+    for i in indices.flat:
+        if not isinstance(i, int) or not -size <= i < size:
+            raise Unknown(f"index {i} into an axis of size {size}")
+    return indices.astype(np.intp)
+
+
+# -- Gather -----------------------------------------------------------------------------------------------------------
+
+
+def _gather(data: Array, indices: Array, axis: int) -> Any:
+    return np.take(data, positions(indices, data.shape[axis]), axis)
+
+
+@op("Gather", data=_gather)
+def gather(data: SymTensor, indices: SymTensor, axis: int) -> Shape:
+    """(before, size, after), indices -> (before, *indices, after) (Gather-1 to 13)."""
+    axis = normalize_axis(axis, data.rank)
+    return (*data.dims[:axis], *indices.dims, *data.dims[axis + 1 :])
+
+
+def _within(indices: Shape, data: Shape, axis: int) -> None:
+    """Refuse indices that are provably longer than the data along another axis (GatherElements, ScatterElements)."""
+    require(len(indices) == len(data), "ranks of indices and data differ", len(indices), len(data))
+    for i, (given, size) in enumerate(zip(indices, data, strict=True)):
+        too_long = isinstance(given, int) and isinstance(size, int) and given > size
+        require(i == axis or not too_long, f"indices are longer than the data at axis {i}", given, size)
+
+
+def _gather_elements(data: Array, indices: Array, axis: int) -> Array:
+    axis %= data.ndim
+    part = tuple(slice(None if i == axis else n) for i, n in enumerate(indices.shape))
+    return np.take_along_axis(data[part], positions(indices, data.shape[axis]), axis)
+
+
+@op("GatherElements", data=_gather_elements)
+def gather_elements(data: AnyRank, indices: SymTensor, axis: int) -> Shape:
+    """Data, indices of the same rank -> the shape of the indices (GatherElements-11, 13)."""
+    axis = normalize_axis(axis, indices.rank)
+    if data.shape is not None:
+        _within(indices.dims, data.shape, axis)
+    return indices.dims
+
+
+def _gather_nd(data: Array, indices: Array, batch_dims: int = 0) -> Array:
+    outer, depth = indices.shape[:-1], indices.shape[-1]
+    columns = [positions(indices[..., k], data.shape[batch_dims + k]) for k in range(depth)]
+    out = data[(*np.indices(outer)[:batch_dims], *columns)]
+    return np.broadcast_to(np.asarray(out, dtype=object), (*outer, *data.shape[batch_dims + depth :]))
+
+
+@op("GatherND", data=_gather_nd)
+def gather_nd(data: SymTensor, indices: SymTensor, batch_dims: int = 0) -> Shape:
+    """(*batch, *data), (*batch, *outer, depth) -> (*batch, *outer, *data[depth:]) (GatherND-11 to 13)."""
+    require(data.rank > 0 and indices.rank > 0, "data and indices need an axis", data.rank, indices.rank)
+    require(0 <= batch_dims < min(data.rank, indices.rank), "batch_dims is out of range", batch_dims)
+    depth = _depth(indices.dims, data.rank - batch_dims)
+    batch = unify_shapes(data.dims[:batch_dims], indices.dims[:batch_dims], "batch sizes")
+    return (*batch, *indices.dims[batch_dims:-1], *data.dims[batch_dims + depth :])
+
+
+def _depth(indices: Shape, limit: int) -> int:
+    """The number of axes that one index tuple, the last axis of `indices`, addresses."""
+    depth = indices[-1]
+    if not isinstance(depth, int):
+        raise Unknown("the last size of indices is not known")
+    require(depth <= limit, f"an index has {depth} elements, the data {limit} axes to index")
+    return depth
+
+
+# -- Scatter ----------------------------------------------------------------------------------------------------------
+
+_COMBINE = {"add": values.ADD, "mul": values.MULTIPLY, "max": values.LARGER, "min": values.SMALLER}
+
+
+def _check_reduction(reduction: str) -> None:
+    require(reduction == "none" or reduction in _COMBINE, "no such reduction", reduction)
+
+
+def _scattered(data: Array, places: Iterator[tuple[int, ...]], updates: Iterable[Any], reduction: str) -> Array:
+    """A copy of the data with the updates written, or combined, at their places."""
+    out, written = data.copy(), set()
+    for place, update in zip(places, updates, strict=True):
+        if reduction == "none" and place in written:
+            raise Unknown("which of two updates of one element wins is undefined")
+        written.add(place)
+        out[place] = update if reduction == "none" else _COMBINE[reduction](out[place], update)
+    return out
+
+
+def _scatter_elements(data: Array, indices: Array, updates: Array, axis: int, reduction: str = "none") -> Array:
+    axis %= data.ndim
+    along = positions(indices, data.shape[axis]) % max(data.shape[axis], 1)
+    places = ((*at[:axis], int(along[at]), *at[axis + 1 :]) for at in np.ndindex(indices.shape))
+    return _scattered(data, places, updates.flat, reduction)
+
+
+@op("Scatter", "ScatterElements", data=_scatter_elements)
+def scatter_elements(data: SymTensor, indices: AnyRank, updates: AnyRank, axis: int, reduction: str = "none") -> Shape:
+    """Data, indices and updates of one shape -> the shape of the data (Scatter-9, ScatterElements-11 to 18)."""
+    axis = normalize_axis(axis, data.rank)
+    _check_reduction(reduction)
+    for shape in (indices.shape, updates.shape):
+        if shape is not None:
+            _within(shape, data.dims, axis)
+    if indices.shape is not None and updates.shape is not None:
+        unify_shapes(indices.shape, updates.shape, "shapes of indices and updates")
+    return data.dims
+
+
+def _scatter_nd(data: Array, indices: Array, updates: Array, reduction: str = "none") -> Array:
+    outer = indices.shape[:-1]
+    columns = [positions(indices[..., k], data.shape[k]) % max(data.shape[k], 1) for k in range(indices.shape[-1])]
+    inner = data.shape[indices.shape[-1] :]
+    places = ((*(int(c[at]) for c in columns), *rest) for at in np.ndindex(outer) for rest in np.ndindex(inner))
+    return _scattered(data, places, updates.flat, reduction)
+
+
+@op("ScatterND", data=_scatter_nd)
+def scatter_nd(data: SymTensor, indices: AnyRank, updates: AnyRank, reduction: str = "none") -> Shape:
+    """Data, (*outer, depth), (*outer, *data[depth:]) -> the shape of the data (ScatterND-11 to 18)."""
+    _check_reduction(reduction)
+    require(data.rank > 0 and indices.shape != (), "data and indices need an axis")
+    if indices.shape is not None and updates.shape is not None and isinstance(indices.shape[-1], int):
+        depth = _depth(indices.shape, data.rank)
+        unify_shapes(updates.shape, (*indices.shape[:-1], *data.dims[depth:]), "updates")
+    return data.dims
+
+
+@op("TensorScatter")
+def tensor_scatter(
+    past_cache: SymTensor, update: AnyRank, write_indices: AnyRank | None, axis: int, mode: str
+) -> Shape:
+    """(batch, ..., max_length, ...), (batch, ..., length, ...) -> the shape of the cache (TensorScatter-24)."""
+    axis = normalize_axis(axis, past_cache.rank)
+    require(axis != 0, "the batch axis is no axis to write along")
+    require(mode in ("linear", "circular"), "no such mode", mode)
+    dims = list(past_cache.dims)
+    if update.shape is not None:
+        require(len(update.shape) == len(dims), "ranks of cache and update differ", len(dims), len(update.shape))
+        for i, size in enumerate(update.shape):
+            dims[i] = dims[i] if i == axis else unify(dims[i], size, f"sizes of cache and update at axis {i}")
+        length, most = update.shape[axis], dims[axis]
+        longer = isinstance(length, int) and isinstance(most, int) and length > most
+        require(not longer, "the update is longer than the cache", length, most)
+    if write_indices is not None and write_indices.shape is not None:
+        dims[0] = unify_shapes(write_indices.shape, (dims[0],), "write_indices")[0]
+    return tuple(dims)
+
+
+# -- Slice ------------------------------------------------------------------------------------------------------------
+
+
+def _slice(data: Array, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Array:
+    count = len(starts)
+    vectors = (range(count) if axes is None else axes, starts, ends, (1,) * count if steps is None else steps)
+    for axis, *bounds in zip(*vectors, strict=True):
+        if not all(isinstance(b, int) for b in bounds):
+            raise Unknown("a bound of the slice is not known")
+        data = np.take(data, np.array(slice_range(data.shape[axis], *bounds), dtype=np.intp), axis)
+    return data
+
+
+@op("Slice", data=_slice)
+def slice_(
+    data: SymTensor,
+    starts: Ints | Unknown,
+    ends: Ints | Unknown,
+    axes: Ints | Unknown | None = None,
+    steps: Ints | Unknown | None = None,
+) -> Shape:
+    """Each axis named keeps `max(0, ceil((end - start) / step))` elements, bounds clamped (Slice-1, 10, 11, 13)."""
+    given = [v for v in (starts, ends, axes, steps) if isinstance(v, tuple)]
+    require(len(set(map(len, given))) <= 1, "starts, ends, axes and steps differ in length", *map(len, given))
+    if axes is None and given:
+        axes = tuple(range(len(given[0])))
+    if not isinstance(axes, tuple) or None in axes:
+        return tuple(fresh("the axes of the slice are not known", at_most=size) for size in data.dims)
+    steps = (1,) * len(axes) if steps is None else steps
+    columns = [v if isinstance(v, tuple) else (None,) * len(axes) for v in (starts, ends, steps)]
+    dims = list(data.dims)
+    for axis, *bounds in zip(normalize_axes(axes, data.rank), *columns, strict=True):
+        dims[axis] = slice_length(dims[axis], *bounds)
+    return tuple(dims)

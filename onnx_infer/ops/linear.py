@@ -1,0 +1,154 @@
+"""Linear algebra: matrix products, Gemm, Einsum, determinants."""
+
+from __future__ import annotations
+
+import re
+from functools import reduce
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onnx_infer import values
+from onnx_infer.errors import Unknown, require
+from onnx_infer.geometry import broadcast, broadcast_size, broadcast_to, unify, unify_shapes
+from onnx_infer.registry import op
+from onnx_infer.trace import fresh
+
+if TYPE_CHECKING:
+    from onnx_infer.ops.kinds import AnyRank, AnyRanks, SymTensor
+    from onnx_infer.tensor import Dim, Shape
+
+    Array = np.ndarray[Any, Any]
+
+_MAX_PRODUCTS = 4096
+"""The most products of elements that are computed for one matrix product."""
+
+
+def matmul_shape(a: Shape, b: Shape) -> Shape:
+    """(*batch, M, K), (*batch, K, N) -> (*batch, M, N) as numpy.matmul; a vector has no M, or no N.
+
+    >>> from symdim import Var
+    >>> matmul_shape((Var("B"), Var("M"), 4), (4, 5)), matmul_shape((4,), (7, 4, 5))
+    ((B, M, 5), (7, 5))
+    """
+    require(a and b, "an operand of the product is a scalar")
+    unify(a[-1], b[-2] if len(b) > 1 else b[0], "inner sizes of the product")
+    return (*broadcast(a[:-2], b[:-2]), *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
+
+
+def _matmul(A: Array, B: Array) -> Array:
+    left = A[np.newaxis, :] if A.ndim == 1 else A
+    right = B[:, np.newaxis] if B.ndim == 1 else B
+    if any(isinstance(x, (float, values.Ratio)) for x in chain(A.flat, B.flat)):
+        raise Unknown("a sum of floats is rounded in an order that runtimes choose")
+    if not 0 < left.shape[-1] * left.size * right.shape[-1] <= _MAX_PRODUCTS:
+        raise Unknown("the product has too many terms")
+    products = values.MULTIPLY(left[..., :, :, np.newaxis], right[..., np.newaxis, :, :])
+    out: Array = reduce(values.ADD, np.moveaxis(products, -2, 0))
+    return out.reshape(matmul_shape(A.shape, B.shape))
+
+
+@op("MatMul", data=_matmul)
+@op("MatMulInteger")
+def matmul(A: SymTensor, B: SymTensor) -> Shape:
+    """(*batch, M, K), (*batch, K, N) -> (*batch, M, N) (MatMul-1 to 13, MatMulInteger-10)."""
+    return matmul_shape(A.dims, B.dims)
+
+
+@op("QLinearMatMul")
+def qlinear_matmul(a: SymTensor, b: SymTensor) -> Shape:
+    """(*batch, M, K), (*batch, K, N) -> (*batch, M, N) (QLinearMatMul-10, 21)."""
+    return matmul_shape(a.dims, b.dims)
+
+
+@op("Gemm")
+def gemm(A: SymTensor, B: SymTensor, C: AnyRank | None, transA: int, transB: int, broadcast: int = 1) -> Shape:
+    """(M, K), (K, N), C that broadcasts to (M, N) -> (M, N); before opset 7 only with `broadcast` (Gemm-1 to 13)."""
+    require(A.rank == 2, "rank of A is not 2", A.rank)
+    require(B.rank == 2, "rank of B is not 2", B.rank)
+    rows, inner = reversed(A.dims) if transA else A.dims
+    other, columns = reversed(B.dims) if transB else B.dims
+    unify(inner, other, "inner sizes of the product")
+    if C is None or C.shape is None:
+        return rows, columns
+    if not broadcast:
+        return unify_shapes((rows, columns), C.shape, "shapes of the product and C")
+    return broadcast_to((rows, columns), C.shape, "C")
+
+
+@op("Det")
+def det(X: SymTensor) -> Shape:
+    """(*batch, M, M) -> batch (Det-11, 22)."""
+    require(X.rank >= 2, "a matrix has at least 2 axes", X.rank)
+    unify(X.dims[-2], X.dims[-1], "rows and columns of the matrix")
+    return X.dims[:-2]
+
+
+# -- Einsum -----------------------------------------------------------------------------------------------------------
+
+
+@op("Einsum")
+def einsum(Inputs: AnyRanks, equation: str) -> Shape:
+    """The labels of the output term, each with the size that its axes broadcast to (Einsum-12, 28)."""
+    terms, output = read_equation(equation)
+    require(len(terms) == len(Inputs), "terms of the equation and inputs differ in number", len(terms), len(Inputs))
+    covered = [
+        _covered(term, x.dims) for term, x in zip(terms, Inputs, strict=True) if x.shape is not None and "..." in term
+    ]
+    require(len(set(covered)) <= 1, "ellipses stand for different numbers of axes", *covered)
+    sizes: dict[str, Dim] = {}
+    for term, x in zip(terms, Inputs, strict=True):
+        for label, size in _axes(term, x.shape, covered).items():
+            sizes[label] = broadcast_size(sizes[label], size) if label in sizes else size
+    if output is None:
+        named = [label for term in terms for label in term if label != "..."]
+        output = (["..."] if any("..." in term for term in terms) else []) + sorted(
+            label for label in set(named) if named.count(label) == 1
+        )
+    for label in output:
+        require(label in sizes or label == "...", f"label {label} of the output occurs in no input")
+    if "..." in output and not covered and any("..." in term for term in terms):
+        raise Unknown("the number of axes that the ellipsis stands for is not known")
+    return tuple(sizes[label] for label in _expanded(output, covered[0] if covered else 0))
+
+
+def read_equation(equation: str) -> tuple[list[list[str]], list[str] | None]:
+    """The labels of each input term, `...` among them, and those of the output; None where it is left implicit.
+
+    >>> read_equation("...ij, jk -> ...ik")
+    ([['...', 'i', 'j'], ['j', 'k']], ['...', 'i', 'k'])
+    """
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    *terms, output = (_labels(term) for term in [*left.split(","), right])
+    require(len(set(output)) == len(output), "a label of the output is repeated", right)
+    return terms, output if arrow else None
+
+
+def _labels(term: str) -> list[str]:
+    labels = re.findall(r"\.\.\.|[A-Za-z]", term)
+    require("".join(labels) == term and labels.count("...") <= 1, f"not a term of an equation: {term!r}")
+    return labels
+
+
+def _covered(term: list[str], shape: Shape) -> int:
+    """The number of axes that the ellipsis of a term stands for."""
+    require(len(shape) >= len(term) - 1, "an input has fewer axes than its term labels", len(shape), len(term) - 1)
+    return len(shape) - len(term) + 1
+
+
+def _expanded(term: list[str], covered: int) -> list[str]:
+    """The term with a label of its own for each axis under the ellipsis."""
+    return [name for label in term for name in ([f"...{i}" for i in range(covered)] if label == "..." else [label])]
+
+
+def _axes(term: list[str], shape: Shape | None, covered: list[int]) -> dict[str, Dim]:
+    """The size of each label in one input; an input of unknown rank has fresh sizes, a repeated label a diagonal."""
+    labels = _expanded(term, covered[0] if covered else 0)
+    if shape is None:
+        return {label: fresh(f"size of label {label}") for label in labels}
+    require(len(labels) == len(shape), "labels of a term and axes of its input differ", len(labels), len(shape))
+    out: dict[str, Dim] = {}
+    for label, size in zip(labels, shape, strict=True):
+        out[label] = unify(out[label], size, f"sizes of the repeated label {label}") if label in out else size
+    return out

@@ -1,0 +1,192 @@
+"""Operators that select: how many elements are left is a matter of the data (NonZero, Unique) or of an input (TopK)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onnx_infer import dtype as dt
+from onnx_infer.errors import Unknown, require
+from onnx_infer.geometry import at_least, normalize_axis, unify
+from onnx_infer.registry import op
+from onnx_infer.tensor import SymTensor
+from onnx_infer.trace import fresh
+from onnx_infer.values import convert
+from symdim import maximum, minimum, product, total
+
+if TYPE_CHECKING:
+    from onnx_infer.ops.kinds import AnyRank, Ints
+    from onnx_infer.tensor import Dim, Shape
+
+    Array = np.ndarray[Any, Any]
+
+
+def _truth(elements: Any) -> list[bool | None]:
+    """Whether each element is not 0, None where that is not known."""
+    return [convert(x, dt.BOOL) for x in elements]
+
+
+def _plain(elements: Any) -> bool:
+    """Whether all elements are known numbers or strings, which Python can sort."""
+    return all(isinstance(x, (int, float, str)) for x in elements)
+
+
+# -- NonZero, Compress ------------------------------------------------------------------------------------------------
+
+
+def _nonzero(X: Array) -> Array:
+    return np.array(np.nonzero(np.array(_truth(X.flat), dtype=bool).reshape(X.shape)))
+
+
+@op("NonZero", data=_nonzero)
+def nonzero(X: SymTensor) -> Shape:
+    """X of rank r -> (r, the number of non-zero elements) (NonZero-9, 13)."""
+    if X.rank == 0:
+        # the specification says (0, n), onnxruntime gives (1, n)
+        return fresh("the rank of a scalar's indices", at_most=1), fresh("whether the scalar is 0", at_most=1)
+    if X.data is None:
+        return X.rank, fresh("the number of non-zero elements", at_most=X.size)
+    truth = _truth(X.data)
+    sure, most = truth.count(True), len(truth) - truth.count(False)
+    return X.rank, sure if sure == most else fresh("the number of non-zero elements", at_most=most, at_least=sure)
+
+
+def _compress(input: Array, condition: Array, axis: int | None = None) -> Array:
+    length = input.size if axis is None else input.shape[axis]
+    return np.compress(condition.astype(bool)[:length], input, axis)
+
+
+@op("Compress", data=_compress)
+def compress(input: SymTensor, condition: Ints | Unknown, axis: int | None) -> Shape:
+    """The slices along the axis, or the elements, where the condition is true (Compress-9, 11, 28)."""
+    require(input.rank > 0, "the input is a scalar")
+    at = None if axis is None else normalize_axis(axis, input.rank)
+    size = input.size if at is None else input.dims[at]
+    kept = _kept(condition, size)
+    return (kept,) if at is None else (*input.dims[:at], kept, *input.dims[at + 1 :])
+
+
+def _kept(condition: tuple[Any, ...] | Unknown, size: Dim) -> Dim:
+    """The number of true elements among the first `size` ones of the condition."""
+    if isinstance(condition, Unknown):
+        return fresh("the number of true conditions", at_most=size)
+    maybe = [i for i, x in enumerate(condition) if x is not False]
+    # [i < size] is min(max(size - i, 0), 1)
+    within = [minimum(maximum(size - i, 0), 1) for i in maybe]
+    if all(condition[i] for i in maybe) and sum(not isinstance(x, int) for x in within) <= 8:
+        return total(within)
+    return fresh("the number of true conditions", at_most=minimum(size, len(maybe)))
+
+
+# -- Unique -----------------------------------------------------------------------------------------------------------
+
+
+def _unique(X: Array, axis: int | None, sorted: int, output_count: int = 4) -> list[Array]:
+    """The four outputs: the distinct subtensors, where each is first, which of them each one is, how often it is."""
+    if not _plain(X.flat):
+        raise Unknown("which elements are equal is not known")
+    whole = X.ravel() if axis is None else np.moveaxis(X, axis, 0)
+    rows = [tuple(row.ravel()) if axis is not None else (row,) for row in whole]
+    first: dict[tuple[Any, ...], int] = {}
+    for i, row in enumerate(rows):
+        first.setdefault(row, i)
+    keys = list(first)
+    if sorted:
+        keys.sort()
+    rank = {key: i for i, key in enumerate(keys)}
+    indices = np.array([first[key] for key in keys], dtype=np.intp)
+    inverse = [rank[row] for row in rows]
+    counts = np.bincount(np.array(inverse, dtype=np.intp), minlength=len(keys))
+    out = [np.take(X, indices, axis), indices, np.array(inverse), counts]
+    return out[:output_count]
+
+
+@op("Unique", data=_unique)
+def unique(X: SymTensor, axis: int | None, sorted: int) -> list[Shape]:
+    """n distinct subtensors along the axis, or elements -> Y, (n), (size of the axis), (n) (Unique-11, 28)."""
+    at = None if axis is None else normalize_axis(axis, X.rank)
+    size = X.size if at is None else X.dims[at]
+    count: Dim
+    if X.data is not None and _plain(X.data):
+        assert X.array is not None
+        count = len(_unique(X.array, axis, sorted)[1])
+    else:
+        count = fresh("the number of distinct elements", at_most=size, at_least=int(at_least(size, 1)))
+    Y = (count,) if at is None else (*X.dims[:at], count, *X.dims[at + 1 :])
+    return [Y, (count,), (size,), (count,)]
+
+
+# -- TopK, OneHot, NonMaxSuppression ----------------------------------------------------------------------------------
+
+
+def _topk(X: Array, axis: int, K: Array | None = None, k: int = 0, largest: int = 1, sorted: int = 1) -> list[Array]:
+    if not sorted or not _plain(X.flat):
+        raise Unknown("the order of the elements is not known")
+    count = k if K is None else int(K.flat[0])
+    order = np.take(np.argsort(-X if largest else X, axis=axis, kind="stable"), range(count), axis)
+    return [np.take_along_axis(X, order, axis), order]
+
+
+@op("TopK", data=_topk)
+def topk(
+    X: SymTensor,
+    axis: int,
+    K: Dim | Unknown | None = None,
+    k: int | None = None,
+    largest: int = 1,
+    sorted: int = 1,
+) -> list[Shape | SymTensor]:
+    """(before, size, after), k <= size -> values and indices (before, k, after) (TopK-1, 10, 11, 24)."""
+    at = normalize_axis(axis, X.rank)
+    size, wanted = X.dims[at], k if K is None else K
+    if wanted is None or isinstance(wanted, Unknown):
+        wanted = fresh("the value of K is not known", at_most=size)
+    if isinstance(wanted, int) and isinstance(size, int):
+        require(wanted <= size, f"K is {wanted}, the size of the axis {size}")
+    shape = (*X.dims[:at], wanted, *X.dims[at + 1 :])
+    return [shape, shape]
+
+
+def _one_hot(indices: Array, depth: Array, values: Array, axis: int) -> Array:
+    off, on = values.flat
+    count = convert(depth.flat[0], dt.INT64)
+    out = np.full((*indices.shape, count), None, dtype=object)
+    out[...] = off
+    for at in np.ndindex(indices.shape):
+        index = convert(indices[at], dt.INT64)
+        if not isinstance(index, int):
+            raise Unknown("an index is not known")
+        if -count <= index < count:
+            out[(*at, index)] = on
+    return np.moveaxis(out, -1, axis)
+
+
+@op("OneHot", data=_one_hot)
+def one_hot(indices: SymTensor, depth: Dim | Unknown, values: AnyRank, axis: int) -> Shape:
+    """Indices of any shape -> the same with an axis of size `depth` inserted (OneHot-9, 11, 28)."""
+    axis = normalize_axis(axis, indices.rank + 1)
+    if values.shape is not None:
+        require(len(values.shape) == 1, "rank of values is not 1", len(values.shape))
+        unify(values.shape[0], 2, "size of values")
+    count = None if isinstance(depth, Unknown) else convert(depth, dt.INT64)
+    if count is None:
+        count = fresh("the value of depth is not known")
+    return (*indices.dims[:axis], count, *indices.dims[axis:])
+
+
+@op("NonMaxSuppression")
+def non_max_suppression(
+    boxes: SymTensor, scores: SymTensor, max_output_boxes_per_class: Dim | Unknown | None = None
+) -> Shape:
+    """(B, N, 4), (B, C, N) -> (selected, 3), at most `max_output_boxes_per_class` of each class (10, 11)."""
+    require(boxes.rank == 3, "rank of boxes is not 3", boxes.rank)
+    require(scores.rank == 3, "rank of scores is not 3", scores.rank)
+    unify(boxes.dims[2], 4, "the last size of boxes")
+    batch = unify(boxes.dims[0], scores.dims[0], "batch sizes of boxes and scores")
+    most = count = unify(boxes.dims[1], scores.dims[2], "numbers of boxes and scores")
+    limit = 0 if max_output_boxes_per_class is None else max_output_boxes_per_class
+    if not isinstance(limit, Unknown):
+        most = minimum(count, maximum(limit, 0))
+    most = product((batch, scores.dims[1], most))
+    return (0 if most == 0 else fresh("the number of boxes selected", at_most=most), 3)

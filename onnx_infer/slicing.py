@@ -1,0 +1,84 @@
+"""The law of slices: which elements `x[start:end:step]` takes along an axis, and how many (Slice-1 to 13)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symdim import maximum, minimum
+
+from .errors import require
+from .geometry import at_least
+from .trace import fresh
+
+if TYPE_CHECKING:
+    from .tensor import Dim
+
+_FAR = 2**31 - 1
+"""Constants at least this far from 0 stand for "the end of the axis" on their side."""
+
+_INT_MAX = (2**31 - 1, 2**63 - 1)
+
+
+def slice_length(size: Dim, start: Dim | None, end: Dim | None, step: Dim | None) -> Dim:
+    """The number of elements of `x[start:end:step]` along an axis of this size; bounds may be of any sign.
+
+    `max(0, ceil((stop - begin) / step))` with the bounds counted from the front and clamped. A bound or a step that is
+    not known (None) gives a fresh size, at most that of the widest such slice.
+
+    >>> from symdim import Var
+    >>> H = Var("H")
+    >>> slice_length(10, -3, 2**63 - 1, 2), slice_length(H, 1, 2**63 - 1, 1), slice_length(H, 2**63 - 1, -(2**63), -1)
+    (2, H - 1, H)
+    >>> slice_length(H, -3, -1, 1)
+    min(H, 3) - 1
+    """
+    require(step != 0, "the step of a slice is 0")
+    forward = step is not None and at_least(step, 1)
+    if step is None or not (forward or at_least(-step, 1)):
+        return fresh("the step of the slice is not known", at_most=size)
+    if start is None or end is None:
+        first, last = (0, size) if forward else (size, -_FAR)
+        widest = slice_length(size, first if start is None else start, last if end is None else end, step)
+        return fresh("a bound of the slice is not known", at_most=widest)
+    if not forward and end in _INT_MAX:
+        return fresh("what a backward slice to the largest integer means, runtimes disagree on", at_most=size)
+    begin, stop = _limits(size, start, end, forward)
+    span, stride = (stop - begin, step) if forward else (begin - stop, -step)
+    return maximum((span + stride - 1) // stride, 0)
+
+
+def slice_range(size: int, start: int, end: int, step: int) -> range:
+    """The positions that `x[start:end:step]` takes along an axis of a known size.
+
+    >>> list(slice_range(5, -1, -(2**63), -2))
+    [4, 2, 0]
+    """
+    begin, stop = _limits(size, start, end, step > 0)
+    assert isinstance(begin, int)
+    assert isinstance(stop, int)
+    return range(begin, stop, step)
+
+
+def _limits(size: Dim, start: Dim, end: Dim, forward: bool) -> tuple[Dim, Dim]:
+    """The first position and the one that ends the slice; the slice is empty where they are in the wrong order.
+
+    Slice-13 clamps `start` to [0, size] and `end` to [0, size] going forward, to [0, size - 1] and [-1, size - 1] going
+    backward. Clamps that only tell one empty slice from another are left out.
+    """
+    begin, stop = _from_front(size, start), _from_front(size, end)
+    if forward:
+        return maximum(begin, 0), minimum(stop, size)
+    return minimum(maximum(begin, 0), size - 1), maximum(stop, -1)
+
+
+def _from_front(size: Dim, bound: Dim) -> Dim:
+    """The bound counted from the front: itself where it is >= 0, else plus the size; below 0 is before the axis."""
+    if isinstance(bound, int) and abs(bound) >= _FAR:
+        return size if bound > 0 else -1
+    if at_least(bound, 0):
+        return bound
+    if at_least(-bound - 1, 0):
+        return bound + size
+    # for c in [-size - 1, size], c // (size + 1) is -1 where c < 0 and else 0
+    c = minimum(maximum(bound, -size - 1), size)
+    return c - size * (c // (size + 1))

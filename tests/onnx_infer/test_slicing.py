@@ -1,0 +1,85 @@
+"""The law of slices against the text of Slice-13, on grids of sizes, bounds and steps of every sign."""
+
+import itertools
+
+import pytest
+
+from onnx_infer.slicing import slice_length, slice_range
+from symdim import Expr, Var
+
+FAR = 2**63 - 1
+BOUNDS = [-FAR - 1, -9, -4, -3, -1, 0, 1, 3, 4, 9, FAR]
+STEPS = [-5, -2, -1, 1, 2, 5]
+
+
+def taken(size: int, start: int, end: int, step: int) -> list[int]:
+    """The positions of a slice as Slice-13 words it, one by one."""
+    start, end = (x + size if x < 0 else x for x in (start, end))
+    low, high = (0, size) if step > 0 else (0, size - 1)
+    start = min(max(start, low), high)
+    end = min(max(end, 0 if step > 0 else -1), high)
+    out = []
+    while (step > 0 and start < end) or (step < 0 and start > end):
+        out.append(start)
+        start += step
+    return out
+
+
+def at(dim: int | Expr, **sizes: int) -> int:
+    """The value of a dim at some sizes."""
+    value = dim if isinstance(dim, int) else dim.substitute({v: sizes[str(v)] for v in dim.variables()})
+    assert isinstance(value, int)
+    return value
+
+
+def agreed(end: int, step: int) -> bool:
+    """Whether all runtimes read the end of the slice alike."""
+    return step > 0 or end != FAR
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_known_bounds(step: int) -> None:
+    for low, (start, end) in itertools.product((0, 1), itertools.product(BOUNDS, BOUNDS)):
+        if agreed(end, step):
+            length = slice_length(Var.fresh("n", lo=low), start, end, step)
+            for size in range(low, 8):
+                value = (
+                    length if isinstance(length, int) else length.substitute(dict.fromkeys(length.variables(), size))
+                )
+                assert value == len(taken(size, start, end, step)), (length, size, start, end, step)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_positions(step: int) -> None:
+    for size, start, end in itertools.product(range(6), BOUNDS, BOUNDS):
+        if agreed(end, step):
+            assert list(slice_range(size, start, end, step)) == taken(size, start, end, step)
+            assert slice_length(size, start, end, step) == len(taken(size, start, end, step))
+
+
+@pytest.mark.parametrize("step", [-2, -1, 1, 3])
+def test_bounds_of_unknown_sign(step: int) -> None:
+    size, b = Var("size"), Var("b")
+    for shape, other in itertools.product((5, size), (0, -1, 2, b - 4)):
+        for start, end in ((b - 3, other), (other, b - size), (2 - b, other)):
+            length = slice_length(shape, start, end, step)
+            for n, k in itertools.product(range(1, 7), range(1, 10)):
+                sizes = [at(d, size=n, b=k) for d in (shape, start, end)]
+                assert at(length, size=n, b=k) == len(taken(*sizes, step)), (length, n, k, step)
+
+
+def test_symbolic_step() -> None:
+    size, k = Var("size"), Var("k")
+    for n, step in itertools.product(range(1, 9), range(1, 5)):
+        assert at(slice_length(size, 1, FAR, k), size=n, k=step) == len(taken(n, 1, FAR, step))
+        assert at(slice_length(size, -1, -FAR, -k), size=n, k=step) == len(taken(n, -1, -FAR, -step))
+
+
+def test_unknown_bounds_are_bounded() -> None:
+    length = slice_length(9, 2, None, 2)
+    assert isinstance(length, Expr)
+    assert length.bounds() == (0, 4)
+    unknown_step = slice_length(9, 2, 4, None)
+    assert isinstance(unknown_step, Expr)
+    assert unknown_step.bounds() == (0, 9)
+    assert not isinstance(slice_length(9, 2, FAR, -1), int)
