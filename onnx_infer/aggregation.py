@@ -70,7 +70,7 @@ def mean(elements: list[Element], dtype: int | None) -> Element:
     count = len(elements)
     whole = convert(total(elements, dtype), dtype) if count else None
     if isinstance(whole, float):
-        return _float(Fraction(whole) / count, dtype)
+        return _float(Fraction(whole) / count, dtype) if isfinite(whole) else None
     return None if whole is None else values.divide(whole, count)
 
 
@@ -120,7 +120,7 @@ def total_of_squares(elements: list[Element], dtype: int | None) -> Element:
 def length(elements: list[Element], dtype: int | None) -> Element:
     """The root of the sum of squares, where it is a whole number."""
     square = total_of_squares(elements, dtype)
-    if not isinstance(square, (int, float)) or square < 0 or square != int(square) or square > 2**24:
+    if not isinstance(square, (int, float)) or not 0 <= square <= 2**24 or square != int(square):
         return None
     root = isqrt(int(square))
     return type(square)(root) if root * root == square else None

@@ -170,17 +170,19 @@ def fmod(x: Element, y: Element) -> Element:
 
 
 def power(x: Element, y: Element) -> Element:
-    """`x ** y` for a known whole exponent from 0 to 64, of a symbol to 8; floats only where the result is exact."""
+    """`x ** y` for a known whole exponent from 0 to 64, of a symbol to 8, where every runtime gives the exact result."""
     if isinstance(y, (Expr, Ratio)) or y not in range(65 if isinstance(x, (int, float)) else 9):
         return None
     exponent = int(y)
     if isinstance(x, Ratio):
         return ratio(x.num**exponent, x.den**exponent)
-    if isinstance(x, float):
-        exact = Fraction(x) ** exponent if math.isfinite(x) else Fraction(1, 3)
-        small = abs(exact.numerator) <= 2**24 and exact.denominator <= 2**24
-        return float(exact) if small else None
-    return x**exponent
+    if isinstance(x, Expr):
+        return x**exponent
+    if not math.isfinite(x):
+        return None
+    exact = Fraction(x) ** exponent
+    # runtimes take the power of integers in doubles and differ on what does not fit
+    return type(x)(exact) if abs(exact.numerator) <= 2**24 and exact.denominator <= 2**24 else None
 
 
 def absolute(x: Element) -> Element:

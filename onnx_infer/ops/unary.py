@@ -96,9 +96,9 @@ def _clipped(input: Any, min: Any, max: Any, output_dtype: int | None) -> Any:
     """`min(max, max(min, x))`; a bound that the element type implies says nothing."""
     low, high = dt.INTEGER_RANGE.get(output_dtype or 0, (-_LARGEST_FLOAT, _LARGEST_FLOAT))
     lower, upper = (None if x is None else np.asarray(x, dtype=object).reshape(())[()] for x in (min, max))
-    if lower is not None and (isinstance(lower, Expr) or not lower <= low):
+    if lower is not None and (isinstance(lower, (Expr, values.Ratio)) or lower > low):
         input = values.LARGER(input, lower)
-    if upper is not None and (isinstance(upper, Expr) or not upper >= high):
+    if upper is not None and (isinstance(upper, (Expr, values.Ratio)) or upper < high):
         input = values.SMALLER(input, upper)
     return input
 
