@@ -42,12 +42,10 @@ def compile_shape(
     # variables are called.
     held: dict[Expr, str] = {v: places.get(v) or places[v.name] for v in variables}
     statements = [line for row in rows for dim in row if isinstance(dim, Expr) for line in _statements(dim, held)]
-    results = [f"({''.join(f'{_operand(dim, held)}, ' for dim in row)})" for row in rows]
-    body = "\n ".join(
-        [*statements, "return " + (results[0] if isinstance(shapes, Shape) else f"({', '.join(results)},)")]
-    )
+    results = [_tuple(_operand(dim, held) for dim in row) for row in rows]
+    statements.append("return " + (results[0] if isinstance(shapes, Shape) else _tuple(results)))
     namespace: dict[str, Callable[..., tuple[int, ...]]] = {"max": max}
-    exec(f"def sizes({', '.join(places.values())}):\n {body}", namespace)
+    exec("\n ".join([f"def sizes({', '.join(places.values())}):", *statements]), namespace)
     return namespace["sizes"]
 
 
@@ -81,6 +79,10 @@ def _statements(root: Expr, held: dict[Expr, str]) -> Iterator[str]:
 
 def _operand(dim: int | Expr, held: dict[Expr, str]) -> str:
     return held[dim] if isinstance(dim, Expr) else _literal(dim)
+
+
+def _tuple(items: Iterable[str]) -> str:
+    return f"({''.join(f'{item}, ' for item in items)})"
 
 
 def _product(k: int, name: str) -> str:

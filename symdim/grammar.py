@@ -20,7 +20,8 @@ by `MAX_WORK`, and no function recurses on the text.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NoReturn, TypeAlias
+from operator import add, floordiv, mod, mul, sub
+from typing import Any, Literal, NoReturn, TypeAlias
 
 from symdim.errors import ParseError, SymdimError
 from symdim.expr import Expr
@@ -43,27 +44,39 @@ MAX_LENGTH = 1 << 20
 MAX_WORK = 1 << 22
 _SHORT = 1 << 12
 _MAX_DIGITS = 4000
+_END = ""
 
 Dialect: TypeAlias = Literal["exact", "floor", "trunc"]
 
-_LEVEL = {"(": 0, "+": 1, "-": 1, "*": 2, "/": 2, "//": 2, "%": 2, "negate": 3, "**": 4, "^": 4}
-_BINARY = frozenset(_LEVEL) - {"(", "negate"}
+_LEVEL = {"+": 1, "-": 1, "*": 2, "/": 2, "//": 2, "%": 2, "**": 4, "^": 4}
+_WAITING = {**_LEVEL, "negate": 3, "(": 0, _END: -1}
+_RUNS = {"+": ("+", "-"), "-": ("+", "-"), "*": ("*",)}
+_APPLY: dict[str, Callable[[Any, Any], Value]] = {
+    "+": add,
+    "-": sub,
+    "*": mul,
+    "//": floordiv,
+    "%": mod,
+    "**": power,
+    "^": power,
+}
 
 
 class Reader:
     """Operator-precedence parser of one text.
 
-    `values` are the operands read so far, `operators` what waits to be applied to them, `places` the indices
-    of these operators' lexemes, `parentheses` the function and the first operand of each open parenthesis.
+    `values` are the operands read so far; `operators` what waits to be applied to them, with the indices of the
+    lexemes in `places`; `calls` for each open parenthesis its function, if any, and where its arguments begin.
     """
 
     __slots__ = (
+        "calls",
         "declared",
         "dialect",
         "exact",
+        "is_long",
         "lexemes",
         "operators",
-        "parentheses",
         "places",
         "text",
         "values",
@@ -78,136 +91,138 @@ class Reader:
         self.declared = declared
         self.variable = variable
         self.dialect = dialect
-        self.lexemes = declared.split(text)
+        self.lexemes = [*declared.split(text), _END]
         self.values: list[Value] = []
-        self.operators: list[str] = []
-        self.places: list[int] = []
-        self.parentheses: list[tuple[Function | None, int]] = []
+        self.operators = [_END]
+        self.places = [0]
+        self.calls: list[tuple[Function | None, int]] = []
         self.exact = 0
+        self.is_long = len(text) > _SHORT
         self.work = 0
 
     def read(self) -> int | Expr:
         """sum"""
         try:
             self._scan()
-            self._reduce(0)
-            if self.operators:
+            if self.calls:
                 self._refuse(self.places[-1], 'this "(" is never closed')
             return exact_integer(self.values[0])
         except ParseError:
             raise
         except (SymdimError, ZeroDivisionError) as error:
-            raise self._error(self.places[-1] if self.places else 0, str(error)) from None
+            raise self._error(self.places[-1], str(error)) from None
 
     def _scan(self) -> None:
         """Operands and operators in turn; prefixes and "(" come before an operand, ")" and "," after one."""
+        values, operators, places, lexemes = self.values, self.operators, self.places, self.lexemes
         operand_next, function = True, None
-        for place, lexeme in enumerate(self.lexemes):
-            if not operand_next:
-                operand_next = self._after_operand(lexeme, place)
-            elif lexeme == "(":
-                self._open(function, place)
-                function = None
-            elif lexeme == "-":
-                self._push("negate", place)
-            elif lexeme in _BINARY or lexeme == ")" or lexeme == ",":
-                if lexeme != "+":
-                    self._refuse(place, f'an operand is missing before "{lexeme}"')
-            elif self.lexemes[place + 1 : place + 2] == ["("]:
-                function = self._function(lexeme, place)
+        for place, lexeme in enumerate(lexemes):
+            if operand_next:
+                if lexeme == "(":
+                    operators.append(lexeme)
+                    places.append(place)
+                    self.calls.append((function, len(values)))
+                    function = None
+                elif lexeme.isidentifier():
+                    if lexemes[place + 1] == "(":
+                        function = self._function(lexeme, place)
+                    else:
+                        values.append(self.variable(lexeme))
+                        operand_next = False
+                elif lexeme == "-":
+                    operators.append("negate")
+                    places.append(place)
+                elif lexeme != "+":
+                    values.append(self._operand(lexeme, place))
+                    operand_next = False
+            elif (level := _LEVEL.get(lexeme)) is not None:
+                # Powers group to the right; runs of + and -, and runs of *, wait until they end.
+                if level < 4 and _WAITING[operators[-1]] >= level:
+                    self._reduce(level)
+                    if level == 2 and _WAITING[operators[-1]] == 2 and not lexeme == "*" == operators[-1]:
+                        self._reduce(1)
+                operators.append(lexeme)
+                places.append(place)
+                operand_next = True
             else:
-                self.values.append(self._operand(lexeme, place))
-                operand_next = False
-        if operand_next:
-            self._refuse(len(self.lexemes), "an operand is missing at the end")
-
-    def _after_operand(self, lexeme: str, place: int) -> bool:
-        """Whether an operand comes next, after a lexeme that follows an operand."""
-        if lexeme in _BINARY:
-            level = _LEVEL[lexeme]
-            if level < 4:  # powers group to the right
-                self._reduce(level)
-                if level == 2 and self.operators and not lexeme == "*" == self.operators[-1]:
-                    self._reduce(1)
-            self._push(lexeme, place)
-            return True
-        if lexeme != ")" and lexeme != ",":
-            self._refuse(place, f'an operator is missing before "{lexeme}"')
-        self._reduce(0)
-        if lexeme == ")":
-            self._close(place)
-        elif not self.parentheses or self.parentheses[-1][0] is None:
-            self._refuse(place, "a comma that separates no arguments")
-        return lexeme == ","
+                operand_next = self._after_sum(lexeme, place)
 
     def _operand(self, lexeme: str, place: int) -> Value:
-        """number | name | quoted"""
-        if lexeme.isidentifier():
-            return self.variable(lexeme)
-        if len(lexeme) > 1 and lexeme[0] in '`"':
-            return self.variable(unquote(lexeme))
+        """number | quoted | name that is no identifier"""
         if is_number(lexeme):
             return _number(lexeme) if len(lexeme) <= _MAX_DIGITS else self._refuse(place, "too many digits")
+        if len(lexeme) > 1 and lexeme[0] in '`"':
+            return self.variable(unquote(lexeme))
         if lexeme in self.declared.names or is_name(lexeme):
             return self.variable(lexeme)
+        if lexeme == _END:
+            self._refuse(place, "an operand is missing at the end")
+        if lexeme in _LEVEL or lexeme in "),":
+            self._refuse(place, f'an operand is missing before "{lexeme}"')
         self._refuse(place, f'"{lexeme}" is neither a number nor a declared name')
 
     def _function(self, name: str, place: int) -> Function:
         function = FUNCTIONS.get(name.lower())
-        return self._refuse(place, f'unknown function "{name}"') if function is None else function
+        if function is None:
+            self._refuse(place, f'unknown function "{name}"')
+        self.exact += function.exact
+        return function
 
-    def _push(self, operator: str, place: int) -> None:
-        self.operators.append(operator)
-        self.places.append(place)
+    def _after_sum(self, lexeme: str, place: int) -> bool:
+        """ ")", "," or the end; whether an operand comes next."""
+        if lexeme not in (")", ",", _END):
+            self._refuse(place, f'an operator is missing before "{lexeme}"')
+        if _WAITING[self.operators[-1]] > 0:
+            self._reduce(0)
+        if lexeme == ")":
+            if not self.calls:
+                self._refuse(place, 'no "(" for this ")"')
+            function, start = self.calls.pop()
+            if function is not None:
+                self._call(function, start)
+            self.operators.pop()
+            self.places.pop()
+        elif lexeme == "," and (not self.calls or self.calls[-1][0] is None):
+            self._refuse(place, "a comma that separates no arguments")
+        return lexeme == ","
 
-    def _open(self, function: Function | None, place: int) -> None:
-        self._push("(", place)
-        self.parentheses.append((function, len(self.values)))
-        if function is not None and function.exact:
-            self.exact += 1
-
-    def _close(self, place: int) -> None:
-        """ ")": a function's arguments are complete."""
-        if not self.parentheses:
-            self._refuse(place, 'no "(" for this ")"')
-        function, start = self.parentheses.pop()
-        if function is not None:
-            arguments = self.values[start:]
-            if not function.fewest <= len(arguments) <= (function.most or len(arguments)):
-                self._refuse(self.places[-1] - 1, f"this function does not take {len(arguments)} arguments")
-            self.values[start:] = [self._limited(function.apply(*arguments))]
-            self.exact -= function.exact
-        self.operators.pop()
-        self.places.pop()
+    def _call(self, function: Function, start: int) -> None:
+        arguments = self.values[start:]
+        if not function.fewest <= len(arguments) <= (function.most or len(arguments)):
+            self._refuse(self.places[-1] - 1, f"this function does not take {len(arguments)} arguments")
+        self.values[start:] = [self._limited(function.apply(*arguments))]
+        self.exact -= function.exact
 
     def _reduce(self, level: int) -> None:
         """Apply the operators on top of the stack that bind tighter than `level`, a run of + or * at once."""
         operators, values = self.operators, self.values
-        while operators and _LEVEL[operators[-1]] > level:
-            run = "+-" if operators[-1] in "+-" else "*" if operators[-1] == "*" else ""
-            count = 1
-            while len(operators) > count and operators[-1 - count] in run and run:
-                count += 1
-            operands = count + (operators[-1] != "negate")
-            result = self._limited(self._apply(operators[-count:], values[-operands:]))
-            del operators[-count:], self.places[-count:], values[-operands:]
-            values.append(result)
+        while _WAITING[operators[-1]] > level:
+            operator = operators[-1]
+            if operator == "negate":
+                values[-1] = -values[-1]
+            elif operators[-2] in _RUNS.get(operator, ()):
+                self._apply_run(_RUNS[operator])
+            else:
+                apply = _APPLY.get(operator, self._divide)
+                right = values.pop()
+                values[-1] = self._limited(apply(values[-1], right))
+            operators.pop()
+            self.places.pop()
 
-    def _apply(self, run: list[str], operands: list[Value]) -> Value:
-        operator = run[-1]
-        if operator == "+" or operator == "-":
-            terms = (x if sign == "+" else -x for sign, x in zip(run, operands[1:], strict=True))
-            return sum_of([operands[0], *terms])
-        if operator == "*":
-            return product_of(operands)
-        if operator == "negate":
-            return -operands[0]
-        x, y = operands
-        if operator == "/":
-            return self._divide(x, y)
-        if operator == "//":
-            return x // y
-        return x % y if operator == "%" else power(x, y)
+    def _apply_run(self, run: tuple[str, ...]) -> None:
+        """Add or multiply the operands of all operators of the run on top, and leave one of these there."""
+        operators, values = self.operators, self.values
+        count = 1
+        while operators[-1 - count] in run:
+            count += 1
+        operands = values[-1 - count :]
+        if operators[-1] == "*":
+            result = product_of(operands)
+        else:
+            signed = zip(operators[-count:], operands[1:], strict=True)
+            result = sum_of([operands[0], *(-x if sign == "-" else x for sign, x in signed)])
+        values[-1 - count :] = [self._limited(result)]
+        del operators[1 - count :], self.places[1 - count :]
 
     def _divide(self, x: Value, y: Value) -> Value:
         """x / y as the function around it, a fraction among the two, or else the dialect decides."""
@@ -224,7 +239,7 @@ class Reader:
         if isinstance(value, int):
             if value.bit_length() > MAX_BITS:
                 raise SymdimError("the number is too large")
-        elif len(self.text) > _SHORT:
+        elif self.is_long:
             self.work += _size(value)
             if self.work > MAX_WORK:
                 raise SymdimError(f"more than {MAX_WORK} terms in all")

@@ -1,0 +1,72 @@
+"""Compiled shapes agree with evaluation."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from symdim import Shape, SymdimError, UnboundName, Var, maximum, total
+from symdim.compile import compile_shape
+from symdim.expr import Expr
+from tests.symdim import strategies
+
+N, M, H, W = Var("N"), Var("M"), Var("H"), Var("W")
+
+
+def test_one_shape_and_several():
+    shape = Shape([N, 2 * N + M, 3])
+    assert compile_shape(shape, ["N", "M"])(4, 5) == (4, 13, 3)
+    assert compile_shape([shape, Shape(), Shape([M])], [M, N])(5, 4) == ((4, 13, 3), (), (5,))
+    assert compile_shape([], [])() == ()
+    assert compile_shape([shape], ["N", "M", "unused"])(1, 1, 9) == ((1, 3, 3),)
+
+
+def test_arguments_are_checked_when_compiling():
+    with pytest.raises(UnboundName, match="'M'"):
+        compile_shape(Shape([N + M]), ["N"])
+    with pytest.raises(SymdimError, match="twice"):
+        compile_shape(Shape([N]), ["N", "N"])
+    with pytest.raises(ZeroDivisionError):
+        compile_shape(Shape([N // (M - 1)]), ["N", "M"])(1, 1)
+
+
+@pytest.mark.parametrize("name", ["seq len", "import os", "a0", "max", "", "x):\n  raise SystemExit\ndef f("])
+def test_names_never_enter_the_source(name):
+    assert compile_shape(Shape([2 * Var(name) + N]), ["N", name])(3, 5) == (13,)
+
+
+def test_large_numbers():
+    shape = Shape([10**6000 * N + 10**5000, N**300])
+    assert compile_shape(shape, ["N"])(3) == (3 * 10**6000 + 10**5000, 3**300)
+    assert compile_shape(Shape([(M - 5 * N) % 7]), ["N", "M"])(3, 4) == ((4 - 15) % 7,)
+
+
+def test_agreement_with_evaluation():
+    random = Random(11)
+    for _ in range(300):
+        dims = []
+        for _ in range(4):
+            try:
+                dim = strategies.build(strategies.random_tree(random, random.randint(2, 9)))
+            except ZeroDivisionError:
+                continue
+            if isinstance(dim, Expr):
+                dims.append(dim)
+        function = compile_shape([Shape(dims), Shape(dims[:1])], list(strategies.BOUNDS))
+        for _ in range(3):
+            bindings = strategies.random_bindings(random)
+            try:
+                expected = tuple(dim.to_int(bindings) for dim in dims)
+            except ZeroDivisionError:
+                continue
+            assert function(*bindings.values()) == (expected, expected[:1])
+
+
+def test_long_and_deep_expressions():
+    variables = [Var(f"x{i}") for i in range(20_000)]
+    assert compile_shape(Shape([total(variables)]), variables)(*range(20_000)) == (sum(range(20_000)),)
+    deep = N
+    for _ in range(5_000):
+        deep = maximum(deep // 3 + M, H % 7)
+    assert compile_shape(Shape([deep]), ["N", "M", "H"])(100, 9, 5) == (deep.evaluate(N=100, M=9, H=5),)
