@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from onnx import AttributeProto
 
 from . import dtype as dt
-from .tensor import MAX_DATA, Map, Optional, Sequence, Sparse, SymTensor
+from .tensor import MAX_DATA, VARIES, Map, Optional, Sequence, Sparse, SymTensor
 
 if TYPE_CHECKING:
     from onnx import SparseTensorProto, TensorProto, TypeProto
@@ -69,11 +69,11 @@ def value_type(proto: TypeProto, dim: Any = None) -> Value | None:
             shape = None
         return (SymTensor if kind == "tensor_type" else Sparse)(inner.elem_type or None, shape)
     if kind == "sequence_type":
-        sequence: Value = Sequence(value_type(proto.sequence_type.elem_type, dim))
-        return sequence
+        # an unnamed size is another one for every element
+        inner_dim = dim and (lambda d: dim(d) if d.WhichOneof("value") else VARIES)
+        return Sequence(value_type(proto.sequence_type.elem_type, inner_dim))
     if kind == "optional_type":
-        optional: Value = Optional(value_type(proto.optional_type.elem_type, dim))
-        return optional
+        return Optional(value_type(proto.optional_type.elem_type, dim))
     if kind == "map_type":
         return Map(proto.map_type.key_type, value_type(proto.map_type.value_type, dim))
     return None

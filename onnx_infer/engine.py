@@ -6,141 +6,109 @@ remembered outcome replays the facts, notes and fresh sizes that its rule stated
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from .diagnostics import Diagnostic, about_node
-from .errors import OnnxInferError
+from .functions import Call, Functions, Record, inner_graphs, read_once
+from .join import NOTHING
 from .merge import merge
 from .operators import Operators
 from .order import sort_nodes
+from .outcome import Outcome, apply
+from .scope import Scope, UndefinedInput
 from .solution import Solution
-from .tensor import SymTensor, substitute
-from .trace import Fact, Trace, named
+from .subgraph import Mark, Subgraph
+from .tensor import Value, substitute
+from .trace import Fact, named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from symdim import Var
 
     from .binding import Operator
-    from .graph import Attributes, Graph, Model, Node
+    from .graph import Graph, Model, Node
     from .merge import ShapeMergePolicy
     from .symbols import Symbols
-    from .tensor import Dim, Value
-
-NOTHING = SymTensor(None, None)
-"""A value of which nothing is known."""
+    from .tensor import Dim
 
 _MAX_REMEMBERED = 1 << 15
 _remembered: dict[tuple[Any, ...], Outcome] = {}
 
 
-class Outcome(NamedTuple):
-    """What a rule said of a node: its results and what goes with them. `plain` if there is nothing but results."""
-
-    values: tuple[Value, ...]
-    plain: bool = True
-    note: str | None = None
-    facts: tuple[Fact, ...] = ()
-    fresh: tuple[Var, ...] = ()
-    error: tuple[str, str] | None = None
-
-
-class UndefinedInput(Exception):  # noqa: N818  (a signal inside the engine)
-    """A node reads a name that no earlier node gave: the nodes may be out of order."""
-
-
-class Scope(dict[str, "Value"]):
-    """The values of a graph by name; constants appear when first asked for, outer values are found through `parent`."""
-
-    __slots__ = ("constants", "loaded", "model", "parent")
-
-    def __init__(self, model: Model, constants: Any, parent: Scope | None = None) -> None:
-        super().__init__()
-        self.model, self.constants, self.parent = model, constants, parent
-        self.loaded: dict[str, Value] = {}
-
-    def __missing__(self, name: str) -> Value:
-        if name in self.constants:
-            value = self[name] = self.model.header(self.constants[name])
-            return value
-        if self.parent is None:
-            raise UndefinedInput(name)
-        return self.parent[name]
-
-    def holder(self, name: str) -> Scope | None:
-        """The scope whose constant this name is, or None."""
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.constants:
-                return scope
-            if name in scope:
-                return None
-            scope = scope.parent
-        return None
-
-    def load(self, name: str) -> Value:
-        """The constant of this name, which this scope holds, with its elements if they are few."""
-        value = self.loaded.get(name)
-        if value is None:
-            value = self.loaded[name] = self.model.load(self.constants[name])
-        return value
-
-
 class Engine:
-    """One inference of one model; `run` fills `scope`, `diagnostics`, `facts`, `notes` and `inner`."""
+    """One inference of one model; `run` fills `scope`, `inner`, `diagnostics`, `facts` and `notes`."""
 
     def __init__(self, model: Model, symbols: Symbols, policy: ShapeMergePolicy = "refine") -> None:
         self.model, self.symbols, self.policy = model, symbols, policy
         self.diagnostics: list[Diagnostic] = []
         self.facts: list[Fact] = []
         self.notes: dict[str, str] = {}
-        self.inner: list[tuple[Graph, Scope]] = []
-        self.operators = Operators(model.opsets)
+        self.created: list[Var] = []
+        self.seen = Record()
         self.solution = Solution()
-        self.scope = Scope(model, model.graph.constants)
-        self._unknown_operators: set[str] = set()
-        self._depth = 0
+        self.functions = Functions(self)
+        self.scope = Scope(model, model.graph.constants, Operators(model.opsets))
+        self.inner: list[tuple[Graph, Scope]] = []
+        self.depth = 0
+        self.passes: dict[int, int] = {}
+        self._views: dict[int, Graph] = {}
+        self._unknown_operators: list[str] = []
 
     def run(self) -> None:
         """Infer the main graph, then replace fresh sizes that turned out to equal known ones."""
-        self.run_graph(self.model.graph, self.scope, self.operators)
+        self.run_graph(self.model.graph, self.scope)
+        self.inner = list(inner_graphs(self.seen))
         if self.solution:
             for scope in (self.scope, *(s for _, s in self.inner)):
                 for name, value in scope.items():
                     scope[name] = self.solution.apply(value)
 
-    def run_graph(self, graph: Graph, scope: Scope, operators: Operators) -> None:
-        """Infer the values of a graph whose inputs are in the scope, or declared."""
+    def run_graph(self, graph: Graph, scope: Scope) -> None:
+        """Infer the values of a graph whose inputs are in the scope, or declared, and of the functions it calls."""
         for name, value in graph.inputs:
             if name not in scope:
                 scope[name] = NOTHING if value is None else value
-        told, learnt, unknown = len(self.diagnostics), len(self.facts), set(self._unknown_operators)
+        frames = [Frame(graph, scope, self.mark())]
         try:
-            self._run_nodes(graph.nodes(), graph, scope, operators)
-        except UndefinedInput:
-            # the second walk says everything again
-            del self.diagnostics[told:], self.facts[learnt:]
-            self._unknown_operators = unknown
-            for name in graph.literals:
-                scope.pop(name, None)
-            self._run_nodes(sort_nodes(graph, scope, self._complain), graph, scope, operators)
-        scope.pop("", None)  # outputs that nodes leave out
+            while frames:
+                frame = frames[-1]
+                try:
+                    call = self._run_nodes(frame.nodes, frame.graph, frame.scope)
+                except UndefinedInput as undefined:
+                    frame.sort(self, undefined)
+                    continue
+                if call is not None:
+                    frames.append(Frame(call.function.body, call.scope, self.mark(), call))
+                    continue
+                frames.pop()
+                frame.scope.pop("", None)  # outputs that nodes leave out
+                if frame.call is not None:
+                    outcome = Outcome(tuple(self.functions.finish(frame.call)))
+                    self._declare(frames[-1].graph.declared, frame.call.node[3], outcome, frames[-1].scope)
+        finally:
+            for frame in reversed(frames):
+                if frame.call is not None:
+                    self.functions.leave(frame.call)
         for name in graph.outputs:
-            if name in graph.declared and name not in scope:
-                self._complain(f"graph output '{name}' is produced by no node")
+            if name in graph.declared and not scope.knows(name):
+                self.complain(f"graph output '{name}' is produced by no node")
 
     # -- nodes ----------------------------------------------------------------------------------------------------
 
-    def _run_nodes(self, nodes: Iterable[Node], graph: Graph, scope: Scope, operators: Operators) -> None:
+    def _run_nodes(self, nodes: Iterable[Node], graph: Graph, scope: Scope) -> Call | None:
+        """Infer the nodes up to a call of a function whose result is not known yet, which is returned."""
         declared = graph.declared
+        operators = scope.operators
         remembered = _remembered
         for node in nodes:
             op_type, domain, inputs, outputs, attributes, _ = node
             operator = operators[domain, op_type]
             if operator is None:
-                self._without_rule(node, scope, operators)
-                continue
+                call = self._without_rule(node, graph, scope)
+                if call is None:
+                    continue
+                return call
             values = tuple([scope[name] if name else None for name in inputs])
             if operator.asks:
                 values = self._load(operator, inputs, values, scope)
@@ -162,6 +130,7 @@ class Engine:
             else:
                 for name, value in zip(outputs, outcome.values, strict=False):
                     scope[name] = value
+        return None
 
     def _load(
         self, operator: Operator, names: list[str], values: tuple[Value | None, ...], scope: Scope
@@ -187,30 +156,55 @@ class Engine:
         return tuple(out)
 
     def _special(self, operator: Operator, node: Node, values: tuple[Value | None, ...], scope: Scope) -> Outcome:
-        """A node with subgraphs: they become functions from input values to output values."""
-        attributes = node[4]
-        bound = {name: self._bind_graphs(value, scope) for name, value in attributes.values.items()}
-        return apply(operator, bound, values, len(node[3]))
+        """A node with subgraphs, which become functions from values to values, or with attributes of a call."""
+        attributes = self.functions.resolve(node[4], scope.attributes)
+        count = len(node[3])
+        if attributes.has_graphs:
+            holders = [scope.holder(name) for name in node[2]]
+            values = tuple([v if h is None else h.load(n) for n, v, h in zip(node[2], values, holders, strict=True)])
+            bound = {name: self.bind_graphs(value, scope) for name, value in attributes.values.items()}
+            return apply(operator, bound, values, count)
+        key = (operator, attributes, count, values)
+        found = _remembered.get(key)
+        if found is None:
+            found = _remembered[key] = apply(operator, attributes.values, values, count)
+        return found
 
-    def _bind_graphs(self, value: Any, scope: Scope) -> Any:
-        if isinstance(value, tuple) and value and not isinstance(value[0], (int, float, str)):
-            return tuple(Subgraph(self, g, scope) for g in value)
-        is_graph = hasattr(value, "DESCRIPTOR") and value.DESCRIPTOR.name == "GraphProto"
-        return Subgraph(self, value, scope) if is_graph else value
+    def bind_graphs(self, value: Any, scope: Scope) -> Any:
+        """An attribute's value with graphs as functions; a graph that is one already stays."""
+        if isinstance(value, tuple):
+            return tuple(self.bind_graphs(x, scope) for x in value)
+        plain = value is None or isinstance(value, (int, float, str, Value, Subgraph))
+        return value if plain else Subgraph(self, value, scope)
 
-    def _without_rule(self, node: Node, scope: Scope, operators: Operators) -> None:
-        """An operator that nobody knows: its results are unknown, said once per operator."""
+    def view(self, handle: Any) -> Graph:
+        """The graph of a graph attribute, read off the model once."""
+        found = self._views.get(id(handle))
+        if found is None:
+            found = self._views[id(handle)] = read_once(self.model.subgraph(handle))
+        return found
+
+    def _without_rule(self, node: Node, graph: Graph, scope: Scope) -> Call | None:
+        """An operator that has no rule: a function, or unknown, which is said once per operator."""
         op_type, domain, _, outputs, _, _ = node
+        function = self.functions.find(node, scope)
+        if function is not None:
+            entered = self.functions.enter(function, node, scope)
+            if isinstance(entered, Call):
+                return entered
+            self._declare(graph.declared, outputs, self._renew(entered), scope)
+            return None
         title = f"{domain}::{op_type}" if domain else op_type
         for name in outputs:
-            scope[name] = self.model.graph.declared.get(name, NOTHING)
+            scope[name] = graph.declared.get(name, NOTHING)
             self.notes[name] = f"no rule for {title}"
         if title not in self._unknown_operators:
-            self._unknown_operators.add(title)
-            version = operators.version(domain)
+            self._unknown_operators.append(title)
+            version = scope.operators.version(domain)
             self.diagnostics.append(
                 Diagnostic("warning", f"{title}-{version}", _label(node), "no rule for this operator")
             )
+        return None
 
     def _declare(self, declared: Any, outputs: list[str], outcome: Outcome, scope: Scope) -> None:
         """Merge what is declared of the outputs with what is inferred."""
@@ -228,7 +222,6 @@ class Engine:
 
     def _replay(self, outcome: Outcome, operator: Operator, node: Node, inputs: tuple[Value | None, ...]) -> Outcome:
         """Record what goes with an outcome, its fresh sizes under new names."""
-        values = outcome.values
         if outcome.error is not None:
             severity, message = outcome.error
             attributes = node[4].values
@@ -237,68 +230,71 @@ class Engine:
         if outcome.note is not None:
             for name in node[3]:
                 self.notes[name] = outcome.note
-        facts = outcome.facts
+        return self._renew(outcome)
+
+    def _renew(self, outcome: Outcome) -> Outcome:
+        """The outcome with its fresh sizes under new names; its facts are learnt."""
+        values, facts = outcome.values, outcome.facts
         if outcome.fresh:
             names = named(outcome.fresh, self.symbols.name)
+            self.created += names.values()  # type: ignore[arg-type]
             values = tuple(substitute(v, names) for v in values)
             facts = tuple(Fact(f.kind, _renamed(f.lhs, names), _renamed(f.rhs, names), f.law) for f in facts)
-        if facts and self._depth == 0:
+        if facts and self.depth == 0:
             self.facts.extend(facts)
             for fact in facts:
                 self.solution.add(fact)
         return Outcome(values)
 
-    def _complain(self, message: str) -> None:
+    def complain(self, message: str) -> None:
+        """Record an error that belongs to no single node."""
         self.diagnostics.append(Diagnostic("error", "", "", message))
 
+    def failed(self, node: Node, message: str) -> Outcome:
+        """The outcome of a call that cannot be made."""
+        title = f"{node[1]}::{node[0]}" if node[1] else node[0]
+        self.diagnostics.append(Diagnostic("error", title, _label(node), message))
+        return Outcome((NOTHING,) * len(node[3]))
 
-class Subgraph:
-    """A graph attribute as a function from input values to output values; names of outer scopes are visible in it."""
+    # -- what is recorded -----------------------------------------------------------------------------------------
 
-    def __init__(self, engine: Engine, handle: Any, scope: Scope) -> None:
-        self._engine, self._scope = engine, scope
-        self._graph = engine.model.subgraph(handle)
+    def mark(self) -> Mark:
+        """How much is recorded so far."""
+        seen, unknown = self.seen, self._unknown_operators
+        return Mark(len(self.diagnostics), len(self.facts), len(self.created), len(seen.calls), len(unknown))
 
-    @property
-    def input_count(self) -> int:
-        """The number of formal inputs."""
-        return len(self._graph.inputs)
-
-    def __call__(self, *inputs: Value) -> list[Value]:
-        engine, graph = self._engine, self._graph
-        scope = Scope(engine.model, graph.constants, self._scope)
-        for (name, declared), value in zip(graph.inputs, inputs, strict=False):
-            scope[name] = (
-                merge(declared, value, "refine", engine._complain) if value is not NOTHING else declared or value
-            )
-        engine._depth += 1
-        try:
-            engine.run_graph(graph, scope, engine.operators)
-        finally:
-            engine._depth -= 1
-        engine.inner = [(g, s) for g, s in engine.inner if g.handle is not graph.handle]
-        engine.inner.append((graph, scope))
-        return [scope[name] for name in graph.outputs]
+    def rewind(self, mark: Mark) -> None:
+        """Forget what was recorded since."""
+        del self.diagnostics[mark.diagnostics :]
+        del self.facts[mark.facts :]
+        del self.created[mark.created :]
+        del self.seen.calls[mark.calls :]
+        del self._unknown_operators[mark.unknown :]
 
 
-def apply(operator: Operator, attributes: Any, values: tuple[Value | None, ...], output_count: int) -> Outcome:
-    """Apply a rule; an error of the node, or of the rule itself, costs this node's results and nothing else."""
-    with Trace() as trace:
-        try:
-            results, note = operator.infer(values, attributes, output_count)
-            error = None
-        except OnnxInferError as e:
-            error = ("error", str(e))
-        except Exception as e:  # a defect of a rule: reported as such, with everything else inferred
-            error = ("defect", f"{type(e).__name__}: {e}")
-        if error is not None:
-            dtypes = operator.safe_dtypes(values, attributes, output_count)
-            return Outcome(tuple(SymTensor(d) for d in dtypes), False, error[1], error=error)
-    if note is None and not trace.facts and not trace.fresh:
-        return Outcome(results)
-    if note is None and trace.notes:
-        note = trace.notes[0]
-    return Outcome(results, False, note, tuple(trace.facts), tuple(trace.fresh))
+class Frame:
+    """A graph being walked: the main graph, a subgraph, or the body of a function that is called."""
+
+    __slots__ = ("call", "graph", "mark", "nodes", "scope", "sorted")
+
+    def __init__(self, graph: Graph, scope: Scope, mark: Mark, call: Call | None = None) -> None:
+        self.graph, self.scope, self.mark, self.call = graph, scope, mark, call
+        self.sorted = False
+        self.nodes: Iterator[Node] = iter(graph.nodes())
+
+    def sort(self, engine: Engine, undefined: UndefinedInput) -> None:
+        """Start again with the nodes in order; a name that an outer graph should give is for that one to look for."""
+        graph, scope, name = self.graph, self.scope, undefined.args[0]
+        if scope.parent is not None and not any(name in node[3] for node in graph.nodes()):
+            raise undefined
+        engine.rewind(self.mark)
+        if self.sorted:
+            engine.complain(f"value '{name}' is read before it is given")
+            scope[name] = NOTHING
+        self.sorted = True
+        for name in graph.literals:
+            scope.pop(name, None)
+        self.nodes = iter(sort_nodes(graph, scope, engine.complain))
 
 
 def _label(node: Node) -> str:
@@ -310,4 +306,4 @@ def _renamed(dim: Dim, names: dict[Var, Dim]) -> Dim:
     return dim if isinstance(dim, int) else dim.substitute(names)
 
 
-__all__ = ["NOTHING", "Attributes", "Engine", "Outcome", "Scope", "Subgraph", "apply"]
+__all__ = ["NOTHING", "Engine", "Outcome", "Scope", "Subgraph", "apply"]

@@ -35,11 +35,13 @@ def merge(declared: Value | None, inferred: Value, policy: ShapeMergePolicy, con
         return inferred
     if isinstance(declared, (SymTensor, Sparse)) and type(declared) is type(inferred):
         return _merge_tensors(declared, inferred, policy, conflict)
-    if isinstance(declared, (Sequence, Optional)) and type(declared) is type(inferred):
+    if isinstance(inferred, (Sequence, Optional)) and isinstance(declared, type(inferred)):
         if declared.elem is None or inferred.elem is None:
             return declared if inferred.elem is None else inferred
         elem = merge(declared.elem, inferred.elem, policy, conflict)
-        return declared if elem is declared.elem else type(declared)(elem)
+        if elem is inferred.elem:
+            return inferred
+        return Sequence(elem, inferred.length) if isinstance(inferred, Sequence) else Optional(elem, inferred.full)
     if isinstance(inferred, SymTensor) and inferred.dtype is None and inferred.shape is None:
         return declared
     if isinstance(declared, SymTensor) and declared.dtype is None and declared.shape is None:

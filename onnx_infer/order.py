@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from .tensor import SymTensor
+from .tensor import SymTensor, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .engine import Scope
-    from .graph import Graph, Node
+    from .graph import Graph, Model, Node
+    from .scope import Scope
 
 
 def sort_nodes(graph: Graph, scope: Scope, complain: Callable[[str], None]) -> list[Node]:
@@ -24,7 +24,8 @@ def sort_nodes(graph: Graph, scope: Scope, complain: Callable[[str], None]) -> l
     readers: dict[int, list[int]] = {}
     missing = [0] * len(nodes)
     for i, node in enumerate(nodes):
-        sources = {producer[name] for name in node[2] if name in producer and not _outer(scope, name)}
+        reads = [*node[2], *captured(scope.model, node)]
+        sources = {producer[name] for name in reads if name in producer and name not in scope.constants}
         missing[i] = len(sources)
         for source in sources:
             readers.setdefault(source, []).append(i)
@@ -41,8 +42,8 @@ def sort_nodes(graph: Graph, scope: Scope, complain: Callable[[str], None]) -> l
     if stuck:
         complain(f"nodes on or behind a cycle are not inferred: {', '.join(_name(nodes[i]) for i in stuck[:5])}")
     for i in order:
-        for name in nodes[i][2]:
-            if name and name not in producer and not _known(scope, name):
+        for name in (*nodes[i][2], *captured(scope.model, nodes[i])):
+            if name and name not in producer and not scope.knows(name):
                 complain(f"input '{name}' of node '{_name(nodes[i])}' is produced by no node")
                 scope[name] = SymTensor(None, None)
     for i in stuck:
@@ -55,10 +56,21 @@ def _name(node: Node) -> str:
     return node[5].name or next(iter(node[3]), "")
 
 
-def _known(scope: Scope, name: str) -> bool:
-    return name in scope or name in scope.constants or (scope.parent is not None and _known(scope.parent, name))
-
-
-def _outer(scope: Scope, name: str) -> bool:
-    """Whether a name is an input or constant of the graph itself."""
-    return name in scope.constants
+def captured(model: Model, node: Node) -> list[str]:
+    """The names that the graphs in a node's attributes, at any depth, read from around them, in order."""
+    if not node[4].has_graphs:
+        return []
+    found: dict[str, None] = {}
+    pending: list[tuple[Any, frozenset[str]]] = [(value, frozenset()) for value in node[4].values.values()]
+    while pending:
+        value, known = pending.pop()
+        if isinstance(value, tuple):
+            pending += [(x, known) for x in value]
+        elif value is not None and not isinstance(value, (int, float, str, Value)):
+            graph = model.subgraph(value)
+            nodes = list(graph.nodes())
+            given = known.union((n for n, _ in graph.inputs), graph.constants, *(node[3] for node in nodes))
+            reads = [name for node in nodes for name in node[2]] + graph.outputs
+            found.update((name, None) for name in reads if name and name not in given)
+            pending += [(x, given) for node in nodes if node[4].has_graphs for x in node[4].values.values()]
+    return list(found)

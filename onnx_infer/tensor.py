@@ -111,45 +111,78 @@ class SymTensor(Value):
         return f"{head}={{{', '.join('?' if x is None else str(x) for x in self.data)}}}"
 
 
-class _Wrapper(Value):
-    """A type around another value."""
+VARIES = Var.fresh("?", origin="differs from element to element")
+"""The size of an axis that differs between the elements of a sequence: no size at all, never the same one twice."""
 
-    __slots__ = ("elem",)
+
+class Sequence(Value):
+    """A sequence of `length` elements (None: not known); `elem` holds what is true of every element.
+
+    `items` are the elements one by one, where they are known and not all alike. Sizes that differ are `VARIES` in
+    `elem`; of the elements of an empty sequence anything is true.
+
+    >>> Sequence(SymTensor(1, (2, 3))), Sequence(SymTensor(1, (2,)), 4)
+    (seq(f32[2, 3]), seq(f32[2]; 4))
+    """
+
+    __slots__ = ("elem", "items", "length")
     elem: Value | None
-    word = ""
+    items: tuple[Value, ...] | None
+    length: Dim | None
 
-    def __new__(cls, elem: Value | None = None) -> Any:
-        key = (cls, elem)
+    def __new__(
+        cls, elem: Value | None = None, length: Dim | None = None, items: tuple[Value, ...] | None = None
+    ) -> Sequence:
+        if items is not None:
+            length = len(items)
+            if all(x is items[0] for x in items):
+                items = None
+        key = (cls, elem, length, items)
         found = _interned.get(key)
         if found is None:
             found = object.__new__(cls)
-            found.elem = elem
+            found.elem, found.length, found.items = elem, length, items
             found = _interned.setdefault(key, found)
+        assert isinstance(found, Sequence)
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.elem,)
+        return Sequence, (self.elem, self.length, self.items)
 
     def __str__(self) -> str:
-        return f"{self.word}({self.elem if self.elem is not None else '?'})"
+        if self.items is not None:
+            return f"seq({', '.join(map(str, self.items))})"
+        elem = "?" if self.elem is None else self.elem
+        return f"seq({elem})" if self.length is None else f"seq({elem}; {self.length})"
 
 
-class Sequence(_Wrapper):
-    """A sequence; `elem` holds what is true of every element.
+class Optional(Value):
+    """An optional value of the type `elem`; `full` says whether there is one, None where that is not known.
 
-    >>> Sequence(SymTensor(1, (2, 3)))
-    seq(f32[2, 3])
+    >>> Optional(SymTensor(1, (2,))), Optional(SymTensor(1), False)
+    (optional(f32[2]), optional(f32[...]; empty))
     """
 
-    __slots__ = ()
-    word = "seq"
+    __slots__ = ("elem", "full")
+    elem: Value | None
+    full: bool | None
 
+    def __new__(cls, elem: Value | None = None, full: bool | None = None) -> Optional:
+        key = (cls, elem, full)
+        found = _interned.get(key)
+        if found is None:
+            found = object.__new__(cls)
+            found.elem, found.full = elem, full
+            found = _interned.setdefault(key, found)
+        assert isinstance(found, Optional)
+        return found
 
-class Optional(_Wrapper):
-    """An optional value of the type `elem`."""
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Optional, (self.elem, self.full)
 
-    __slots__ = ()
-    word = "optional"
+    def __str__(self) -> str:
+        elem = "?" if self.elem is None else self.elem
+        return f"optional({elem})" if self.full is None else f"optional({elem}; {'full' if self.full else 'empty'})"
 
 
 class Map(Value):
@@ -216,8 +249,11 @@ def substitute(value: Value, mapping: Mapping[Var, Dim]) -> Value:
         return value if shape == value.shape and data == value.data else SymTensor(value.dtype, shape, data)
     if isinstance(value, Sparse):
         return Sparse(value.dtype, value.shape and tuple(_replace(d, mapping) for d in value.shape))
-    if isinstance(value, _Wrapper):
-        return value if value.elem is None else type(value)(substitute(value.elem, mapping))
+    if isinstance(value, Sequence):
+        items = value.items and tuple(substitute(x, mapping) for x in value.items)
+        return Sequence(value.elem and substitute(value.elem, mapping), _replace(value.length, mapping), items)
+    if isinstance(value, Optional):
+        return value if value.elem is None else Optional(substitute(value.elem, mapping), value.full)
     if isinstance(value, Map):
         return value if value.value is None else Map(value.key, substitute(value.value, mapping))
     return value

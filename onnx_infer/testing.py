@@ -21,10 +21,12 @@ from symdim import parse
 from . import dtype as dt
 from .engine import apply
 from .errors import OpUsageError, ShapeInferenceError
+from .join import sequence_of
 from .operators import bind
 from .symbols import Symbols
-from .tensor import Map, Optional, Sequence, Sparse, SymTensor, substitute
+from .tensor import VARIES, Map, Optional, Sequence, Sparse, SymTensor, substitute
 from .trace import named
+from .values import Ratio
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from .tensor import Value
 
 _HEAD = re.compile(r"(?:(?P<domain>[\w.]+)::)?(?P<name>\w+)-(?P<version>\d+)(?:\((?P<attributes>.*)\))?$", re.DOTALL)
+_RATIO = re.compile(r"\((.*)\)/\((.*)\)")
 _TENSOR = re.compile(r"(?P<dtype>[\w?]+)\[(?P<dims>.*?)\](?:=\{(?P<data>.*)\})?$", re.DOTALL)
 
 
@@ -65,10 +68,11 @@ def read_value(text: str) -> Value | None:
     (i64[2]={N, 2}, seq(f32[...]), None)
     """
     text = text.strip()
-    for word, wrap in (("seq", Sequence), ("optional", Optional)):
-        if text.startswith(f"{word}("):
-            inner = text[len(word) + 1 : -1]
-            return wrap(None if inner == "?" else read_value(inner))  # type: ignore[no-any-return]
+    if text.startswith("seq("):
+        return _sequence(text[4:-1])
+    if text.startswith("optional("):
+        elem, *state = split(text[9:-1], ";")
+        return Optional(None if elem == "?" else read_value(elem), state[0] == "full" if state else None)
     if text.startswith("sparse("):
         inner_value = read_value(text[7:-1])
         assert isinstance(inner_value, SymTensor)
@@ -82,9 +86,17 @@ def read_value(text: str) -> Value | None:
     if found is None:
         raise ValueError(f"not the text of a value: {text!r}")
     dtype = None if found["dtype"] == "?" else dt.NUMBERS[found["dtype"]]
-    shape = None if found["dims"] == "..." else tuple(parse(d) for d in split(found["dims"]))
+    shape = None if found["dims"] == "..." else tuple(VARIES if d == "?" else parse(d) for d in split(found["dims"]))
     data = None if found["data"] is None else tuple(_element(x, dtype) for x in split(found["data"]))
     return SymTensor(dtype, shape, data)
+
+
+def _sequence(text: str) -> Sequence:
+    elem, *length = split(text, ";")
+    parts = split(text)
+    if len(parts) > 1 and not length:
+        return sequence_of([item for part in parts if (item := read_value(part)) is not None])
+    return Sequence(None if elem == "?" else read_value(elem), parse(length[0]) if length else None)
 
 
 def _element(text: str, dtype: int | None) -> Any:
@@ -94,9 +106,12 @@ def _element(text: str, dtype: int | None) -> Any:
         return {"True": True, "False": False}[text]
     if dtype == dt.STRING:
         return ast.literal_eval(text)
-    if dtype in dt.FLOATS and re.fullmatch(r"-?[\d.]+(e[-+]?\d+)?|-?inf", text):
+    if dtype not in dt.FLOATS:
+        return parse(text)
+    if re.fullmatch(r"-?[\d.]+(e[-+]?\d+)?|-?inf", text):
         return float(text)
-    return parse(text)
+    found = _RATIO.fullmatch(text)
+    return Ratio(parse(found[1]), parse(found[2])) if found else Ratio(parse(text), 1)
 
 
 def read_attributes(text: str) -> dict[str, Any]:

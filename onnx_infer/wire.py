@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .tensor import Map, Optional, Sequence, Sparse, SymTensor
+from .tensor import VARIES, Map, Optional, Sequence, Sparse, SymTensor
 
 if TYPE_CHECKING:
     from .tensor import Dim, Value
@@ -40,7 +40,9 @@ def number_field(number: int, value: int) -> bytes:
 
 
 def dimension(dim: Dim) -> bytes:
-    """A Dimension: a size, or the text of an expression."""
+    """A Dimension: a size, or the text of an expression; one that differs from element to element has no name."""
+    if dim is VARIES:
+        return b""
     return number_field(1, dim) if isinstance(dim, int) else field(2, str(dim).encode("utf-8", "surrogatepass"))
 
 

@@ -1,0 +1,49 @@
+"""One rule applied to one node: its results with what goes with them, or what went wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .errors import OnnxInferError
+from .scope import UndefinedInput
+from .tensor import SymTensor
+from .trace import Fact, Trace
+
+if TYPE_CHECKING:
+    from symdim import Var
+
+    from .binding import Operator
+    from .tensor import Value
+
+
+class Outcome(NamedTuple):
+    """What a rule said of a node: its results and what goes with them. `plain` if there is nothing but results."""
+
+    values: tuple[Value, ...]
+    plain: bool = True
+    note: str | None = None
+    facts: tuple[Fact, ...] = ()
+    fresh: tuple[Var, ...] = ()
+    error: tuple[str, str] | None = None
+
+
+def apply(operator: Operator, attributes: Any, values: tuple[Value | None, ...], output_count: int) -> Outcome:
+    """Apply a rule; an error of the node, or of the rule itself, costs this node's results and nothing else."""
+    with Trace() as trace:
+        try:
+            results, note = operator.infer(values, attributes, output_count)
+            error = None
+        except OnnxInferError as e:
+            error = ("error", str(e))
+        except UndefinedInput:
+            raise
+        except Exception as e:  # a defect of a rule: reported as such, with everything else inferred
+            error = ("defect", f"{type(e).__name__}: {e}")
+        if error is not None:
+            dtypes = operator.safe_dtypes(values, attributes, output_count)
+            return Outcome(tuple(SymTensor(d) for d in dtypes), False, error[1], error=error)
+    if note is None and not trace.facts and not trace.fresh:
+        return Outcome(results)
+    if note is None and trace.notes:
+        note = trace.notes[0]
+    return Outcome(results, False, note, tuple(trace.facts), tuple(trace.fresh))
