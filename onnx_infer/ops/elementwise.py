@@ -132,14 +132,18 @@ op("BitwiseOr", data=_known(lambda x, y: x | y))(broadcast_binary)
 op("BitwiseXor", data=_known(lambda x, y: x ^ y))(broadcast_binary)
 
 
-def _shifted(X: Any, Y: Any, direction: str, output_dtype: int | None) -> Any:
-    """`x * 2**y` or `x // 2**y` for shifts within the width; before BitShift-28 others are not defined."""
+def _shifted(X: Any, Y: Any, direction: str, output_dtype: int | None, since_version: int) -> Any:
+    """`x * 2**y` or `x // 2**y`; shifts beyond the width leave the sign, and are not defined before BitShift-28."""
     bits = dt.BITS.get(output_dtype or 0, 0)
 
     def shift(x: Element, y: Element) -> Element:
-        if isinstance(y, Expr) or not 0 <= y < bits:
+        if isinstance(y, Expr):
             return None
-        return x * 2**y if direction == "LEFT" else x // 2**y
+        if 0 <= y < bits:
+            return x * 2**y if direction == "LEFT" else x // 2**y
+        if since_version < 28 or isinstance(x, Expr):
+            return None
+        return -1 if direction == "RIGHT" and x < 0 else 0
 
     return values.lift(shift, 2)(X, Y)
 
@@ -203,11 +207,13 @@ def parametric_relu_of_channels(X: SymTensor) -> Shape:
 
 
 @op("PRelu", since=7, data=_parametric_relu)
-def parametric_relu(X: SymTensor, slope: SymTensor) -> Shape:
+def parametric_relu(X: SymTensor, slope: AnyRank) -> Shape:
     """X's shape, to which the slope broadcasts one way (PRelu-7 to 16).
 
     onnxruntime broadcasts both ways; of two symbols the result is right for either reading.
     """
+    if slope.shape is None:
+        return X.dims
     broadcast_to(X.dims, slope.dims, "slope")
     return broadcast(X.dims, slope.dims)
 
