@@ -19,7 +19,7 @@ from symdim.errors import SymdimError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import TypeAlias
 
     from symdim.variable import Var
@@ -56,7 +56,14 @@ def as_dim(value: object) -> Dim | None:
     return None
 
 
-def _remember(memo: Memo, key: tuple[object, object], result: Dim) -> Dim:
+def _computed(
+    memo: Memo, key: tuple[object, object], operation: Callable[[Dim, Dim], Dim], left: Expr, right: object
+) -> Dim:
+    """The result of an operator, remembered; NotImplemented for an operand that is no dimension."""
+    other = right if type(right) is int else as_dim(right)
+    if other is None:
+        return NotImplemented
+    result = operation(left, other)
     if len(memo) >= CACHE_SIZE:
         memo.clear()
     memo[key] = result
@@ -74,14 +81,14 @@ class Expr:
     True
     """
 
-    __slots__ = ("__weakref__", "_bounds", "_names", "_order", "const", "fingerprint", "parts", "terms")
+    __slots__ = ("__weakref__", "_bounds", "_names", "_order", "const", "fingerprint", "height", "parts", "terms")
     __match_args__: tuple[str, ...] = ("args",)
 
     terms: dict[Expr, int] | None  # unit -> coefficient, never 0; None when this node is a unit
     const: int
     parts: object  # what a unit is made of: see each class; None for a sum
     fingerprint: int  # value of the polynomial at a fixed pseudo-random point, modulo a prime (interning.py)
-    height: int = 0  # nesting depth of divisions and maxima in a unit
+    height: int  # nesting depth of divisions and maxima; 0 for a polynomial in variables
     _bounds: Interval | None
     _names: tuple[str, ...] | None
     _order: tuple[object, ...] | None
@@ -97,20 +104,20 @@ class Expr:
     def __add__(self, other: Dim) -> Dim:
         key = (other, self) if type(other) is int else (self, other)
         try:
-            return _sums[key]
-        except (KeyError, TypeError):
-            right = as_dim(other)
-        return NotImplemented if right is None else _remember(_sums, key, canonical.add(self, right))
+            found = _sums.get(key)
+        except TypeError:  # not hashable
+            return NotImplemented
+        return _computed(_sums, key, canonical.add, self, other) if found is None else found
 
     __radd__ = __add__
 
     def __sub__(self, other: Dim) -> Dim:
         key = (other, self) if type(other) is int else (self, other)
         try:
-            return _differences[key]
-        except (KeyError, TypeError):
-            right = as_dim(other)
-        return NotImplemented if right is None else _remember(_differences, key, canonical.subtract(self, right))
+            found = _differences.get(key)
+        except TypeError:  # not hashable
+            return NotImplemented
+        return _computed(_differences, key, canonical.subtract, self, other) if found is None else found
 
     def __rsub__(self, other: int) -> Dim:
         left = as_dim(other)
@@ -119,20 +126,20 @@ class Expr:
     def __mul__(self, other: Dim) -> Dim:
         key = (other, self) if type(other) is int else (self, other)
         try:
-            return _products[key]
-        except (KeyError, TypeError):
-            right = as_dim(other)
-        return NotImplemented if right is None else _remember(_products, key, canonical.multiply(self, right))
+            found = _products.get(key)
+        except TypeError:  # not hashable
+            return NotImplemented
+        return _computed(_products, key, canonical.multiply, self, other) if found is None else found
 
     __rmul__ = __mul__
 
     def __floordiv__(self, other: Dim) -> Dim:
         key = (other, self) if type(other) is int else (self, other)
         try:
-            return _quotients[key]
-        except (KeyError, TypeError):
-            right = as_dim(other)
-        return NotImplemented if right is None else _remember(_quotients, key, canonical.floordiv(self, right))
+            found = _quotients.get(key)
+        except TypeError:  # not hashable
+            return NotImplemented
+        return _computed(_quotients, key, canonical.floordiv, self, other) if found is None else found
 
     def __rfloordiv__(self, other: int) -> Dim:
         left = as_dim(other)
@@ -141,10 +148,10 @@ class Expr:
     def __mod__(self, other: Dim) -> Dim:
         key = (other, self) if type(other) is int else (self, other)
         try:
-            return _remainders[key]
-        except (KeyError, TypeError):
-            right = as_dim(other)
-        return NotImplemented if right is None else _remember(_remainders, key, canonical.mod(self, right))
+            found = _remainders.get(key)
+        except TypeError:  # not hashable
+            return NotImplemented
+        return _computed(_remainders, key, canonical.mod, self, other) if found is None else found
 
     def __rmod__(self, other: int) -> Dim:
         left = as_dim(other)
@@ -246,13 +253,13 @@ class Add(Expr):
 class Mul(Expr):
     """A product of at least two `args`; as a unit, `parts` is a dict {atom: exponent}."""
 
-    __slots__ = ("height",)
+    __slots__ = ()
 
 
 class FloorDiv(Expr):
     """`floor(args[0] / args[1])`; `parts` is (numerator, divisor)."""
 
-    __slots__ = ("height",)
+    __slots__ = ()
     parts: tuple[Dim, Dim]
 
 
@@ -271,7 +278,7 @@ class Min(Expr):
 class Max(Expr):
     """The greatest of at least two `args`; `parts` is the tuple of them as dimensions."""
 
-    __slots__ = ("height",)
+    __slots__ = ()
     parts: tuple[Dim, ...]
 
 

@@ -41,10 +41,7 @@ def maximum(*dims: Dim) -> Dim:
     """
     if not dims:
         raise TypeError("maximum of no dimensions")
-    sums: list[Sum] = []
-    for dim in dims:
-        _flatten(checked(dim), sums)
-    return _maximum(sums)
+    return _maximum([_sum(checked(dim)) for dim in dims])
 
 
 def minimum(*dims: Dim) -> Dim:
@@ -57,51 +54,59 @@ def minimum(*dims: Dim) -> Dim:
     """
     if not dims:
         raise TypeError("minimum of no dimensions")
-    sums: list[Sum] = []
-    for dim in dims:
-        _flatten(scale(checked(dim), -1), sums)
-    return scale(_maximum(sums), -1)
+    return scale(_maximum([_sum(scale(checked(dim), -1)) for dim in dims]), -1)
 
 
-def _flatten(dim: Dim, sums: list[Sum]) -> None:
+def _sum(dim: Dim) -> Sum:
     terms, const = terms_of(dim)
-    found = [unit for unit in terms if type(unit) is Max]
-    if len(found) != 1 or terms[found[0]] < 0 or len(found[0].parts) > _FLAT:
-        sums.append((dict(terms), const))
-        return
-    (inner,) = found
-    k = terms[inner]
-    for part in inner.parts:
-        part_terms, part_const = terms_of(part)
-        expanded = {unit: c for unit, c in terms.items() if unit is not inner}
-        accumulate(expanded, part_terms, k)
-        sums.append((expanded, const + k * part_const))
+    return dict(terms), const
+
+
+def _flatten(sums: list[Sum]) -> list[Sum]:
+    """The sums with each single `k*max(a, b) + rest`, k > 0, as `k*a + rest` and `k*b + rest`."""
+    flat: list[Sum] = []
+    for terms, const in sums:
+        found = [unit for unit in terms if type(unit) is Max]
+        if len(found) != 1 or terms[found[0]] < 0 or len(flat) + len(found[0].parts) > _FLAT:
+            flat.append((terms, const))
+            continue
+        (inner,) = found
+        k = terms.pop(inner)
+        for part in inner.parts:
+            part_terms, part_const = terms_of(part)
+            expanded = dict(terms)
+            accumulate(expanded, part_terms, k)
+            flat.append((expanded, const + k * part_const))
+    return flat
 
 
 def _maximum(sums: list[Sum]) -> Dim:
-    """The maximum of sums, whose dicts are taken over."""
+    """The maximum of sums, whose dicts are taken over.
+
+    Ends: a round that changes anything flattens a maximum into parts nested less deeply, or drops a sum.
+    """
     shift: Terms = {}
     offset = 0
-    sums = _distinct(sums)
-    while len(sums) > 1:
+    while True:
         count = len(sums)
+        sums = _undominated(_distinct(_flatten(sums)))
+        if len(sums) == 1:
+            ((terms, const),) = sums
+            accumulate(shift, terms)
+            return sum_of(shift, offset + const)
         least: Terms = {}
         for unit in {unit: None for terms, _ in sums for unit in terms}:
             low = min([terms.get(unit, 0) for terms, _ in sums])
             if low:
                 least[unit] = low
         low = min([const for _, const in sums])
+        if not least and not low and len(sums) == count:
+            break
         accumulate(shift, least)
         offset += low
         for terms, _ in sums:
             accumulate(terms, least, -1)
-        sums = _undominated([(terms, const - low) for terms, const in sums])
-        if len(sums) == count:
-            break
-    if len(sums) == 1:
-        ((terms, const),) = sums
-        accumulate(shift, terms)
-        return sum_of(shift, offset + const)
+        sums = [(terms, const - low) for terms, const in sums]
     g = gcd(*[const for _, const in sums], *[k for terms, _ in sums for k in terms.values()])
     parts = [sum_of({unit: k // g for unit, k in terms.items()}, const // g) for terms, const in sums]
     accumulate(shift, {maximum_atom(tuple(sorted(parts, key=dim_order))): g})

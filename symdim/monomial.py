@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symdim.expr import CACHE_SIZE, Expr, Mul
 from symdim.interning import PRIME, find_unit, publish
-from symdim.order import height_of, names_of
+from symdim.order import names_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _new_unit(powers: Powers, fingerprint: int) -> Expr:
         if atom.terms is not None:
             names_of(atom)
             bounds.bounds_of(atom)  # now, so that later questions never recurse through nested factors
-            height = max(height, 1 + height_of(atom))
+            height = max(height, 1 + atom.height)
         elif atom.height > height:
             height = atom.height
     node.height = height

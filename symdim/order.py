@@ -39,11 +39,7 @@ def merged_names(nodes: Iterable[Dim]) -> tuple[str, ...]:
 
 def height_of(node: Dim) -> int:
     """How deep divisions and maxima are nested in a dimension; 0 for a polynomial in variables."""
-    if isinstance(node, int):
-        return 0
-    if node.terms is None:
-        return node.height
-    return max([unit.height for unit in node.terms], default=0)
+    return 0 if isinstance(node, int) else node.height
 
 
 def _atom_order(atom: Expr) -> tuple[object, ...]:

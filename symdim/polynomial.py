@@ -38,10 +38,16 @@ def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
     found = find_sum(fingerprint, terms, const)
     if found is not None:
         return found
-    node: Expr = object.__new__(class_of(terms, const))
+    height = 0
+    for unit in terms:
+        if unit.height > height:
+            height = unit.height
+    kind = class_of(terms, const) if height else Add if const or len(terms) > 1 else Mul
+    node: Expr = object.__new__(kind)
     node.terms = terms
     node.const = const
     node.fingerprint = fingerprint
+    node.height = height
     node.parts = node._bounds = node._names = node._order = None
     return publish(node)
 
@@ -53,6 +59,7 @@ def constant(value: int) -> Const:
     node: Const = object.__new__(Const)
     node.terms = {}
     node.const = int(value)
+    node.height = 0
     node.fingerprint = value % PRIME
     node.parts = node._names = node._order = None
     node._bounds = (value, value)

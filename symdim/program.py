@@ -71,7 +71,7 @@ def rebuilt(steps: list[Step]) -> Expr:
         if kind == "var":
             _, (owner, serial), name, lo, hi, limit, origin = step  # type: ignore[misc]
             at_most = None if limit is None else dim(limit)  # type: ignore[has-type]
-            node = scope_of(owner, serial).entered(name, lo, hi, at_most, origin)  # type: ignore[has-type]
+            node = scope_of(owner, serial).restored(name, lo, hi, at_most, origin)  # type: ignore[has-type]
         elif kind == "sum":
             _, const, terms = step
             made = sum_of({nodes[i]: k for i, k in terms}, const)  # type: ignore[arg-type, attr-defined]

@@ -65,6 +65,10 @@ class Pattern:
                 return False
         return True
 
+    def rigid(self) -> bool:
+        """Whether it may leave no constant: `5 % d + 2` is not `5 + ...`, and `max(N, 5) - N` is not `5 - min(N, 5)`."""
+        return not self.operands[0][0] if self.kind is Mod else self.coefficient < 0
+
     def interval(self) -> Interval:
         """Bounds of the core, from its operands' terms alone."""
         ranges = [bounds.linear_bounds(*operand) for operand in self.operands]
@@ -101,17 +105,25 @@ def _remainders(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms) -> I
         accumulate(core, d_terms, -1, atom)
         accumulate(core, {atom: -d_const} if d_const else {})
         yield Pattern(Mod, [(n_terms, n_const), (d_terms, d_const)], -coefficient // scale, outer, core, n_const)
-        flipped = {u: -k for u, k in core.items()}
-        x_terms = {u: -k for u, k in n_terms.items()}
-        if d_terms:
+        if _reflects(n_terms, d_terms, scale, divisor):
+            flipped = {u: -k for u, k in core.items()}
+            x_terms = {u: -k for u, k in n_terms.items()}
             accumulate(flipped, d_terms)
-            x_const = -1 - n_const
-        else:
-            x_const = d_const - 1 - n_const
-        const = -1 - n_const + d_const
-        yield Pattern(Mod, [(x_terms, x_const), (d_terms, d_const)], coefficient // scale, outer, flipped, const)
+            x_const = -1 - n_const + (0 if d_terms else d_const)
+            const = -1 - n_const + d_const
+            yield Pattern(Mod, [(x_terms, x_const), (d_terms, d_const)], coefficient // scale, outer, flipped, const)
     if not d_terms and len(terms) <= _NESTED and gcd(coefficient, divisor) > 1:
         yield from _nested_remainders(atom, coefficient, outer, terms)
+
+
+def _reflects(n_terms: Terms, d_terms: Terms, scale: int, divisor: Dim) -> bool:
+    """Whether the constructor makes `-1 - n//d` of `(-1 - n)//d`: d >= 1, and no coefficient is half of d's, whose
+    remainder does not change its sign."""
+    if d_terms:
+        lo, _ = bounds.bounds_of(divisor)
+        if lo is None or lo < 1:
+            return False
+    return all([2 * abs(k) != abs(scale) for k in n_terms.values()])
 
 
 def _nested_remainders(atom: FloorDiv, coefficient: int, outer: Expr | None, terms: Terms) -> Iterator[Pattern]:
@@ -157,11 +169,11 @@ def _candidates(unit: Expr, terms: Terms, const: int) -> list[Pattern]:
     coefficient = terms.get(unit, 0)
     found: list[Pattern] = []
     for atom in powers_of(unit) if coefficient else ():
-        if type(atom) is Max and coefficient < 0:
+        if type(atom) is Max:
             found.append(_minimum(unit, coefficient, atom))
         elif type(atom) is FloorDiv:
             found += _remainders(unit, coefficient, atom, terms)
-    found = [p for p in found if p.within(terms) and (p.operands[0][0] or p.unit or p.const == const)]
+    found = [p for p in found if p.within(terms) and (p.unit or p.const == const or not p.rigid())]
     return sorted(found, key=lambda p: (abs(const - p.const), p.coefficient < 0))
 
 
@@ -183,10 +195,9 @@ def _size(atom: Expr) -> int:
 
 def class_of(terms: Terms, const: int) -> type[Expr]:
     """The node class of a sum that is no unit: what it reads as, as a whole."""
-    if any([unit.height for unit in terms]):
-        pattern = whole(terms, const)
-        if pattern is not None:
-            return pattern.kind if pattern.unit is None and pattern.coefficient == 1 else Mul
+    pattern = whole(terms, const)
+    if pattern is not None:
+        return pattern.kind if pattern.unit is None and pattern.coefficient == 1 else Mul
     return Mul if len(terms) == 1 and const == 0 else Add
 
 

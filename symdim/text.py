@@ -82,7 +82,7 @@ def _pieces(node: Expr, place: int) -> list[Piece]:
     if isinstance(node, Mul):
         coefficient, powers = factors_of(node)
         pieces = _product(coefficient, powers)
-        free = place <= _TERM or (place == _OPERAND and coefficient > 0) or (place == _FACTOR and len(pieces) == 2)
+        free = place <= _TERM or (place == _OPERAND and coefficient > 0) or (place == _FACTOR and coefficient == 1 == len(powers))
     elif isinstance(node, Add):
         pieces = _sum(args_of(node))
         free = place == 0
@@ -95,14 +95,15 @@ def _pieces(node: Expr, place: int) -> list[Piece]:
 
 def _sum(args: tuple[Expr, ...]) -> list[Piece]:
     pieces: list[Piece] = []
+    positive: list[Piece]
     for arg in args:
         if isinstance(arg, Const):
             coefficient, positive = arg.value, [str(abs(arg.value))]
         elif isinstance(arg, Mul):
             coefficient, powers = factors_of(arg)
-            positive = _product(abs(coefficient), powers)  # type: ignore[assignment]
+            positive = _product(abs(coefficient), powers, negated=not pieces and coefficient < 0)
         else:
-            coefficient, positive = 1, [(arg, _TERM)]  # type: ignore[list-item]
+            coefficient, positive = 1, [(arg, _TERM)]
         if pieces:
             pieces.append(" + " if coefficient > 0 else " - ")
         elif coefficient < 0:
@@ -111,13 +112,13 @@ def _sum(args: tuple[Expr, ...]) -> list[Piece]:
     return pieces
 
 
-def _product(coefficient: int, powers: list[tuple[Expr, int]]) -> list[Piece]:
+def _product(coefficient: int, powers: list[tuple[Expr, int]], negated: bool = False) -> list[Piece]:
     pieces: list[Piece] = []
     if coefficient == -1:
         pieces.append("-")
     elif coefficient != 1:
         pieces += [str(coefficient), "*"]
-    alone = len(powers) == 1 and coefficient == 1
+    alone = len(powers) == 1 and coefficient == 1 and not negated
     for base, exponent in powers:
         if exponent == 1:
             pieces.append((base, _TERM if alone else _FACTOR))

@@ -67,12 +67,27 @@ class Scope:
             if found is None:
                 if lo is not None and lo < 0:
                     raise BoundsError(f"a dimension is not negative, but {name!r} would have bounds {lo}..{_end(hi)}")
-                found = make_variable(self, name, 1 if lo is None else lo, hi, at_most, origin)
-                self._vars[name] = ref(found)
-                if len(self._vars) > self._capacity:
-                    self._vars = {name: held for name, held in self._vars.items() if held() is not None}
-                    self._capacity = max(64, 2 * len(self._vars))
+                found = self._enter(make_variable(self, name, 1 if lo is None else lo, hi, at_most, origin))
             return found
+
+    def restored(
+        self, name: str, lo: int | None, hi: int | None, at_most: Dim | None, origin: object
+    ) -> Var:
+        """The variable a pickle names: the one alive here, which must have the same bounds, or a new one."""
+        with _lock:
+            found = self._find(name)
+            if found is None:
+                return self._enter(make_variable(self, name, lo, hi, at_most, origin))
+            if (found.lo, found.hi) != (lo, hi):
+                return self.var(name, lo, hi)
+            return found
+
+    def _enter(self, variable: Var) -> Var:
+        self._vars[variable.name] = ref(variable)
+        if len(self._vars) > self._capacity:
+            self._vars = {name: held for name, held in self._vars.items() if held() is not None}
+            self._capacity = max(64, 2 * len(self._vars))
+        return variable
 
     def _find(self, name: str) -> Var | None:
         held = self._vars.get(name)
@@ -155,7 +170,7 @@ def make_variable(
         raise BoundsError(f"{name!r} would have bounds {lo}..{_end(hi)}")
     node: Var = object.__new__(Var)
     node.terms = None
-    node.const = 0
+    node.const = node.height = 0
     node.parts = None
     salt = 0 if scope is _default else mixed(scope.serial)
     node.fingerprint = text_fingerprint(name) if not salt else mixed(text_fingerprint(name) ^ salt)
