@@ -1,0 +1,220 @@
+"""The operators of ai.onnx.ml: feature engineering, linear models, support vector machines, tree ensembles.
+
+A vector (F,) stands for one row where an operator works on rows (N, F).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onnx_infer import dtype as dt
+from onnx_infer.errors import Unknown, require
+from onnx_infer.geometry import exact_quotient, unify
+from onnx_infer.registry import op
+from onnx_infer.tensor import Map, Sequence, SymTensor
+from onnx_infer.trace import fresh
+from symdim import product
+
+if TYPE_CHECKING:
+    from onnx_infer.ops.kinds import AnyRank, Dim, Shape, Value, Variadic
+
+DOMAIN = "ai.onnx.ml"
+
+
+def rows(X: SymTensor) -> Dim:
+    """The number of rows N of (N, F); a vector (F,) is one."""
+    require(X.rank in (1, 2), "the rank must be 1 or 2", X.rank)
+    return X.dims[0] if X.rank == 2 else 1
+
+
+def length(*lists: tuple[Any, ...] | None) -> int:
+    """The length of the one list that is given, 0 if none is."""
+    return max(len(values or ()) for values in lists)
+
+
+def one_of(what: str, *lists: tuple[Any, ...] | None) -> int:
+    """The length of the one list that must be given."""
+    require(sum(values is not None for values in lists) == 1, f"exactly one of {what} must be given")
+    return length(*lists)
+
+
+@op("Binarizer", "Imputer", "Scaler", domain=DOMAIN)
+def same_shape(X: AnyRank) -> Shape | None:
+    """X -> the same shape (Binarizer-1, Imputer-1, Scaler-1)."""
+    return X.shape
+
+
+@op("Normalizer", domain=DOMAIN)
+def normalizer(X: SymTensor) -> Shape:
+    """(N, C) or (C,) -> the same shape (Normalizer-1)."""
+    require(X.rank in (1, 2), "the rank must be 1 or 2", X.rank)
+    return X.dims
+
+
+def _opposite(X: AnyRank) -> int | None:
+    """Strings become integers, integers strings."""
+    return None if X.dtype is None else dt.INT64 if X.dtype == dt.STRING else dt.STRING
+
+
+def _encoded(values_tensor: SymTensor | None, values_strings: Any, values_int64s: Any, values_floats: Any) -> int:
+    """The element type of the `values_*` attribute that is given."""
+    tensor = None if values_tensor is None else (values_tensor,)
+    one_of("the values_* attributes", tensor, values_strings, values_int64s, values_floats)
+    if values_tensor is not None:
+        return values_tensor.dtype or dt.INT64
+    return dt.STRING if values_strings is not None else dt.INT64 if values_int64s is not None else dt.FLOAT
+
+
+op("CategoryMapper", domain=DOMAIN, dtype=_opposite)(same_shape)
+op("LabelEncoder", domain=DOMAIN, dtype=_opposite)(same_shape)
+op("LabelEncoder", domain=DOMAIN, since=2, dtype=_encoded)(same_shape)
+
+
+@op("OneHotEncoder", domain=DOMAIN)
+def one_hot_encoder(
+    X: SymTensor, *, cats_int64s: tuple[int, ...] | None, cats_strings: tuple[str, ...] | None
+) -> Shape:
+    """shape -> (*shape, number of categories) (OneHotEncoder-1)."""
+    return (*X.dims, one_of("cats_int64s and cats_strings", cats_int64s, cats_strings))
+
+
+def _extract(X: Any, Y: Any) -> Any:
+    size = X.shape[-1]
+    if not all(isinstance(i, int) and 0 <= i < size for i in Y.ravel()):
+        raise Unknown("an index is not known")
+    return np.atleast_2d(X)[..., [int(i) for i in Y.ravel()]]
+
+
+@op("ArrayFeatureExtractor", domain=DOMAIN, data=_extract)
+def array_feature_extractor(X: SymTensor, Y: SymTensor) -> Shape:
+    """(*batch, F), K indices of any shape -> (*batch, K); of a vector (1, K) (ArrayFeatureExtractor-1)."""
+    require(X.rank >= 1, "the rank of X must be at least 1", X.rank)
+    return (*(X.dims[:-1] or (1,)), Y.size)
+
+
+@op("FeatureVectorizer", domain=DOMAIN)
+def feature_vectorizer(X: Variadic, *, inputdimensions: tuple[int, ...] | None) -> Shape:
+    """(N, C_i) or (C_i,) each -> (N, the sum of inputdimensions, else of the C_i) (FeatureVectorizer-1)."""
+    require(len(X) == len(inputdimensions or X), "inputdimensions must have one element per input", len(X))
+    for x in X:
+        require(x.rank >= 1, "the rank must be at least 1", x.rank)
+    batches = [x.dims[0] if x.rank > 1 else 1 for x in X]
+    batch = batches[0]
+    for other in batches[1:]:
+        batch = unify(batch, other, "numbers of rows")
+    width: Dim = 0
+    for i, x in enumerate(X):
+        width += inputdimensions[i] if inputdimensions else product(x.dims[1:] if x.rank > 1 else x.dims)
+    return (batch, width)
+
+
+# -- models ------------------------------------------------------------------------------------------------------------
+
+
+@op("LinearRegressor", domain=DOMAIN)
+def linear_regressor(X: SymTensor, *, targets: int) -> Shape:
+    """(N, F) -> (N, targets) (LinearRegressor-1)."""
+    return (rows(X), targets)
+
+
+@op("SVMRegressor", domain=DOMAIN)
+def svm_regressor(X: SymTensor) -> Shape:
+    """(N, F) -> (N, 1) (SVMRegressor-1)."""
+    return (rows(X), 1)
+
+
+def _label_dtype(classlabels_strings: Any) -> list[int | None]:
+    """Labels are strings where such are given, else integers; the scores are as the schema says."""
+    return [dt.STRING if classlabels_strings else dt.INT64, None]
+
+
+@op("LinearClassifier", domain=DOMAIN, dtype=_label_dtype)
+def linear_classifier(
+    X: SymTensor, *, coefficients: tuple[float, ...], intercepts: tuple[float, ...] | None,
+    classlabels_ints: tuple[int, ...] | None, classlabels_strings: tuple[str, ...] | None,
+) -> list[Shape]:  # fmt: skip
+    """(N, F) -> labels (N,), scores (N, E) (LinearClassifier-1).
+
+    E is the number of intercepts, one per set of F coefficients; one set that tells two labels gives 2 scores.
+    """
+    batch = rows(X)
+    scores: Dim = length(intercepts) or exact_quotient(len(coefficients), X.dims[-1], "the number of coefficients")
+    if length(classlabels_ints, classlabels_strings) == 2 and scores == 1:
+        scores = 2
+    return [(batch,), (batch, scores)]
+
+
+@op("SVMClassifier", domain=DOMAIN, dtype=_label_dtype)
+def svm_classifier(
+    X: SymTensor, *, classlabels_ints: tuple[int, ...] | None, classlabels_strings: tuple[str, ...] | None,
+    vectors_per_class: tuple[int, ...] | None, prob_a: tuple[float, ...] | None,
+) -> list[Shape]:  # fmt: skip
+    """(N, F) -> labels (N,), scores (N, E) of C classes (SVMClassifier-1).
+
+    E = C(C - 1)/2, one score per pair of classes, where there are support vectors but no probabilities, else C; two
+    classes have two scores.
+    """
+    batch, classes = rows(X), length(classlabels_ints, classlabels_strings)
+    pairwise = any(vectors_per_class or ()) and not prob_a and classes != 2
+    scores: Dim = classes * (classes - 1) // 2 if pairwise else classes
+    return [(batch,), (batch, scores or fresh("the number of scores without classes"))]
+
+
+@op("TreeEnsembleClassifier", domain=DOMAIN, dtype=_label_dtype)
+def tree_ensemble_classifier(
+    X: SymTensor, *, classlabels_int64s: tuple[int, ...] | None, classlabels_strings: tuple[str, ...] | None
+) -> list[Shape]:
+    """(N, F) -> labels (N,), scores (N, number of labels) (TreeEnsembleClassifier-1, 3, 5)."""
+    require(X.rank == 2, "the rank of X must be 2", X.rank)
+    scores = one_of("classlabels_int64s and classlabels_strings", classlabels_int64s, classlabels_strings)
+    return [(X.dims[0],), (X.dims[0], scores)]
+
+
+@op("TreeEnsembleRegressor", "TreeEnsemble", domain=DOMAIN)
+def tree_ensemble(X: SymTensor, *, n_targets: int | None) -> Shape:
+    """(N, F) -> (N, n_targets) (TreeEnsembleRegressor-1, 3, 5; TreeEnsemble-5)."""
+    require(X.rank == 2, "the rank of X must be 2", X.rank)
+    return (X.dims[0], fresh("n_targets is not given") if n_targets is None else n_targets)
+
+
+# -- maps --------------------------------------------------------------------------------------------------------------
+
+
+def _cast_dtype(cast_to: str) -> int:
+    casts = {"TO_FLOAT": dt.FLOAT, "TO_STRING": dt.STRING, "TO_INT64": dt.INT64}
+    require(cast_to in casts, f"cast_to is none of {', '.join(casts)}", cast_to)
+    return casts[cast_to]
+
+
+def _map_value_dtype(X: Value) -> int | None:
+    return X.value.dtype if isinstance(X, Map) and isinstance(X.value, SymTensor) else None
+
+
+@op("CastMap", domain=DOMAIN, dtype=_cast_dtype)
+def cast_map(X: Value, *, map_form: str, max_map: int) -> Shape:
+    """A map -> (1, number of its entries), SPARSE: (1, max_map) (CastMap-1)."""
+    require(map_form in ("DENSE", "SPARSE"), "map_form is neither DENSE nor SPARSE", map_form)
+    return (1, max_map if map_form == "SPARSE" else fresh("the number of entries of the map"))
+
+
+@op("DictVectorizer", domain=DOMAIN, dtype=_map_value_dtype)
+def dict_vectorizer(
+    X: Value, *, int64_vocabulary: tuple[int, ...] | None, string_vocabulary: tuple[str, ...] | None
+) -> Shape:
+    """A map -> (1, size of the vocabulary) (DictVectorizer-1)."""
+    return (1, one_of("int64_vocabulary and string_vocabulary", int64_vocabulary, string_vocabulary))
+
+
+@op("ZipMap", domain=DOMAIN)
+def zip_map(
+    X: AnyRank, *, classlabels_int64s: tuple[int, ...] | None, classlabels_strings: tuple[str, ...] | None
+) -> Value:
+    """(N, C) -> a sequence of N maps from C labels to scalars; of a vector (C,) one map (ZipMap-1)."""
+    count = one_of("classlabels_int64s and classlabels_strings", classlabels_int64s, classlabels_strings)
+    batch = None if X.shape is None else rows(X)
+    if X.shape is not None:
+        unify(X.dims[-1], count, "the last axis and the number of labels")
+    key = dt.STRING if classlabels_strings is not None else dt.INT64
+    return Sequence(Map(key, SymTensor(dt.FLOAT, ())), batch)

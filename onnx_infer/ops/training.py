@@ -1,0 +1,53 @@
+"""The operators of ai.onnx.preview.training: one step of an optimizer, and gradients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.errors import require
+from onnx_infer.geometry import unify_shapes
+from onnx_infer.registry import op
+from onnx_infer.tensor import SymTensor
+
+if TYPE_CHECKING:
+    from onnx_infer.ops.kinds import AnyRanks, Value
+
+DOMAIN = "ai.onnx.preview.training"
+
+
+def _step(inputs: tuple[SymTensor, ...], roles: int) -> list[Value]:
+    """The outputs of a step on n tensors: `inputs` holds the tensors, their gradients, then their states, n each.
+
+    A tensor, its gradient and its states have one shape. The outputs are the new tensors, then the new states.
+    """
+    require(len(inputs) % roles == 0, f"the number of inputs must be R, T and a multiple of {roles}", len(inputs))
+    n = len(inputs) // roles
+    shapes = []
+    for i in range(n):
+        known = [x.shape for x in inputs[i::n] if x.shape is not None]
+        shape = known[0] if known else None
+        for other in known[1:]:
+            shape = unify_shapes(shape or (), other, "shapes of a tensor, its gradient and its states")
+        shapes.append(shape)
+    kept = (*inputs[:n], *inputs[2 * n :])
+    return [SymTensor(x.dtype, shapes[i % n]) for i, x in enumerate(kept)]
+
+
+@op("Adagrad", "Momentum", domain=DOMAIN)
+def one_state(inputs: AnyRanks) -> list[Value]:
+    """X.., G.., S.. -> new X.., new S.. of the same shapes (Adagrad-1, Momentum-1)."""
+    return _step(inputs, 3)
+
+
+@op("Adam", domain=DOMAIN)
+def adam(inputs: AnyRanks) -> list[Value]:
+    """X.., G.., V.., H.. -> new X.., new V.., new H.. of the same shapes (Adam-1)."""
+    return _step(inputs, 4)
+
+
+@op("Gradient", domain=DOMAIN)
+def gradient(Inputs: AnyRanks, *, xs: tuple[str, ...], zs: tuple[str, ...] = ()) -> list[Value]:
+    """The values of xs, then of zs -> a gradient of the shape of each of xs (Gradient-1)."""
+    names = len(xs) + len(zs or ())
+    require(len(Inputs) == names, "there must be one input per name in xs and zs", len(Inputs), names)
+    return [SymTensor(x.dtype, x.shape) for x in Inputs[: len(xs)]]
