@@ -170,7 +170,7 @@ def fmod(x: Element, y: Element) -> Element:
 
 
 def power(x: Element, y: Element) -> Element:
-    """`x ** y` for a known whole exponent from 0 to 64, of a symbol to 8, where every runtime gives the exact result."""
+    """`x ** y` for a known whole exponent from 0 to 64, of a symbol to 8, where every runtime is exact."""
     if isinstance(y, (Expr, Ratio)) or y not in range(65 if isinstance(x, (int, float)) else 9):
         return None
     exponent = int(y)
@@ -356,7 +356,8 @@ def _round_float(x: Element, dtype: int) -> Element:
             value = float(_NUMPY[dtype](x))
     except OverflowError:
         return None
-    return value if value == value else None
+    # -0.0 equals 0.0 and would be interned as whichever came first
+    return value + 0.0 if value == value else None
 
 
 def lift(function: Callable[..., Element], arity: int) -> Callable[..., Any]:
