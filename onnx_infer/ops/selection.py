@@ -111,6 +111,8 @@ def unique(X: SymTensor, axis: int | None, sorted: int) -> list[Shape]:
     if X.data is not None and _plain(X.data):
         assert X.array is not None
         count = len(_unique(X.array, axis, sorted)[1])
+    elif size == 1:
+        count = 1
     else:
         count = fresh("the number of distinct elements", at_most=size, at_least=int(at_least(size, 1)))
     Y = (count,) if at is None else (*X.dims[:at], count, *X.dims[at + 1 :])

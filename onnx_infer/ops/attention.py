@@ -1,0 +1,76 @@
+"""Attention with its key and value caches, and rotary position embeddings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.errors import require
+from onnx_infer.geometry import exact_quotient, of_rank, unify
+from onnx_infer.registry import op
+
+if TYPE_CHECKING:
+    from onnx_infer.ops.kinds import AnyRank, SymTensor
+    from onnx_infer.tensor import Shape
+
+
+def split_heads(shape: Shape, heads: int | None, what: str) -> Shape:
+    """(batch, length, heads * size) or (batch, heads, length, size) -> (batch, heads, length, size).
+
+    >>> from symdim import Var
+    >>> split_heads((Var("B"), Var("S"), 64), 8, "query")
+    (B, 8, S, 8)
+    """
+    if len(shape) == 4:
+        return shape
+    require(len(shape) == 3, f"rank of {what} is not 3 or 4", len(shape))
+    require(heads, f"the number of heads of {what} is needed where its rank is 3")
+    assert heads is not None
+    batch, length, hidden = shape
+    return batch, heads, length, exact_quotient(hidden, heads, f"the hidden size of {what}")
+
+
+@op("Attention")
+def attention(
+    Q: SymTensor,
+    K: AnyRank,
+    V: AnyRank,
+    past_key: AnyRank | None,
+    past_value: AnyRank | None,
+    q_num_heads: int | None,
+    kv_num_heads: int | None,
+) -> list[Shape]:
+    """Q (B, Hq, S, d), K (B, H, T, d), V (B, H, T, e), pasts of length P; or heads and sizes in one axis of rank 3.
+
+    Y (B, Hq, S, e) in the form of Q, present_key (B, H, P + T, d), present_value (B, H, P + T, e) and the product of
+    queries and keys (B, Hq, S, P + T) (Attention-23 to 25).
+    """
+    require((past_key is None) == (past_value is None), "past_key and past_value go together")
+    batch, q_heads, q_length, size = split_heads(Q.dims, q_num_heads, "Q")
+    k = split_heads(of_rank(K.shape, Q.rank, "K"), kv_num_heads, "K")
+    v = split_heads(of_rank(V.shape, Q.rank, "V"), kv_num_heads, "V")
+    batch = unify(unify(batch, k[0], "batch sizes of Q and K"), v[0], "batch sizes of Q and V")
+    heads, total = unify(k[1], v[1], "heads of K and V"), unify(k[2], v[2], "lengths of K and V")
+    size, v_size = unify(size, k[3], "head sizes of Q and K"), v[3]
+    if isinstance(q_heads, int) and isinstance(heads, int):
+        require(heads > 0 and q_heads % heads == 0, "heads of K do not divide those of Q", heads, q_heads)
+    if past_key is not None and past_value is not None:
+        pk, pv = of_rank(past_key.shape, 4, "past_key"), of_rank(past_value.shape, 4, "past_value")
+        batch = unify(unify(batch, pk[0], "batch sizes of Q and past_key"), pv[0], "batch sizes of Q and past_value")
+        heads = unify(unify(heads, pk[1], "heads of K and past_key"), pv[1], "heads of V and past_value")
+        total = unify(pk[2], pv[2], "lengths of past_key and past_value") + total
+        size = unify(size, pk[3], "head sizes of K and past_key")
+        v_size = unify(v_size, pv[3], "head sizes of V and past_value")
+    whole = (batch, q_heads, q_length, v_size)
+    Y = whole if Q.rank == 4 else (batch, q_length, q_heads * v_size)
+    return [Y, (batch, heads, total, size), (batch, heads, total, v_size), (batch, q_heads, q_length, total)]
+
+
+@op("RotaryEmbedding")
+def rotary_embedding(X: SymTensor, position_ids: AnyRank | None, num_heads: int | None) -> Shape:
+    """X (batch, heads, length, size) or (batch, length, heads * size) -> the same shape (RotaryEmbedding-23)."""
+    batch, _, length, _ = split_heads(X.dims, num_heads, "X")
+    if position_ids is not None and position_ids.shape is not None:
+        ids = of_rank(position_ids.shape, 2, "position_ids")
+        batch = unify(batch, ids[0], "batch sizes of X and position_ids")
+        length = unify(length, ids[1], "lengths of X and position_ids")
+    return (batch, *X.dims[1:2], length, X.dims[3]) if X.rank == 4 else (batch, length, X.dims[2])

@@ -1,0 +1,79 @@
+"""Signals and images: Fourier transforms (DFT, STFT) and ImageDecoder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.errors import Unknown, require
+from onnx_infer.geometry import at_least, normalize_axis, of_rank, unify
+from onnx_infer.registry import op
+from onnx_infer.trace import fresh
+
+if TYPE_CHECKING:
+    from onnx_infer.ops.kinds import AnyRank, SymTensor
+    from onnx_infer.tensor import Dim, Shape
+
+
+def _check_complex(size: Dim) -> None:
+    require(not isinstance(size, int) or size in (1, 2), "the last size is not 1 (real) or 2 (complex)", size)
+
+
+@op("DFT")
+def dft(
+    input: SymTensor, dft_length: Dim | Unknown | None, inverse: int, onesided: int, axis: int | Unknown = -2
+) -> Shape:
+    """(*signal, 1 or 2) -> n values along the axis, n//2 + 1 if one-sided (DFT-17, 20).
+
+    The inverse of a one-sided transform is real; its default length is even, 2 * (size - 1).
+    """
+    require(input.rank >= 2, "the input has no signal axis", input.rank)
+    _check_complex(input.dims[-1])
+    real = bool(inverse and onesided)
+    signal, last = list(input.dims[:-1]), 1 if real else 2
+    if isinstance(axis, Unknown):
+        if onesided or dft_length is not None:
+            signal = [fresh("the axis of the transform is not known") for _ in signal]
+        return (*signal, last)
+    at = normalize_axis(axis, input.rank)
+    require(at < len(signal), "the last axis holds real and imaginary parts and is no axis to transform")
+    length = dft_length
+    if length is None:
+        length = 2 * (signal[at] - 1) if real else signal[at]
+    elif isinstance(length, Unknown):
+        length = fresh("the length of the transform is not known")
+    signal[at] = length // 2 + 1 if onesided and not inverse else length
+    return (*signal, last)
+
+
+@op("STFT")
+def stft(
+    signal: SymTensor,
+    frame_step: Dim | Unknown,
+    window: AnyRank | None,
+    frame_length: Dim | Unknown | None,
+    onesided: int,
+) -> Shape:
+    """(B, length, 1 or 2) -> (B, (length - frame) // step + 1, frame or frame//2 + 1, 2) (STFT-17)."""
+    batch, length, last = of_rank(signal.dims, 3, "signal")
+    _check_complex(last)
+    frame = fresh("the frame length is not known") if isinstance(frame_length, Unknown) else frame_length
+    if window is not None:
+        size = of_rank(window.shape, 1, "window")[0]
+        frame = size if frame is None else unify(frame, size, "frame_length and the length of the window")
+    if frame is None:
+        frame = length
+    bins = frame // 2 + 1 if onesided else frame
+    if isinstance(frame_step, Unknown) or not at_least(frame_step, 1):
+        return batch, fresh("the step between frames is not known", at_most=length), bins, 2
+    return batch, (length - frame) // frame_step + 1, bins, 2
+
+
+@op("ImageDecoder")
+def image_decoder(encoded_stream: AnyRank, pixel_format: str) -> Shape:
+    """Bytes -> (height, width, channels), all 0 where the image cannot be decoded (ImageDecoder-20)."""
+    channels = {"RGB": 3, "BGR": 3, "Grayscale": 1}
+    require(pixel_format in channels, "no such pixel format", pixel_format)
+    if encoded_stream.shape is not None:
+        of_rank(encoded_stream.shape, 1, "encoded_stream")
+    height, width = fresh("the height of the image"), fresh("the width of the image")
+    return height, width, fresh("whether the image can be decoded", at_most=channels[pixel_format])
