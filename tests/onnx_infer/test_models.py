@@ -36,7 +36,7 @@ EXPECTED: dict[Callable[[], onnx.ModelProto], dict[str, str]] = {
     models.unet: {"up_0": "f32[N, 4, H, W]", "up_1": "f32[N, 4, (H + 1)//2, (W + 1)//2]"},
     models.windows: {
         "padded": "f32[N, 7*((H + 6)//7), 7*((W + 6)//7), 4]",
-        "tokens": "f32[N*((H + 6)//7)*((W + 6)//7), 49, 4]",
+        "tokens": "f32[((H + 6)//7)*N*((W + 6)//7), 49, 4]",
         "whole": "f32[N, 7*((H + 6)//7), 7*((W + 6)//7), 4]",
         "y": "f32[N, H, W, 4]",
     },

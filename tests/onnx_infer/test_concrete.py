@@ -1,0 +1,157 @@
+"""Symbolic inference against concrete inference, on random models: the two must commute.
+
+    infer(model)[N := n]  ==  infer(model[N := n])
+
+Where concrete inference knows more (a maximum decided, a condition folded), the symbolic result must not contradict it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import onnx
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onnx_infer import SymTensor, infer, infer_shapes
+from onnx_infer.specialize import specialize
+from symdim import Expr
+from tests.onnx_infer.models import FLOAT, Builder
+
+NAMES = ("N", "C", "H", "W")
+
+
+class Value(NamedTuple):
+    """A value of a model under construction, and its rank."""
+
+    name: str
+    rank: int
+
+
+@st.composite
+def random_models(draw: st.DrawFn) -> onnx.ModelProto:
+    """A chain of up to eight operators on f32[N, C, H, W], each legal whatever the sizes are."""
+    b = Builder()
+    value = Value(b.input("x", FLOAT, NAMES), 4)
+    for _ in range(draw(st.integers(1, 8))):
+        value = draw(st.sampled_from(STEPS))(b, value, draw)
+    b.node("Identity", value.name, output="y")
+    return b.finish({"y": FLOAT})
+
+
+def elementwise(b: Builder, x: Value, draw: st.DrawFn) -> Value:
+    return Value(b.node(draw(st.sampled_from(["Relu", "Exp", "Neg"])), x.name), x.rank)
+
+
+def transpose(b: Builder, x: Value, draw: st.DrawFn) -> Value:
+    return Value(b.node("Transpose", x.name, perm=draw(st.permutations(range(x.rank)))), x.rank)
+
+
+def join(b: Builder, x: Value, draw: st.DrawFn) -> Value:
+    axis = draw(st.integers(-x.rank, x.rank - 1))
+    return Value(b.node("Concat", x.name, x.name, axis=axis), x.rank)
+
+
+def reduce(b: Builder, x: Value, draw: st.DrawFn) -> Value:
+    if x.rank < 2:
+        return x
+    axis, keeps = draw(st.integers(0, x.rank - 1)), draw(st.booleans())
+    y = b.node("ReduceMax", x.name, b.ints(axis), keepdims=int(keeps))
+    return Value(y, x.rank if keeps else x.rank - 1)
+
+
+def flatten(b: Builder, x: Value, draw: st.DrawFn) -> Value:
+    return Value(b.node("Flatten", x.name, axis=draw(st.integers(0, x.rank))), 2)
+
+
+def merge_axes(b: Builder, x: Value, draw: st.DrawFn) -> Value:
+    """Reshape to [size 0, -1], by the shape that the model computes."""
+    return Value(b.node("Reshape", x.name, b.vector(b.size(x.name, 0), -1)), 2)
+
+
+def slices(b: Builder, x: Value, draw: st.DrawFn) -> Value:
+    axis = draw(st.integers(0, x.rank - 1))
+    start, end = draw(st.sampled_from([(0, 3), (1, 1 << 40), (0, -1), (-3, 1 << 40), (2, 5), (0, 1)]))
+    step = draw(st.sampled_from([1, 2, 3]))
+    y = b.node("Slice", x.name, b.ints(start), b.ints(end), b.ints(axis), b.ints(step))
+    return Value(b.node("Concat", y, x.name, axis=axis), x.rank)
+
+
+def pads(b: Builder, x: Value, draw: st.DrawFn) -> Value:
+    amounts = draw(st.lists(st.integers(0, 3), min_size=2 * x.rank, max_size=2 * x.rank))
+    return Value(b.node("Pad", x.name, b.ints(*amounts)), x.rank)
+
+
+def pool(b: Builder, x: Value, draw: st.DrawFn) -> Value:
+    """A pool that fits whatever the sizes are: kernel 3 with pads of 1."""
+    if x.rank != 4:
+        return x
+    stride, ceil = draw(st.integers(1, 3)), draw(st.integers(0, 1))
+    y = b.node("MaxPool", x.name, kernel_shape=[3, 3], strides=[stride] * 2, pads=[1] * 4, ceil_mode=ceil)
+    return Value(y, 4)
+
+
+def expand(b: Builder, x: Value, draw: st.DrawFn) -> Value:
+    """A new leading axis of a size that the model computes, by torch's idiom."""
+    if x.rank > 4:
+        return x
+    shape = b.vector(b.size(x.name, draw(st.integers(0, x.rank - 1))), *[-1] * x.rank)
+    return Value(b.expand_as_torch(b.node("Unsqueeze", x.name, b.ints(0)), shape), x.rank + 1)
+
+
+def unite(b: Builder, x: Value, draw: st.DrawFn) -> Value:
+    """The sum of a value and its maxima along the last axis: a size broadcast against 1."""
+    top = b.node("ReduceMax", x.name, b.ints(x.rank - 1), keepdims=1)
+    return Value(b.node("Add", x.name, top), x.rank)
+
+
+STEPS = [elementwise, transpose, join, reduce, flatten, merge_axes, slices, pads, pool, expand, unite]
+SIZES = st.fixed_dictionaries({name: st.integers(1, 13) for name in NAMES})
+
+
+def at(x: Any, sizes: dict[str, int]) -> Any:
+    return x.evaluate({k: v for k, v in sizes.items() if k in x.free_symbols()}) if isinstance(x, Expr) else x
+
+
+@given(random_models(), SIZES)
+def test_substituting_commutes_with_inferring(model: onnx.ModelProto, sizes: dict[str, int]) -> None:
+    occurring = {d.dim_param for i in model.graph.input for d in i.type.tensor_type.shape.dim}
+    sizes = {name: sizes[name] for name in occurring}
+    symbolic, concrete = infer(model).types, infer(specialize(model, sizes)).types
+    for name, value in concrete.items():
+        general = symbolic[name]
+        assert isinstance(value, SymTensor)
+        assert isinstance(general, SymTensor)
+        assert general.dtype == value.dtype
+        assert general.shape is not None, name
+        assert tuple(at(d, sizes) for d in general.shape) == value.shape, name
+        if general.data is not None and value.data is not None:
+            known = [(at(a, sizes), b) for a, b in zip(general.data, value.data, strict=True) if a is not None]
+            assert all(a == b for a, b in known if not isinstance(a, Expr)), name
+
+
+@given(random_models(), st.permutations(NAMES))
+def test_renaming_commutes_with_inferring(model: onnx.ModelProto, names: list[str]) -> None:
+    renaming = dict(zip(NAMES, (f"_{name}" for name in names), strict=True))
+    renamed = onnx.ModelProto()
+    renamed.CopyFrom(model)
+    for dim in renamed.graph.input[0].type.tensor_type.shape.dim:
+        dim.dim_param = renaming[dim.dim_param]
+    before, after = infer(model).shapes, infer(renamed)
+    variables = after.symbols
+    assert before.keys() == after.shapes.keys()
+    for name, shape in before.items():
+        to = {old: variables[new] for old, new in renaming.items() if new in variables}
+        expected = tuple(d.substitute(to) if isinstance(d, Expr) else d for d in shape)
+        assert expected == after.shapes[name], name
+
+
+@given(random_models())
+def test_inferring_twice_changes_nothing(model: onnx.ModelProto) -> None:
+    once = infer_shapes(model)
+    assert infer_shapes(once).SerializeToString() == once.SerializeToString()
+
+
+@given(random_models())
+def test_a_strict_inference_of_a_sound_model_finds_no_contradiction(model: onnx.ModelProto) -> None:
+    assert infer(infer_shapes(model), policy="strict").diagnostics == []
