@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class Fact(NamedTuple):
     """One thing that holds in every run in which the node runs: `kind` of (lhs, rhs), and the law that says so.
 
-    `equal`: lhs == rhs. `broadcast`: lhs == rhs or lhs == 1 or rhs == 1. `divides`: lhs divides rhs.
+    `equal`: lhs == rhs. `broadcast`: lhs == rhs or lhs == 1 or rhs == 1. `divides`: lhs divides rhs. `at_least`:
+    lhs >= rhs.
     """
 
     kind: str
@@ -31,6 +32,8 @@ class Fact(NamedTuple):
     def __str__(self) -> str:
         if self.kind == "equal":
             return f"{self.lhs} == {self.rhs}"
+        if self.kind == "at_least":
+            return f"{self.lhs} >= {self.rhs}"
         if self.kind == "divides":
             return f"{self.rhs} % {self.lhs} == 0"
         return f"{self.lhs} == {self.rhs} or 1 in ({self.lhs}, {self.rhs})"

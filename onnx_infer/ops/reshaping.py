@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer import dtype as dt
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import at_least, differ, exact_quotient, normalize_axes, of_rank, unify
-from onnx_infer.ops.movement import known_sizes
+from onnx_infer.ops.movement import demand_equal, known_sizes
 from onnx_infer.registry import op
 from onnx_infer.tensor import SymTensor
-from onnx_infer.trace import fresh
-from symdim import Expr, Mul, maximum, product
+from onnx_infer.trace import fresh, state
+from symdim import Mul, product
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,7 +54,8 @@ def quotient_of_sizes(sizes: Iterable[Dim], divisors: Iterable[Dim]) -> Dim:
 class _Target:
     """The target of a Reshape: what each of its elements asks for, of which 0 may copy and -1 stands for the rest.
 
-    The value of an expression decides at run time whether it is such a 0 or -1; its interval may exclude that.
+    An element that is an expression is a size computed from sizes: that it is >= 1 is noted as a fact, since a 0 would
+    copy another size and a -1 be the rest.
     """
 
     def __init__(self, shape: Shape | None, elements: Ints, allowzero: int) -> None:
@@ -63,10 +64,6 @@ class _Target:
         self.shape, self.elements, self.copies = shape, elements, not allowzero
         self.sizes = [self._plain(i, e) for i, e in enumerate(elements)]
 
-    def _copied(self, index: int) -> Dim | None:
-        """The size that a 0 at this index copies, None where the input's rank is not known; 0 at one past it fails."""
-        return None if self.shape is None else self.shape[index] if index < len(self.shape) else 0
-
     def _plain(self, index: int, element: Dim | None) -> Dim | None:
         """The size that an element asks for on its own, or None."""
         if isinstance(element, int) and element <= 0:
@@ -74,28 +71,10 @@ class _Target:
             if element == -1 or not self.copies:
                 return None if element else 0
             require(self.shape is None or index < len(self.shape), f"0 at index {index} has no size to copy")
-            return self._copied(index)
-        if element is None or at_least(element, 1):
-            return element
-        if not self._never_minus_one(element):
-            return None
-        copied = self._copied(index)
-        if self.copies and copied is None:
-            return None
-        # that a 0 copies makes no difference where the copied size is 0 too whenever the element is
-        zeros = [f for f in _factors(element) if not at_least(f, 1)]
-        same = not self.copies or copied == 0 or all(f in _factors(copied or 0) for f in zeros)
-        return element if same else None
-
-    def _never_minus_one(self, element: Dim) -> bool:
-        return at_least(element, 0) or -1 in self.elements
-
-    def copied_or_plain(self, index: int) -> Dim | None:
-        """`e + copied * max(1 - e, 0)`: the element e, or, where e is 0, the size it copies; None if it may be -1."""
-        element, copied = self.elements[index], self._copied(index)
-        if not isinstance(element, Expr) or copied is None or not self._never_minus_one(element):
-            return None
-        return element + copied * maximum(1 - element, 0)
+            return None if self.shape is None else self.shape[index]
+        if element is not None and not at_least(element, 1):
+            state("at_least", element, 1, "a size of the target shape")
+        return element
 
 
 def reshaped(shape: Shape | None, elements: Ints, allowzero: int = 0) -> Shape:
@@ -112,13 +91,10 @@ def reshaped(shape: Shape | None, elements: Ints, allowzero: int = 0) -> Shape:
     target = _Target(shape, elements, allowzero)
     sizes = target.sizes
     rest = _rest(sizes, elements)
-    if rest is None:
-        sizes = [target.copied_or_plain(i) if size is None else size for i, size in enumerate(sizes)]
-        rest = _rest(sizes, elements)
     if shape is not None and rest is not None:
         sizes[rest] = quotient_of_sizes(shape, [size for size in sizes if size is not None])
     elif shape is not None and None not in sizes:
-        unify(product(size for size in sizes if size is not None), product(shape), "the element counts")
+        demand_equal(product(size for size in sizes if size is not None), product(shape), "the element counts")
     count = product(shape) if shape is not None and at_least(product(shape), 1) else None
     return tuple(fresh("a size of the target shape", at_most=count) if s is None else s for s in sizes)
 
@@ -178,7 +154,8 @@ def _squeezed(shape: Shape, axes: Ints | None) -> Shape:
             return of_rank(None, rank - len(axes), "the squeezed tensor")
         gone = set(maybe_one)
     for axis in sorted(gone):
-        unify(shape[axis], 1, f"the size at squeezed axis {axis} and 1")
+        require(not differ(shape[axis], 1), f"the size at squeezed axis {axis} is not 1", shape[axis])
+        unify(shape[axis], 1, "squeezed sizes")
     return tuple(size for i, size in enumerate(shape) if i not in gone)
 
 
