@@ -61,12 +61,14 @@ def mod(n: Dim, d: Dim) -> Dim:
 
 
 def ceildiv(n: Dim, d: Dim) -> Dim:
-    """ceil(n / d) = -floor(-n / d).
+    """ceil(n / d) = -floor(-n / d), which is floor((n + d - 1) / d) for a number d >= 1.
 
     >>> from symdim import Var, ceildiv
-    >>> ceildiv(Var("H"), 2), ceildiv(7, 2)
-    ((H + 1)//2, 4)
+    >>> ceildiv(Var("H"), 2), ceildiv(Var("H") - 1, 2), ceildiv(7, 2)
+    ((H + 1)//2, H//2, 4)
     """
+    if isinstance(d, int) and d >= 1:
+        return floordiv(add(n, d - 1), d)
     return scale(floordiv(scale(n, -1), d), -1)
 
 
