@@ -8,6 +8,7 @@ says what the rule wants:
     Ints Floats       a vector: the attribute, or the data of the input (None for an unknown element)
     int float Dim     a scalar: the attribute, or the only element of the input
     str Strings       strings                          Value          whatever the value is: a sequence, a map ...
+    Elements          a tensor with its data, any rank Values         the rest of the inputs, whatever they are
     Graph             a subgraph, as a function from input values to output values
 
 `| None` admits an absent optional input or attribute, `| Unknown` a value that is present and not known; without it the
@@ -313,7 +314,7 @@ class Operator:
             return value
         if arrays:
             return _array(p, given)
-        if p.want in ("Value", "Variadic[Value]"):
+        if p.want in ("Value", "Values", "Variadic[Value]"):
             return given
         if not isinstance(given, SymTensor):
             raise ShapeInferenceError(f"{p.name} is no tensor: {given}")

@@ -139,11 +139,11 @@ def sequence_of(items: list[Value], elem: Value | None = None) -> Sequence:
 class Meeting:
     """Sizes for pairs of sizes that differ: the same pair, or one at a constant distance, has the same new size.
 
-    `new(a, b)` makes a size that can be either.
+    `new(a, b)` makes a size that can be either; `free` says which distances are the same on all paths.
     """
 
-    def __init__(self, new: Size) -> None:
-        self._new = new
+    def __init__(self, new: Size, free: Callable[[Dim], bool] = lambda distance: True) -> None:
+        self._new, self._free = new, free
         self._met: dict[tuple[Dim, Dim], Dim] = {}
 
     def __call__(self, a: Dim, b: Dim) -> Dim:
@@ -162,7 +162,8 @@ class Meeting:
         """`w + d` where `w` covers (a - d, b - d) already."""
         for (x, y), size in self._met.items():
             distance = a - x
-            if isinstance(size, Expr) and distance == b - y and at_least(size + distance, 0):
+            same = isinstance(size, Expr) and distance == b - y and self._free(distance)
+            if same and at_least(size + distance, 0):
                 return size + distance
         return None
 

@@ -69,14 +69,14 @@ class Subgraph:
         the graph never runs; then its errors are none.
         """
         engine, graph = self._engine, self.graph
-        if engine.depth >= MAX_NESTING:
-            engine.complain(f"graph '{graph.name}' is nested more than {MAX_NESTING} levels deep")
-            return [NOTHING] * len(graph.outputs)
         if self._start is None:
             self._start = engine.mark()
         else:
             self._made.update(engine.created[self._start.created :])
             engine.rewind(self._start)
+        if engine.depth >= MAX_NESTING:
+            engine.complain(f"graph '{graph.name}' is nested more than {MAX_NESTING} levels deep")
+            return [NOTHING] * len(graph.outputs)
         scope = self._scope.inside(graph.constants, repeated)
         for (name, declared), value in zip(graph.inputs, inputs, strict=False):
             scope[name] = self._input(declared, value, scope.repeated)
@@ -133,7 +133,8 @@ class Subgraph:
 
     def release(self, values: list[Value]) -> None:
         """Let values with sizes of the inside out as they are: those of one single iteration."""
-        self._engine.created += sorted(_variables(values) & self._made, key=lambda v: v.name)
+        created = self._engine.created
+        created += sorted((_variables(values) & self._made).difference(created), key=lambda v: v.name)
 
     def _visible(self, outside: list[Value]) -> set[Var]:
         values = list(outside)

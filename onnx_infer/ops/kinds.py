@@ -13,6 +13,10 @@ Variadic: TypeAlias = tuple[SymTensor, ...]
 """The rest of the inputs, all of known rank."""
 AnyRanks: TypeAlias = tuple[SymTensor, ...]
 """The rest of the inputs, their shapes may be None."""
+Values: TypeAlias = tuple[Value, ...]
+"""The rest of the inputs, whatever they are."""
+Elements: TypeAlias = SymTensor
+"""A tensor whose elements the rule reads itself; its shape may be None."""
 Ints: TypeAlias = tuple[Dim, ...]
 """A vector of integers: an attribute, or the data of an input; an element that is not known is None."""
 Floats: TypeAlias = tuple[float, ...]
@@ -26,6 +30,7 @@ __all__ = [
     "AnyRank",
     "AnyRanks",
     "Dim",
+    "Elements",
     "Floats",
     "Graph",
     "Ints",
@@ -33,5 +38,6 @@ __all__ = [
     "Strings",
     "SymTensor",
     "Value",
+    "Values",
     "Variadic",
 ]

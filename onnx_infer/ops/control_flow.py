@@ -1,0 +1,211 @@
+"""If, Scan and SequenceMap; Loop is in `loop.py`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer import dtype as dt
+from onnx_infer.errors import Unknown, require
+from onnx_infer.geometry import normalize_axis, unify, unify_shapes
+from onnx_infer.join import NOTHING, either, elements, join, sequence_of
+from onnx_infer.registry import op
+from onnx_infer.tensor import VARIES, Sequence, SymTensor, Value
+from onnx_infer.trace import fresh
+
+if TYPE_CHECKING:
+    from onnx_infer.ops.kinds import Dim, Graph, Ints, Values
+
+
+def check_outputs(what: str, given: int, expected: int) -> None:
+    """The number of outputs of a graph must be that of the node."""
+    require(given == expected, f"the number of outputs of {what} and of the node differ", given, expected)
+
+
+def element_type(value: Value) -> int | None:
+    """The element type of a tensor, a sequence or an optional."""
+    while isinstance(value, Value) and not hasattr(value, "dtype"):
+        value = getattr(value, "elem", None) or NOTHING
+    return getattr(value, "dtype", None)
+
+
+def check_types(what: str, a: Value, b: Value) -> None:
+    """Two values that stand for one another must have the same element type."""
+    x, y = element_type(a), element_type(b)
+    require(x is None or y is None or x == y, f"the element types of {what} differ", dt.text(x), dt.text(y))
+
+
+@op("If")
+def if_(cond: bool | Unknown, then_branch: Graph, else_branch: Graph, output_count: int) -> list[Value]:
+    """The outputs of the branch that is taken; of one of two, what is true of both (If-1 to 25)."""
+    for what, branch in (("then_branch", then_branch), ("else_branch", else_branch)):
+        check_outputs(what, branch.output_count, output_count)
+    unknown = isinstance(cond, Unknown)
+    yes = then_branch(reached=unknown or bool(cond))
+    no = else_branch(reached=unknown or not cond)
+    if not unknown:
+        return yes if cond else no
+    size = either("the branches of If")
+    for i, (a, b) in enumerate(zip(yes, no, strict=True)):
+        check_types(f"output {i} of the branches", a, b)
+    return [join(a, b, size) for a, b in zip(yes, no, strict=True)]
+
+
+# -- Scan -------------------------------------------------------------------------------------------------------------
+
+
+def constant_state(body: Graph, states: list[Value], items: list[Value]) -> tuple[list[Value], list[Value]]:
+    """The state variables and the outputs of the body of a Scan, whose shapes are the same in each iteration."""
+    states = [s.without_data() if isinstance(s, SymTensor) else s for s in states]
+    while True:
+        outputs = body(*states, *items)
+        after = [same_state(i, a, b) for i, (a, b) in enumerate(zip(states, outputs, strict=False))]
+        if after == states:
+            body.release([*states, *outputs])
+            return states, outputs[len(states) :]
+        states = after
+
+
+def same_state(index: int, before: Value, after: Value) -> Value:
+    """What is known of a state variable from its initial value and from what the body makes of it."""
+    if not isinstance(before, SymTensor) or not isinstance(after, SymTensor):
+        return before if after is NOTHING else after
+    check_types(f"state {index}", before, after)
+    dtype = after.dtype if before.dtype is None else before.dtype
+    if before.shape is None or after.shape is None:
+        return SymTensor(dtype, after.shape if before.shape is None else before.shape)
+    return SymTensor(dtype, unify_shapes(before.shape, after.shape, f"shapes of state {index}"))
+
+
+def item_of(value: Value, *axes: int) -> Value:
+    """One element of a scanned tensor: the scanned axes are gone."""
+    if not isinstance(value, SymTensor) or value.shape is None:
+        return SymTensor(element_type(value))
+    dropped = {normalize_axis(axis, value.rank) for axis in axes}
+    return SymTensor(value.dtype, [d for i, d in enumerate(value.dims) if i not in dropped])
+
+
+def common_size(tensors: Values, axes: Ints, what: str) -> Dim:
+    """The size that tensors have in common, each along its axis."""
+    found: Dim | None = None
+    for tensor, axis in zip(tensors, axes, strict=True):
+        if isinstance(tensor, SymTensor) and tensor.shape is not None:
+            size = tensor.dims[normalize_axis(axis, tensor.rank)]
+            found = size if found is None else unify(found, size, what)
+    return fresh(f"{what} are not known") if found is None else found
+
+
+def stacked(value: Value, size: Dim, axis: int) -> Value:
+    """The values of all iterations put together along a new axis."""
+    if not isinstance(value, SymTensor) or value.shape is None:
+        return SymTensor(element_type(value))
+    axis = normalize_axis(axis, value.rank + 1)
+    return SymTensor(value.dtype, (*value.dims[:axis], size, *value.dims[axis:]))
+
+
+def check_ints(name: str, values: Ints | None, count: int, default: int) -> Ints:
+    """An attribute with one integer for each of `count` values."""
+    if values is None:
+        return (default,) * count
+    require(len(values) == count, f"the number of {name} is not that of the values", len(values), count)
+    return values
+
+
+@op("Scan", since=9)
+def scan(
+    initial_state_and_scan_inputs: Values,
+    body: Graph,
+    num_scan_inputs: int,
+    scan_input_axes: Ints | None,
+    scan_output_axes: Ints | None,
+    scan_input_directions: Ints | None,
+    scan_output_directions: Ints | None,
+    output_count: int,
+) -> list[Value]:
+    """n states, m tensors of a common length T along an axis -> n states, k outputs with T (Scan-9 to 25)."""
+    count = len(initial_state_and_scan_inputs) - num_scan_inputs
+    require(num_scan_inputs > 0 and count >= 0, "num_scan_inputs is out of range", num_scan_inputs)
+    require(body.input_count == count + num_scan_inputs, "the inputs of body and node differ in number")
+    check_outputs("body", body.output_count, output_count)
+    states, scanned = list(initial_state_and_scan_inputs[:count]), initial_state_and_scan_inputs[count:]
+    axes = check_ints("scan_input_axes", scan_input_axes, num_scan_inputs, 0)
+    out_axes = check_ints("scan_output_axes", scan_output_axes, output_count - count, 0)
+    check_ints("scan_input_directions", scan_input_directions, num_scan_inputs, 0)
+    check_ints("scan_output_directions", scan_output_directions, output_count - count, 0)
+    length = common_size(scanned, axes, "the lengths of the scanned inputs")
+    items = [item_of(x, axis) for x, axis in zip(scanned, axes, strict=True)]
+    states, outputs = constant_state(body, states, items)
+    return states + [stacked(x, length, axis) for x, axis in zip(outputs, out_axes, strict=True)]
+
+
+@op("Scan", since=8)
+def scan_batched(
+    initial_state_and_scan_inputs: Values, body: Graph, num_scan_inputs: int, output_count: int
+) -> list[Value]:
+    """n states (B, ...), m tensors (B, T, ...) -> n states (B, ...), k outputs (B, T, ...) (Scan-8)."""
+    count = len(initial_state_and_scan_inputs) - num_scan_inputs
+    require(num_scan_inputs > 0 and count >= 0, "num_scan_inputs is out of range", num_scan_inputs)
+    require(body.input_count == count + num_scan_inputs, "the inputs of body and node differ in number")
+    check_outputs("body", body.output_count, output_count)
+    states, scanned = initial_state_and_scan_inputs[:count], initial_state_and_scan_inputs[count:]
+    batch = common_size(initial_state_and_scan_inputs, (0,) * (count + num_scan_inputs), "the batch sizes")
+    length = common_size(scanned, (1,) * num_scan_inputs, "the lengths of the scanned inputs")
+    inner, outputs = constant_state(body, [item_of(x, 0) for x in states], [item_of(x, 0, 1) for x in scanned])
+    return [stacked(x, batch, 0) for x in inner] + [stacked(stacked(x, length, 0), batch, 0) for x in outputs]
+
+
+# -- SequenceMap ------------------------------------------------------------------------------------------------------
+
+_MAX_MAPPED = 16
+"""The most elements of a sequence for which the body is walked one by one."""
+
+
+@op("SequenceMap")
+def sequence_map(input_sequence: Value, additional_inputs: Values, body: Graph, output_count: int) -> list[Value]:
+    """n elements, and the elements of other sequences at the same place -> sequences of n results (SequenceMap-17)."""
+    inputs = (input_sequence, *additional_inputs)
+    require(isinstance(input_sequence, Sequence) or input_sequence is NOTHING, "the input is no sequence")
+    require(
+        body.input_count == len(inputs), "the inputs of body and node differ in number", body.input_count, len(inputs)
+    )
+    check_outputs("body", body.output_count, output_count)
+    sequences = [x for x in inputs if isinstance(x, Sequence)]
+    length: Dim | None = None
+    for sequence in sequences:
+        if sequence.length is not None:
+            length = sequence.length if length is None else unify(length, sequence.length, "lengths of the sequences")
+    one_by_one: list[list[Value]] = []
+    if isinstance(length, int) and length <= _MAX_MAPPED and any(x.items for x in sequences):
+        for i in range(length):
+            one_by_one.append(body(*[item_at(x, i) for x in inputs]))
+            body.release(one_by_one[-1])
+    general = body(*[any_element(body, x) for x in inputs])
+    if one_by_one:
+        return [sequence_of(list(results)) for results in zip(*one_by_one, strict=True)]
+    inside = body.locals(general, list(inputs))
+    return [Sequence(closed(x, inside), length) for x in general]
+
+
+def item_at(value: Value, index: int) -> Value:
+    """The element of a sequence of known length; what is no sequence goes to every call as it is."""
+    if not isinstance(value, Sequence):
+        return value
+    return elements(value)[index] if value.length is not None else value.elem or NOTHING
+
+
+def any_element(body: Graph, value: Value) -> Value:
+    """Any element of a sequence, the sizes that differ between elements as sizes of the body."""
+    if not isinstance(value, Sequence):
+        return value
+    elem = value.elem
+    if isinstance(elem, SymTensor) and elem.shape is not None:
+        shape = [body.size("the elements of the sequence differ") if d is VARIES else d for d in elem.shape]
+        return SymTensor(elem.dtype, shape)
+    return NOTHING if elem is None else elem
+
+
+def closed(value: Value, inside: frozenset[object]) -> Value:
+    """What is true of the results of all calls: a size made of sizes of the body's inside differs from call to call."""
+    if not isinstance(value, SymTensor) or value.shape is None:
+        return value
+    shape = [d if isinstance(d, int) or inside.isdisjoint(d.variables()) else VARIES for d in value.shape]
+    return SymTensor(value.dtype, shape)

@@ -1,0 +1,306 @@
+"""Loop: the carried values to a fixpoint, and how often the body runs.
+
+The state is what is true of the carried values at the start of any iteration: the join of the initial values and of
+what the body makes of it. Sizes that change become sizes of the body, `w`; the state is a fixpoint when the body keeps
+its form, with `w` going to some `step(w)`. After exactly T iterations `w` is then `init + T*d` where `step(w) = w + d`,
+and `c` where `step(w) = c`. Loops of few iterations, whose conditions are known, are walked one by one instead.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onnx_infer import dtype as dt
+from onnx_infer.errors import Unknown, require
+from onnx_infer.geometry import at_least, unify_shapes
+from onnx_infer.join import Meeting, ceiling, join, kind_of, sizes
+from onnx_infer.ops.control_flow import check_outputs, check_types, stacked
+from onnx_infer.registry import op
+from onnx_infer.tensor import SymTensor, substitute
+from onnx_infer.trace import fresh
+from symdim import Expr, Var, maximum
+
+if TYPE_CHECKING:
+    from onnx_infer.ops.kinds import Dim, Graph, Value, Values
+
+_MAX_ROUNDS = 8
+"""Rounds towards a fixpoint before the shapes of what still changes are given up."""
+
+_MAX_UNROLLED, _MAX_UNROLLED_NODES = 32, 4096
+"""The most iterations that are walked one by one, and the most nodes that are visited so."""
+
+_ENDLESS = 1 << 31
+"""A trip count from here on says nothing: exporters write the largest integer for a while loop."""
+
+
+class Trips(NamedTuple):
+    """How often a body runs: exactly `count`, or at most `at_most`; `once` if at least once."""
+
+    count: Dim | None
+    at_most: Dim | None
+    once: bool
+
+
+class Fixpoint(NamedTuple):
+    """The state, what the body makes of it, and the changing sizes with their first and their next values.
+
+    `inside` are the sizes of the body's inside, the changing ones among them.
+    """
+
+    state: list[Value]
+    outputs: list[Value]
+    first: dict[Var, Dim]
+    after: dict[Var, Dim]
+    inside: frozenset[Var]
+
+    def outside(self, size: Dim) -> bool:
+        """Whether a size means the same in all iterations."""
+        return isinstance(size, int) or self.inside.isdisjoint(size.variables())
+
+
+@op("Loop")
+def loop(
+    M: Dim | Unknown | None, cond: bool | Unknown | None, v_initial: Values, body: Graph, output_count: int
+) -> list[Value]:
+    """n carried values -> n final values, and k outputs of all iterations stacked (Loop-1, 11, 13 to 25)."""
+    count = len(v_initial)
+    require(body.input_count == count + 2, "the number of inputs of body is not that of the node", body.input_count)
+    check_outputs("body", body.output_count, output_count + 1)
+    limit = None if M is None or isinstance(M, Unknown) else maximum(M, 0)
+    if isinstance(limit, int) and limit >= _ENDLESS:
+        limit = None
+    most = None if limit is None else maximum(limit - 1, 0)
+    index = body.size("the number of the iteration", at_most=most)
+    found = fixpoint(body, scalar(body, 0, dt.INT64, index), cond is None, list(v_initial))
+    goes_on = known(found.outputs[0])
+    trips = how_often(limit, cond, goes_on, endless=M is None)
+    if trips.count == 0:
+        return none_at_all(v_initial, found.outputs[1 + count :])
+    if settled(found, trips):
+        return finals(found, trips) + scans(found, trips, count)
+    unrolled = one_by_one(body, limit, cond, list(v_initial))
+    if unrolled is None:
+        return finals(found, trips) + scans(found, trips, count)
+    # once more in general, so that what is written into the body holds in every iteration
+    body(scalar(body, 0, dt.INT64, index), scalar(body, 1, dt.BOOL, True), *found.state, repeated=True)
+    body.release(unrolled)
+    return unrolled
+
+
+def scalar(body: Graph, position: int, dtype: int, value: Any) -> Value:
+    """The number of the iteration or the condition; a vector of one element where the body declares it so."""
+    shape = (1,) if body.declared_rank(position) == 1 else ()
+    return SymTensor(dtype, shape, None if value is None else (value,))
+
+
+def known(value: Value) -> bool | None:
+    """The condition that a body gives, None where it is not known."""
+    data = value.data if isinstance(value, SymTensor) else None
+    return data[0] if data is not None and len(data) == 1 else None
+
+
+def how_often(limit: Dim | None, cond: bool | Unknown | None, goes_on: bool | None, *, endless: bool) -> Trips:
+    """How often the body runs, of a trip count and the conditions before the first iteration and after each.
+
+    The count is the trip count only where the condition provably never stops the loop. A trip count that is not known
+    is None; `endless` if there is none at all.
+    """
+    starts = True if cond is None else None if isinstance(cond, Unknown) else bool(cond)
+    if starts is False or limit == 0:
+        return Trips(0, 0, once=False)
+    once = starts is True and (endless or (limit is not None and at_least(limit, 1)))
+    if goes_on is False:
+        return Trips(1 if once else None, 1, once)
+    exact = starts is True and goes_on is True
+    return Trips(limit if exact else None, limit, once)
+
+
+# -- the fixpoint -----------------------------------------------------------------------------------------------------
+
+
+def fixpoint(body: Graph, index: Value, unconditional: bool, initial: list[Value]) -> Fixpoint:
+    """The least general state that the body keeps.
+
+    In an iteration the condition was true; without a condition some runtimes go on whatever the body says.
+    """
+    condition = scalar(body, 1, dt.BOOL, True)
+    state = [condition, *initial]
+    for round_ in range(_MAX_ROUNDS):
+        if round_ and not body.may_repeat():
+            break
+        outputs = body(index, *state, repeated=True)
+        after: dict[Var, Dim] = {}
+        again = outputs[: len(state)]
+        if not unconditional:
+            again[0] = condition
+        inside = body.locals([*state, *outputs], initial)
+        wider = widened(body, state, again, inside, after)
+        if wider == state:
+            return Fixpoint(state[1:], outputs, first_sizes(state, [condition, *initial]), after, inside)
+        state = wider
+    state = [kind_of(x) for x in state]
+    outputs = body(index, *state, repeated=True)
+    return Fixpoint(state[1:], outputs, {}, {}, body.locals(outputs, initial))
+
+
+def widened(
+    body: Graph, state: list[Value], again: list[Value], inside: frozenset[Var], after: dict[Var, Dim]
+) -> list[Value]:
+    """The state that covers what it was and what the body made of it; `after` gets what becomes of changing sizes.
+
+    A changing size stays the same one as long as its bounds hold, so that a state that is kept is the same object.
+    """
+
+    def fixed(size: Dim) -> bool:
+        return isinstance(size, int) or inside.isdisjoint(size.variables())
+
+    def new(a: Dim, b: Dim) -> Dim:
+        if isinstance(a, Var) and a in inside and a not in after and at_least(b, a.lo or 0):
+            after[a] = b
+            return a
+        low = 1 if at_least(a, 1) and at_least(b, 1) else 0
+        return body.size("changes from iteration to iteration", at_least=low)
+
+    meeting = Meeting(new, fixed)
+    for i, (a, b) in enumerate(zip(state, again, strict=True)):
+        check_types(f"carried value {i - 1}", a, b)
+    return [
+        join(a, b, lambda x, y: x if x == y and fixed(x) else meeting(x, y)) for a, b in zip(state, again, strict=True)
+    ]
+
+
+def first_sizes(state: list[Value], initial: list[Value]) -> dict[Var, Dim]:
+    """The sizes that the changing ones have at the start."""
+    first: dict[Var, Dim] = {}
+
+    def match(a: Dim, b: Dim) -> Dim:
+        if isinstance(a, Var) and a is not b:
+            first.setdefault(a, b)
+        return a
+
+    for a, b in zip(state, initial, strict=True):
+        join(a, b, match)
+    return first
+
+
+# -- results ----------------------------------------------------------------------------------------------------------
+
+
+def final_size(var: Var, found: Fixpoint, trips: Trips) -> Dim | None:
+    """What a changing size is after the last iteration, where there is a closed form."""
+    first, after = found.first.get(var), found.after.get(var)
+    if first is None or after is None:
+        return None
+    step = after - var
+    if found.outside(step):
+        return first if step == 0 else None if trips.count is None else first + trips.count * step
+    return after if trips.once and found.outside(after) else None
+
+
+def settled(found: Fixpoint, trips: Trips) -> bool:
+    """Whether walking the iterations one by one cannot tell more."""
+    changing = [v for v in variables(found.state) if v in found.inside]
+    exact = all(final_size(v, found, trips) is not None for v in changing)
+    ranked = all(not isinstance(x, SymTensor) or x.shape is not None for x in found.state)
+    return trips.count is not None and exact and ranked
+
+
+def finals(found: Fixpoint, trips: Trips) -> list[Value]:
+    """The carried values after the last iteration."""
+    final: dict[Var, Dim] = {}
+    for var in variables(found.state):
+        if var in found.inside:
+            size = final_size(var, found, trips)
+            final[var] = bounded(var, found, trips) if size is None else size
+    out = [substitute(value, final) for value in found.state]
+    if not trips.once:
+        return out
+    last = last_iteration(found)
+    return [
+        substitute(after, last) if isinstance(value, SymTensor) and value.shape is None else value
+        for value, after in zip(out, found.outputs[1:], strict=False)
+    ]
+
+
+def bounded(var: Var, found: Fixpoint, trips: Trips) -> Dim:
+    """A new size for a changing one whose final value is not known: it grows by at most a step in each iteration."""
+    first, after = found.first.get(var), found.after.get(var)
+    limit: Dim | None = None
+    if first is not None and after is not None and trips.at_most is not None:
+        step = after - var
+        if isinstance(step, int) and step > 0:
+            limit = first + trips.at_most * step
+    return fresh("the Loop changes it from iteration to iteration", at_most=limit, at_least=var.lo or 0)
+
+
+def last_iteration(found: Fixpoint) -> dict[Var, Dim]:
+    """New sizes for those of the inside, as they are in the last iteration."""
+    out: dict[Var, Dim] = {}
+    for var in variables(found.outputs):
+        if var in found.inside:
+            limit = ceiling(var)
+            limit = limit if limit is not None and found.outside(limit) else None
+            out[var] = fresh("the body of the Loop decides it", at_most=limit, at_least=var.lo or 0)
+    return out
+
+
+def scans(found: Fixpoint, trips: Trips, count: int) -> list[Value]:
+    """The outputs of all iterations stacked; their number is the trip count only if nothing stops the loop before."""
+    items = found.outputs[1 + count :]
+    if not items:
+        return []
+    length = trips.count
+    if length is None:
+        length = fresh("the condition decides when the Loop stops", at_most=trips.at_most, at_least=int(trips.once))
+    last = last_iteration(found)
+    return [stacked(substitute(x, last), length, 0) for x in items]
+
+
+def none_at_all(initial: Values, items: list[Value]) -> list[Value]:
+    """The results of no iteration: the initial values, and nothing stacked, of which only fixed sizes are sure."""
+    empty = [stacked(x, 0, 0) for x in items]
+    unsure = {v: fresh("no iteration gives it a size") for v in variables(empty)}
+    return [*initial, *(substitute(x, unsure) for x in empty)]
+
+
+def variables(values: list[Value]) -> list[Var]:
+    """The variables of sizes, each once, in order."""
+    return list(dict.fromkeys(v for x in values for d in sizes(x) if isinstance(d, Expr) for v in d.variables()))
+
+
+# -- one by one -------------------------------------------------------------------------------------------------------
+
+
+def one_by_one(body: Graph, limit: Dim | None, cond: bool | Unknown | None, initial: list[Value]) -> list[Value] | None:
+    """The results of a loop of few iterations with known conditions; None for any other."""
+    most = _MAX_UNROLLED if limit is None else limit
+    if isinstance(cond, Unknown) or not isinstance(most, int) or most > _MAX_UNROLLED:
+        return None
+    if body.node_count() * (1 if limit is None else most) > _MAX_UNROLLED_NODES:
+        return None
+    count, values = len(initial), initial
+    items: list[list[Value]] = []
+    for i in range(most):
+        if not body.may_repeat():
+            return None
+        condition = scalar(body, 1, dt.BOOL, True)
+        goes_on, *results = body(scalar(body, 0, dt.INT64, i), condition, *values, repeated=True)
+        values = results[:count]
+        items.append(results[count:])
+        stops = known(goes_on) is False
+        if stops and cond is None:
+            return None
+        if stops or len(items) == limit:
+            return values + [stacked(same(x), len(items), 0) for x in zip(*items, strict=True)]
+        if known(goes_on) is None:
+            return None
+    return None
+
+
+def same(values: Values) -> Value:
+    """The values that the iterations give to one output; their shapes are the same."""
+    found = values[0]
+    for other in values[1:]:
+        if isinstance(found, SymTensor) and isinstance(other, SymTensor) and found.shape and other.shape:
+            found = SymTensor(found.dtype, unify_shapes(found.shape, other.shape, "shapes of the iterations"))
+    return found

@@ -1,0 +1,196 @@
+"""Operators on sequences: construction, access, splitting and joining. Elements and lengths are kept where known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onnx_infer import dtype as dt
+from onnx_infer.errors import Unknown, require
+from onnx_infer.geometry import at_least, differ, normalize_axis, unify
+from onnx_infer.join import NOTHING, elements, join, sequence_of, varying
+from onnx_infer.registry import op
+from onnx_infer.tensor import MAX_DATA, VARIES, Sequence, SymTensor
+from onnx_infer.trace import fresh
+from symdim import ceildiv, total
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from onnx_infer.ops.kinds import AnyRank, Dim, Elements, Value, Values
+
+MAX_ITEMS = 64
+"""The most elements of a sequence that are held one by one."""
+
+
+def the_sequence(value: Value) -> Sequence:
+    """The value as a sequence; one of which nothing is known has unknown elements."""
+    require(isinstance(value, Sequence) or value is NOTHING, "the input is no sequence", value)
+    return value if isinstance(value, Sequence) else Sequence()
+
+
+def opened(value: Value | None) -> Value:
+    """One element of a sequence, the sizes that differ between elements as sizes of its own."""
+    if isinstance(value, SymTensor) and value.shape is not None and VARIES in value.shape:
+        shape = [fresh("the elements of the sequence differ") if d is VARIES else d for d in value.shape]
+        return SymTensor(value.dtype, shape, value.data)
+    return NOTHING if value is None else value
+
+
+def check_element_type(sequence: Sequence, value: Value) -> None:
+    """Refuse a value whose element type is another than the sequence's."""
+    wanted, given = getattr(sequence.elem, "dtype", None), getattr(value, "dtype", None)
+    if wanted is not None and given is not None:
+        require(wanted == given, "the element types differ", dt.text(wanted), dt.text(given))
+
+
+def position_in(sequence: Sequence, position: Dim | Unknown, end: int = 0) -> int | None:
+    """A position in [-n, n + end) counted from the front; None where it or n is not known."""
+    length = sequence.length
+    if not isinstance(position, int) or not isinstance(length, int):
+        return None
+    require(-length <= position < length + end, f"position {position} is out of range for {length} elements")
+    return position + length if position < 0 else position
+
+
+@op("SequenceEmpty")
+def sequence_empty(dtype: int | None) -> Value:
+    """() -> an empty sequence of tensors, f32 by default (SequenceEmpty-11)."""
+    return Sequence(SymTensor(dt.FLOAT if dtype is None else dtype), 0)
+
+
+@op("SequenceConstruct")
+def sequence_construct(inputs: Values) -> Value:
+    """n tensors of one element type -> the sequence of them (SequenceConstruct-11)."""
+    for x in inputs:
+        check_element_type(Sequence(inputs[0]), x)
+    return sequence_of(list(inputs))
+
+
+@op("SequenceAt")
+def sequence_at(input_sequence: Value, position: Dim | Unknown) -> Value:
+    """The element at a position in [-n, n - 1] (SequenceAt-11)."""
+    sequence = the_sequence(input_sequence)
+    at = position_in(sequence, position)
+    return opened(sequence.elem if at is None else elements(sequence)[at])
+
+
+@op("SequenceLength")
+def sequence_length(input_sequence: Value) -> Value:
+    """The number of elements, a scalar (SequenceLength-11)."""
+    length = the_sequence(input_sequence).length
+    return SymTensor(dt.INT64, (), None if length is None else (length,))
+
+
+@op("SequenceInsert")
+def sequence_insert(input_sequence: Value, tensor: AnyRank, position: Dim | Unknown | None) -> Value:
+    """n elements and one more; the position is in [-n, n], at the end by default (SequenceInsert-11)."""
+    sequence = the_sequence(input_sequence)
+    check_element_type(sequence, tensor)
+    length = None if sequence.length is None else sequence.length + 1
+    end = sequence.length if isinstance(sequence.length, int) else 0
+    at = position_in(sequence, end if position is None else position, 1)
+    if at is not None and end < MAX_ITEMS:
+        items = elements(sequence)
+        return sequence_of([*items[:at], tensor, *items[at:]])
+    if sequence.length == 0:
+        return Sequence(tensor, 1)
+    return Sequence(None if sequence.elem is None else join(sequence.elem, tensor, varying), length)
+
+
+@op("SequenceErase")
+def sequence_erase(input_sequence: Value, position: Dim | Unknown | None) -> Value:
+    """n elements -> n - 1; the position is in [-n, n - 1], the last by default (SequenceErase-11)."""
+    sequence = the_sequence(input_sequence)
+    require(sequence.length != 0, "the sequence is empty")
+    at = position_in(sequence, -1 if position is None else position)
+    if at is None or sequence.items is None:
+        return Sequence(sequence.elem, None if sequence.length is None else sequence.length - 1)
+    return sequence_of([*sequence.items[:at], *sequence.items[at + 1 :]], sequence.elem)
+
+
+@op("SplitToSequence")
+def split_to_sequence(input: SymTensor, split: Elements | None, axis: int, keepdims: int) -> Value:
+    """(..., d, ...) -> the parts along an axis: of given sizes, of one size, or single (SplitToSequence-11, 24).
+
+    A scalar `split` gives ceil(d / split) parts, of which the last may be smaller. Without `split` the parts have size
+    1, and not even the axis if `keepdims` is 0.
+    """
+    axis = normalize_axis(axis, input.rank)
+    size = input.dims[axis]
+
+    def part(*length: Dim) -> SymTensor:
+        return SymTensor(input.dtype, (*input.dims[:axis], *length, *input.dims[axis + 1 :]))
+
+    if split is None:
+        return Sequence(part(1) if keepdims else part(), size)
+    if split.shape is None or split.data is None or (split.shape == () and split.data[0] is None):
+        return Sequence(part(VARIES), split.dims[0] if split.shape is not None and split.rank == 1 else None)
+    if split.rank == 1:
+        lengths = [fresh("the value of split is not known", at_most=size) if x is None else x for x in split.data]
+        require(not any(differ(x, 0) and at_least(-x, 0) for x in lengths), "a size in split is negative", lengths)
+        unify(total(lengths), size, "the sum of split and the size")
+        return sequence_of([part(x) for x in lengths])
+    return chunks(part, size, split.data[0])
+
+
+def chunks(part: Callable[[Dim], SymTensor], size: Dim, chunk: Dim) -> Sequence:
+    """The parts of one size that an axis is cut into; the last one may be smaller."""
+    require(not at_least(-chunk, 0), "split is not positive", chunk)
+    if size % chunk == 0:
+        return Sequence(part(chunk), size // chunk)
+    count = ceildiv(size, chunk)
+    if isinstance(count, int) and isinstance(chunk, int) and isinstance(size, int) and count <= MAX_ITEMS:
+        return sequence_of([part(min(chunk, size - i * chunk)) for i in range(count)])
+    return Sequence(part(VARIES), count)
+
+
+@op("ConcatFromSequence")
+def concat_from_sequence(input_sequence: Value, axis: int, new_axis: int) -> Value:
+    """n tensors -> them joined along an axis, or stacked along a new one (ConcatFromSequence-11)."""
+    sequence = the_sequence(input_sequence)
+    require(sequence.length != 0, "the sequence is empty")
+    if not isinstance(sequence.elem, SymTensor) or sequence.elem.shape is None:
+        raise Unknown("the shape of the elements of the sequence is not known")
+    rank = sequence.elem.rank
+    axis = normalize_axis(axis, rank + 1 if new_axis else rank)
+    parts = sequence.items or (sequence.elem,)
+    dims = [one_size([x.dims[i] for x in parts if isinstance(x, SymTensor)], i) for i in range(rank) if i != axis]
+    if new_axis:
+        dims = [one_size([x.dims[i] for x in parts if isinstance(x, SymTensor)], i) for i in range(rank)]
+        joined = unknown_length(sequence) if sequence.length is None else sequence.length
+    elif sequence.items is not None:
+        joined = total(x.dims[axis] for x in sequence.items if isinstance(x, SymTensor))
+    elif sequence.length is None or sequence.elem.dims[axis] is VARIES:
+        joined = unknown_length(sequence)
+    else:
+        joined = sequence.length * sequence.elem.dims[axis]
+    shape = (*dims[:axis], joined, *dims[axis:])
+    return SymTensor(sequence.elem.dtype, shape, joined_data(sequence, axis, bool(new_axis)))
+
+
+def one_size(sizes: list[Dim], axis: int) -> Dim:
+    """The size that all elements of a sequence have along an axis."""
+    known = [d for d in sizes if d is not VARIES]
+    size = known[0] if known else fresh("the sizes of the elements of the sequence are not known")
+    for other in known[1:]:
+        size = unify(size, other, f"sizes of the elements at axis {axis}")
+    return size
+
+
+def unknown_length(sequence: Sequence) -> Dim:
+    """The size of the joined axis where the number of elements, or their sizes, are not known."""
+    what = "the number of elements" if sequence.length is None else "the sizes of the elements"
+    return fresh(f"{what} of the sequence is not known")
+
+
+def joined_data(sequence: Sequence, axis: int, new_axis: bool) -> list[Any] | None:
+    """The elements of all tensors of a short sequence put together, where all are known."""
+    if not isinstance(sequence.length, int) or sequence.length > MAX_DATA:
+        return None
+    arrays = [x.array if isinstance(x, SymTensor) else None for x in elements(sequence)]
+    known = [x for x in arrays if x is not None]
+    if len(known) < len(arrays) or sum(x.size for x in known) > MAX_DATA:
+        return None
+    return list((np.stack if new_axis else np.concatenate)(known, axis).ravel())
