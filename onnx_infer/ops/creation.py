@@ -50,7 +50,11 @@ def _filled(dtype: int | None, shape: Shape, element: Any) -> SymTensor:
     return SymTensor(dtype, shape, (element,) * count)
 
 
-@op("ConstantOfShape")
+def _value_dtype(value: SymTensor | None) -> int | None:
+    return dt.FLOAT if value is None else value.dtype
+
+
+@op("ConstantOfShape", dtype=_value_dtype)
 def constant_of_shape(input: Ints, value: SymTensor | None) -> SymTensor:
     """sizes -> a tensor of these sizes, every element the one of `value`, or 0.0 (ConstantOfShape-9 to 25)."""
     require(value is None or value.size == 1, "value does not have one element", value)

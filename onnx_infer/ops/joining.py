@@ -9,9 +9,10 @@ import numpy as np
 from onnx_infer import dtype as dt
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import exact_quotient, normalize_axes, normalize_axis, of_rank, unify
-from onnx_infer.ops.movement import known_sizes, not_negative
+from onnx_infer.ops.movement import demand_equal, known_sizes, not_negative
 from onnx_infer.registry import op
-from onnx_infer.trace import fresh, state
+from onnx_infer.trace import fresh
+from onnx_infer.values import convert
 from symdim import ceildiv, total
 
 if TYPE_CHECKING:
@@ -55,16 +56,11 @@ def _equal_parts(size: Dim, count: int, uneven: bool) -> list[Dim]:
 def _given_parts(size: Dim, split: tuple[Any, ...], count: int) -> list[Dim]:
     """The sizes of the parts as given; one that is not known is what the others leave."""
     require(len(split) == count, "the number of sizes is not that of the outputs", len(split), count)
-    parts: list[Any] = [None if part is None else not_negative(part, "a size of split") for part in split]
+    parts: list[Any] = [None if x is None else not_negative(convert(x, dt.INT64), "a size of split") for x in split]
     if parts.count(None) == 1:
         parts[parts.index(None)] = not_negative(size - total(p for p in parts if p is not None), "the rest of split")
     settled = [fresh("a size of split", at_most=size) if part is None else part for part in parts]
-    whole = total(settled)
-    if isinstance(whole, int) and isinstance(size, int):
-        require(whole == size, "the sum of split is not the size to split", whole, size)
-    else:
-        # sizes that are all 0 are right even where the symbol of an empty tensor is declared as at least 1
-        state("equal", whole, size, "the sum of split")
+    demand_equal(total(settled), size, "the sum of split and the size to split")
     return settled
 
 

@@ -10,7 +10,7 @@ from onnx_infer import dtype as dt
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import bounds, broadcast_size, differ, exact_quotient, normalize_axis, of_rank, unify
 from onnx_infer.registry import op
-from onnx_infer.trace import fresh
+from onnx_infer.trace import fresh, state
 from onnx_infer.values import convert
 from symdim import Expr
 
@@ -33,6 +33,17 @@ def not_negative(size: Dim, what: str) -> Dim:
     high = bounds(size)[1]
     require(high is None or high >= 0, f"{what} is negative", size)
     return size
+
+
+def demand_equal(a: Dim, b: Dim, what: str) -> None:
+    """State that two numbers of elements are equal; an error where they provably differ.
+
+    A declared size is taken to be at least 1, but a node that spells out a 0 tells that the tensor is empty after all.
+    """
+    if (a != 0 and b != 0) or (isinstance(a, int) and isinstance(b, int)):
+        unify(a, b, what)
+    else:
+        state("equal", a, b, what)
 
 
 def known_sizes(sizes: Iterable[Any]) -> tuple[int, ...]:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer import dtype as dt
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import at_least, differ, exact_quotient, normalize_axes, of_rank, unify
+from onnx_infer.geometry import at_least, differ, exact_quotient, is_fresh, normalize_axes, of_rank, unify
 from onnx_infer.ops.movement import demand_equal, known_sizes
 from onnx_infer.registry import op
 from onnx_infer.tensor import SymTensor
 from onnx_infer.trace import fresh, state
-from symdim import Mul, product
+from symdim import Expr, Mul, maximum, product
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,26 +54,52 @@ def quotient_of_sizes(sizes: Iterable[Dim], divisors: Iterable[Dim]) -> Dim:
 class _Target:
     """The target of a Reshape: what each of its elements asks for, of which 0 may copy and -1 stands for the rest.
 
-    An element that is an expression is a size computed from sizes: that it is >= 1 is noted as a fact, since a 0 would
-    copy another size and a -1 be the rest.
+    An expression is a size computed from sizes; its value decides at run time whether it is such a 0 or -1.
     """
 
     def __init__(self, shape: Shape | None, elements: Ints, allowzero: int) -> None:
         require(elements.count(-1) <= 1, "more than one size is -1")
         require(not (allowzero and 0 in elements and -1 in elements), "allowzero with both 0 and -1")
         self.shape, self.elements, self.copies = shape, elements, not allowzero
-        self.sizes = [self._plain(i, e) for i, e in enumerate(elements)]
+        self.sizes = [self._certain(i, e) for i, e in enumerate(elements)]
 
-    def _plain(self, index: int, element: Dim | None) -> Dim | None:
-        """The size that an element asks for on its own, or None."""
+    def _copied(self, index: int) -> Dim | None:
+        """The size that a 0 at this index copies, None where the input's rank is not known; 0 at one past it fails."""
+        return None if self.shape is None else self.shape[index] if index < len(self.shape) else 0
+
+    def _certain(self, index: int, element: Dim | None) -> Dim | None:
+        """The size that an element asks for whatever its value, or None."""
         if isinstance(element, int) and element <= 0:
             require(element >= -1, "a size is below -1", element)
             if element == -1 or not self.copies:
                 return None if element else 0
             require(self.shape is None or index < len(self.shape), f"0 at index {index} has no size to copy")
-            return None if self.shape is None else self.shape[index]
-        if element is not None and not at_least(element, 1):
-            state("at_least", element, 1, "a size of the target shape")
+            return self._copied(index)
+        if element is None or at_least(element, 1):
+            return element
+        copied = self._copied(index)
+        if not self._never_minus_one(element) or (self.copies and copied is None):
+            return None
+        # a 0 that copies makes no difference where the copied size is 0 too whenever the element is
+        zeros = [f for f in _factors(element) if not at_least(f, 1)]
+        same = not self.copies or copied == 0 or all(f in _factors(copied or 0) for f in zeros)
+        return element if same else None
+
+    def _never_minus_one(self, element: Dim) -> bool:
+        return at_least(element, 0) or -1 in self.elements
+
+    def likely(self, index: int) -> Dim | None:
+        """The size that an expression is taken to ask for where it may be 0 or -1, None for other open elements.
+
+        That it is at least 1 is noted, since a 0 would copy another size and a -1 be the rest. A data-dependent size is
+        0 now and then: where that copies a size of 1, max(e, 1) is exact.
+        """
+        element = self.elements[index]
+        if not isinstance(element, Expr):
+            return None
+        if is_fresh(element) and at_least(element, 0) and self._copied(index) == 1:
+            return maximum(element, 1)
+        state("at_least", element, 1, "a size of the target shape")
         return element
 
 
@@ -91,10 +117,14 @@ def reshaped(shape: Shape | None, elements: Ints, allowzero: int = 0) -> Shape:
     target = _Target(shape, elements, allowzero)
     sizes = target.sizes
     rest = _rest(sizes, elements)
+    if rest is None:
+        sizes = [target.likely(i) if size is None else size for i, size in enumerate(sizes)]
+        rest = _rest(sizes, elements)
+    settled = [size for size in sizes if size is not None]
     if shape is not None and rest is not None:
-        sizes[rest] = quotient_of_sizes(shape, [size for size in sizes if size is not None])
-    elif shape is not None and None not in sizes:
-        demand_equal(product(size for size in sizes if size is not None), product(shape), "the element counts")
+        sizes[rest] = quotient_of_sizes(shape, settled)
+    elif shape is not None and len(settled) == len(sizes):
+        demand_equal(product(settled), product(shape), "the element counts")
     count = product(shape) if shape is not None and at_least(product(shape), 1) else None
     return tuple(fresh("a size of the target shape", at_most=count) if s is None else s for s in sizes)
 
