@@ -87,7 +87,7 @@ def _unique(X: Array, axis: int | None, sorted: int, output_count: int = 4) -> l
     if not _plain(X.flat):
         raise Unknown("which elements are equal is not known")
     whole = X.ravel() if axis is None else np.moveaxis(X, axis, 0)
-    rows = [tuple(row.ravel()) if axis is not None else (row,) for row in whole]
+    rows = [tuple(whole[i : i + 1].flat) for i in range(len(whole))]
     first: dict[tuple[Any, ...], int] = {}
     for i, row in enumerate(rows):
         first.setdefault(row, i)

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from onnx_infer.tensor import Dim, Shape
 
 
-def _check_complex(size: Dim) -> None:
-    require(not isinstance(size, int) or size in (1, 2), "the last size is not 1 (real) or 2 (complex)", size)
+def _check_parts(size: Dim, parts: tuple[int, ...]) -> None:
+    """Refuse a last axis that provably has another number of parts: 1 for real, 2 for complex numbers."""
+    require(not isinstance(size, int) or size in parts, f"the last size (1: real, 2: complex) is not in {parts}", size)
 
 
 @op("DFT")
@@ -24,10 +25,10 @@ def dft(
 ) -> Shape:
     """(*signal, 1 or 2) -> n values along the axis, n//2 + 1 if one-sided (DFT-17, 20).
 
-    The inverse of a one-sided transform is real; its default length is even, 2 * (size - 1).
+    A one-sided transform takes real numbers, its inverse gives them; the default length of that is 2 * (size - 1).
     """
     require(input.rank >= 2, "the input has no signal axis", input.rank)
-    _check_complex(input.dims[-1])
+    _check_parts(input.dims[-1], (1, 2) if not onesided else (2,) if inverse else (1,))
     real = bool(inverse and onesided)
     signal, last = list(input.dims[:-1]), 1 if real else 2
     if isinstance(axis, Unknown):
@@ -55,7 +56,7 @@ def stft(
 ) -> Shape:
     """(B, length, 1 or 2) -> (B, (length - frame) // step + 1, frame or frame//2 + 1, 2) (STFT-17)."""
     batch, length, last = of_rank(signal.dims, 3, "signal")
-    _check_complex(last)
+    _check_parts(last, (1, 2))
     frame = fresh("the frame length is not known") if isinstance(frame_length, Unknown) else frame_length
     if window is not None:
         size = of_rank(window.shape, 1, "window")[0]
