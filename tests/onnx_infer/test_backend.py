@@ -77,7 +77,9 @@ def cases() -> list[Case]:
 
 
 def _plain(x: Any) -> Any:
-    return numpy_helper.to_array(x) if isinstance(x, onnx.TensorProto) else x
+    if isinstance(x, onnx.TensorProto):
+        return numpy_helper.to_array(x)
+    return np.asarray(x) if isinstance(x, np.generic) else x
 
 
 def stripped(case: Case) -> onnx.ModelProto:

@@ -11,7 +11,7 @@ import pytest
 from onnx_infer import OpShapeInferenceRegistry, op, registry
 from onnx_infer.binding import Operator, parameters
 from onnx_infer.operators import bind
-from onnx_infer.registry import normal_domain
+from onnx_infer.registry import Rule, normal_domain
 from onnx_infer.schema import read_schema
 
 MISSING: dict[str, set[str]] = {}
@@ -30,32 +30,34 @@ def test_every_schema_version_resolves_to_a_rule() -> None:
     assert without == MISSING
 
 
+def functions(rule: Rule) -> list[FunctionType]:
+    """The plain functions of a rule: for shapes, data and element types."""
+    return [f for f in (rule.shape, rule.data, rule.dtype) if isinstance(f, FunctionType)]
+
+
 def test_every_rule_binds_to_every_version_that_it_serves() -> None:
-    problems = []
-    for (domain, name, version), found in SCHEMAS.items():
-        operator = bind(domain, name, version)
-        if operator is None or operator.rule.style == "context":
-            continue
-        problems += [f"{name}-{version}: {text}" for text in unbound(operator, found)]
+    operators = {key: o for key in SCHEMAS if (o := bind(*key)) is not None and o.rule.style != "context"}
+    served: dict[FunctionType, set[str]] = {}
+    for key, operator in operators.items():
+        for function in functions(operator.rule):
+            served.setdefault(function, set()).update(NAMES[key])
+    problems = [f"{key[1]}-{key[2]}: {text}" for key, o in operators.items() for text in unbound(o, key, served)]
+    assert len(operators) > 500
     assert not problems, "\n".join(problems)
 
 
-def unbound(operator: Operator, found: onnx.defs.OpSchema) -> list[str]:
-    """What is wrong with the parameters of a rule, and of its data and dtype functions, for one version of an operator.
+def unbound(operator: Operator, key: tuple[str, str, int], served: dict[FunctionType, set[str]]) -> list[str]:
+    """What is wrong with the parameters of a rule's functions for one version of an operator.
 
-    A parameter is a name of some version; where this one lacks it, the rule says what it is then: by a default, or by
-    admitting None.
+    A parameter is a name of some version that the function serves; where this one lacks it, the function says what it
+    is then: by a default, or by admitting None.
     """
-    schema, name = read_schema(found), (normal_domain(found.domain), found.name)
-    anywhere = SPECIAL.union(*(names for key, names in NAMES.items() if key[:2] == name))
-    here = SPECIAL | NAMES[*name, found.since_version]
+    schema, here = read_schema(SCHEMAS[key]), SPECIAL | NAMES[key]
     out = []
-    for function in (operator.rule.shape, operator.rule.data, operator.rule.dtype):
-        if not isinstance(function, FunctionType):
-            continue
+    for function in functions(operator.rule):
         own = signature(function).parameters
         for parameter in parameters(function, schema):
-            if parameter.name not in anywhere:
+            if parameter.name not in SPECIAL | served[function]:
                 out.append(f"{function.__name__}: no version has {parameter.name}")
             elif parameter.name in here or parameter.admits_none or function.__name__ == "<lambda>":
                 continue
