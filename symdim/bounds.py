@@ -32,8 +32,10 @@ def bounds_of(dim: Dim) -> Interval:
             found = _product_bounds(dim)
         else:
             found = linear_bounds(dim.terms, dim.const)
-            if found[0] is None or found[1] is None or found[0] < found[1]:
+            if dim.height:
                 found = reading.met_with_patterns(dim.terms, dim.const, found)
+                if relaxation.is_correlated(dim.terms):
+                    found = meet(found, relaxation.relaxed(dim.terms, dim.const))
         dim._bounds = found
     return found
 
@@ -138,4 +140,4 @@ def _product_bounds(unit: Expr) -> Interval:
     return result
 
 
-from symdim import reading  # noqa: E402  (patterns are made of units, whose bounds these are)
+from symdim import reading, relaxation  # noqa: E402  (patterns are made of units, whose bounds these are)
