@@ -11,11 +11,12 @@ search for a proof, so each costs microseconds.
 
 from __future__ import annotations
 
+from symdim import evaluate as _evaluate
+from symdim import monomial as _monomial
 from symdim.bounds import bounds_of
 from symdim.evaluate import evaluate, substitute, to_int, variables_of
 from symdim.extremum import maximum, minimum
 from symdim.floordiv import ceildiv, floordiv, mod
-from symdim.monomial import clear_memo
 from symdim.polynomial import add, constant, multiply, power, product, subtract, total
 from symdim.tree import args_of
 
@@ -46,6 +47,12 @@ __all__ = [
     "total",
     "variables_of",
 ]
+
+
+def clear_memo() -> None:
+    """Forget what the constructors and walks remember."""
+    _monomial.clear_memo()
+    _evaluate.clear_memo()
 
 
 def to_text(dim: Dim) -> str:

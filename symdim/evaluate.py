@@ -20,6 +20,15 @@ if TYPE_CHECKING:
     Terms = dict[Expr, int]
 
 
+_ORDERS = 64
+_orders: dict[Expr, list[Expr]] = {}  # of the expressions evaluated last
+
+
+def clear_memo() -> None:
+    """Forget remembered walks."""
+    _orders.clear()
+
+
 def children(node: Expr) -> Iterable[Dim]:
     """The nodes that a node is made of: units of a sum, atoms of a product, parts of an atom."""
     if node.terms is not None:
@@ -30,21 +39,31 @@ def children(node: Expr) -> Iterable[Dim]:
 
 
 def postorder(root: Expr) -> list[Expr]:
-    """All nodes below a node and itself, each once and after its children."""
-    done: dict[Expr, None] = {}
-    stack = [root]
+    """All nodes below a node and itself, each once and after its children; not to be changed.
+
+    Sorted by height, and at equal height atoms before products before sums: that puts children first, because an atom
+    is higher than its parts and a product or sum as high as its highest factor or unit.
+    """
+    found = _orders.get(root)
+    if found is not None:
+        return found
+    seen: dict[Expr, None] = {root: None}
+    stack: list[Expr] = [root]
     while stack:
-        node = stack[-1]
-        if node in done:
-            stack.pop()
-            continue
-        pending = [c for c in children(node) if c not in done and not isinstance(c, int)]
-        if pending:
-            stack += pending  # type: ignore[arg-type]
-        else:
-            done[node] = None
-            stack.pop()
-    return list(done)
+        node = stack.pop()
+        for child in children(node):
+            if child not in seen and not isinstance(child, int):
+                seen[child] = None
+                stack.append(child)
+    found = sorted(seen, key=_rank)
+    if len(_orders) >= _ORDERS:
+        _orders.clear()
+    _orders[root] = found
+    return found
+
+
+def _rank(node: Expr) -> int:
+    return 3 * node.height + (2 if node.terms is not None else type(node) is Mul)
 
 
 def variables_of(root: Expr) -> tuple[Var, ...]:

@@ -21,7 +21,7 @@ from symdim.expr import Const, FloorDiv
 from symdim.interning import find_unit, publish, sequence_fingerprint
 from symdim.longdivision import long_division, without_common_factors
 from symdim.monomial import accumulate, terms_of
-from symdim.order import height_of, leading, merged_names, order
+from symdim.order import height_of, leading, merged_names, names_of, order
 from symdim.polynomial import add, multiply, scale, subtract, sum_of
 
 TYPE_CHECKING = False
@@ -100,18 +100,22 @@ def _by_number(terms: Terms, const: int, c: int) -> Dim:
             c, const = c // g, const // g
         inner = _mergeable(rest)
         if inner is not None:
-            n, a = _merged(rest, const, inner)
+            a = inner.parts[1]
             if not isinstance(a, int):
+                n, a = _merged(rest, const, inner)
                 return add(sum_of(whole, offset), scale(_by_expression(n, scale(a, c)), sign))
-            (terms, const), c = terms_of(n), a * c
+            k = rest.pop(inner)
+            terms, added = _numerator(inner, a, k)
+            accumulate(terms, rest, a)
+            const, c = added + a * const, a * c
         elif rest[leading(rest)] < 0:
             terms, const, sign = {unit: -k for unit, k in rest.items()}, c - 1 - const, -sign
         else:
             break
     n = sum_of(rest, const)
-    lo, hi = quotient(bounds_of(n), (c, c))
-    if lo is not None and lo == hi:
-        return sum_of(whole, offset + sign * lo)
+    lo, hi = bounds_of(n)
+    if lo is not None and hi is not None and lo // c == hi // c:
+        return sum_of(whole, offset + sign * (lo // c))
     accumulate(whole, {_atom(n, c): sign})
     return sum_of(whole, offset)
 
@@ -170,17 +174,26 @@ def _mergeable(terms: Terms) -> FloorDiv | None:
     found: list[FloorDiv] = []
     for unit, k in terms.items():
         if type(unit) is FloorDiv and (k == 1 or k == -1):
-            lo, _ = bounds_of(unit.parts[1])
+            d = unit.parts[1]
+            lo = d if isinstance(d, int) else bounds_of(d)[0]
             if lo is not None and lo >= 1:
                 found.append(unit)
-    return min(found, key=order) if found else None  # type: ignore[arg-type]
+    if len(found) > 1:
+        return min(found, key=order)  # type: ignore[arg-type]
+    return found[0] if found else None
+
+
+def _numerator(inner: FloorDiv, a: int, k: int) -> tuple[Terms, int]:
+    """m with floor(m/a) == k * inner for k = 1 or -1, since -floor(m/a) = floor((a - 1 - m)/a)."""
+    terms, const = terms_of(inner.parts[0])
+    return (dict(terms), const) if k == 1 else ({unit: -c for unit, c in terms.items()}, a - 1 - const)
 
 
 def _merged(terms: Terms, const: int, inner: FloorDiv) -> tuple[Dim, Dim]:
     """(n, a) with floor((terms + const)/d) == floor(n/(a*d)) for all d >= 1, without the division `inner`."""
     numerator, a = inner.parts
     if terms[inner] == -1:
-        numerator = subtract(subtract(a, 1), numerator)  # -floor(m/a) = floor((a - 1 - m)/a)
+        numerator = subtract(subtract(a, 1), numerator)
     rest = sum_of({unit: k for unit, k in terms.items() if unit is not inner}, const)
     return add(numerator, multiply(a, rest)), a
 
@@ -197,10 +210,10 @@ def _atom(n: Dim, d: Dim) -> Expr:
     node.parts = parts
     node.fingerprint = fingerprint
     node.height = 1 + max(height_of(n), height_of(d))
-    divisor = bounds_of(d)
+    divisor = (d, d) if isinstance(d, int) else bounds_of(d)
     known = divisor[0] is not None and divisor[0] >= 1
     node._bounds = quotient(bounds_of(n), divisor) if known else (None, None)
-    node._names = merged_names(parts)
+    node._names = names_of(n) if isinstance(d, int) else merged_names(parts)
     node._order = None
     return publish(node)
 

@@ -33,11 +33,6 @@ def mixed(x: int) -> int:
     return (x ^ (x >> 31)) % (PRIME - 1) + 1
 
 
-def fingerprint_of(x: Dim) -> int:
-    """The fingerprint of a dimension."""
-    return x % PRIME if isinstance(x, int) else x.fingerprint
-
-
 def text_fingerprint(text: str) -> int:
     """The fingerprint of a name, the same in every process."""
     data = text.encode("utf-8", "surrogatepass")
@@ -46,10 +41,10 @@ def text_fingerprint(text: str) -> int:
 
 def sequence_fingerprint(kind: int, items: tuple[Dim, ...]) -> int:
     """The fingerprint of an atom of the given kind over an ordered tuple of dimensions."""
-    state = mixed(kind)
+    state = kind
     for item in items:
-        state = mixed(state * 0x9E3779B97F4A7C15 + fingerprint_of(item) & _MASK)
-    return state
+        state = (state * 0x9E3779B97F4A7C15 + (item if isinstance(item, int) else item.fingerprint)) % PRIME
+    return mixed(state)
 
 
 def _same(a: Expr, b: Expr) -> bool:
@@ -116,8 +111,8 @@ def _sweep() -> None:
     global _capacity
     tables: tuple[dict[object, ref[Expr]], ...] = (_table, _crowded)  # type: ignore[assignment]
     for table in tables:
-        for key, entry in list(table.items()):
-            if entry() is None and table.get(key) is entry:
+        for key, entry in [(key, entry) for key, entry in list(table.items()) if entry() is None]:
+            if table.get(key) is entry:
                 del table[key]
     _capacity = max(1024, 2 * (len(_table) + len(_crowded)))
 

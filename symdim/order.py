@@ -10,7 +10,7 @@ from symdim.expr import FloorDiv, Max, Mul
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from symdim.expr import Dim, Expr
 
@@ -22,15 +22,14 @@ def names_of(node: Dim) -> tuple[str, ...]:
     if isinstance(node, int):
         return ()
     if node._names is None:
-        if node.terms is None:
-            node._names = merged_names(node.parts)  # type: ignore[arg-type]
-        else:
-            node._names = merged_names(node.terms)
+        node._names = merged_names(node.parts if node.terms is None else node.terms)  # type: ignore[arg-type]
     return node._names
 
 
-def merged_names(nodes: Iterable[Dim]) -> tuple[str, ...]:
+def merged_names(nodes: Collection[Dim]) -> tuple[str, ...]:
     """The first names of several dimensions together."""
+    if len(nodes) == 1:
+        return names_of(next(iter(nodes)))
     names: set[str] = set()
     for node in nodes:
         names.update(names_of(node))

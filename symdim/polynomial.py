@@ -42,7 +42,10 @@ def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
     for unit in terms:
         if unit.height > height:
             height = unit.height
-    kind = class_of(terms, const) if height else Add if const or len(terms) > 1 else Mul
+    if height and (len(terms) > 1 or type(unit) is Mul):
+        kind = class_of(terms, const)
+    else:
+        kind = Add if const or len(terms) > 1 else Mul
     node: Expr = object.__new__(kind)
     node.terms = terms
     node.const = const

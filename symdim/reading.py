@@ -187,9 +187,9 @@ def _size(atom: Expr) -> int:
     """The most terms that a pattern at this atom can have."""
     if type(atom) is FloorDiv:
         numerator, divisor = atom.parts
-        return len(terms_of(numerator)[0]) + 2 * len(terms_of(divisor)[0]) + 2
+        return len(terms_of(numerator)[0]) + 2 * len(terms_of(divisor)[0]) + 3
     if type(atom) is Max:
-        return 1 + sum([len(terms_of(a)[0]) for a in atom.parts])
+        return 2 + sum([len(terms_of(a)[0]) for a in atom.parts])
     return 0
 
 
@@ -229,8 +229,6 @@ def patterns(terms: Terms, const: int) -> tuple[list[Pattern], Terms, int]:
 
 def met_with_patterns(terms: Terms, const: int, known: Interval) -> Interval:
     """`known` met with the interval of the sum read as patterns."""
-    if not any([unit.height for unit in terms]):
-        return known
     found, rest, rest_const = patterns(terms, const)
     if not found:
         return known

@@ -12,7 +12,7 @@ on its own prints as its name, whatever that is. Everything printed means the sa
 from __future__ import annotations
 
 from symdim.expr import Add, Const, Expr, FloorDiv, Max, Min, Mul
-from symdim.tree import args_of, factors_of
+from symdim.tree import args_of, factors_of, summands_of
 from symdim.variable import Var
 
 TYPE_CHECKING = False
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from symdim.expr import Dim
+    from symdim.tree import Product
 
     Piece: TypeAlias = "str | tuple[Expr, int]"
 
@@ -84,7 +85,7 @@ def _pieces(node: Expr, place: int) -> list[Piece]:
         pieces = _product(coefficient, powers)
         free = place <= _TERM or (place == _OPERAND and coefficient > 0) or (place == _FACTOR and coefficient == 1 == len(powers))
     elif isinstance(node, Add):
-        pieces = _sum(args_of(node))
+        pieces = _sum(summands_of(node))
         free = place == 0
     else:
         left, right = args_of(node)
@@ -93,26 +94,21 @@ def _pieces(node: Expr, place: int) -> list[Piece]:
     return pieces if free else ["(", *pieces, ")"]
 
 
-def _sum(args: tuple[Expr, ...]) -> list[Piece]:
+def _sum(summands: list[Product]) -> list[Piece]:
     pieces: list[Piece] = []
-    positive: list[Piece]
-    for arg in args:
-        if isinstance(arg, Const):
-            coefficient, positive = arg.value, [str(abs(arg.value))]
-        elif isinstance(arg, Mul):
-            coefficient, powers = factors_of(arg)
-            positive = _product(abs(coefficient), powers, negated=not pieces and coefficient < 0)
-        else:
-            coefficient, positive = 1, [(arg, _TERM)]
-        if pieces:
-            pieces.append(" + " if coefficient > 0 else " - ")
-        elif coefficient < 0:
+    for coefficient, powers in summands:
+        leading_minus = not pieces and coefficient < 0
+        if leading_minus:
             pieces.append("-")
-        pieces += positive
+        elif pieces:
+            pieces.append(" + " if coefficient > 0 else " - ")
+        pieces += _product(abs(coefficient), powers, leading_minus)
     return pieces
 
 
 def _product(coefficient: int, powers: list[tuple[Expr, int]], negated: bool = False) -> list[Piece]:
+    if not powers:
+        return [str(coefficient)]
     pieces: list[Piece] = []
     if coefficient == -1:
         pieces.append("-")
@@ -121,7 +117,7 @@ def _product(coefficient: int, powers: list[tuple[Expr, int]], negated: bool = F
     alone = len(powers) == 1 and coefficient == 1 and not negated
     for base, exponent in powers:
         if exponent == 1:
-            pieces.append((base, _TERM if alone else _FACTOR))
+            pieces.append(quoted(base.name) if isinstance(base, Var) else (base, _TERM if alone else _FACTOR))
         else:
             pieces += [(base, _BASE), f"**{exponent}"]
         pieces.append("*")

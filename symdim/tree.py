@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from symdim.expr import Add, Expr, FloorDiv, Max, Mul
+from operator import itemgetter
+
+from symdim.expr import Add, Expr, FloorDiv, Max, Min, Mul
 from symdim.monomial import powers_of, terms_of
-from symdim.order import dim_order
-from symdim.polynomial import constant, scale, sum_of
+from symdim.order import dim_order, leading, order
+from symdim.polynomial import constant, multiply, power, sum_of
 from symdim.reading import Pattern, patterns, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from symdim.expr import Dim
+
+    Product = tuple[int, list[tuple[Expr, int]]]
 
 
 def as_node(dim: Dim) -> Expr:
@@ -28,7 +32,7 @@ def args_of(node: Expr) -> tuple[Expr, ...]:
     """
     kind = type(node)
     if kind is Add:
-        return _summands(node)
+        return tuple([_node_of(product) for product in summands_of(node)])
     if kind is Mul:
         coefficient, powers = factors_of(node)
         expanded = [base for base, exponent in powers for _ in range(exponent)]
@@ -42,7 +46,7 @@ def args_of(node: Expr) -> tuple[Expr, ...]:
     return _operands(pattern)
 
 
-def factors_of(node: Expr) -> tuple[int, list[tuple[Expr, int]]]:
+def factors_of(node: Expr) -> Product:
     """A product as (coefficient, [(base, exponent), ...])."""
     terms, const = terms_of(node)
     if len(terms) == 1 and const == 0:
@@ -51,8 +55,12 @@ def factors_of(node: Expr) -> tuple[int, list[tuple[Expr, int]]]:
     pattern = whole(terms, const)
     if pattern is None or type(node) is not Mul:
         return 1, [(node, 1)]
+    return pattern.coefficient, _factors(pattern)
+
+
+def _factors(pattern: Pattern) -> list[tuple[Expr, int]]:
     core = sum_of(dict(pattern.core_terms), pattern.core_const)
-    return pattern.coefficient, [*_atoms(pattern.unit), (as_node(core), 1)]
+    return [*_atoms(pattern.unit), (as_node(core), 1)]
 
 
 def _atoms(unit: Expr | None) -> list[tuple[Expr, int]]:
@@ -65,24 +73,35 @@ def _atoms(unit: Expr | None) -> list[tuple[Expr, int]]:
 
 def _operands(pattern: Pattern) -> tuple[Expr, ...]:
     operands = [sum_of(dict(terms), const) for terms, const in pattern.operands]
-    if len(operands) > 2 or pattern.kind.__name__ == "Min":
+    if pattern.kind is Min:
         operands.sort(key=dim_order)
     return tuple([as_node(operand) for operand in operands])
 
 
-def _summands(node: Expr) -> tuple[Expr, ...]:
-    """The terms and patterns of a sum in structural order; the constant last, but the first term positive if any is."""
+def summands_of(node: Expr) -> list[Product]:
+    """The terms and patterns of a sum in structural order; the constant last, but the first one positive if any is."""
     terms, const = terms_of(node)
-    if any([unit.height for unit in terms]):
+    found: list[Pattern] = []
+    if node.height:
         found, terms, const = patterns(terms, const)
-    else:
-        found = []
-    signed = [(scale(unit, k), k > 0) for unit, k in terms.items()]
-    signed += [(sum_of(dict(p.terms), p.const), p.coefficient > 0) for p in found]
-    signed.sort(key=lambda pair: dim_order(pair[0]))
+    keyed = [(order(unit), k, _atoms(unit)) for unit, k in terms.items()]
+    keyed += [(order(leading(p.terms)), p.coefficient, _factors(p)) for p in found]
+    if len(keyed) > 1:
+        keyed.sort(key=itemgetter(0))
+    signed = [(k, powers) for _, k, powers in keyed]
     if const:
-        signed.append((const, const > 0))
-    if not signed[0][1]:
-        first = next((i for i, (_, positive) in enumerate(signed) if positive), 0)
+        signed.append((const, []))
+    if signed[0][0] < 0:
+        first = next((i for i, (k, _) in enumerate(signed) if k > 0), 0)
         signed.insert(0, signed.pop(first))
-    return tuple([as_node(dim) for dim, _ in signed])
+    return signed
+
+
+def _node_of(product: Product) -> Expr:
+    coefficient, powers = product
+    if not powers:
+        return constant(coefficient)
+    result: Dim = coefficient
+    for base, exponent in powers:
+        result = multiply(result, power(base, exponent))
+    return as_node(result)
