@@ -8,7 +8,7 @@ says what the rule wants:
     Ints Floats       a vector: the attribute, or the data of the input (None for an unknown element)
     int float Dim     a scalar: the attribute, or the only element of the input
     str Strings       strings                          Value          whatever the value is: a sequence, a map ...
-    Elements          a tensor with its data, any rank Values         the rest of the inputs, whatever they are
+    Elements          a tensor with its data, any rank Values         the rest of the inputs, with theirs
     Graph             a subgraph, as a function from input values to output values
 
 `| None` admits an absent optional input or attribute, `| Unknown` a value that is present and not known; without it the
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _VECTORS = {"Ints", "Floats", "Strings"}
 _SCALARS = {"int", "float", "Dim", "bool", "str"}
-_TENSORS = {"SymTensor", "AnyRank", "Value"}
+_TENSORS = {"SymTensor", "AnyRank", "Value", "Variadic", "AnyRanks", "Variadic[AnyRank]", "Variadic[Value]"}
 _SPECIAL = {"output_count", "output_dtype", "since_version"}
 _NOTHING = object()
 
@@ -137,7 +137,7 @@ class Operator:
         self._dtype_parameters = parameters(rule.dtype, schema) if rule.dtype is not None else ()
         self._types = [self._type_source(formal.type_str) for formal in schema.outputs]
         asked = (*self.parameters, *self._dtype_parameters)
-        self.wants = frozenset(p.at for p in asked if p.source == "input" and p.want not in _TENSORS)
+        self.wants = frozenset(p.at for p in asked if p.source in ("input", "variadic") and p.want not in _TENSORS)
         used = self._data_parameters if plain else None
         if rule.data is None:
             # a function on the context may ask for any value

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from onnx import AttributeProto, GraphProto
 
 from symdim import Expr
 
@@ -12,13 +14,16 @@ from .wire import ValueInfoWriter
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from onnx import GraphProto, ModelProto
+    from onnx import FunctionProto, ModelProto
 
     from .diagnostics import Diagnostic
     from .engine import Engine, Scope
-    from .graph import Graph
+    from .graph import Graph, Model
     from .tensor import Shape, Value
     from .trace import Fact
+
+_FUNCTION_VALUE_INFO = 10
+"""The IR version from which functions have value infos (onnx/docs/IR.md)."""
 
 
 class InferenceResult:
@@ -68,14 +73,45 @@ class InferenceResult:
         """Write the types into the value infos and outputs of the model that was inferred, or a copy; return it."""
         engine = self._engine
         write_graph(model.graph, engine.model.graph, engine.scope)
-        for graph, scope in engine.inner:
-            if graph.handle is not None:
-                write_graph(graph.handle, graph, scope)
+        if engine.inner:
+            copies = counterparts(engine.model, model)
+            for graph, scope in engine.inner:
+                proto = copies.get(id(graph.handle))
+                if isinstance(proto, GraphProto):
+                    write_graph(proto, graph, scope)
+                elif proto is not None and model.ir_version >= _FUNCTION_VALUE_INFO:
+                    write_function(proto, graph, scope)
         return model
 
 
+def counterparts(model: Model, copy: ModelProto) -> dict[int, GraphProto | FunctionProto]:
+    """The inner graphs and the functions of a copy of a model, by the id of the message that they are copies of."""
+    functions = {(f.domain, f.name, f.overload): f for f in copy.functions}
+    pending: list[tuple[Any, Any]] = [(model.graph.handle, copy.graph)]
+    pending += [(f.handle, functions[key]) for key, f in model.functions.items() if key in functions]
+    found: dict[int, GraphProto | FunctionProto] = {}
+    while pending:
+        original, same = pending.pop()
+        found[id(original)] = same
+        for a, b in zip(original.node, same.node, strict=True):
+            for x, y in zip(a.attribute, b.attribute, strict=True):
+                if x.type == AttributeProto.GRAPH:
+                    pending.append((x.g, y.g))
+                elif x.type == AttributeProto.GRAPHS:
+                    pending += zip(x.graphs, y.graphs, strict=True)
+    return found
+
+
+def write_function(proto: FunctionProto, graph: Graph, scope: Scope) -> None:
+    """Write what is known of the values in the body of a function, in all calls, its inputs and outputs included."""
+    for name in graph.literals:
+        scope[name]
+    del proto.value_info[:]
+    proto.MergeFromString(ValueInfoWriter().value_infos(12, list(scope.items())))
+
+
 def write_graph(proto: GraphProto, graph: Graph, scope: Scope) -> None:
-    """Write what is known of the values of one graph: outputs in place, all others as value_info.
+    """Write what is known of the values of one graph: outputs and untyped inputs in place, others as value_info.
 
     Initializers carry their type themselves and get no value_info.
     """
@@ -93,7 +129,7 @@ def write_graph(proto: GraphProto, graph: Graph, scope: Scope) -> None:
     del proto.value_info[:]
     proto.MergeFromString(writer.value_infos(13, values))
     outputs = []
-    for info in proto.output:
+    for info in (*proto.output, *(i for i in proto.input if not i.type.ByteSize())):
         value = scope.get(info.name)
         if value is None or not writer.type_field(value):
             continue

@@ -14,7 +14,7 @@ Variadic: TypeAlias = tuple[SymTensor, ...]
 AnyRanks: TypeAlias = tuple[SymTensor, ...]
 """The rest of the inputs, their shapes may be None."""
 Values: TypeAlias = tuple[Value, ...]
-"""The rest of the inputs, whatever they are."""
+"""The rest of the inputs, whatever they are, with their elements."""
 Elements: TypeAlias = SymTensor
 """A tensor whose elements the rule reads itself; its shape may be None."""
 Ints: TypeAlias = tuple[Dim, ...]

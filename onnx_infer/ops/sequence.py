@@ -18,7 +18,7 @@ from symdim import ceildiv, total
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from onnx_infer.ops.kinds import AnyRank, Dim, Elements, Value, Values
+    from onnx_infer.ops.kinds import Dim, Elements, Value, Values
 
 MAX_ITEMS = 64
 """The most elements of a sequence that are held one by one."""
@@ -84,7 +84,7 @@ def sequence_length(input_sequence: Value) -> Value:
 
 
 @op("SequenceInsert")
-def sequence_insert(input_sequence: Value, tensor: AnyRank, position: Dim | Unknown | None) -> Value:
+def sequence_insert(input_sequence: Value, tensor: Elements, position: Dim | Unknown | None) -> Value:
     """n elements and one more; the position is in [-n, n], at the end by default (SequenceInsert-11)."""
     sequence = the_sequence(input_sequence)
     check_element_type(sequence, tensor)
