@@ -5,9 +5,9 @@
     com.microsoft::Gelu-1: f32[N] -> f32[N]
     Concat-13(axis=5): f32[N, 3] -> error: axis 5 is out of range for rank 2
 
-`?` is an unknown element, `[...]` an unknown rank, `-` an absent optional input or output; fresh sizes are `_d0`,
-`_d1`, ... in the order in which they arise. Attributes are Python literals; a value's text in quotes after `tensor`
-gives a tensor attribute: `value=tensor("i64[1]={3}")`.
+The error of a node with three outputs is `-, -, error: ...`. `?` is an unknown element, `[...]` an unknown rank, `-`
+an absent optional input or output; fresh sizes are `_d0`, `_d1`, ... in the order in which they arise. Attributes are
+Python literals; a value's text in quotes after `tensor` gives a tensor attribute: `value=tensor("i64[1]={3}")`.
 """
 
 from __future__ import annotations
@@ -171,7 +171,9 @@ def run_case(line: str) -> tuple[str, str]:
     inputs = [read_value(t) for t in split(operands)]
     attributes = read_attributes(found["attributes"] or "")
     wanted = split(expected)
-    is_error = expected.strip().startswith("error")
+    before, error_word, message = expected.strip().partition("error")
+    is_error = not before.strip("-, ") and bool(error_word)
+    expected = error_word + message
     try:
         results = infer_node(
             found["name"],
@@ -179,12 +181,12 @@ def run_case(line: str) -> tuple[str, str]:
             attributes,
             version=int(found["version"]),
             domain=found["domain"] or "",
-            output_count=1 if is_error else len(wanted),
+            output_count=before.count("-") + 1 if is_error else len(wanted),
         )
     except (ShapeInferenceError, OpUsageError) as error:
-        return f"error: {error}", expected.strip()
+        return f"error: {error}", expected
     if is_error:
-        return ", ".join(map(str, results)), expected.strip()
+        return ", ".join(map(str, results)), expected
     shown = ["-" if want == "-" else str(value) for want, value in zip(wanted, results, strict=True)]
     normal = [str(_renamed(want)) for want in wanted]
     return ", ".join(shown), ", ".join(normal)

@@ -18,7 +18,7 @@ from symdim import ceildiv, total
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, SymTensor
+    from onnx_infer.ops.kinds import AnyRank, AnyRanks, Dim, Ints, Shape, SymTensor
 
     Array = NDArray[Any]
 
@@ -29,7 +29,7 @@ def _concat_data(inputs: Any | Unknown, axis: int = 1) -> Array:
 
 
 @op("Concat", data=_concat_data)
-def concat(inputs: tuple[AnyRank, ...], axis: int = 1) -> Shape:
+def concat(inputs: AnyRanks, axis: int = 1) -> Shape:
     """Sizes at `axis` add up, all others are equal (Concat-1, 4, 11, 13; the default axis of version 1 is 1)."""
     ranks = [x.rank for x in inputs if x.shape is not None]
     if not ranks:

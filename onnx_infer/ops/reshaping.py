@@ -15,6 +15,7 @@ from onnx_infer.registry import op
 from onnx_infer.tensor import SymTensor
 from onnx_infer.trace import fresh, state
 from symdim import Expr, Mul, maximum, product
+from symdim.longdivision import long_division
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,11 +34,12 @@ def _factors(size: Dim) -> tuple[Dim, ...]:
 def quotient_of_sizes(sizes: Iterable[Dim], divisors: Iterable[Dim]) -> Dim:
     """`product(sizes) / product(divisors)`, which the operator demands to be whole, and the divisors not to be 0.
 
-    Common factors cancel even where their interval has a 0: in a run in which the node runs they are not 0.
+    Factors cancel even where their interval has a 0: in a run in which the node runs they are not 0.
 
     >>> from symdim import Var
-    >>> quotient_of_sizes((Var("N"), Var("S"), 768), (Var("N"), 12))
-    64*S
+    >>> N, S = Var("N"), Var("S")
+    >>> quotient_of_sizes((N, S, 768), (N, 12)), quotient_of_sizes((N, S - 1, 8), (N * S - N,))
+    (64*S, 8)
     """
     above = [f for size in sizes for f in _factors(size)]
     below = []
@@ -46,9 +48,13 @@ def quotient_of_sizes(sizes: Iterable[Dim], divisors: Iterable[Dim]) -> Dim:
             above.remove(factor)
         else:
             below.append(factor)
-    divisor = product(below)
+    dividend, divisor = product(above), product(below)
     require(divisor != 0, "beside a size of 0 the -1 is not determined")
-    return exact_quotient(product(above), divisor, "the element count")
+    if isinstance(divisor, Expr):
+        quotient, remainder = long_division(dividend, divisor)
+        if remainder == 0:
+            return quotient
+    return exact_quotient(dividend, divisor, "the element count")
 
 
 class _Target:
