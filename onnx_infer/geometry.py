@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim import Expr, maximum, product
+from symdim import Expr, maximum, product, quotient_by_positive
 
 from .errors import ShapeInferenceError, Unknown, require
 from .trace import fresh, state
@@ -175,7 +175,7 @@ def normalize_axes(axes: Iterable[object], rank: int) -> tuple[int, ...]:
 
 
 def exact_quotient(n: Dim, d: Dim, what: str = "the element count") -> Dim:
-    """`n / d` where the operator demands that it divides: its divisibility is a fact.
+    """`n / d` where the operator demands that it divides, and d not to be 0: its divisibility is a fact.
 
     >>> from symdim import Var
     >>> exact_quotient(6 * Var("N"), 3)
@@ -185,9 +185,11 @@ def exact_quotient(n: Dim, d: Dim, what: str = "the element count") -> Dim:
         raise Unknown(f"{what} is divided by zero")
     if isinstance(n, int) and isinstance(d, int):
         require(n % d == 0, f"{what} {n} is not divisible by {d}")
-    elif (n % d) != 0:
+        return n // d
+    quotient = quotient_by_positive(n, d) if at_least(d, 0) else n // d
+    if quotient * d != n:
         state("divides", d, n, what)
-    return n // d
+    return quotient
 
 
 def product_of(shape: Sequence[Dim]) -> Dim:

@@ -1,7 +1,7 @@
 """Arithmetic on the elements of propagated data, with the integer semantics of ONNX's operators.
 
-An element is `int | Expr` in integer tensors, `bool` in boolean ones, `float | Ratio` in floating ones, and None where
-it is not known. Every function takes and gives one element; those in upper case below are lifted to numpy object
+An element is `int | Expr` in integer tensors, `bool | Positive` in boolean ones, `float | Ratio` in floating ones, and
+None where it is not known. Every function takes and gives one element; those in upper case below are lifted to numpy object
 arrays, where they broadcast. What cannot be said exactly is None: an element is never guessed.
 """
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from symdim import Expr, Var, maximum, minimum
+from symdim import Expr, Var, maximum, minimum, quotient_by_positive
 
 from . import dtype as dt
 from .geometry import at_least, bounds
@@ -26,64 +26,6 @@ if TYPE_CHECKING:
 
 Element: TypeAlias = Any
 
-# A product with such a float is exact in float32 for sizes below 2**12: its numerator and denominator are small.
-_SMALL = 2**12
-
-
-class Ratio:
-    """The exact value `num / den` of a float that was computed from sizes; `den` >= 1.
-
-    Float arithmetic on it is exact as long as sizes stay below 2**22: quotients of integers that are not whole are
-    further from a whole number than float32 rounds there.
-    """
-
-    __slots__ = ("den", "num")
-
-    def __init__(self, num: Dim, den: Dim) -> None:
-        self.num, self.den = num, den
-
-    def substitute(self, mapping: Mapping[Var, Dim]) -> Element:
-        """The ratio with variables replaced."""
-        num, den = (x.substitute(mapping) if isinstance(x, Expr) else x for x in (self.num, self.den))
-        return ratio(num, den)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Ratio) and (self.num, self.den) == (other.num, other.den)
-
-    def __hash__(self) -> int:
-        return hash((self.num, self.den))
-
-    def __str__(self) -> str:
-        return f"({self.num})/({self.den})" if self.den != 1 else f"{self.num}"
-
-    __repr__ = __str__
-
-
-def ratio(num: Dim, den: Dim) -> Element:
-    """`num / den` as an element: a float where both are known, None where the divisor may be 0 or negative."""
-    if not at_least(den, 1):
-        return ratio(-num, -den) if at_least(-den, 1) else None
-    if isinstance(num, int) and isinstance(den, int):
-        return num / den
-    if isinstance(den, int) and isinstance(num, Expr):
-        whole = num // den
-        if whole * den == num:
-            return Ratio(whole, 1) if isinstance(whole, Expr) else float(whole)
-    return Ratio(num, den)
-
-
-def _fraction(x: Element) -> tuple[Dim, Dim] | None:
-    """Numerator and denominator of an element, where they are exact and small enough to stay exact in float32."""
-    if isinstance(x, Ratio):
-        return x.num, x.den
-    if isinstance(x, float):
-        if not math.isfinite(x):
-            return None
-        exact = Fraction(x)
-        small = exact.denominator <= _SMALL and (abs(exact.numerator) <= _SMALL or exact.denominator == 1)
-        return (exact.numerator, exact.denominator) if small else None
-    return (int(x), 1) if isinstance(x, (bool, int)) else (x, 1)
-
 
 def _floating(x: Element, y: Element) -> bool:
     return isinstance(x, (float, Ratio)) or isinstance(y, (float, Ratio))
@@ -93,7 +35,7 @@ def _exact(combine: Callable[[Dim, Dim, Dim, Dim], Element]) -> Callable[[Elemen
     """A binary function on elements from one on two fractions `a/b` and `c/d`."""
 
     def apply(x: Element, y: Element) -> Element:
-        first, second = _fraction(x), _fraction(y)
+        first, second = fraction(x), fraction(y)
         return None if first is None or second is None else combine(*first, *second)
 
     return apply
@@ -131,14 +73,18 @@ def negate(x: Element) -> Element:
 def truncating_quotient(a: Dim, b: Dim) -> Dim | None:
     """`a / b` rounded towards zero, as ONNX's integer Div does; None where the divisor's sign is not known.
 
+    A divisor that is not negative is positive in every run in which the node runs.
+
     >>> truncating_quotient(-7, 2)
     -3
     """
-    if not at_least(b, 1):
-        return truncating_quotient(-a, -b) if at_least(-b, 1) else None
+    if b == 0:
+        return None
+    if not at_least(b, 0):
+        return truncating_quotient(-a, -b) if at_least(-b, 0) else None
     if at_least(a, 0):
-        return a // b
-    return maximum(a, 0) // b - maximum(-a, 0) // b
+        return quotient_by_positive(a, b)
+    return quotient_by_positive(maximum(a, 0), b) - quotient_by_positive(maximum(-a, 0), b)
 
 
 def divide(x: Element, y: Element) -> Element:
@@ -154,7 +100,7 @@ def modulo(x: Element, y: Element) -> Element:
     """The remainder with the sign of the divisor (Mod with fmod=0)."""
     if isinstance(x, float) and isinstance(y, float):
         return x % y if y and math.isfinite(x) else None
-    if _floating(x, y) or not (at_least(y, 1) or at_least(-y, 1)):
+    if _floating(x, y) or y == 0 or not (at_least(y, 0) or at_least(-y, 0)):
         return None
     return x % y
 
@@ -193,17 +139,18 @@ def absolute(x: Element) -> Element:
 
 
 def sign(x: Element) -> Element:
-    """-1, 0 or 1 where the interval decides it."""
-    if isinstance(x, float):
-        return float((x > 0) - (x < 0))
-    s = compare(x, 0)
-    return None if s is None else (float(s) if isinstance(x, Ratio) else s)
+    """-1, 0 or 1: of integers `min(max(x, -1), 1)`."""
+    if isinstance(x, Ratio):
+        return ratio(sign(x.num), 1)
+    return type(x)((x > 0) - (x < 0)) if isinstance(x, (int, float)) else minimum(maximum(x, -1), 1)
 
 
 def _extremum(choose: Callable[..., Dim], plain: Callable[..., Element]) -> Callable[[Element, Element], Element]:
     def apply(x: Element, y: Element) -> Element:
+        if isinstance(x, Positive) or isinstance(y, Positive):
+            return None
         if isinstance(x, Ratio) or isinstance(y, Ratio):
-            first, second = _fraction(x), _fraction(y)
+            first, second = fraction(x), fraction(y)
             if first is None or second is None:
                 return None
             return ratio(choose(first[0] * second[1], second[0] * first[1]), first[1] * second[1])
@@ -218,7 +165,7 @@ larger, smaller = _extremum(maximum, max), _extremum(minimum, min)
 def floor(x: Element) -> Element:
     """The largest whole number <= x, as a float."""
     if isinstance(x, Ratio):
-        return ratio(x.num // x.den, 1)
+        return ratio(quotient_by_positive(x.num, x.den), 1)
     return float(math.floor(x)) if isinstance(x, float) and math.isfinite(x) else x
 
 
@@ -241,71 +188,6 @@ def truncate(x: Element) -> Element:
     return int(x) if math.isfinite(x) else None
 
 
-def compare(x: Element, y: Element) -> int | None:
-    """-1, 0 or 1 as x is smaller, equal or larger; None where the intervals do not decide."""
-    if not any(isinstance(e, (Expr, Ratio)) for e in (x, y)):
-        return (x > y) - (x < y)
-    first, second = _fraction(x), _fraction(y)
-    if first is None or second is None:
-        return None
-    gap = first[0] * second[1] - second[0] * first[1]
-    lo, hi = bounds(gap)
-    if lo is not None and lo > 0:
-        return 1
-    if hi is not None and hi < 0:
-        return -1
-    return 0 if lo == 0 == hi else None
-
-
-def at_most_bound(x: Element, y: Element) -> bool | None:
-    """Whether `x <= y`, where the interval of the difference decides it although it may be equal."""
-    if not any(isinstance(e, (Expr, Ratio)) for e in (x, y)):
-        return bool(x <= y)
-    first, second = _fraction(x), _fraction(y)
-    if first is None or second is None:
-        return None
-    lo, hi = bounds(second[0] * first[1] - first[0] * second[1])
-    if lo is not None and lo >= 0:
-        return True
-    return False if hi is not None and hi < 0 else None
-
-
-def equal(x: Element, y: Element) -> bool | None:
-    """`x == y` where it is known."""
-    order = compare(x, y)
-    return None if order is None else order == 0
-
-
-def less(x: Element, y: Element) -> bool | None:
-    """`x < y` where it is known."""
-    reverse = at_most_bound(y, x)
-    return None if reverse is None else not reverse
-
-
-def logical_and(x: Element, y: Element) -> bool | None:
-    """Three-valued and: a known False decides."""
-    if x is False or y is False:
-        return False
-    return None if x is None or y is None else True
-
-
-def logical_not(x: Element) -> bool | None:
-    """Three-valued not."""
-    return None if x is None else not x
-
-
-def logical_or(x: Element, y: Element) -> bool | None:
-    """Three-valued or: a known True decides."""
-    return logical_not(logical_and(logical_not(x), logical_not(y)))
-
-
-def select(condition: Element, x: Element, y: Element) -> Element:
-    """`x if condition else y`; where the condition is unknown, what both agree on."""
-    if condition is None:
-        return x if type(x) is type(y) and x == y else None
-    return x if condition else y
-
-
 def convert(x: Element, dtype: int | None) -> Element:
     """An element as the element type holds it: Cast's semantics, integers wrapped around, floats rounded.
 
@@ -318,9 +200,10 @@ def convert(x: Element, dtype: int | None) -> Element:
         return None
     if dtype == dt.BOOL:
         if isinstance(x, (Expr, Ratio)):
-            order = compare(x, 0)
-            return None if order is None else order != 0
-        return bool(x)
+            return logical_not(equal(x, 0))
+        return x if isinstance(x, Positive) else bool(x)
+    if isinstance(x, Positive):
+        x = x.indicator
     if dtype in dt.INTEGER_RANGE:
         return _to_integer(x, dtype)
     if dtype in (dt.FLOAT, dt.DOUBLE, dt.FLOAT16):
@@ -377,9 +260,9 @@ def lift_lenient(function: Callable[..., Element], arity: int) -> Callable[..., 
 ADD, SUBTRACT, MULTIPLY, DIVIDE = lift(add, 2), lift(subtract, 2), lift(multiply, 2), lift(divide, 2)
 MODULO, FMOD, POWER = lift(modulo, 2), lift(fmod, 2), lift(power, 2)
 LARGER, SMALLER = lift(larger, 2), lift(smaller, 2)
-EQUAL, LESS, AT_MOST = lift(equal, 2), lift(less, 2), lift(at_most_bound, 2)
+EQUAL, LESS, AT_MOST = lift(equal, 2), lift(less, 2), lift(at_most, 2)
 AND, OR, NOT = lift_lenient(logical_and, 2), lift_lenient(logical_or, 2), lift_lenient(logical_not, 1)
-XOR = lift(operator.ne, 2)
+XOR = lift(logical_xor, 2)
 NEGATE, ABSOLUTE, SIGN = lift(negate, 1), lift(absolute, 1), lift(sign, 1)
 FLOOR, CEIL, ROUND = lift(floor, 1), lift(ceil, 1), lift(round_half_even, 1)
 SELECT = lift_lenient(select, 3)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symdim.canonical import ceildiv, maximum, minimum, product, total
+from symdim.canonical import ceildiv, maximum, minimum, product, quotient_by_positive, total
 from symdim.errors import (
     BoundsError,
     BroadcastError,
@@ -42,6 +42,7 @@ __all__ = [
     "maximum",
     "minimum",
     "product",
+    "quotient_by_positive",
     "total",
 ]
 

@@ -16,7 +16,7 @@ from symdim import monomial as _monomial
 from symdim.bounds import bounds_of
 from symdim.evaluate import evaluate, substitute, to_int, variables_of
 from symdim.extremum import maximum, minimum
-from symdim.floordiv import ceildiv, floordiv, mod
+from symdim.floordiv import ceildiv, floordiv, mod, quotient_by_positive
 from symdim.polynomial import add, constant, multiply, power, product, subtract, total
 from symdim.tree import args_of
 
@@ -39,6 +39,7 @@ __all__ = [
     "multiply",
     "power",
     "product",
+    "quotient_by_positive",
     "reduced",
     "substitute",
     "subtract",

@@ -72,6 +72,20 @@ def ceildiv(n: Dim, d: Dim) -> Dim:
     return scale(floordiv(scale(n, -1), d), -1)
 
 
+def quotient_by_positive(n: Dim, d: Dim) -> Dim:
+    """floor(n / d) where the caller knows that d >= 1, although the interval of d may not say so.
+
+    >>> from symdim import Var
+    >>> a, b = Var.fresh("a"), Var.fresh("b")
+    >>> quotient_by_positive(6 * a * b, 2 * b), (6 * a * b) // (2 * b)
+    (3*a, 3*a*b//b)
+    """
+    if isinstance(d, int) or bounds_of(d)[0] != 0:
+        return floordiv(n, d)
+    q, r = long_division(n, d)
+    return add(q, floordiv(*without_common_factors(r, d)))
+
+
 def _by_number(terms: Terms, const: int, c: int) -> Dim:
     """floor(n / c) for a number c >= 2.
 
