@@ -89,7 +89,8 @@ def sparse_constant(proto: SparseTensorProto) -> Sparse:
 
 
 _STRUCT = {dt.INT64: "q", dt.INT32: "i", dt.FLOAT: "f", dt.DOUBLE: "d", dt.BOOL: "?", dt.INT8: "b", dt.UINT8: "B",
-           dt.INT16: "h", dt.UINT16: "H", dt.UINT32: "I", dt.UINT64: "Q", dt.FLOAT16: "e"}  # fmt: skip
+           dt.INT16: "h", dt.UINT16: "H", dt.UINT32: "I", dt.UINT64: "Q", dt.FLOAT16: "e",
+           dt.BFLOAT16: "H"}  # fmt: skip
 _TYPED_FIELD = {dt.INT64: "int64_data", dt.FLOAT: "float_data", dt.DOUBLE: "double_data", dt.UINT32: "uint64_data",
                 dt.UINT64: "uint64_data"}  # fmt: skip
 
@@ -114,16 +115,25 @@ def elements(proto: TensorProto, shape: tuple[int, ...]) -> tuple[Any, ...] | No
     if kind not in _STRUCT:
         return None
     raw = proto.raw_data
-    if raw:
-        if len(raw) != count * struct.calcsize(_STRUCT[kind]):
+    if not raw:
+        values = tuple(getattr(proto, _TYPED_FIELD.get(kind, "int32_data")))
+        if len(values) != count:
             return None
-        return struct.unpack(f"<{count}{_STRUCT[kind]}", raw)
-    # 16-bit floats stand in int32_data as their bits, the small integers and bools as themselves (onnx.proto)
-    values = tuple(getattr(proto, _TYPED_FIELD.get(kind, "int32_data")))
-    if len(values) != count:
+        if kind not in (dt.FLOAT16, dt.BFLOAT16):
+            return tuple(map(bool, values)) if kind == dt.BOOL else _without_nan(values)
+        # 16-bit floats stand in int32_data as their bits, the small integers and bools as themselves (onnx.proto)
+        raw = struct.pack(f"<{count}H", *[bits & 0xFFFF for bits in values])
+    code = _STRUCT[kind]
+    if len(raw) != count * struct.calcsize(code):
         return None
-    if kind == dt.BOOL:
-        return tuple(map(bool, values))
-    if kind == dt.FLOAT16:
-        return struct.unpack(f"<{count}e", struct.pack(f"<{count}H", *values))
-    return values
+    if kind == dt.BFLOAT16:
+        # the upper half of a 32-bit float
+        raw, code = b"".join(b"\0\0" + raw[i : i + 2] for i in range(0, len(raw), 2)), "f"
+    return _without_nan(struct.unpack(f"<{count}{code}", raw))
+
+
+def _without_nan(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """NaN is an unknown element, and zero has one sign: rules compare elements."""
+    if all(type(x) is not float for x in values):
+        return values
+    return tuple(x + 0.0 if x == x else None for x in values)
