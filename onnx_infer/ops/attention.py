@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onnx_infer import dtype as dt
 from onnx_infer.errors import require
 from onnx_infer.geometry import exact_quotient, of_rank, unify
 from onnx_infer.registry import op
+from onnx_infer.tensor import SymTensor
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import AnyRank, SymTensor
+    from onnx_infer.ops.kinds import AnyRank, Graph
     from onnx_infer.tensor import Shape
 
 
@@ -63,6 +65,32 @@ def attention(
     whole = (batch, q_heads, q_length, v_size)
     Y = whole if Q.rank == 4 else (batch, q_length, q_heads * v_size)
     return [Y, (batch, heads, total, size), (batch, heads, total, v_size), (batch, q_heads, q_length, total)]
+
+
+@op("FlexAttention", domain="ai.onnx.preview")
+def flex_attention(
+    Q: AnyRank,
+    K: AnyRank,
+    V: AnyRank,
+    score_mod: Graph | None,
+    prob_mod: Graph | None,
+    softmax_precision: int | None,
+) -> Shape:
+    """Q (B, Hq, S, d), K (B, H, T, d), V (B, H, T, e) -> (B, Hq, S, e) (FlexAttention-1).
+
+    The subgraphs change scores and probabilities (B, Hq, S, T), whose shape they keep.
+    """
+    batch, q_heads, q_length, size = of_rank(Q.shape, 4, "Q")
+    k, v = of_rank(K.shape, 4, "K"), of_rank(V.shape, 4, "V")
+    batch = unify(unify(batch, k[0], "batch sizes of Q and K"), v[0], "batch sizes of Q and V")
+    exact_quotient(q_heads, unify(k[1], v[1], "heads of K and V"), "the number of heads of Q")
+    unify(size, k[3], "head sizes of Q and K")
+    precision = softmax_precision or (dt.DOUBLE if Q.dtype == dt.DOUBLE else dt.FLOAT)
+    scores = SymTensor(precision, (batch, q_heads, q_length, unify(k[2], v[2], "lengths of K and V")))
+    for modify in (score_mod, prob_mod):
+        if modify is not None:
+            modify(scores)
+    return (batch, q_heads, q_length, v[3])
 
 
 @op("RotaryEmbedding")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import at_least, bounds, normalize_axes, unify
-from onnx_infer.ops.window import sizes_at, spatial_rank
+from onnx_infer.geometry import at_least, bounds, normalize_axes, of_rank, unify
+from onnx_infer.ops.window import spatial_rank
+from onnx_infer.ratio import Ratio
 from onnx_infer.registry import op
 from onnx_infer.trace import fresh
-from onnx_infer.values import Ratio
 from symdim import maximum, minimum
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def resize(X: AnyRank, scales: Floats | Unknown | None, sizes: Ints | Unknown | 
     given: Any = scales if by_scale else sizes
     if X.shape is None and (axes or isinstance(given, Unknown)):
         raise Unknown("the rank of X is not known")
-    shape = sizes_at(X, len(given) if X.shape is None else X.rank, "X")
+    shape = of_rank(X.shape, len(given) if X.shape is None else X.rank, "X")
     at = normalize_axes(axes, len(shape)) if axes else tuple(range(len(shape)))
     given = (None,) * len(at) if isinstance(given, Unknown) else given
     require(len(given) == len(at), "scales or sizes must have one element per axis", len(given), len(at))
@@ -145,8 +145,8 @@ def upsample(X: AnyRank, scales: Floats | Unknown | None, *, height_scale: float
 def grid_sample(X: AnyRank, grid: AnyRank) -> Shape:
     """(N, C, *spatial), (N, *out, n) -> (N, C, *out), n spatial axes (GridSample-16, 20, 22)."""
     rank = spatial_rank(X, grid)
-    batch, channels, *_ = sizes_at(X, rank, "X")
-    points, *out, dims = sizes_at(grid, rank, "grid")
+    batch, channels, *_ = of_rank(X.shape, rank, "X")
+    points, *out, dims = of_rank(grid.shape, rank, "grid")
     unify(dims, rank - 2, "the last axis of grid and the number of spatial axes")
     return (unify(batch, points, "batches of X and grid"), channels, *out)
 
@@ -154,7 +154,7 @@ def grid_sample(X: AnyRank, grid: AnyRank) -> Shape:
 @op("AffineGrid")
 def affine_grid(theta: AnyRank, size: Ints | Unknown) -> Shape:
     """theta (N, n, n + 1), size (N, C, *spatial) -> (N, *spatial, n) for n = 2, 3 spatial axes (AffineGrid-20)."""
-    batch, rows, columns = sizes_at(theta, 3, "theta")
+    batch, rows, columns = of_rank(theta.shape, 3, "theta")
     n = len(size) - 2 if isinstance(size, tuple) else rows if isinstance(rows, int) else columns - 1
     if not isinstance(n, int):
         raise Unknown("the number of spatial axes is not known")
@@ -169,8 +169,8 @@ def affine_grid(theta: AnyRank, size: Ints | Unknown) -> Shape:
 @op("RoiAlign")
 def roi_align(X: AnyRank, rois: AnyRank, batch_indices: AnyRank, *, output_height: int, output_width: int) -> Shape:
     """(N, C, H, W), (R, 4), (R,) -> (R, C, output_height, output_width) (RoiAlign-10, 16, 22)."""
-    channels = sizes_at(X, 4, "X")[1]
-    regions, coordinates = sizes_at(rois, 2, "rois")
-    (indices,) = sizes_at(batch_indices, 1, "batch_indices")
+    channels = of_rank(X.shape, 4, "X")[1]
+    regions, coordinates = of_rank(rois.shape, 2, "rois")
+    (indices,) = of_rank(batch_indices.shape, 1, "batch_indices")
     unify(coordinates, 4, "axis 1 of rois and 4")
     return (unify(regions, indices, "the numbers of rois and batch_indices"), channels, output_height, output_width)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import exact_quotient, unify, unify_shapes
+from onnx_infer.geometry import exact_quotient, of_rank, unify, unify_shapes
 from onnx_infer.registry import op
 from onnx_infer.trace import fresh
 from onnx_infer.window_geometry import IntVector, Window, windows
@@ -25,14 +25,6 @@ def spatial_rank(*tensors: SymTensor) -> int:
             require(tensor.rank >= 3, "the rank must be at least 3", tensor.rank)
             return tensor.rank
     raise Unknown("the rank of the input is not known")
-
-
-def sizes_at(tensor: SymTensor, rank: int, name: str) -> Shape:
-    """The shape of a tensor that must have this rank; fresh sizes where nothing is known of it."""
-    if tensor.shape is None:
-        return tuple(fresh(f"the shape of {name} is not known") for _ in range(rank))
-    require(tensor.rank == rank, f"the rank of {name} must be {rank}", tensor.rank)
-    return tensor.dims
 
 
 def kernel_windows(kernel_shape: IntVector, weight: Shape, strides: IntVector, dilations: IntVector, pads: IntVector,
@@ -55,8 +47,8 @@ def conv(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int, auto_pad: str
          strides: IntVector = (), dilations: IntVector = (), pads: IntVector = ()) -> Shape:  # fmt: skip
     """(N, C, *spatial), (M, C/group, *kernel) -> (N, M, *places) (Conv-1, 11, 22)."""
     rank = spatial_rank(X, W)
-    batch, channels, *spatial = sizes_at(X, rank, "X")
-    filters, per_group, *kernel = sizes_at(W, rank, "W")
+    batch, channels, *spatial = of_rank(X.shape, rank, "X")
+    filters, per_group, *kernel = of_rank(W.shape, rank, "W")
     require(group >= 1, "group must be at least 1", group)
     unify(channels, per_group * group, "input channels and the weight's axis 1 times group")
     exact_quotient(filters, group, "the number of filters")
@@ -90,12 +82,14 @@ def deform_conv(X: AnyRank, W: AnyRank, offset: AnyRank, B: AnyRank | None, mask
     out = conv(X, W, B, group=group, auto_pad="NOTSET", kernel_shape=kernel_shape, strides=strides,
                dilations=dilations, pads=pads)  # fmt: skip
     rank = len(out)
-    samples = product(kernel_shape or sizes_at(W, rank, "W")[2:]) * offset_group
+    samples = product(kernel_shape or of_rank(W.shape, rank, "W")[2:]) * offset_group
     batch, channels, *places = out
     for tensor, name, per_sample in ((offset, "offset", rank - 2), (mask, "mask", 1)):
         if tensor is not None and tensor.shape is not None:
             demanded = (batch, samples * per_sample, *places)
-            batch, _, *places = unify_shapes(demanded, sizes_at(tensor, rank, name), f"sizes of the result and {name}")
+            batch, _, *places = unify_shapes(
+                demanded, of_rank(tensor.shape, rank, name), f"sizes of the result and {name}"
+            )
     return (batch, channels, *places)
 
 
@@ -106,8 +100,8 @@ def conv_transpose(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int, aut
                    since_version: int = 0) -> Shape:  # fmt: skip
     """(N, C, *spatial), (C, M/group, *kernel) -> (N, M, *output_shape or *spread) (ConvTranspose-1, 11, 22)."""
     rank = spatial_rank(X, W)
-    batch, channels, *spatial = sizes_at(X, rank, "X")
-    depth, per_group, *kernel = sizes_at(W, rank, "W")
+    batch, channels, *spatial = of_rank(X.shape, rank, "X")
+    depth, per_group, *kernel = of_rank(W.shape, rank, "W")
     require(group >= 1, "group must be at least 1", group)
     exact_quotient(unify(channels, depth, "input channels and the weight's axis 0"), group, "the input channels")
     slide = kernel_windows(kernel_shape, tuple(kernel), strides, dilations, pads, auto_pad)
@@ -123,7 +117,7 @@ def conv_transpose(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int, aut
 def pool(X: SymTensor, *, auto_pad: str, kernel_shape: IntVector = (), strides: IntVector = (),
          dilations: IntVector = (), pads: IntVector = (), ceil_mode: int = 0) -> list[Shape]:  # fmt: skip
     """(N, C, *spatial) -> (N, C, *places), twice for MaxPool's Indices (MaxPool-1 to 22; LpPool, AveragePool)."""
-    batch, channels, *spatial = sizes_at(X, spatial_rank(X), "X")
+    batch, channels, *spatial = of_rank(X.shape, spatial_rank(X), "X")
     if not kernel_shape:
         raise Unknown("kernel_shape is not given")
     require(len(kernel_shape) == len(spatial), f"kernel_shape must have {len(spatial)} elements", list(kernel_shape))
@@ -144,7 +138,9 @@ def max_unpool(X: AnyRank, I: AnyRank, output_shape: Ints | Unknown | None, *, k
                strides: IntVector = (), pads: IntVector = ()) -> Shape:  # fmt: skip
     """(N, C, *spatial), indices likewise -> output_shape, or (N, C, *spread) (MaxUnpool-9, 11, 22)."""
     rank = spatial_rank(X, I)
-    batch, channels, *spatial = unify_shapes(sizes_at(X, rank, "X"), sizes_at(I, rank, "I"), "sizes of X and I")
+    batch, channels, *spatial = unify_shapes(
+        of_rank(X.shape, rank, "X"), of_rank(I.shape, rank, "I"), "sizes of X and I"
+    )
     require(len(kernel_shape) == len(spatial), f"kernel_shape must have {len(spatial)} elements", list(kernel_shape))
     slide = windows(kernel_shape, strides, (), pads)
     if output_shape is None:
@@ -157,20 +153,20 @@ def max_unpool(X: AnyRank, I: AnyRank, output_shape: Ints | Unknown | None, *, k
 
 
 @op("MaxRoiPool")
-def max_roi_pool(X: SymTensor, rois: SymTensor, *, pooled_shape: IntVector) -> Shape:
+def max_roi_pool(X: AnyRank, rois: AnyRank, *, pooled_shape: IntVector) -> Shape:
     """(N, C, H, W), (R, 5) -> (R, C, *pooled_shape) (MaxRoiPool-1, 22)."""
-    require(X.rank == 4, "the rank of X must be 4", X.rank)
-    require(rois.rank == 2, "the rank of rois must be 2", rois.rank)
+    channels = of_rank(X.shape, 4, "X")[1]
+    regions, coordinates = of_rank(rois.shape, 2, "rois")
     require(len(pooled_shape) == 2, "pooled_shape must have 2 elements", list(pooled_shape))
-    unify(rois.dims[1], 5, "axis 1 of rois and 5")
-    return (rois.dims[0], X.dims[1], *pooled_shape)
+    unify(coordinates, 5, "axis 1 of rois and 5")
+    return (regions, channels, *pooled_shape)
 
 
 @op("Col2Im")
 def col2im(input: AnyRank, image_shape: Ints, block_shape: Ints, *, strides: IntVector = (),
            dilations: IntVector = (), pads: IntVector = ()) -> Shape:  # fmt: skip
     """(N, C*prod(block), L) -> (N, C, *image), where L is the places of the block in the image (Col2Im-18)."""
-    batch, columns, count = sizes_at(input, 3, "input")
+    batch, columns, count = of_rank(input.shape, 3, "input")
     require(len(image_shape) == len(block_shape), "image_shape and block_shape differ in length",
             len(image_shape), len(block_shape))  # fmt: skip
     image = tuple(fresh("image_shape is not known") if d is None else d for d in image_shape)
