@@ -43,6 +43,9 @@ def slice_length(size: Dim, start: Dim | None, end: Dim | None, step: Dim | None
     if not forward and end in _INT_MAX:
         return fresh("what a backward slice to the largest integer means, runtimes disagree on", at_most=size)
     begin, stop = _limits(size, start, end, forward)
+    if forward and ((begin == 0 and _sign(end) is None) or (stop is size and _sign(start) is None)):
+        # the bound lies in [0, size]: the maximum with 0 would only hide it
+        return (stop - begin + step - 1) // step
     span, stride = (stop - begin, step) if forward else (begin - stop, -step)
     return maximum((span + stride - 1) // stride, 0)
 
@@ -65,20 +68,28 @@ def _limits(size: Dim, start: Dim, end: Dim, forward: bool) -> tuple[Dim, Dim]:
     Slice-13 clamps `start` to [0, size] and `end` to [0, size] going forward, to [0, size - 1] and [-1, size - 1] going
     backward. Clamps that only tell one empty slice from another are left out.
     """
-    begin, stop = _from_front(size, start), _from_front(size, end)
     if forward:
-        return maximum(begin, 0), minimum(stop, size)
-    return minimum(maximum(begin, 0), size - 1), maximum(stop, -1)
+        return _from_front(size, start, 0, None), _from_front(size, end, None, size)
+    begin = _from_front(size, start, 0, size - 1)
+    return begin if at_least(size, 1) else minimum(begin, size - 1), _from_front(size, end, -1, None)
 
 
-def _from_front(size: Dim, bound: Dim) -> Dim:
-    """The bound counted from the front: itself where it is >= 0, else plus the size; below 0 is before the axis."""
+def _sign(bound: Dim) -> int | None:
+    """1 where the bound is >= 0, -1 where it is < 0, None where its interval does not tell."""
+    return 1 if at_least(bound, 0) else -1 if at_least(-bound - 1, 0) else None
+
+
+def _from_front(size: Dim, bound: Dim, low: int | None, high: Dim | None) -> Dim:
+    """The bound counted from the front of the axis, clamped to [low, high]; None asks for no clamp on that side."""
+    sign = _sign(bound)
     if isinstance(bound, int) and abs(bound) >= _FAR:
-        return size if bound > 0 else -1
-    if at_least(bound, 0):
-        return bound
-    if at_least(-bound - 1, 0):
-        return bound + size
-    # for c in [-size - 1, size], c // (size + 1) is -1 where c < 0 and else 0
-    c = minimum(maximum(bound, -size - 1), size)
-    return c - size * (c // (size + 1))
+        return (size if high is None else high) if bound > 0 else low or 0
+    if sign == 1:
+        return bound if high is None else minimum(bound, high)
+    if sign == -1:
+        return bound + size if low is None else maximum(bound + size, low)
+    # with n = max(-bound, 0), [bound < 0] is min(n, 1), and max(size - n, low) is size - min(n, size - low)
+    ahead, behind = maximum(bound, 0), maximum(-bound, 0)
+    return (
+        minimum(ahead, size if high is None else high) - minimum(behind, size - (low or 0)) + size * minimum(behind, 1)
+    )
