@@ -10,10 +10,11 @@ from onnx_infer import dtype as dt
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import at_least, of_rank
 from onnx_infer.ops.movement import not_negative
+from onnx_infer.ratio import Ratio
 from onnx_infer.registry import op
 from onnx_infer.tensor import MAX_DATA, Sparse, SymTensor
 from onnx_infer.trace import fresh
-from onnx_infer.values import Ratio, ceil, convert, divide, subtract
+from onnx_infer.values import ceil, convert, divide, subtract
 from symdim import Expr, ceildiv, maximum, product
 
 if TYPE_CHECKING:
@@ -79,18 +80,18 @@ def eye_like(input: AnyRank, k: int, output_dtype: int | None) -> SymTensor:
     return SymTensor(output_dtype, shape, ones)
 
 
-def _float_length(start: float, limit: float, delta: float) -> int | None:
-    """ceil((limit - start) / delta), where single and double precision agree on it."""
-    double = np.ceil((limit - start) / delta)
-    single = np.ceil(float(np.float32(limit) - np.float32(start)) / delta)
-    return max(int(double), 0) if double == single and np.isfinite(double) else None
+def _float_length(start: float, limit: float, delta: float, dtype: int | None) -> int | None:
+    """ceil((limit - start) / delta); None where it depends on whether the difference of two floats is rounded to one."""
+    exact = np.ceil((limit - start) / delta)
+    rounded = exact if dtype == dt.DOUBLE else np.ceil(float(np.float32(limit) - np.float32(start)) / delta)
+    return max(int(exact), 0) if exact == rounded and np.isfinite(exact) else None
 
 
-def _range_length(start: Any, limit: Any, delta: Any) -> Dim | None:
+def _range_length(start: Any, limit: Any, delta: Any, dtype: int | None) -> Dim | None:
     """max(ceil((limit - start) / delta), 0), None where the sign of delta or a rounding is not known."""
     require(delta not in (0, 0.0), "delta is 0")
     if isinstance(start, float) and isinstance(limit, float) and isinstance(delta, float):
-        return _float_length(start, limit, delta)
+        return _float_length(start, limit, delta, dtype)
     if not any(isinstance(x, (float, Ratio)) for x in (start, limit, delta)):
         span, step = (limit - start, delta) if at_least(delta, 1) else (start - limit, -delta)
         return ceildiv(maximum(span, 0), step) if at_least(step, 1) else None
@@ -116,7 +117,7 @@ def range_(
 ) -> SymTensor | Shape:
     """scalars -> (max(ceil((limit - start) / delta), 0),): start, start + delta, ... (Range-11, 27)."""
     known = not any(isinstance(x, Unknown) for x in (start, limit, delta))
-    length = _range_length(start, limit, delta) if known else None
+    length = _range_length(start, limit, delta, output_dtype) if known else None
     if length is None:
         return (fresh("the number of elements of a range"),)
     if not isinstance(length, int) or length > MAX_DATA or not (_is_exact(start) and _is_exact(delta)):
