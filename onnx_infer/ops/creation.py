@@ -81,7 +81,7 @@ def eye_like(input: AnyRank, k: int, output_dtype: int | None) -> SymTensor:
 
 
 def _float_length(start: float, limit: float, delta: float, dtype: int | None) -> int | None:
-    """ceil((limit - start) / delta); None where it depends on whether the difference of two floats is rounded to one."""
+    """ceil((limit - start) / delta); None where rounding the difference to single precision matters."""
     exact = np.ceil((limit - start) / delta)
     rounded = exact if dtype == dt.DOUBLE else np.ceil(float(np.float32(limit) - np.float32(start)) / delta)
     return max(int(exact), 0) if exact == rounded and np.isfinite(exact) else None
