@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symdim import Expr, maximum
 
+from .comparison import Positive
 from .geometry import at_least, is_fresh
+from .ratio import Ratio
 from .tensor import VARIES, Map, Optional, Sequence, Sparse, SymTensor, Value
 from .trace import fresh
 
@@ -193,14 +195,20 @@ def ceiling(size: Dim) -> Dim | None:
 
 
 def sizes(value: Value | None) -> Iterator[Dim]:
-    """The sizes, and the elements that are expressions, of a value."""
+    """The sizes of a value, and the expressions that its elements are made of."""
     pending = [value]
     while pending:
         value = pending.pop()
         if isinstance(value, (SymTensor, Sparse)):
             yield from value.shape or ()
             if isinstance(value, SymTensor):
-                yield from (x for x in value.data or () if isinstance(x, Expr))
+                for x in value.data or ():
+                    if isinstance(x, Expr):
+                        yield x
+                    elif isinstance(x, Ratio):
+                        yield from (x.num, x.den)
+                    elif isinstance(x, Positive):
+                        yield x.size
         elif isinstance(value, Sequence):
             if value.length is not None:
                 yield value.length

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer import dtype as dt
+from onnx_infer.comparison import Positive, select
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import normalize_axis, unify, unify_shapes
+from onnx_infer.geometry import is_fresh, normalize_axis, unify, unify_shapes
 from onnx_infer.join import NOTHING, either, elements, join, sequence_of
 from onnx_infer.registry import op
 from onnx_infer.tensor import VARIES, Sequence, SymTensor, Value
@@ -36,15 +37,21 @@ def check_types(what: str, a: Value, b: Value) -> None:
 
 @op("If")
 def if_(cond: bool | Unknown, then_branch: Graph, else_branch: Graph, output_count: int) -> list[Value]:
-    """The outputs of the branch that is taken; of one of two, what is true of both (If-1 to 25)."""
+    """The outputs of the branch that is taken; of one of two, what is true of both (If-1 to 25).
+
+    Where the condition is one on sizes, a size that differs is a function of it.
+    """
     for what, branch in (("then_branch", then_branch), ("else_branch", else_branch)):
         check_outputs(what, branch.output_count, output_count)
-    unknown = isinstance(cond, Unknown)
-    yes = then_branch(reached=unknown or bool(cond))
-    no = else_branch(reached=unknown or not cond)
-    if not unknown:
+    yes, no = then_branch(reached=cond is not False), else_branch(reached=cond is not True)
+    if isinstance(cond, bool):
         return yes if cond else no
-    size = either("the branches of If")
+    unsure = either("the branches of If")
+
+    def size(a: Dim, b: Dim) -> Dim:
+        decided = isinstance(cond, Positive) and not is_fresh(a) and not is_fresh(b)
+        return select(cond, a, b) if decided else unsure(a, b)
+
     for i, (a, b) in enumerate(zip(yes, no, strict=True)):
         check_types(f"output {i} of the branches", a, b)
     return [join(a, b, size) for a, b in zip(yes, no, strict=True)]
@@ -76,7 +83,7 @@ def same_state(index: int, before: Value, after: Value) -> Value:
     return SymTensor(dtype, unify_shapes(before.shape, after.shape, f"shapes of state {index}"))
 
 
-def item_of(value: Value, *axes: int) -> Value:
+def item_of(value: Value, *axes: Dim) -> Value:
     """One element of a scanned tensor: the scanned axes are gone."""
     if not isinstance(value, SymTensor) or value.shape is None:
         return SymTensor(element_type(value))
@@ -94,12 +101,12 @@ def common_size(tensors: Values, axes: Ints, what: str) -> Dim:
     return fresh(f"{what} are not known") if found is None else found
 
 
-def stacked(value: Value, size: Dim, axis: int) -> Value:
+def stacked(value: Value, size: Dim, axis: Dim) -> Value:
     """The values of all iterations put together along a new axis."""
     if not isinstance(value, SymTensor) or value.shape is None:
         return SymTensor(element_type(value))
-    axis = normalize_axis(axis, value.rank + 1)
-    return SymTensor(value.dtype, (*value.dims[:axis], size, *value.dims[axis:]))
+    at = normalize_axis(axis, value.rank + 1)
+    return SymTensor(value.dtype, (*value.dims[:at], size, *value.dims[at:]))
 
 
 def check_ints(name: str, values: Ints | None, count: int, default: int) -> Ints:

@@ -2,8 +2,9 @@
 
 The state is what is true of the carried values at the start of any iteration: the join of the initial values and of
 what the body makes of it. Sizes that change become sizes of the body, `w`; the state is a fixpoint when the body keeps
-its form, with `w` going to some `step(w)`. After exactly T iterations `w` is then `init + T*d` where `step(w) = w + d`,
-and `c` where `step(w) = c`. Loops of few iterations, whose conditions are known, are walked one by one instead.
+its form, with `w` going to some `step(w)`. After T iterations `w` is then `init + T*d` where `step(w) = w + d`, and `c`
+where `step(w) = c` and T >= 1; T is a new size where the condition or an unknown trip count decides it. Loops of few
+iterations, whose conditions are known, are walked one by one instead.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer import dtype as dt
+from onnx_infer.comparison import Positive
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import at_least, unify_shapes
 from onnx_infer.join import Meeting, ceiling, join, kind_of, sizes
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 _MAX_ROUNDS = 8
 """Rounds towards a fixpoint before the shapes of what still changes are given up."""
 
-_MAX_UNROLLED, _MAX_UNROLLED_NODES = 32, 4096
+_MAX_UNROLLED, _MAX_VISITED = 32, 4096
 """The most iterations that are walked one by one, and the most nodes that are visited so."""
 
 _ENDLESS = 1 << 31
@@ -34,11 +36,18 @@ _ENDLESS = 1 << 31
 
 
 class Trips(NamedTuple):
-    """How often a body runs: exactly `count`, or at most `at_most`; `once` if at least once."""
+    """How often a body runs: `number` times, or at most `limit` where it is not known; `once` if at least once."""
 
-    count: Dim | None
-    at_most: Dim | None
+    number: Dim | None
+    limit: Dim | None
     once: bool
+
+    def counted(self) -> Trips:
+        """With a size of its own for a number that is not known."""
+        if self.number is not None:
+            return self
+        why = "the trip count is not known" if self.limit is None else "the condition decides when the Loop stops"
+        return self._replace(number=fresh(why, at_most=self.limit, at_least=int(self.once)))
 
 
 class Fixpoint(NamedTuple):
@@ -74,15 +83,16 @@ def loop(
     found = fixpoint(body, scalar(body, 0, dt.INT64, index), cond is None, list(v_initial))
     goes_on = known(found.outputs[0])
     trips = how_often(limit, cond, goes_on, endless=M is None)
-    if trips.count == 0:
+    if trips.number == 0:
         return none_at_all(v_initial, found.outputs[1 + count :])
-    if settled(found, trips):
-        return finals(found, trips) + scans(found, trips, count)
-    unrolled = one_by_one(body, limit, cond, list(v_initial))
+    unrolled = None
+    if not settled(found, trips) and few(body, limit, cond):
+        unrolled = one_by_one(body, limit, cond is None, list(v_initial))
+        # once more in general, so that what is written into the body holds in every iteration
+        body(scalar(body, 0, dt.INT64, index), scalar(body, 1, dt.BOOL, True), *found.state, repeated=True)
     if unrolled is None:
+        trips = trips.counted()
         return finals(found, trips) + scans(found, trips, count)
-    # once more in general, so that what is written into the body holds in every iteration
-    body(scalar(body, 0, dt.INT64, index), scalar(body, 1, dt.BOOL, True), *found.state, repeated=True)
     body.release(unrolled)
     return unrolled
 
@@ -96,23 +106,25 @@ def scalar(body: Graph, position: int, dtype: int, value: Any) -> Value:
 def known(value: Value) -> bool | None:
     """The condition that a body gives, None where it is not known."""
     data = value.data if isinstance(value, SymTensor) else None
-    return data[0] if data is not None and len(data) == 1 else None
+    only = data[0] if data is not None and len(data) == 1 else None
+    return only if isinstance(only, bool) else None
 
 
 def how_often(limit: Dim | None, cond: bool | Unknown | None, goes_on: bool | None, *, endless: bool) -> Trips:
     """How often the body runs, of a trip count and the conditions before the first iteration and after each.
 
-    The count is the trip count only where the condition provably never stops the loop. A trip count that is not known
-    is None; `endless` if there is none at all.
+    It is the trip count only where the condition provably never stops the loop. A trip count that is not known is None;
+    `endless` if there is none at all. Without a first condition the spec ignores the later ones, onnxruntime does not.
     """
-    starts = True if cond is None else None if isinstance(cond, Unknown) else bool(cond)
+    starts = True if cond is None else cond if isinstance(cond, bool) else None
     if starts is False or limit == 0:
-        return Trips(0, 0, once=False)
+        return Trips(0, 0, False)
     once = starts is True and (endless or (limit is not None and at_least(limit, 1)))
-    if goes_on is False:
+    if goes_on is False and cond is not None:
         return Trips(1 if once else None, 1, once)
-    exact = starts is True and goes_on is True
-    return Trips(limit if exact else None, limit, once)
+    if goes_on and limit is not None and isinstance(cond, Positive):
+        return Trips(limit * cond.indicator, limit, False)
+    return Trips(limit if starts and goes_on else None, limit, once)
 
 
 # -- the fixpoint -----------------------------------------------------------------------------------------------------
@@ -193,7 +205,7 @@ def final_size(var: Var, found: Fixpoint, trips: Trips) -> Dim | None:
         return None
     step = after - var
     if found.outside(step):
-        return first if step == 0 else None if trips.count is None else first + trips.count * step
+        return first if trips.number is None else first + trips.number * step
     return after if trips.once and found.outside(after) else None
 
 
@@ -202,7 +214,7 @@ def settled(found: Fixpoint, trips: Trips) -> bool:
     changing = [v for v in variables(found.state) if v in found.inside]
     exact = all(final_size(v, found, trips) is not None for v in changing)
     ranked = all(not isinstance(x, SymTensor) or x.shape is not None for x in found.state)
-    return trips.count is not None and exact and ranked
+    return trips.number is not None and exact and ranked
 
 
 def finals(found: Fixpoint, trips: Trips) -> list[Value]:
@@ -211,49 +223,31 @@ def finals(found: Fixpoint, trips: Trips) -> list[Value]:
     for var in variables(found.state):
         if var in found.inside:
             size = final_size(var, found, trips)
-            final[var] = bounded(var, found, trips) if size is None else size
+            final[var] = fresh("the Loop changes it", at_least=var.lo or 0) if size is None else size
     out = [substitute(value, final) for value in found.state]
     if not trips.once:
         return out
-    last = last_iteration(found)
-    return [
-        substitute(after, last) if isinstance(value, SymTensor) and value.shape is None else value
-        for value, after in zip(out, found.outputs[1:], strict=False)
-    ]
+    last = found.outputs[1 : 1 + len(out)]
+    lost = [isinstance(value, SymTensor) and value.shape is None for value in out]
+    ranked = iter(in_last_iteration(found, [x for x, is_lost in zip(last, lost, strict=True) if is_lost]))
+    return [next(ranked) if is_lost else value for value, is_lost in zip(out, lost, strict=True)]
 
 
-def bounded(var: Var, found: Fixpoint, trips: Trips) -> Dim:
-    """A new size for a changing one whose final value is not known: it grows by at most a step in each iteration."""
-    first, after = found.first.get(var), found.after.get(var)
-    limit: Dim | None = None
-    if first is not None and after is not None and trips.at_most is not None:
-        step = after - var
-        if isinstance(step, int) and step > 0:
-            limit = first + trips.at_most * step
-    return fresh("the Loop changes it from iteration to iteration", at_most=limit, at_least=var.lo or 0)
-
-
-def last_iteration(found: Fixpoint) -> dict[Var, Dim]:
-    """New sizes for those of the inside, as they are in the last iteration."""
-    out: dict[Var, Dim] = {}
-    for var in variables(found.outputs):
+def in_last_iteration(found: Fixpoint, values: list[Value]) -> list[Value]:
+    """What the body gives in the last iteration, with new sizes for those of its inside."""
+    last: dict[Var, Dim] = {}
+    for var in variables(values):
         if var in found.inside:
             limit = ceiling(var)
             limit = limit if limit is not None and found.outside(limit) else None
-            out[var] = fresh("the body of the Loop decides it", at_most=limit, at_least=var.lo or 0)
-    return out
+            last[var] = fresh("the body of the Loop decides it", at_most=limit, at_least=var.lo or 0)
+    return [substitute(value, last) for value in values]
 
 
 def scans(found: Fixpoint, trips: Trips, count: int) -> list[Value]:
     """The outputs of all iterations stacked; their number is the trip count only if nothing stops the loop before."""
-    items = found.outputs[1 + count :]
-    if not items:
-        return []
-    length = trips.count
-    if length is None:
-        length = fresh("the condition decides when the Loop stops", at_most=trips.at_most, at_least=int(trips.once))
-    last = last_iteration(found)
-    return [stacked(substitute(x, last), length, 0) for x in items]
+    assert trips.number is not None
+    return [stacked(x, trips.number, 0) for x in in_last_iteration(found, found.outputs[1 + count :])]
 
 
 def none_at_all(initial: Values, items: list[Value]) -> list[Value]:
@@ -271,16 +265,18 @@ def variables(values: list[Value]) -> list[Var]:
 # -- one by one -------------------------------------------------------------------------------------------------------
 
 
-def one_by_one(body: Graph, limit: Dim | None, cond: bool | Unknown | None, initial: list[Value]) -> list[Value] | None:
+def few(body: Graph, limit: Dim | None, cond: bool | Unknown | None) -> bool:
+    """Whether a loop may be walked one by one."""
+    most = 1 if limit is None else limit
+    known_start = cond is None or cond is True
+    return known_start and isinstance(most, int) and most <= _MAX_UNROLLED and body.node_count() * most <= _MAX_VISITED
+
+
+def one_by_one(body: Graph, limit: Dim | None, unconditional: bool, initial: list[Value]) -> list[Value] | None:
     """The results of a loop of few iterations with known conditions; None for any other."""
-    most = _MAX_UNROLLED if limit is None else limit
-    if isinstance(cond, Unknown) or not isinstance(most, int) or most > _MAX_UNROLLED:
-        return None
-    if body.node_count() * (1 if limit is None else most) > _MAX_UNROLLED_NODES:
-        return None
     count, values = len(initial), initial
     items: list[list[Value]] = []
-    for i in range(most):
+    for i in range(_MAX_UNROLLED):
         if not body.may_repeat():
             return None
         condition = scalar(body, 1, dt.BOOL, True)
@@ -288,7 +284,7 @@ def one_by_one(body: Graph, limit: Dim | None, cond: bool | Unknown | None, init
         values = results[:count]
         items.append(results[count:])
         stops = known(goes_on) is False
-        if stops and cond is None:
+        if stops and unconditional:
             return None
         if stops or len(items) == limit:
             return values + [stacked(same(x), len(items), 0) for x in zip(*items, strict=True)]
