@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 from . import dtype as dt
 from . import values
-from .values import Element, convert
+from .comparison import compare
+from .ratio import Element
+from .values import convert
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,7 +138,7 @@ def position(elements: list[Element], order: int, last: bool) -> int | None:
     if any(x is None for x in elements) or not elements:
         return None
     for i, x in enumerate(elements[1:], 1):
-        found = values.compare(x, elements[best])
+        found = compare(x, elements[best])
         if found is None:
             return None
         if found == order or (found == 0 and last):

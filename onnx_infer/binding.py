@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .comparison import decided
+from .dtype import BOOL
 from .errors import OpUsageError, ShapeInferenceError, Unknown
 from .schema import Schema, fixed_dtype
 from .tensor import MAX_DATA, SymTensor, Value
@@ -91,7 +93,7 @@ def _vector(tensor: Value, name: str) -> tuple[Any, ...] | Unknown:
     """The elements of an input, unknown ones as None where at least their number is known."""
     if isinstance(tensor, SymTensor):
         if tensor.data is not None:
-            return tensor.data
+            return tensor.data if tensor.dtype != BOOL else tuple(map(decided, tensor.data))
         if tensor.shape is not None and len(tensor.shape) <= 1:
             count = tensor.shape[0] if tensor.shape else 1
             if isinstance(count, int) and count <= MAX_DATA:
@@ -100,14 +102,9 @@ def _vector(tensor: Value, name: str) -> tuple[Any, ...] | Unknown:
 
 
 def _scalar(tensor: Value, name: str) -> Any:
-    if (
-        isinstance(tensor, SymTensor)
-        and tensor.data is not None
-        and len(tensor.data) == 1
-        and tensor.data[0] is not None
-    ):
-        return tensor.data[0]
-    return Unknown(f"the value of {name} is not known")
+    data = tensor.data if isinstance(tensor, SymTensor) else None
+    only = decided(data[0]) if data is not None and len(data) == 1 else None
+    return Unknown(f"the value of {name} is not known") if only is None else only
 
 
 def _array(p: Parameter, given: Value) -> np.ndarray[Any, Any] | None:

@@ -19,14 +19,15 @@ from typing import TYPE_CHECKING, Any
 from symdim import parse
 
 from . import dtype as dt
+from .comparison import positive
 from .engine import apply
 from .errors import OpUsageError, ShapeInferenceError
 from .join import sequence_of
 from .operators import bind
+from .ratio import Ratio
 from .symbols import Symbols
 from .tensor import VARIES, Map, Optional, Sequence, Sparse, SymTensor, substitute
 from .trace import named
-from .values import Ratio
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from .tensor import Value
 
 _HEAD = re.compile(r"(?:(?P<domain>[\w.]+)::)?(?P<name>\w+)-(?P<version>\d+)(?:\((?P<attributes>.*)\))?$", re.DOTALL)
+_CONDITION = re.compile(r"\((.*)\) > 0")
 _RATIO = re.compile(r"\((.*)\)/\((.*)\)")
 _TENSOR = re.compile(r"(?P<dtype>[\w?]+)\[(?P<dims>.*?)\](?:=\{(?P<data>.*)\})?$", re.DOTALL)
 
@@ -103,7 +105,8 @@ def _element(text: str, dtype: int | None) -> Any:
     if text == "?":
         return None
     if dtype == dt.BOOL:
-        return {"True": True, "False": False}[text]
+        condition = _CONDITION.fullmatch(text)
+        return positive(parse(condition[1])) if condition else {"True": True, "False": False}[text]
     if dtype == dt.STRING:
         return ast.literal_eval(text)
     if dtype not in dt.FLOATS:

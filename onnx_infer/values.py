@@ -1,30 +1,39 @@
 """Arithmetic on the elements of propagated data, with the integer semantics of ONNX's operators.
 
 An element is `int | Expr` in integer tensors, `bool | Positive` in boolean ones, `float | Ratio` in floating ones, and
-None where it is not known. Every function takes and gives one element; those in upper case below are lifted to numpy object
-arrays, where they broadcast. What cannot be said exactly is None: an element is never guessed.
+None where it is not known. Every function takes and gives one element; those in upper case below are lifted to numpy
+object arrays, where they broadcast. What cannot be said exactly is None: an element is never guessed.
 """
 
 from __future__ import annotations
 
 import math
-import operator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symdim import Expr, Var, maximum, minimum, quotient_by_positive
+from symdim import Expr, maximum, minimum, quotient_by_positive
 
 from . import dtype as dt
-from .geometry import at_least, bounds
+from .comparison import (
+    Positive,
+    at_most,
+    equal,
+    less,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    select,
+)
+from .geometry import at_least
+from .ratio import Element, Ratio, fraction, ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from .tensor import Dim
-
-Element: TypeAlias = Any
 
 
 def _floating(x: Element, y: Element) -> bool:
@@ -249,7 +258,7 @@ def lift(function: Callable[..., Element], arity: int) -> Callable[..., Any]:
     def strict(*elements: Element) -> Element:
         return None if any(e is None for e in elements) else function(*elements)
 
-    return np.frompyfunc(strict, arity, 1)  # type: ignore[no-any-return]
+    return np.frompyfunc(strict, arity, 1)
 
 
 def lift_lenient(function: Callable[..., Element], arity: int) -> Callable[..., Any]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from onnx_infer.ops.kinds import AnyRank, Shape, SymTensor, Variadic
-    from onnx_infer.values import Element
+    from onnx_infer.ratio import Element
 
     Data = Callable[..., Any]
 
@@ -137,7 +137,8 @@ def _shifted(X: Any, Y: Any, direction: str, output_dtype: int | None, since_ver
     bits = dt.BITS.get(output_dtype or 0, 0)
 
     def shift(x: Element, y: Element) -> Element:
-        if isinstance(y, Expr):
+        # a size shifted further would no longer be sure to fit
+        if isinstance(y, Expr) or (isinstance(x, Expr) and direction == "LEFT" and y > bits // 4):
             return None
         if 0 <= y < bits:
             return x * 2**y if direction == "LEFT" else x // 2**y

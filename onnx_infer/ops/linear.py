@@ -12,6 +12,7 @@ import numpy as np
 from onnx_infer import values
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import broadcast, broadcast_size, broadcast_to, unify, unify_shapes
+from onnx_infer.ratio import Ratio
 from onnx_infer.registry import op
 from onnx_infer.trace import fresh
 
@@ -40,7 +41,7 @@ def matmul_shape(a: Shape, b: Shape) -> Shape:
 def _matmul(A: Array, B: Array) -> Array:
     left = A[np.newaxis, :] if A.ndim == 1 else A
     right = B[:, np.newaxis] if B.ndim == 1 else B
-    if any(isinstance(x, (float, values.Ratio)) for x in chain(A.flat, B.flat)):
+    if any(isinstance(x, (float, Ratio)) for x in chain(A.flat, B.flat)):
         raise Unknown("a sum of floats is rounded in an order that runtimes choose")
     if not 0 < left.shape[-1] * left.size * right.shape[-1] <= _MAX_PRODUCTS:
         raise Unknown("the product has too many terms")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, SymTensor
-    from onnx_infer.values import Element
+    from onnx_infer.ratio import Element
 
 
 # -- shapes ------------------------------------------------------------------------------------------------------

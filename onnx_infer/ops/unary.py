@@ -12,12 +12,13 @@ from onnx_infer import dtype as dt
 from onnx_infer import values
 from onnx_infer.errors import require
 from onnx_infer.geometry import unify
+from onnx_infer.ratio import Ratio
 from onnx_infer.registry import op
 from symdim import Expr
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Shape, SymTensor, Value
-    from onnx_infer.values import Element
+    from onnx_infer.ratio import Element
 
 
 # -- functions and activations ----------------------------------------------------------------------------------
@@ -96,9 +97,9 @@ def _clipped(input: Any, min: Any, max: Any, output_dtype: int | None) -> Any:
     """`min(max, max(min, x))`; a bound that the element type implies says nothing."""
     low, high = dt.INTEGER_RANGE.get(output_dtype or 0, (-_LARGEST_FLOAT, _LARGEST_FLOAT))
     lower, upper = (None if x is None else np.asarray(x, dtype=object).reshape(())[()] for x in (min, max))
-    if lower is not None and (isinstance(lower, (Expr, values.Ratio)) or lower > low):
+    if lower is not None and (isinstance(lower, (Expr, Ratio)) or lower > low):
         input = values.LARGER(input, lower)
-    if upper is not None and (isinstance(upper, (Expr, values.Ratio)) or upper < high):
+    if upper is not None and (isinstance(upper, (Expr, Ratio)) or upper < high):
         input = values.SMALLER(input, upper)
     return input
 
