@@ -12,7 +12,7 @@ from onnx_infer.geometry import bounds, broadcast_size, differ, exact_quotient, 
 from onnx_infer.registry import op
 from onnx_infer.trace import fresh, state
 from onnx_infer.values import convert
-from symdim import Expr
+from symdim import Expr, maximum
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,9 +72,12 @@ def transpose(data: AnyRank, perm: tuple[int, ...] | None) -> Shape:
 
 def _expanded(size: Dim, target: Dim | None) -> Dim:
     """One size broadcast with one element of Expand's target."""
-    if target is not None:
-        return broadcast_size(size, not_negative(target, "a size of the target shape"))
-    return size if differ(size, 1) else fresh("a size of the target shape")
+    if target is None:
+        return size if differ(size, 1) else fresh("a size of the target shape")
+    # a target that were negative would fail, so that a Range of that many elements has this size
+    if size == maximum(target, 0):
+        return size
+    return broadcast_size(size, not_negative(target, "a size of the target shape"))
 
 
 def _broadcast(sizes: Shape, target: Ints) -> Shape:
