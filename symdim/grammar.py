@@ -159,19 +159,19 @@ class Reader:
             self._refuse(place, "an operand is missing at the end")
         if lexeme in _LEVEL or lexeme in "),":
             self._refuse(place, f'an operand is missing before "{lexeme}"')
-        self._refuse(place, f'"{lexeme}" is neither a number nor a declared name')
+        self._refuse(place, f'"{_short(lexeme)}" is neither a number nor a declared name')
 
     def _function(self, name: str, place: int) -> Function:
         function = FUNCTIONS.get(name.lower())
         if function is None:
-            self._refuse(place, f'unknown function "{name}"')
+            self._refuse(place, f'unknown function "{_short(name)}"')
         self.exact += function.exact
         return function
 
     def _after_sum(self, lexeme: str, place: int) -> bool:
         """ ")", "," or the end; whether an operand comes next."""
         if lexeme not in (")", ",", _END):
-            self._refuse(place, f'an operator is missing before "{lexeme}"')
+            self._refuse(place, f'an operator is missing before "{_short(lexeme)}"')
         if _WAITING[self.operators[-1]] > 0:
             self._reduce(0)
         if lexeme == ")":
@@ -253,6 +253,10 @@ class Reader:
         raise self._error(place, message)
 
 
+def _short(lexeme: str) -> str:
+    return lexeme if len(lexeme) <= 40 else lexeme[:37] + "..."
+
+
 def _number(lexeme: str) -> Value:
     """A decimal number, exactly: 0.5 is 1/2, 1e3 is 1000."""
     if lexeme.isdecimal():
@@ -266,8 +270,10 @@ def _number(lexeme: str) -> Value:
 
 
 def _size(value: Value) -> int:
-    """How many terms, factors or arguments a value has at its top, or 1, and words its numbers take."""
+    """How many terms, factors or arguments a value has at its top, or 1, and 64-bit words its numbers take."""
     if isinstance(value, Rational):
         return _size(value.numerator) + _size(value.denominator)
-    parts = None if isinstance(value, int) else value.parts if value.terms is None else value.terms
-    return (len(parts) if isinstance(parts, dict | tuple) else 1) + (bits(value) >> 6)
+    if isinstance(value, int) or value.terms is not None:
+        return (1 if isinstance(value, int) else len(value.terms or ())) + (bits(value) >> 6)
+    parts = value.parts if isinstance(value.parts, tuple | dict) else ()
+    return 1 + sum(1 + (bits(part) >> 6) for part in parts)

@@ -98,7 +98,7 @@ def floor(x: Value) -> int | Expr:
 
 def ceil(x: Value) -> int | Expr:
     """The smallest integer >= x: ceil(a/b) = -((-a) // b)."""
-    return -(-x.numerator // x.denominator) if isinstance(x, Rational) else x
+    return canonical.ceildiv(x.numerator, x.denominator) if isinstance(x, Rational) else x
 
 
 def trunc(x: Value) -> int | Expr:

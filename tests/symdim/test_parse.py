@@ -37,7 +37,7 @@ READINGS = [
     ("floor(height/2 - 1/2) + 1", (HEIGHT - 1) // 2 + 1),
     ("floor(floor(W/2 - 1/2)/2) + 1", (W - 1) // 2 // 2 + 1),
     ("ceiling(H/2)", ceildiv(H, 2)),
-    ("-floor(-H/2)", ceildiv(H, 2)),
+    ("-floor(-H/3)", -(-H // 3)),
     ("Max(1, 2*H - 3)*H**2", maximum(1, 2 * H - 3) * H**2),
     ("floor(Max(H/2, W/3))", maximum(3 * H, 2 * W) // 6),
     ("floor(Min(H/2, W/N))", minimum(N * H, 2 * W) // (2 * N)),

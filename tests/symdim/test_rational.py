@@ -1,0 +1,65 @@
+"""Exact quotients in texts against `fractions.Fraction`."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from math import ceil, floor, trunc
+from random import Random
+
+import pytest
+
+from symdim import Scope, parse
+
+SCOPE = Scope()
+X, Y = SCOPE.var("x", 0, 30), SCOPE.var("y", 1, 12)
+NAMES = {"x": X, "y": Y}
+ROUNDINGS = {"floor": floor, "ceiling": ceil, "TruncToInt": trunc, "RoundToInt": round}
+
+
+def random_text(random: Random, leaves: int) -> str:
+    """An expression in exact arithmetic; divisors are positive, as the signs of others are not always known."""
+    if leaves == 1:
+        return random.choice(["x", "y", str(random.randint(0, 9)), "0.5", "2.25", "1.5e1"])
+    left = random.randint(1, leaves - 1)
+    a, b = random_text(random, left), random_text(random, leaves - left)
+    divisor = random.choice(["y", "(y + 1)", str(random.randint(1, 6))])
+    binary = f"({a} + {b})", f"({a} - {b})", f"{a}*{b}", f"Max({a}, {b})", f"Min({a}, {b})", f"Abs({a} - {b})"
+    unary = f"({a})/{divisor}", f"({a}) // {divisor}", f"Mod({a}, {divisor})", f"-({a})"
+    return random.choice(binary + unary)
+
+
+def value(text: str, x: int, y: int) -> Fraction:
+    """Python's own reading of the same text, in fractions; the texts come from `random_text` only."""
+    functions = {"Max": max, "Min": min, "Abs": abs, "Mod": lambda a, b: a % b}
+    fractions = re.sub("[0-9][0-9.e]*", lambda number: f"F('{number[0]}')", text)
+    return eval(fractions, {"F": Fraction, "x": Fraction(x), "y": Fraction(y), "__builtins__": {}, **functions})
+
+
+@pytest.mark.parametrize("name", ROUNDINGS)
+def test_rounded_quotients(name):
+    random = Random(name)
+    for _ in range(400):
+        text = random_text(random, random.randint(2, 6))
+        dim = parse(f"{name}({text})", NAMES)
+        for _ in range(5):
+            x, y = random.randint(0, 30), random.randint(1, 12)
+            expected = ROUNDINGS[name](value(text, x, y))
+            actual = dim if isinstance(dim, int) else dim.evaluate(x=x, y=y)
+            assert actual == expected, (text, x, y)
+
+
+def test_exact_texts_are_accepted_only_when_they_are_integers():
+    random = Random(3)
+    accepted = 0
+    for _ in range(600):
+        text = random_text(random, random.randint(1, 4))
+        try:
+            dim = parse(text, NAMES, dialect="exact")
+        except ValueError:
+            continue
+        accepted += 1
+        for _ in range(5):
+            x, y = random.randint(0, 30), random.randint(1, 12)
+            assert (dim if isinstance(dim, int) else dim.evaluate(x=x, y=y)) == value(text, x, y), (text, x, y)
+    assert accepted > 100
