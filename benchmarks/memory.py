@@ -1,0 +1,89 @@
+"""Memory and time of inference on a model with 1 GB of weights: `python benchmarks/memory.py [--megabytes 1024]`.
+
+Each engine runs in its own process; what is shown is the memory of the process after loading, and how far inference
+went above that at its peak (Linux: VmRSS and VmHWM of /proc/self/status). `in place` writes into the ModelProto given,
+the others make a copy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+
+import onnx
+from onnx import TensorProto, helper
+from timing import shown, table
+
+ENGINES = ("onnx", "onnx_infer, a copy", "onnx_infer, in place")
+SIDE = 4096
+
+
+def heavy_model(megabytes: int) -> onnx.ModelProto:
+    """A chain of MatMuls with weights of 64 MB each, inside the file."""
+    count = max(1, megabytes * (1 << 20) // (4 * SIDE * SIDE))
+    nodes = [helper.make_node("MatMul", [f"x{i}", f"w{i}"], [f"x{i + 1}"]) for i in range(count)]
+    weights = [
+        TensorProto(name=f"w{i}", data_type=TensorProto.FLOAT, dims=[SIDE, SIDE], raw_data=bytes(4 * SIDE * SIDE))
+        for i in range(count)
+    ]
+    inputs = [helper.make_tensor_value_info("x0", TensorProto.FLOAT, ["N", "S", SIDE])]
+    outputs = [helper.make_tensor_value_info(f"x{count}", TensorProto.FLOAT, None)]
+    return helper.make_model(helper.make_graph(nodes, "heavy", inputs, outputs, weights))
+
+
+def megabytes(field: str) -> float:
+    """VmRSS, what the process holds now, or VmHWM, its peak."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(f"{field}:"):
+            return int(line.split()[1]) / 1024
+    raise OSError(f"/proc/self/status has no {field}")
+
+
+def work(engine: str, path: str) -> dict[str, float]:
+    """What one process measures."""
+    model = onnx.load(path)
+    if engine != "onnx":
+        from onnx_infer import infer_shapes
+    gc.collect()
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+    loaded = megabytes("VmRSS")
+    start = perf_counter()
+    if engine == "onnx":
+        onnx.shape_inference.infer_shapes(model, data_prop=True)
+    else:
+        infer_shapes(model, in_place=engine.endswith("in place"))
+    return {"seconds": perf_counter() - start, "loaded": loaded, "extra": max(0.0, megabytes("VmHWM") - loaded)}
+
+
+def main() -> None:
+    """Measure and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--megabytes", type=int, default=1024)
+    parser.add_argument("--worker", nargs=2, metavar=("ENGINE", "PATH"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker:
+        print(json.dumps(work(*options.worker)))
+        return
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "heavy.onnx"
+        onnx.save(heavy_model(options.megabytes), path)
+        for engine in ENGINES:
+            command = [sys.executable, __file__, "--worker", engine, str(path)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode:
+                rows.append([engine, "-", "-", done.stderr.strip().splitlines()[-1][:60]])
+                continue
+            found = json.loads(done.stdout)
+            rows.append([engine, f"{found['loaded']:.0f} MB", f"{found['extra']:.0f} MB", shown(found["seconds"])])
+    print(table(["engine", "after loading", "more for inference", "time"], rows))
+
+
+if __name__ == "__main__":
+    main()
