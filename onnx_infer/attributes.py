@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from onnx import AttributeProto
 
 from . import dtype as dt
-from .tensor import MAX_DATA, VARIES, Map, Optional, Sequence, Sparse, SymTensor
+from .tensor import MAX_DATA, MAX_FLOATS, VARIES, Map, Optional, Sequence, Sparse, SymTensor
 
 if TYPE_CHECKING:
     from onnx import SparseTensorProto, TensorProto, TypeProto
@@ -107,7 +107,7 @@ def elements(proto: TensorProto, shape: tuple[int, ...]) -> tuple[Any, ...] | No
     for size in shape:
         count *= size
     kind = proto.data_type
-    if count > MAX_DATA or count < 0 or proto.data_location == 1:
+    if count > (MAX_FLOATS if kind in dt.FLOATS else MAX_DATA) or count < 0 or proto.data_location == 1:
         return None
     if kind == dt.STRING:
         strings = tuple(v.decode("utf-8", "surrogateescape") for v in proto.string_data)

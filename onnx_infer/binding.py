@@ -23,11 +23,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from . import dtype as dt
 from .comparison import decided
 from .dtype import BOOL
 from .errors import OpUsageError, ShapeInferenceError, Unknown
+from .join import kind_of
 from .schema import Schema, fixed_dtype
-from .tensor import MAX_DATA, SymTensor, Value
+from .tensor import MAX_DATA, MAX_FLOATS, Optional, Sequence, SymTensor, Value
 from .values import convert
 
 if TYPE_CHECKING:
@@ -133,6 +135,7 @@ class Operator:
         self._data_parameters = parameters(rule.data, schema) if rule.data is not None and plain else None
         self._dtype_parameters = parameters(rule.dtype, schema) if rule.dtype is not None else ()
         self._types = [self._type_source(formal.type_str) for formal in schema.outputs]
+        self._kinds = [kind(schema, formal.type_str) for formal in schema.outputs]
         asked = (*self.parameters, *self._dtype_parameters)
         self.wants = frozenset(p.at for p in asked if p.source in ("input", "variadic") and p.want not in _TENSORS)
         used = self._data_parameters if plain else None
@@ -154,7 +157,7 @@ class Operator:
         if fixed is not None:
             return "fixed", fixed
         for i, formal in enumerate(self.schema.inputs):
-            if formal.type_str == type_str or formal.type_str == f"seq({type_str})":
+            if type_str and formal.type_str in (type_str, f"seq({type_str})"):
                 return "input", i
         return None
 
@@ -184,8 +187,11 @@ class Operator:
             results, note = [None] * output_count, unknown.note
         if not isinstance(results, list):
             results = [results]
-        values = [self._value(r, d) for r, d in zip(results, dtypes, strict=False)]
-        values += [SymTensor(d) for d in dtypes[len(values) :]]
+        results += [None] * (output_count - len(results))
+        values = [
+            self._unknown(i, d, inputs) if r is None else self._value(r, d)
+            for i, (r, d) in enumerate(zip(results, dtypes, strict=False))
+        ]
         if self.rule.data is not None and note is None:
             self._propagate(values, inputs, attributes, dtypes)
         return tuple(values), note
@@ -215,8 +221,6 @@ class Operator:
 
     @staticmethod
     def _value(result: Any, dtype: int | None) -> Value:
-        if result is None:
-            return SymTensor(dtype)
         if isinstance(result, Value):
             if isinstance(result, SymTensor) and result.dtype is None and dtype is not None:
                 return SymTensor(dtype, result.shape, result.data)
@@ -261,14 +265,27 @@ class Operator:
                     return dtype
         return None
 
-    def safe_dtypes(
+    def unknowns(
         self, inputs: tuple[Value | None, ...], attributes: Mapping[str, Any], output_count: int
-    ) -> list[int | None]:
-        """The element types that the schema gives even a node whose rule failed."""
+    ) -> tuple[Value, ...]:
+        """What the schema says of the results even of a node whose rule failed."""
         try:
-            return self._dtypes(inputs, attributes, output_count)
+            dtypes = self._dtypes(inputs, attributes, output_count)
         except ValueError:
-            return [None] * output_count
+            dtypes = [None] * output_count
+        return tuple([self._unknown(i, dtype, inputs) for i, dtype in enumerate(dtypes)])
+
+    def _unknown(self, index: int, dtype: int | None, inputs: tuple[Value | None, ...]) -> Value:
+        """A result of which only the type is known; one of a type variable for all kinds is what its input is."""
+        which = min(index, len(self._kinds) - 1)
+        kind = self._kinds[which] if self._kinds else SymTensor
+        if kind is Sequence:
+            return Sequence(SymTensor(dtype))
+        if kind is Optional:
+            return Optional()
+        source = self._types[which] if kind is None else None
+        given = inputs[source[1]] if source is not None and source[1] < len(inputs) else None
+        return SymTensor(dtype) if given is None or isinstance(given, SymTensor) else kind_of(given)
 
     # -- arguments ------------------------------------------------------------------------------------------------
 
@@ -361,6 +378,14 @@ class Operator:
                 values[i] = SymTensor(value.dtype, value.shape, elements)
 
 
+def kind(schema: Schema, type_str: str) -> type[Value] | None:
+    """The class of the values that a type string or type variable admits, None where it admits several."""
+    allowed = schema.constraints.get(type_str, {type_str})
+    classes = {"seq": Sequence, "optional": Optional}
+    found = {classes.get(text.partition("(")[0], SymTensor) for text in allowed}
+    return found.pop() if len(found) == 1 else None
+
+
 def _dtype_of(value: Value | None) -> int | None:
     while value is not None and not hasattr(value, "dtype"):
         value = getattr(value, "elem", None)
@@ -368,7 +393,7 @@ def _dtype_of(value: Value | None) -> int | None:
 
 
 def _small(value: Value) -> bool:
-    """Whether a value may carry data: a tensor of known sizes with at most `MAX_DATA` elements."""
+    """Whether a value may carry data: a tensor of known sizes, with at most `MAX_DATA` elements, floats `MAX_FLOATS`."""
     if not isinstance(value, SymTensor) or value.shape is None:
         return False
     count = 1
@@ -376,4 +401,4 @@ def _small(value: Value) -> bool:
         if not isinstance(size, int):
             return False
         count *= size
-    return count <= MAX_DATA
+    return count <= (MAX_FLOATS if value.dtype in dt.FLOATS else MAX_DATA)

@@ -9,7 +9,7 @@ from onnx import AttributeProto, GraphProto
 from symdim import Expr
 
 from .tensor import SymTensor
-from .wire import ValueInfoWriter
+from .wire import type_field, value_infos
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,7 +107,7 @@ def write_function(proto: FunctionProto, graph: Graph, scope: Scope) -> None:
     for name in graph.literals:
         scope[name]
     del proto.value_info[:]
-    proto.MergeFromString(ValueInfoWriter().value_infos(12, list(scope.items())))
+    proto.MergeFromString(value_infos(12, scope.items()))
 
 
 def write_graph(proto: GraphProto, graph: Graph, scope: Scope) -> None:
@@ -115,7 +115,6 @@ def write_graph(proto: GraphProto, graph: Graph, scope: Scope) -> None:
 
     Initializers carry their type themselves and get no value_info.
     """
-    writer = ValueInfoWriter()
     given = {name for name, _ in graph.inputs}
     given.update(graph.outputs)
     literals = graph.literals
@@ -125,15 +124,11 @@ def write_graph(proto: GraphProto, graph: Graph, scope: Scope) -> None:
         given.update(graph.constants.keys() - set(literals))
     else:
         given.update(graph.constants)
-    values = [(name, value) for name, value in scope.items() if name not in given]
+    values = [item for item in scope.items() if item[0] not in given]
     del proto.value_info[:]
-    proto.MergeFromString(writer.value_infos(13, values))
-    outputs = []
+    proto.MergeFromString(value_infos(13, values))
     for info in (*proto.output, *(i for i in proto.input if not i.type.ByteSize())):
         value = scope.get(info.name)
-        if value is None or not writer.type_field(value):
-            continue
-        outputs.append((info, value))
-    for info, value in outputs:
-        info.ClearField("type")
-        info.MergeFromString(writer.type_field(value))
+        if value is not None and type_field(value):
+            info.ClearField("type")
+            info.MergeFromString(type_field(value))

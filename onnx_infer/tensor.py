@@ -24,14 +24,18 @@ Shape: TypeAlias = tuple[Dim, ...]
 MAX_DATA = 1024
 """The most elements of a tensor whose data is propagated."""
 
+MAX_FLOATS = 64
+"""The same for tensors of floats: more are weights, never scales or sizes."""
+
 
 _interned: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
 
 
 class Value:
-    """Base of everything a name in a graph can stand for."""
+    """Base of everything a name in a graph can stand for. `wire` keeps its type as protobuf bytes once it was written."""
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ("__weakref__", "wire")
+    wire: bytes | None
 
     def __repr__(self) -> str:
         return str(self)
@@ -65,6 +69,7 @@ class SymTensor(Value):
         found = _interned.get(key)
         if found is None:
             found = object.__new__(cls)
+            found.wire = None
             found.dtype, found.shape, found.data = dtype, shape, data
             found = _interned.setdefault(key, found)
         assert isinstance(found, SymTensor)
@@ -141,6 +146,7 @@ class Sequence(Value):
         found = _interned.get(key)
         if found is None:
             found = object.__new__(cls)
+            found.wire = None
             found.elem, found.length, found.items = elem, length, items
             found = _interned.setdefault(key, found)
         assert isinstance(found, Sequence)
@@ -172,6 +178,7 @@ class Optional(Value):
         found = _interned.get(key)
         if found is None:
             found = object.__new__(cls)
+            found.wire = None
             found.elem, found.full = elem, full
             found = _interned.setdefault(key, found)
         assert isinstance(found, Optional)
@@ -200,6 +207,7 @@ class Map(Value):
         found = _interned.get((cls, key, value))
         if found is None:
             found = object.__new__(cls)
+            found.wire = None
             found.key, found.value = key, value
             found = _interned.setdefault((cls, key, value), found)
         assert isinstance(found, Map)
@@ -224,6 +232,7 @@ class Sparse(Value):
         found = _interned.get((cls, dtype, shape))
         if found is None:
             found = object.__new__(cls)
+            found.wire = None
             found.dtype, found.shape = dtype, shape
             found = _interned.setdefault((cls, dtype, shape), found)
         assert isinstance(found, Sparse)

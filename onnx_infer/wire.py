@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from .tensor import VARIES, Map, Optional, Sequence, Sparse, SymTensor
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .tensor import Dim, Value
 
 
@@ -73,37 +75,31 @@ def type_bytes(value: Value | None) -> bytes:
     return b""
 
 
-class ValueInfoWriter:
-    """Assembles value infos; the bytes of a type are made once."""
+def type_field(value: Value) -> bytes:
+    """The field `type` of a ValueInfoProto; it is kept with the value, which is interned."""
+    found = value.wire
+    if found is None:
+        payload = type_bytes(value)
+        found = value.wire = field(2, payload) if payload else b""
+    return found
 
-    def __init__(self) -> None:
-        self._types: dict[Value, bytes] = {}
 
-    def type_field(self, value: Value) -> bytes:
-        """The field `type` of a ValueInfoProto."""
-        found = self._types.get(value)
-        if found is None:
-            payload = type_bytes(value)
-            found = self._types[value] = field(2, payload) if payload else b""
-        return found
-
-    def value_infos(self, number: int, values: list[tuple[str, Value]]) -> bytes:
-        """Value infos as a repeated field of this number; values of which nothing is known are left out."""
-        tag = varint(number << 3 | 2)
-        types = self._types
-        out = []
-        for name, value in values:
-            type_field = types.get(value)
-            if type_field is None:
-                type_field = self.type_field(value)
-            if not type_field:
-                continue
-            text = name.encode("utf-8", "surrogatepass")
-            size = len(text)
-            head = b"\x0a" + (_SHORT[size] if size < 128 else varint(size)) + text + type_field
-            size = len(head)
-            out.append(tag + (_SHORT[size] if size < 128 else varint(size)) + head)
-        return b"".join(out)
+def value_infos(number: int, values: Iterable[tuple[str, Value]]) -> bytes:
+    """Value infos as a repeated field of this number; values of which nothing is known are left out."""
+    tag = varint(number << 3 | 2)
+    out = []
+    for name, value in values:
+        kind = value.wire
+        if kind is None:
+            kind = type_field(value)
+        if not kind:
+            continue
+        text = name.encode("utf-8", "surrogatepass")
+        size = len(text)
+        prefix = b"\x0a" + (_SHORT[size] if size < 128 else varint(size))
+        size += len(prefix) + len(kind)
+        out += (tag, _SHORT[size] if size < 128 else varint(size), prefix, text, kind)
+    return b"".join(out)
 
 
 _SHORT = [bytes((n,)) for n in range(128)]

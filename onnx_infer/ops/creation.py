@@ -12,7 +12,7 @@ from onnx_infer.geometry import at_least, of_rank
 from onnx_infer.ops.movement import not_negative
 from onnx_infer.ratio import Ratio
 from onnx_infer.registry import op
-from onnx_infer.tensor import MAX_DATA, Sparse, SymTensor
+from onnx_infer.tensor import MAX_DATA, MAX_FLOATS, Sparse, SymTensor
 from onnx_infer.trace import fresh
 from onnx_infer.values import ceil, convert, divide, subtract
 from symdim import Expr, ceildiv, maximum, product
@@ -46,7 +46,7 @@ def constant(
 def _filled(dtype: int | None, shape: Shape, element: Any) -> SymTensor:
     """A tensor of equal elements, with its data where it is small."""
     count = product(shape)
-    if not isinstance(count, int) or count > MAX_DATA or element is None:
+    if not isinstance(count, int) or count > (MAX_FLOATS if dtype in dt.FLOATS else MAX_DATA) or element is None:
         return SymTensor(dtype, shape)
     return SymTensor(dtype, shape, (element,) * count)
 
