@@ -32,8 +32,8 @@ def parse(
     first within longer texts too. Give them as a frozenset when many texts are read, or as a mapping to say
     which variables they are; other variables come from `scope`, by default from `Var(name)`.
 
-    A word that is no expression, such as `16H` or `a:b`, is a name. So is `batch-size` when names are
-    declared but not both `batch` and `size`; when no names are declared it is their difference.
+    A word that is no expression, such as `16H` or `a:b`, is a name. So are `batch-size` and `Concat/axis` when
+    names are declared, but not both of theirs; when none are declared they are a difference and a quotient.
 
     `dialect` says what "/" means outside of floor() and its kin: "floor" and "trunc" round the quotient,
     "exact" does not. Raises ParseError, which shows the place.
@@ -46,8 +46,8 @@ def parse(
     variable = _variables(names, scope)
     if text in names or text.isidentifier():
         return variable(text)
-    declared = lexicon(names if isinstance(names, frozenset) else frozenset(names))
-    if is_word(text) and _is_undeclared(text, declared, dash_subtracts=not names):
+    declared = lexicon(frozenset(names))
+    if is_word(text) and _is_undeclared(text, declared, all_known=bool(names)):
         return variable(text)
     return Reader(text, declared, variable, dialect).read()
 
@@ -76,15 +76,15 @@ def read_dim_param(
 ) -> int | Expr:
     """The dimension that the `dim_param` of an ONNX model denotes; accepts every text.
 
-    As `parse`, except that a dash within a word subtracts only when every name in the word is declared, and
-    that a text which is no expression, or could only be negative, is a variable of that very name.
+    As `parse`, except that a word with a dash or slash is an expression only when every name in it is declared,
+    and that a text which is no expression, or could only be negative, is a variable of that very name.
 
     >>> read_dim_param("N + 1"), read_dim_param("batch-size"), read_dim_param("N +"), read_dim_param("-1")
     (N + 1, batch-size, N +, -1)
     """
     variable = _variables(names, scope)
-    declared = lexicon(names if isinstance(names, frozenset) else frozenset(names))
-    if text in names or (is_word(text) and _is_undeclared(text, declared, dash_subtracts=False)):
+    declared = lexicon(frozenset(names))
+    if text in names or (is_word(text) and _is_undeclared(text, declared, all_known=True)):
         return variable(text)
     try:
         dim = parse(text, names, dialect=dialect, scope=scope)
@@ -96,20 +96,20 @@ def read_dim_param(
 
 def _variables(names: Collection[str], scope: NameSpace | None) -> Callable[[str], Var]:
     other = Var if scope is None else scope.var
-    if not isinstance(names, Mapping):
+    if not names or not isinstance(names, Mapping):
         return other
     given: Mapping[str, Var] = names
     return lambda name: given[name] if name in given else other(name)
 
 
-def _is_undeclared(word: str, declared: Lexicon, *, dash_subtracts: bool) -> bool:
-    """Whether a word (`is_word`) is a name as a whole, rather than a number or a difference.
+def _is_undeclared(word: str, declared: Lexicon, *, all_known: bool) -> bool:
+    """Whether a word (`is_word`) is a name as a whole, rather than a number, a difference or a quotient.
 
-    It is when a part of it cannot stand in an expression (`16H`, `a:b`) and, unless `dash_subtracts`, when a
-    dash is beside a name that is not declared.
+    It is when a part of it cannot stand in an expression (`16H`, `a:b`) and, if `all_known` names are declared,
+    when it has a dash or slash and a name that is not.
     """
-    parts = [x for x in declared.split(word) if x != "-"]
+    parts = [x for x in declared.split(word) if x != "-" and x != "/"]
     unknown = [x for x in parts if x not in declared.names and not is_number(x)]
     if any(not is_name(x) and any(map(str.isalpha, x)) for x in unknown):
         return True
-    return bool(unknown) and len(parts) > 1 and not dash_subtracts
+    return bool(unknown) and len(parts) > 1 and all_known

@@ -22,8 +22,8 @@ _LEXEME = rf"""{_NAME}(?!:)|\*\*|//|{_NUMBER}(?![\w.:])|[\w.:]+|`(?:[^`]|``)*+`|
 
 is_name = re.compile(_NAME).fullmatch
 is_number = re.compile(_NUMBER).fullmatch
-_is_bare = re.compile(r"""(?!\s)(?:[^-+*/%^(),`"]|\b-\b)+(?<!\s)""").fullmatch
-_is_word = re.compile(r"[\w.:]+(?:-[\w.:]+)*").fullmatch
+_is_bare = re.compile(r"""(?!\s)(?:[^-+*/%^(),`"]|\b[-/]\b)+(?<!\s)""").fullmatch
+_is_word = re.compile(r"[\w.:]+(?:[-/][\w.:]+)*").fullmatch
 
 
 class Lexicon(NamedTuple):
@@ -45,13 +45,13 @@ def stands_bare(name: str) -> bool:
     """Whether a declared name that is no `name` is recognised unquoted inside a longer expression.
 
     Not when it holds an operator, a parenthesis, a comma or a quote, or reads as a number: with "N + 1"
-    declared, `2*N + 1` would have two readings. A dash between two word characters belongs to the name.
+    declared, `2*N + 1` would have two readings. A dash or slash between word characters is no operator.
     """
     return is_name(name) is None and _is_bare(name) is not None and is_number(name) is None
 
 
 def is_word(text: str) -> bool:
-    """Whether a text is one run of word characters, dots, colons and inner dashes: `batch-size`, `16H`."""
+    """Whether a text is word characters, dots, colons, inner dashes and slashes: `batch-size`, `16H`, `a/b`."""
     return _is_word(text) is not None
 
 

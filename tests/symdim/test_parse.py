@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import symdim.shape
 from symdim import ParseError, Scope, SymdimError, Var, ceildiv, check, maximum, minimum, parse
 from symdim.grammar import MAX_LENGTH
 from symdim.parsing import read_dim_param
@@ -89,7 +90,7 @@ def test_a_declared_name_is_that_variable(name):
     assert parse(f"2*{quoted} + 1", [name]) is 2 * Var(name) + 1
 
 
-@pytest.mark.parametrize("name", ["batch-size", "seq len", "a:b::c", "16H", "dim[0]", "名 前", "x.1-y"])
+@pytest.mark.parametrize("name", ["batch-size", "seq len", "a:b::c", "16H", "dim[0]", "名 前", "x.1-y", "Concat/axis"])
 def test_declared_names_within_expressions(name):
     assert parse(f"2*{name} + max({name},3)", {name}) is 2 * Var(name) + maximum(Var(name), 3)
 
@@ -117,6 +118,17 @@ def test_a_dash_in_a_word():
     assert read_dim_param("batch-size") is Var("batch-size")
     assert read_dim_param("N-1") is Var("N-1")
     assert read_dim_param("N-1", {"N"}) is N - 1
+
+
+def test_a_slash_in_a_word():
+    assert parse("N/2") is parse("N/2", {"N"}) is read_dim_param("N/2", {"N"}) is N // 2
+    assert parse("Concat/axis", {"N"}) is read_dim_param("Concat/axis") is Var("Concat/axis")
+    assert read_dim_param("(N + 2)/2") is N // 2 + 1
+
+
+def test_parse_is_a_function_whatever_is_imported():
+    assert callable(symdim.parse)
+    assert symdim.shape.parse is symdim.parse
 
 
 @pytest.mark.parametrize("text", ["16H", "a:b", "a::b-c", "3x-2", "x:1"])
