@@ -393,7 +393,7 @@ def _dtype_of(value: Value | None) -> int | None:
 
 
 def _small(value: Value) -> bool:
-    """Whether a value may carry data: a tensor of known sizes, with at most `MAX_DATA` elements, floats `MAX_FLOATS`."""
+    """Whether a value may carry data: its sizes are known and its elements few."""
     if not isinstance(value, SymTensor) or value.shape is None:
         return False
     count = 1

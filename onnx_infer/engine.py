@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from symdim import Var
+
 from .diagnostics import Diagnostic, about_node
 from .functions import Call, Functions, Record, inner_graphs, read_once
 from .join import NOTHING
@@ -18,13 +20,11 @@ from .outcome import Outcome, apply
 from .scope import Scope, UndefinedInput
 from .solution import Solution
 from .subgraph import Mark, Subgraph
-from .tensor import Value, substitute
+from .tensor import VARIES, SymTensor, Value, substitute
 from .trace import Fact, named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from symdim import Var
 
     from .binding import Operator
     from .graph import Graph, Model, Node
@@ -196,7 +196,7 @@ class Engine:
             return None
         title = f"{domain}::{op_type}" if domain else op_type
         for name in outputs:
-            scope[name] = graph.declared.get(name, NOTHING)
+            scope[name] = self._named(graph.declared.get(name, NOTHING))
             self.notes[name] = f"no rule for {title}"
         if title not in self._unknown_operators:
             self._unknown_operators.append(title)
@@ -215,8 +215,17 @@ class Engine:
                 def conflict(message: str, name: str = name) -> None:
                     self.diagnostics.append(Diagnostic("error", "", name, f"value '{name}': {message}"))
 
-                value = merge(known, value, self.policy, conflict)
+                value = self._named(merge(known, value, self.policy, conflict))
             scope[name] = value
+
+    def _named(self, value: Value) -> Value:
+        """A value with names for sizes that nothing says anything of."""
+        if not isinstance(value, SymTensor) or value.shape is None or VARIES not in value.shape:
+            return value
+        new = [Var.fresh(self.symbols.name(), origin="declared without a size") for d in value.shape if d is VARIES]
+        self.created += new
+        names = iter(new)
+        return SymTensor(value.dtype, [next(names) if d is VARIES else d for d in value.shape])
 
     # -- outcomes -------------------------------------------------------------------------------------------------
 

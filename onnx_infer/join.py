@@ -38,6 +38,8 @@ def join(a: Value, b: Value, size: Size) -> Value:
     """
     if a is b:
         return a
+    if a is NOTHING or b is NOTHING:
+        return kind_of(b if a is NOTHING else a)
     if isinstance(a, SymTensor) and isinstance(b, SymTensor):
         return _join_tensors(a, b, size)
     if isinstance(a, Sequence) and isinstance(b, Sequence):
@@ -45,11 +47,12 @@ def join(a: Value, b: Value, size: Size) -> Value:
     if isinstance(a, Optional) and isinstance(b, Optional):
         full = a.full if a.full is b.full else None
         return Optional(_join_elems(a.elem, b.elem, size, a.full is False, b.full is False), full)
+    if isinstance(a, Optional) != isinstance(b, Optional):
+        # an optional may be carried into a Loop, whose body gives what it holds
+        return join(*(x if isinstance(x, Optional) else Optional(x, True) for x in (a, b)), size)
     if isinstance(a, Sparse) and isinstance(b, Sparse):
         dense = _join_tensors(SymTensor(a.dtype, a.shape), SymTensor(b.dtype, b.shape), size)
         return Sparse(dense.dtype, dense.shape)
-    if a is NOTHING or b is NOTHING:
-        return kind_of(b if a is NOTHING else a)
     return NOTHING
 
 
@@ -136,6 +139,14 @@ def sequence_of(items: list[Value], elem: Value | None = None) -> Sequence:
     for i, item in enumerate(items):
         elem = join(elem, item, varying) if i and elem is not None else item
     return Sequence(elem, len(items), tuple(items))
+
+
+def opened(value: Value | None) -> Value:
+    """One element of a sequence or an optional, the sizes that are not the same for all as sizes of its own."""
+    if isinstance(value, SymTensor) and value.shape is not None and VARIES in value.shape:
+        shape = [fresh("the sizes of the elements differ, or are not known") if d is VARIES else d for d in value.shape]
+        return SymTensor(value.dtype, shape, value.data)
+    return NOTHING if value is None else value
 
 
 class Meeting:

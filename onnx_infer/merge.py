@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from .errors import ShapeInferenceError
 from .geometry import differ, is_fresh
-from .tensor import Optional, Sequence, Sparse, SymTensor
+from .tensor import VARIES, Optional, Sequence, Sparse, SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,7 +80,7 @@ def merge_shapes(declared: Shape | None, inferred: Shape | None, conflict: Calla
 
 
 def _merge_dims(declared: Dim, inferred: Dim, axis: int, conflict: Callable[[str], None]) -> Dim:
-    if declared is inferred or declared == inferred:
+    if declared is VARIES or declared is inferred or declared == inferred:
         return inferred
     if differ(declared, inferred):
         conflict(f"declared {declared} but inferred {inferred} at axis {axis}")

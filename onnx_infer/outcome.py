@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .errors import OnnxInferError
 from .scope import UndefinedInput
-from .tensor import SymTensor
 from .trace import Fact, Trace
 
 if TYPE_CHECKING:
@@ -40,8 +39,7 @@ def apply(operator: Operator, attributes: Any, values: tuple[Value | None, ...],
         except Exception as e:  # a defect of a rule: reported as such, with everything else inferred
             error = ("defect", f"{type(e).__name__}: {e}")
         if error is not None:
-            dtypes = operator.safe_dtypes(values, attributes, output_count)
-            return Outcome(tuple(SymTensor(d) for d in dtypes), False, error[1], error=error)
+            return Outcome(operator.unknowns(values, attributes, output_count), False, error[1], error=error)
     if note is None and not trace.facts and not trace.fresh:
         return Outcome(results)
     if note is None and trace.notes:

@@ -77,7 +77,7 @@ class GraphReader:
             inputs = [(name, value) for name, value in inputs if name not in constants]
         declared: dict[str, Value] = {}
         for info in (*proto.value_info, *proto.output):
-            value = self.type(info.type)
+            value = value_type(info.type, self.symbols.read_declared)
             if value is not None:
                 declared[info.name] = value
         outputs = [o.name for o in proto.output]

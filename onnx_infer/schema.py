@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 class Formal(NamedTuple):
-    """A formal input or output: its name, its type string (`T`, `tensor(int64)`, `seq(T)`), optional, variadic."""
+    """A formal input or output: its name, its type string (`T`, `tensor(int64)`, `seq(T)`), optional, variadic.
+
+    The type string is empty where every actual value may have a type of its own.
+    """
 
     name: str
     type_str: str
@@ -69,7 +72,8 @@ def read_schema(schema: onnx.defs.OpSchema) -> Schema:
     option = onnx.defs.OpSchema.FormalParameterOption
 
     def formal(p: Any) -> Formal:
-        return Formal(p.name, p.type_str, p.option == option.Optional, p.option == option.Variadic)
+        type_str = p.type_str if p.is_homogeneous else ""
+        return Formal(p.name, type_str, p.option == option.Optional, p.option == option.Variadic)
 
     from .attributes import attribute_value
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symdim import Expr, Var
 
-from .join import NOTHING, sizes
+from .join import NOTHING, kind_of, sizes
 from .merge import merge
 from .tensor import SymTensor
 
@@ -78,6 +78,9 @@ class Subgraph:
             engine.complain(f"graph '{graph.name}' is nested more than {MAX_NESTING} levels deep")
             return [NOTHING] * len(graph.outputs)
         scope = self._scope.inside(graph.constants, repeated)
+        if scope.repeated and graph.declared:
+            # exporters declare the sizes of the first iteration
+            graph = graph._replace(declared={name: kind_of(value) for name, value in graph.declared.items()})
         for (name, declared), value in zip(graph.inputs, inputs, strict=False):
             scope[name] = self._input(declared, value, scope.repeated)
         engine.passes[id(graph.handle)] = engine.passes.get(id(graph.handle), 0) + 1
@@ -95,10 +98,8 @@ class Subgraph:
 
     def _input(self, declared: Value | None, value: Value, repeated: bool) -> Value:
         if declared is None or value is NOTHING:
-            return value if declared is None else declared
-        if repeated and isinstance(declared, SymTensor):
-            declared = SymTensor(declared.dtype)
-        return merge(declared, value, "refine", self._engine.complain)
+            return value if declared is None else kind_of(declared) if repeated else declared
+        return merge(kind_of(declared) if repeated else declared, value, "refine", self._engine.complain)
 
     # -- iteration ------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from symdim import SymdimError, Var, parse
 
+from .tensor import VARIES
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -86,6 +88,10 @@ class Symbols:
         if kind == "dim_param" and dim.dim_param:
             return self.text(dim.dim_param)
         return Var.fresh(self.name(), lo=self._min_dim)
+
+    def read_declared(self, dim: Any) -> Dim:
+        """As `read`, of a value that is no input: a dimension without a name says nothing."""
+        return self.read(dim) if dim.dim_param or dim.WhichOneof("value") == "dim_value" else VARIES
 
     def name(self) -> str:
         """The next of `_d0`, `_d1`, ... that the model does not use itself."""

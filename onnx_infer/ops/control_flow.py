@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer import dtype as dt
 from onnx_infer.comparison import Positive, select
-from onnx_infer.errors import Unknown, require
+from onnx_infer.errors import require
 from onnx_infer.geometry import is_fresh, normalize_axis, unify, unify_shapes
 from onnx_infer.join import NOTHING, either, elements, join, sequence_of
 from onnx_infer.registry import op
@@ -14,7 +14,7 @@ from onnx_infer.tensor import VARIES, Sequence, SymTensor, Value
 from onnx_infer.trace import fresh
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import Dim, Graph, Ints, Values
+    from onnx_infer.ops.kinds import Dim, Elements, Graph, Ints, Values
 
 
 def check_outputs(what: str, given: int, expected: int) -> None:
@@ -35,22 +35,29 @@ def check_types(what: str, a: Value, b: Value) -> None:
     require(x is None or y is None or x == y, f"the element types of {what} differ", dt.text(x), dt.text(y))
 
 
+def condition(value: Value) -> bool | Positive | None:
+    """The only element of a condition: known, a condition on sizes, or not known."""
+    data = value.data if isinstance(value, SymTensor) else None
+    return data[0] if data is not None and len(data) == 1 else None
+
+
 @op("If")
-def if_(cond: bool | Unknown, then_branch: Graph, else_branch: Graph, output_count: int) -> list[Value]:
+def if_(cond: Elements, then_branch: Graph, else_branch: Graph, output_count: int) -> list[Value]:
     """The outputs of the branch that is taken; of one of two, what is true of both (If-1 to 25).
 
     Where the condition is one on sizes, a size that differs is a function of it.
     """
     for what, branch in (("then_branch", then_branch), ("else_branch", else_branch)):
         check_outputs(what, branch.output_count, output_count)
-    yes, no = then_branch(reached=cond is not False), else_branch(reached=cond is not True)
-    if isinstance(cond, bool):
-        return yes if cond else no
+    taken = condition(cond)
+    yes, no = then_branch(reached=taken is not False), else_branch(reached=taken is not True)
+    if isinstance(taken, bool):
+        return yes if taken else no
     unsure = either("the branches of If")
 
     def size(a: Dim, b: Dim) -> Dim:
-        decided = isinstance(cond, Positive) and not is_fresh(a) and not is_fresh(b)
-        return select(cond, a, b) if decided else unsure(a, b)
+        exact = taken is not None and not is_fresh(a) and not is_fresh(b)
+        return select(taken, a, b) if exact else unsure(a, b)
 
     for i, (a, b) in enumerate(zip(yes, no, strict=True)):
         check_types(f"output {i} of the branches", a, b)

@@ -15,15 +15,15 @@ from onnx_infer import dtype as dt
 from onnx_infer.comparison import Positive
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import at_least, unify_shapes
-from onnx_infer.join import Meeting, ceiling, join, kind_of, sizes
-from onnx_infer.ops.control_flow import check_outputs, check_types, stacked
+from onnx_infer.join import NOTHING, Meeting, ceiling, join, kind_of, sizes
+from onnx_infer.ops.control_flow import check_outputs, check_types, condition, stacked
 from onnx_infer.registry import op
 from onnx_infer.tensor import SymTensor, substitute
 from onnx_infer.trace import fresh
 from symdim import Expr, Var, maximum
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import Dim, Graph, Value, Values
+    from onnx_infer.ops.kinds import Dim, Elements, Graph, Value, Values
 
 _MAX_ROUNDS = 8
 """Rounds towards a fixpoint before the shapes of what still changes are given up."""
@@ -69,7 +69,7 @@ class Fixpoint(NamedTuple):
 
 @op("Loop")
 def loop(
-    M: Dim | Unknown | None, cond: bool | Unknown | None, v_initial: Values, body: Graph, output_count: int
+    M: Dim | Unknown | None, cond: Elements | None, v_initial: Values, body: Graph, output_count: int
 ) -> list[Value]:
     """n carried values -> n final values, and k outputs of all iterations stacked (Loop-1, 11, 13 to 25)."""
     count = len(v_initial)
@@ -81,12 +81,15 @@ def loop(
     most = None if limit is None else maximum(limit - 1, 0)
     index = body.size("the number of the iteration", at_most=most)
     found = fixpoint(body, scalar(body, 0, dt.INT64, index), cond is None, list(v_initial))
-    goes_on = known(found.outputs[0])
-    trips = how_often(limit, cond, goes_on, endless=M is None)
+    starts = True if cond is None else condition(cond)
+    goes_on = condition(found.outputs[0])
+    if goes_on is False and cond is None:
+        goes_on = None  # the spec ignores it then, onnxruntime does not
+    trips = how_often(limit, starts, goes_on, endless=M is None)
     if trips.number == 0:
         return none_at_all(v_initial, found.outputs[1 + count :])
     unrolled = None
-    if not settled(found, trips) and few(body, limit, cond):
+    if not settled(found, trips) and starts is True and few(body, limit):
         unrolled = one_by_one(body, limit, cond is None, list(v_initial))
         # once more in general, so that what is written into the body holds in every iteration
         body(scalar(body, 0, dt.INT64, index), scalar(body, 1, dt.BOOL, True), *found.state, repeated=True)
@@ -103,28 +106,22 @@ def scalar(body: Graph, position: int, dtype: int, value: Any) -> Value:
     return SymTensor(dtype, shape, None if value is None else (value,))
 
 
-def known(value: Value) -> bool | None:
-    """The condition that a body gives, None where it is not known."""
-    data = value.data if isinstance(value, SymTensor) else None
-    only = data[0] if data is not None and len(data) == 1 else None
-    return only if isinstance(only, bool) else None
-
-
-def how_often(limit: Dim | None, cond: bool | Unknown | None, goes_on: bool | None, *, endless: bool) -> Trips:
+def how_often(
+    limit: Dim | None, starts: bool | Positive | None, goes_on: bool | Positive | None, *, endless: bool
+) -> Trips:
     """How often the body runs, of a trip count and the conditions before the first iteration and after each.
 
     It is the trip count only where the condition provably never stops the loop. A trip count that is not known is None;
-    `endless` if there is none at all. Without a first condition the spec ignores the later ones, onnxruntime does not.
+    `endless` if there is none at all.
     """
-    starts = True if cond is None else cond if isinstance(cond, bool) else None
     if starts is False or limit == 0:
         return Trips(0, 0, False)
     once = starts is True and (endless or (limit is not None and at_least(limit, 1)))
-    if goes_on is False and cond is not None:
+    if goes_on is False:
         return Trips(1 if once else None, 1, once)
-    if goes_on and limit is not None and isinstance(cond, Positive):
-        return Trips(limit * cond.indicator, limit, False)
-    return Trips(limit if starts and goes_on else None, limit, once)
+    if goes_on is True and limit is not None and isinstance(starts, Positive):
+        return Trips(limit * starts.indicator, limit, False)
+    return Trips(limit if starts is True and goes_on is True else None, limit, once)
 
 
 # -- the fixpoint -----------------------------------------------------------------------------------------------------
@@ -218,17 +215,19 @@ def settled(found: Fixpoint, trips: Trips) -> bool:
 
 
 def finals(found: Fixpoint, trips: Trips) -> list[Value]:
-    """The carried values after the last iteration."""
+    """The carried values after the last iteration; of another kind than at first where the body says so."""
     final: dict[Var, Dim] = {}
     for var in variables(found.state):
         if var in found.inside:
             size = final_size(var, found, trips)
             final[var] = fresh("the Loop changes it", at_least=var.lo or 0) if size is None else size
     out = [substitute(value, final) for value in found.state]
-    if not trips.once:
-        return out
     last = found.outputs[1 : 1 + len(out)]
-    lost = [isinstance(value, SymTensor) and value.shape is None for value in out]
+    if not trips.once:
+        return [a if type(a) is type(b) or b is NOTHING else kind_of(b) for a, b in zip(out, last, strict=True)]
+    lost = [
+        type(a) is not type(b) or (isinstance(a, SymTensor) and a.shape is None) for a, b in zip(out, last, strict=True)
+    ]
     ranked = iter(in_last_iteration(found, [x for x, is_lost in zip(last, lost, strict=True) if is_lost]))
     return [next(ranked) if is_lost else value for value, is_lost in zip(out, lost, strict=True)]
 
@@ -265,11 +264,10 @@ def variables(values: list[Value]) -> list[Var]:
 # -- one by one -------------------------------------------------------------------------------------------------------
 
 
-def few(body: Graph, limit: Dim | None, cond: bool | Unknown | None) -> bool:
+def few(body: Graph, limit: Dim | None) -> bool:
     """Whether a loop may be walked one by one."""
     most = 1 if limit is None else limit
-    known_start = cond is None or cond is True
-    return known_start and isinstance(most, int) and most <= _MAX_UNROLLED and body.node_count() * most <= _MAX_VISITED
+    return isinstance(most, int) and most <= _MAX_UNROLLED and body.node_count() * most <= _MAX_VISITED
 
 
 def one_by_one(body: Graph, limit: Dim | None, unconditional: bool, initial: list[Value]) -> list[Value] | None:
@@ -279,16 +277,17 @@ def one_by_one(body: Graph, limit: Dim | None, unconditional: bool, initial: lis
     for i in range(_MAX_UNROLLED):
         if not body.may_repeat():
             return None
-        condition = scalar(body, 1, dt.BOOL, True)
-        goes_on, *results = body(scalar(body, 0, dt.INT64, i), condition, *values, repeated=True)
+        index, true = scalar(body, 0, dt.INT64, i), scalar(body, 1, dt.BOOL, True)
+        goes_on, *results = body(index, true, *values, repeated=True)
         values = results[:count]
         items.append(results[count:])
-        stops = known(goes_on) is False
+        go = condition(goes_on)
+        stops = go is False
         if stops and unconditional:
             return None
         if stops or len(items) == limit:
             return values + [stacked(same(x), len(items), 0) for x in zip(*items, strict=True)]
-        if known(goes_on) is None:
+        if go is not True:
             return None
     return None
 

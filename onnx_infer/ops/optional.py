@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer import dtype as dt
 from onnx_infer.errors import require
-from onnx_infer.join import NOTHING
+from onnx_infer.join import NOTHING, opened
 from onnx_infer.registry import op
 from onnx_infer.tensor import Optional, Sequence, SymTensor
 
@@ -40,6 +40,6 @@ def optional_get_element(input: Value) -> Value:
     """An optional -> its element; a tensor or a sequence -> itself (OptionalGetElement-15, 18)."""
     if isinstance(input, Optional):
         require(input.full is not False, "the optional is empty", input)
-        return NOTHING if input.elem is None else input.elem
+        return opened(input.elem)
     require(isinstance(input, (SymTensor, Sequence)), "the input is no optional, tensor or sequence", input)
     return input

@@ -9,7 +9,7 @@ import numpy as np
 from onnx_infer import dtype as dt
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import at_least, differ, normalize_axis, unify
-from onnx_infer.join import NOTHING, elements, join, sequence_of, varying
+from onnx_infer.join import NOTHING, elements, join, opened, sequence_of, varying
 from onnx_infer.registry import op
 from onnx_infer.tensor import MAX_DATA, VARIES, Sequence, SymTensor
 from onnx_infer.trace import fresh
@@ -28,14 +28,6 @@ def the_sequence(value: Value) -> Sequence:
     """The value as a sequence; one of which nothing is known has unknown elements."""
     require(isinstance(value, Sequence) or value is NOTHING, "the input is no sequence", value)
     return value if isinstance(value, Sequence) else Sequence()
-
-
-def opened(value: Value | None) -> Value:
-    """One element of a sequence, the sizes that differ between elements as sizes of its own."""
-    if isinstance(value, SymTensor) and value.shape is not None and VARIES in value.shape:
-        shape = [fresh("the elements of the sequence differ") if d is VARIES else d for d in value.shape]
-        return SymTensor(value.dtype, shape, value.data)
-    return NOTHING if value is None else value
 
 
 def check_element_type(sequence: Sequence, value: Value) -> None:
