@@ -110,13 +110,14 @@ def power(a: Interval, k: int) -> Interval:
 
 
 def quotient(n: Interval, d: Interval) -> Interval:
-    """The interval of floor(x/y) for x in `n` and y in `d`, where y >= 1.
+    """The interval of floor(x/y) for x in `n` and y in `d`; nothing is known unless y >= 1.
 
     >>> quotient((-3, 10), (2, None)), quotient((None, -1), (1, 4))
     ((-2, 5), (None, -1))
     """
     (nl, nh), (dl, dh) = n, d
-    assert dl is not None and dl >= 1
+    if dl is None or dl < 1:
+        return None, None
     lo = hi = None
     if nl is not None:
         lo = nl // dl if nl < 0 else 0 if dh is None else nl // dh

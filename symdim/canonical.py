@@ -5,8 +5,8 @@
     max and min             extremum.py
     table of live nodes     interning.py
 
-Equal canonical forms are one object. Constructors use intervals of variables (`max(N, 1)` is `N` where N >= 1) but never
-search for a proof, so each costs microseconds.
+Equal canonical forms are one object. Constructors use intervals of variables (`max(N, 1)` is `N` where N >= 1)
+but never search for a proof, so each costs microseconds.
 """
 
 from __future__ import annotations

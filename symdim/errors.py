@@ -38,11 +38,11 @@ class BoundsError(SymdimError):
     """Bounds contradict each other, or a value lies outside the bounds of its variable."""
 
 
-class DivisionByZero(SymdimError, ZeroDivisionError):
+class DivisionByZero(SymdimError, ZeroDivisionError):  # noqa: N818
     """The divisor of `//` or `%` is zero."""
 
 
-class UnboundName(SymdimError):
+class UnboundName(SymdimError):  # noqa: N818
     """An evaluation needs values of variables that the bindings do not give."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
@@ -53,11 +53,11 @@ class UnboundName(SymdimError):
         return "no value for " + ", ".join(repr(name) for name in self.names)
 
 
-class NegativeSize(SymdimError):
+class NegativeSize(SymdimError):  # noqa: N818
     """The size of an axis is negative."""
 
 
-class NotDivisible(SymdimError):
+class NotDivisible(SymdimError):  # noqa: N818
     """A division that has to be exact leaves a remainder."""
 
 

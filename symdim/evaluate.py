@@ -99,29 +99,28 @@ def evaluate(root: Expr, bindings: Mapping[str | Var, int]) -> Dim:
     """The value of an expression; an expression again while variables have none."""
     values: dict[Expr, int] = {}
     for node in postorder(root):
-        kind = type(node)
         if node.terms is not None:
             value = node.const
             for unit, k in node.terms.items():
                 value += k * values[unit]
-        elif kind is Var:
-            given = bindings.get(node.name)  # type: ignore[attr-defined]
+        elif isinstance(node, Var):
+            given = bindings.get(node.name)
             if given is None:
-                given = bindings.get(node)  # type: ignore[call-overload]
+                given = bindings.get(node)
                 if given is None:
                     return substitute(root, bindings)
-            value = _size(node, given)  # type: ignore[arg-type]
-        elif kind is FloorDiv:
-            n, d = node.parts  # type: ignore[misc]
+            value = _size(node, given)
+        elif isinstance(node, FloorDiv):
+            n, d = node.parts
             by = d if isinstance(d, int) else values[d]
             if by == 0:
                 raise DivisionByZero(f"the divisor of {node} is zero")
             value = (n if isinstance(n, int) else values[n]) // by
-        elif kind is Max:
-            value = max([p if isinstance(p, int) else values[p] for p in node.parts])  # type: ignore[attr-defined]
+        elif isinstance(node, Max):
+            value = max([part if isinstance(part, int) else values[part] for part in node.parts])
         else:
             value = 1
-            for atom, exponent in node.parts.items():  # type: ignore[attr-defined]
+            for atom, exponent in powers_of(node).items():
                 value *= values[atom] ** exponent
         values[node] = value
     return values[root]
@@ -149,7 +148,7 @@ def _rebuilt(node: Expr, values: dict[Dim, Dim], mapping: Mapping[str | Var, Dim
         given = mapping.get(node.name, mapping.get(node))
         return node if given is None else _replacement(node, checked(given))
     if node.terms is not None:
-        if all([values[unit] is unit for unit in node.terms]):
+        if all(values[unit] is unit for unit in node.terms):
             return node
         terms: Terms = {}
         const = node.const
@@ -158,7 +157,7 @@ def _rebuilt(node: Expr, values: dict[Dim, Dim], mapping: Mapping[str | Var, Dim
             accumulate(terms, added, k)
             const += k * offset
         return sum_of(terms, const)
-    if all([isinstance(c, int) or values[c] is c for c in children(node)]):
+    if all(isinstance(c, int) or values[c] is c for c in children(node)):
         return node
     if isinstance(node, FloorDiv):
         n, d = node.parts
@@ -179,4 +178,3 @@ def _replacement(v: Var, given: Dim) -> Dim:
     if (v.lo is not None and hi is not None and hi < v.lo) or (v.hi is not None and lo is not None and lo > v.hi):
         raise BoundsError(f"{v.name!r} is in {v.lo}..{'' if v.hi is None else v.hi}, which {given} never is")
     return given
-

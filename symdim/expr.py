@@ -9,8 +9,8 @@ one that equals itself, and has `terms` None. `x % k` is held as `x - k*(x//k)` 
 Euclid's identity and `max + min = sum` are plain cancellation. The class of a node says how the expression as a whole
 reads, so `x - 4*(x//4)` is a `Mod`; `args` are its parts, and the operator of the class rebuilds the node from them.
 
-Equal canonical expressions are one object: compare with `is` or `==`. Nodes are immutable and hash by identity. Like any
-object without a length a node is true; ask `symdim.equal` or `symdim.at_least` about values.
+Equal canonical expressions are one object: compare with `is` or `==`. Nodes are immutable and hash by identity.
+Like any object without a length a node is true; ask `symdim.equal` or `symdim.at_least` about values.
 """
 
 from __future__ import annotations
@@ -47,22 +47,26 @@ def clear_caches() -> None:
 
 def as_dim(value: object) -> Dim | None:
     """`value` as a dimension: an expression, or an int that is no bool; None for anything else."""
-    if isinstance(value, Const):
-        return value.value
-    if isinstance(value, Expr):
+    if type(value) is int:
         return value
-    if isinstance(value, int) and not isinstance(value, bool):
-        return int(value)
-    return None
+    if isinstance(value, Expr):
+        return value.const if isinstance(value, Const) else value
+    return int(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _merged(bindings: Mapping[str | Var, int] | None, sizes: dict[str, int]) -> Mapping[str | Var, int]:
+    merged: dict[str | Var, int] = dict(bindings or ())
+    merged.update(sizes)
+    return merged
 
 
 def _computed(
     memo: Memo, key: tuple[object, object], operation: Callable[[Dim, Dim], Dim], left: Expr, right: object
 ) -> Dim:
     """The result of an operator, remembered; NotImplemented for an operand that is no dimension."""
-    other = right if type(right) is int else as_dim(right)
+    other = as_dim(right)
     if other is None:
-        return NotImplemented
+        return NotImplemented  # type: ignore[no-any-return]
     result = operation(left, other)
     if len(memo) >= CACHE_SIZE:
         memo.clear()
@@ -215,11 +219,11 @@ class Expr:
         >>> (Var("H") // 2 + Var("W")).evaluate(H=7)
         W + 3
         """
-        return canonical.evaluate(self, {**bindings, **sizes} if bindings else sizes)
+        return canonical.evaluate(self, _merged(bindings, sizes))
 
     def to_int(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> int:
         """The value for the given sizes; raises `UnboundName` with all names that lack one."""
-        return canonical.to_int(self, {**bindings, **sizes} if bindings else sizes)
+        return canonical.to_int(self, _merged(bindings, sizes))
 
     def substitute(self, mapping: Mapping[str | Var, Dim]) -> Dim:
         """The expression with dimensions in place of variables, all at once (so a swap works).
@@ -257,7 +261,7 @@ class Mul(Expr):
 
 
 class FloorDiv(Expr):
-    """`floor(args[0] / args[1])`; `parts` is (numerator, divisor)."""
+    """`floor(args[0] / args[1])`; as a unit, `parts` is (numerator, divisor)."""
 
     __slots__ = ()
     parts: tuple[Dim, Dim]

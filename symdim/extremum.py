@@ -85,31 +85,33 @@ def _maximum(sums: list[Sum]) -> Dim:
 
     Ends: a round that changes anything flattens a maximum into parts nested less deeply, or drops a sum.
     """
-    shift: Terms = {}
-    offset = 0
+    shift: Terms = {}  # the result is shift + offset + factor * max(sums)
+    offset, factor = 0, 1
     while True:
         count = len(sums)
         sums = _undominated(_distinct(_flatten(sums)))
         if len(sums) == 1:
             ((terms, const),) = sums
-            accumulate(shift, terms)
-            return sum_of(shift, offset + const)
+            accumulate(shift, terms, factor)
+            return sum_of(shift, offset + factor * const)
         least: Terms = {}
         for unit in {unit: None for terms, _ in sums for unit in terms}:
             low = min([terms.get(unit, 0) for terms, _ in sums])
             if low:
                 least[unit] = low
         low = min([const for _, const in sums])
-        if not least and not low and len(sums) == count:
-            break
-        accumulate(shift, least)
-        offset += low
         for terms, _ in sums:
             accumulate(terms, least, -1)
         sums = [(terms, const - low) for terms, const in sums]
-    g = gcd(*[const for _, const in sums], *[k for terms, _ in sums for k in terms.values()])
-    parts = [sum_of({unit: k // g for unit, k in terms.items()}, const // g) for terms, const in sums]
-    accumulate(shift, {maximum_atom(tuple(sorted(parts, key=dim_order))): g})
+        accumulate(shift, least, factor)
+        offset += factor * low
+        g = gcd(*[const for _, const in sums], *[k for terms, _ in sums for k in terms.values()])
+        if not least and not low and g == 1 and len(sums) == count:
+            break
+        sums = [({unit: k // g for unit, k in terms.items()}, const // g) for terms, const in sums]
+        factor *= g
+    parts = sorted([sum_of(terms, const) for terms, const in sums], key=dim_order)
+    accumulate(shift, {maximum_atom(tuple(parts)): factor})
     return sum_of(shift, offset)
 
 
@@ -151,7 +153,7 @@ def _undominated(sums: list[Sum]) -> list[Sum]:
 def _difference(a: Sum, b: Sum) -> tuple[int | None, int | None]:
     terms = dict(a[0])
     accumulate(terms, b[0], -1)
-    if any([unit.height for unit in terms]):
+    if any(unit.height for unit in terms):
         return bounds_of(sum_of(terms, a[1] - b[1]))
     return linear_bounds(terms, a[1] - b[1])
 
@@ -172,4 +174,3 @@ def maximum_atom(parts: tuple[Dim, ...]) -> Expr:
     node._names = merged_names(parts)
     node._order = None
     return publish(node)
-

@@ -5,10 +5,10 @@ Laws used below, for integers, c > 0 a number and d, a >= 1 known from bounds (e
     multiples    floor((q*d + r)/d) = q + floor(r/d)
     content      floor((g*m + r)/(g*d)) = floor((m + floor(r/g))/d)                     g > 0
     nesting      floor((floor(m/a) + r)/d) = floor((m + a*r)/(a*d))
-    reflection   floor(-m/d) = -1 - floor((m - 1)/d)
+    reflection   floor(-m/d) = -1 - floor((m - 1)/d);  so floor((m + 1)/2) = m - floor(m/2)
     interval     floor(n/d) = k when k <= n/d < k + 1
 
-A divisor that may be 0 is never cancelled or folded, so that evaluation finds the division by zero.
+A divisor that may be 0 is neither cancelled nor folded, so that evaluation finds the division by zero.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from symdim.bounds import bounds_of, quotient
 from symdim.errors import DivisionByZero
 from symdim.expr import Const, FloorDiv
 from symdim.interning import find_unit, publish, sequence_fingerprint
-from symdim.longdivision import long_division, without_common_factors
+from symdim.longdivision import long_division, with_coprime_numbers, without_common_factors
 from symdim.monomial import accumulate, terms_of
 from symdim.order import height_of, leading, merged_names, names_of, order
 from symdim.polynomial import add, multiply, scale, subtract, sum_of
@@ -39,8 +39,8 @@ def floordiv(n: Dim, d: Dim) -> Dim:
 
     >>> from symdim import Var
     >>> H, B = Var("H"), Var("B")
-    >>> (2 * H + 3) // 2, (H // 2) // 3, (6 * B * H) // (4 * B), H // 2 * 2 + H % 2
-    (H + 1, H//6, 3*H//2, H)
+    >>> (2 * H + 3) // 2, (H // 2) // 3, (5 * B * H) // (3 * B), H // 2 * 2 + H % 2
+    (H + 1, H//6, 2*H - (H + 2)//3, H)
     """
     if isinstance(d, int):
         if d == 0:
@@ -89,8 +89,8 @@ def quotient_by_positive(n: Dim, d: Dim) -> Dim:
 def _by_number(terms: Terms, const: int, c: int) -> Dim:
     """floor(n / c) for a number c >= 2.
 
-    Ends: after a nesting step all coefficients but those from inside the merged division are multiples of its divisor, so
-    the next division to merge is one nested deeper; a reflection makes the leading coefficient positive for good.
+    Ends: after a nesting step all coefficients but those from inside the merged division are multiples of its
+    divisor, so the next division to merge is one nested deeper; a reflected numerator stays so when its sign changes.
     """
     whole: Terms = {}
     offset, sign = 0, 1
@@ -119,10 +119,13 @@ def _by_number(terms: Terms, const: int, c: int) -> Dim:
                 n, a = _merged(rest, const, inner)
                 return add(sum_of(whole, offset), scale(_by_expression(n, scale(a, c)), sign))
             k = rest.pop(inner)
+            if c == a == 2 and rest.keys() >= terms_of(inner.parts[0])[0].keys():
+                accumulate(whole, {inner: sign})  # m + floor(m/2) is held for floor((m + 1)/2), up to a multiple of 2
+                k = -1
             terms, added = _numerator(inner, a, k)
             accumulate(terms, rest, a)
             const, c = added + a * const, a * c
-        elif rest[leading(rest)] < 0:
+        elif _is_reflected(rest, const, c):
             terms, const, sign = {unit: -k for unit, k in rest.items()}, c - 1 - const, -sign
         else:
             break
@@ -148,9 +151,7 @@ def _by_expression(n: Dim, d: Dim) -> Dim:
             n, d = scale(n, -1), scale(d, -1)
             continue
         if lo is None or lo <= 0:
-            terms, _ = terms_of(d)
-            if terms[leading(terms)] < 0:
-                n, d = scale(n, -1), scale(d, -1)
+            n, d = with_coprime_numbers(n, d)
             break
         q, n = long_division(n, d)
         whole = add(whole, scale(q, sign))
@@ -183,6 +184,18 @@ def _by_expression(n: Dim, d: Dim) -> Dim:
     return add(whole, scale(_atom(n, d), sign))
 
 
+def _is_reflected(terms: Terms, const: int, c: int) -> bool:
+    """Whether the form with the opposite numerator is the canonical one.
+
+    Coefficients of c/2 keep their sign when the numerator changes its own, so the leading one of the others decides;
+    where there is none, c is 2, all coefficients are 1, and the constant decides.
+    """
+    others = [unit for unit, k in terms.items() if 2 * k != c]
+    if not others:
+        return const == 1
+    return terms[min(others, key=order) if len(others) > 1 else others[0]] < 0
+
+
 def _mergeable(terms: Terms) -> FloorDiv | None:
     """The first division by a divisor >= 1 that occurs alone and with coefficient 1 or -1."""
     found: list[FloorDiv] = []
@@ -193,7 +206,7 @@ def _mergeable(terms: Terms) -> FloorDiv | None:
             if lo is not None and lo >= 1:
                 found.append(unit)
     if len(found) > 1:
-        return min(found, key=order)  # type: ignore[arg-type]
+        return min(found, key=order)
     return found[0] if found else None
 
 

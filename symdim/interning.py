@@ -1,9 +1,9 @@
 """One object for each expression: the table of live nodes.
 
 The key of a node is its *fingerprint*: the value of its polynomial at a fixed pseudo-random point modulo the prime
-2**61 - 1. So fingerprints add and multiply like the expressions themselves, and those of equal expressions agree. Two
-different ones agree by chance about once in 2**61 pairs; every hit is therefore compared, and a node that loses its place
-goes to a second table by its full structure. Nothing here depends on `hash()` or `id()`.
+2**61 - 1. So fingerprints add and multiply like the expressions themselves, and those of equal expressions agree.
+Two different ones agree by chance about once in 2**61 pairs; every hit is therefore compared, and a node that finds
+its place taken goes to a second table, by its full structure. No fingerprint depends on `hash()` or `id()`.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def long_division(n: Dim, d: Expr) -> tuple[Dim, Dim]:
     terms, const = terms_of(n)
     d_terms, d_const = terms_of(d)
     lead = leading(d_terms)
-    if not any([divides(lead, unit) for unit in terms]):
+    if not any(divides(lead, unit) for unit in terms):
         return 0, n
     c = d_terms[lead]
     rest = dict(terms)
@@ -43,7 +43,7 @@ def long_division(n: Dim, d: Expr) -> tuple[Dim, Dim]:
         reducible = [unit for unit, k in rest.items() if _rounded(k, c) and divides(lead, unit)]
         if not reducible:
             return sum_of(quotient, whole), sum_of(rest, const)
-        unit = min(reducible, key=order)  # type: ignore[arg-type]
+        unit = min(reducible, key=order)
         q, factor = _rounded(rest[unit], c), exact_quotient(unit, lead)
         whole += _take(rest, quotient, unit, q, factor, d_terms)
         if d_const and factor is not None:
@@ -75,8 +75,8 @@ def _rounded(k: int, c: int) -> int:
 def without_common_factors(n: Dim, d: Expr) -> tuple[Dim, Dim]:
     """(n', d') with floor(n'/d') == floor(n/d), where d >= 1.
 
-    A product that divides both is cancelled: it is not 0, since d is not. A number g that divides d and all coefficients
-    of n is too, by floor((g*m + r)/(g*d')) == floor((m + floor(r/g))/d') for the constant r.
+    A product that divides both is cancelled: it is not 0, since d is not. A number g that divides d and all
+    coefficients of n is too, by floor((g*m + r)/(g*d')) == floor((m + floor(r/g))/d') for the constant r.
     """
     terms, const = terms_of(n)
     d_terms, d_const = terms_of(d)
@@ -97,6 +97,19 @@ def without_common_factors(n: Dim, d: Expr) -> tuple[Dim, Dim]:
         _divided(terms, const // g, g, factor),
         _divided(d_terms, d_const // g, g, factor),
     )
+
+
+def with_coprime_numbers(n: Dim, d: Expr) -> tuple[Dim, Expr]:
+    """(n', d') with n/d == n'/d' and d == 0 exactly where d' == 0: no common number, and d' starts with a positive one."""
+    (terms, const), (d_terms, d_const) = terms_of(n), terms_of(d)
+    g = gcd(const, d_const, *terms.values(), *d_terms.values())
+    if d_terms[leading(d_terms)] < 0:
+        g = -g
+    if g == 1:
+        return n, d
+    divisor = _divided(d_terms, d_const // g, g, None)
+    assert not isinstance(divisor, int)
+    return _divided(terms, const // g, g, None), divisor
 
 
 def _unit(powers: dict[Expr, int]) -> Expr | None:

@@ -28,7 +28,7 @@ def powers_of(unit: Expr | None) -> Powers:
 
 
 def unit_of(powers: Powers) -> Expr | None:
-    """The product of atoms to the given exponents; takes the dict over. A sum may be an atom here: it stays unexpanded."""
+    """The product of atoms to the given exponents; takes the dict over. A sum as an atom stays unexpanded."""
     fingerprint = 1
     for atom, exponent in powers.items():
         if exponent == 1:

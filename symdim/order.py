@@ -71,12 +71,12 @@ def order(unit: Expr) -> tuple[object, ...]:
 
 def sorted_units(terms: Iterable[Expr]) -> list[Expr]:
     """Units in structural order, the leading one first."""
-    return sorted(terms, key=order)  # type: ignore[arg-type]
+    return sorted(terms, key=order)
 
 
 def leading(terms: dict[Expr, int]) -> Expr:
     """The first unit of a nonempty sum in structural order."""
-    return min(terms, key=order) if len(terms) > 1 else next(iter(terms))  # type: ignore[arg-type]
+    return min(terms, key=order) if len(terms) > 1 else next(iter(terms))
 
 
 def dim_order(dim: Dim) -> tuple[object, ...]:

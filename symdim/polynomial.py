@@ -6,7 +6,7 @@ from math import gcd
 
 from symdim.expr import Add, Const, Expr, Mul
 from symdim.interning import PRIME, find_sum, publish
-from symdim.monomial import accumulate, has_sum_factor, powers_of, terms_of, times, unit_of
+from symdim.monomial import accumulate, has_sum_factor, powers_of, terms_of, unit_of
 from symdim.order import dim_order, leading
 from symdim.reading import class_of
 
@@ -123,12 +123,9 @@ def total(dims: Iterable[Dim]) -> Dim:
     terms: Terms = {}
     const = 0
     for dim in dims:
-        if isinstance(dim, int):
-            const += checked(dim)
-        else:
-            added, offset = terms_of(checked(dim))
-            accumulate(terms, added)
-            const += offset
+        added, offset = terms_of(checked(dim))
+        accumulate(terms, added)
+        const += offset
     return sum_of(terms, const)
 
 
@@ -153,7 +150,7 @@ def multiply(a: Dim, b: Dim) -> Dim:
             return _factored(a, b)
     elif a_size + b_size > 2:
         single = a_terms if a_size == 1 else b_terms
-        if any([has_sum_factor(unit) for unit in single]):
+        if any(has_sum_factor(unit) for unit in single):
             return _factored(a, b)
     terms: Terms = {}
     for unit, coefficient in a_terms.items():
@@ -196,7 +193,7 @@ def _is_single(a: Dim) -> bool:
 def power(a: Dim, k: int) -> Dim:
     """a**k for k >= 0."""
     if isinstance(a, int):
-        return a**k
+        return int(a**k)
     if k == 0:
         return 1
     content, part = _primitive(a)

@@ -12,17 +12,21 @@ from symdim.variable import Var, scope_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
     from symdim.expr import Dim
 
-    Step = tuple[object, ...]
+    Place = tuple[bool, int]  # (True, a number) or (False, the index of an earlier step)
+    Step = tuple[Any, ...]
 
 
 def program_of(root: Expr) -> list[Step]:
-    """The steps that build a node; a step names a dimension by ("int", value) or by the number of an earlier step."""
+    """The steps that build a node, each of the form (kind, *arguments of its builder below)."""
     nodes = _with_limits(root)
     number = {node: i for i, node in enumerate(nodes)}
 
-    def place(dim: Dim) -> tuple[bool, int]:
+    def place(dim: Dim) -> Place:
         return (True, dim) if isinstance(dim, int) else (False, number[dim])
 
     steps: list[Step] = []
@@ -37,7 +41,7 @@ def program_of(root: Expr) -> list[Step]:
             steps.append(("mul", [(number[atom], e) for atom, e in powers_of(node).items()]))
         else:
             kind = "div" if isinstance(node, FloorDiv) else "max"
-            steps.append((kind, [place(part) for part in children(node)]))
+            steps.append((kind, *[place(part) for part in children(node)]))
     return steps
 
 
@@ -61,26 +65,46 @@ def _with_limits(root: Expr) -> list[Expr]:
 def rebuilt(steps: list[Step]) -> Expr:
     """The node a program builds: the very same one while it is alive in this process."""
     nodes: list[Expr] = []
-
-    def dim(place: tuple[bool, int]) -> Dim:
-        is_number, value = place
-        return value if is_number else nodes[value]
-
     for step in steps:
-        kind = step[0]
-        if kind == "var":
-            _, (owner, serial), name, lo, hi, limit, origin = step  # type: ignore[misc]
-            at_most = None if limit is None else dim(limit)  # type: ignore[has-type]
-            node = scope_of(owner, serial).restored(name, lo, hi, at_most, origin)  # type: ignore[has-type]
-        elif kind == "sum":
-            _, const, terms = step
-            made = sum_of({nodes[i]: k for i, k in terms}, const)  # type: ignore[arg-type, attr-defined]
-            node = constant(made) if isinstance(made, int) else made
-        elif kind == "mul":
-            made = unit_of({nodes[i]: e for i, e in step[1]})  # type: ignore[attr-defined]
-            node = made  # type: ignore[assignment]
-        else:
-            parts = tuple([dim(place) for place in step[1]])  # type: ignore[attr-defined]
-            node = quotient_atom(*parts) if kind == "div" else maximum_atom(parts)
-        nodes.append(node)
+        nodes.append(_BUILDERS[step[0]](nodes, *step[1:]))
     return nodes[-1]
+
+
+def _dim(nodes: list[Expr], place: Place) -> Dim:
+    is_number, value = place
+    return value if is_number else nodes[value]
+
+
+def _var(
+    nodes: list[Expr],
+    scope: tuple[int, int],
+    name: str,
+    lo: int | None,
+    hi: int | None,
+    at_most: Place | None,
+    origin: object,
+) -> Expr:
+    limit = None if at_most is None else _dim(nodes, at_most)
+    return scope_of(*scope).restored(name, lo, hi, limit, origin)
+
+
+def _sum(nodes: list[Expr], const: int, terms: list[tuple[int, int]]) -> Expr:
+    made = sum_of({nodes[i]: k for i, k in terms}, const)
+    return constant(made) if isinstance(made, int) else made
+
+
+def _mul(nodes: list[Expr], powers: list[tuple[int, int]]) -> Expr:
+    made = unit_of({nodes[i]: exponent for i, exponent in powers})
+    assert made is not None
+    return made
+
+
+def _div(nodes: list[Expr], numerator: Place, divisor: Place) -> Expr:
+    return quotient_atom(_dim(nodes, numerator), _dim(nodes, divisor))
+
+
+def _max(nodes: list[Expr], *parts: Place) -> Expr:
+    return maximum_atom(tuple([_dim(nodes, place) for place in parts]))
+
+
+_BUILDERS: dict[str, Callable[..., Expr]] = {"var": _var, "sum": _sum, "mul": _mul, "div": _div, "max": _max}

@@ -1,8 +1,8 @@
 """How a polynomial reads: the remainders, minima and products in it.
 
-A `Pattern` is a part `coefficient * unit * core` of a sum whose core is `n % d` or `min(...)`:
+A `Pattern` is a part `coefficient * unit * core` of a sum whose core is `n % d`, `min(...)` or `(n + 1)//2`:
 
-    n % d == n - d*(n//d)        min(a, b, ...) == t - max(t - a, t - b, ...)   for any t
+    n % d == n - d*(n//d)      min(a, b, ...) == t - max(t - a, t - b, ...) for any t      (n + 1)//2 == n - n//2
 
 It is looked for at each division and maximum of the sum, the outermost first, and found when all its terms occur in the
 sum with at least these coefficients, so that taking it out never adds a term.
@@ -14,7 +14,7 @@ from math import gcd
 
 from symdim import bounds
 from symdim.expr import Add, FloorDiv, Max, Min, Mod, Mul
-from symdim.monomial import accumulate, divides, exact_quotient, powers_of, terms_of, times
+from symdim.monomial import accumulate, divides, exact_quotient, powers_of, terms_of
 from symdim.order import leading, order
 
 TYPE_CHECKING = False
@@ -65,15 +65,21 @@ class Pattern:
                 return False
         return True
 
+    def left_of(self, terms: Terms) -> int:
+        """How many terms of this part stay in a sum that it is taken out of."""
+        return sum([terms[unit] != k for unit, k in self.terms.items()])
+
     def rigid(self) -> bool:
-        """Whether it may leave no constant: `5 % d + 2` is not `5 + ...`, and `max(N, 5) - N` is not `5 - min(N, 5)`."""
-        return not self.operands[0][0] if self.kind is Mod else self.coefficient < 0
+        """Whether it may leave no constant: `max(N, 5) - N` does not read as `5 - min(N, 5)`."""
+        return self.coefficient < 0 if self.kind is Min else not self.operands[0][0]
 
     def interval(self) -> Interval:
         """Bounds of the core, from its operands' terms alone."""
         ranges = [bounds.linear_bounds(*operand) for operand in self.operands]
         if self.kind is Min:
             return bounds.scaled(bounds.greatest([bounds.scaled(r, -1) for r in ranges]), -1)
+        if self.kind is FloorDiv:
+            return bounds.quotient(*ranges)
         (n_lo, n_hi), (d_lo, d_hi) = ranges
         if d_lo is None or d_lo < 1:
             return None, None
@@ -100,30 +106,31 @@ def _remainders(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms) -> I
         outer, scale = exact_quotient(outer, lead), d_terms[lead]
     else:
         scale = d_const
+    if divisor == 2:
+        yield Pattern(FloorDiv, [(n_terms, 1), ({}, 2)], -coefficient, outer, {**n_terms, atom: -1}, 0)
     if coefficient % scale == 0:
         core: Terms = dict(n_terms)
         accumulate(core, d_terms, -1, atom)
         accumulate(core, {atom: -d_const} if d_const else {})
         yield Pattern(Mod, [(n_terms, n_const), (d_terms, d_const)], -coefficient // scale, outer, core, n_const)
-        if _reflects(n_terms, d_terms, scale, divisor):
+        if not d_terms or _reflects(n_terms, scale, divisor):
             flipped = {u: -k for u, k in core.items()}
-            x_terms = {u: -k for u, k in n_terms.items()}
+            x_terms = n_terms if divisor == 2 else {u: -k for u, k in n_terms.items()}
             accumulate(flipped, d_terms)
             x_const = -1 - n_const + (0 if d_terms else d_const)
             const = -1 - n_const + d_const
             yield Pattern(Mod, [(x_terms, x_const), (d_terms, d_const)], coefficient // scale, outer, flipped, const)
-    if not d_terms and len(terms) <= _NESTED and gcd(coefficient, divisor) > 1:
+    if not d_terms and len(terms) <= _NESTED and gcd(coefficient, d_const) > 1:
         yield from _nested_remainders(atom, coefficient, outer, terms)
 
 
-def _reflects(n_terms: Terms, d_terms: Terms, scale: int, divisor: Dim) -> bool:
-    """Whether the constructor makes `-1 - n//d` of `(-1 - n)//d`: d >= 1, and no coefficient is half of d's, whose
-    remainder does not change its sign."""
-    if d_terms:
-        lo, _ = bounds.bounds_of(divisor)
-        if lo is None or lo < 1:
-            return False
-    return all([2 * abs(k) != abs(scale) for k in n_terms.values()])
+def _reflects(n_terms: Terms, scale: int, divisor: Dim) -> bool:
+    """Whether the constructor makes `-1 - n//d` of `(-1 - n)//d` for an expression d.
+
+    It does if d >= 1 and no coefficient is half of d's: the remainder of such a one does not change its sign.
+    """
+    lo, _ = bounds.bounds_of(divisor)
+    return lo is not None and lo >= 1 and all(2 * abs(k) != abs(scale) for k in n_terms.values())
 
 
 def _nested_remainders(atom: FloorDiv, coefficient: int, outer: Expr | None, terms: Terms) -> Iterator[Pattern]:
@@ -140,10 +147,18 @@ def _nested_remainders(atom: FloorDiv, coefficient: int, outer: Expr | None, ter
         if e >= divisor or divisor % e or (coefficient * e) % divisor:
             continue
         inner_terms, inner_const = terms_of(inner.parts[0])
-        if inner_terms == n_terms and (n_const - inner_const) % e == 0:
-            shift, modulus = (n_const - inner_const) // e, divisor // e
-            core = {inner: 1, atom: -modulus}
-            yield Pattern(Mod, [({inner: 1}, shift), ({}, modulus)], -coefficient // modulus, outer, core, shift)
+        if inner_terms != n_terms:
+            continue
+        shift, apart = divmod(n_const - inner_const, e)
+        if apart == 0:
+            operand: Terms = {inner: 1}
+        elif e == 2:
+            operand = {**n_terms, inner: -1}  # floor((n + 1)/2) as it is held
+        else:
+            continue
+        modulus = divisor // e
+        core = {**operand, atom: -modulus}
+        yield Pattern(Mod, [(operand, shift), ({}, modulus)], -coefficient // modulus, outer, core, shift)
 
 
 def _minimum(unit: Expr, coefficient: int, atom: Max) -> Pattern:
@@ -165,27 +180,27 @@ def _minimum(unit: Expr, coefficient: int, atom: Max) -> Pattern:
 
 
 def _candidates(unit: Expr, terms: Terms, const: int) -> list[Pattern]:
-    """The patterns found at one term, those that leave the least constant first."""
+    """The patterns found at one term, those that leave the least first."""
     coefficient = terms.get(unit, 0)
     found: list[Pattern] = []
     for atom in powers_of(unit) if coefficient else ():
         if type(atom) is Max:
             found.append(_minimum(unit, coefficient, atom))
-        elif type(atom) is FloorDiv:
+        elif type(atom) is FloorDiv and atom.terms is None:
             found += _remainders(unit, coefficient, atom, terms)
     found = [p for p in found if p.within(terms) and (p.unit or p.const == const or not p.rigid())]
-    return sorted(found, key=lambda p: (abs(const - p.const), p.coefficient < 0))
+    return sorted(found, key=lambda p: (abs(const - p.const), p.left_of(terms), p.coefficient < 0))
 
 
 def _compound(terms: Terms, size: int = 0) -> list[Expr]:
     """Units with a division or maximum that can give a pattern of `size` terms, outermost first."""
-    units = [u for u in terms if u.height and any([_size(a) >= size for a in powers_of(u)])]
+    units = [u for u in terms if u.height and any(_size(a) >= size for a in powers_of(u))]
     return sorted(units, key=lambda u: (-u.height, order(u))) if len(units) > 1 else units
 
 
 def _size(atom: Expr) -> int:
     """The most terms that a pattern at this atom can have."""
-    if type(atom) is FloorDiv:
+    if type(atom) is FloorDiv and atom.terms is None:
         numerator, divisor = atom.parts
         return len(terms_of(numerator)[0]) + 2 * len(terms_of(divisor)[0]) + 3
     if type(atom) is Max:

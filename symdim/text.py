@@ -1,12 +1,12 @@
 """The printed form of a dimension. It is public and stable: equal dimensions print equally in every process.
 
-    sum      = term (" + " term | " - " term)*         by degree, then by names; the constant last, a positive term first
+    sum      = term (" + " term | " - " term)*         by degree, then names; the constant last, a positive term first
     term     = ["-"] factor ("*" factor)*  |  operand "//" factor  |  operand " % " factor
     factor   = name | number | power | "max(" sum ("," sum)+ ")" | "min(" ... ")" | "(" sum ")"
     power    = factor "**" number
 
-A name inside an expression that is no dotted identifier stands in backticks, and a backtick in it is doubled. A variable
-on its own prints as its name, whatever that is. Everything printed means the same in Python's grammar.
+A name inside an expression that is no dotted identifier stands in backticks, and a backtick in it is doubled. A
+variable on its own prints as its name, whatever that is. Everything printed means the same in Python's grammar.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def quoted(name: str) -> str:
     if name.isidentifier() and name.isascii():
         return name
     head = name[:1]
-    if (head.isalpha() or head == "_") and all([c.isalnum() or c in "_." for c in name]):
+    if (head.isalpha() or head == "_") and all(c.isalnum() or c in "_." for c in name):
         return name
     return "`" + name.replace("`", "``") + "`"
 
@@ -83,7 +83,8 @@ def _pieces(node: Expr, place: int) -> list[Piece]:
     if isinstance(node, Mul):
         coefficient, powers = factors_of(node)
         pieces = _product(coefficient, powers)
-        free = place <= _TERM or (place == _OPERAND and coefficient > 0) or (place == _FACTOR and coefficient == 1 == len(powers))
+        is_power = coefficient == 1 == len(powers)
+        free = place <= _TERM or (place == _OPERAND and coefficient > 0) or (place == _FACTOR and is_power)
     elif isinstance(node, Add):
         pieces = _sum(summands_of(node))
         free = place == 0
@@ -123,5 +124,3 @@ def _product(coefficient: int, powers: list[tuple[Expr, int]], negated: bool = F
         pieces.append("*")
     pieces.pop()
     return pieces
-
-

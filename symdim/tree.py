@@ -37,7 +37,7 @@ def args_of(node: Expr) -> tuple[Expr, ...]:
         coefficient, powers = factors_of(node)
         expanded = [base for base, exponent in powers for _ in range(exponent)]
         return (*([] if coefficient == 1 else [constant(coefficient)]), *expanded)
-    if isinstance(node, (FloorDiv, Max)):
+    if isinstance(node, (FloorDiv, Max)) and node.terms is None:
         return tuple([as_node(part) for part in node.parts])
     if not node.terms:
         return ()

@@ -12,6 +12,8 @@ from symdim.interning import mixed, text_fingerprint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from symdim.expr import Dim
 
 _lock = RLock()
@@ -40,7 +42,12 @@ class Scope:
         self.owner, self.serial = owner, serial
         self._vars: dict[str, ref[Var]] = {}
         self._capacity = 64
-        Scope._live[owner, serial] = ref(self, lambda _, live=Scope._live: live.pop((owner, serial), None))
+        live, identity = Scope._live, (owner, serial)
+
+        def forget(_: object) -> None:
+            live.pop(identity, None)
+
+        live[identity] = ref(self, forget)
 
     def var(
         self,
@@ -55,32 +62,31 @@ class Scope:
         if not isinstance(name, str):
             raise TypeError(f"the name of a variable is a str, not {type(name).__name__}")
         with _lock:
-            found = self._find(name)
-            if found is not None and found.differs(lo, hi):
-                del found
-                clear_caches()  # so that only a variable somebody still holds can object
-                found = self._find(name)
-                if found is not None and found.differs(lo, hi):
-                    raise BoundsError(
-                        f"{name!r} is already in {found.lo}..{_end(found.hi)}, not {lo}..{_end(hi)}"
-                    )
+            found = self._held(name, lambda v: lo in (None, v.lo) and hi in (None, v.hi), lo, hi)
             if found is None:
                 if lo is not None and lo < 0:
                     raise BoundsError(f"a dimension is not negative, but {name!r} would have bounds {lo}..{_end(hi)}")
                 found = self._enter(make_variable(self, name, 1 if lo is None else lo, hi, at_most, origin))
             return found
 
-    def restored(
-        self, name: str, lo: int | None, hi: int | None, at_most: Dim | None, origin: object
-    ) -> Var:
+    def restored(self, name: str, lo: int | None, hi: int | None, at_most: Dim | None, origin: object) -> Var:
         """The variable a pickle names: the one alive here, which must have the same bounds, or a new one."""
         with _lock:
-            found = self._find(name)
-            if found is None:
-                return self._enter(make_variable(self, name, lo, hi, at_most, origin))
-            if (found.lo, found.hi) != (lo, hi):
-                return self.var(name, lo, hi)
-            return found
+            found = self._held(name, lambda v: (v.lo, v.hi) == (lo, hi), lo, hi)
+            return found or self._enter(make_variable(self, name, lo, hi, at_most, origin))
+
+    def _held(self, name: str, agrees: Callable[[Var], bool], lo: int | None, hi: int | None) -> Var | None:
+        """The live variable of this name; `BoundsError` when somebody other than a cache holds it with other bounds."""
+        for forget in (clear_caches, None):
+            held = self._vars.get(name)
+            found = None if held is None else held()
+            if found is None or agrees(found):
+                return found
+            if forget is None:
+                raise BoundsError(f"{name!r} is already in {found.lo}..{_end(found.hi)}, not {lo}..{_end(hi)}")
+            del found
+            forget()
+        return None
 
     def _enter(self, variable: Var) -> Var:
         self._vars[variable.name] = ref(variable)
@@ -88,10 +94,6 @@ class Scope:
             self._vars = {name: held for name, held in self._vars.items() if held() is not None}
             self._capacity = max(64, 2 * len(self._vars))
         return variable
-
-    def _find(self, name: str) -> Var | None:
-        held = self._vars.get(name)
-        return None if held is None else held()
 
     def __copy__(self) -> Scope:
         return self
@@ -112,7 +114,7 @@ class Var(Expr):
 
     >>> Var("batch") is Var("batch")
     True
-    >>> Var("H", 8, 4)
+    >>> Scope().var("H", 8, 4)
     Traceback (most recent call last):
     symdim.errors.BoundsError: 'H' would have bounds 8..4
     """
@@ -145,10 +147,6 @@ class Var(Expr):
         False
         """
         return Scope().var(name, lo, hi, at_most=at_most, origin=origin)
-
-    def differs(self, lo: int | None, hi: int | None) -> bool:
-        """Whether given bounds (None: not given) are others than this variable's."""
-        return (lo is not None and lo != self.lo) or (hi is not None and hi != self.hi)
 
 
 def make_variable(
@@ -202,4 +200,3 @@ _default = scope_of(0, 0)
 def default_scope() -> Scope:
     """The scope of `Var(name)`."""
     return _default
-
