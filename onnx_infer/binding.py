@@ -1,123 +1,22 @@
-"""From a node to its rule's arguments and back: parameters bound by the schema's names, compiled once per version.
-
-A parameter of a rule is the schema's name of an input or an attribute, from whichever the version has; its annotation
-says what the rule wants:
-
-    SymTensor         a tensor of known rank          AnyRank        a tensor, its shape may be None
-    Variadic          the rest of the inputs, ranked  Variadic[AnyRank], Variadic[Value]   the same, unchecked
-    Ints Floats       a vector: the attribute, or the data of the input (None for an unknown element)
-    int float Dim     a scalar: the attribute, or the only element of the input
-    str Strings       strings                          Value          whatever the value is: a sequence, a map ...
-    Elements          a tensor with its data, any rank Values         the rest of the inputs, with theirs
-    Graph             a subgraph, as a function from input values to output values
-
-`| None` admits an absent optional input or attribute, `| Unknown` a value that is present and not known; without it the
-rule is not called then and the result is unknown; a data function gets an array of None. Three names are not the
-schema's: `output_count`, `output_dtype` (of the first output, where the schema has no attribute of this name) and
-`since_version`.
-"""
+"""From a node to its rule's arguments and back to values, compiled once per operator version."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import dtype as dt
-from .comparison import decided
-from .dtype import BOOL
 from .errors import OpUsageError, ShapeInferenceError, Unknown
 from .join import kind_of
+from .parameters import NOT_GIVEN, TENSORS, Parameter, argument, is_small, parameters
 from .schema import Schema, fixed_dtype
-from .tensor import MAX_DATA, MAX_FLOATS, Optional, Sequence, SymTensor, Value
+from .tensor import MAX_DATA, Optional, Sequence, SymTensor, Value
 from .values import convert
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from .registry import Rule
-
-_VECTORS = {"Ints", "Floats", "Strings"}
-_SCALARS = {"int", "float", "Dim", "bool", "str"}
-_TENSORS = {"SymTensor", "AnyRank", "Value", "Variadic", "AnyRanks", "Variadic[AnyRank]", "Variadic[Value]"}
-_SPECIAL = {"output_count", "output_dtype", "since_version"}
-_NOTHING = object()
-
-
-class Parameter(NamedTuple):
-    """Where one argument of a rule comes from and what the rule wants of it; `at` is the index of the formal input."""
-
-    name: str
-    source: str  # input | variadic | attribute | special | default
-    at: int
-    want: str
-    admits_none: bool
-    admits_unknown: bool
-    default: Any
-
-
-def _signature(function: Callable[..., Any]) -> list[tuple[str, str, Any]]:
-    """(name, annotation, default) of each parameter of a plain Python function."""
-    code = function.__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    positional = function.__defaults__ or ()
-    defaults = dict(zip(names[code.co_argcount - len(positional) : code.co_argcount], positional, strict=True))
-    defaults.update(function.__kwdefaults__ or {})
-    annotations = function.__annotations__
-    return [(name, str(annotations.get(name, "")), defaults.get(name, _NOTHING)) for name in names]
-
-
-def parameters(function: Callable[..., Any], schema: Schema) -> tuple[Parameter, ...]:
-    """The parameters of a rule, bound to one version of the operator."""
-    inputs = {formal.name: i for i, formal in enumerate(schema.inputs)}
-    out = []
-    for name, annotation, default in _signature(function):
-        words = [word.strip() for word in annotation.split("|")]
-        none, unknown, want = "None" in words, "Unknown" in words, words[0]
-        index = -1
-        if name in _SPECIAL and name not in schema.defaults:
-            source = "special"
-        elif name in inputs:
-            index = inputs[name]
-            source = "variadic" if schema.inputs[index].variadic else "input"
-        elif name in schema.defaults or name in schema.required or not schema.known or default is _NOTHING:
-            source = "attribute"
-            default = schema.defaults.get(name, default)
-            if default is _NOTHING:
-                default = None if none or name not in schema.required else _NOTHING
-        else:
-            source = "attribute"
-        out.append(Parameter(name, source, index, want, none, unknown, default))
-    return tuple(out)
-
-
-def _vector(tensor: Value, name: str) -> tuple[Any, ...] | Unknown:
-    """The elements of an input, unknown ones as None where at least their number is known."""
-    if isinstance(tensor, SymTensor):
-        if tensor.data is not None:
-            return tensor.data if tensor.dtype != BOOL else tuple(map(decided, tensor.data))
-        if tensor.shape is not None and len(tensor.shape) <= 1:
-            count = tensor.shape[0] if tensor.shape else 1
-            if isinstance(count, int) and count <= MAX_DATA:
-                return (None,) * count
-    return Unknown(f"the value of {name} is not known")
-
-
-def _scalar(tensor: Value, name: str) -> Any:
-    data = tensor.data if isinstance(tensor, SymTensor) else None
-    only = decided(data[0]) if data is not None and len(data) == 1 else None
-    return Unknown(f"the value of {name} is not known") if only is None else only
-
-
-def _array(p: Parameter, given: Value) -> np.ndarray[Any, Any] | None:
-    """The elements of an input as an array, all of them None where they are not known and the rule admits that."""
-    if not isinstance(given, SymTensor):
-        return None
-    if given.data is None and p.admits_unknown:
-        if not _small(given):
-            raise Unknown(f"the size of {p.name} is not known")
-        return np.full(given.dims, None, dtype=object)
-    return given.array
 
 
 class Operator:
@@ -137,7 +36,7 @@ class Operator:
         self._types = [self._type_source(formal.type_str) for formal in schema.outputs]
         self._kinds = [kind(schema, formal.type_str) for formal in schema.outputs]
         asked = (*self.parameters, *self._dtype_parameters)
-        self.wants = frozenset(p.at for p in asked if p.source in ("input", "variadic") and p.want not in _TENSORS)
+        self.wants = frozenset(p.at for p in asked if p.source in ("input", "variadic") and p.want not in TENSORS)
         used = self._data_parameters if plain else None
         if rule.data is None:
             # a function on the context may ask for any value
@@ -301,40 +200,21 @@ class Operator:
         for p in wanted:
             if p.source == "attribute":
                 value = attributes.get(p.name, p.default)
-                if value is _NOTHING:
+                if value is NOT_GIVEN:
                     raise OpUsageError(f"required attribute {p.name} is missing")
             elif p.source == "input":
                 given = inputs[p.at] if p.at < len(inputs) else None
                 # Split-1 has `split` as an optional input and as an attribute
                 as_attribute = given is None and p.name in attributes
-                value = attributes[p.name] if as_attribute else self._input(p, given, arrays)
+                value = attributes[p.name] if as_attribute else argument(p, given, arrays)
             elif p.source == "variadic":
                 rest = inputs[p.at :]
-                value = tuple(self._input(p, x, arrays) for x in rest)
+                value = tuple(argument(p, x, arrays) for x in rest)
             else:
                 specials = {"output_count": len(dtypes), "output_dtype": dtypes[0] if dtypes else None}
                 value = specials.get(p.name, self.schema.since_version)
             out[p.name] = value
         return out
-
-    @staticmethod
-    def _input(p: Parameter, given: Value | None, arrays: bool) -> Any:
-        if given is None:
-            return None if p.default is _NOTHING else p.default
-        if p.want in _VECTORS or p.want in _SCALARS:
-            value = _vector(given, p.name) if p.want in _VECTORS else _scalar(given, p.name)
-            if isinstance(value, Unknown) and not p.admits_unknown:
-                raise value
-            return value
-        if arrays:
-            return _array(p, given)
-        if p.want in ("Value", "Values", "Variadic[Value]"):
-            return given
-        if not isinstance(given, SymTensor):
-            raise ShapeInferenceError(f"{p.name} is no tensor: {given}")
-        if given.shape is None and p.want in ("SymTensor", "Variadic"):
-            raise Unknown(f"the rank of {p.name} is not known")
-        return given
 
     # -- data -----------------------------------------------------------------------------------------------------
 
@@ -348,7 +228,7 @@ class Operator:
         """Compute the data of the outputs, where they are small and the data that they need are known."""
         data = self.rule.data
         assert data is not None
-        if not any(_small(v) for v in values):
+        if not any(is_small(v) for v in values):
             return
         unknown = [self.position(i) for i, value in enumerate(inputs) if getattr(value, "data", ()) is None]
         missing = self.reads.intersection(unknown)
@@ -365,7 +245,7 @@ class Operator:
             results = [results]
         for i, result in enumerate(results[: len(values)]):
             value = values[i]
-            if result is None or not _small(value):
+            if result is None or not is_small(value):
                 continue
             assert isinstance(value, SymTensor)
             array = np.asarray(result, dtype=object)
@@ -390,15 +270,3 @@ def _dtype_of(value: Value | None) -> int | None:
     while value is not None and not hasattr(value, "dtype"):
         value = getattr(value, "elem", None)
     return getattr(value, "dtype", None)
-
-
-def _small(value: Value) -> bool:
-    """Whether a value may carry data: its sizes are known and its elements few."""
-    if not isinstance(value, SymTensor) or value.shape is None:
-        return False
-    count = 1
-    for size in value.shape:
-        if not isinstance(size, int):
-            return False
-        count *= size
-    return count <= (MAX_FLOATS if value.dtype in dt.FLOATS else MAX_DATA)

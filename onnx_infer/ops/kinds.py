@@ -1,4 +1,4 @@
-"""The kinds of parameters that rules declare, as types; what the binder makes of them says `onnx_infer.binding`."""
+"""The kinds of parameters that rules declare, as types; what the binder makes of them says `onnx_infer.parameters`."""
 
 from __future__ import annotations
 

@@ -9,8 +9,9 @@ import onnx.defs
 import pytest
 
 from onnx_infer import OpShapeInferenceRegistry, op, registry
-from onnx_infer.binding import Operator, parameters
+from onnx_infer.binding import Operator
 from onnx_infer.operators import bind
+from onnx_infer.parameters import parameters
 from onnx_infer.registry import Rule, normal_domain
 from onnx_infer.schema import read_schema
 
