@@ -18,7 +18,7 @@ from symdim import ceildiv, total
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from onnx_infer.ops.kinds import Dim, Elements, Value, Values
+    from onnx_infer.ops.kinds import AnyRank, Dim, Elements, Value, Values
 
 MAX_ITEMS = 64
 """The most elements of a sequence that are held one by one."""
@@ -60,7 +60,7 @@ def sequence_construct(inputs: Values) -> Value:
     return sequence_of(list(inputs))
 
 
-@op("SequenceAt")
+@op("SequenceAt", dtype=dtype_of_elements)
 def sequence_at(input_sequence: Value, position: Dim | Unknown) -> Value:
     """The element at a position in [-n, n - 1] (SequenceAt-11)."""
     sequence = the_sequence(input_sequence)
@@ -102,7 +102,17 @@ def sequence_erase(input_sequence: Value, position: Dim | Unknown | None) -> Val
     return sequence_of([*sequence.items[:at], *sequence.items[at + 1 :]], sequence.elem)
 
 
-@op("SplitToSequence")
+def dtype_of_tensor(input: AnyRank) -> int | None:
+    """The element type of the tensor that is split."""
+    return input.dtype
+
+
+def dtype_of_elements(input_sequence: Value) -> int | None:
+    """The element type of the tensors of a sequence."""
+    return getattr(getattr(input_sequence, "elem", None), "dtype", None)
+
+
+@op("SplitToSequence", dtype=dtype_of_tensor)
 def split_to_sequence(input: SymTensor, split: Elements | None, axis: int, keepdims: int) -> Value:
     """(..., d, ...) -> the parts along an axis: of given sizes, of one size, or single (SplitToSequence-11, 24).
 
@@ -138,7 +148,7 @@ def chunks(part: Callable[[Dim], SymTensor], size: Dim, chunk: Dim) -> Sequence:
     return Sequence(part(VARIES), count)
 
 
-@op("ConcatFromSequence")
+@op("ConcatFromSequence", dtype=dtype_of_elements)
 def concat_from_sequence(input_sequence: Value, axis: int, new_axis: int) -> Value:
     """n tensors -> them joined along an axis, or stacked along a new one (ConcatFromSequence-11)."""
     sequence = the_sequence(input_sequence)
