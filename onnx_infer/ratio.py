@@ -24,8 +24,9 @@ _SMALL = 2**12
 class Ratio:
     """The exact value `num / den` of a float that was computed from sizes; `den` >= 1.
 
-    Float arithmetic on it is exact as long as sizes stay below 2**22: quotients of integers that are not whole are
-    further from a whole number than float32 rounds there.
+    The float itself is rounded unless `den` is a power of two. Rounding up or down to whole numbers, and comparing, is
+    right all the same for sizes below 2**22: a quotient of integers that is not whole is further from a whole number than
+    float32 rounds there. Further arithmetic is not: `floor(H * (t / H))` may be t - 1 (see `is_rounded`).
     """
 
     __slots__ = ("den", "num")
@@ -77,3 +78,13 @@ def fraction(x: Element) -> tuple[Dim, Dim] | None:
         small = exact.denominator <= _SMALL and (abs(exact.numerator) <= _SMALL or exact.denominator == 1)
         return (exact.numerator, exact.denominator) if small else None
     return (int(x), 1) if isinstance(x, (bool, int)) else (x, 1)
+
+
+def is_rounded(x: Element) -> bool:
+    """Whether the float that an element stands for may differ from its exact value.
+
+    >>> from symdim import Var
+    >>> is_rounded(Ratio(Var("H"), 2)), is_rounded(Ratio(Var("H"), 3))
+    (False, True)
+    """
+    return isinstance(x, Ratio) and not (isinstance(x.den, int) and x.den & (x.den - 1) == 0)

@@ -28,7 +28,7 @@ from .comparison import (
     select,
 )
 from .geometry import at_least
-from .ratio import Element, Ratio, fraction, ratio
+from .ratio import Element, Ratio, fraction, is_rounded, ratio
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,9 +41,11 @@ def _floating(x: Element, y: Element) -> bool:
 
 
 def _exact(combine: Callable[[Dim, Dim, Dim, Dim], Element]) -> Callable[[Element, Element], Element]:
-    """A binary function on elements from one on two fractions `a/b` and `c/d`."""
+    """A binary function on elements from one on two fractions `a/b` and `c/d`, which the floats must be exactly."""
 
     def apply(x: Element, y: Element) -> Element:
+        if is_rounded(x) or is_rounded(y):
+            return None
         first, second = fraction(x), fraction(y)
         return None if first is None or second is None else combine(*first, *second)
 
