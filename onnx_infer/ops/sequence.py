@@ -60,6 +60,11 @@ def sequence_construct(inputs: Values) -> Value:
     return sequence_of(list(inputs))
 
 
+def dtype_of_elements(input_sequence: Value) -> int | None:
+    """The element type of the tensors of a sequence."""
+    return getattr(getattr(input_sequence, "elem", None), "dtype", None)
+
+
 @op("SequenceAt", dtype=dtype_of_elements)
 def sequence_at(input_sequence: Value, position: Dim | Unknown) -> Value:
     """The element at a position in [-n, n - 1] (SequenceAt-11)."""
@@ -105,11 +110,6 @@ def sequence_erase(input_sequence: Value, position: Dim | Unknown | None) -> Val
 def dtype_of_tensor(input: AnyRank) -> int | None:
     """The element type of the tensor that is split."""
     return input.dtype
-
-
-def dtype_of_elements(input_sequence: Value) -> int | None:
-    """The element type of the tensors of a sequence."""
-    return getattr(getattr(input_sequence, "elem", None), "dtype", None)
 
 
 @op("SplitToSequence", dtype=dtype_of_tensor)
