@@ -46,15 +46,29 @@ __all__ = [
     "total",
 ]
 
-_LAZY = {"parse": "parsing", "check": "parsing", "Shape": "shape", "INFER": "shape", "broadcast_shapes": "shape"}
+_LAZY = {
+    "parse": "parsing",
+    "check": "parsing",
+    "Shape": "shape",
+    "INFER": "shape",
+    "broadcast_shapes": "shape",
+    "equal": "prove",
+    "at_least": "prove",
+    "Facts": "facts",
+    "simplify": "simplification",
+}
 
 
 def __getattr__(name: str) -> object:
-    """The parser and shapes load when first asked for."""
+    """The parser, shapes and the prover load when first asked for."""
     if name in _LAZY:
         from importlib import import_module
 
         module = import_module(f"symdim.{_LAZY[name]}")
         value = globals()[name] = getattr(module, name)
         return value
+    if name == "prove":
+        from importlib import import_module
+
+        return import_module("symdim.prove")
     raise AttributeError(f"module 'symdim' has no attribute {name!r}")

@@ -1,0 +1,188 @@
+"""What holds of atoms and products as linear constraints over units, and the refutation of hypotheses by them.
+
+    division    n - d*(n//d) >= 0  and  d*(n//d) + d - 1 - n >= 0      d >= 1
+    maximum     max(a, b) - a >= 0
+    product     c*f >= 0                                               c >= 0, f >= 0
+    square      (a - b)**2 >= 0
+    step        (a - k)*(a - k - 1) >= 0                               for a number k, over the integers
+
+Each constraint carries the reasons it holds for, so that a certificate says what was used.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import gcd
+from typing import NamedTuple
+
+from symdim.bounds import bounds_of
+from symdim.evaluate import postorder
+from symdim.expr import Expr, FloorDiv, Max, Mul
+from symdim.linear import System, refute
+from symdim.monomial import powers_of, terms_of
+from symdim.order import order
+from symdim.polynomial import add, multiply, subtract
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.budget import Budget
+    from symdim.expr import Dim
+    from symdim.hypotheses import Hypothesis, Reasons
+
+DIVISION = "d*(n//d) <= n <= d*(n//d) + d - 1 for d >= 1"
+MAXIMUM = "max(a, b) >= a"
+PRODUCT = "a product of numbers >= 0 is >= 0"
+SQUARE = "a square is >= 0"
+RANGE = "intervals of sums, products, quotients and maxima"
+LINEAR = "linear combination (Farkas)"
+_ROWS = 90  # products are added up to so many constraints
+_UNITS = 60
+
+
+class Constraint(NamedTuple):
+    """`dim >= 0`, or `dim == 0` when `exact`."""
+
+    dim: Dim
+    reasons: Reasons
+    exact: bool = False
+
+
+def divisor_is_positive(d: Dim) -> bool:
+    """Whether d >= 1 in every assignment for which a division by d has a value."""
+    lo, _ = bounds_of(d)
+    return lo is not None and lo >= 0
+
+
+def atoms_of(dims: list[Dim]) -> list[Expr]:
+    """All units below some dimensions that are atoms, in structural order."""
+    seen: dict[Expr, None] = {}
+    for dim in dims:
+        if isinstance(dim, Expr):
+            seen.update(dict.fromkeys(postorder(dim)))
+    return sorted([node for node in seen if node.terms is None and type(node) is not Mul], key=order)
+
+
+def axioms(atoms: list[Expr]) -> list[Constraint]:
+    """The laws of division and maximum for some atoms."""
+    found: list[Constraint] = []
+    for atom in atoms:
+        if isinstance(atom, FloorDiv):
+            n, d = atom.parts
+            if divisor_is_positive(d):
+                below = subtract(n, multiply(d, atom))
+                found.append(Constraint(below, frozenset((DIVISION,))))
+                found.append(Constraint(subtract(subtract(d, 1), below), frozenset((DIVISION,))))
+        elif isinstance(atom, Max):
+            found += [Constraint(subtract(atom, part), frozenset((MAXIMUM,))) for part in atom.parts]
+    return found
+
+
+def constraints_of(hypotheses: list[Hypothesis]) -> list[Constraint]:
+    """The hypotheses other than `!=`."""
+    return [Constraint(h.dim, h.reasons, h.relation == "==") for h in hypotheses if h.relation != "!="]
+
+
+def contradiction(constraints: list[Constraint], budget: Budget, branches: int) -> Reasons | None:
+    """The reasons of constraints that have no common solution; None when that is not shown."""
+    system = System()
+    index: dict[Expr, int] = {}
+    reasons: list[Reasons] = []
+    units = sorted({u: None for c in constraints for u in terms_of(c.dim)[0]}, key=order)
+    for unit in units:
+        index[unit] = system.variable(*bounds_of(unit))
+        reasons.append(frozenset((RANGE,)))
+    rows: dict[tuple[tuple[int, int], ...], int] = {}
+    for dim, why, exact in constraints:
+        terms, const = terms_of(dim)
+        g = gcd(*terms.values())
+        if g == 0:
+            if const < 0 or (exact and const):
+                return why
+            continue
+        if exact and const % g:
+            return why
+        least = -(const // g)
+        key = tuple(sorted([(index[u], k // g) for u, k in terms.items()]))
+        place = rows.get(key)
+        if place is None:
+            place = rows[key] = system.sum(dict(key))
+            reasons.append(frozenset())
+        lower, upper = system.lower[place], system.upper[place]
+        tighter = (lower is None or least > lower, exact and (upper is None or least < upper))
+        if any(tighter):
+            lower, upper = least if tighter[0] else lower, least if tighter[1] else upper
+            reasons[place] |= why
+            system.restrict(place, lower, upper)
+            if lower is not None and upper is not None and lower > upper:
+                return reasons[place]
+    budget.spend(len(rows))
+    used = refute(system, budget, branches)
+    if used is None:
+        return None
+    return frozenset((LINEAR,)).union(*[reasons[v] for v, _ in used])
+
+
+def nonlinear(dims: list[Dim]) -> set[Expr]:
+    """The units of degree 2 and more in some sums."""
+    return {u for dim in dims for u in terms_of(dim)[0] if type(u) is Mul}
+
+
+def products(given: list[Constraint], laws: list[Constraint], atoms: list[Expr], budget: Budget) -> list[Constraint]:
+    """Products of constraints that share units of degree 2 and more with the others."""
+    known = nonlinear([c.dim for c in (*given, *laws)])
+    if not known:
+        return []
+    found: list[Constraint] = []
+    seen = {c.dim for c in (*given, *laws)}
+    factors = {a: None for u in sorted(known, key=order) for a in powers_of(u)}
+    divisors = {a.parts[1]: None for a in atoms if isinstance(a, FloorDiv) and isinstance(a.parts[1], Expr)}
+    multipliers = [f for f in factors if (bounds_of(f)[0] or 0) >= 0 and bounds_of(f)[0] is not None]
+    degree = max(sum(powers_of(u).values()) for u in known)
+
+    def enter(constraint: Constraint, most_new: int) -> None:
+        dim = constraint.dim
+        if isinstance(dim, int) or dim in seen or len(found) >= _ROWS:
+            return
+        units = nonlinear([dim])
+        new = units - known
+        lo, _ = bounds_of(dim)
+        if (
+            (lo is not None and lo >= 0 and not constraint.exact)
+            or len(new) > most_new
+            or len(known) + len(new) > _UNITS
+        ):
+            return
+        if most_new < _UNITS and units and not units & known:
+            return
+        budget.spend()
+        seen.add(dim)
+        known.update(new)
+        found.append(constraint)
+
+    for c in given:
+        for d in divisors:
+            if divisor_is_positive(d):
+                enter(Constraint(multiply(c.dim, d), c.reasons | {PRODUCT}, c.exact), _UNITS)
+    squares(sorted(factors, key=order), degree, enter)
+    rounds = [*given, *laws]
+    for most_new in (0, 1, 2):
+        for c in rounds:
+            for f in multipliers:
+                enter(Constraint(multiply(c.dim, f), c.reasons | {PRODUCT}, c.exact), most_new)
+        rounds = [*given, *laws, *found]
+    for a, b in combinations(given, 2):
+        enter(Constraint(multiply(a.dim, b.dim), a.reasons | b.reasons | {PRODUCT}, a.exact or b.exact), 2)
+    return found
+
+
+def squares(factors: list[Expr], degree: int, enter) -> None:  # type: ignore[no-untyped-def]
+    """Squares of differences of factors, times factors up to the degree of the units that occur."""
+    pairs = [subtract(a, b) for a, b in combinations(factors[:6], 2)] + [add(a, -1) for a in factors[:6]]
+    for difference in pairs:
+        square = multiply(difference, difference)
+        enter(Constraint(square, frozenset((SQUARE,))), 2)
+        if degree >= 3:
+            for f in factors[:6]:
+                lo, _ = bounds_of(f)
+                if lo is not None and lo >= 0:
+                    enter(Constraint(multiply(square, f), frozenset((SQUARE, PRODUCT))), 2)

@@ -1,0 +1,145 @@
+"""Case distinctions: each gives problems of which at least one holds.
+
+maximum     max(a, b) == a with a >= b, or == b with b >= a
+residue     v == m*k + r for one r in 0..m-1
+value       a variable or division with few possible values has one of them
+sign        v >= 0 or v <= -1
+"""
+
+from __future__ import annotations
+
+from math import gcd, lcm
+
+from symdim.axioms import atoms_of, divisor_is_positive
+from symdim.bounds import bounds_of
+from symdim.evaluate import postorder
+from symdim.expr import Expr, FloorDiv, Max
+from symdim.hypotheses import Contradiction, Hypothesis, Problem
+from symdim.monomial import terms_of
+from symdim.order import order
+from symdim.polynomial import multiply, subtract
+from symdim.variable import Var
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from symdim.expr import Dim
+    from symdim.hypotheses import Reasons
+
+MAXIMUM = "max(a, b) is one of its arguments"
+RESIDUE = "every integer is m*k + r for one r in 0..m-1"
+VALUE = "a bounded integer has one of finitely many values"
+SIGN = "an integer is >= 0 or <= -1"
+_MODULUS = 128
+_VALUES = 12
+
+
+def splits(problem: Problem, modulus: int) -> Iterator[tuple[int, list[Problem]]]:
+    """Possible case distinctions, the most promising first, with the number of cases; lazily made."""
+    dims = [h.dim for h in problem.hypotheses]
+    atoms = atoms_of(dims)
+    for maximum in _maxima(problem, atoms):
+        yield len(maximum.parts), _by_argument(problem, maximum)
+    signed = [a for a in atoms if isinstance(a, Var) and a.lo is None and (a.hi is None or a.hi >= 0)]
+    for v in signed:
+        yield 2, _by_sign(problem, v)
+    for v, m in _moduli(atoms):
+        if m <= modulus:
+            yield m, _by_residue(problem, v, m)
+    for atom in atoms:
+        lo, hi = bounds_of(atom)
+        if lo is not None and hi is not None and hi - lo < _VALUES and not isinstance(atom, Max):
+            yield hi - lo + 1, _by_value(problem, atom, lo, hi)
+
+
+def _maxima(problem: Problem, atoms: list[Expr]) -> list[Max]:
+    """Maxima whose parts hold no other one, those of the first hypothesis (the goal) before the others."""
+    innermost = [a for a in atoms if isinstance(a, Max) and sum(type(n) is Max for n in postorder(a)) == 1]
+    goal = set(atoms_of([problem.hypotheses[0].dim])) if problem.hypotheses else set()
+    return sorted(innermost, key=lambda a: (a not in goal, len(a.parts), order(a)))
+
+
+def _problems(
+    problem: Problem, cases: Iterator[tuple[dict[Expr, Dim], tuple[Hypothesis, ...], Reasons]]
+) -> list[Problem]:
+    return [problem.replace(mapping, reasons, more) for mapping, more, reasons in cases]
+
+
+def _by_argument(problem: Problem, atom: Max) -> list[Problem]:
+    reasons: Reasons = frozenset((MAXIMUM,))
+    result = []
+    for i, part in enumerate(atom.parts):
+        more = []
+        for j, other in enumerate(atom.parts):
+            if i != j:
+                margin = 1 if j < i else 0  # the first of equal arguments is taken
+                more.append(Hypothesis(subtract(subtract(part, other), margin), ">=", reasons))
+        result.append(_replaced(problem, {atom: part}, reasons, more))
+    return result
+
+
+def _replaced(problem: Problem, mapping: dict[Expr, Dim], reasons: Reasons, more: list[Hypothesis]) -> Problem:
+    """As `replace`; a case that cannot be is a problem with a hypothesis that says so."""
+    try:
+        return problem.replace(mapping, reasons, tuple(more))
+    except Contradiction as impossible:
+        return Problem([Hypothesis(-1, ">=", impossible.reasons)], {}, problem.scope, problem.serial)
+
+
+def _by_sign(problem: Problem, v: Var) -> list[Problem]:
+    reasons: Reasons = frozenset((SIGN,))
+    up = problem.fresh(v.name, 0, v.hi)
+    down = problem.fresh(v.name, 0, None)
+    return [_replaced(problem, {v: up}, reasons, []), _replaced(problem, {v: -1 - down}, reasons, [])]
+
+
+def _by_residue(problem: Problem, v: Var, m: int) -> list[Problem]:
+    reasons: Reasons = frozenset((RESIDUE,))
+    result = []
+    for r in range(m):
+        lo = None if v.lo is None else -((r - v.lo) // m)
+        hi = None if v.hi is None else (v.hi - r) // m
+        if lo is not None and hi is not None and lo > hi:
+            continue
+        k = problem.fresh(v.name, lo, hi)
+        result.append(_replaced(problem, {v: m * k + r}, reasons, []))
+    return result
+
+
+def _by_value(problem: Problem, atom: Expr, lo: int, hi: int) -> list[Problem]:
+    reasons: Reasons = frozenset((VALUE,))
+    result = []
+    for value in range(lo, hi + 1):
+        more = []
+        if isinstance(atom, FloorDiv):
+            n, d = atom.parts
+            if not divisor_is_positive(d):
+                return [problem]
+            rest = subtract(n, multiply(d, value))
+            more = [Hypothesis(rest, ">=", reasons), Hypothesis(subtract(subtract(d, 1), rest), ">=", reasons)]
+        result.append(_replaced(problem, {atom: value}, reasons, more))
+    return result
+
+
+def _moduli(atoms: list[Expr]) -> list[tuple[Var, int]]:
+    """(v, m) where v := m*k + r turns the divisions by numbers that v occurs in into polynomials; smallest m first."""
+    periods: dict[Expr, int] = {}
+    moduli: dict[Var, int] = {}
+    for atom in sorted(atoms, key=lambda a: a.height):
+        if not isinstance(atom, FloorDiv):
+            continue
+        n, c = atom.parts
+        if not isinstance(n, Expr) or not isinstance(c, int):
+            continue
+        inner = 1
+        for node in postorder(n):
+            inner = lcm(inner, periods.get(node, 1))
+        period = periods[atom] = c * inner
+        terms, _ = terms_of(n)
+        for node in postorder(n):
+            if isinstance(node, Var):
+                linear = inner == 1 and node in terms and not any(node in postorder(u) for u in terms if u is not node)
+                m = c // gcd(c, terms[node]) if linear else period
+                moduli[node] = lcm(moduli.get(node, 1), m)
+    return sorted(((v, m) for v, m in moduli.items() if m > 1), key=lambda p: (p[1], order(p[0])))

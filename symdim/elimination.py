@@ -1,0 +1,216 @@
+"""Solving hypotheses for variables, so that the canonical form of the rest does the work.
+
+    equation       v + r == 0                 v := -r
+    congruence     a*v + r == m*q             v := m*p - a'*r         a*a' == 1 modulo m
+    remainder      n - d*(n//d) == r          n//d := q, an integer with n == d*q + r
+    bounds         v - c >= 0                 v := another variable with the bound c
+    difference     v - r >= 0                 v := r + t, t >= 0
+    divisor        .. // v, v >= 0            v >= 1
+
+What a replacement loses of the bounds of its variable becomes a hypothesis again.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+from symdim.bounds import bounds_of, quotient
+from symdim.evaluate import postorder
+from symdim.expr import Expr, FloorDiv
+from symdim.hypotheses import DEFINED, Contradiction, Hypothesis, Problem
+from symdim.monomial import powers_of, terms_of
+from symdim.order import order
+from symdim.polynomial import scale, subtract, sum_of
+from symdim.variable import Var
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.budget import Budget
+    from symdim.expr import Dim
+    from symdim.hypotheses import Reasons
+
+    Terms = dict[Expr, int]
+
+_ROUNDS = 40
+EQUATION = "an equation is solved for a variable"
+CONGRUENCE = "a*v + r == m*q gives v == m*p - a'*r where a*a' == 1 modulo m"
+REMAINDER = "a quotient with a known remainder is an integer of its own"
+DIFFERENCE = "v >= r is v == r + t with t >= 0"
+
+
+def solved(problem: Problem, budget: Budget) -> Problem:
+    """The problem with its equations and bounds solved as far as the laws above go; raises `Contradiction`."""
+    problem = positive_divisors(problem.checked())
+    for _ in range(_ROUNDS):
+        budget.spend()
+        step = _step(problem)
+        if step is None:
+            break
+        problem = positive_divisors(step.checked())
+    return problem
+
+
+def _step(problem: Problem) -> Problem | None:
+    for h in problem.hypotheses:
+        if h.relation == "==":
+            step = _equation(problem, h) or _remainder(problem, h) or _congruence(problem, h)
+            if step is not None:
+                return step
+    for h in problem.hypotheses:
+        if h.relation == ">=":
+            step = _bound(problem, h) or _difference(problem, h)
+            if step is not None:
+                return step
+    return None
+
+
+def positive_divisors(problem: Problem) -> Problem:
+    """Variables that are divisors and not negative are at least 1, since what is divided by 0 has no value."""
+    zero: dict[Expr, Dim] = {}
+    for h in problem.hypotheses:
+        if isinstance(h.dim, Expr) and h.dim.height:
+            for node in postorder(h.dim):
+                if isinstance(node, FloorDiv):
+                    d = node.parts[1]
+                    if isinstance(d, Var) and d.lo == 0 and d not in zero:
+                        if d.hi == 0:
+                            raise Contradiction(h.reasons | {DEFINED})
+                        zero[d] = problem.fresh(d.name, 1, d.hi)
+    return problem.replace(zero, frozenset()).checked() if zero else problem
+
+
+def linear_variables(terms: Terms) -> list[Var]:
+    """The variables that are terms of a sum and occur in none of its other terms, in structural order."""
+    inner: set[Expr] = set()
+    for unit in terms:
+        if not isinstance(unit, Var):
+            inner.update(postorder(unit))
+    return [u for u in sorted(terms, key=order) if isinstance(u, Var) and u not in inner]
+
+
+def _within(v: Var, dim: Dim) -> bool:
+    lo, hi = bounds_of(dim)
+    above = v.lo is None or (lo is not None and lo >= v.lo)
+    return above and (v.hi is None or (hi is not None and hi <= v.hi))
+
+
+def _replace(problem: Problem, v: Var, dim: Dim, reasons: Reasons, kept: tuple[Hypothesis, ...] = ()) -> Problem:
+    """The problem with v := dim, and the bounds of v as hypotheses about dim."""
+    more = list(kept)
+    lo, hi = bounds_of(dim)
+    if v.lo is not None and (lo is None or lo < v.lo):
+        more.append(Hypothesis(subtract(dim, v.lo), ">=", reasons))
+    if v.hi is not None and (hi is None or hi > v.hi):
+        more.append(Hypothesis(subtract(v.hi, dim), ">=", reasons))
+    return problem.replace({v: dim}, reasons, tuple(more))
+
+
+def _equation(problem: Problem, h: Hypothesis) -> Problem | None:
+    terms, const = terms_of(h.dim)
+    choices: list[tuple[Var, Dim]] = []
+    for v in linear_variables(terms):
+        if abs(terms[v]) == 1:
+            rest = sum_of({u: k for u, k in terms.items() if u is not v}, const)
+            choices.append((v, scale(rest, -terms[v])))
+    if not choices:
+        return None
+    v, dim = next((c for c in choices if _within(*c)), choices[0])
+    return _replace(problem, v, dim, h.reasons | {EQUATION})
+
+
+def _remainder(problem: Problem, h: Hypothesis) -> Problem | None:
+    terms, _ = terms_of(h.dim)
+    for a in sorted(terms, key=order):
+        for atom in powers_of(a):
+            if not isinstance(atom, FloorDiv):
+                continue
+            n, d = atom.parts
+            if not _at_least_one(d):
+                continue
+            for sign in (1, -1):
+                rest = subtract(scale(h.dim, sign), subtract(n, d * atom))
+                if isinstance(rest, Expr) and atom in postorder(rest):
+                    continue
+                lo, hi = quotient(bounds_of(n), bounds_of(d))
+                if rest == 0 and lo == 0 and (bounds_of(n)[0] or 0) >= 1:
+                    lo = 1
+                q = problem.fresh("q", lo, hi)
+                r = scale(rest, -1)  # n - d*q == r
+                reasons = h.reasons | {REMAINDER}
+                equation = Hypothesis(subtract(subtract(n, d * q), r), "==", reasons)
+                low = Hypothesis(r, ">=", reasons)
+                high = Hypothesis(subtract(subtract(d, 1), r), ">=", reasons)
+                return problem.replace({atom: q}, reasons, (equation, low, high))
+    return None
+
+
+def _at_least_one(d: Dim) -> bool:
+    lo, _ = bounds_of(d)
+    return lo is not None and lo >= 1
+
+
+def _congruence(problem: Problem, h: Hypothesis) -> Problem | None:
+    """Modulo one coefficient m the terms with multiples of m vanish, and a variable of the others is determined."""
+    terms, const = terms_of(h.dim)
+    for m in sorted({abs(k) for k in terms.values()} - {1}):
+        rest = {u: k % m for u, k in terms.items() if k % m}
+        if not rest:
+            continue
+        for v in linear_variables(rest):
+            g = gcd(rest[v], m)
+            others = sum_of({u: k for u, k in rest.items() if u is not v}, const % m)
+            modulus = m
+            if g > 1:
+                if not isinstance(others, int) or others % g:
+                    continue
+                others, modulus = others // g, m // g
+            if modulus == 1:
+                continue
+            inverse = pow(rest[v] // g, -1, modulus)
+            shift = scale(others, -inverse)
+            if isinstance(shift, int):
+                shift %= modulus
+                lo = None if v.lo is None else -((shift - v.lo) // modulus)
+                hi = None if v.hi is None else (v.hi - shift) // modulus
+                if lo is not None and hi is not None and lo > hi:
+                    raise Contradiction(h.reasons | {CONGRUENCE})
+            else:
+                lo = hi = None
+            p = problem.fresh(v.name, lo, hi)
+            return _replace(problem, v, modulus * p + shift, h.reasons | {CONGRUENCE})
+    return None
+
+
+def _bound(problem: Problem, h: Hypothesis) -> Problem | None:
+    terms, const = terms_of(h.dim)
+    if len(terms) != 1:
+        return None
+    ((v, k),) = terms.items()
+    if not isinstance(v, Var):
+        return None
+    lo, hi = v.lo, v.hi
+    if k > 0:
+        bound = -(const // k)
+        lo = bound if lo is None else max(lo, bound)
+    else:
+        bound = const // -k
+        hi = bound if hi is None else min(hi, bound)
+    if lo is not None and hi is not None and lo > hi:
+        raise Contradiction(h.reasons)
+    return problem.replace({v: problem.fresh(v.name, lo, hi)}, h.reasons)
+
+
+def _difference(problem: Problem, h: Hypothesis) -> Problem | None:
+    """Only where all of v's own bounds follow from those of r + t, so that nothing is left over."""
+    terms, const = terms_of(h.dim)
+    if not 2 <= len(terms) <= 4 or not all(isinstance(u, Var) for u in terms):
+        return None
+    for v in linear_variables(terms):
+        if abs(terms[v]) != 1:
+            continue
+        rest = sum_of({u: k for u, k in terms.items() if u is not v}, const)
+        t = problem.fresh(v.name, 0, None)
+        dim = subtract(t, rest) if terms[v] == 1 else subtract(rest, t)
+        if _within(v, dim):
+            return problem.replace({v: dim}, h.reasons | {DIFFERENCE})
+    return None

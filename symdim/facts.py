@@ -1,0 +1,158 @@
+"""What is assumed or learnt about dimensions, with its origin."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from symdim.budget import Budget, OutOfBudget
+from symdim.evaluate import variables_of
+from symdim.expr import Expr
+from symdim.floordiv import mod
+from symdim.hypotheses import Hypothesis, Problem
+from symdim.order import dim_order
+from symdim.polynomial import checked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from symdim.expr import Dim
+    from symdim.hypotheses import Relation
+    from symdim.parsing import NameSpace
+    from symdim.variable import Var
+
+_BUDGET = 2000
+_RELATION = re.compile(r"(==|!=|<=|>=|<|>)")
+
+
+class Fact(NamedTuple):
+    """`dim relation 0`, as it was said, and where it comes from."""
+
+    dim: Dim
+    relation: Relation
+    text: str
+    origin: object = None
+
+    def __str__(self) -> str:
+        return self.text if self.origin is None else f"{self.text} ({self.origin})"
+
+
+class Facts:
+    """Conditions that hold together. Their order never matters, and saying one twice changes nothing.
+
+    >>> from symdim import Var
+    >>> H, facts = Var("H"), Facts()
+    >>> facts.divides(8, H, origin="the window size")
+    >>> from symdim import prove
+    >>> prove.equal(H // 8 * 8, H, facts)
+    True
+    >>> prove.explain(H // 8 * 8, "==", H, facts).facts
+    ('H % 8 == 0 (the window size)',)
+    """
+
+    __slots__ = ("_checked", "_contradiction", "_facts")
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._facts: dict[tuple[Dim, str], Fact] = {}
+        self._checked = True
+        self._contradiction: tuple[Fact, ...] | None = None
+        for text in texts:
+            self.assume(text)
+
+    def __len__(self) -> int:
+        return len(self._facts)
+
+    def __iter__(self) -> Iterator[Fact]:
+        return iter(self._facts.values())
+
+    def __getitem__(self, number: int) -> Fact:
+        return list(self._facts.values())[number]
+
+    def add(self, a: Dim, relation: str, b: Dim, *, origin: object = None) -> None:
+        """Learn `a relation b`, the relation being one of == != >= > <= <."""
+        from symdim.prove import normalised
+
+        dim, normal = normalised(checked(a), relation, checked(b))
+        self._enter(Fact(dim, normal, f"{a} {relation} {b}", origin))
+
+    def _enter(self, fact: Fact) -> None:
+        if (fact.dim, fact.relation) not in self._facts:
+            self._facts[fact.dim, fact.relation] = fact
+            self._checked = False
+
+    def equal(self, a: Dim, b: Dim, *, origin: object = None) -> None:
+        """Learn a == b."""
+        self.add(a, "==", b, origin=origin)
+
+    def at_least(self, a: Dim, b: Dim, *, origin: object = None) -> None:
+        """Learn a >= b."""
+        self.add(a, ">=", b, origin=origin)
+
+    def divides(self, d: Dim, n: Dim, *, origin: object = None) -> None:
+        """Learn n % d == 0."""
+        self._enter(Fact(mod(n, d), "==", f"{n} % {d} == 0", origin))
+
+    def assume(
+        self,
+        text: str,
+        names: Collection[str] | Mapping[str, Var] = (),
+        *,
+        scope: NameSpace | None = None,
+        origin: object = None,
+    ) -> None:
+        """Learn a relation written as text, such as `"T == P + S"`, `"H % 8 == 0"` or `"1 <= x < y"`."""
+        from symdim.parsing import parse
+
+        pieces = _RELATION.split(text)
+        if len(pieces) < 3:
+            raise ValueError(f"no relation (== != >= > <= <) in {text!r}")
+        dims = [parse(piece.strip(), names, scope=scope) for piece in pieces[::2]]
+        for a, relation, b in zip(dims, pieces[1::2], dims[1:], strict=False):
+            self.add(a, relation, b, origin=origin)
+
+    def hypotheses(self) -> list[Hypothesis]:
+        """The facts in structural order, each with its number as the reason."""
+        numbered = [Hypothesis(f.dim, f.relation, frozenset((i,))) for i, f in enumerate(self._facts.values())]
+        return sorted(numbered, key=lambda h: (dim_order(h.dim), h.relation))
+
+    def relevant(self, *dims: Dim) -> list[Hypothesis]:
+        """The facts that share a variable with the dimensions, directly or through other facts."""
+        names = {v for dim in dims if isinstance(dim, Expr) for v in variables_of(dim)}
+        rest = [(h, set(variables_of(h.dim)) if isinstance(h.dim, Expr) else set()) for h in self.hypotheses()]
+        found: list[Hypothesis] = []
+        while True:
+            near = [pair for pair in rest if pair[1] & names]
+            if not near:
+                return sorted(found, key=lambda h: (dim_order(h.dim), h.relation))
+            rest = [pair for pair in rest if pair not in near]
+            for h, variables in near:
+                found.append(h)
+                names |= variables
+
+    def contradiction(self) -> tuple[Fact, ...] | None:
+        """The facts that cannot hold together; None when no contradiction is found.
+
+        >>> facts = Facts(["n >= 5", "n <= m", "m == 3"])
+        >>> [fact.text for fact in facts.contradiction()]
+        ['n >= 5', 'n <= m', 'm == 3']
+        """
+        if not self._checked:
+            from symdim.search import refuted
+            from symdim.variable import Scope
+
+            hypotheses = self.hypotheses()
+            variables: dict[Var, Dim] = {}
+            for h in hypotheses:
+                if isinstance(h.dim, Expr):
+                    variables.update({v: v for v in variables_of(h.dim)})
+            try:
+                reasons = refuted(Problem(hypotheses, variables, Scope()), Budget(_BUDGET))
+            except OutOfBudget:
+                reasons = None
+            listed = list(self._facts.values())
+            self._contradiction = (
+                None if reasons is None else tuple(listed[i] for i in sorted(r for r in reasons if isinstance(r, int)))
+            )
+            self._checked = True
+        return self._contradiction

@@ -1,0 +1,128 @@
+"""Hypotheses: conditions `dim >= 0`, `dim == 0`, `dim != 0` that hold together, and what they say at once.
+
+A statement is proved by refuting its negation together with the facts. The laws here need no search: intervals,
+common divisors, and solving for a variable. A contradiction is reported as the set of reasons that it uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import count
+from math import gcd
+from typing import NamedTuple
+
+from symdim.bounds import bounds_of
+from symdim.errors import DivisionByZero
+from symdim.expr import Expr
+from symdim.monomial import terms_of
+from symdim.polynomial import sum_of
+from symdim.rewriting import replaced
+from symdim.variable import Scope, Var, make_variable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal, TypeAlias
+
+    from symdim.expr import Dim
+
+    Relation: TypeAlias = Literal[">=", "==", "!="]
+    Reasons: TypeAlias = frozenset[int | str]  # numbers of facts, names of laws
+
+
+class Hypothesis(NamedTuple):
+    """`dim >= 0`, `dim == 0` or `dim != 0`, for the given reasons."""
+
+    dim: Dim
+    relation: Relation
+    reasons: Reasons
+
+
+class Contradiction(Exception):  # noqa: N818
+    """The hypotheses cannot all hold, for these reasons."""
+
+    def __init__(self, reasons: Reasons) -> None:
+        super().__init__(reasons)
+        self.reasons = reasons
+
+
+class Problem:
+    """Hypotheses over variables, and the original variables as dimensions over these.
+
+    Immutable; every method that changes something returns another problem.
+    """
+
+    __slots__ = ("hypotheses", "scope", "serial", "solution")
+
+    def __init__(
+        self, hypotheses: list[Hypothesis], solution: dict[Var, Dim], scope: Scope, serial: Iterator[int] | None = None
+    ) -> None:
+        self.hypotheses = hypotheses
+        self.solution = solution
+        self.scope = scope
+        self.serial = count() if serial is None else serial
+
+    def fresh(self, like: str, lo: int | None, hi: int | None) -> Var:
+        """A variable that occurs nowhere, named after another one."""
+        stem, _, _ = like.partition("'")
+        return make_variable(self.scope, f"{stem}'{next(self.serial)}", lo, hi)
+
+    def replace(self, mapping: Mapping[Expr, Dim], reasons: Reasons, more: tuple[Hypothesis, ...] = ()) -> Problem:
+        """The problem with units replaced by equal dimensions, and further hypotheses."""
+        values: dict[Expr, Dim] = {}
+        try:
+            hypotheses = []
+            for h in (*self.hypotheses, *more):
+                dim = replaced(h.dim, mapping, values)
+                hypotheses.append(h if dim is h.dim else Hypothesis(dim, h.relation, h.reasons | reasons))
+            solution = {v: replaced(dim, mapping, values) for v, dim in self.solution.items()}
+        except DivisionByZero:
+            raise Contradiction(reasons | {DEFINED}) from None
+        return Problem(hypotheses, solution, self.scope, self.serial)
+
+    def extended(self, *more: Hypothesis) -> Problem:
+        """The problem with further hypotheses."""
+        return Problem([*self.hypotheses, *more], self.solution, self.scope, self.serial)
+
+    def checked(self) -> Problem:
+        """Without what is always true, each sum divided by its content; raises `Contradiction`."""
+        kept: dict[tuple[Dim, str], Hypothesis] = {}
+        for h in self.hypotheses:
+            simpler = simplified(h)
+            if simpler is not None:
+                kept.setdefault((simpler.dim, simpler.relation), simpler)
+        return Problem(list(kept.values()), self.solution, self.scope, self.serial)
+
+
+INTERVALS = "intervals of sums, products, quotients and maxima"
+CONTENT = "a number that divides every coefficient divides a sum that is 0"
+DEFINED = "no divisor is 0"
+
+
+def simplified(h: Hypothesis) -> Hypothesis | None:
+    """An equivalent hypothesis in lowest terms, None if it always holds; raises `Contradiction` if it never does.
+
+    g*m + c >= 0 is m + floor(c/g) >= 0; g*m + c is never 0 where g does not divide c.
+    """
+    dim, relation, reasons = h
+    lo, hi = bounds_of(dim)
+    if relation == ">=":
+        if lo is not None and lo >= 0:
+            return None
+        if hi is not None and hi < 0:
+            raise Contradiction(reasons | {INTERVALS})
+    else:
+        never = (lo is not None and lo > 0) or (hi is not None and hi < 0)
+        always = lo == 0 == hi
+        if never if relation == "!=" else always:
+            return None
+        if always if relation == "!=" else never:
+            raise Contradiction(reasons | {INTERVALS} if not isinstance(dim, int) else reasons)
+    terms, const = terms_of(dim)
+    g = gcd(*terms.values())
+    if g == 1:
+        return h
+    if relation != ">=" and const % g:
+        if relation == "!=":
+            return None
+        raise Contradiction(reasons | {CONTENT})
+    return Hypothesis(sum_of({u: k // g for u, k in terms.items()}, const // g), relation, reasons)

@@ -1,0 +1,48 @@
+"""Entry points for tests that are written as text."""
+
+from __future__ import annotations
+
+from symdim import prove
+from symdim.facts import Facts
+from symdim.parsing import parse
+from symdim.variable import Scope, Var, make_variable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+class Names:
+    """Variables by name, with the given bounds; 1..infinity where none are given."""
+
+    def __init__(self, bounds: Mapping[str, tuple[int | None, int | None]]) -> None:
+        self.bounds = bounds
+        self.scope = Scope()
+        self.variables: dict[str, Var] = {}
+
+    def var(self, name: str, /) -> Var:
+        """The variable of this name."""
+        if name not in self.variables:
+            lo, hi = self.bounds.get(name, (1, None))
+            self.variables[name] = make_variable(self.scope, name, lo, hi)
+        return self.variables[name]
+
+
+def prove_text(
+    lhs: str,
+    relation: str,
+    rhs: str,
+    bounds: Mapping[str, tuple[int | None, int | None]] | None = None,
+    assume: Iterable[str] = (),
+) -> bool | None:
+    """Whether `lhs relation rhs` holds for all integers within the bounds (default 1..) that meet the assumptions.
+
+    >>> prove_text("x//2", "<=", "x"), prove_text("x//y", "<=", "x", {"x": (None, None)})
+    (True, False)
+    """
+    names = Names(bounds or {})
+    facts = Facts()
+    for text in assume:
+        facts.assume(text, scope=names)
+    a, b = parse(lhs, scope=names), parse(rhs, scope=names)
+    return prove.explain(a, relation, b, facts).answer

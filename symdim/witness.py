@@ -1,0 +1,122 @@
+"""Assignments that satisfy hypotheses, found by trying and checked by exact evaluation."""
+
+from __future__ import annotations
+
+from symdim.errors import SymdimError
+from symdim.evaluate import postorder
+from symdim.expr import Expr, FloorDiv, Max
+from symdim.hypotheses import Hypothesis, Problem
+from symdim.monomial import terms_of
+from symdim.variable import Var
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from symdim.budget import Budget
+    from symdim.expr import Dim
+
+    Assignment = dict[Var, int]
+
+_NEAR = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 17, 23, 31, 64, 100)
+_FAR = (127, 1000, 4096, 65_537, 1_000_003, 2**31 - 1, 10**12 + 39)
+_MULTIPLIER, _INCREMENT = 6364136223846793005, 1442695040888963407  # Knuth's MMIX linear congruential generator
+
+
+def satisfies(values: Assignment, hypotheses: Iterable[Hypothesis]) -> bool:
+    """Whether all hypotheses have a value and hold, by exact evaluation."""
+    for dim, relation, _ in hypotheses:
+        value = valued(dim, values)
+        if value is None or not (value >= 0 if relation == ">=" else value == 0 if relation == "==" else value != 0):
+            return False
+    return True
+
+
+def valued(dim: Dim, values: Assignment) -> int | None:
+    """The value of a dimension; None where it has none, or a size lies outside its bounds."""
+    if isinstance(dim, int):
+        return dim
+    try:
+        value = dim.evaluate(values)  # type: ignore[arg-type]
+    except SymdimError:
+        return None
+    return value if isinstance(value, int) else None
+
+
+def witness(original: Problem, reduced: Problem, budget: Budget, first: int, last: int) -> Assignment | None:
+    """Values of the original variables that satisfy the hypotheses; points `first..last` of the reduced problem."""
+    dims = [h.dim for h in reduced.hypotheses]
+    variables = sorted(_variables([*dims, *reduced.solution.values()]), key=lambda v: (v.name, v.scope.serial))
+    landmarks = _landmarks(dims)
+    choices = [_values(v, landmarks) for v in variables]
+    for number, point in enumerate(_points(choices)):
+        if number >= last:
+            return None
+        if number < first:
+            continue
+        budget.spend()
+        values = dict(zip(variables, point, strict=True))
+        if satisfies(values, reduced.hypotheses):
+            found = {}
+            for v, dim in original.solution.items():
+                value = valued(reduced.solution.get(v, dim), values)
+                if value is None:
+                    break
+                found[v] = value
+            else:
+                if satisfies(found, original.hypotheses):
+                    return found
+    return None
+
+
+def _variables(dims: Iterable[Dim]) -> list[Var]:
+    found: dict[Var, None] = {}
+    for dim in dims:
+        if isinstance(dim, Expr):
+            found.update({node: None for node in postorder(dim) if isinstance(node, Var)})
+    return list(found)
+
+
+def _landmarks(dims: Iterable[Dim]) -> list[int]:
+    """Numbers at which the expressions change their ways: divisors and constants within divisions and maxima."""
+    found: set[int] = set()
+    for dim in dims:
+        _, const = terms_of(dim)
+        found.add(abs(const))
+        for node in postorder(dim) if isinstance(dim, Expr) else ():
+            if isinstance(node, (FloorDiv, Max)):
+                for part in node.parts:
+                    found.add(abs(terms_of(part)[1]))
+    return sorted(found - {0, 1})[:12]
+
+
+def _values(v: Var, landmarks: list[int]) -> list[int]:
+    """Small values, values at the bounds and the landmarks, far values."""
+    base = v.lo if v.lo is not None else min(0, v.hi) if v.hi is not None else 0
+    values = [base + x for x in _NEAR]
+    values += [x + d for x in landmarks for d in (0, -1, 1)]
+    values += [2 * x + d for x in landmarks for d in (0, -1)]
+    values += [base + x for x in _FAR]
+    if v.lo is None:
+        values = [x for y in values for x in (y, -y - 1)]
+    if v.hi is not None:
+        values += [v.hi, v.hi - 1, v.hi - 2]
+    inside = [x for x in dict.fromkeys(values) if (v.lo is None or x >= v.lo) and (v.hi is None or x <= v.hi)]
+    return inside or [base]
+
+
+def _points(choices: list[list[int]]) -> Iterator[tuple[int, ...]]:
+    """First all at equal places, then pseudo-random points that favour small values."""
+    if not choices:
+        yield ()
+        return
+    for place in (0, 1, 2, 3):
+        yield tuple([c[min(place, len(c) - 1)] for c in choices])
+    state = 12345
+    for number in range(100_000):
+        point = []
+        for c in choices:
+            state = (state * _MULTIPLIER + _INCREMENT) & 0xFFFFFFFFFFFFFFFF
+            limit = len(c) if number % 3 else min(len(c), 8)
+            point.append(c[(state >> 33) % limit])
+        yield tuple(point)

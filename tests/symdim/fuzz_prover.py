@@ -1,0 +1,57 @@
+"""The prover against brute force, for as long as wanted: `python -m tests.symdim.fuzz_prover --seconds 60 --seed 1`.
+
+Exit status 1 where an answer is wrong. A mismatch prints the statement and the assignment that shows it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+
+from symdim.testing import prove_text
+from tests.symdim.statements import Statement, statements, violation
+
+
+def wrong(statement: Statement, answer: bool | None, found: dict[str, int] | None, points: int) -> bool:
+    """Whether an answer contradicts brute force; a False without a violation gets a longer look."""
+    if answer is True:
+        return found is not None
+    return answer is False and found is None and violation(statement, 40 * points, seed=1) is None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--points", type=int, default=400)
+    parser.add_argument("--open", action="store_true", help="print what stays open")
+    options = parser.parse_args()
+    stop = time.monotonic() + options.seconds
+    seen: Counter[str] = Counter()
+    spent = []
+    seed = options.seed
+    while time.monotonic() < stop:
+        for statement in statements(seed, 50):
+            began = time.perf_counter()
+            answer = prove_text(*statement)
+            spent.append(time.perf_counter() - began)
+            found = violation(statement, options.points)
+            truth = "false" if found is not None else "true"
+            seen[f"{truth}: {answer}"] += 1
+            if wrong(statement, answer, found, options.points):
+                print("WRONG", answer, statement, found)
+                seen["wrong"] += 1
+            elif answer is None and options.open:
+                print("open ", truth, *statement, sep="  ")
+        seed += 1
+    spent.sort()
+    print(dict(sorted(seen.items())), f"seeds {options.seed}..{seed - 1}")
+    print(f"median {1e3 * spent[len(spent) // 2]:.2f} ms, mean {1e3 * sum(spent) / len(spent):.2f} ms, ", end="")
+    print(f"p99 {1e3 * spent[len(spent) * 99 // 100]:.1f} ms, worst {1e3 * spent[-1]:.0f} ms")
+    return 1 if seen["wrong"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
