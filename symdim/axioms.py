@@ -15,7 +15,7 @@ from itertools import combinations
 from math import gcd
 from typing import NamedTuple
 
-from symdim.bounds import bounds_of
+from symdim.bounds import bounds_of, linear_bounds
 from symdim.evaluate import postorder
 from symdim.expr import Expr, FloorDiv, Max, Mul
 from symdim.linear import System, refute
@@ -37,6 +37,7 @@ RANGE = "intervals of sums, products, quotients and maxima"
 LINEAR = "linear combination (Farkas)"
 _ROWS = 90  # products are added up to so many constraints
 _UNITS = 60
+_BRANCHES = 8  # of branch and bound in one linear system
 
 
 class Constraint(NamedTuple):
@@ -82,8 +83,8 @@ def constraints_of(hypotheses: list[Hypothesis]) -> list[Constraint]:
     return [Constraint(h.dim, h.reasons, h.relation == "==") for h in hypotheses if h.relation != "!="]
 
 
-def contradiction(constraints: list[Constraint], budget: Budget, branches: int) -> Reasons | None:
-    """The reasons of constraints that have no common solution; None when that is not shown."""
+def contradiction(constraints: list[Constraint], budget: Budget) -> tuple[Reasons | None, dict[Expr, int] | None]:
+    """(the reasons why some constraints have no common solution, None), or (None, a solution over units or None)."""
     system = System()
     index: dict[Expr, int] = {}
     reasons: list[Reasons] = []
@@ -97,10 +98,10 @@ def contradiction(constraints: list[Constraint], budget: Budget, branches: int) 
         g = gcd(*terms.values())
         if g == 0:
             if const < 0 or (exact and const):
-                return why
+                return why, None
             continue
         if exact and const % g:
-            return why
+            return why, None
         least = -(const // g)
         key = tuple(sorted([(index[u], k // g) for u, k in terms.items()]))
         place = rows.get(key)
@@ -114,12 +115,14 @@ def contradiction(constraints: list[Constraint], budget: Budget, branches: int) 
             reasons[place] |= why
             system.restrict(place, lower, upper)
             if lower is not None and upper is not None and lower > upper:
-                return reasons[place]
+                return reasons[place], None
     budget.spend(len(rows))
-    used = refute(system, budget, branches)
+    used = refute(system, budget, _BRANCHES)
     if used is None:
-        return None
-    return frozenset((LINEAR,)).union(*[reasons[v] for v, _ in used])
+        if system.fractional() is not None:
+            return None, None
+        return None, {unit: system.value(v)[0] // system.value(v)[1] for unit, v in index.items()}
+    return frozenset((LINEAR,)).union(*[reasons[v] for v, _ in used]), None
 
 
 def nonlinear(dims: list[Dim]) -> set[Expr]:
@@ -145,7 +148,7 @@ def products(given: list[Constraint], laws: list[Constraint], atoms: list[Expr],
             return
         units = nonlinear([dim])
         new = units - known
-        lo, _ = bounds_of(dim)
+        lo, _ = linear_bounds(*terms_of(dim))  # all that the linear system knows of a sum by itself
         if (
             (lo is not None and lo >= 0 and not constraint.exact)
             or len(new) > most_new
@@ -163,13 +166,15 @@ def products(given: list[Constraint], laws: list[Constraint], atoms: list[Expr],
         for d in divisors:
             if divisor_is_positive(d):
                 enter(Constraint(multiply(c.dim, d), c.reasons | {PRODUCT}, c.exact), _UNITS)
-    squares(sorted(factors, key=order), degree, enter)
+    squared = {a: None for u in sorted(known, key=order) for a, e in powers_of(u).items() if e > 1}
     rounds = [*given, *laws]
     for most_new in (0, 1, 2):
         for c in rounds:
             for f in multipliers:
                 enter(Constraint(multiply(c.dim, f), c.reasons | {PRODUCT}, c.exact), most_new)
         rounds = [*given, *laws, *found]
+        if most_new == 0:
+            squares(list(squared), degree, enter)
     for a, b in combinations(given, 2):
         enter(Constraint(multiply(a.dim, b.dim), a.reasons | b.reasons | {PRODUCT}, a.exact or b.exact), 2)
     return found

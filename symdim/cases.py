@@ -15,7 +15,7 @@ from symdim.bounds import bounds_of
 from symdim.evaluate import postorder
 from symdim.expr import Expr, FloorDiv, Max
 from symdim.hypotheses import Contradiction, Hypothesis, Problem
-from symdim.monomial import terms_of
+from symdim.monomial import powers_of, terms_of
 from symdim.order import order
 from symdim.polynomial import multiply, subtract
 from symdim.variable import Var
@@ -44,9 +44,9 @@ def splits(problem: Problem, modulus: int) -> Iterator[tuple[int, list[Problem]]
     signed = [a for a in atoms if isinstance(a, Var) and a.lo is None and (a.hi is None or a.hi >= 0)]
     for v in signed:
         yield 2, _by_sign(problem, v)
-    for v, m in _moduli(atoms):
+    for leaf, m in _moduli(atoms):
         if m <= modulus:
-            yield m, _by_residue(problem, v, m)
+            yield m, _by_residue(problem, leaf, m)
     for atom in atoms:
         lo, hi = bounds_of(atom)
         if lo is not None and hi is not None and hi - lo < _VALUES and not isinstance(atom, Max):
@@ -94,52 +94,72 @@ def _by_sign(problem: Problem, v: Var) -> list[Problem]:
     return [_replaced(problem, {v: up}, reasons, []), _replaced(problem, {v: -1 - down}, reasons, [])]
 
 
-def _by_residue(problem: Problem, v: Var, m: int) -> list[Problem]:
+def _by_residue(problem: Problem, v: Expr, m: int) -> list[Problem]:
     reasons: Reasons = frozenset((RESIDUE,))
+    least, most = bounds_of(v)
     result = []
     for r in range(m):
-        lo = None if v.lo is None else -((r - v.lo) // m)
-        hi = None if v.hi is None else (v.hi - r) // m
+        lo = None if least is None else -((r - least) // m)
+        hi = None if most is None else (most - r) // m
         if lo is not None and hi is not None and lo > hi:
             continue
-        k = problem.fresh(v.name, lo, hi)
-        result.append(_replaced(problem, {v: m * k + r}, reasons, []))
+        value = m * problem.fresh(v.name if isinstance(v, Var) else "q", lo, hi) + r
+        result.append(_replaced(problem, {v: value}, reasons, _defining(v, value, reasons)))
     return result
+
+
+def _defining(atom: Expr, value: Dim, reasons: Reasons) -> list[Hypothesis]:
+    """What `atom == value` says of the parts of the atom."""
+    if isinstance(atom, FloorDiv) and divisor_is_positive(atom.parts[1]):
+        n, d = atom.parts
+        rest = subtract(n, multiply(d, value))
+        return [Hypothesis(rest, ">=", reasons), Hypothesis(subtract(subtract(d, 1), rest), ">=", reasons)]
+    if isinstance(atom, Max):
+        return [Hypothesis(subtract(value, part), ">=", reasons) for part in atom.parts]
+    return []
 
 
 def _by_value(problem: Problem, atom: Expr, lo: int, hi: int) -> list[Problem]:
     reasons: Reasons = frozenset((VALUE,))
     result = []
     for value in range(lo, hi + 1):
-        more = []
-        if isinstance(atom, FloorDiv):
-            n, d = atom.parts
-            if not divisor_is_positive(d):
-                return [problem]
-            rest = subtract(n, multiply(d, value))
-            more = [Hypothesis(rest, ">=", reasons), Hypothesis(subtract(subtract(d, 1), rest), ">=", reasons)]
-        result.append(_replaced(problem, {atom: value}, reasons, more))
+        result.append(_replaced(problem, {atom: value}, reasons, _defining(atom, value, reasons)))
     return result
 
 
-def _moduli(atoms: list[Expr]) -> list[tuple[Var, int]]:
-    """(v, m) where v := m*k + r turns the divisions by numbers that v occurs in into polynomials; smallest m first."""
+def _moduli(atoms: list[Expr]) -> list[tuple[Expr, int]]:
+    """(v, m) where v := m*k + r turns the divisions by numbers that v occurs in into polynomials; smallest m first.
+
+    A maximum or a division by an expression counts as a variable.
+    """
+    moduli: dict[Expr, int] = {}
     periods: dict[Expr, int] = {}
-    moduli: dict[Var, int] = {}
     for atom in sorted(atoms, key=lambda a: a.height):
-        if not isinstance(atom, FloorDiv):
+        if not _by_number(atom):
             continue
-        n, c = atom.parts
-        if not isinstance(n, Expr) or not isinstance(c, int):
-            continue
-        inner = 1
-        for node in postorder(n):
-            inner = lcm(inner, periods.get(node, 1))
-        period = periods[atom] = c * inner
-        terms, _ = terms_of(n)
-        for node in postorder(n):
-            if isinstance(node, Var):
-                linear = inner == 1 and node in terms and not any(node in postorder(u) for u in terms if u is not node)
-                m = c // gcd(c, terms[node]) if linear else period
-                moduli[node] = lcm(moduli.get(node, 1), m)
+        leaves, inner = _leaves(atom.parts[0], periods)  # type: ignore[index]
+        c = atom.parts[1]  # type: ignore[index]
+        periods[atom] = c * inner
+        for v, k in leaves.items():
+            moduli[v] = lcm(moduli.get(v, 1), c * inner // (gcd(c, k) if inner == 1 else 1))
     return sorted(((v, m) for v, m in moduli.items() if m > 1), key=lambda p: (p[1], order(p[0])))
+
+
+def _by_number(atom: Expr) -> bool:
+    return isinstance(atom, FloorDiv) and isinstance(atom.parts[1], int)
+
+
+def _leaves(numerator: Dim, periods: dict[Expr, int]) -> tuple[dict[Expr, int], int]:
+    """What a numerator varies with, each with the common divisor of its coefficients, and the period of the rest."""
+    leaves: dict[Expr, int] = {}
+    inner = 1
+    stack: list[Dim] = [numerator]
+    while stack:
+        for unit, k in terms_of(stack.pop())[0].items():
+            for atom in powers_of(unit):
+                if _by_number(atom):
+                    inner = lcm(inner, periods[atom])
+                    stack.append(atom.parts[0])  # type: ignore[index]
+                else:
+                    leaves[atom] = gcd(leaves.get(atom, 0), k if unit is atom else 1)
+    return leaves, inner

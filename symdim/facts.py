@@ -138,7 +138,7 @@ class Facts:
         ['n >= 5', 'n <= m', 'm == 3']
         """
         if not self._checked:
-            from symdim.search import refuted
+            from symdim.search import Found, Search
             from symdim.variable import Scope
 
             hypotheses = self.hypotheses()
@@ -147,8 +147,9 @@ class Facts:
                 if isinstance(h.dim, Expr):
                     variables.update({v: v for v in variables_of(h.dim)})
             try:
-                reasons = refuted(Problem(hypotheses, variables, Scope()), Budget(_BUDGET))
-            except OutOfBudget:
+                problem = Problem(hypotheses, variables, Scope())
+                reasons = Search(problem, Budget(_BUDGET)).refuted(problem)
+            except (Found, OutOfBudget):
                 reasons = None
             listed = list(self._facts.values())
             self._contradiction = (

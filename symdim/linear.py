@@ -168,7 +168,7 @@ class System:
 
 
 def refute(system: System, budget: Budget, branches: int) -> frozenset[Bound] | None:
-    """The bounds that contradict each other over the integers; None when that is not shown.
+    """The bounds that contradict each other over the integers; None when that is not shown, see `fractional`.
 
     Branch and bound: where a variable's value x is no integer, v <= floor(x) and v >= floor(x) + 1 are refuted each.
     """

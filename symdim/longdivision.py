@@ -100,7 +100,7 @@ def without_common_factors(n: Dim, d: Expr) -> tuple[Dim, Dim]:
 
 
 def with_coprime_numbers(n: Dim, d: Expr) -> tuple[Dim, Expr]:
-    """(n', d') with n/d == n'/d' and d == 0 exactly where d' == 0: no common number, and d' starts with a positive one."""
+    """(n', d') with n/d == n'/d' and d == 0 where d' == 0: no common number, a positive first coefficient in d'."""
     (terms, const), (d_terms, d_const) = terms_of(n), terms_of(d)
     g = gcd(const, d_const, *terms.values(), *d_terms.values())
     if d_terms[leading(d_terms)] < 0:

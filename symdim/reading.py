@@ -180,7 +180,7 @@ def _minimum(unit: Expr, coefficient: int, atom: Max) -> Pattern:
 
 
 def _candidates(unit: Expr, terms: Terms, const: int) -> list[Pattern]:
-    """The patterns found at one term, those that leave the least first."""
+    """The patterns found at one term: those that leave the least first, then those with the least constant inside."""
     coefficient = terms.get(unit, 0)
     found: list[Pattern] = []
     for atom in powers_of(unit) if coefficient else ():
@@ -189,7 +189,7 @@ def _candidates(unit: Expr, terms: Terms, const: int) -> list[Pattern]:
         elif type(atom) is FloorDiv and atom.terms is None:
             found += _remainders(unit, coefficient, atom, terms)
     found = [p for p in found if p.within(terms) and (p.unit or p.const == const or not p.rigid())]
-    return sorted(found, key=lambda p: (abs(const - p.const), p.left_of(terms), p.coefficient < 0))
+    return sorted(found, key=lambda p: (p.left_of(terms), abs(p.operands[0][1]), p.coefficient < 0))
 
 
 def _compound(terms: Terms, size: int = 0) -> list[Expr]:

@@ -3,98 +3,127 @@
 from __future__ import annotations
 
 from symdim.axioms import Constraint, atoms_of, axioms, constraints_of, contradiction, nonlinear, products
-from symdim.budget import Budget
 from symdim.cases import splits
 from symdim.elimination import solved
 from symdim.hypotheses import Contradiction, Hypothesis, Problem
 from symdim.polynomial import add, scale
 from symdim.variable import Var
+from symdim.witness import satisfies, translated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from symdim.budget import Budget
     from symdim.expr import Expr
     from symdim.hypotheses import Reasons
+    from symdim.witness import Assignment
 
 _DEPTH = 7  # nested case distinctions
 _CASES = 512  # cases in all along one branch
 _MODULUS = 256
-_BRANCHES = 6  # of branch and bound in one linear system
 
 
-def refuted(problem: Problem, budget: Budget) -> Reasons | None:
-    """The reasons why the hypotheses cannot all hold; None when that is not shown. Raises `OutOfBudget`."""
-    return _refuted(problem, budget, _DEPTH, _CASES)
+class Found(Exception):  # noqa: N818
+    """An assignment that satisfies all hypotheses turned up on the way."""
+
+    def __init__(self, values: Assignment) -> None:
+        super().__init__(values)
+        self.values = values
 
 
-def _refuted(problem: Problem, budget: Budget, depth: int, cases: int) -> Reasons | None:
-    budget.spend()
-    try:
-        problem = solved(problem, budget)
-        if not problem.hypotheses:
+class Search:
+    """One attempt to refute the hypotheses of a problem."""
+
+    __slots__ = ("budget", "original")
+
+    def __init__(self, original: Problem, budget: Budget) -> None:
+        self.original = original
+        self.budget = budget
+
+    def refuted(self, problem: Problem) -> Reasons | None:
+        """The reasons why the hypotheses cannot all hold; None when that is not shown.
+
+        Raises `Found` with an assignment that satisfies the original problem, and `OutOfBudget`.
+        """
+        return self._refuted(problem, _DEPTH, _CASES)
+
+    def _refuted(self, problem: Problem, depth: int, cases: int) -> Reasons | None:
+        self.budget.spend()
+        try:
+            problem = solved(problem, self.budget)
+            if not problem.hypotheses:
+                return None
+            found = self._by_linear(problem)
+        except Contradiction as contradicted:
+            return contradicted.reasons
+        if found is None and depth:
+            for count, alternatives in splits(problem, min(cases, _MODULUS)):
+                if count <= cases:
+                    found = self._by_cases(alternatives, depth - 1, cases // max(count, 1))
+                    if found is not None or depth < _DEPTH:
+                        break
+        return found
+
+    def _by_cases(self, alternatives: list[Problem], depth: int, cases: int) -> Reasons | None:
+        reasons: Reasons = frozenset()
+        for problem in alternatives:
+            found = self._refuted(problem, depth, cases)
+            if found is None:
+                return None
+            reasons |= found
+        return reasons
+
+    def _by_linear(self, problem: Problem) -> Reasons | None:
+        """A contradiction of linear constraints over units, first without and then with their products."""
+        reasons: Reasons = frozenset()
+        for side in one_sided(problem):
+            found = self._linear(side)
+            if found is None:
+                found = self._with_products(side)
+            if found is None:
+                return None
+            reasons |= found
+        return reasons
+
+    def _linear(self, problem: Problem) -> Reasons | None:
+        given = constraints_of(problem.hypotheses)
+        laws = axioms(atoms_of([c.dim for c in given]))
+        found, model = contradiction([*given, *laws], self.budget)
+        if found is None and model is not None:
+            self._try(problem, model)
+        return found
+
+    def _with_products(self, problem: Problem) -> Reasons | None:
+        try:
+            problem = shifted(problem).checked()
+        except Contradiction as contradicted:
+            return contradicted.reasons
+        given: list[Constraint] = constraints_of(problem.hypotheses)
+        atoms = atoms_of([c.dim for c in given])
+        laws = axioms(atoms)
+        if not nonlinear([c.dim for c in (*given, *laws)]):
             return None
-        found = by_linear(problem, budget)
-    except Contradiction as contradicted:
-        return contradicted.reasons
-    if found is None and depth:
-        for count, alternatives in splits(problem, min(cases, _MODULUS)):
-            if count <= cases:
-                found = _by_cases(alternatives, budget, depth - 1, cases // max(count, 1))
-                if found is not None or depth < _DEPTH:
-                    break
-    return found
+        more = products(given, laws, atoms, self.budget)
+        found, model = contradiction([*given, *laws, *more], self.budget)
+        if found is None and model is not None:
+            self._try(problem, model)
+        return found
+
+    def _try(self, problem: Problem, model: dict[Expr, int]) -> None:
+        """Raise `Found` if the variables' values in a solution of the constraints are one of the original problem."""
+        values = {unit: value for unit, value in model.items() if isinstance(unit, Var)}
+        found = translated(self.original, problem, values)
+        if found is not None and satisfies(found, self.original.hypotheses):
+            raise Found(found)
 
 
-def _by_cases(alternatives: list[Problem], budget: Budget, depth: int, cases: int) -> Reasons | None:
-    reasons: Reasons = frozenset()
-    for problem in alternatives:
-        found = _refuted(problem, budget, depth, cases)
-        if found is None:
-            return None
-        reasons |= found
-    return reasons
-
-
-def by_linear(problem: Problem, budget: Budget) -> Reasons | None:
-    """A contradiction of linear constraints over units, first without and then with their products."""
-    reasons: Reasons = frozenset()
-    for branch in _one_sided(problem):
-        found = _linear(branch, budget)
-        if found is None:
-            found = _with_products(branch, budget)
-        if found is None:
-            return None
-        reasons |= found
-    return reasons
-
-
-def _one_sided(problem: Problem) -> list[Problem]:
+def one_sided(problem: Problem) -> list[Problem]:
     """The problem with its first `e != 0` as e >= 1 and as e <= -1."""
     for i, (dim, relation, reasons) in enumerate(problem.hypotheses):
         if relation == "!=":
             rest = problem.hypotheses[:i] + problem.hypotheses[i + 1 :]
             sides = [Hypothesis(add(scale(dim, sign), -1), ">=", reasons) for sign in (1, -1)]
-            return [Problem([side, *rest], {}, problem.scope, problem.serial) for side in sides]
+            return [Problem([side, *rest], problem.solution, problem.scope, problem.serial) for side in sides]
     return [problem]
-
-
-def _linear(problem: Problem, budget: Budget) -> Reasons | None:
-    given = constraints_of(problem.hypotheses)
-    laws = axioms(atoms_of([c.dim for c in given]))
-    return contradiction([*given, *laws], budget, _BRANCHES)
-
-
-def _with_products(problem: Problem, budget: Budget) -> Reasons | None:
-    try:
-        problem = shifted(problem).checked()
-    except Contradiction as contradicted:
-        return contradicted.reasons
-    given: list[Constraint] = constraints_of(problem.hypotheses)
-    atoms = atoms_of([c.dim for c in given])
-    laws = axioms(atoms)
-    if not nonlinear([c.dim for c in (*given, *laws)]):
-        return None
-    more = products(given, laws, atoms, budget)
-    return contradiction([*given, *laws, *more], budget, _BRANCHES)
 
 
 def shifted(problem: Problem) -> Problem:

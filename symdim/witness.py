@@ -57,16 +57,23 @@ def witness(original: Problem, reduced: Problem, budget: Budget, first: int, las
         budget.spend()
         values = dict(zip(variables, point, strict=True))
         if satisfies(values, reduced.hypotheses):
-            found = {}
-            for v, dim in original.solution.items():
-                value = valued(reduced.solution.get(v, dim), values)
-                if value is None:
-                    break
-                found[v] = value
-            else:
-                if satisfies(found, original.hypotheses):
-                    return found
+            found = translated(original, reduced, values)
+            if found is not None and satisfies(found, original.hypotheses):
+                return found
     return None
+
+
+def translated(original: Problem, reduced: Problem, values: Assignment) -> Assignment | None:
+    """The original variables' values for values of the reduced problem's; variables without one are at their bound."""
+    dims = list(reduced.solution.values())
+    complete = {v: v.lo if v.lo is not None else min(0, v.hi or 0) for v in _variables(dims)} | values
+    found: Assignment = {}
+    for v in original.solution:
+        value = valued(reduced.solution[v], complete)
+        if value is None:
+            return None
+        found[v] = value
+    return found
 
 
 def _variables(dims: Iterable[Dim]) -> list[Var]:

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from symdim import Scope, Var, ceildiv, maximum, minimum
+from symdim.bounds import greatest, meet, power, quotient, times
+
+scope = Scope()
+N, K = scope.var("N"), scope.var("K", 0, 10)
+INTERVALS = [(lo, hi) for lo in (None, -3, 0, 2) for hi in (None, -2, 0, 3) if lo is None or hi is None or lo <= hi]
+
+
+def members(interval):
+    lo, hi = interval
+    return range(-6 if lo is None else lo, 7 if hi is None else hi + 1)
+
+
+def encloses(interval, value):
+    lo, hi = interval
+    return (lo is None or lo <= value) and (hi is None or value <= hi)
+
+
+@pytest.mark.parametrize("a, b", list(product(INTERVALS, repeat=2)))
+def test_interval_arithmetic_is_exact(a, b):
+    products = [x * y for x in members(a) for y in members(b)]
+    lo, hi = times(a, b)
+    assert all(encloses((lo, hi), p) for p in products)
+    assert lo is None or lo == min(products)
+    assert hi is None or hi == max(products)
+    if None not in (*a, *b):
+        assert None not in (lo, hi)
+    both = [x for x in members(a) if x in members(b)]
+    assert all(encloses(meet(a, b), x) for x in both)
+    assert all(encloses(greatest([a, b]), max(x, y)) for x in members(a) for y in members(b))
+
+
+@pytest.mark.parametrize("a", INTERVALS)
+def test_powers_and_quotients(a):
+    for k in (1, 2, 3, 4):
+        values = [x**k for x in members(a)]
+        lo, hi = power(a, k)
+        assert all(encloses((lo, hi), v) for v in values)
+        assert lo is None or lo == min(values)
+        assert hi is None or hi == max(values)
+    for d in ((1, 1), (1, None), (2, 5), (3, None)):
+        values = [x // y for x in members(a) for y in members(d)]
+        assert all(encloses(quotient(a, d), v) for v in values)
+    assert quotient(a, (0, 5)) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "dim, bounds",
+    [
+        (N + 3, (4, None)),
+        (3 - 2 * K, (-17, 3)),
+        (N * K, (0, None)),
+        (K * K - K, (-10, 100)),
+        (K // 3, (0, 3)),
+        ((K - 5) // 3, (-2, 1)),
+        ((K + 1) // 2, (0, 5)),
+        (K % 4, (0, 3)),
+        (K % (N + 1), (0, 10)),
+        (N % K, (None, None)),
+        (N // K, (None, None)),
+        (N % 4 + K, (0, 13)),
+        (-N % 4, (0, 3)),
+        (maximum(N, K), (1, None)),
+        (minimum(N, K), (0, 10)),
+        (minimum(N, 5) * K, (0, 50)),
+        (ceildiv(K, 4), (0, 3)),
+        (N - N // 2, (1, None)),
+        (Var.fresh("n", 2, at_most=K), (2, 10)),
+    ],
+    ids=lambda x: str(x),
+)
+def test_bounds_of_a_dimension(dim, bounds):
+    assert dim.bounds() == bounds
+
+
+def test_huge_powers_have_cheap_bounds():
+    big = scope.var("big", 2, 9) ** 10**9
+    lo, hi = big.bounds()
+    assert lo <= 2**4096
+    assert hi is None

@@ -1,0 +1,273 @@
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+from fractions import Fraction
+
+import pytest
+
+from symdim import (
+    Add,
+    BoundsError,
+    Const,
+    DivisionByZero,
+    Expr,
+    FloorDiv,
+    Max,
+    Min,
+    Mod,
+    Mul,
+    Scope,
+    SymdimError,
+    UnboundName,
+    Var,
+    maximum,
+    minimum,
+    product,
+    total,
+)
+from symdim.expr import clear_caches
+
+N, M, H = Var("N"), Var("M"), Var("H")
+
+CLASSES = [
+    (N, Var, ()),
+    (N + 3, Add, (N, 3)),
+    (5 - N, Add, (5, -N)),
+    (2 * N, Mul, (2, N)),
+    (-N, Mul, (-1, N)),
+    (3 * M * N**2, Mul, (3, M, N, N)),
+    (H // 2, FloorDiv, (H, 2)),
+    ((H + 1) // 2, FloorDiv, (H + 1, 2)),
+    (H // N, FloorDiv, (H, N)),
+    (H % 4, Mod, (H, 4)),
+    (H % N, Mod, (H, N)),
+    (-H % 4, Mod, (-H, 4)),
+    (-H % N, Mod, (-H, N)),
+    (H // 2 % 4, Mod, (H // 2, 4)),
+    ((H + 1) // 2 % 4, Mod, ((H + 1) // 2, 4)),
+    (7 % N, Mod, (7, N)),
+    (maximum(N, 3), Max, (N, 3)),
+    (minimum(N, 3), Min, (N, 3)),
+    (minimum(N, M, H), Min, (H, M, N)),
+    (-minimum(N, 3), Mul, (-1, minimum(N, 3))),
+    (2 * (H % 4), Mul, (2, H % 4)),
+    (M * minimum(N, 3), Mul, (M, minimum(N, 3))),
+    (N + H % 4, Add, (H % 4, N)),
+    (N - H % 4 + minimum(M, 8) + 1, Add, (minimum(M, 8), -(H % 4), N, 1)),
+]
+
+
+@pytest.mark.parametrize("dim, kind, args", CLASSES, ids=lambda x: str(x))
+def test_class_and_args(dim, kind, args):
+    assert type(dim) is kind
+    assert tuple(a.value if isinstance(a, Const) else a for a in dim.args) == args
+
+
+def test_matching():
+    match N + H % 4:
+        case Add((Mod((x, Const(k))), y)):
+            assert (x, k, y) == (H, 4, N)
+        case _:
+            pytest.fail("no match")
+
+
+def test_sizes_that_collapse_are_ints():
+    for dim, value in ((N - N, 0), (N - N + 3, 3), (0 * N, 0), (N**0, 1), (N // N, 1), (maximum(1, 4), 4)):
+        assert type(dim) is int
+        assert dim == value
+
+
+def test_int_on_either_side():
+    assert 3 + N is N + 3
+    assert 3 - N is -(N - 3)
+    assert 3 * N is N * 3
+    assert str(7 // N) == "7//N"
+    assert str(7 % N) == "7 % N"
+    assert divmod(H, 4) == (H // 4, H % 4)
+    assert divmod(7, N) == (7 // N, 7 % N)
+    assert Const(3) + N is N + 3
+
+
+@pytest.mark.parametrize("other", [True, 1.0, Fraction(1), "1", None, [1]], ids=repr)
+def test_other_operands_are_refused(other):
+    assert N + 1 is not None  # (N, 1) is remembered, and 1 == True == 1.0
+    for operator in (
+        "__add__",
+        "__sub__",
+        "__mul__",
+        "__floordiv__",
+        "__mod__",
+        "__radd__",
+        "__rsub__",
+        "__rfloordiv__",
+    ):
+        assert getattr(N, operator)(other) is NotImplemented
+    with pytest.raises(TypeError):
+        N + other
+    with pytest.raises(TypeError):
+        total([N, other])
+    with pytest.raises(TypeError):
+        maximum(N, other)
+
+
+def test_what_is_not_defined():
+    with pytest.raises(TypeError):
+        N / 2
+    with pytest.raises(TypeError, match="at_least"):
+        N < 3  # noqa: B015
+    with pytest.raises(SymdimError):
+        N**-1
+    with pytest.raises(TypeError):
+        Add(N, 1)
+    with pytest.raises(DivisionByZero):
+        N // 0
+    with pytest.raises(ZeroDivisionError):
+        N % 0
+
+
+def test_evaluate():
+    dim = H // 2 * N + H % 3
+    assert dim.evaluate(H=7, N=2) == 7
+    assert dim.evaluate({"H": 7, N: 2}) == 7
+    assert dim.evaluate(H=7) is 3 * N + 1
+    assert dim.evaluate(H=7, N=2, unused=0) == 7
+    assert dim.to_int(H=7, N=2) == 7
+    with pytest.raises(UnboundName) as caught:
+        dim.to_int(H=7)
+    assert caught.value.names == ("N",)
+    with pytest.raises(BoundsError, match="'N' is in 1"):
+        dim.evaluate(N=0)
+    for bad in (True, 2.0, "2"):
+        with pytest.raises(TypeError):
+            dim.evaluate(H=7, N=bad)
+    K = Scope().var("K", 0)
+    with pytest.raises(DivisionByZero):
+        (N // K).evaluate(N=4, K=0)
+    with pytest.raises(DivisionByZero):
+        (N // K).evaluate(K=0)
+
+
+def test_substitute():
+    dim = H // 2 + N
+    assert dim.substitute({"H": N, "N": H}) is N // 2 + H
+    assert dim.substitute({H: 2 * M}) is M + N
+    assert dim.substitute({"H": 4, "N": 1}) == 3
+    assert dim.substitute({}) is dim
+    with pytest.raises(BoundsError):
+        dim.substitute({"N": -M})
+    assert (maximum(N, M) * (N + 1)).substitute({"M": N}) is N**2 + N
+
+
+def test_variables_of_an_expression():
+    dim = N * M + H // 2 + 1
+    assert dim.free_symbols() == {"N", "M", "H"}
+    assert dim.variables() == (M, N, H)
+
+
+def test_many_terms_in_linear_time():
+    sizes = [Var(f"d{i}") for i in range(2000)]
+    whole = total(sizes)
+    assert whole is total(reversed(sizes))
+    assert whole.evaluate(dict.fromkeys(sizes, 2)) == 4000
+    assert product(sizes).evaluate(dict.fromkeys(sizes, 1)) == 1
+
+
+def test_variables_and_scopes():
+    assert Var("N") is N
+    assert Var("N", 1) is N
+    with pytest.raises(BoundsError):
+        Var("N", 0)
+    with pytest.raises(BoundsError):
+        Var("N", hi=7)
+    left, right = Scope(), Scope()
+    a, b = left.var("a", 2, 9), right.var("a", 2, 9)
+    assert a is left.var("a")
+    assert a is not b
+    assert a - b is not 0  # noqa: F632
+    assert (a.lo, a.hi, a.name) == (2, 9, "a")
+    for lo, hi in ((-1, None), (3, 2)):
+        with pytest.raises(BoundsError):
+            Scope().var("x", lo, hi)
+    with pytest.raises(TypeError):
+        Var(3)
+    fresh = Var.fresh("nnz", at_most=3 * a, origin="NonZero")
+    assert (fresh.lo, fresh.hi, fresh.origin) == (0, 27, "NonZero")
+    assert Var.fresh("nnz") is not fresh
+
+
+def test_bounds_of_a_forgotten_name_are_forgotten():
+    dim = Var("forgotten", 4) + 1
+    with pytest.raises(BoundsError):
+        Var("forgotten", 5)
+    del dim
+    assert Var("forgotten", 5).lo == 5
+
+
+ROUND_TRIPS = [
+    N,
+    2 * N + 1,
+    maximum(H // 2 % 4, N * M) // (N + 1),
+    Scope().var("N", 0, 5) + N,
+    Var.fresh("k", at_most=2 * N, origin=("NonZero", 0)) // 3,
+    Const(4),
+]
+
+
+@pytest.mark.parametrize("dim", ROUND_TRIPS, ids=str)
+def test_copies_are_the_same_object(dim):
+    assert copy.copy(dim) is dim
+    assert copy.deepcopy([dim])[0] is dim
+    assert pickle.loads(pickle.dumps(dim)) is dim
+
+
+def test_scopes_keep_identity():
+    scope = Scope()
+    v = scope.var("v")
+    assert pickle.loads(pickle.dumps(scope)).var("v") is v
+    assert copy.deepcopy(scope) is scope
+
+
+def test_pickle_in_another_process():
+    dim = maximum(H // 2, Var.fresh("k", 0, 9)) * N
+    data = pickle.dumps((dim, dim.variables()))
+    code = f"import pickle, sys; d, v = pickle.loads({data!r}); print(d, [x.lo for x in v], d.evaluate(H=8, k=9, N=2))"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env={"PYTHONPATH": ":".join(sys.path)}, capture_output=True, text=True
+    )
+    assert ran.stdout.split("] ")[1:] == ["18\n"], ran.stderr
+    assert ran.stdout.startswith(str(dim))
+
+
+def deep(levels: int) -> Expr:
+    x, y = Var("x"), Var("y")
+    dim = x
+    for i in range(levels):
+        dim = maximum(dim + y, 2 * x + i) // 3
+    return dim
+
+
+def test_depth_is_no_limit():
+    levels = 5_000
+    dim = deep(levels)
+    value = 4
+    for i in range(levels):
+        value = max(value + 5, 8 + i) // 3
+    assert dim.evaluate(x=4, y=5) == value
+    assert deep(levels) is dim
+    assert dim.substitute({"x": Var("z")}).free_symbols() == {"y", "z"}
+    assert dim.bounds()[0] is not None
+    assert pickle.loads(pickle.dumps(dim)) is dim
+    clear_caches()
+    del dim
+
+
+def test_a_long_chain_is_printed_and_freed():
+    dim = Var("x")
+    for _ in range(3000):
+        dim = maximum(dim, 5) // (Var("y") + 1) + Var("x")
+    assert str(dim).count("max") == 3000
+    clear_caches()
+    del dim

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import gc
+from random import Random
+from threading import Barrier, Thread
+
+import pytest
+
+from symdim import Expr, Scope, Var, clear_caches, interning, maximum, variable
+from symdim.expr import CACHE_SIZE, _sums
+from symdim.interning import live_nodes
+from tests.symdim.test_canonical import built, expressions, point_in
+
+
+def test_equal_expressions_are_one_object():
+    scope = Scope()
+    x, y = scope.var("x"), scope.var("y")
+    assert (x + y) * (x - y) is x * x - y * y
+    assert hash(x + y) == hash(y + x)
+    assert len({x + y, y + x, x + y + 0}) == 1
+
+
+def test_nodes_die_with_their_last_holder():
+    clear_caches()
+    gc.collect()
+    before = live_nodes()
+    held = [maximum(Var(f"die{i}") // 3, 7) * Var(f"die{i}") for i in range(500)]
+    clear_caches()
+    assert live_nodes() >= before + 1500
+    del held
+    assert live_nodes() <= before
+
+
+def test_nothing_is_kept_for_ever():
+    scope = Scope()
+    clear_caches()
+    before = live_nodes()
+    for i in range(3 * CACHE_SIZE):
+        scope.var(f"v{i}") + 1
+    assert len(_sums) <= CACHE_SIZE
+    assert len(interning._table) <= before + 4 * CACHE_SIZE
+    assert len(scope._vars) <= 3 * CACHE_SIZE
+    clear_caches()
+    assert live_nodes() <= before
+    scopes = len(Scope._live)
+    for _ in range(100):
+        Var.fresh("n")
+    assert len(Scope._live) <= scopes + 1
+
+
+def test_threads_build_one_object():
+    names = [f"t{i}" for i in range(60)]
+    scope = Scope()
+    start = Barrier(4)
+    results: list[list[Expr]] = [[] for _ in range(4)]
+
+    def work(mine):
+        start.wait()
+        for name in names:
+            v = scope.var(name)
+            mine.append((v + 3) * (v // 2 + maximum(v, 7)))
+
+    for _ in range(10):
+        for mine in results:
+            mine.clear()
+        clear_caches()
+        threads = [Thread(target=work, args=(mine,)) for mine in results]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for found in zip(*results, strict=True):
+            assert len(set(found)) == 1
+
+
+@pytest.fixture
+def crowded(monkeypatch):
+    """Fingerprints with 8 values only, so that most nodes collide."""
+    clear_caches()
+    gc.collect()
+    mixed = interning.mixed
+    monkeypatch.setattr(interning, "PRIME", 7)
+    for module in (interning, variable):
+        monkeypatch.setattr(module, "mixed", lambda x: mixed(x) % 6 + 1)
+    for name in ("polynomial", "monomial"):
+        monkeypatch.setattr(__import__(f"symdim.{name}", fromlist=[name]), "PRIME", 7)
+    yield
+    clear_caches()
+    gc.collect()
+
+
+@pytest.mark.usefixtures("crowded")
+def test_colliding_fingerprints_are_told_apart():
+    random = Random(3)
+    held = []
+    for raw, dim, bounds, variables in expressions(5, 300):
+        held.append(dim)
+        assert built(raw, variables, 0) == dim
+        for _ in range(5):
+            point = {name: point_in(random, *bounds[name]) for name in "xyz"}
+            try:
+                expected = built(raw, point, 1)
+            except ZeroDivisionError:
+                continue
+            at = {variables[name]: value for name, value in point.items()}
+            assert (dim.evaluate(at) if isinstance(dim, Expr) else dim) == expected
+    assert interning._crowded

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import pytest
+
+from symdim import Scope, Var, ceildiv, maximum, minimum, total
+from symdim.text import quoted, to_text
+from symdim.variable import make_variable
+
+scope = Scope()
+N, H, B, S = (scope.var(name) for name in "NHBS")
+K = scope.var("K", 0)
+X = make_variable(scope, "X", None, None)
+LONG = scope.var("seq len")
+
+TEXTS = [
+    (N, "N"),
+    (N + 1, "N + 1"),
+    (3 * N, "3*N"),
+    (-N, "-N"),
+    (5 - N, "5 - N"),
+    (-N - H, "-H - N"),
+    (-N - 5, "-N - 5"),
+    (H - 2 * N + 3, "H - 2*N + 3"),
+    (N - H, "N - H"),
+    (S * B, "B*S"),
+    (N**2 * 3 + N, "3*N**2 + N"),
+    (B + S * B + 7, "B*S + B + 7"),
+    (H // 2, "H//2"),
+    ((H + 1) // 2, "(H + 1)//2"),
+    ((H - 1) // 2 + 1, "(H + 1)//2"),
+    (2 * H // 3, "H - (H + 2)//3"),
+    (B * S // 3, "B*S//3"),
+    (3 * (H // 2), "3*(H//2)"),
+    (H // N, "H//N"),
+    (H // (2 * N), "H//(2*N)"),
+    (H // N**2, "H//N**2"),
+    (H // (N + 1), "H//(N + 1)"),
+    (N // K // N, "(N//K)//N"),
+    (-N // K, "(-N)//K"),
+    (-5 // K, "(-5)//K"),
+    ((H // 3) ** 2, "(H//3)**2"),
+    (H % 4, "H % 4"),
+    (N + H % 4, "H % 4 + N"),
+    (2 * (H % 4), "2*(H % 4)"),
+    (-(H % 4), "-(H % 4)"),
+    (N - H % 4, "N - H % 4"),
+    (-H % 4, "(-H) % 4"),
+    ((H + 1) % 4, "(H + 1) % 4"),
+    ((H // 2) % 4, "(H//2) % 4"),
+    (H % N, "H % N"),
+    (maximum(N, 3), "max(N, 3)"),
+    (minimum(5, N), "min(N, 5)"),
+    (minimum(H, N, B), "min(B, H, N)"),
+    (maximum(N - 3, 0), "max(N, 3) - 3"),
+    (maximum(H // 2, 3) ** 2, "max(H//2, 3)**2"),
+    (B * minimum(S, 512), "B*min(S, 512)"),
+    (ceildiv(H, N), "(H - 1)//N + 1"),
+    (LONG, "seq len"),
+    (LONG + 1, "`seq len` + 1"),
+    (scope.var("a`b") * 2, "2*`a``b`"),
+    (scope.var("input.1") + scope.var("héé"), "héé + input.1"),
+    (scope.var("1x") * 2, "2*`1x`"),
+    (scope.var("") + 1, "`` + 1"),
+    (12, "12"),
+    (-3, "-3"),
+]
+
+
+@pytest.mark.parametrize("dim, text", TEXTS, ids=lambda x: str(x))
+def test_text(dim, text):
+    assert to_text(dim) == text
+    assert repr(dim) == str(dim) == text
+
+
+@pytest.mark.parametrize("dim, text", [case for case in TEXTS if set(case[1]).isdisjoint("`.") and case[0] is not LONG])
+def test_text_means_the_same_in_python(dim, text):
+    names = {v.name: v for v in (N, H, B, S, K)}
+    assert eval(text, {"max": maximum, "min": minimum, **names}) == dim
+
+
+@pytest.mark.parametrize("name", ["x", "_", "a.b.c", "ß1", "H_out", "x²"])
+def test_names_that_stand_as_they_are(name):
+    assert quoted(name) == name
+
+
+@pytest.mark.parametrize("name", ["", "1", "a b", "a-b", "a::b", ".a", "`", "a\n", "²"])
+def test_names_that_are_quoted(name):
+    assert quoted(name) == "`" + name.replace("`", "``") + "`"
+
+
+def test_equal_names_of_different_scopes_print_alike():
+    assert str(Var.fresh("n") + 1) == str(Var.fresh("n") + 1) == "n + 1"
+
+
+def test_the_order_of_terms_does_not_depend_on_history():
+    first = [str(Scope().var("b") * 2 + 1) for _ in range(2)]
+    other = Scope()
+    b, a = other.var("b"), other.var("a")
+    assert str(b + a) == str(a + b) == "a + b"
+    assert str(b // 2 + a // 3 + a // 2 + a) == "a + a//2 + a//3 + b//2"
+    assert first[0] == first[1]
+
+
+def test_long_texts_are_printed_in_linear_time():
+    sizes = [scope.var(f"d{i}") for i in range(3000)]
+    dim = maximum(*[size // 2 for size in sizes]) + total(sizes)
+    assert to_text(dim).count("d") == 6000
+
+
+def test_a_function_word_is_a_name_too():
+    assert str(scope.var("max") + maximum(N, 4)) == "max(N, 4) + max"
