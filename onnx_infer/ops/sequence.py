@@ -30,6 +30,11 @@ def the_sequence(value: Value) -> Sequence:
     return value if isinstance(value, Sequence) else Sequence()
 
 
+def dtype_of_tensor(input: AnyRank) -> int | None:
+    """The element type of the tensor that is split."""
+    return input.dtype
+
+
 def check_element_type(sequence: Sequence, value: Value) -> None:
     """Refuse a value whose element type is another than the sequence's."""
     wanted, given = getattr(sequence.elem, "dtype", None), getattr(value, "dtype", None)
@@ -105,11 +110,6 @@ def sequence_erase(input_sequence: Value, position: Dim | Unknown | None) -> Val
     if at is None or sequence.items is None:
         return Sequence(sequence.elem, None if sequence.length is None else sequence.length - 1)
     return sequence_of([*sequence.items[:at], *sequence.items[at + 1 :]], sequence.elem)
-
-
-def dtype_of_tensor(input: AnyRank) -> int | None:
-    """The element type of the tensor that is split."""
-    return input.dtype
 
 
 @op("SplitToSequence", dtype=dtype_of_tensor)
