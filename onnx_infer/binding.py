@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import OpUsageError, ShapeInferenceError, Unknown
+from .geometry import is_unreadable, readable
 from .join import kind_of
 from .parameters import NOT_GIVEN, TENSORS, Parameter, argument, is_small, parameters
 from .schema import Schema, fixed_dtype
@@ -124,7 +125,7 @@ class Operator:
             if isinstance(result, SymTensor) and result.dtype is None and dtype is not None:
                 return SymTensor(dtype, result.shape, result.data)
             return result
-        shape = tuple(result)
+        shape = tuple([size if isinstance(size, int) else readable(size) for size in result])
         for size in shape:
             if isinstance(size, int) and size < 0:
                 raise ShapeInferenceError(f"a size of the result is negative: ({', '.join(map(str, shape))})")
@@ -139,7 +140,8 @@ class Operator:
         for i in range(output_count):
             source = self._types[min(i, len(self._types) - 1)] if self._types else None
             if source is None:
-                out.append(None if self.schema.known else _dtype_of(inputs[0] if inputs else None))
+                by_default = not self.schema.known and self.rule.dtype is None
+                out.append(_dtype_of(inputs[0]) if by_default and inputs else None)
             else:
                 kind, value = source
                 out.append(value if kind == "fixed" else self._first_dtype(inputs, value))
@@ -253,7 +255,7 @@ class Operator:
                 raise AssertionError(
                     f"{self.schema.title}: the data have shape {array.shape}, the result {value.shape}"
                 )
-            elements = tuple(convert(x, value.dtype) for x in array.ravel().tolist())
+            elements = tuple(None if is_unreadable(x) else convert(x, value.dtype) for x in array.ravel().tolist())
             if any(x is not None for x in elements) or not elements:
                 values[i] = SymTensor(value.dtype, value.shape, elements)
 

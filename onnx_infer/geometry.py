@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim import Expr, maximum, product, quotient_by_positive
+from symdim import Expr, maximum, minimum, product, quotient_by_positive
+from symdim.leaves import leaf_count
 
 from .errors import ShapeInferenceError, Unknown, require
 from .trace import fresh, state
@@ -79,12 +80,14 @@ def unify_shapes(a: Shape, b: Shape, what: str) -> Shape:
 def broadcast_size(a: Dim, b: Dim) -> Dim:
     """The size of two sizes broadcast to each other (ONNX multidirectional broadcasting).
 
-    Equal sizes stay, 1 gives way; a size that is provably not 1 wins; of two sizes >= 1 the larger one is the result
-    (they are equal or one is 1), noted as a fact. Where one may be 0 the maximum would be wrong for 0 against 1.
+    Equal sizes stay, 1 gives way; a size that is provably not 1 wins. Of two others, which are equal or one is 1 (noted
+    as a fact), the larger one is the result, or 0 if one is 0: `max(a, b, 1) + min(a, b, 1) - 1`.
 
     >>> from symdim import Var
     >>> broadcast_size(Var("N"), 1), broadcast_size(Var("N"), 5), broadcast_size(Var("N"), Var("M"))
     (N, 5, max(M, N))
+    >>> broadcast_size(Var("N"), Var("M") - 1)
+    min(M, 2) + max(M, N + 1) - 3
     """
     if a is b or b == 1:
         return a
@@ -96,15 +99,15 @@ def broadcast_size(a: Dim, b: Dim) -> Dim:
         return a
     if differ(a, b) and differ(a, 1) and differ(b, 1):
         raise ShapeInferenceError(f"sizes do not broadcast: {a} and {b}")
+    if maximum(a, 0) == maximum(b, 0):  # no size is negative
+        return a if maximum(a, 0) == b else b
     state("broadcast", a, b, "broadcast sizes")
     a_wins, b_wins = differ(a, 1), differ(b, 1)
     if a_wins and b_wins:
         return unify(a, b, "broadcast sizes")
     if a_wins or b_wins:
         return a if a_wins else b
-    if at_least(a, 1) and at_least(b, 1):
-        return maximum(a, b)
-    return fresh(f"broadcast of {a} and {b}, of which one may be 0", at_most=maximum(a, b))
+    return maximum(a, b, 1) + minimum(a, b, 1) - 1
 
 
 def broadcast(*shapes: Shape) -> Shape:
@@ -200,3 +203,21 @@ def product_of(shape: Sequence[Dim]) -> Dim:
     2*N
     """
     return product(shape)
+
+
+_MOST_LEAVES = 400
+
+
+def is_unreadable(size: object) -> bool:
+    """Whether an expression written out is so large that nobody can use it: then the size is better a fresh symbol.
+
+    Chains of clamps that no interval decides double at every step.
+    """
+    if not isinstance(size, Expr) or (size.height < 3 and len(size.terms or ()) < 32):
+        return False
+    return leaf_count(size) > _MOST_LEAVES
+
+
+def readable(size: Dim) -> Dim:
+    """The size, or a fresh one in place of an expression that is too large."""
+    return fresh("its expression is too large") if is_unreadable(size) else size
