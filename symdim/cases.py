@@ -4,6 +4,7 @@ maximum     max(a, b) == a with a >= b, or == b with b >= a
 residue     v == m*k + r for one r in 0..m-1
 value       a variable or division with few possible values has one of them
 sign        v >= 0 or v <= -1
+nesting     n//(c*p) == (n//p)//c, with n//p as a variable; one case
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ from __future__ import annotations
 from math import gcd, lcm
 
 from symdim.axioms import atoms_of, divisor_is_positive
-from symdim.bounds import bounds_of
+from symdim.bounds import bounds_of, quotient
 from symdim.evaluate import postorder
 from symdim.expr import Expr, FloorDiv, Max
+from symdim.floordiv import floordiv
 from symdim.hypotheses import Contradiction, Hypothesis, Problem
+from symdim.longdivision import long_division
 from symdim.monomial import powers_of, terms_of
 from symdim.order import order
-from symdim.polynomial import multiply, subtract
+from symdim.polynomial import add, multiply, subtract, sum_of
 from symdim.variable import Var
 
 TYPE_CHECKING = False
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 MAXIMUM = "max(a, b) is one of its arguments"
 RESIDUE = "every integer is m*k + r for one r in 0..m-1"
 VALUE = "a bounded integer has one of finitely many values"
+NESTING = "n//(c*p) == (n//p)//c"
 SIGN = "an integer is >= 0 or <= -1"
 _MODULUS = 128
 _VALUES = 12
@@ -44,6 +48,9 @@ def splits(problem: Problem, modulus: int) -> Iterator[tuple[int, list[Problem]]
     signed = [a for a in atoms if isinstance(a, Var) and a.lo is None and (a.hi is None or a.hi >= 0)]
     for v in signed:
         yield 2, _by_sign(problem, v)
+    unnested = _unnested(problem, atoms)
+    if unnested is not None:
+        yield 1, [unnested]
     for leaf, m in _moduli(atoms):
         if m <= modulus:
             yield m, _by_residue(problem, leaf, m)
@@ -125,6 +132,37 @@ def _by_value(problem: Problem, atom: Expr, lo: int, hi: int) -> list[Problem]:
     for value in range(lo, hi + 1):
         result.append(_replaced(problem, {atom: value}, reasons, _defining(atom, value, reasons)))
     return result
+
+
+def _unnested(problem: Problem, atoms: list[Expr]) -> Problem | None:
+    """The constructors merge nested divisions; this undoes it where a divisor is a multiple of an expression.
+
+    For n == s*p + r the quotient n//p is s + q with q == r//p, so equal remainders share one variable.
+    """
+    reasons: Reasons = frozenset((NESTING,))
+    found: dict[Expr, Dim] = {}
+    quotients: dict[tuple[Dim, Expr], Expr] = {}
+    laws: list[Hypothesis] = []
+    any_multiple = False
+    for atom in atoms:
+        if not isinstance(atom, FloorDiv) or not isinstance(atom.parts[1], Expr):
+            continue
+        n, d = atom.parts
+        if (bounds_of(d)[0] or 0) < 1:
+            continue
+        terms, const = terms_of(d)
+        c = gcd(const, *terms.values())
+        p = sum_of({u: k // c for u, k in terms.items()}, const // c)
+        assert isinstance(p, Expr)
+        any_multiple = any_multiple or c > 1
+        s, r = long_division(n, p)
+        q = quotients.get((r, p))
+        if q is None:
+            q = quotients[r, p] = problem.fresh("q", *quotient(bounds_of(r), bounds_of(p)))
+            rest = subtract(r, multiply(p, q))
+            laws += [Hypothesis(rest, ">=", reasons), Hypothesis(subtract(subtract(p, 1), rest), ">=", reasons)]
+        found[atom] = floordiv(add(s, q), c)
+    return _replaced(problem, found, reasons, laws) if any_multiple else None
 
 
 def _moduli(atoms: list[Expr]) -> list[tuple[Expr, int]]:

@@ -13,7 +13,7 @@ from symdim.facts import Facts
 from symdim.floordiv import mod
 from symdim.hypotheses import Contradiction, Hypothesis, Problem
 from symdim.polynomial import add, checked, scale, subtract
-from symdim.search import refuted
+from symdim.search import Found, Search
 from symdim.variable import Scope
 from symdim.witness import witness
 
@@ -176,7 +176,9 @@ def _searched(problem: Problem, budget: Budget) -> dict[Var, int] | frozenset[in
     found = witness(problem, reduced, budget, 0, _FIRST)
     if found is None:
         try:
-            reasons = refuted(reduced, budget)
+            reasons = Search(problem, budget).refuted(reduced)
+        except Found as example:
+            return example.values
         except OutOfBudget:
             budget.steps = _ALL
             reasons = None

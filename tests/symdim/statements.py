@@ -216,7 +216,9 @@ def names_of(statement: Statement) -> list[str]:
 def violation(statement: Statement, points: int, seed: int = 0) -> dict[str, int] | None:
     """An assignment that violates a statement, by brute force over a box and over random far points."""
     names = names_of(statement)
-    source = f"lambda {', '.join(names)}: ({' and '.join(statement.assume) or 'True'}) and not ({' '.join(statement[:3])})"
+    source = (
+        f"lambda {', '.join(names)}: ({' and '.join(statement.assume) or 'True'}) and not ({' '.join(statement[:3])})"
+    )
     violates = eval(source, {"min": min, "max": max})
     random = Random(seed)
     ranges = [_range(statement.bounds.get(n, (1, None)), int(points ** (1 / max(1, len(names))))) for n in names]
