@@ -1,4 +1,22 @@
-"""Exact algebra of symbolic dimensions."""
+"""Exact algebra of symbolic dimensions.
+
+A dimension is an int or an expression in variables, always in canonical form: equal forms are one object.
+
+>>> from symdim import Var, maximum, minimum, ceildiv
+>>> B, S, H = Var("B"), Var("S"), Var("H")
+>>> (H + 2 * 1 - 3) // 2 + 1
+(H + 1)//2
+>>> (6 * B * S) // (2 * B), 4 * (H // 4) + H % 4 is H
+(3*S, True)
+>>> minimum(S, 512) + maximum(S, 512), maximum(S, 1), ceildiv(H, 4)
+(S + 512, S, (H + 3)//4)
+>>> (B * S + H % 4).evaluate(H=7), (B * S).to_int(B=2, S=3)
+(B*S + 3, 6)
+>>> (H // 2 + 1).bounds(), (B * S + H).substitute({"S": 2 * H})
+((1, None), 2*B*H + H)
+>>> type(H % 4).__name__, (H % 4).args
+('Mod', (H, 4))
+"""
 
 from __future__ import annotations
 

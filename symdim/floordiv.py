@@ -151,8 +151,11 @@ def _by_expression(n: Dim, d: Dim) -> Dim:
             n, d = scale(n, -1), scale(d, -1)
             continue
         if lo is None or lo <= 0:
-            n, d = with_coprime_numbers(n, d)
-            break
+            m, divisor = with_coprime_numbers(n, d)
+            if divisor is d:
+                break
+            n, d = m, divisor
+            continue
         q, n = long_division(n, d)
         whole = add(whole, scale(q, sign))
         if n == 0:

@@ -96,6 +96,8 @@ def _remainders(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms) -> I
     d replaced by d/e, where e divides d and floor(n/e) occurs in the sum.
     """
     numerator, divisor = atom.parts
+    if isinstance(divisor, int) and divisor > 2 and gcd(coefficient, divisor) == 1:
+        return
     n_terms, n_const = terms_of(numerator)
     d_terms, d_const = terms_of(divisor)
     outer = exact_quotient(unit, atom)
@@ -106,9 +108,10 @@ def _remainders(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms) -> I
         outer, scale = exact_quotient(outer, lead), d_terms[lead]
     else:
         scale = d_const
-    if divisor == 2:
+    may_fit = outer is not None or n_terms.keys() <= terms.keys()
+    if divisor == 2 and may_fit:
         yield Pattern(FloorDiv, [(n_terms, 1), ({}, 2)], -coefficient, outer, {**n_terms, atom: -1}, 0)
-    if coefficient % scale == 0:
+    if coefficient % scale == 0 and may_fit:
         core: Terms = dict(n_terms)
         accumulate(core, d_terms, -1, atom)
         accumulate(core, {atom: -d_const} if d_const else {})
@@ -230,8 +233,11 @@ def whole(terms: Terms, const: int) -> Pattern | None:
 def patterns(terms: Terms, const: int) -> tuple[list[Pattern], Terms, int]:
     """Disjoint patterns of a sum, and the terms and constant that are left."""
     pattern = whole(terms, const)
-    if pattern is not None:
-        return [pattern], {}, 0
+    return disjoint(terms, const) if pattern is None else ([pattern], {}, 0)
+
+
+def disjoint(terms: Terms, const: int) -> tuple[list[Pattern], Terms, int]:
+    """The same for a sum that is no pattern as a whole."""
     taken: list[Pattern] = []
     rest = dict(terms)
     for unit in _compound(terms):

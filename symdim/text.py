@@ -12,7 +12,7 @@ variable on its own prints as its name, whatever that is. Everything printed mea
 from __future__ import annotations
 
 from symdim.expr import Add, Const, Expr, FloorDiv, Max, Min, Mul
-from symdim.tree import args_of, factors_of, summands_of
+from symdim.tree import factors_of, operands_of, summands_of
 from symdim.variable import Var
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from symdim.expr import Dim
     from symdim.tree import Product
 
-    Piece: TypeAlias = "str | tuple[Expr, int]"
+    Piece: TypeAlias = "str | tuple[Dim, int]"
 
 _TERM, _OPERAND, _FACTOR, _BASE = 1, 2, 3, 4  # what a node stands for in its surroundings; _BASE: of a power
 
@@ -40,17 +40,14 @@ def to_text(dim: Dim) -> str:
     if isinstance(dim, Var):
         return dim.name
     out: list[str] = []
-    stack: list[Piece] = [(dim, 0)]
+    stack = _pieces(dim, 0)[::-1]
     while stack:
         piece = stack.pop()
         if isinstance(piece, str):
             out.append(piece)
         else:
             node, place = piece
-            if isinstance(node, Var):
-                out.append(quoted(node.name))
-            else:
-                stack += reversed(_pieces(node, place))
+            stack += _pieces(node, place)[::-1]
     return "".join(out)
 
 
@@ -68,15 +65,18 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _pieces(node: Expr, place: int) -> list[Piece]:
+def _pieces(node: Dim, place: int) -> list[Piece]:
     """The text of a node as strings and nodes still to print, in parentheses where its surroundings need them."""
     pieces: list[Piece]
+    if isinstance(node, Var):
+        return [quoted(node.name)]
     if isinstance(node, Const):
-        text = str(node.value)
-        return [f"({text})" if node.value < 0 and place >= _OPERAND else text]
+        node = node.value
+    if isinstance(node, int):
+        return [f"({node})" if node < 0 and place >= _OPERAND else str(node)]
     if isinstance(node, (Max, Min)):
         pieces = ["max(" if isinstance(node, Max) else "min("]
-        for arg in args_of(node):
+        for arg in operands_of(node):
             pieces += [(arg, 0), ", "]
         pieces[-1] = ")"
         return pieces
@@ -89,7 +89,7 @@ def _pieces(node: Expr, place: int) -> list[Piece]:
         pieces = _sum(summands_of(node))
         free = place == 0
     else:
-        left, right = args_of(node)
+        left, right = operands_of(node)
         pieces = [(left, _OPERAND), "//" if isinstance(node, FloorDiv) else " % ", (right, _FACTOR)]
         free = place <= _TERM
     return pieces if free else ["(", *pieces, ")"]

@@ -8,7 +8,7 @@ from symdim.expr import Add, Expr, FloorDiv, Max, Min, Mul
 from symdim.monomial import powers_of, terms_of
 from symdim.order import dim_order, leading, order
 from symdim.polynomial import constant, multiply, power, sum_of
-from symdim.reading import Pattern, patterns, whole
+from symdim.reading import Pattern, disjoint, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,13 +37,19 @@ def args_of(node: Expr) -> tuple[Expr, ...]:
         coefficient, powers = factors_of(node)
         expanded = [base for base, exponent in powers for _ in range(exponent)]
         return (*([] if coefficient == 1 else [constant(coefficient)]), *expanded)
+    return tuple([as_node(dim) for dim in operands_of(node)])
+
+
+def operands_of(node: Expr) -> tuple[Dim, ...]:
+    """The operands of a division, remainder, minimum or maximum; none of a leaf."""
     if isinstance(node, (FloorDiv, Max)) and node.terms is None:
-        return tuple([as_node(part) for part in node.parts])
+        return node.parts
     if not node.terms:
         return ()
     pattern = whole(node.terms, node.const)
     assert pattern is not None
-    return _operands(pattern)
+    operands = [sum_of(dict(terms), const) for terms, const in pattern.operands]
+    return tuple(sorted(operands, key=dim_order) if pattern.kind is Min else operands)
 
 
 def factors_of(node: Expr) -> Product:
@@ -71,24 +77,19 @@ def _atoms(unit: Expr | None) -> list[tuple[Expr, int]]:
     return sorted(powers, key=lambda p: (-len(p[0].terms or ()), dim_order(p[0])))
 
 
-def _operands(pattern: Pattern) -> tuple[Expr, ...]:
-    operands = [sum_of(dict(terms), const) for terms, const in pattern.operands]
-    if pattern.kind is Min:
-        operands.sort(key=dim_order)
-    return tuple([as_node(operand) for operand in operands])
-
-
 def summands_of(node: Expr) -> list[Product]:
     """The terms and patterns of a sum in structural order; the constant last, but the first one positive if any is."""
     terms, const = terms_of(node)
     found: list[Pattern] = []
     if node.height:
-        found, terms, const = patterns(terms, const)
-    keyed = [(order(unit), k, _atoms(unit)) for unit, k in terms.items()]
-    keyed += [(order(leading(p.terms)), p.coefficient, _factors(p)) for p in found]
-    if len(keyed) > 1:
-        keyed.sort(key=itemgetter(0))
-    signed = [(k, powers) for _, k, powers in keyed]
+        found, terms, const = disjoint(terms, const)
+    if not found:
+        units = sorted(terms, key=order) if len(terms) > 1 else terms
+        signed = [(terms[unit], _atoms(unit)) for unit in units]
+    else:
+        keyed = [(order(unit), k, _atoms(unit)) for unit, k in terms.items()]
+        keyed += [(order(leading(p.terms)), p.coefficient, _factors(p)) for p in found]
+        signed = [(k, powers) for _, k, powers in sorted(keyed, key=itemgetter(0))]
     if const:
         signed.append((const, []))
     if signed[0][0] < 0:
