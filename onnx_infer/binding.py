@@ -50,6 +50,7 @@ class Operator:
         variadic = [i for i, formal in enumerate(schema.inputs) if formal.variadic]
         self.variadic_from = variadic[0] if variadic else None
         self.asks = bool(self.wants or self.reads)
+        self.needs = self.reads - self.partial
 
     def _type_source(self, type_str: str) -> tuple[str, int] | None:
         """Where an output's element type comes from: ("input", index), ("fixed", dtype) or None."""

@@ -24,7 +24,7 @@ from .tensor import VARIES, SymTensor, Value, substitute
 from .trace import Fact, named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Mapping, Iterator
 
     from .binding import Operator
     from .graph import Graph, Model, Node
@@ -51,7 +51,7 @@ class Engine:
         self.scope = Scope(model, model.graph.constants, Operators(model.opsets))
         self.inner: list[tuple[Graph, Scope]] = []
         self.depth = 0
-        self.passes: dict[int, int] = {}
+        self.repeats: dict[int, int] = {}
         self._views: dict[int, Graph] = {}
         self._unknown_operators: list[str] = []
 
@@ -125,33 +125,36 @@ class Engine:
                 outcome = found
             if not outcome.plain:
                 outcome = self._replay(outcome, operator, node, values)
-            if declared:
-                self._declare(declared, outputs, outcome, scope)
-            else:
-                for name, value in zip(outputs, outcome.values, strict=False):
-                    scope[name] = value
+            for name, value in zip(outputs, outcome.values, strict=False):
+                scope[name] = value if name not in declared else self._merged(name, declared[name], value)
         return None
 
     def _load(
         self, operator: Operator, names: list[str], values: tuple[Value | None, ...], scope: Scope
     ) -> tuple[Value | None, ...]:
         """The inputs, with the elements of those constants that the rule asks for or its data function can use."""
-        holders: dict[int, Scope] = {}
-        reads = bool(operator.reads)
+        found: list[tuple[int, bool, Scope]] = []
+        wants, reads = operator.wants, operator.reads
+        usable = bool(reads)
         for i, value in enumerate(values):
-            if value is None or getattr(value, "data", ()) is not None:
+            if value is None or value.data is not None:
                 continue
             position = operator.position(i)
-            holder = scope.holder(names[i]) if position in operator.wants or position in operator.reads else None
+            wanted = position in wants
+            if not wanted and not (usable and position in reads):
+                continue
+            holder = scope.holder(names[i])
             if holder is not None:
-                holders[i] = holder
-            elif position in operator.reads - operator.partial:
-                reads = False
-        if not holders:
+                found.append((i, wanted, holder))
+            elif position in operator.needs:
+                usable = False
+                if not wants:
+                    return values
+        if not found:
             return values
         out = list(values)
-        for i, holder in holders.items():
-            if reads or operator.position(i) in operator.wants:
+        for i, wanted, holder in found:
+            if wanted or usable:
                 out[i] = holder.load(names[i])
         return tuple(out)
 
@@ -206,17 +209,18 @@ class Engine:
             )
         return None
 
-    def _declare(self, declared: Any, outputs: list[str], outcome: Outcome, scope: Scope) -> None:
-        """Merge what is declared of the outputs with what is inferred."""
+    def _declare(self, declared: Mapping[str, Value], outputs: list[str], outcome: Outcome, scope: Scope) -> None:
+        """Enter results, merged with what is declared of them."""
         for name, value in zip(outputs, outcome.values, strict=False):
-            known = declared.get(name)
-            if known is not None:
+            scope[name] = value if name not in declared else self._merged(name, declared[name], value)
 
-                def conflict(message: str, name: str = name) -> None:
-                    self.diagnostics.append(Diagnostic("error", "", name, f"value '{name}': {message}"))
+    def _merged(self, name: str, declared: Value, inferred: Value) -> Value:
+        """What is declared of a value and what is inferred, by the policy."""
 
-                value = self._named(merge(known, value, self.policy, conflict))
-            scope[name] = value
+        def conflict(message: str) -> None:
+            self.diagnostics.append(Diagnostic("error", "", name, f"value '{name}': {message}"))
+
+        return self._named(merge(declared, inferred, self.policy, conflict))
 
     def _named(self, value: Value) -> Value:
         """A value with names for sizes that nothing says anything of."""

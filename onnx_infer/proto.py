@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
 _MAX_INTERNED = 1 << 14
 _MAX_KEY = 1 << 12
+_MAX_FORM = 512
 _interned: dict[Any, Attributes] = {}
+_forms: dict[bytes | None, tuple[str, str, Attributes]] = {}
+
+_HOLDERS = frozenset(("Constant", "If", "Loop", "Scan", "SequenceMap"))
 
 _GRAPH_KINDS = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
 _LARGE_KINDS = (AttributeProto.TENSOR, AttributeProto.SPARSE_TENSOR, AttributeProto.TENSORS)
@@ -67,14 +71,14 @@ class GraphReader:
         constants: dict[str, Any] = {t.name: t for t in proto.initializer}
         for sparse in proto.sparse_initializer:
             constants[sparse.values.name] = sparse
-        inputs = [(i.name, self.type(i.type)) for i in proto.input]
         # up to IR version 3 every initializer is listed as an input; from 4 on one that is can be overridden by the
         # caller: its type stands, its elements do not
-        if self.ir_version >= 4:
-            for name, _ in inputs:
-                constants.pop(name, None)
-        else:
-            inputs = [(name, value) for name, value in inputs if name not in constants]
+        given = proto.input
+        if self.ir_version < 4:
+            given = [i for i in given if i.name not in constants]
+        inputs = [(i.name, self.type(i.type)) for i in given]
+        for name, _ in inputs:
+            constants.pop(name, None)
         declared: dict[str, Value] = {}
         for info in (*proto.value_info, *proto.output):
             value = value_type(info.type, self.symbols.read_declared)
@@ -113,10 +117,15 @@ def opset_imports(proto: ModelProto | FunctionProto) -> dict[str, int]:
 
 
 def nodes(protos: Any, constants: dict[str, Any], literals: list[str]) -> Iterator[Node]:
-    """The nodes of a graph; those that are constant tensors join the graph's constants instead."""
+    """The nodes of a graph; those that are constant tensors join the graph's constants instead.
+
+    What a node is apart from its names is looked up by its wire bytes behind them: reading fields and attributes one by
+    one costs several times as much. Nodes that hold tensors or graphs are not serialised for that.
+    """
+    forms = _forms
     for node in protos:
-        op_type, domain = node.op_type, node.domain
-        if op_type == "Constant" and domain in ("", "ai.onnx"):
+        op_type = node.op_type
+        if op_type == "Constant" and node.domain in ("", "ai.onnx"):
             attributes = node.attribute
             if len(attributes) == 1 and attributes[0].type == AttributeProto.TENSOR and not attributes[0].ref_attr_name:
                 name = node.output[0]
@@ -124,7 +133,35 @@ def nodes(protos: Any, constants: dict[str, Any], literals: list[str]) -> Iterat
                     literals.append(name)
                 constants[name] = attributes[0].t
                 continue
-        yield op_type, domain, node.input[:], node.output[:], read_attributes(node), node
+        inputs, outputs = node.input[:], node.output[:]
+        key = None if op_type in _HOLDERS else _behind_names(node, inputs, outputs)
+        form = forms.get(key)
+        if form is None:
+            form = op_type, node.domain, read_attributes(node)
+            if key is not None and len(key) <= _MAX_FORM and not form[2].has_graphs:
+                if len(forms) >= _MAX_INTERNED:
+                    forms.clear()
+                forms[key] = form
+        op_type, domain, attributes = form
+        yield op_type, domain, inputs, outputs, attributes, node
+
+
+def _behind_names(node: NodeProto, inputs: list[str], outputs: list[str]) -> bytes | None:
+    """The wire bytes of a NodeProto behind its inputs, outputs and name (fields 1 to 3); None for unusual lengths.
+
+    A name of up to 127 ASCII characters takes a byte for the tag, one for the length, and its characters.
+    """
+    text = "".join(inputs) + "".join(outputs)
+    if not text.isascii() or (len(text) > 127 and max(map(len, (*inputs, *outputs))) > 127):
+        return None
+    wire = node.SerializeToString()
+    start = len(text) + 2 * (len(inputs) + len(outputs))
+    if wire[start : start + 1] == b"\x1a":
+        length = wire[start + 1]
+        if length > 127:
+            return None
+        start += 2 + length
+    return wire[start:]
 
 
 def header(proto: TensorProto | SparseTensorProto) -> Value:

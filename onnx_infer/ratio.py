@@ -25,8 +25,8 @@ class Ratio:
     """The exact value `num / den` of a float that was computed from sizes; `den` >= 1.
 
     The float itself is rounded unless `den` is a power of two. Rounding up or down to whole numbers, and comparing, is
-    right all the same for sizes below 2**22: a quotient of integers that is not whole is further from a whole number than
-    float32 rounds there. Further arithmetic is not: `floor(H * (t / H))` may be t - 1 (see `is_rounded`).
+    right all the same for sizes below 2**22: a quotient of integers that is not whole is further from a whole number
+    than float32 rounds there. Further arithmetic is not: `floor(H * (t / H))` may be t - 1 (see `is_rounded`).
     """
 
     __slots__ = ("den", "num")

@@ -32,10 +32,11 @@ _interned: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
 
 
 class Value:
-    """Base of everything a name in a graph can stand for. `wire` keeps its type as protobuf bytes once it was written."""
+    """Base of everything a name in a graph can stand for; `wire` keeps its type as protobuf bytes once written."""
 
     __slots__ = ("__weakref__", "wire")
     wire: bytes | None
+    data: tuple[Any, ...] | None = ()
 
     def __repr__(self) -> str:
         return str(self)
