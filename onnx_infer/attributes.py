@@ -95,10 +95,27 @@ _TYPED_FIELD = {dt.INT64: "int64_data", dt.FLOAT: "float_data", dt.DOUBLE: "doub
                 dt.UINT64: "uint64_data"}  # fmt: skip
 
 
+_MAX_CONSTANTS = 1 << 13
+_MAX_CONSTANT_SIZE = 1 << 9
+_constants: dict[bytes, SymTensor] = {}
+
+
 def constant(proto: TensorProto) -> SymTensor:
-    """A TensorProto as a tensor: with its elements where they are few and inside the message, never the weights."""
-    shape = tuple(proto.dims)
-    return SymTensor(proto.data_type or None, shape, elements(proto, shape))
+    """A TensorProto as a tensor: with its elements where they are few and inside the message, never the weights.
+
+    Small ones are remembered by their wire bytes: exporters repeat the same constants in every layer.
+    """
+    if proto.ByteSize() > _MAX_CONSTANT_SIZE:
+        shape = tuple(proto.dims)
+        return SymTensor(proto.data_type or None, shape, elements(proto, shape))
+    key = proto.SerializeToString()
+    found = _constants.get(key)
+    if found is None:
+        if len(_constants) >= _MAX_CONSTANTS:
+            _constants.clear()
+        shape = tuple(proto.dims)
+        found = _constants[key] = SymTensor(proto.data_type or None, shape, elements(proto, shape))
+    return found
 
 
 def elements(proto: TensorProto, shape: tuple[int, ...]) -> tuple[Any, ...] | None:

@@ -24,7 +24,7 @@ from .tensor import VARIES, SymTensor, Value, substitute
 from .trace import Fact, named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from .binding import Operator
     from .graph import Graph, Model, Node
