@@ -22,7 +22,7 @@ def bind(domain: str, op_type: str, version: int) -> Operator | None:
     if key not in _bound:
         _bound[key] = None
         if rule is not None:
-            found = find_schema(domain, op_type, version)
+            found = find_schema(domain, op_type, version) if rule.inputs is None else None
             _bound[key] = Operator(rule, read_schema(found) if found else schema_of_rule(rule))
     return _bound[key]
 

@@ -26,6 +26,7 @@ import numpy as np
 from . import dtype as dt
 from .comparison import decided
 from .errors import ShapeInferenceError, Unknown
+from .schema import SPECIAL
 from .tensor import MAX_DATA, MAX_FLOATS, SymTensor
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 _VECTORS = {"Ints", "Floats", "Strings"}
 _SCALARS = {"int", "float", "Dim", "bool", "str"}
 TENSORS = {"SymTensor", "AnyRank", "Value", "Variadic", "AnyRanks", "Variadic[AnyRank]", "Variadic[Value]"}
-_SPECIAL = {"output_count", "output_dtype", "since_version"}
 NOT_GIVEN = object()
 
 
@@ -72,7 +72,7 @@ def parameters(function: Callable[..., Any], schema: Schema) -> tuple[Parameter,
         words = [word.strip() for word in annotation.split("|")]
         none, unknown, want = "None" in words, "Unknown" in words, words[0]
         index = -1
-        if name in _SPECIAL and name not in schema.defaults:
+        if name in SPECIAL and name not in schema.defaults:
             source = "special"
         elif name in inputs:
             index = inputs[name]

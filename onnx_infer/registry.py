@@ -26,7 +26,8 @@ class Rule(NamedTuple):
 
     `shape` computes the results; `data`, if given, the elements of the outputs on numpy object arrays; `dtype`, if
     given, the output element types where the schema does not say them. All three are bound by the schema's names. A
-    rule of style `context` is a function `(ctx, node)` instead.
+    rule of style `context` is a function `(ctx, node)` instead. `inputs` names the inputs of an operator that onnx has
+    no schema for: `X W B? rest*`.
     """
 
     domain: str
@@ -36,6 +37,7 @@ class Rule(NamedTuple):
     data: Callable[..., Any] | None = None
     dtype: Callable[..., Any] | None = None
     style: str = "schema"
+    inputs: str | None = None
 
 
 def normal_domain(domain: str) -> str:
@@ -81,13 +83,18 @@ class OpShapeInferenceRegistry:
         since: int = 1,
         data: Callable[..., Any] | None = None,
         dtype: Callable[..., Any] | None = None,
+        inputs: str | None = None,
         replace: bool = False,
     ) -> Callable[[F], F]:
-        """Decorator: register a rule for the operators of these names from version `since` on."""
+        """Decorator: register a rule for the operators of these names from version `since` on.
+
+        An operator that onnx does not know has the parameters before `*` as inputs; `inputs` names them where the rule
+        does not use all of them: `X W B? rest*`, `?` optional, `*` any number.
+        """
 
         def register(function: F) -> F:
             for name in names:
-                rule = Rule(normal_domain(domain), name, since, function, data, dtype)
+                rule = Rule(normal_domain(domain), name, since, function, data, dtype, inputs=inputs)
                 self.add(rule, replace=replace)
             return function
 
@@ -124,9 +131,10 @@ class OpShapeInferenceRegistry:
             return None
         starts = sorted(versions)
         index = bisect_right(starts, version)
-        if index == 0 or not exists(domain, op_type, version):
+        if index == 0:
             return None
-        return versions[starts[index - 1]]
+        rule = versions[starts[index - 1]]
+        return rule if rule.inputs is not None or exists(domain, op_type, version) else None
 
     def supported(self) -> Iterator[tuple[str, str, int]]:
         """Every (domain, operator, since version) registered, in order."""

@@ -11,6 +11,9 @@ from . import dtype as dt
 if TYPE_CHECKING:
     from .registry import Rule
 
+SPECIAL = frozenset({"output_count", "output_dtype", "since_version"})
+"""Parameters of rules that are not the schema's names."""
+
 
 class Formal(NamedTuple):
     """A formal input or output: its name, its type string (`T`, `tensor(int64)`, `seq(T)`), optional, variadic.
@@ -94,32 +97,28 @@ def read_schema(schema: onnx.defs.OpSchema) -> Schema:
 
 
 def schema_of_rule(rule: Rule) -> Schema:
-    """The schema that a rule's signature is, for operators that onnx has none for.
+    """The schema of an operator that onnx has none for, as its rule says it.
 
-    Parameters before `*` are the inputs in order, those after it the attributes; a default makes it optional. A
-    function on the context says nothing of them.
+    Parameters before `*` are the inputs in order, or those that the rule was registered with; all others are
+    attributes. A default or `None` makes either optional. A function on the context says nothing of them.
     """
     domain, name, since, function = rule.domain, rule.name, rule.since, rule.shape
     if rule.style == "context":
         return Schema(domain, name, since, (), (), {}, frozenset(), {}, 0, 2**31 - 1, known=False)
     code, annotations = function.__code__, function.__annotations__
-    positional = code.co_varnames[: code.co_argcount]
-    keyword = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-    optional = set(positional[len(positional) - len(function.__defaults__ or ()) :])
-    defaults = dict(function.__kwdefaults__ or {})
-    inputs = tuple(
-        Formal(
-            p,
-            "T",
-            p in optional or "None" in annotations.get(p, ""),
-            annotations.get(p, "").startswith("Variadic"),
-        )
-        for p in positional
-    )
+    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    positional, defaults = parameters[: code.co_argcount], function.__defaults__ or ()
+    optional = {*positional[len(positional) - len(defaults) :], *(function.__kwdefaults__ or {})}
+    optional |= {p for p in parameters if "None" in annotations.get(p, "")}
+    if rule.inputs is None:
+        kinds = ("Variadic", "AnyRanks", "Values")
+        inputs = [Formal(p, "T", p in optional, annotations.get(p, "").startswith(kinds)) for p in positional]
+    else:
+        inputs = [Formal(p.rstrip("?*"), "T", p.endswith("?"), p.endswith("*")) for p in rule.inputs.split()]
     least = 1 + max((i for i, f in enumerate(inputs) if not f.optional), default=-1)
     most = 2**31 - 1 if any(f.variadic for f in inputs) else len(inputs)
-    required = frozenset(k for k in keyword if k not in defaults)
-    return Schema(domain, name, since, inputs, (), {}, required, {}, least, most, known=False)
+    required = frozenset(parameters) - optional - SPECIAL - {f.name for f in inputs}
+    return Schema(domain, name, since, tuple(inputs), (), {}, required, {}, least, most, known=False)
 
 
 def fixed_dtype(schema: Schema, type_str: str) -> int | None:

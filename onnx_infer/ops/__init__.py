@@ -5,6 +5,12 @@ To add an operator, write its rule in the family it belongs to. To add a family,
 
 FAMILIES = (
     "attention",
+    "contrib.attention",
+    "contrib.elementwise",
+    "contrib.grouped_attention",
+    "contrib.linear",
+    "contrib.normalization",
+    "contrib.quantization",
     "control_flow",
     "creation",
     "elementwise",

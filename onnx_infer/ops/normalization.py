@@ -136,16 +136,19 @@ def group_normalization(X: SymTensor, scale: AnyRank, bias: AnyRank, num_groups:
 # -- over the last axes ------------------------------------------------------------------------------------------
 
 
-@op("LayerNormalization", dtype=lambda stash_type: [None, stash_type, stash_type])
-def layer_normalization(X: SymTensor, Scale: AnyRank, B: AnyRank | None, axis: int, output_count: int) -> list[Shape]:
-    """(*outer, *inner), Scale and B broadcast to it -> the same, twice (*outer, 1, ...) (LayerNormalization-17)."""
+@op("LayerNormalization", inputs="X Scale B?", dtype=lambda Scale, stash_type=1: [Scale.dtype, stash_type, stash_type])
+@op("LayerNormalization", since=17, dtype=lambda stash_type: [None, stash_type, stash_type])
+def layer_normalization(X: SymTensor, Scale: AnyRank, B: AnyRank | None, axis: int = -1) -> list[Shape]:
+    """(*outer, *inner), Scale and B broadcast to it -> the same, twice (*outer, 1, ...) (LayerNormalization-17).
+
+    onnxruntime has it in the default domain before ONNX.
+    """
     start = normalize_axis(axis, X.rank)
     shape = X.dims
     for name, parameter in (("Scale", Scale), ("B", B)):
         if parameter is not None and parameter.shape is not None:
             shape = broadcast_to(shape, parameter.shape, name)
-    statistics = (*shape[:start], *[1] * (len(shape) - start))
-    return [shape, statistics, statistics][:output_count]
+    return [shape, *[(*shape[:start], *[1] * (len(shape) - start))] * 2]
 
 
 @op("RMSNormalization")

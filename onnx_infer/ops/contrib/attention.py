@@ -1,0 +1,240 @@
+"""Attention operators of onnxruntime, with their key and value caches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.errors import Unknown, require
+from onnx_infer.geometry import exact_quotient, of_rank, unify
+from onnx_infer.ops.attention import split_heads
+from onnx_infer.ops.contrib import contrib
+from onnx_infer.trace import fresh
+
+if TYPE_CHECKING:
+    from onnx_infer.ops.kinds import AnyRank, Dim, Shape, SymTensor
+
+# -- with the projection of the input ----------------------------------------------------------------------------------
+
+
+def _with_state(past: AnyRank | None, state: Shape, shared: int) -> Shape:
+    """The present (2, B, heads, P + L, size): the past's shape, of P, to which L = state[3] is added unless shared."""
+    if past is None:
+        return state
+    old = of_rank(past.shape, 5, "past")
+    if shared:
+        return old
+    unify(old[0], 2, "the first size of past")
+    batch, heads, size = (unify(old[i], state[i], f"sizes of past and present at axis {i}") for i in (1, 2, 4))
+    return (2, batch, heads, old[3] + state[3], size)
+
+
+def _attention(input: Shape, sizes: tuple[Dim, ...], num_heads: int, past: AnyRank | None, shared: int) -> list[Shape]:
+    batch, length, _ = input
+    value_size = sizes[2]
+    size = exact_quotient(value_size, num_heads, "the hidden size")
+    return [(batch, length, value_size), _with_state(past, (2, batch, num_heads, length, size), shared)]
+
+
+def _parts(merged: Dim, given: tuple[int, ...]) -> tuple[Dim, ...]:
+    """The hidden sizes of query, key and value of which the merged weights are made; a third each, if not given."""
+    if not given:
+        return (exact_quotient(merged, 3, "the merged hidden sizes"),) * 3
+    require(len(given) == 3, "qkv_hidden_sizes must have 3 elements", list(given))
+    unify(merged, sum(given), "the merged hidden sizes")
+    return given
+
+
+@contrib("Attention", inputs="input weights bias? mask_index? past? attention_bias? past_sequence_length?")
+@contrib(
+    "DecoderMaskedSelfAttention",
+    inputs="input weights bias mask_index? past attention_bias? past_sequence_length beam_width? cache_indirection?",
+)
+def attention(
+    input: AnyRank,
+    weights: AnyRank,
+    past: AnyRank | None,
+    num_heads: int,
+    qkv_hidden_sizes: tuple[int, ...] = (),
+    past_present_share_buffer: int = 0,
+) -> list[Shape]:
+    """Input (B, L, D), weights (D, q + k + v) -> (B, L, v), present (2, B, heads, P + L, v / heads)."""
+    shape, merged = of_rank(input.shape, 3, "input"), of_rank(weights.shape, 2, "weights")
+    unify(shape[2], merged[0], "the last size of the input and the first one of the weights")
+    return _attention(shape, _parts(merged[1], qkv_hidden_sizes), num_heads, past, past_present_share_buffer)
+
+
+@contrib(
+    "QAttention",
+    inputs="input weight bias input_scale weight_scale mask_index? input_zero_point? weight_zero_point? past?",
+    dtype=lambda bias: [bias.dtype] * 2,
+)
+def quantized_attention(
+    input: AnyRank, weight: AnyRank, past: AnyRank | None, num_heads: int, past_present_share_buffer: int = 0
+) -> list[Shape]:
+    """As Attention, with thirds of the weight."""
+    return attention(input, weight, past, num_heads, (), past_present_share_buffer)
+
+
+@contrib(
+    "QOrderedAttention",
+    inputs="input scale_input scale_Q_gemm scale_K_gemm scale_V_gemm Q_weight K_weight V_weight scale_Q_weight "
+    "scale_K_weight scale_V_weight Q_bias K_bias V_bias scale_QKT_gemm? scale_QKT_softmax? scale_values_gemm "
+    "mask_index? past? attention_bias?",
+)
+def ordered_attention(input: AnyRank, V_weight: AnyRank) -> Shape:
+    """Input (B, L, D), V_weight (D, v) -> (B, L, v)."""
+    shape, weight = of_rank(input.shape, 3, "input"), of_rank(V_weight.shape, 2, "V_weight")
+    unify(shape[2], weight[0], "the last size of the input and the first one of V_weight")
+    return (*shape[:2], weight[1])
+
+
+@contrib("PackedAttention", inputs="input weights bias token_offset cumulative_sequence_length attention_bias?")
+def packed_attention(input: AnyRank, weights: AnyRank, qkv_hidden_sizes: tuple[int, ...] = ()) -> Shape:
+    """Input (tokens, D), weights (D, q + k + v) -> (tokens, v)."""
+    tokens, size = of_rank(input.shape, 2, "input")
+    inner, merged = of_rank(weights.shape, 2, "weights")
+    unify(size, inner, "the last size of the input and the first one of the weights")
+    return tokens, _parts(merged, qkv_hidden_sizes)[2]
+
+
+@contrib("LongformerAttention", inputs="input weight bias mask global_weight global_bias global")
+@contrib(
+    "QOrderedLongformerAttention",
+    inputs="input scale_input weight scale_weight bias scale_bias scale_qkv_gemm mask global_weight "
+    "scale_global_weight global_bias scale_global_gemm global scale_output",
+)
+def longformer_attention(input: SymTensor) -> Shape:
+    """(B, L, hidden) -> the same."""
+    return of_rank(input.dims, 3, "input")
+
+
+# -- of query, key and value -------------------------------------------------------------------------------------------
+
+
+def _key_and_value(
+    query: Shape, key: AnyRank | None, value: AnyRank | None, num_heads: int
+) -> tuple[Shape, Dim, Shape, Shape]:
+    """(batch, length) and the hidden size of the result, key and value as (B, heads, L, size), of all packings."""
+    if len(query) == 5:
+        batch, length, heads, _, size = query
+        state = (batch, heads, length, size)
+        return (batch, length), heads * size, state, state
+    batch, length, hidden = of_rank(query, 3, "query")
+    if key is None:
+        hidden = exact_quotient(hidden, 3, "the packed hidden size")
+        state = (batch, num_heads, length, exact_quotient(hidden, num_heads, "the hidden size"))
+        return (batch, length), hidden, state, state
+    if key.shape is None or (value is not None and value.shape is None):
+        raise Unknown("the rank of key or value is not known")
+    if value is None:
+        _, others, heads, _, size = of_rank(key.shape, 5, "key, which holds the value too,")
+        return (batch, length), hidden, (batch, heads, others, size), (batch, heads, others, size)
+    k, v = (split_heads(x.dims, num_heads, name) for x, name in ((key, "key"), (value, "value")))
+    return (batch, length), v[1] * v[3], k, v
+
+
+@contrib(
+    "MultiHeadAttention",
+    inputs="query key? value? bias? key_padding_mask? attention_bias? past_key? past_value? past_sequence_length? "
+    "cache_indirection?",
+    dtype=lambda query: [query.dtype] * 3,
+)
+def multi_head_attention(
+    query: SymTensor,
+    key: AnyRank | None,
+    value: AnyRank | None,
+    past_key: AnyRank | None,
+    past_value: AnyRank | None,
+    past_sequence_length: Dim | Unknown | None,
+    num_heads: int,
+) -> list[Shape]:
+    """Query (B, S, q), key (B, T, q), value (B, T, v), pasts (B, heads, P, size) -> (B, S, v), presents, scores.
+
+    The presents have length P + T, or P where past_sequence_length says that the buffers are shared; the scores are
+    (B, heads, S, past + T).
+    """
+    outer, hidden, k, v = _key_and_value(query.dims, key, value, num_heads)
+    past_length = past_sequence_length if past_key is not None else None
+    shared = past_length is not None
+    presents = [_appended(past_key, k, shared, "key"), _appended(past_value, v, shared, "value")]
+    total = presents[0][2]
+    if past_length is not None:
+        total = fresh(past_length.note) if isinstance(past_length, Unknown) else past_length + k[2]
+    return [(*outer, hidden), *presents, (outer[0], k[1], outer[1], total)]
+
+
+@contrib(
+    "DecoderMaskedMultiHeadAttention",
+    inputs="query key? value? mask_index? attention_bias? past_key? past_value? past_sequence_length? beam_width? "
+    "cache_indirection? bias?",
+    dtype=lambda query: [query.dtype] * 3,
+)
+def decoder_masked_attention(
+    query: SymTensor,
+    key: AnyRank | None,
+    value: AnyRank | None,
+    past_key: AnyRank | None,
+    past_value: AnyRank | None,
+    past_sequence_length: Dim | Unknown | None,
+    num_heads: int,
+    past_present_share_buffer: int = 0,
+) -> list[Shape]:
+    """As MultiHeadAttention, with one query and, without key and value, query, key and value packed in the last axis.
+
+    The buffers are shared where the attribute says so.
+    """
+    length = past_sequence_length if past_present_share_buffer else None
+    return multi_head_attention(query, key, value, past_key, past_value, length, num_heads)
+
+
+@contrib(
+    "PackedMultiHeadAttention",
+    inputs="query key? value? bias? token_offset cumulative_sequence_length attention_bias?",
+)
+def packed_multi_head_attention(query: SymTensor, value: AnyRank | None) -> Shape:
+    """Query (tokens, q), value (tokens, v) -> (tokens, v); query (tokens, heads, 3, n) -> (tokens, heads * n)."""
+    if value is None:
+        tokens, heads, _, size = of_rank(query.dims, 4, "query, which holds key and value too,")
+        return tokens, heads * size
+    return of_rank(query.dims, 2, "query")[0], of_rank(value.shape, 2, "value")[1]
+
+
+@contrib(
+    "DecoderAttention",
+    inputs="query key q_weight kv_weight bias key_padding_mask? key_cache? value_cache? static_kv use_past "
+    "has_layer_state has_key_padding_mask",
+)
+def decoder_attention(
+    query: AnyRank,
+    key: AnyRank,
+    key_cache: AnyRank | None,
+    static_kv: bool | Unknown,
+    use_past: bool | Unknown,
+    has_layer_state: bool | Unknown,
+    num_heads: int,
+) -> list[Shape]:
+    """Query (S, B, hidden), key (T, B, hidden), caches (B, heads, P, size) -> the query's shape and new caches.
+
+    The caches get the length T (cross-attention) or S (self-attention); with use_past P, or P + S.
+    """
+    length, batch, hidden = of_rank(query.shape, 3, "query")
+    flags = (static_kv, use_past, has_layer_state)
+    new: Dim = fresh("whether keys and values are cached is not known")
+    if not any(isinstance(flag, Unknown) for flag in flags):
+        cached = key_cache is not None and use_past and has_layer_state
+        old = of_rank(key_cache.shape, 4, "key_cache")[2] if key_cache is not None and cached else 0
+        added = 0 if cached else of_rank(key.shape, 3, "key")[0]
+        new = old + (added if static_kv else length)
+    cache = (batch, num_heads, new, exact_quotient(hidden, num_heads, "the hidden size"))
+    return [(length, batch, hidden), cache, cache]
+
+
+def _appended(past: AnyRank | None, new: Shape, shared: bool, what: str) -> Shape:
+    """(B, heads, P, size) and new (B, heads, T, size) -> (B, heads, P + T, size), or the past's shape if shared."""
+    if past is None:
+        return new
+    old = of_rank(past.shape, 4, f"past {what}")
+    if shared:
+        return old
+    batch, heads, size = (unify(old[i], new[i], f"sizes of past and new {what} at axis {i}") for i in (0, 1, 3))
+    return (batch, heads, old[2] + new[2], size)

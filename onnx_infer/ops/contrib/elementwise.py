@@ -1,0 +1,115 @@
+"""Elementwise operators of onnxruntime: activations, sums fused with activations, dropout, products."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer import dtype as dt
+from onnx_infer.geometry import broadcast, exact_quotient, normalize_axis, unify_shapes
+from onnx_infer.ops.contrib import contrib
+from onnx_infer.ops.contrib.normalization import with_vectors
+from onnx_infer.registry import op
+from symdim import ceildiv
+
+if TYPE_CHECKING:
+    from onnx_infer.ops.kinds import AnyRank, AnyRanks, Shape, SymTensor
+
+
+@contrib("FastGelu", inputs="X bias?")
+@contrib("ScaledSiLU", inputs="X scale?")
+@contrib("Gelu", "QuickGelu", "Inverse", "SampleOp", inputs="X")
+@contrib("QOrderedGelu", inputs="X scale_X scale_Y")
+@op("Affine", "ParametricSoftplus", "ScaledTanh", "MemcpyFromHost", "MemcpyToHost", inputs="X")
+def same_shape(X: SymTensor) -> Shape:
+    """X's shape. The last line is experimental or internal, in the default domain."""
+    return X.dims
+
+
+@op("ImageScaler", "Scale", inputs="input")
+def same_shape_of_input(input: SymTensor) -> Shape:
+    """The input's shape; experimental, in the default domain."""
+    return input.dims
+
+
+@contrib("Trilu", inputs="X k?")
+def trilu(X: SymTensor) -> Shape:
+    """(*batch, M, N) -> the same."""
+    return X.dims
+
+
+# -- with a bias -------------------------------------------------------------------------------------------------------
+
+
+@contrib("BiasGelu", inputs="A B")
+def bias_gelu(A: SymTensor, B: AnyRank) -> Shape:
+    """(*outer, C), (C) -> (*outer, C)."""
+    return with_vectors(A.dims, -1, B=B)
+
+
+@contrib("BiasAdd", inputs="X bias skip")
+def bias_add(X: SymTensor, bias: AnyRank, skip: AnyRank) -> Shape:
+    """(N, S, C), (C), (N, S, C) -> (N, S, C)."""
+    shape = with_vectors(X.dims, -1, bias=bias)
+    return shape if skip.shape is None else unify_shapes(shape, skip.shape, "X and skip")
+
+
+@contrib("BiasSplitGelu", inputs="X bias")
+def bias_split_gelu(X: SymTensor, bias: AnyRank) -> Shape:
+    """(N, S, D), (D) -> (N, S, D / 2)."""
+    *outer, size = with_vectors(X.dims, -1, bias=bias)
+    return (*outer, exact_quotient(size, 2, "the hidden size"))
+
+
+@contrib("BiasSoftmax", inputs="data bias")
+def bias_softmax(data: SymTensor, axis: int = 1) -> Shape:
+    """The shape of data."""
+    normalize_axis(axis, data.rank)
+    return data.dims
+
+
+@contrib("GatedAdd", inputs="X Y gate")
+def gated_add(X: SymTensor, Y: AnyRank) -> Shape:
+    """X's shape, which Y has too; the gate is (..., 1)."""
+    return X.dims if Y.shape is None else unify_shapes(X.dims, Y.shape, "X and Y")
+
+
+# -- dropout -----------------------------------------------------------------------------------------------------------
+
+
+@contrib("BiasDropout", inputs="data bias residual? ratio? training_mode?", dtype=lambda data: [data.dtype, dt.BOOL])
+def bias_dropout(data: SymTensor) -> list[Shape]:
+    """The output and the mask have the shape of data."""
+    return [data.dims] * 2
+
+
+@contrib("BitmaskDropout", inputs="data ratio? training_mode?", dtype=lambda data: [data.dtype, dt.UINT32])
+@contrib(
+    "BitmaskBiasDropout",
+    inputs="data bias residual? ratio? training_mode?",
+    dtype=lambda data: [data.dtype, dt.UINT32],
+)
+def bitmask_dropout(data: SymTensor) -> list[Shape]:
+    """The shape of data, and a mask with one bit per element in words of 32."""
+    return [data.dims, (ceildiv(data.size, 32),)]
+
+
+# -- products and tests ------------------------------------------------------------------------------------------------
+
+
+@contrib("MulInteger", inputs="A A_zero_point? B B_zero_point?", dtype=lambda: dt.INT32)
+@contrib("ComplexMul", "ComplexMulConj", inputs="A B")
+def product(A: SymTensor, B: SymTensor) -> Shape:
+    """The shapes broadcast; complex numbers are pairs along the last axis."""
+    return broadcast(A.dims, B.dims)
+
+
+@contrib("IsAllFinite", inputs="input*", dtype=lambda: dt.BOOL)
+def is_all_finite(input: AnyRanks) -> Shape:
+    """Any tensors -> a scalar."""
+    return ()
+
+
+@contrib("MurmurHash3", inputs="X", dtype=lambda positive=1: dt.UINT32 if positive else dt.INT32)
+def murmur_hash(X: SymTensor) -> Shape:
+    """X's shape."""
+    return X.dims

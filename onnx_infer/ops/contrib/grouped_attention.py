@@ -1,0 +1,193 @@
+"""Attention of grouped queries on caches, whole, sparse or in pages; positions of tokens and their packing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.errors import Unknown, require
+from onnx_infer.geometry import exact_quotient, of_rank, unify
+from onnx_infer.ops.contrib import contrib
+from onnx_infer.trace import fresh
+from symdim import maximum
+
+if TYPE_CHECKING:
+    from onnx_infer.ops.kinds import AnyRank, Dim, Shape, SymTensor
+
+
+def _head_size(query: AnyRank, key: AnyRank | None, num_heads: int, kv_num_heads: int, rank: int) -> tuple[Shape, Dim]:
+    """(batch, length) or (tokens) of the query, and the size of a head: without key, query holds key and value too."""
+    require(num_heads > 0 and kv_num_heads > 0, "numbers of heads are positive", num_heads, kv_num_heads)
+    *outer, hidden = of_rank(query.shape, rank, "query")
+    heads = num_heads if key is not None else num_heads + 2 * kv_num_heads
+    return tuple(outer), exact_quotient(hidden, heads, "the hidden size of query")
+
+
+def _total(past: Dim, total_sequence_length: Dim | Unknown) -> Dim:
+    if isinstance(total_sequence_length, Unknown):
+        return past + fresh("total_sequence_length is not known")
+    return maximum(past, total_sequence_length)
+
+
+def _cached(
+    past: AnyRank | None, batch: Dim, heads: int, size: Dim, total_sequence_length: Dim | Unknown, fixed: int
+) -> Shape:
+    """The present cache (B, heads, max(P, total), size) of a past one (B, heads, P, size), of P where it is fixed.
+
+    The size of a past may be packed.
+    """
+    if past is None:
+        return (batch, heads, _total(0, total_sequence_length), size)
+    old = of_rank(past.shape, 4, "the past")
+    batch = unify(batch, old[0], "batch sizes of query and the past")
+    unify(old[1], heads, "heads of the past and kv_num_heads")
+    return (batch, heads, old[2] if fixed else _total(old[2], total_sequence_length), old[3])
+
+
+def _cache_types(query: AnyRank, past_key: AnyRank | None, past_value: AnyRank | None) -> list[int | None]:
+    return [query.dtype, (past_key or query).dtype, (past_value or query).dtype, query.dtype]
+
+
+@contrib(
+    "GroupQueryAttention",
+    inputs="query key? value? past_key? past_value? seqlens_k total_sequence_length cos_cache? sin_cache? "
+    "position_ids? attention_bias? head_sink? k_scale? v_scale? q_norm_weight? k_norm_weight?",
+    dtype=_cache_types,
+)
+def group_query_attention(
+    query: AnyRank,
+    key: AnyRank | None,
+    past_key: AnyRank | None,
+    past_value: AnyRank | None,
+    total_sequence_length: Dim | Unknown,
+    num_heads: int,
+    kv_num_heads: int,
+    sliding_window_cache: int = 0,
+) -> list[Shape]:
+    """Query (B, S, heads * size), pasts (B, kv_heads, P, size) -> the query's shape, presents, scores.
+
+    The presents have the length max(P, total): a past buffer long enough is shared, another one grows. A window of the
+    cache keeps P. The scores are (B, heads, S, total).
+    """
+    (batch, length), size = _head_size(query, key, num_heads, kv_num_heads, 3)
+    presents = [
+        _cached(past, batch, kv_num_heads, size, total_sequence_length, sliding_window_cache)
+        for past in (past_key, past_value)
+    ]
+    scores = (batch, num_heads, length, _total(0, total_sequence_length))
+    return [(batch, length, num_heads * size), *presents, scores]
+
+
+@contrib(
+    "SparseAttention",
+    inputs="query key? value? past_key past_value block_row_indices block_col_indices total_sequence_length "
+    "key_total_sequence_lengths cos_cache? sin_cache?",
+    dtype=_cache_types,
+)
+def sparse_attention(
+    query: AnyRank, key: AnyRank | None, past_key: AnyRank, past_value: AnyRank, num_heads: int, kv_num_heads: int
+) -> list[Shape]:
+    """As GroupQueryAttention; the presents have the shapes of the pasts, which have room for them."""
+    (batch, length), size = _head_size(query, key, num_heads, kv_num_heads, 3)
+    presents = [_cached(past, batch, kv_num_heads, size, 0, fixed=1) for past in (past_key, past_value)]
+    return [(batch, length, num_heads * size), *presents]
+
+
+@contrib(
+    "DynamicSparseAttention",
+    inputs="query key? value? past_key? past_value? auxiliary_key? auxiliary_value? selected_indices selected_counts "
+    "seqlens_k total_sequence_length cos_cache? sin_cache? position_ids? q_norm_weight? k_norm_weight? head_sink?",
+    dtype=_cache_types,
+)
+def dynamic_sparse_attention(
+    query: AnyRank, key: AnyRank | None, past_key: AnyRank | None, num_heads: int, kv_num_heads: int
+) -> list[Shape]:
+    """As GroupQueryAttention; how long the presents are the schema does not say."""
+    (batch, length), size = _head_size(query, key, num_heads, kv_num_heads, 3)
+    state = (batch, kv_num_heads, fresh("the schema does not say how long the present is"), size)
+    return [(batch, length, num_heads * size), state, state]
+
+
+# -- in pages ----------------------------------------------------------------------------------------------------------
+
+
+@contrib(
+    "SparsePagedAttention",
+    inputs="query key? value? key_cache value_cache cumulative_sequence_length past_seqlens block_table slot_mapping? "
+    "selected_indices selected_counts auxiliary_key? auxiliary_value? auxiliary_lengths? cos_cache? sin_cache? "
+    "head_sink? q_norm_weight? k_norm_weight? k_scale? v_scale? attention_metadata?",
+    dtype=lambda query, key_cache, value_cache: [query.dtype, key_cache.dtype, value_cache.dtype],
+)
+@contrib(
+    "PagedAttention",
+    inputs="query key? value? key_cache value_cache? cumulative_sequence_length past_seqlens block_table cos_cache? "
+    "sin_cache? slot_mapping? head_sink? q_norm_weight? k_norm_weight? k_scale? v_scale? attention_metadata?",
+    dtype=lambda query, key_cache, value_cache: [query.dtype, key_cache.dtype, (value_cache or key_cache).dtype],
+)
+def paged_attention(
+    query: AnyRank,
+    key: AnyRank | None,
+    key_cache: AnyRank,
+    value_cache: AnyRank | None,
+    num_heads: int,
+    kv_num_heads: int,
+    v_head_size: int = 0,
+) -> list[Shape | None]:
+    """Query (tokens, heads * size) -> (tokens, heads * (v_head_size or size)), and the caches, changed in place."""
+    outer, size = _head_size(query, key, num_heads, kv_num_heads, 2)
+    caches = [cache.shape if cache is not None else None for cache in (key_cache, value_cache)]
+    return [(*outer, num_heads * (v_head_size or size)), *caches]
+
+
+# -- positions ---------------------------------------------------------------------------------------------------------
+
+
+@contrib("RotaryEmbedding", "MRotaryEmbedding", inputs="input position_ids cos_cache sin_cache")
+def rotary_embedding(input: SymTensor) -> Shape:
+    """(B, S, hidden) or (B, heads, S, size) -> the same."""
+    require(input.rank in (3, 4), "rank of the input is neither 3 nor 4", input.rank)
+    return input.dims
+
+
+@contrib("GemmaRotaryEmbedding", inputs="emb q q_rot k k_rot", dtype=lambda q, k: [q.dtype, k.dtype])
+def gemma_rotary_embedding(q: AnyRank, k: AnyRank) -> list[Shape]:
+    """q and k (B, heads, S, size) -> the same."""
+    return [of_rank(q.shape, 4, "q"), of_rank(k.shape, 4, "k")]
+
+
+@contrib("RelativePositionBias", inputs="bias_table query_length key_length")
+def relative_position_bias(bias_table: AnyRank, query_length: Dim | Unknown, key_length: Dim | Unknown) -> Shape:
+    """Table (buckets, heads) and two lengths -> (1, heads, query_length, key_length)."""
+    lengths = (fresh("a length is not known") if isinstance(n, Unknown) else n for n in (query_length, key_length))
+    return (1, of_rank(bias_table.shape, 2, "bias_table")[1], *lengths)
+
+
+@contrib("GatedRelativePositionBias", inputs="query_layer query_bias rel_pos weight bias eco_a token_offset?")
+def gated_relative_position_bias(
+    query_layer: SymTensor, rel_pos: AnyRank, token_offset: AnyRank | None, num_heads: int
+) -> Shape:
+    """Query (B, S, hidden), or (tokens, hidden) with offsets (B, S) -> (B, heads, S, S)."""
+    offsets = token_offset if token_offset is not None else query_layer
+    batch, length = of_rank(offsets.shape, 2 if token_offset is not None else 3, "query_layer or token_offset")[:2]
+    length = unify(length, of_rank(rel_pos.shape, 4, "rel_pos")[2], "lengths of the query and rel_pos")
+    return (batch, num_heads, length, length)
+
+
+# -- packing of tokens -------------------------------------------------------------------------------------------------
+
+
+@contrib(
+    "RemovePadding",
+    inputs="input sequence_token_count",
+    dtype=lambda input, sequence_token_count: [input.dtype, *[sequence_token_count.dtype] * 3],
+)
+def remove_padding(input: AnyRank) -> list[Shape]:
+    """(B, S, hidden) -> the tokens (count, hidden), their offsets (B, S), cumulated lengths (B + 1), the most (1)."""
+    batch, length, hidden = of_rank(input.shape, 3, "input")
+    count = fresh("the number of tokens without padding", at_most=batch * length)
+    return [(count, hidden), (batch, length), (batch + 1,), (1,)]
+
+
+@contrib("RestorePadding", inputs="input token_offset")
+def restore_padding(input: AnyRank, token_offset: AnyRank) -> Shape:
+    """Tokens (count, hidden), offsets (B, S) -> (B, S, hidden)."""
+    return (*of_rank(token_offset.shape, 2, "token_offset"), of_rank(input.shape, 2, "input")[1])

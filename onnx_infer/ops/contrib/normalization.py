@@ -1,0 +1,144 @@
+"""Normalizations of onnxruntime, most of them fused with a residual connection or with embeddings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer import dtype as dt
+from onnx_infer.geometry import broadcast_to, exact_quotient, normalize_axis, of_rank, unify, unify_shapes
+from onnx_infer.ops.contrib import contrib
+from onnx_infer.ops.normalization import layer_normalization
+from onnx_infer.registry import op
+
+if TYPE_CHECKING:
+    from onnx_infer.ops.kinds import AnyRank, Shape, SymTensor
+
+
+def with_vectors(shape: Shape, axis: int, **vectors: SymTensor | None) -> Shape:
+    """The shape, whose size at an axis is that of each of these vectors.
+
+    >>> from onnx_infer.tensor import SymTensor
+    >>> from symdim import Var
+    >>> with_vectors((2, Var("C")), -1, gamma=SymTensor(1, (8,)))
+    (2, 8)
+    """
+    axis = normalize_axis(axis, len(shape))
+    out = list(shape)
+    for name, vector in vectors.items():
+        if vector is not None and vector.shape is not None:
+            (size,) = of_rank(vector.shape, 1, name)
+            out[axis] = unify(out[axis], size, f"sizes of the input at axis {axis} and of {name}")
+    return tuple(out)
+
+
+# -- over the last axes ------------------------------------------------------------------------------------------------
+
+
+@op("SimplifiedLayerNormalization", inputs="X scale", dtype=lambda scale, stash_type=1: [scale.dtype, stash_type])
+def simplified_layer_normalization(X: SymTensor, scale: AnyRank, axis: int = -1) -> list[Shape]:
+    """As LayerNormalization without mean and bias; onnxruntime has it in the default domain."""
+    return layer_normalization(X, scale, None, axis)
+
+
+def _with_float_statistics(input: AnyRank) -> list[int | None]:
+    return [input.dtype, dt.FLOAT, dt.FLOAT, input.dtype]
+
+
+@contrib("SkipLayerNormalization", inputs="input skip gamma beta? bias?", dtype=_with_float_statistics)
+@contrib("SkipSimplifiedLayerNormalization", inputs="input skip gamma bias?", dtype=_with_float_statistics)
+def skip_layer_normalization(
+    input: SymTensor, skip: AnyRank, gamma: AnyRank, beta: AnyRank | None = None, bias: AnyRank | None = None
+) -> list[Shape]:
+    """(*outer, hidden), a skip that broadcasts to it -> the same, twice (*outer, 1), and the sum."""
+    shape = input.dims if skip.shape is None else broadcast_to(input.dims, skip.shape, "skip")
+    shape = with_vectors(shape, -1, gamma=gamma, beta=beta, bias=bias)
+    return [shape, *[(*shape[:-1], 1)] * 2, shape]
+
+
+@contrib("QOrderedLayerNormalization", inputs="X scale_X scale B? scale_Y")
+def ordered_layer_normalization(X: SymTensor, scale: AnyRank, B: AnyRank | None) -> Shape:
+    """X's shape."""
+    return with_vectors(X.dims, -1, scale=scale, B=B)
+
+
+@contrib("BranchwiseRMSNorm", inputs="X scale?")
+def branchwise_rms_norm(X: SymTensor) -> Shape:
+    """(..., C, H) or (..., C * H) -> the same."""
+    return X.dims
+
+
+@contrib("GatedRMSNorm", inputs="X scale gate")
+def gated_rms_norm(X: SymTensor, gate: AnyRank) -> Shape:
+    """X's shape, which the gate has too."""
+    return X.dims if gate.shape is None else unify_shapes(X.dims, gate.shape, "X and gate")
+
+
+# -- of groups of channels ---------------------------------------------------------------------------------------------
+
+
+@contrib("GroupNorm", inputs="X gamma beta")
+def group_norm(X: SymTensor, gamma: AnyRank, beta: AnyRank, groups: int, channels_last: int = 1) -> Shape:
+    """(N, *spatial, C) or (N, C, *spatial) -> the same."""
+    axis = -1 if channels_last else 1
+    shape = with_vectors(X.dims, axis, gamma=gamma, beta=beta)
+    exact_quotient(shape[axis], groups, "the number of channels")
+    return shape
+
+
+@contrib("SkipGroupNorm", inputs="X gamma beta skip bias?")
+def skip_group_norm(
+    X: SymTensor, gamma: AnyRank, beta: AnyRank, bias: AnyRank | None, groups: int, channels_last: int = 1
+) -> list[Shape]:
+    """As GroupNorm; the sum with skip and bias has the same shape."""
+    shape = group_norm(X, gamma, beta, groups, channels_last)
+    return [with_vectors(shape, -1 if channels_last else 1, bias=bias)] * 2
+
+
+# -- of embeddings -----------------------------------------------------------------------------------------------------
+
+
+def _embedding_types(input_ids: AnyRank, word_embedding: AnyRank) -> list[int | None]:
+    return [word_embedding.dtype, input_ids.dtype, word_embedding.dtype]
+
+
+@contrib(
+    "EmbedLayerNormalization",
+    inputs="input_ids segment_ids? word_embedding position_embedding segment_embedding? gamma beta mask? position_ids?",
+    dtype=_embedding_types,
+)
+def embed_layer_normalization(
+    input_ids: AnyRank,
+    segment_ids: AnyRank | None,
+    word_embedding: AnyRank,
+    gamma: AnyRank,
+    beta: AnyRank,
+    mask: AnyRank | None,
+) -> list[Shape]:
+    """Ids (B, S), embeddings (words, hidden) -> (B, S, hidden), the number of words of each mask (B), and the sum."""
+    ids = of_rank(input_ids.shape, 2, "input_ids")
+    for name, other in (("segment_ids", segment_ids), ("mask", mask)):
+        if other is not None and other.shape is not None:
+            ids = unify_shapes(ids, other.shape, f"input_ids and {name}")
+    hidden = of_rank(word_embedding.shape, 2, "word_embedding")[1]
+    out = with_vectors((*ids, hidden), -1, gamma=gamma, beta=beta)
+    return [out, ids[:1], out]
+
+
+@contrib(
+    "QEmbedLayerNormalization",
+    inputs="input_ids segment_ids? word_embedding_quant position_embedding_quant segment_embedding? gamma_quant "
+    "beta_quant mask? word_embedding_scale position_embedding_scale segment_embedding_scale? gamma_scale beta_scale "
+    "word_embedding_zero_point position_embedding_zero_point segment_embedding_zero_point? gamma_zero_point "
+    "beta_zero_point",
+    dtype=lambda input_ids, word_embedding_scale: [word_embedding_scale.dtype, input_ids.dtype],
+)
+def quantized_embed_layer_normalization(
+    input_ids: AnyRank,
+    segment_ids: AnyRank | None,
+    word_embedding_quant: AnyRank,
+    gamma_quant: AnyRank,
+    beta_quant: AnyRank,
+    mask: AnyRank | None,
+) -> list[Shape]:
+    """As EmbedLayerNormalization, without the sum."""
+    return embed_layer_normalization(input_ids, segment_ids, word_embedding_quant, gamma_quant, beta_quant, mask)

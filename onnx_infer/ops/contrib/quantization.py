@@ -1,0 +1,121 @@
+"""Quantized tensors of onnxruntime: operators with a scale and a zero point for each tensor, and conversions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer import dtype as dt
+from onnx_infer.errors import require
+from onnx_infer.geometry import broadcast, normalize_axis
+from onnx_infer.ops.contrib import contrib
+from onnx_infer.ops.joining import concat
+from onnx_infer.ops.quantization import dequantize, quantize
+from onnx_infer.ops.reduction import reduce
+from onnx_infer.tensor import SymTensor
+from onnx_infer.trace import fresh
+
+if TYPE_CHECKING:
+    from onnx_infer.ops.kinds import AnyRank, AnyRanks, Ints, Shape
+
+_BINARY = "A A_scale A_zero_point? B B_scale B_zero_point? C_scale C_zero_point?"
+_UNARY = "X X_scale X_zero_point? Y_scale Y_zero_point?"
+
+
+@contrib("QLinearAdd", "QLinearMul", inputs=_BINARY)
+def quantized_binary(A: SymTensor, B: SymTensor) -> Shape:
+    """The shapes of A and B broadcast to each other."""
+    return broadcast(A.dims, B.dims)
+
+
+@contrib("QLinearLeakyRelu", "QLinearSigmoid", inputs=_UNARY)
+def quantized_unary(X: SymTensor) -> Shape:
+    """X's shape."""
+    return X.dims
+
+
+@contrib("QLinearSoftmax", inputs="X X_scale x_zero_point? y_scale y_zero_point")
+def quantized_softmax(X: SymTensor, axis: int = -1) -> Shape:
+    """X's shape."""
+    normalize_axis(axis, X.rank)
+    return X.dims
+
+
+@contrib(
+    "QLinearWhere",
+    inputs="condition X x_scale x_zero_point Y y_scale y_zero_point z_scale z_zero_point",
+    dtype=lambda X: X.dtype,
+)
+def quantized_where(condition: SymTensor, X: SymTensor, Y: SymTensor) -> Shape:
+    """The three shapes broadcast."""
+    return broadcast(condition.dims, X.dims, Y.dims)
+
+
+@contrib("QLinearConcat", inputs="Y_scale Y_zero_point inputs*", dtype=lambda Y_zero_point: Y_zero_point.dtype)
+def quantized_concat(inputs: AnyRanks, axis: int) -> Shape:
+    """As Concat; the inputs are triples of a tensor, its scale and its zero point."""
+    require(len(inputs) % 3 == 0, "the inputs are no triples; their number", len(inputs))
+    return concat(inputs[::3], axis)
+
+
+@contrib("QLinearReduceMean", inputs="data data_scale data_zero_point? reduced_scale reduced_zero_point?")
+@contrib("ReduceSumInteger", inputs="data", dtype=lambda: None)
+def quantized_reduce(data: AnyRank, axes: Ints, keepdims: int) -> Shape:
+    """The sizes at `axes` become 1, or go away without keepdims; of sums the model declares the type."""
+    return reduce(data, axes, keepdims)
+
+
+# -- conversions -------------------------------------------------------------------------------------------------------
+
+
+@contrib(
+    "QuantizeLinear",
+    inputs="x y_scale y_zero_point?",
+    dtype=lambda y_zero_point: dt.UINT8 if y_zero_point is None else y_zero_point.dtype,
+)
+def quantize_linear(x: SymTensor, y_scale: AnyRank, y_zero_point: AnyRank | None, axis: int = 1) -> Shape:
+    """x's shape (as QuantizeLinear-13)."""
+    return quantize(x, y_scale, y_zero_point, axis, None)
+
+
+@contrib("DequantizeLinear", inputs="x x_scale x_zero_point?", dtype=lambda x_scale: x_scale.dtype)
+def dequantize_linear(x: SymTensor, x_scale: AnyRank, x_zero_point: AnyRank | None, axis: int = 1) -> Shape:
+    """x's shape (as DequantizeLinear-13)."""
+    return dequantize(x, x_scale, x_zero_point, axis, None)
+
+
+@contrib("QuantizeWithOrder", inputs="input scale_input", dtype=lambda: dt.INT8)
+@contrib("DequantizeWithOrder", inputs="input scale_input", dtype=lambda to: to)
+def reorder(input: SymTensor) -> Shape:
+    """The input's shape; the order of the elements in memory is no part of it."""
+    return input.dims
+
+
+@contrib("QuantizeBFP", inputs="x", dtype=lambda: [dt.UINT8, dt.INT64, dt.INT64])
+def quantize_blocks(x: SymTensor) -> list[Shape | SymTensor]:
+    """x -> its bytes, its shape and its strides, as vectors."""
+    return [(fresh("the number of bytes depends on bfp_type"),), SymTensor(dt.INT64, (x.rank,), x.dims), (x.rank,)]
+
+
+@contrib("DequantizeBFP", inputs="x shape strides", dtype=lambda dtype=dt.FLOAT: dtype)
+def dequantize_blocks(shape: Ints) -> Shape:
+    """Bytes -> the shape given."""
+    return tuple(fresh("the shape is not known") if size is None else size for size in shape)
+
+
+# -- Gather ------------------------------------------------------------------------------------------------------------
+
+
+@contrib("GatherBlockQuantized", inputs="data indices scales zero_points?", dtype=lambda scales: scales.dtype)
+def gather_blocks(
+    data: SymTensor, indices: SymTensor, scales: AnyRank, gather_axis: int = 0, quantize_axis: int = 1, bits: int = 4
+) -> Shape:
+    """As Gather; of bytes with fewer bits each the last axis holds `8 / bits` elements a byte."""
+    sizes = list(data.dims)
+    gather = normalize_axis(gather_axis, data.rank)
+    normalize_axis(quantize_axis, data.rank)
+    if data.dtype is None:
+        sizes[-1] = fresh("whether bytes are packed is not known")
+    elif data.dtype == dt.UINT8:
+        require(bits in (2, 4, 8), "bits is none of 2, 4 and 8", bits)
+        sizes[-1] = sizes[-1] * (8 // bits)
+    return (*sizes[:gather], *indices.dims, *sizes[gather + 1 :])
