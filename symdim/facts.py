@@ -9,7 +9,7 @@ from symdim.budget import Budget, OutOfBudget
 from symdim.evaluate import variables_of
 from symdim.expr import Expr
 from symdim.floordiv import mod
-from symdim.hypotheses import Hypothesis, Problem
+from symdim.hypotheses import Hypothesis, problem_of
 from symdim.order import dim_order
 from symdim.polynomial import checked
 
@@ -139,15 +139,9 @@ class Facts:
         """
         if not self._checked:
             from symdim.search import Found, Search
-            from symdim.variable import Scope
 
-            hypotheses = self.hypotheses()
-            variables: dict[Var, Dim] = {}
-            for h in hypotheses:
-                if isinstance(h.dim, Expr):
-                    variables.update({v: v for v in variables_of(h.dim)})
             try:
-                problem = Problem(hypotheses, variables, Scope())
+                problem = problem_of(self.hypotheses())
                 reasons = Search(problem, Budget(_BUDGET)).refuted(problem)
             except (Found, OutOfBudget):
                 reasons = None

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 from symdim.bounds import bounds_of
 from symdim.errors import DivisionByZero
+from symdim.evaluate import variables_of
 from symdim.expr import Expr
 from symdim.monomial import terms_of
-from symdim.polynomial import sum_of
+from symdim.polynomial import subtract, sum_of
 from symdim.rewriting import replaced
 from symdim.variable import Scope, Var, make_variable
 
@@ -93,6 +94,23 @@ class Problem:
         return Problem(list(kept.values()), self.solution, self.scope, self.serial)
 
 
+def problem_of(hypotheses: list[Hypothesis], about: tuple[Dim, ...] = ()) -> Problem:
+    """The problem of some hypotheses and of the upper bounds of the variables in them and in `about`."""
+    variables: dict[Var, Dim] = {}
+    limits: list[Hypothesis] = []
+    stack = [*about, *[h.dim for h in hypotheses]]
+    while stack:
+        dim = stack.pop()
+        for v in variables_of(dim) if isinstance(dim, Expr) else ():
+            if v not in variables:
+                variables[v] = v
+                if isinstance(v.at_most, Expr):
+                    limits.append(Hypothesis(subtract(v.at_most, v), ">=", frozenset((LIMIT,))))
+                    stack.append(limits[-1].dim)
+    return Problem([*hypotheses, *limits], variables, Scope())
+
+
+LIMIT = "the upper bound of a variable"
 INTERVALS = "intervals of sums, products, quotients and maxima"
 CONTENT = "a number that divides every coefficient divides a sum that is 0"
 DEFINED = "no divisor is 0"

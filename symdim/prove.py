@@ -7,14 +7,11 @@ from typing import NamedTuple
 from symdim.bounds import bounds_of
 from symdim.budget import Budget, OutOfBudget
 from symdim.elimination import solved
-from symdim.evaluate import variables_of
-from symdim.expr import Expr
 from symdim.facts import Facts
 from symdim.floordiv import mod
-from symdim.hypotheses import Contradiction, Hypothesis, Problem
+from symdim.hypotheses import INTERVALS, Contradiction, Hypothesis, Problem, problem_of
 from symdim.polynomial import add, checked, scale, subtract
-from symdim.search import Found, Search
-from symdim.variable import Scope
+from symdim.search import decided
 from symdim.witness import witness
 
 TYPE_CHECKING = False
@@ -24,8 +21,7 @@ if TYPE_CHECKING:
     from symdim.variable import Var
 
 BUDGET = 4000
-_FIRST, _ALL = 24, 600  # points tried before and after the search for a proof
-_NEGATION: dict[str, str] = {"==": "!=", "!=": "=="}
+_ALL = 600  # points tried for an example
 
 
 class Proof(NamedTuple):
@@ -100,29 +96,49 @@ def counterexample(
     return explain(a, relation, b, facts, budget=budget).counterexample
 
 
+def example(dims: tuple[Dim, ...], facts: Facts | None = None) -> dict[Var, int] | None:
+    """Values, allowed by the facts, of all variables that the dimensions or the facts about them mention.
+
+    >>> from symdim import Var
+    >>> x, y = Var("x"), Var("y")
+    >>> example((x, y), Facts(["x == 3*y", "y >= 4"]))
+    {y: 4, x: 12}
+    """
+    problem = problem_of([] if facts is None else facts.relevant(*dims), dims)
+    try:
+        return witness(problem, solved(problem, Budget(BUDGET)), Budget(BUDGET), 0, _ALL)
+    except (Contradiction, OutOfBudget):
+        return None
+
+
 def explain(a: Dim, relation: str, b: Dim, facts: Facts | None = None, *, budget: int = BUDGET) -> Proof:
-    """The answer to `a relation b` (one of == != >= > <= <) with the facts and laws used, or a counterexample."""
+    """The answer to `a relation b` (one of == != >= > <= <) with the facts and laws used, or a counterexample.
+
+    What holds without the facts is found whatever the facts are. Nothing is proved from facts that contradict.
+
+    >>> from symdim import Var
+    >>> T, P = Var("T"), Var("P")
+    >>> explain(T, ">", P, Facts(["T == P + 2"])).facts
+    ('T == P + 2',)
+    """
     difference, wanted = normalised(checked(a), relation, checked(b))
     if _evident(difference, wanted):
-        return Proof(True, laws=("the canonical form and its interval",))
-    known = () if facts is None else facts.relevant(difference)
-    problem = negated(difference, wanted, list(known))
-    spent = Budget(budget)
-    try:
-        reasons = _searched(problem, spent)
-    except OutOfBudget:
+        return Proof(True, laws=(INTERVALS,))
+    known = [] if facts is None else facts.relevant(difference)
+    answer = decided(_negated(difference, wanted, known), Budget(budget))
+    if answer is None and known:
+        answer = decided(_negated(difference, wanted, []), Budget(budget))
+        if isinstance(answer, dict):  # an example that pays no heed to the facts
+            answer = None
+    if answer is None or isinstance(answer, dict):
+        return Proof(None if answer is None else False, counterexample=answer)
+    used = sorted(r for r in answer if isinstance(r, int))
+    laws = tuple(sorted(r for r in answer if isinstance(r, str)))
+    if facts is None or not used:
+        return Proof(True, (), laws)
+    if facts.contradiction() is not None:
         return Proof(None)
-    if isinstance(reasons, dict):
-        return Proof(False, counterexample=reasons)
-    if reasons is None:
-        return Proof(None)
-    used = sorted(r for r in reasons if isinstance(r, int))
-    if used:
-        assert facts is not None
-        if facts.contradiction() is not None:
-            return Proof(None)
-        return Proof(True, tuple(str(facts[i]) for i in used), tuple(sorted(r for r in reasons if isinstance(r, str))))
-    return Proof(True, (), tuple(sorted(r for r in reasons if isinstance(r, str))))
+    return Proof(True, tuple(str(facts[i]) for i in used), laws)
 
 
 def normalised(a: Dim, relation: str, b: Dim) -> tuple[Dim, Relation]:
@@ -146,43 +162,10 @@ def _evident(dim: Dim, relation: Relation) -> bool:
     return (lo is not None and lo > 0) or (hi is not None and hi < 0)
 
 
-def negated(dim: Dim, relation: Relation, facts: list[Hypothesis]) -> Problem:
+def _negated(dim: Dim, relation: Relation, facts: list[Hypothesis]) -> Problem:
     """The problem whose solutions are the counterexamples of `dim relation 0` under the facts."""
     if relation == ">=":
         goal = Hypothesis(add(scale(dim, -1), -1), ">=", frozenset())
     else:
         goal = Hypothesis(dim, "!=" if relation == "==" else "==", frozenset())
-    variables: dict[Var, Dim] = {}
-    limits: list[Hypothesis] = []
-    stack = [h.dim for h in (goal, *facts)]
-    while stack:
-        dim = stack.pop()
-        for v in variables_of(dim) if isinstance(dim, Expr) else ():
-            if v not in variables:
-                variables[v] = v
-                if isinstance(v.at_most, Expr):
-                    limits.append(
-                        Hypothesis(subtract(v.at_most, v), ">=", frozenset(("the upper bound of a variable",)))
-                    )
-                    stack.append(limits[-1].dim)
-    return Problem([goal, *facts, *limits], variables, Scope())
-
-
-def _searched(problem: Problem, budget: Budget) -> dict[Var, int] | frozenset[int | str] | None:
-    try:
-        reduced = solved(problem, budget)
-    except Contradiction as contradicted:
-        return contradicted.reasons
-    found = witness(problem, reduced, budget, 0, _FIRST)
-    if found is None:
-        try:
-            reasons = Search(problem, budget).refuted(reduced)
-        except Found as example:
-            return example.values
-        except OutOfBudget:
-            budget.steps = _ALL
-            reasons = None
-        if reasons is not None:
-            return reasons
-        found = witness(problem, reduced, budget, _FIRST, _ALL)
-    return found
+    return problem_of([goal, *facts])

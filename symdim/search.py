@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from symdim.axioms import Constraint, atoms_of, axioms, constraints_of, contradiction, nonlinear, products
+from symdim.budget import Budget, OutOfBudget
 from symdim.cases import splits
 from symdim.elimination import solved
 from symdim.hypotheses import Contradiction, Hypothesis, Problem
 from symdim.polynomial import add, scale
 from symdim.variable import Var
-from symdim.witness import satisfies, translated
+from symdim.witness import satisfies, translated, witness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.budget import Budget
     from symdim.expr import Expr
     from symdim.hypotheses import Reasons
     from symdim.witness import Assignment
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _DEPTH = 7  # nested case distinctions
 _CASES = 512  # cases in all along one branch
 _MODULUS = 256
+_FIRST, _ALL = 24, 600  # points tried before and after the search for a proof
 
 
 class Found(Exception):  # noqa: N818
@@ -114,6 +115,28 @@ class Search:
         found = translated(self.original, problem, values)
         if found is not None and satisfies(found, self.original.hypotheses):
             raise Found(found)
+
+
+def decided(problem: Problem, budget: Budget) -> Assignment | Reasons | None:
+    """Values that satisfy all hypotheses, or the reasons why none do, or None where neither is found."""
+    try:
+        reduced = solved(problem, budget)
+    except Contradiction as contradicted:
+        return contradicted.reasons
+    except OutOfBudget:
+        return None
+    found = witness(problem, reduced, Budget(_FIRST), 0, _FIRST)
+    if found is not None:
+        return found
+    try:
+        reasons = Search(problem, budget).refuted(reduced)
+        if reasons is not None:
+            return reasons
+    except Found as example:
+        return example.values
+    except OutOfBudget:
+        pass  # examples are still looked for
+    return witness(problem, reduced, Budget(_ALL), _FIRST, _ALL)
 
 
 def one_sided(problem: Problem) -> list[Problem]:

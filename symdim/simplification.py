@@ -1,0 +1,134 @@
+"""Shorter forms of dimensions under facts.
+
+    equation      T  ->  P + S                 where the facts say T == P + S, if the result is shorter
+    exactness     c*d*(n//d)  ->  c*n          n % d == 0
+    value         n//d  ->  k                  n//d == k
+    dominance     max(a, b)  ->  a             a >= b
+
+Each replacement is proved first, so the result equals the dimension for all values that the facts allow.
+"""
+
+from __future__ import annotations
+
+from symdim import prove
+from symdim.budget import Budget, OutOfBudget
+from symdim.elimination import solved
+from symdim.evaluate import postorder
+from symdim.expr import Expr, FloorDiv, Max
+from symdim.extremum import maximum
+from symdim.facts import Facts
+from symdim.hypotheses import Contradiction, problem_of
+from symdim.monomial import divides, exact_quotient, powers_of, terms_of
+from symdim.order import order
+from symdim.polynomial import add, multiply, product, scale, subtract, sum_of
+from symdim.rewriting import replaced
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.expr import Dim
+    from symdim.variable import Var
+
+_ROUNDS = 8
+
+
+def simplify(dim: Dim, facts: Facts) -> Dim:
+    """A dimension that equals `dim` wherever the facts hold, shorter if one is found; facts that contradict do nothing.
+
+    >>> from symdim import Var, maximum
+    >>> H, N, T, P, S = (Var(name) for name in "HNTPS")
+    >>> facts = Facts(["H % 8 == 0", "N >= 5", "T == P + S"])
+    >>> simplify(H // 8 * 8, facts), simplify(maximum(N, 4), facts), simplify(T - P, facts), simplify(T, facts)
+    (H, N, S, T)
+    """
+    if isinstance(dim, int) or facts.contradiction() is not None:
+        return dim
+    candidates = [_settled(dim, facts)]
+    equations = _equations(dim, facts)
+    if equations:
+        candidates.append(_settled(replaced(dim, equations, {}), facts))
+    return min(candidates, key=_length)
+
+
+def _length(dim: Dim) -> tuple[int, int]:
+    """How long a dimension is: its nodes, then its characters."""
+    return (0 if isinstance(dim, int) else len(postorder(dim))), len(str(dim))
+
+
+def _equations(dim: Expr, facts: Facts) -> dict[Expr, Dim]:
+    """The variables that the facts determine by the other variables, or as numbers."""
+    problem = problem_of(facts.relevant(dim), (dim,))
+    variables = set(problem.solution)
+    try:
+        solution = solved(problem, Budget(prove.BUDGET)).solution
+    except (Contradiction, OutOfBudget):
+        return {}
+    return {v: value for v, value in solution.items() if value is not v and variables.issuperset(_variables(value))}
+
+
+def _variables(dim: Dim) -> tuple[Var, ...]:
+    return dim.variables() if isinstance(dim, Expr) else ()
+
+
+def _settled(dim: Dim, facts: Facts) -> Dim:
+    """The dimension after as many rounds as change it."""
+    for _ in range(_ROUNDS):
+        if isinstance(dim, int):
+            break
+        values: dict[Expr, Dim] = {}
+        for node in postorder(dim):
+            value = replaced(node, {}, values)
+            values[node] = _locally(value, facts) if isinstance(value, Expr) else value
+        if values[dim] is dim:
+            break
+        dim = values[dim]
+    return dim
+
+
+def _locally(node: Expr, facts: Facts) -> Dim:
+    if isinstance(node, Max):
+        return _without_dominated(node, facts)
+    if isinstance(node, FloorDiv):
+        return _number(node, facts)
+    if node.terms is not None or len(powers_of(node)) > 1:
+        return _exact(node, facts)
+    return node
+
+
+def _without_dominated(node: Max, facts: Facts) -> Dim:
+    kept = list(node.parts)
+    for part in node.parts:
+        if any(prove.at_least(other, part, facts) for other in kept if other is not part):
+            kept.remove(part)
+    return node if len(kept) == len(node.parts) else maximum(*kept)
+
+
+def _number(node: FloorDiv, facts: Facts) -> Dim:
+    """The one value of a division, if it has only one: that at an example of the facts."""
+    example = prove.example((node,), facts)
+    if example is None:
+        return node
+    value = node.to_int(example)  # type: ignore[arg-type]
+    return value if prove.equal(node, value, facts) else node
+
+
+def _exact(node: Expr, facts: Facts) -> Dim:
+    """Without divisions that are multiplied by their divisor and exact."""
+    terms, _ = terms_of(node)
+    for unit in sorted(terms, key=order):
+        for atom in powers_of(unit):
+            if not isinstance(atom, FloorDiv):
+                continue
+            n, d = atom.parts
+            rest = exact_quotient(unit, atom)
+            k = terms[unit]
+            if isinstance(d, int):
+                if k % d or not prove.divides(d, n, facts):
+                    continue
+                replacement = multiply(scale(n, k // d), 1 if rest is None else rest)
+            elif d.terms is None and divides(d, rest) and prove.divides(d, n, facts):
+                left = exact_quotient(rest, d)
+                replacement = product([k, n, 1 if left is None else left])
+            else:
+                continue
+            return add(subtract(node, sum_of({unit: k}, 0)), replacement)
+    return node
