@@ -53,7 +53,7 @@ def _variables(value: Value | None) -> list[Var]:
 def table(result: InferenceResult, limit: int | None = 40) -> str:
     """A summary, then the values with their types, those that are not exact first and with the reason.
 
-    At most `limit` lines of each kind; None shows all.
+    At most `limit` lines of each kind, None for all; of exact values beyond it the inputs and outputs of the graph.
     """
     inputs = input_variables(result)
     verdicts = {name: verdict(value, inputs) for name, value in result.types.items()}
@@ -66,8 +66,11 @@ def table(result: InferenceResult, limit: int | None = 40) -> str:
     resolved = [name for name, word in verdicts.items() if word == "exact"]
     if unresolved:
         lines += ["", "not a function of the input sizes:", *_rows(result, unresolved, limit, reasons=True)]
-    if resolved:
-        lines += ["", *_rows(result, resolved, limit)]
+    if limit is not None and len(resolved) > limit:
+        ends = [name for name in (*result.inputs, *result.outputs) if verdicts.get(name) == "exact"]
+        lines += ["", *_rows(result, ends, None), *_rest(len(resolved) - len(ends))]
+    elif resolved:
+        lines += ["", *_rows(result, resolved, None)]
     if result.guards:
         guards = list(dict.fromkeys(map(str, result.guards)))
         lines += ["", "the model runs only where:", *_limited([f"  {g}" for g in guards], limit)]

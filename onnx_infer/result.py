@@ -54,6 +54,11 @@ class InferenceResult:
         return [name for name, _ in self._engine.model.graph.inputs]
 
     @property
+    def outputs(self) -> list[str]:
+        """The outputs of the main graph."""
+        return list(self._engine.model.graph.outputs)
+
+    @property
     def shapes(self) -> dict[str, Shape]:
         """The shapes of the tensors whose rank is known."""
         return {n: v.shape for n, v in self.types.items() if isinstance(v, SymTensor) and v.shape is not None}

@@ -39,6 +39,20 @@ def test_table_shows_types(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert "z  f32[N, H]" in out
 
 
+def test_the_table_of_a_long_model_shows_its_ends_unless_all_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chain = " ".join(f"v{i + 1} = Relu(v{i})" for i in range(60))
+    text = f"""<ir_version: 10, opset_import: ["": 20]> g (float[N] v0) => (float[A] v60) {{ {chain} }}"""
+    path = saved(tmp_path, text)
+    assert main([path]) == OK
+    assert main([path, "--all"]) == OK
+    short, _, whole = capsys.readouterr().out.partition("\n61 values")
+    assert [line.split()[0] for line in short.splitlines()[3:]] == ["v0", "v60", "..."]
+    assert "and 59 more (--all)" in short
+    assert "  v30  f32[N]" in whole
+
+
 def test_output_is_a_valid_model_with_the_inferred_shape(tmp_path: Path) -> None:
     out = tmp_path / "out.onnx"
     assert main([saved(tmp_path, GOOD), "-o", str(out)]) == OK
