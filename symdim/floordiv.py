@@ -151,10 +151,10 @@ def _by_expression(n: Dim, d: Dim) -> Dim:
             n, d = scale(n, -1), scale(d, -1)
             continue
         if lo is None or lo <= 0:
-            m, divisor = with_coprime_numbers(n, d)
-            if divisor is d:
+            m, coprime = with_coprime_numbers(n, d)
+            if coprime is d:
                 break
-            n, d = m, divisor
+            n, d = m, coprime
             continue
         q, n = long_division(n, d)
         whole = add(whole, scale(q, sign))
