@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-Thunk = "Callable[[], object]"
-
 BATCH_SECONDS = 0.003
 MAX_BATCH = 2000
 
