@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 MAX_NESTING = 40
 """The depth of subgraphs in subgraphs beyond which nothing is inferred; each level takes some Python frames."""
 
-MAX_PASSES = 64
-"""How often the body of an inner loop is walked during one pass over the outermost one."""
+MAX_REPEATS = 16
+"""How often the body of a loop in a loop is walked again, in all; each level of loops multiplies what is below."""
 
 
 class Mark(NamedTuple):
@@ -46,6 +46,8 @@ class Subgraph:
         self.graph: Graph = engine.view(handle)
         self._start: Mark | None = None
         self._made: set[Var] = set()
+        if engine.depth == 0:
+            engine.repeats.clear()
 
     @property
     def input_count(self) -> int:
@@ -74,6 +76,7 @@ class Subgraph:
         else:
             self._made.update(engine.created[self._start.created :])
             engine.rewind(self._start)
+            engine.repeats[id(graph.handle)] = engine.repeats.get(id(graph.handle), 0) + 1
         if engine.depth >= MAX_NESTING:
             engine.complain(f"graph '{graph.name}' is nested more than {MAX_NESTING} levels deep")
             return [NOTHING] * len(graph.outputs)
@@ -83,14 +86,11 @@ class Subgraph:
             graph = graph._replace(declared={name: kind_of(value) for name, value in graph.declared.items()})
         for (name, declared), value in zip(graph.inputs, inputs, strict=False):
             scope[name] = self._input(declared, value, scope.repeated)
-        engine.passes[id(graph.handle)] = engine.passes.get(id(graph.handle), 0) + 1
         engine.depth += 1
         try:
             engine.run_graph(graph, scope)
         finally:
             engine.depth -= 1
-            if engine.depth == 0:
-                engine.passes.clear()
         if not reached:
             del engine.diagnostics[self._start.diagnostics :]
         engine.seen.graphs[id(graph.handle)] = (graph, scope)
@@ -104,8 +104,9 @@ class Subgraph:
     # -- iteration ------------------------------------------------------------------------------------------------
 
     def may_repeat(self) -> bool:
-        """Whether another pass is worth its time: passes multiply where loops are nested."""
-        return self._engine.passes.get(id(self.graph.handle), 0) < MAX_PASSES
+        """Whether another walk over the body is worth its time."""
+        engine = self._engine
+        return engine.depth == 0 or engine.repeats.get(id(self.graph.handle), 0) < MAX_REPEATS
 
     def node_count(self) -> int:
         """The number of nodes of the graph itself."""

@@ -134,8 +134,8 @@ def fixpoint(body: Graph, index: Value, unconditional: bool, initial: list[Value
     """
     condition = scalar(body, 1, dt.BOOL, True)
     state = [condition, *initial]
-    for round_ in range(_MAX_ROUNDS):
-        if round_ and not body.may_repeat():
+    for _ in range(_MAX_ROUNDS):
+        if not body.may_repeat():
             break
         outputs = body(index, *state, repeated=True)
         after: dict[Var, Dim] = {}
