@@ -49,7 +49,8 @@ def join(a: Value, b: Value, size: Size) -> Value:
         return Optional(_join_elems(a.elem, b.elem, size, a.full is False, b.full is False), full)
     if isinstance(a, Optional) != isinstance(b, Optional):
         # an optional may be carried into a Loop, whose body gives what it holds
-        return join(*(x if isinstance(x, Optional) else Optional(x, True) for x in (a, b)), size)
+        one, other = [x if isinstance(x, Optional) else Optional(x, True) for x in (a, b)]
+        return join(one, other, size)
     if isinstance(a, Sparse) and isinstance(b, Sparse):
         dense = _join_tensors(SymTensor(a.dtype, a.shape), SymTensor(b.dtype, b.shape), size)
         return Sparse(dense.dtype, dense.shape)

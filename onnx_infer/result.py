@@ -8,6 +8,7 @@ from onnx import AttributeProto, GraphProto
 
 from symdim import Expr
 
+from .former_names import with_former_names
 from .tensor import SymTensor
 from .wire import type_field, value_infos
 
@@ -83,7 +84,10 @@ class InferenceResult:
             for graph, scope in engine.inner:
                 proto = copies.get(id(graph.handle))
                 if isinstance(proto, GraphProto):
-                    write_graph(proto, graph, scope)
+                    for name in graph.literals:
+                        scope[name]
+                    infos = (*proto.value_info, *proto.output, *proto.input)
+                    write_graph(proto, graph, with_former_names(infos, scope))
                 elif proto is not None and model.ir_version >= _FUNCTION_VALUE_INFO:
                     write_function(proto, graph, scope)
         return model
@@ -111,11 +115,12 @@ def write_function(proto: FunctionProto, graph: Graph, scope: Scope) -> None:
     """Write what is known of the values in the body of a function, in all calls, its inputs and outputs included."""
     for name in graph.literals:
         scope[name]
+    values = with_former_names(proto.value_info, scope)
     del proto.value_info[:]
-    proto.MergeFromString(value_infos(12, scope.items()))
+    proto.MergeFromString(value_infos(12, values.items()))
 
 
-def write_graph(proto: GraphProto, graph: Graph, scope: Scope) -> None:
+def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value]) -> None:
     """Write what is known of the values of one graph: outputs and untyped inputs in place, others as value_info.
 
     Initializers carry their type themselves and get no value_info.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from symdim import SymdimError, Var, parse
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from .tensor import Dim
+
+GENERATED = re.compile(r"_d\d+")
+"""The names that inference gives to sizes."""
 
 
 class Symbols:
@@ -90,8 +94,16 @@ class Symbols:
         return Var.fresh(self.name(), lo=self._min_dim)
 
     def read_declared(self, dim: Any) -> Dim:
-        """As `read`, of a value that is no input: a dimension without a name says nothing."""
-        return self.read(dim) if dim.dim_param or dim.WhichOneof("value") == "dim_value" else VARIES
+        """As `read`, of a value that is no input.
+
+        A dimension without a name says nothing, nor does a name that inference generates and that only a subgraph has.
+        """
+        text = dim.dim_param
+        if dim.WhichOneof("value") != "dim_value" and (
+            not text or (text not in self.reserved and GENERATED.fullmatch(text))
+        ):
+            return VARIES
+        return self.read(dim)
 
     def name(self) -> str:
         """The next of `_d0`, `_d1`, ... that the model does not use itself."""

@@ -1,0 +1,44 @@
+"""The names that an earlier inference gave to the sizes inside of a graph: inferring again changes nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from symdim import Expr, Var
+
+from .geometry import is_fresh
+from .join import sizes
+from .symbols import GENERATED
+from .tensor import SymTensor, substitute
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .scope import Scope
+    from .tensor import Dim, Value
+
+
+def with_former_names(infos: Iterable[Any], scope: Scope) -> dict[str, Value]:
+    """The values of a graph, its fresh sizes under the names that its value infos have for them.
+
+    Only names that inference generates are taken over, one for each size, and only where no other size has them.
+    """
+    names: dict[Var, str] = {}
+    for info in infos:
+        value = scope.get(info.name)
+        dims = info.type.tensor_type.shape.dim
+        if isinstance(value, SymTensor) and value.shape is not None and len(value.shape) == len(dims):
+            for old, new in zip(dims, value.shape, strict=True):
+                if not isinstance(new, Var) or not is_fresh(new) or not GENERATED.fullmatch(old.dim_param):
+                    continue
+                if names.setdefault(new, old.dim_param) != old.dim_param:
+                    return dict(scope)
+    variables = {v for x in scope.values() for d in sizes(x) if isinstance(d, Expr) for v in d.variables()}
+    others = {v.name for v in variables if v not in names}
+    given = set(names.values())
+    if len(given) < len(names) or not others.isdisjoint(given):
+        return dict(scope)
+    renamed: dict[Var, Dim] = {
+        v: Var.fresh(name, v.lo or 0, v.hi, v.at_most, v.origin) for v, name in names.items() if v.name != name
+    }
+    return {name: substitute(value, renamed) for name, value in scope.items()} if renamed else dict(scope)
