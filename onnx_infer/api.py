@@ -29,12 +29,14 @@ def infer(
     policy: ShapeMergePolicy = "refine",
     bounds: Mapping[str, tuple[int, int | None]] | None = None,
     min_dim: int = 1,
+    adopt_declared_symbols: bool = True,
 ) -> InferenceResult:
     """Infer the types, shapes and small data of every value; the model is not changed.
 
     `policy` says what becomes of types that the model declares itself (see `onnx_infer.merge`); `bounds` gives symbols
-    intervals, both ends inclusive; other declared symbols are >= `min_dim`. Errors of single nodes are diagnostics in
-    the result; only the policy `strict` raises the first of them, as `ShapeInferenceError`.
+    intervals, both ends inclusive; other declared symbols are >= `min_dim`. A fresh size takes the name that the author
+    declared for it on an output or in value_info, unless `adopt_declared_symbols` is False. Errors of single nodes are
+    diagnostics in the result; only the policy `strict` raises the first of them, as `ShapeInferenceError`.
     """
     if policy not in POLICIES:
         raise ValueError(f"policy {policy!r} is none of {', '.join(POLICIES)}")
@@ -45,7 +47,7 @@ def infer(
         min_dim=min_dim,
     )
     reader = GraphReader(symbols, model.ir_version)
-    engine = Engine(reader.model(model), symbols, policy)
+    engine = Engine(reader.model(model), symbols, policy, adopt_declared_symbols)
     engine.run()
     result = InferenceResult(engine)
     if policy == "strict":
@@ -65,6 +67,7 @@ def infer_shapes(
     policy: ShapeMergePolicy = "refine",
     bounds: Mapping[str, tuple[int, int | None]] | None = None,
     min_dim: int = 1,
+    adopt_declared_symbols: bool = True,
 ) -> onnx.ModelProto:
     """A copy of the model with the type and shape of every value, as `onnx.shape_inference.infer_shapes` returns.
 
@@ -82,7 +85,7 @@ def infer_shapes(
             source.CopyFrom(model)
     else:
         source = onnx.load(os.fspath(model), load_external_data=False)
-    result = infer(source, policy=policy, bounds=bounds, min_dim=min_dim)
+    result = infer(source, policy=policy, bounds=bounds, min_dim=min_dim, adopt_declared_symbols=adopt_declared_symbols)
     errors = [d for d in result.diagnostics if d.severity == "error"]
     if errors and (strict_mode or (check_type and any("element type" in d.message for d in errors))):
         raise StrictModeError("\n".join(map(str, errors)))
@@ -90,10 +93,14 @@ def infer_shapes(
 
 
 def infer_symbolic_shapes(
-    model: onnx.ModelProto, *, policy: ShapeMergePolicy = "refine", warn_on_missing: bool = True
+    model: onnx.ModelProto,
+    *,
+    policy: ShapeMergePolicy = "refine",
+    warn_on_missing: bool = True,
+    adopt_declared_symbols: bool = True,
 ) -> onnx.ModelProto:
     """Infer in place and return the model; operators without a rule are logged as warnings if `warn_on_missing`."""
-    result = infer(model, policy=policy)
+    result = infer(model, policy=policy, adopt_declared_symbols=adopt_declared_symbols)
     for diagnostic in result.diagnostics:
         if warn_on_missing or diagnostic.severity != "warning":
             _logger.warning("%s", diagnostic)

@@ -13,7 +13,7 @@ from symdim import Var
 from .diagnostics import Diagnostic, about_node
 from .functions import Call, Functions, Record, inner_graphs, read_once
 from .join import NOTHING
-from .merge import merge
+from .merge import merge, without_names
 from .operators import Operators
 from .order import sort_nodes
 from .outcome import Outcome, apply
@@ -39,8 +39,8 @@ _remembered: dict[tuple[Any, ...], Outcome] = {}
 class Engine:
     """One inference of one model; `run` fills `scope`, `inner`, `diagnostics`, `facts` and `notes`."""
 
-    def __init__(self, model: Model, symbols: Symbols, policy: ShapeMergePolicy = "refine") -> None:
-        self.model, self.symbols, self.policy = model, symbols, policy
+    def __init__(self, model: Model, symbols: Symbols, policy: ShapeMergePolicy = "refine", adopt: bool = True) -> None:
+        self.model, self.symbols, self.policy, self.adopt = model, symbols, policy, adopt
         self.diagnostics: list[Diagnostic] = []
         self.facts: list[Fact] = []
         self.notes: dict[str, str] = {}
@@ -220,7 +220,18 @@ class Engine:
         def conflict(message: str) -> None:
             self.diagnostics.append(Diagnostic("error", "", name, f"value '{name}': {message}"))
 
+        if not self.adopt:
+            declared = without_names(declared, inferred)
+        elif self.depth == 0:
+            self._adopt(declared, inferred)
         return self._named(merge(declared, inferred, self.policy, conflict))
+
+    def _adopt(self, declared: Value, inferred: Value) -> None:
+        """Fresh sizes take the names that the author of the model declared for them."""
+        if isinstance(declared, SymTensor) and isinstance(inferred, SymTensor):
+            for known, size in zip(declared.shape or (), inferred.shape or (), strict=False):
+                if known is not VARIES and not isinstance(size, int):
+                    self.solution.add(Fact("equal", known, size, "declared"))
 
     def _named(self, value: Value) -> Value:
         """A value with names for sizes that nothing says anything of."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim import Expr, maximum, minimum, product, quotient_by_positive
-from symdim.leaves import leaf_count
+from symdim import Expr, leaf_count, maximum, minimum, product, quotient_by_positive
 
 from .errors import ShapeInferenceError, Unknown, require
 from .trace import fresh, state

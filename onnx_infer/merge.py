@@ -51,6 +51,16 @@ def merge(declared: Value | None, inferred: Value, policy: ShapeMergePolicy, con
     return inferred if policy != "skip" else declared
 
 
+def without_names(declared: Value, inferred: Value) -> Value:
+    """The declared type with the fresh sizes that were inferred in place of the names it has for them."""
+    if not isinstance(declared, SymTensor) or not isinstance(inferred, SymTensor):
+        return declared
+    if declared.shape is None or inferred.shape is None or len(declared.shape) != len(inferred.shape):
+        return declared
+    pairs = zip(declared.shape, inferred.shape, strict=True)
+    return SymTensor(declared.dtype, [i if is_fresh(i) and not isinstance(d, int) else d for d, i in pairs])
+
+
 def _merge_tensors(
     declared: SymTensor | Sparse, inferred: Value, policy: ShapeMergePolicy, conflict: Callable[[str], None]
 ) -> Value:

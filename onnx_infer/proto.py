@@ -154,7 +154,7 @@ def _behind_names(node: NodeProto, inputs: list[str], outputs: list[str]) -> byt
     text = "".join(inputs) + "".join(outputs)
     if not text.isascii() or (len(text) > 127 and max(map(len, (*inputs, *outputs))) > 127):
         return None
-    wire = node.SerializeToString()
+    wire: bytes = node.SerializeToString()
     start = len(text) + 2 * (len(inputs) + len(outputs))
     if wire[start : start + 1] == b"\x1a":
         length = wire[start + 1]

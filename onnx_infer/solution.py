@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Solution:
     """Fresh sizes and what they equal, collected from the facts of the main graph.
 
-    Only a bare fresh variable is replaced, by an expression that does not contain it; declared names are never merged.
+    Only a fresh variable is replaced, by an expression that does not contain it; declared names are never merged.
     """
 
     def __init__(self) -> None:
@@ -37,6 +37,14 @@ class Solution:
             if isinstance(a, Var) and is_fresh(a) and not (isinstance(b, Expr) and a in b.variables()):
                 self._of[a] = b
                 return
+        gap = lhs - rhs
+        for unit, k in gap.terms.items() if isinstance(gap, Expr) and gap.terms else ():
+            # k * unit + rest == 0 for k = 1 or -1, so unit == -k * rest
+            if abs(k) == 1 and isinstance(unit, Var) and is_fresh(unit):
+                rest = gap - k * unit
+                if not (isinstance(rest, Expr) and (unit in rest.variables() or is_fresh(rest))):
+                    self._of[unit] = -k * rest
+                    return
 
     def resolve(self, dim: Dim) -> Dim:
         """The size with solved variables replaced."""

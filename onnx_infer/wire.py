@@ -87,7 +87,7 @@ def type_field(value: Value) -> bytes:
 def value_infos(number: int, values: Iterable[tuple[str, Value]]) -> bytes:
     """Value infos as a repeated field of this number; values of which nothing is known are left out."""
     tag = varint(number << 3 | 2)
-    out = []
+    out: list[bytes] = []
     for name, value in values:
         kind = value.wire
         if kind is None:

@@ -35,13 +35,25 @@ from symdim.errors import (
 from symdim.expr import Add, Const, Expr, FloorDiv, Max, Min, Mod, Mul, clear_caches
 from symdim.variable import Scope, Var
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.compile import compile_shape
+    from symdim.facts import Facts
+    from symdim.leaves import leaf_count
+    from symdim.parsing import check, parse, read_dim_param
+    from symdim.prove import at_least, equal
+    from symdim.shape import INFER, Shape, broadcast_shapes
+    from symdim.simplification import simplify
+
 __all__ = [
+    "INFER",
     "Add",
     "BoundsError",
     "BroadcastError",
     "Const",
     "DivisionByZero",
     "Expr",
+    "Facts",
     "FloorDiv",
     "Max",
     "Min",
@@ -52,15 +64,25 @@ __all__ = [
     "ParseError",
     "ReshapeError",
     "Scope",
+    "Shape",
     "SymdimError",
     "UnboundName",
     "Var",
+    "at_least",
+    "broadcast_shapes",
     "ceildiv",
+    "check",
     "clear_caches",
+    "compile_shape",
+    "equal",
+    "leaf_count",
     "maximum",
     "minimum",
+    "parse",
     "product",
     "quotient_by_positive",
+    "read_dim_param",
+    "simplify",
     "total",
 ]
 
@@ -70,6 +92,9 @@ _LAZY = {
     "Shape": "shape",
     "INFER": "shape",
     "broadcast_shapes": "shape",
+    "read_dim_param": "parsing",
+    "compile_shape": "compile",
+    "leaf_count": "leaves",
     "equal": "prove",
     "at_least": "prove",
     "Facts": "facts",

@@ -14,6 +14,7 @@ from symdim.variable import Var
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
     from symdim.expr import Dim
 
@@ -135,7 +136,7 @@ def to_int(root: Expr, bindings: Mapping[str | Var, int]) -> int:
     raise UnboundName(tuple(names))
 
 
-def substitute(root: Expr, mapping: Mapping[str | Var, Dim]) -> Dim:
+def substitute(root: Expr, mapping: Mapping[Any, Dim]) -> Dim:
     """The expression with dimensions for variables, all replaced at once."""
     values: dict[Dim, Dim] = {}
     for node in postorder(root):
@@ -143,7 +144,7 @@ def substitute(root: Expr, mapping: Mapping[str | Var, Dim]) -> Dim:
     return values[root]
 
 
-def _rebuilt(node: Expr, values: dict[Dim, Dim], mapping: Mapping[str | Var, Dim]) -> Dim:
+def _rebuilt(node: Expr, values: dict[Dim, Dim], mapping: Mapping[Any, Dim]) -> Dim:
     if isinstance(node, Var):
         given = mapping.get(node.name, mapping.get(node))
         return node if given is None else _replacement(node, checked(given))

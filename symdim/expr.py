@@ -20,7 +20,7 @@ from symdim.errors import SymdimError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     from symdim.variable import Var
 
@@ -225,7 +225,7 @@ class Expr:
         """The value for the given sizes; raises `UnboundName` with all names that lack one."""
         return canonical.to_int(self, _merged(bindings, sizes))
 
-    def substitute(self, mapping: Mapping[str | Var, Dim]) -> Dim:
+    def substitute(self, mapping: Mapping[Any, Dim]) -> Dim:
         """The expression with dimensions in place of variables, all at once (so a swap works).
 
         The replacements must keep the variables' bounds; `BoundsError` where they provably do not.

@@ -6,6 +6,8 @@ from symdim.expr import Expr
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from symdim.expr import Dim
 
 
@@ -42,4 +44,5 @@ def _parts(node: Expr) -> list[Expr]:
     """The expressions that a node is made of."""
     if node.terms is not None:
         return list(node.terms)
-    return [p for p in node.parts or () if isinstance(p, Expr)]
+    parts: Iterable[object] = node.parts or ()  # type: ignore[assignment]
+    return [p for p in parts if isinstance(p, Expr)]

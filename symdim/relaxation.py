@@ -48,6 +48,7 @@ def _least(terms: Terms, const: int) -> int | None:
         chosen = max(divisions, key=lambda u: (u.height, u.fingerprint))
         k = terms.pop(chosen)
         numerator, c = chosen.parts
+        assert isinstance(c, int)
         terms = {unit: a * c for unit, a in terms.items()}
         const, scale = const * c, scale * c
         if k > 0:

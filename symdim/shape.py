@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from operator import index
-from typing import TypeAlias, overload
+from typing import Any, TypeAlias, overload
 
 from symdim.canonical import maximum, minimum, product
 from symdim.errors import BroadcastError, NegativeSize, NotDivisible, ParseError, ReshapeError, UnboundName
@@ -160,7 +160,7 @@ class Shape(Sequence[Dim]):
             raise UnboundName(missing)
         return tuple(dim for dim in shape.dims if isinstance(dim, int))
 
-    def substitute(self, mapping: Mapping[str | Var, Dim]) -> Shape:
+    def substitute(self, mapping: Mapping[Any, Dim]) -> Shape:
         """The shape with dimensions in place of variables, all at once."""
         return Shape(dim.substitute(mapping) if isinstance(dim, Expr) else dim for dim in self.dims)
 
