@@ -167,7 +167,8 @@ def products(given: list[Constraint], laws: list[Constraint], atoms: list[Expr],
             if divisor_is_positive(d):
                 enter(Constraint(multiply(c.dim, d), c.reasons | {PRODUCT}, c.exact), _UNITS)
     squared = {a: None for u in sorted(known, key=order) for a, e in powers_of(u).items() if e > 1}
-    rounds = [*given, *laws]
+    limits = [subtract(hi, f) for f in factors if (hi := bounds_of(f)[1]) is not None]
+    rounds = [*given, *laws, *[Constraint(dim, frozenset((RANGE,))) for dim in limits]]
     for most_new in (0, 1, 2):
         for c in rounds:
             for f in multipliers:

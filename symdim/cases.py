@@ -4,12 +4,14 @@ maximum     max(a, b) == a with a >= b, or == b with b >= a
 residue     v == m*k + r for one r in 0..m-1
 value       a variable or division with few possible values has one of them
 sign        v >= 0 or v <= -1
+order       m//d == n//d + t with t >= 0, where n <= m; one case
 nesting     n//(c*p) == (n//p)//c, with n//p as a variable; one case
 """
 
 from __future__ import annotations
 
-from math import gcd, lcm
+from itertools import permutations
+from math import gcd
 
 from symdim.axioms import atoms_of, divisor_is_positive
 from symdim.bounds import bounds_of, quotient
@@ -18,9 +20,10 @@ from symdim.expr import Expr, FloorDiv, Max
 from symdim.floordiv import floordiv
 from symdim.hypotheses import Contradiction, Hypothesis, Problem
 from symdim.longdivision import long_division
-from symdim.monomial import powers_of, terms_of
+from symdim.monomial import terms_of
 from symdim.order import order
 from symdim.polynomial import add, multiply, subtract, sum_of
+from symdim.residues import moduli
 from symdim.variable import Var
 
 TYPE_CHECKING = False
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 MAXIMUM = "max(a, b) is one of its arguments"
 RESIDUE = "every integer is m*k + r for one r in 0..m-1"
 VALUE = "a bounded integer has one of finitely many values"
+ORDER = "n//d <= m//d where n <= m and d >= 1"
 NESTING = "n//(c*p) == (n//p)//c"
 SIGN = "an integer is >= 0 or <= -1"
 _MODULUS = 128
@@ -43,15 +47,18 @@ def splits(problem: Problem, modulus: int) -> Iterator[tuple[int, list[Problem]]
     """Possible case distinctions, the most promising first, with the number of cases; lazily made."""
     dims = [h.dim for h in problem.hypotheses]
     atoms = atoms_of(dims)
+    unnested = _unnested(problem, atoms)
+    if unnested is not None:
+        yield 1, [unnested]
+    ordered = _ordered(problem, atoms)
+    if ordered is not None:
+        yield 1, [ordered]
     for maximum in _maxima(problem, atoms):
         yield len(maximum.parts), _by_argument(problem, maximum)
     signed = [a for a in atoms if isinstance(a, Var) and a.lo is None and (a.hi is None or a.hi >= 0)]
     for v in signed:
         yield 2, _by_sign(problem, v)
-    unnested = _unnested(problem, atoms)
-    if unnested is not None:
-        yield 1, [unnested]
-    for leaf, m in _moduli(atoms):
+    for leaf, m in moduli(atoms):
         if m <= modulus:
             yield m, _by_residue(problem, leaf, m)
     for atom in atoms:
@@ -134,6 +141,21 @@ def _by_value(problem: Problem, atom: Expr, lo: int, hi: int) -> list[Problem]:
     return result
 
 
+def _ordered(problem: Problem, atoms: list[Expr]) -> Problem | None:
+    """One of two divisions by an expression as the other plus a variable >= 0, where its numerator is the larger."""
+    reasons: Reasons = frozenset((ORDER,))
+    divisions = [a for a in atoms if isinstance(a, FloorDiv) and isinstance(a.parts[1], Expr)]
+    for smaller, larger in permutations(sorted(divisions, key=lambda a: (a.height, order(a))), 2):
+        (n, d), (m, e) = smaller.parts, larger.parts
+        if d is not e or not divisor_is_positive(d):
+            continue
+        lo, _ = bounds_of(subtract(m, n))
+        if lo is not None and lo >= 0:
+            value = add(smaller, problem.fresh("t", 0, None))
+            return _replaced(problem, {larger: value}, reasons, _defining(larger, value, reasons))
+    return None
+
+
 def _unnested(problem: Problem, atoms: list[Expr]) -> Problem | None:
     """The constructors merge nested divisions; this undoes it where a divisor is a multiple of an expression.
 
@@ -163,41 +185,3 @@ def _unnested(problem: Problem, atoms: list[Expr]) -> Problem | None:
             laws += [Hypothesis(rest, ">=", reasons), Hypothesis(subtract(subtract(p, 1), rest), ">=", reasons)]
         found[atom] = floordiv(add(s, q), c)
     return _replaced(problem, found, reasons, laws) if any_multiple else None
-
-
-def _moduli(atoms: list[Expr]) -> list[tuple[Expr, int]]:
-    """(v, m) where v := m*k + r turns the divisions by numbers that v occurs in into polynomials; smallest m first.
-
-    A maximum or a division by an expression counts as a variable.
-    """
-    moduli: dict[Expr, int] = {}
-    periods: dict[Expr, int] = {}
-    for atom in sorted(atoms, key=lambda a: a.height):
-        if not _by_number(atom):
-            continue
-        leaves, inner = _leaves(atom.parts[0], periods)  # type: ignore[index]
-        c = atom.parts[1]  # type: ignore[index]
-        periods[atom] = c * inner
-        for v, k in leaves.items():
-            moduli[v] = lcm(moduli.get(v, 1), c * inner // (gcd(c, k) if inner == 1 else 1))
-    return sorted(((v, m) for v, m in moduli.items() if m > 1), key=lambda p: (p[1], order(p[0])))
-
-
-def _by_number(atom: Expr) -> bool:
-    return isinstance(atom, FloorDiv) and isinstance(atom.parts[1], int)
-
-
-def _leaves(numerator: Dim, periods: dict[Expr, int]) -> tuple[dict[Expr, int], int]:
-    """What a numerator varies with, each with the common divisor of its coefficients, and the period of the rest."""
-    leaves: dict[Expr, int] = {}
-    inner = 1
-    stack: list[Dim] = [numerator]
-    while stack:
-        for unit, k in terms_of(stack.pop())[0].items():
-            for atom in powers_of(unit):
-                if _by_number(atom):
-                    inner = lcm(inner, periods[atom])
-                    stack.append(atom.parts[0])  # type: ignore[index]
-                else:
-                    leaves[atom] = gcd(leaves.get(atom, 0), k if unit is atom else 1)
-    return leaves, inner

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from symdim.bounds import bounds_of
 from symdim.errors import DivisionByZero
 from symdim.evaluate import variables_of
-from symdim.expr import Expr
-from symdim.monomial import terms_of
+from symdim.expr import Expr, Mul
+from symdim.monomial import exact_quotient, powers_of, terms_of, unit_of
 from symdim.polynomial import subtract, sum_of
 from symdim.rewriting import replaced
 from symdim.variable import Scope, Var, make_variable
@@ -89,9 +89,36 @@ class Problem:
         kept: dict[tuple[Dim, str], Hypothesis] = {}
         for h in self.hypotheses:
             simpler = simplified(h)
-            if simpler is not None:
-                kept.setdefault((simpler.dim, simpler.relation), simpler)
+            for known in () if simpler is None else divided(simpler):
+                kept.setdefault((known.dim, known.relation), known)
         return Problem(list(kept.values()), self.solution, self.scope, self.serial)
+
+
+def divided(h: Hypothesis) -> tuple[Hypothesis, ...]:
+    """An equivalent of the hypothesis, without the factors >= 1 that all its terms but the constant share.
+
+    For f >= 1: f*m == 0 is m == 0, f*m >= 0 is m >= 0, f*m >= 1 is m >= 1; f*m >= c for c > 1 implies m >= 1.
+    """
+    terms, const = terms_of(h.dim)
+    if const > 0 or (const < 0 and h.relation != ">=") or not any(type(unit) is Mul for unit in terms):
+        return (h,)
+    common = dict(powers_of(next(iter(terms))))
+    for unit in terms:
+        powers = powers_of(unit)
+        common = {atom: min(e, powers[atom]) for atom, e in common.items() if atom in powers}
+    factor = unit_of({atom: e for atom, e in common.items() if (bounds_of(atom)[0] or 0) >= 1})
+    if factor is None:
+        return (h,)
+    reduced: dict[Expr, int] = {}
+    offset = -1 if const else 0
+    for unit, k in terms.items():
+        left = exact_quotient(unit, factor)
+        if left is None:
+            offset += k
+        else:
+            reduced[left] = k
+    simpler = Hypothesis(sum_of(reduced, offset), h.relation, h.reasons | {FACTOR})
+    return (simpler,) if const >= -1 else (h, simpler)
 
 
 def problem_of(hypotheses: list[Hypothesis], about: tuple[Dim, ...] = ()) -> Problem:
@@ -110,6 +137,7 @@ def problem_of(hypotheses: list[Hypothesis], about: tuple[Dim, ...] = ()) -> Pro
     return Problem([*hypotheses, *limits], variables, Scope())
 
 
+FACTOR = "a product is positive, or 0, as its factors are"
 LIMIT = "the upper bound of a variable"
 INTERVALS = "intervals of sums, products, quotients and maxima"
 CONTENT = "a number that divides every coefficient divides a sum that is 0"

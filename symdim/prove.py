@@ -124,14 +124,17 @@ def explain(a: Dim, relation: str, b: Dim, facts: Facts | None = None, *, budget
     difference, wanted = normalised(checked(a), relation, checked(b))
     if _evident(difference, wanted):
         return Proof(True, laws=(INTERVALS,))
-    known = [] if facts is None else facts.relevant(difference)
-    answer = decided(_negated(difference, wanted, known), Budget(budget))
+    known = [] if facts is None else facts.relevant(a, b)
+    answer = decided(_negated(difference, wanted, known, (a, b)), Budget(budget))
     if answer is None and known:
-        answer = decided(_negated(difference, wanted, []), Budget(budget))
+        answer = decided(_negated(difference, wanted, [], ()), Budget(budget))
         if isinstance(answer, dict):  # an example that pays no heed to the facts
             answer = None
-    if answer is None or isinstance(answer, dict):
-        return Proof(None if answer is None else False, counterexample=answer)
+    if answer is None:
+        return Proof(None)
+    if isinstance(answer, dict):
+        consistent = facts is None or len(known) == len(facts) or facts.contradiction() is None
+        return Proof(False, counterexample=answer) if consistent else Proof(None)
     used = sorted(r for r in answer if isinstance(r, int))
     laws = tuple(sorted(r for r in answer if isinstance(r, str)))
     if facts is None or not used:
@@ -162,10 +165,10 @@ def _evident(dim: Dim, relation: Relation) -> bool:
     return (lo is not None and lo > 0) or (hi is not None and hi < 0)
 
 
-def _negated(dim: Dim, relation: Relation, facts: list[Hypothesis]) -> Problem:
+def _negated(dim: Dim, relation: Relation, facts: list[Hypothesis], about: tuple[Dim, ...]) -> Problem:
     """The problem whose solutions are the counterexamples of `dim relation 0` under the facts."""
     if relation == ">=":
         goal = Hypothesis(add(scale(dim, -1), -1), ">=", frozenset())
     else:
         goal = Hypothesis(dim, "!=" if relation == "==" else "==", frozenset())
-    return problem_of([goal, *facts])
+    return problem_of([goal, *facts], about)

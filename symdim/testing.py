@@ -40,9 +40,20 @@ def prove_text(
     >>> prove_text("x//2", "<=", "x"), prove_text("x//y", "<=", "x", {"x": (None, None)})
     (True, False)
     """
+    return explain_text(lhs, relation, rhs, bounds, assume).answer
+
+
+def explain_text(
+    lhs: str,
+    relation: str,
+    rhs: str,
+    bounds: Mapping[str, tuple[int | None, int | None]] | None = None,
+    assume: Iterable[str] = (),
+) -> prove.Proof:
+    """The answer of `prove_text` with its grounds."""
     names = Names(bounds or {})
     facts = Facts()
     for text in assume:
         facts.assume(text, scope=names)
     a, b = parse(lhs, scope=names), parse(rhs, scope=names)
-    return prove.explain(a, relation, b, facts).answer
+    return prove.explain(a, relation, b, facts)

@@ -10,15 +10,20 @@ import sys
 import time
 from collections import Counter
 
-from symdim.testing import prove_text
-from tests.symdim.statements import Statement, statements, violation
+from symdim.prove import Proof
+from symdim.testing import explain_text
+from tests.symdim.statements import Statement, statements, violates, violation
 
 
-def wrong(statement: Statement, answer: bool | None, found: dict[str, int] | None, points: int) -> bool:
-    """Whether an answer contradicts brute force; a False without a violation gets a longer look."""
-    if answer is True:
+def wrong(statement: Statement, proof: Proof, found: dict[str, int] | None) -> bool:
+    """Whether a True is violated by an assignment that brute force found, or a counterexample is none."""
+    if proof.answer is True:
         return found is not None
-    return answer is False and found is None and violation(statement, 40 * points, seed=1) is None
+    if proof.answer is None:
+        return False
+    assert proof.counterexample is not None
+    values = {v.name: size for v, size in proof.counterexample.items()}
+    return not violates(statement, values)
 
 
 def main() -> int:
@@ -35,15 +40,15 @@ def main() -> int:
     while time.monotonic() < stop:
         for statement in statements(seed, 50):
             began = time.perf_counter()
-            answer = prove_text(*statement)
+            proof = explain_text(*statement)
             spent.append(time.perf_counter() - began)
             found = violation(statement, options.points)
-            truth = "false" if found is not None else "true"
-            seen[f"{truth}: {answer}"] += 1
-            if wrong(statement, answer, found, options.points):
-                print("WRONG", answer, statement, found)
+            truth = "false" if found is not None or proof.answer is False else "true"
+            seen[f"{truth}: {proof.answer}"] += 1
+            if wrong(statement, proof, found):
+                print("WRONG", proof, statement, found)
                 seen["wrong"] += 1
-            elif answer is None and options.open:
+            elif proof.answer is None and options.open:
                 print("open ", truth, *statement, sep="  ")
         seed += 1
     spent.sort()

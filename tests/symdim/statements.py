@@ -176,6 +176,60 @@ def assumed(random: Random) -> Statement:
     )
 
 
+def monotone(random: Random) -> Statement:
+    """A function that never falls, at two sizes in known order, or at the ends of an interval."""
+    f = "{}"
+    for _ in range(random.randint(1, 4)):
+        c = random.randint(1, 9)
+        steps = [f"({f} + {c})", f"({f} - {c})", f"({f}*{c})", f"({f}//{c})", f"({f}//{c})", f"(({f} + z)//z)"]
+        steps += [f"max({f}, {c})", f"min({f}, {3 * c})", f"max({f}, z)", f"({f}*z)", f"({f} + {f})"]
+        f = random.choice(steps)
+    if f.count("{}") > 4:
+        return reshapes(random)
+    x, y = f.replace("{}", "x"), f.replace("{}", "y")
+    lo, hi = random.randint(1, 9), random.randint(9, 99)
+    return random.choice(
+        [
+            Statement(x, "<=", perturbed(random, y), {}, ("x <= y",)),
+            Statement(x, "<=", perturbed(random, f.replace("{}", "(x + w)")), {"w": (0, None)}),
+            Statement(x, "<=", perturbed(random, f.replace("{}", str(hi))), {"x": (lo, hi)}),
+            Statement(x, ">=", perturbed(random, f.replace("{}", str(lo))), {"x": (lo, hi)}),
+            Statement(f"max({x}, {y})", "==", perturbed(random, f.replace("{}", "max(x, y)")), {}),
+            Statement(f"{x} + {y}", ">=", perturbed(random, f.replace("{}", "min(x, y)") + " + " + x), {}, ("x <= y",)),
+        ]
+    )
+
+
+def ordered(random: Random) -> Statement:
+    """Sums of sizes that assumptions order."""
+    names = "xyzw"
+    a, b, c, d = random.sample(names, 4)
+    k, m = random.randint(2, 5), random.randint(1, 9)
+    return random.choice(
+        [
+            Statement(f"{k}*{a} + {b}", "<=", perturbed(random, f"{k}*{c} + {d}"), {}, (f"{a} <= {c}", f"{b} <= {d}")),
+            Statement(f"{a}//{k} + {b}//{k}", "<=", perturbed(random, f"{c}//{k}"), {}, (f"{a} + {b} <= {c}",)),
+            Statement(f"({a} - {b})//{k}", ">=", perturbed(random, "0"), {}, (f"{b} <= {a}",)),
+            Statement(f"({a} - {b} + {c})//{c}", ">=", perturbed(random, "1"), {}, (f"{b} <= {a}",)),
+            Statement(f"{a}*{b}", "<=", perturbed(random, f"{c}*{d}"), {}, (f"{a} <= {c}", f"{b} <= {d}")),
+            Statement(f"{a}", "<", perturbed(random, f"{b} + {m}"), {}, (f"{a} < {c}", f"{c} <= {b}")),
+            Statement(f"max({a} - {b}, 0) + {b}", "==", perturbed(random, a), {}, (f"{b} <= {a}",)),
+            Statement(f"min({a}, {b} + {m})", "==", perturbed(random, a), {}, (f"{a} <= {b}",)),
+            Statement(f"{a} % {b}", "==", perturbed(random, a), {}, (f"{a} < {b}",)),
+            Statement(f"{a}//{b}", "==", perturbed(random, "1"), {}, (f"{b} <= {a}", f"{a} < 2*{b}")),
+            Statement(f"{a}//{b}", ">=", perturbed(random, str(k)), {}, (f"{k}*{b} <= {a}",)),
+            Statement(f"({a} + {b} - 1)//{b}", "==", perturbed(random, "1"), {}, (f"{a} <= {b}",)),
+            Statement(f"{a}", "==", perturbed(random, b), {}, (f"{a} <= {b}", f"{b} <= {a}")),
+            Statement(f"{a}*{a}", ">=", perturbed(random, f"{b}*{b}"), {}, (f"{b} <= {a}",)),
+            Statement(f"{a} - {a} % {k}", "==", perturbed(random, f"{a}//{k}*{k}"), {}, (f"{a} >= {k}",)),
+            Statement(f"{a} % {k * m}", "==", perturbed(random, f"{k}*{b} % {k * m}"), {}, (f"{a} == {k}*{b}",)),
+            Statement(f"({a} + {b}) % {k}", "==", perturbed(random, f"{b} % {k}"), {}, (f"{a} % {k} == 0",)),
+            Statement(f"({a}*{b}) % {k}", "==", perturbed(random, "0"), {}, (f"{a} % {k} == 0",)),
+            Statement(f"{a} % {2 * k}", "==", perturbed(random, f"{a} % {k}"), {}, (f"{a} % {2 * k} < {k}",)),
+        ]
+    )
+
+
 def perturbed(random: Random, text: str) -> str:
     """The text, or in a third of the cases something near it: a false look-alike more often than not."""
     if random.random() < 0.67:
@@ -197,6 +251,8 @@ KINDS: tuple[Callable[[Random], Statement], ...] = (
     reshapes,
     pads,
     assumed,
+    monotone,
+    ordered,
 )
 
 
@@ -216,21 +272,41 @@ def names_of(statement: Statement) -> list[str]:
 def violation(statement: Statement, points: int, seed: int = 0) -> dict[str, int] | None:
     """An assignment that violates a statement, by brute force over a box and over random far points."""
     names = names_of(statement)
-    source = (
-        f"lambda {', '.join(names)}: ({' and '.join(statement.assume) or 'True'}) and not ({' '.join(statement[:3])})"
-    )
-    violates = eval(source, {"min": min, "max": max})
+    violated = _violated(statement, names)
     random = Random(seed)
     ranges = [_range(statement.bounds.get(n, (1, None)), int(points ** (1 / max(1, len(names))))) for n in names]
     box = product(*ranges)
     far = ([_far(random, statement.bounds.get(n, (1, None))) for n in names] for _ in range(points))
     for point in (*box, *far):
-        try:
-            if violates(*point):
-                return dict(zip(names, point, strict=True))
-        except ZeroDivisionError:
-            continue
+        if violated(*point):
+            return dict(zip(names, point, strict=True))
     return None
+
+
+def violates(statement: Statement, values: dict[str, int]) -> bool:
+    """Whether an assignment is within the bounds, meets the assumptions, and violates the statement."""
+    names = names_of(statement)
+    for name in names:
+        lo, hi = statement.bounds.get(name, (1, None))
+        size = values.setdefault(name, lo if lo is not None else min(0, hi or 0))
+        if (lo is not None and size < lo) or (hi is not None and size > hi):
+            return False
+    return _violated(statement, names)(*[values[name] for name in names])
+
+
+def _violated(statement: Statement, names: list[str]) -> Callable[..., bool]:
+    """A function of the names' values, computed by Python; what divides by 0 is not violated."""
+    meets = " and ".join(statement.assume) or "True"
+    source = f"lambda {', '.join(names)}: ({meets}) and not ({' '.join(statement[:3])})"
+    function = eval(source, {"min": min, "max": max})
+
+    def violated(*point: int) -> bool:
+        try:
+            return bool(function(*point))
+        except ZeroDivisionError:
+            return False
+
+    return violated
 
 
 def _range(bounds: tuple[int | None, int | None], size: int) -> range:

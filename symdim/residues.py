@@ -1,0 +1,64 @@
+"""How divisions by numbers vary with what is inside them.
+
+Law: let u(v + P) == u(v) + t for all v. Then floor(u/c) changes by t/g when v grows by P*c/g, where g = gcd(c, t).
+So v := m*k + r, with m a common period of all divisions that v occurs in, turns each into a polynomial.
+"""
+
+from __future__ import annotations
+
+from math import gcd, lcm
+
+from symdim.expr import Expr, FloorDiv
+from symdim.monomial import powers_of, terms_of
+from symdim.order import order
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.expr import Dim
+
+    Periods = dict[Expr, tuple[int, int | None]]  # leaf -> (period, change over it; None: not a constant)
+
+
+def moduli(atoms: list[Expr]) -> list[tuple[Expr, int]]:
+    """(leaf, m), the smallest m > 1 first; a leaf is a variable, a maximum, or a division by an expression.
+
+    >>> from symdim import Var
+    >>> x, y = Var("x"), Var("y")
+    >>> moduli([(4 * x + y) // 6, y // 4])
+    [(x, 3), (y, 12)]
+    """
+    known: dict[Expr, Periods] = {}
+    found: dict[Expr, int] = {}
+    for atom in sorted(atoms, key=lambda a: a.height):
+        if isinstance(atom, FloorDiv) and isinstance(atom.parts[1], int):
+            periods = known[atom] = _of_quotient(_of_sum(atom.parts[0], known), atom.parts[1])
+            for leaf, (period, _) in periods.items():
+                found[leaf] = lcm(found.get(leaf, 1), period)
+    return sorted(((leaf, m) for leaf, m in found.items() if m > 1), key=lambda pair: (pair[1], order(pair[0])))
+
+
+def _of_quotient(periods: Periods, c: int) -> Periods:
+    result: Periods = {}
+    for leaf, (period, change) in periods.items():
+        if change is None:
+            result[leaf] = period * c, None
+        else:
+            g = gcd(c, change)
+            result[leaf] = period * c // g, change // g
+    return result
+
+
+def _of_sum(dim: Dim, known: dict[Expr, Periods]) -> Periods:
+    result: Periods = {}
+    for unit, k in terms_of(dim)[0].items():
+        powers = powers_of(unit)
+        linear = len(powers) == 1 and powers.get(unit) == 1
+        for atom in powers:
+            for leaf, (period, change) in known.get(atom, {atom: (1, 1)}).items():
+                before, total = result.get(leaf, (1, 0))
+                common = lcm(before, period)
+                if not linear or change is None or total is None:
+                    result[leaf] = common, None
+                else:
+                    result[leaf] = common, total * (common // before) + k * change * (common // period)
+    return result
