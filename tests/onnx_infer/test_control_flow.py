@@ -1,34 +1,20 @@
-"""If, Loop, Scan and SequenceMap in models: sizes against the runs that they stand for."""
+"""If and Loop in models."""
 
 from __future__ import annotations
 
-import time
-
 import onnx
-import onnx.parser
 import pytest
-from onnx import TensorProto
 
 from onnx_infer import InferenceResult, infer
-from onnx_infer.engine import Engine
 from symdim import parse
 
-HEAD = '<ir_version: 10, opset_import: ["": 18, "com.acme": 1]>'
+from .texts import messages, parsed, types
+
 TRIPS = "tz = Constant<value_int=0>() ts = Shape(t) m = Gather(ts, tz) yes = Constant<value=bool {1}>()"
 
 
-def parsed(text: str, head: str = HEAD) -> onnx.ModelProto:
-    model = onnx.parser.parse_model(f"{head}\n{text}")
-    for output in model.graph.output:
-        if output.type.tensor_type.elem_type == TensorProto.UNDEFINED:
-            output.ClearField("type")
-    return model
-
-
-def types(text: str, *names: str) -> dict[str, str]:
-    result = infer(parsed(text))
-    assert not [str(d) for d in result.diagnostics]
-    return {name: str(result.types[name]) for name in names}
+def named_types(text: str, *names: str) -> dict[str, str]:
+    return dict(zip(names, types(parsed(text), *names), strict=True))
 
 
 def inner_types(result: InferenceResult, model: onnx.ModelProto) -> dict[str, list[int | str | None]]:
@@ -48,7 +34,7 @@ def inner_types(result: InferenceResult, model: onnx.ModelProto) -> dict[str, li
 
 
 def branches(cond: str, then: str, other: str, inputs: str = "bool c") -> dict[str, str]:
-    return types(
+    return named_types(
         f"g (float[N, 2] x, float[M, 2] w, float[N, 2, 1] z, {inputs}) => (y) {{ {cond}"
         f" y = If(c) <then_branch = a () => (p) {{ {then} }}, else_branch = b () => (q) {{ {other} }}> }}",
         "y",
@@ -82,7 +68,7 @@ BRANCHES = """g (float[N, 2] x, float[M, 2] w, bool c) => (y) {
 
 
 def test_results_of_a_branch_keep_their_relations() -> None:
-    found = types(
+    found = named_types(
         """g (float[N, 2] x, float[M, 2] w, bool c) => (y) {
             a, s, b = If(c) <then_branch = t () => (p1, p2, p3) { p1 = Neg(x) p2 = Shape(x) p3 = Concat<axis=0>(x, w) },
                              else_branch = e () => (q1, q2, q3) { q1 = Neg(w) q2 = Shape(w) q3 = Concat<axis=0>(w, w) }>
@@ -130,7 +116,7 @@ def test_branches_that_do_not_fit(then: str, other: str, message: str) -> None:
             f" else_branch = b () => (q) {{ {other} }}> }}"
         )
     )
-    assert [d.message for d in result.diagnostics] == ([message] if message else [])
+    assert messages(result) == ([message] if message else [])
     assert str(result.types["v"]) == "f32[N, 2]"
 
 
@@ -144,7 +130,7 @@ def loop(body: str, outputs: str = "y, s", setup: str = TRIPS, call: str = "Loop
         f" {outputs} = {call} <body = b (int64 i, bool ci, float[u, v] a) => ({body.split('|')[0]})"
         f" {{ {body.split('|')[1]} }}> }}"
     )
-    return types(text, *names)
+    return named_types(text, *names)
 
 
 GOES_ON = "co = Identity(ci)"
@@ -214,7 +200,7 @@ def test_a_while_loop_on_known_data() -> None:
         y, k = Loop("", yes, x, zero) <body = b (int64 i, bool ci, float[u, v] a, int64 j) => (co, o, j1) {
             one = Constant<value_int=1>() four = Constant<value_int=4>()
             j1 = Add(j, one) co = Less(j1, four) o = Concat<axis=0>(a, x) }> }"""
-    assert types(text, "y", "k") == {"y": "f32[5*N, 2]", "k": "i64[]={4}"}
+    assert named_types(text, "y", "k") == {"y": "f32[5*N, 2]", "k": "i64[]={4}"}
 
 
 def test_a_while_loop_relates_what_it_carries() -> None:
@@ -222,7 +208,7 @@ def test_a_while_loop_relates_what_it_carries() -> None:
         y, k = Loop("", c, x, zero) <body = b (int64 i, bool ci, float[u, v] a, int64 j) => (co, o, j1) {
             one = Constant<value_int=1>() j1 = Add(j, one) o = Concat<axis=0>(a, x)
             r = ReduceSum<keepdims=0>(o) z = Constant<value=float {9}>() co = Less(r, z) }> }"""
-    found = types(text, "y", "k")
+    found = named_types(text, "y", "k")
     count = found["k"].removeprefix("i64[]={").removesuffix("}")
     assert found["y"] == f"f32[N*{count} + N, 2]"
 
@@ -233,7 +219,7 @@ def test_carried_sizes_that_stay_at_a_distance() -> None:
         y, z = Loop(m, yes, x, x1) <body = b (int64 i, bool ci, float[u] a, float[v] b1) => (co, o, p) {{
             co = Identity(ci) o = Concat<axis=0>(a, a) k = Concat<axis=0>(a, a) p = Concat<axis=0>(k, one) }}>
         d = Concat<axis=0>(y, one) e = Sub(d, z) }}"""
-    found = types(text, "d", "z", "e")
+    found = named_types(text, "d", "z", "e")
     assert found["d"] == found["z"] == found["e"]
 
 
@@ -241,7 +227,7 @@ def test_carried_sizes_that_change_places_are_not_one() -> None:
     text = f"""g (float[N] x, float[M] w, float[T] t) => (y, z) {{ {TRIPS}
         y, z = Loop(m, yes, x, w) <body = b (int64 i, bool ci, float[u] a, float[v] b1) => (co, o, p) {{
             co = Identity(ci) o = Identity(b1) p = Identity(a) }}> }}"""
-    found = types(text, "y", "z")
+    found = named_types(text, "y", "z")
     assert found["y"] != found["z"]
 
 
@@ -250,7 +236,7 @@ def test_sequences_that_grow() -> None:
         a, s, r = Loop(m, yes, x, s0, s0) <body = b (int64 i, bool ci, float[u, v] a0, q, h) => (co, a1, q1, h1) {{
             co = Identity(ci) a1 = Concat<axis=0>(a0, x) q1 = SequenceInsert(q, x) h1 = SequenceInsert(h, a1) }}>
         y = ConcatFromSequence<axis=0>(s) k = SequenceLength(s) e = SequenceAt(r, zero) f = SequenceAt(r, zero) }}"""
-    found = types(text, "s", "r", "y", "k", "e", "f")
+    found = named_types(text, "s", "r", "y", "k", "e", "f")
     assert found["s"] == "seq(f32[N, 2]; T)"
     assert (found["y"], found["k"]) == ("f32[N*T, 2]", "i64[]={T}")
     assert found["r"] == "seq(f32[?, 2]; T)"
@@ -287,72 +273,3 @@ def test_a_body_that_does_not_fit_costs_the_loop_only(kind: str) -> None:
     result = infer(parsed(text))
     assert len(result.diagnostics) == 1
     assert str(result.types["z"]) == "f32[N, 2]"
-
-
-# -- names ------------------------------------------------------------------------------------------------------------
-
-
-def test_names_may_hide_outer_ones_and_repeat() -> None:
-    text = """g (float[N, 2] x, float[M, 2] w, bool c) => (y, z) {
-        y = If(c) <then_branch = a () => (o) { h = Neg(w) o = Neg(h) },
-                   else_branch = b () => (o) { h = Abs(w) o = Neg(h) }>
-        h = Neg(x) z = If(c) <then_branch = a () => (o) { o = Neg(h) }, else_branch = b () => (o) { o = Abs(h) }> }"""
-    assert types(text, "y", "z") == {"y": "f32[M, 2]", "z": "f32[N, 2]"}
-
-
-def test_nodes_are_sorted_by_what_subgraphs_read() -> None:
-    text = """g (float[N, 2] x, bool c) => (y) {
-        y = If(c) <then_branch = a () => (o) { o = Neg(h) h = Neg(late) }, else_branch = b () => (p) { p = Abs(late) }>
-        late = Concat<axis=0>(x, x) }"""
-    assert types(text, "y") == {"y": "f32[2*N, 2]"}
-
-
-def test_a_name_that_nothing_gives_is_said_once() -> None:
-    text = """g (float[N, 2] x, bool c) => (y, z) { z = Neg(x)
-        y = If(c) <then_branch = a () => (o) { o = Neg(nowhere) }, else_branch = b () => (p) { p = Abs(x) }> }"""
-    result = infer(parsed(text))
-    assert [d.message for d in result.diagnostics] == ["input 'nowhere' of node 'y' is produced by no node"]
-    assert str(result.types["z"]) == "f32[N, 2]"
-
-
-# -- time -------------------------------------------------------------------------------------------------------------
-
-
-def nested(kind: str, depth: int) -> onnx.ModelProto:
-    """Subgraphs in subgraphs: conditions, or loops that all carry a growing value."""
-    text = "o0 = Concat<axis=0>(x, x)"
-    for i in range(1, depth):
-        if kind == "If":
-            text = (
-                f"o{i} = If(c) <then_branch = a{i} () => (o{i - 1}) {{ {text} }},"
-                f" else_branch = b{i} () => (e{i}) {{ e{i} = Neg(x) }}>"
-            )
-        else:
-            text = (
-                f"o{i} = Loop(m, c, x) <body = a{i} (int64 i{i}, bool c{i}, float[u, v] l{i}) => (d{i}, k{i})"
-                f" {{ d{i} = Identity(c{i}) {text} k{i} = Concat<axis=0>(l{i}, o{i - 1}, l{i}) }}>"
-            )
-    return parsed(f"g (float[N, 2] x, bool c, int64 m) => (o{depth - 1}) {{ {text} }}")
-
-
-@pytest.mark.parametrize(("kind", "most"), [("If", 41), ("Loop", 8000)])
-def test_time_does_not_multiply_with_nesting(kind: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    walks = []
-    walk = Engine.run_graph
-    monkeypatch.setattr(
-        Engine, "run_graph", lambda self, graph, scope: (walks.append(graph.name), walk(self, graph, scope))
-    )
-    result = infer(nested(kind, 21))
-    assert len(walks) <= most
-    assert str(result.types["o20"]).startswith("f32[_d")
-    assert not result.diagnostics
-
-
-def test_a_loop_body_of_a_thousand_nodes() -> None:
-    nodes = " ".join(f"n{i + 1} = Add(n{i}, x)" for i in range(1000))
-    text = f"""g (float[N, 2] x, float[T] t) => (y) {{ {TRIPS}
-        y = Loop(m, yes, x) <body = b (int64 i, bool ci, float[u, v] n0) => (co, o) {{
-            co = Identity(ci) {nodes} o = Concat<axis=0>(n1000, x) }}> }}"""
-    start = time.perf_counter()
-    infer(parsed(text))
-    assert time.perf_counter() - start < 1

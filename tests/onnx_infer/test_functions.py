@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import onnx
-import onnx.parser
 import pytest
-from onnx import TensorProto, helper
+from onnx import helper
 
-from onnx_infer import InferenceResult, infer, infer_shapes
+from onnx_infer import infer, infer_shapes
 from onnx_infer.engine import Engine
 from onnx_infer.operators import Operators
+
+from .texts import messages, parsed, types
 
 HEAD = '<ir_version: 10, opset_import: ["": 18, "f": 1]>'
 BODY = '<domain: "f", opset_import: ["": 18, "f": 1]>'
 
 
-def parsed(graph: str, *functions: str, body: str = BODY) -> onnx.ModelProto:
-    model = onnx.parser.parse_model("\n".join([HEAD, graph, *(f"{body} {f}" for f in functions)]))
-    for output in model.graph.output:
-        if output.type.tensor_type.elem_type == TensorProto.UNDEFINED:
-            output.ClearField("type")
-    return model
-
-
-def types(model: onnx.ModelProto, *names: str) -> list[str]:
-    result = infer(model)
-    assert not [str(d) for d in result.diagnostics]
-    return [str(result.types[name]) for name in names]
+def model_of(graph: str, *functions: str, body: str = BODY) -> onnx.ModelProto:
+    return parsed("\n".join([graph, *(f"{body} {f}" for f in functions)]), HEAD)
 
 
 def written(function: onnx.FunctionProto) -> dict[str, list[int | str | None]]:
@@ -37,15 +28,11 @@ def written(function: onnx.FunctionProto) -> dict[str, list[int | str | None]]:
     return out
 
 
-def messages(result: InferenceResult) -> list[str]:
-    return [d.message for d in result.diagnostics]
-
-
 # -- signatures -------------------------------------------------------------------------------------------------------
 
 
 def test_one_function_at_several_shapes() -> None:
-    model = parsed(
+    model = model_of(
         "g (float[N, 2] x, float[M, 3] w) => (y, z, v) { y = f.Twice(x) z = f.Twice(w) v = f.Twice(y) }",
         "Twice (a) => (b) { b = Concat<axis=0>(a, a) }",
     )
@@ -53,7 +40,7 @@ def test_one_function_at_several_shapes() -> None:
 
 
 def test_calls_in_calls() -> None:
-    model = parsed(
+    model = model_of(
         "g (float[N, 2] x) => (y) { y = f.Four(x) }",
         "Four (a) => (b) { c = f.Twice(a) b = f.Twice(c) }",
         "Twice (a) => (b) { b = Concat<axis=0>(a, a) }",
@@ -62,7 +49,7 @@ def test_calls_in_calls() -> None:
 
 
 def test_each_call_has_sizes_of_its_own() -> None:
-    model = parsed(
+    model = model_of(
         "g (float[N] x) => (a, b, c, d) { a, c = f.Count(x) b, d = f.Count(x) }",
         "Count (x) => (i, s) { i = NonZero(x) t = Transpose(i) s = Shape(t) }",
     )
@@ -70,7 +57,7 @@ def test_each_call_has_sizes_of_its_own() -> None:
 
 
 def test_values_cross_the_call() -> None:
-    model = parsed(
+    model = model_of(
         """g (float[N, 6] x) => (y, z, s) <int64[2] two = {2, -1}, int64[2] three = {3, -1}>
         { s = f.Sizes(x) y = f.To(x, two) z = f.To(x, three) r = Reshape(x, s) }""",
         "To (a, shape) => (b) { b = Reshape(a, shape) }",
@@ -90,13 +77,15 @@ def test_equal_calls_walk_the_body_once(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(Engine, "_run_nodes", count)
     calls = " ".join(f"x{i + 1} = f.Layer(x{i}, w{i})" for i in range(50))
     weights = ", ".join(f"float[4, 4] w{i} = {{{', '.join(['1.5'] * 15 + [str(i)])}}}" for i in range(50))
-    model = parsed(f"g (float[N, 4] x0) => (x50) <{weights}> {{ {calls} }}", "Layer (a, w) => (b) { b = MatMul(a, w) }")
+    model = model_of(
+        f"g (float[N, 4] x0) => (x50) <{weights}> {{ {calls} }}", "Layer (a, w) => (b) { b = MatMul(a, w) }"
+    )
     assert types(model, "x50") == ["f32[N, 4]"]
     assert walked.count("Layer") == 1
 
 
 def test_absent_optional_inputs_and_outputs() -> None:
-    model = parsed(
+    model = model_of(
         "g (float[N, 8] x, float s) => (y, z) { y = f.Clip3(x) z, w = f.Clip3(x, s) }",
         "Clip3 (a, low) => (b, c) { b = Clip(a, low) c = Neg(b) }",
     )
@@ -107,7 +96,7 @@ def test_absent_optional_inputs_and_outputs() -> None:
 
 
 def test_references_to_attributes() -> None:
-    model = parsed(
+    model = model_of(
         "g (float[N, 2] x) => (y, z, v) { y = f.Join<ax=0>(x) z = f.Join<ax=1>(x) v = f.Both<which=1>(x) }",
         "Join <ax> (a) => (b) { b = Concat<axis: int = @ax>(a, a) }",
         "Both <which> (a) => (b) { b = f.Join<ax: int = @which>(a) }",
@@ -116,7 +105,7 @@ def test_references_to_attributes() -> None:
 
 
 def test_default_and_absent_attributes() -> None:
-    model = parsed(
+    model = model_of(
         "g (float[N, 2, 3] x) => (y, z, v) { y = f.Turn(x) z = f.Turn<p=[0, 2, 1]>(x) v = f.Join(x) }",
         "Turn <p> (a) => (b) { b = Transpose<perm: ints = @p>(a) }",
         "Join <ax: int = 2> (a) => (b) { b = Concat<axis: int = @ax>(a, a) }",
@@ -126,7 +115,7 @@ def test_default_and_absent_attributes() -> None:
 
 
 def test_references_in_subgraphs_of_a_body() -> None:
-    model = parsed(
+    model = model_of(
         "g (float[N, 2] x, bool c) => (y) { y = f.F<ax=1>(x, c) }",
         """F <ax> (a, c) => (b) { b = If(c) <then_branch = t () => (p) { p = Concat<axis: int = @ax>(a, a) },
             else_branch = e () => (q) { q = Concat<axis: int = @ax>(a, a) }> }""",
@@ -135,7 +124,7 @@ def test_references_in_subgraphs_of_a_body() -> None:
 
 
 def test_constants_made_of_attributes() -> None:
-    model = parsed(
+    model = model_of(
         "g (float[N, 6] x) => (y) { y = f.To<shape=[3, -1]>(x) }",
         "To <shape> (a) => (b) { s = Constant<value_ints: ints = @shape>() b = Reshape(a, s) }",
     )
@@ -147,7 +136,7 @@ def test_constants_made_of_attributes() -> None:
 
 def test_a_body_has_opset_imports_of_its_own() -> None:
     # Squeeze took its axes as an attribute before version 13
-    model = parsed(
+    model = model_of(
         "g (float[N, 1] x) => (y) { y = f.Drop(x) }",
         "Drop (a) => (b) { b = Squeeze<axes=[1]>(a) }",
         body='<domain: "f", opset_import: ["": 11]>',
@@ -156,7 +145,7 @@ def test_a_body_has_opset_imports_of_its_own() -> None:
 
 
 def test_overloads() -> None:
-    model = parsed(
+    model = model_of(
         "g (float[N, 2] x) => (y, z) { y = f.F(x) z = f.F(x) }",
         "F (a) => (b) { b = Concat<axis=0>(a, a) }",
         "F (a) => (b) { b = Concat<axis=1>(a, a) }",
@@ -167,7 +156,7 @@ def test_overloads() -> None:
 
 def test_operators_of_the_standard_go_before_functions_of_their_name() -> None:
     # as onnx and onnxruntime have it
-    model = parsed("g (float[N, 2] x) => (y) { y = Neg(x) }")
+    model = model_of("g (float[N, 2] x) => (y) { y = Neg(x) }")
     model.functions.append(
         helper.make_function("", "Neg", ["a"], ["b"], [helper.make_node("Concat", ["a", "a"], ["b"], axis=0)], [])
     )
@@ -185,7 +174,7 @@ def test_bodies_of_schemas_stand_in_for_rules(monkeypatch: pytest.MonkeyPatch) -
         )
 
     monkeypatch.setattr(Operators, "__missing__", without)
-    model = parsed(
+    model = model_of(
         """g (float[N, C, H, W] x, float[B, K] s, int64[B] t) => (m, k, e, l) {
         m = MeanVarianceNormalization<axes=[0, 2, 3]>(x) low = Constant<value=float {0}>() k = Clip(x, low) e = Gelu(x)
         l = SoftmaxCrossEntropyLoss<reduction="none">(s, t) }"""
@@ -200,21 +189,23 @@ TWICE = "Twice (a) => (b) { h = Neg(a) b = Concat<axis=0>(h, h) }"
 
 
 def test_bodies_get_what_is_true_of_all_calls() -> None:
-    model = parsed("g (float[N, 2] x, float[M, 2] w) => (y, z) { y = f.Twice(x) z = f.Twice(w) v = f.Twice(x) }", TWICE)
+    model = model_of(
+        "g (float[N, 2] x, float[M, 2] w) => (y, z) { y = f.Twice(x) z = f.Twice(w) v = f.Twice(x) }", TWICE
+    )
     assert written(infer_shapes(model).functions[0]) == {"a": [None, 2], "h": [None, 2], "b": [None, 2]}
     assert not model.functions[0].value_info
-    model = parsed("g (float[N, 2] x) => (y) { y = f.Twice(x) v = f.Twice(x) }", TWICE)
+    model = model_of("g (float[N, 2] x) => (y) { y = f.Twice(x) v = f.Twice(x) }", TWICE)
     assert written(infer_shapes(model).functions[0]) == {"a": ["N", 2], "h": ["N", 2], "b": ["2*N", 2]}
 
 
 def test_bodies_of_old_models_have_no_value_infos() -> None:
-    model = parsed("g (float[N, 2] x) => (y) { y = f.Twice(x) }", TWICE)
+    model = model_of("g (float[N, 2] x) => (y) { y = f.Twice(x) }", TWICE)
     model.ir_version = 9
     assert not infer_shapes(model).functions[0].value_info
 
 
 def test_inferring_again_changes_nothing() -> None:
-    model = parsed(
+    model = model_of(
         "g (float[N, 2] x, float[M, 2] w, bool c) => (y, n) { y = f.F(x, c) z = f.F(w, c) n = f.Count(y) }",
         """F (a, c) => (b) { b = If(c) <then_branch = t () => (p) { h = Neg(a) p = Concat<axis=0>(h, h) },
             else_branch = e () => (q) { q = Concat<axis=0>(a, a) }> }""",
@@ -242,7 +233,7 @@ def test_inferring_again_changes_nothing() -> None:
     ],
 )
 def test_a_broken_call_costs_its_results_only(call: str, body: str, message: str) -> None:
-    result = infer(parsed(f"g (float[3, 2] x) => (y, z) {{ y = {call} z = Neg(x) }}", body))
+    result = infer(model_of(f"g (float[3, 2] x) => (y, z) {{ y = {call} z = Neg(x) }}", body))
     assert len(messages(result)) == 1
     assert messages(result)[0].startswith(message)
     assert str(result.types["z"]) == "f32[3, 2]"
@@ -250,7 +241,7 @@ def test_a_broken_call_costs_its_results_only(call: str, body: str, message: str
 
 def test_functions_that_call_each_other() -> None:
     result = infer(
-        parsed(
+        model_of(
             "g (float[3, 2] x) => (y, z) { y = f.F(x) z = Neg(x) }",
             "F (a) => (b) { b = f.G(a) }",
             "G (a) => (b) { b = f.F(a) }",
@@ -261,7 +252,7 @@ def test_functions_that_call_each_other() -> None:
 
 
 def test_nodes_of_a_body_in_any_order() -> None:
-    model = parsed(
+    model = model_of(
         "g (float[N, 2] x) => (y) { y = f.F(x) }",
         "F (a) => (b) { b = f.G(c) c = Neg(a) }",
         "G (a) => (b) { b = Abs(c) c = Neg(a) }",
@@ -272,6 +263,6 @@ def test_nodes_of_a_body_in_any_order() -> None:
 def test_a_chain_of_calls_of_any_length() -> None:
     count = 5000
     functions = [f"F{i} (a) => (b) {{ b = f.F{i + 1}(a) }}" for i in range(count)]
-    model = parsed("g (float[N, 2] x) => (y) { y = f.F0(x) }", *functions, f"F{count} (a) => (b) {{ b = Neg(a) }}")
+    model = model_of("g (float[N, 2] x) => (y) { y = f.F0(x) }", *functions, f"F{count} (a) => (b) {{ b = Neg(a) }}")
     assert types(model, "y") == ["f32[N, 2]"]
     assert written(infer_shapes(model).functions[count]) == {"a": ["N", 2], "b": ["N", 2]}

@@ -1,0 +1,116 @@
+"""Scan and SequenceMap in models."""
+
+from __future__ import annotations
+
+import pytest
+
+from onnx_infer import InferenceResult, infer
+
+from .texts import messages, parsed, types
+
+OPSET_8 = '<ir_version: 3, opset_import: ["": 8]>'
+
+
+def inferred(text: str) -> InferenceResult:
+    return infer(parsed(text))
+
+
+# -- Scan -------------------------------------------------------------------------------------------------------------
+
+
+def scan(attributes: str, state: str, item: str, body: str = "s1 = Add(s, i) o = Concat<axis=0>(s, i)") -> str:
+    return f"""g (float[{state}] h, float[{item}] x) => (y, z) {{
+        y, z = Scan<num_scan_inputs = 1{attributes}, body = b (float[] s, float[] i) => (s1, o) {{ {body} }}>(h, x) }}"""
+
+
+@pytest.mark.parametrize(
+    ("attributes", "state", "item", "final", "stacked"),
+    [
+        ("", "N, 4", "T, N, 4", "f32[N, 4]", "f32[T, 2*N, 4]"),
+        (", scan_input_axes=[1]", "N, 4", "N, T, 4", "f32[N, 4]", "f32[T, 2*N, 4]"),
+        (", scan_input_axes=[-1]", "N, 4", "N, 4, T", "f32[N, 4]", "f32[T, 2*N, 4]"),
+        (", scan_output_axes=[1]", "N, 4", "T, N, 4", "f32[N, 4]", "f32[2*N, T, 4]"),
+        (", scan_output_axes=[-1]", "N, 4", "T, N, 4", "f32[N, 4]", "f32[2*N, 4, T]"),
+        (", scan_input_directions=[1], scan_output_directions=[1]", "N", "T, N", "f32[N]", "f32[T, 2*N]"),
+    ],
+)
+def test_axes_of_scan(attributes: str, state: str, item: str, final: str, stacked: str) -> None:
+    assert types(parsed(scan(attributes, state, item)), "y", "z") == [final, stacked]
+
+
+def test_the_state_of_a_scan_keeps_its_shape() -> None:
+    # what the initial value and the body say of it holds together; a size of the body that it equals is known then
+    body = "s1 = Slice(i, k, n) o = Neg(s) k = Constant<value_ints=[0]>() n = Cast<to=7>(m) m = ReduceSum(i)"
+    assert types(parsed(scan("", "N", "T, M", body)), "y", "z") == ["f32[N]", "f32[T, N]"]
+    result = inferred(scan("", "2", "T, 3", "s1 = Identity(i) o = Neg(s)"))
+    assert messages(result) == ["shapes of state 0 at axis 0 differ: 2 != 3"]
+
+
+def test_scanned_inputs_have_one_length() -> None:
+    text = """g (float[T, 2] x, float[L, 3] w) => (y) {
+        y = Scan<num_scan_inputs = 2, body = b (float[2] i, float[3] j) => (o) { o = Concat<axis=0>(i, j) }>(x, w) }"""
+    result = inferred(text)
+    assert str(result.types["y"]) == "f32[T, 5]"
+    assert [str(fact) for fact in result.guards] == ["T == L"]
+    wrong = inferred(text.replace("T, 2", "4, 2").replace("L, 3", "5, 3"))
+    assert messages(wrong) == ["the lengths of the scanned inputs differ: 4 != 5"]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        (", scan_input_axes=[2]", "axis 2 is out of range for rank 2"),
+        (", scan_input_axes=[0, 1]", "the number of scan_input_axes is not that of the values: 2 != 1"),
+        (", scan_output_axes=[3]", "axis 3 is out of range for rank 2"),
+        (", scan_output_directions=[0, 0]", "the number of scan_output_directions is not that of the values: 2 != 1"),
+    ],
+)
+def test_malformed_scans(attributes: str, message: str) -> None:
+    assert messages(inferred(scan(attributes, "N", "T, N"))) == [message]
+
+
+def test_scan_with_batches() -> None:
+    text = """g (float[B, H] h, float[B, T, H] x) => (y, z) {
+        y, z = Scan<num_scan_inputs = 1, body = b (float[u] s, float[v] i) => (s1, o) {
+            s1 = Add(s, i) o = Concat<axis=0>(s, i) }>("", h, x) }"""
+    assert types(parsed(text, OPSET_8), "y", "z") == ["f32[B, H]", "f32[B, T, 2*H]"]
+
+
+# -- SequenceMap ------------------------------------------------------------------------------------------------------
+
+
+def sequence_map(sequence: str, body: str, more: str = "", formal: str = "") -> list[str]:
+    text = f"""g (float[N, 2] x, float[M, 2] w, seq(float[K, 2]) q, float[N, T] t) => (y) {{ s = {sequence}
+        y = SequenceMap(s{more}) <body = b (float[u, v] e{formal}) => (o) {{ {body} }}> }}"""
+    return types(parsed(text), "y")
+
+
+@pytest.mark.parametrize(
+    ("sequence", "body", "expected"),
+    [
+        ("SequenceConstruct(x, x)", "o = Concat<axis=0>(e, e)", "seq(f32[2*N, 2]; 2)"),
+        ("SequenceConstruct(x, w)", "o = Concat<axis=0>(e, e)", "seq(f32[2*N, 2], f32[2*M, 2])"),
+        ("SequenceConstruct(x, w)", "o = NonZero(e)", "seq(i64[2, _d0], i64[2, _d1])"),
+        ("Identity(q)", "o = Concat<axis=0>(e, e)", "seq(f32[2*K, 2])"),
+        ("Identity(q)", "o = NonZero(e)", "seq(i64[2, ?])"),
+        ("SplitToSequence<axis=0>(t)", "o = Transpose(e)", "seq(f32[T, 1]; N)"),
+        ("SequenceEmpty()", "o = Identity(e)", "seq(f32[?, ?]; 0)"),
+    ],
+)
+def test_elements_of_a_mapped_sequence(sequence: str, body: str, expected: str) -> None:
+    (found,) = sequence_map(sequence, body)
+    assert found == expected
+
+
+def test_other_inputs_of_a_sequence_map() -> None:
+    body = "o = Concat<axis=0>(e, f)"
+    assert sequence_map("SequenceConstruct(x, w)", body, ", x", ", float[p, r] f") == [
+        "seq(f32[2*N, 2], f32[M + N, 2])"
+    ]
+    assert sequence_map("SequenceConstruct(x, w)", body, ", s", ", float[p, r] f") == ["seq(f32[2*N, 2], f32[2*M, 2])"]
+
+
+def test_sequences_of_other_lengths_do_not_fit() -> None:
+    text = """g (float[N, 2] x) => (y) { s = SequenceConstruct(x, x) t = SequenceConstruct(x)
+        y = SequenceMap(s, t) <body = b (float[u, v] e, float[p, r] f) => (o) { o = Add(e, f) }> }"""
+    assert messages(inferred(text)) == ["lengths of the sequences differ: 2 != 1"]

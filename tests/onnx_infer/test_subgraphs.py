@@ -1,0 +1,82 @@
+"""Names, order and time where graphs are in graphs."""
+
+from __future__ import annotations
+
+import time
+
+import onnx
+import pytest
+
+from onnx_infer import infer
+from onnx_infer.engine import Engine
+
+from .test_control_flow import TRIPS
+from .texts import messages, parsed, types
+
+# -- names ------------------------------------------------------------------------------------------------------------
+
+
+def test_names_may_hide_outer_ones_and_repeat() -> None:
+    text = """g (float[N, 2] x, float[M, 2] w, bool c) => (y, z) {
+        y = If(c) <then_branch = a () => (o) { h = Neg(w) o = Neg(h) },
+                   else_branch = b () => (o) { h = Abs(w) o = Neg(h) }>
+        h = Neg(x) z = If(c) <then_branch = a () => (o) { o = Neg(h) }, else_branch = b () => (o) { o = Abs(h) }> }"""
+    assert types(parsed(text), "y", "z") == ["f32[M, 2]", "f32[N, 2]"]
+
+
+def test_nodes_are_sorted_by_what_subgraphs_read() -> None:
+    text = """g (float[N, 2] x, bool c) => (y) {
+        y = If(c) <then_branch = a () => (o) { o = Neg(h) h = Neg(late) }, else_branch = b () => (p) { p = Abs(late) }>
+        late = Concat<axis=0>(x, x) }"""
+    assert types(parsed(text), "y") == ["f32[2*N, 2]"]
+
+
+def test_a_name_that_nothing_gives_is_said_once() -> None:
+    text = """g (float[N, 2] x, bool c) => (y, z) { z = Neg(x)
+        y = If(c) <then_branch = a () => (o) { o = Neg(nowhere) }, else_branch = b () => (p) { p = Abs(x) }> }"""
+    result = infer(parsed(text))
+    assert messages(result) == ["input 'nowhere' of node 'y' is produced by no node"]
+    assert str(result.types["z"]) == "f32[N, 2]"
+
+
+# -- time -------------------------------------------------------------------------------------------------------------
+
+
+def nested(kind: str, depth: int) -> onnx.ModelProto:
+    """Subgraphs in subgraphs: conditions, or loops that all carry a growing value."""
+    text = "o0 = Concat<axis=0>(x, x)"
+    for i in range(1, depth):
+        if kind == "If":
+            text = (
+                f"o{i} = If(c) <then_branch = a{i} () => (o{i - 1}) {{ {text} }},"
+                f" else_branch = b{i} () => (e{i}) {{ e{i} = Neg(x) }}>"
+            )
+        else:
+            text = (
+                f"o{i} = Loop(m, c, x) <body = a{i} (int64 i{i}, bool c{i}, float[u, v] l{i}) => (d{i}, k{i})"
+                f" {{ d{i} = Identity(c{i}) {text} k{i} = Concat<axis=0>(l{i}, o{i - 1}, l{i}) }}>"
+            )
+    return parsed(f"g (float[N, 2] x, bool c, int64 m) => (o{depth - 1}) {{ {text} }}")
+
+
+@pytest.mark.parametrize(("kind", "most"), [("If", 41), ("Loop", 8000)])
+def test_time_does_not_multiply_with_nesting(kind: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    walks = []
+    walk = Engine.run_graph
+    monkeypatch.setattr(
+        Engine, "run_graph", lambda self, graph, scope: (walks.append(graph.name), walk(self, graph, scope))
+    )
+    result = infer(nested(kind, 21))
+    assert len(walks) <= most
+    assert str(result.types["o20"]).startswith("f32[_d")
+    assert not result.diagnostics
+
+
+def test_a_loop_body_of_a_thousand_nodes() -> None:
+    nodes = " ".join(f"n{i + 1} = Add(n{i}, x)" for i in range(1000))
+    text = f"""g (float[N, 2] x, float[T] t) => (y) {{ {TRIPS}
+        y = Loop(m, yes, x) <body = b (int64 i, bool ci, float[u, v] n0) => (co, o) {{
+            co = Identity(ci) {nodes} o = Concat<axis=0>(n1000, x) }}> }}"""
+    start = time.perf_counter()
+    infer(parsed(text))
+    assert time.perf_counter() - start < 1
