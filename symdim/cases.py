@@ -43,28 +43,30 @@ _MODULUS = 128
 _VALUES = 12
 
 
-def splits(problem: Problem, modulus: int) -> Iterator[tuple[int, list[Problem]]]:
-    """Possible case distinctions, the most promising first, with the number of cases; lazily made."""
-    dims = [h.dim for h in problem.hypotheses]
-    atoms = atoms_of(dims)
-    unnested = _unnested(problem, atoms)
-    if unnested is not None:
-        yield 1, [unnested]
-    ordered = _ordered(problem, atoms)
-    if ordered is not None:
-        yield 1, [ordered]
+def structural(problem: Problem) -> list[Problem] | None:
+    """The first distinction that makes expressions simpler: nesting, order, maxima, signs; None where there is none."""
+    atoms = atoms_of([h.dim for h in problem.hypotheses])
+    single = _unnested(problem, atoms) or _ordered(problem, atoms)
+    if single is not None:
+        return [single]
     for maximum in _maxima(problem, atoms):
-        yield len(maximum.parts), _by_argument(problem, maximum)
-    signed = [a for a in atoms if isinstance(a, Var) and a.lo is None and (a.hi is None or a.hi >= 0)]
-    for v in signed:
-        yield 2, _by_sign(problem, v)
+        return _by_argument(problem, maximum)
+    for v in atoms:
+        if isinstance(v, Var) and v.lo is None and (v.hi is None or v.hi >= 0):
+            return _by_sign(problem, v)
+    return None
+
+
+def arithmetic(problem: Problem, cases: int) -> Iterator[list[Problem]]:
+    """Distinctions of residues and values into at most so many cases, the smallest first; lazily made."""
+    atoms = atoms_of([h.dim for h in problem.hypotheses])
     for leaf, m in moduli(atoms):
-        if m <= modulus:
-            yield m, _by_residue(problem, leaf, m)
+        if m <= cases:
+            yield _by_residue(problem, leaf, m)
     for atom in atoms:
         lo, hi = bounds_of(atom)
-        if lo is not None and hi is not None and hi - lo < _VALUES and not isinstance(atom, Max):
-            yield hi - lo + 1, _by_value(problem, atom, lo, hi)
+        if lo is not None and hi is not None and hi - lo < min(cases, _VALUES) and not isinstance(atom, Max):
+            yield _by_value(problem, atom, lo, hi)
 
 
 def _maxima(problem: Problem, atoms: list[Expr]) -> list[Max]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symdim.axioms import Constraint, atoms_of, axioms, constraints_of, contradiction, nonlinear, products
 from symdim.budget import Budget, OutOfBudget
-from symdim.cases import splits
+from symdim.cases import arithmetic, structural
 from symdim.elimination import solved
 from symdim.hypotheses import Contradiction, Hypothesis, Problem
 from symdim.polynomial import add, scale
@@ -13,6 +13,8 @@ from symdim.witness import satisfies, translated, witness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from symdim.expr import Expr
     from symdim.hypotheses import Reasons
     from symdim.witness import Assignment
@@ -53,15 +55,22 @@ class Search:
             problem = solved(problem, self.budget)
             if not problem.hypotheses:
                 return None
-            found = self._by_linear(problem)
+            found = self._on_both_sides(problem, self._linear)
+            if found is None and depth:
+                alternatives = structural(problem)
+                if alternatives is not None and len(alternatives) <= cases:
+                    found = self._by_cases(alternatives, depth - 1, cases // len(alternatives))
+                    if found is not None or depth < _DEPTH:
+                        return found
+            if found is None:
+                found = self._on_both_sides(problem, self._with_products)
         except Contradiction as contradicted:
             return contradicted.reasons
         if found is None and depth:
-            for count, alternatives in splits(problem, min(cases, _MODULUS)):
-                if count <= cases:
-                    found = self._by_cases(alternatives, depth - 1, cases // max(count, 1))
-                    if found is not None or depth < _DEPTH:
-                        break
+            for alternatives in arithmetic(problem, min(cases, _MODULUS)):
+                found = self._by_cases(alternatives, depth - 1, cases // max(len(alternatives), 1))
+                if found is not None or depth < _DEPTH:
+                    break
         return found
 
     def _by_cases(self, alternatives: list[Problem], depth: int, cases: int) -> Reasons | None:
@@ -73,19 +82,18 @@ class Search:
             reasons |= found
         return reasons
 
-    def _by_linear(self, problem: Problem) -> Reasons | None:
-        """A contradiction of linear constraints over units, first without and then with their products."""
+    def _on_both_sides(self, problem: Problem, refute: Callable[[Problem], Reasons | None]) -> Reasons | None:
+        """What refutes the problem with its first `e != 0` as e >= 1, together with what refutes it with e <= -1."""
         reasons: Reasons = frozenset()
         for side in one_sided(problem):
-            found = self._linear(side)
-            if found is None:
-                found = self._with_products(side)
+            found = refute(side)
             if found is None:
                 return None
             reasons |= found
         return reasons
 
     def _linear(self, problem: Problem) -> Reasons | None:
+        """The reasons of a linear contradiction of hypotheses and laws; a solution of them is tried as an example."""
         given = constraints_of(problem.hypotheses)
         laws = axioms(atoms_of([c.dim for c in given]))
         found, model = contradiction([*given, *laws], self.budget)
@@ -94,6 +102,7 @@ class Search:
         return found
 
     def _with_products(self, problem: Problem) -> Reasons | None:
+        """As `_linear`, with the variables counted from their bounds and products of constraints added."""
         try:
             problem = shifted(problem).checked()
         except Contradiction as contradicted:
