@@ -5,7 +5,7 @@ Laws used below, for integers, c > 0 a number and d, a >= 1 known from bounds (e
     multiples    floor((q*d + r)/d) = q + floor(r/d)
     content      floor((g*m + r)/(g*d)) = floor((m + floor(r/g))/d)                     g > 0
     nesting      floor((floor(m/a) + r)/d) = floor((m + a*r)/(a*d))
-    reflection   floor(-m/d) = -1 - floor((m - 1)/d);  so floor((m + 1)/2) = m - floor(m/2)
+    reflection   floor(-m/d) = -1 - floor((m - 1)/d)
     interval     floor(n/d) = k when k <= n/d < k + 1
 
 A divisor that may be 0 is neither cancelled nor folded, so that evaluation finds the division by zero.
@@ -89,6 +89,9 @@ def quotient_by_positive(n: Dim, d: Dim) -> Dim:
 def _by_number(terms: Terms, const: int, c: int) -> Dim:
     """floor(n / c) for a number c >= 2.
 
+    Halves have two forms that differ by a multiple of 2 in the numerator: `-(n//2)` and `(n + 1)//2` for a numerator that
+    was negative keep what the caller wrote, since rewriting one as the other would break up products of sizes.
+
     Ends: after a nesting step all coefficients but those from inside the merged division are multiples of its
     divisor, so the next division to merge is one nested deeper; a reflected numerator stays so when its sign changes.
     """
@@ -112,20 +115,22 @@ def _by_number(terms: Terms, const: int, c: int) -> Dim:
         if g > 1:
             rest = {unit: k // g for unit, k in rest.items()}
             c, const = c // g, const // g
+        lead = leading(rest)
+        if c == 2 and terms[lead] < 0:
+            # all remainders are 1, and -1 would do as well: a negative numerator keeps its sign, and is reflected
+            accumulate(whole, dict.fromkeys(rest, sign))
+            terms, const, sign = rest, 1 - const, -sign
+            continue
         inner = _mergeable(rest)
         if inner is not None:
             a = inner.parts[1]
             if not isinstance(a, int):
                 n, a = _merged(rest, const, inner)
                 return add(sum_of(whole, offset), scale(_by_expression(n, scale(a, c)), sign))
-            k = rest.pop(inner)
-            if c == a == 2 and rest.keys() >= terms_of(inner.parts[0])[0].keys():
-                accumulate(whole, {inner: sign})  # m + floor(m/2) is held for floor((m + 1)/2), up to a multiple of 2
-                k = -1
-            terms, added = _numerator(inner, a, k)
+            terms, added = _numerator(inner, a, rest.pop(inner))
             accumulate(terms, rest, a)
             const, c = added + a * const, a * c
-        elif _is_reflected(rest, const, c):
+        elif c > 2 and _is_reflected(rest, c):
             terms, const, sign = {unit: -k for unit, k in rest.items()}, c - 1 - const, -sign
         else:
             break
@@ -187,15 +192,12 @@ def _by_expression(n: Dim, d: Dim) -> Dim:
     return add(whole, scale(_atom(n, d), sign))
 
 
-def _is_reflected(terms: Terms, const: int, c: int) -> bool:
-    """Whether the form with the opposite numerator is the canonical one.
+def _is_reflected(terms: Terms, c: int) -> bool:
+    """Whether the form with the opposite numerator is the canonical one, for c > 2.
 
-    Coefficients of c/2 keep their sign when the numerator changes its own, so the leading one of the others decides;
-    where there is none, c is 2, all coefficients are 1, and the constant decides.
+    Coefficients of c/2 keep their sign when the numerator changes its own, so the leading one of the others decides.
     """
     others = [unit for unit, k in terms.items() if 2 * k != c]
-    if not others:
-        return const == 1
     return terms[min(others, key=order) if len(others) > 1 else others[0]] < 0
 
 

@@ -90,8 +90,6 @@ LAWS = (
     Law("nesting commutes", "x // d // c", "x // c // d", bounds={"d": SIZE}, numbers={"c": _MODULI}),
     Law("reflection", "-x // c", "-((x + c - 1) // c)", numbers={"c": _MODULI}),
     Law("reflection, symbolic", "-x // d", "-1 - (x - 1) // d", bounds={"d": SIZE}),
-    Law("halves", "x // 2 + (x + 1) // 2", "x"),
-    Law("halves of a sum", "(x + y) // 2 + (x + y + 1) // 2", "x + y"),
     Law("small numerator", "x // 8", "0", bounds={"x": (0, 7)}),
     Law("small remainder", "x % 8", "x", bounds={"x": (0, 7)}),
     Law("negative small numerator", "x // 8", "-1", bounds={"x": (-8, -1)}),

@@ -109,8 +109,6 @@ def _remainders(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms) -> I
     else:
         scale = d_const
     may_fit = outer is not None or n_terms.keys() <= terms.keys()
-    if divisor == 2 and may_fit:
-        yield Pattern(FloorDiv, [(n_terms, 1), ({}, 2)], -coefficient, outer, {**n_terms, atom: -1}, 0)
     if coefficient % scale == 0 and may_fit:
         core: Terms = dict(n_terms)
         accumulate(core, d_terms, -1, atom)
@@ -118,7 +116,7 @@ def _remainders(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms) -> I
         yield Pattern(Mod, [(n_terms, n_const), (d_terms, d_const)], -coefficient // scale, outer, core, n_const)
         if not d_terms or _reflects(n_terms, scale, divisor):
             flipped = {u: -k for u, k in core.items()}
-            x_terms = n_terms if divisor == 2 else {u: -k for u, k in n_terms.items()}
+            x_terms = {u: -k for u, k in n_terms.items()}
             accumulate(flipped, d_terms)
             x_const = -1 - n_const + (0 if d_terms else d_const)
             const = -1 - n_const + d_const
