@@ -23,7 +23,7 @@ from symdim.longdivision import long_division
 from symdim.monomial import terms_of
 from symdim.order import order
 from symdim.polynomial import add, multiply, subtract, sum_of
-from symdim.residues import moduli
+from symdim.residues import moduli, moduli_of_equations
 from symdim.variable import Var
 
 TYPE_CHECKING = False
@@ -60,7 +60,8 @@ def structural(problem: Problem) -> list[Problem] | None:
 def arithmetic(problem: Problem, cases: int) -> Iterator[list[Problem]]:
     """Distinctions of residues and values into at most so many cases, the smallest first; lazily made."""
     atoms = atoms_of([h.dim for h in problem.hypotheses])
-    for leaf, m in moduli(atoms):
+    congruences = [h.dim for h in problem.hypotheses if h.relation == "=="]
+    for leaf, m in (*moduli(atoms), *moduli_of_equations(congruences)):
         if m <= cases:
             yield _by_residue(problem, leaf, m)
     for atom in atoms:

@@ -9,7 +9,7 @@ from symdim.budget import Budget, OutOfBudget
 from symdim.evaluate import variables_of
 from symdim.expr import Expr
 from symdim.floordiv import mod
-from symdim.hypotheses import Hypothesis, problem_of
+from symdim.hypotheses import Hypothesis, normalised, problem_of
 from symdim.order import dim_order
 from symdim.polynomial import checked
 
@@ -71,10 +71,7 @@ class Facts:
 
     def add(self, a: Dim, relation: str, b: Dim, *, origin: object = None) -> None:
         """Learn `a relation b`, the relation being one of == != >= > <= <."""
-        from symdim.prove import normalised
-
-        dim, normal = normalised(checked(a), relation, checked(b))
-        self._enter(Fact(dim, normal, f"{a} {relation} {b}", origin))
+        self._enter(Fact(*normalised(checked(a), relation, checked(b)), f"{a} {relation} {b}", origin))
 
     def _enter(self, fact: Fact) -> None:
         if (fact.dim, fact.relation) not in self._facts:
@@ -107,9 +104,11 @@ class Facts:
         pieces = _RELATION.split(text)
         if len(pieces) < 3:
             raise ValueError(f"no relation (== != >= > <= <) in {text!r}")
-        dims = [parse(piece.strip(), names, scope=scope) for piece in pieces[::2]]
-        for a, relation, b in zip(dims, pieces[1::2], dims[1:], strict=False):
-            self.add(a, relation, b, origin=origin)
+        sides = [piece.strip() for piece in pieces[::2]]
+        dims = [parse(side, names, scope=scope) for side in sides]
+        for i, relation in enumerate(pieces[1::2]):
+            said = f"{sides[i]} {relation} {sides[i + 1]}"
+            self._enter(Fact(*normalised(dims[i], relation, dims[i + 1]), said, origin))
 
     def hypotheses(self) -> list[Hypothesis]:
         """The facts in structural order, each with its number as the reason."""

@@ -16,7 +16,7 @@ from symdim.errors import DivisionByZero
 from symdim.evaluate import variables_of
 from symdim.expr import Expr, Mul
 from symdim.monomial import exact_quotient, powers_of, terms_of, unit_of
-from symdim.polynomial import subtract, sum_of
+from symdim.polynomial import add, subtract, sum_of
 from symdim.rewriting import replaced
 from symdim.variable import Scope, Var, make_variable
 
@@ -92,6 +92,17 @@ class Problem:
             for known in () if simpler is None else divided(simpler):
                 kept.setdefault((known.dim, known.relation), known)
         return Problem(list(kept.values()), self.solution, self.scope, self.serial)
+
+
+def normalised(a: Dim, relation: str, b: Dim) -> tuple[Dim, Relation]:
+    """(e, r) with `e r 0` equivalent to `a relation b`, where r is one of >= == !=."""
+    if relation in ("==", "!="):
+        return subtract(a, b), relation  # type: ignore[return-value]
+    if relation in ("<", "<="):
+        a, b = b, a
+    elif relation not in (">", ">="):
+        raise ValueError(f"a relation is one of == != >= > <= <, not {relation!r}")
+    return add(subtract(a, b), -1 if relation in ("<", ">") else 0), ">="
 
 
 def divided(h: Hypothesis) -> tuple[Hypothesis, ...]:

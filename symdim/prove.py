@@ -9,8 +9,8 @@ from symdim.budget import Budget, OutOfBudget
 from symdim.elimination import solved
 from symdim.facts import Facts
 from symdim.floordiv import mod
-from symdim.hypotheses import INTERVALS, Contradiction, Hypothesis, Problem, problem_of
-from symdim.polynomial import add, checked, scale, subtract
+from symdim.hypotheses import INTERVALS, Contradiction, Hypothesis, Problem, normalised, problem_of
+from symdim.polynomial import add, checked, scale
 from symdim.search import decided
 from symdim.witness import witness
 
@@ -142,17 +142,6 @@ def explain(a: Dim, relation: str, b: Dim, facts: Facts | None = None, *, budget
     if facts.contradiction() is not None:
         return Proof(None)
     return Proof(True, tuple(str(facts[i]) for i in used), laws)
-
-
-def normalised(a: Dim, relation: str, b: Dim) -> tuple[Dim, Relation]:
-    """(e, r) with `e r 0` equivalent to `a relation b`, where r is one of >= == !=."""
-    if relation in ("==", "!="):
-        return subtract(a, b), relation  # type: ignore[return-value]
-    if relation in ("<", "<="):
-        a, b = b, a
-    elif relation not in (">", ">="):
-        raise ValueError(f"a relation is one of == != >= > <= <, not {relation!r}")
-    return add(subtract(a, b), -1 if relation in ("<", ">") else 0), ">="
 
 
 def _evident(dim: Dim, relation: Relation) -> bool:

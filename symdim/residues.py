@@ -24,7 +24,7 @@ def moduli(atoms: list[Expr]) -> list[tuple[Expr, int]]:
 
     >>> from symdim import Var
     >>> x, y = Var("x"), Var("y")
-    >>> moduli([(4 * x + y) // 6, y // 4])
+    >>> moduli([(2 * x + y) // 6, y // 4])
     [(x, 3), (y, 12)]
     """
     known: dict[Expr, Periods] = {}
@@ -35,6 +35,24 @@ def moduli(atoms: list[Expr]) -> list[tuple[Expr, int]]:
             for leaf, (period, _) in periods.items():
                 found[leaf] = lcm(found.get(leaf, 1), period)
     return sorted(((leaf, m) for leaf, m in found.items() if m > 1), key=lambda pair: (pair[1], order(pair[0])))
+
+
+def moduli_of_equations(sums: list[Dim]) -> list[tuple[Expr, int]]:
+    """(leaf, m): modulo a coefficient m of a sum that is 0 only the terms with other coefficients count.
+
+    >>> from symdim import Var
+    >>> x, q = Var("x"), Var("q")
+    >>> moduli_of_equations([x**2 - 8 * q - 5])
+    [(x, 8)]
+    """
+    found: dict[tuple[Expr, int], None] = {}
+    for dim in sums:
+        terms, _ = terms_of(dim)
+        for m in {abs(k): None for k in terms.values() if abs(k) > 1}:
+            for unit in sorted(terms, key=order):
+                if terms[unit] % m:
+                    found.update({(atom, m): None for atom in powers_of(unit)})
+    return sorted(found, key=lambda pair: (pair[1], order(pair[0])))
 
 
 def _of_quotient(periods: Periods, c: int) -> Periods:

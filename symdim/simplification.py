@@ -1,7 +1,7 @@
 """Shorter forms of dimensions under facts.
 
     equation      T  ->  P + S                 where the facts say T == P + S, if the result is shorter
-    exactness     c*d*(n//d)  ->  c*n          n % d == 0
+    remainder     c*d*(n//d)  ->  c*(n - r)    n % d == r
     value         n//d  ->  k                  n//d == k
     dominance     max(a, b)  ->  a             a >= b
 
@@ -20,8 +20,9 @@ from symdim.facts import Facts
 from symdim.hypotheses import Contradiction, problem_of
 from symdim.monomial import divides, exact_quotient, powers_of, terms_of
 from symdim.order import order
-from symdim.polynomial import add, multiply, product, scale, subtract, sum_of
+from symdim.polynomial import add, multiply, product, subtract, sum_of
 from symdim.rewriting import replaced
+from symdim.witness import valued
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,7 +89,8 @@ def _locally(node: Expr, facts: Facts) -> Dim:
     if isinstance(node, Max):
         return _without_dominated(node, facts)
     if isinstance(node, FloorDiv):
-        return _number(node, facts)
+        value = _known(node, facts)
+        return node if value is None else value
     if node.terms is not None or len(powers_of(node)) > 1:
         return _exact(node, facts)
     return node
@@ -102,33 +104,34 @@ def _without_dominated(node: Max, facts: Facts) -> Dim:
     return node if len(kept) == len(node.parts) else maximum(*kept)
 
 
-def _number(node: FloorDiv, facts: Facts) -> Dim:
-    """The one value of a division, if it has only one: that at an example of the facts."""
-    example = prove.example((node,), facts)
-    if example is None:
-        return node
-    value = node.to_int(example)  # type: ignore[arg-type]
-    return value if prove.equal(node, value, facts) else node
-
-
 def _exact(node: Expr, facts: Facts) -> Dim:
-    """Without divisions that are multiplied by their divisor and exact."""
+    """Without divisions with a known remainder that are multiplied by their divisor."""
     terms, _ = terms_of(node)
     for unit in sorted(terms, key=order):
         for atom in powers_of(unit):
             if not isinstance(atom, FloorDiv):
                 continue
             n, d = atom.parts
-            rest = exact_quotient(unit, atom)
-            k = terms[unit]
+            k, left = terms[unit], exact_quotient(unit, atom)
             if isinstance(d, int):
-                if k % d or not prove.divides(d, n, facts):
+                if k % d:
                     continue
-                replacement = multiply(scale(n, k // d), 1 if rest is None else rest)
-            elif d.terms is None and divides(d, rest) and prove.divides(d, n, facts):
-                left = exact_quotient(rest, d)
-                replacement = product([k, n, 1 if left is None else left])
+                k //= d
+            elif d.terms is None and divides(d, left):
+                left = exact_quotient(left, d)
             else:
                 continue
-            return add(subtract(node, sum_of({unit: k}, 0)), replacement)
+            remainder = _known(subtract(n, multiply(d, atom)), facts)
+            if remainder is not None:
+                replacement = product([k, subtract(n, remainder), 1 if left is None else left])
+                return add(subtract(node, sum_of({unit: terms[unit]}, 0)), replacement)
     return node
+
+
+def _known(dim: Dim, facts: Facts) -> int | None:
+    """The one value of a dimension, if it has only one: that at an example of the facts."""
+    if isinstance(dim, int):
+        return dim
+    example = prove.example((dim,), facts)
+    value = None if example is None else valued(dim, example)
+    return value if value is not None and prove.equal(dim, value, facts) else None

@@ -1,0 +1,143 @@
+"""Facts: order, monotonicity, contradictions, origins, and what they simplify."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+
+from symdim import Facts, Var, maximum, minimum, prove, simplify
+from symdim.testing import Names
+
+H, W, N, M, T, P, S = (Var(name) for name in ("H", "W", "N", "M", "T", "P", "S"))
+
+CONTRADICTIONS = [
+    ["N >= 5", "N <= 4"],
+    ["N == 3", "N % 2 == 0"],
+    ["N < M", "M < N"],
+    ["N == 2*M", "N == 2*S + 1"],
+    ["N % 4 == 1", "N % 6 == 2"],
+    ["T == P + S", "P >= T"],
+    ["N*M == 0"],
+    ["N == M + 1", "M == S + 1", "S == N + 1"],
+    ["max(N, M) < N"],
+    ["N*N == 2*M + 1", "N == 2*S"],
+    ["N//8 >= 3", "N < 24"],
+    ["N != N"],
+]
+
+
+@pytest.mark.parametrize("texts", CONTRADICTIONS, ids=" and ".join)
+def test_contradictions_are_found_in_every_order(texts):
+    for order in permutations(texts):
+        facts = Facts([*order, "W >= 2"])
+        found = facts.contradiction()
+        assert found is not None
+        assert {fact.text for fact in found} <= set(texts)
+        assert Facts(fact.text for fact in found).contradiction() is not None  # the chain is enough by itself
+
+
+@pytest.mark.parametrize("texts", CONTRADICTIONS, ids=" and ".join)
+def test_nothing_follows_from_a_contradiction(texts):
+    facts = Facts(texts)
+    assert prove.equal(N, N + 1, facts) is not True
+    assert prove.greater(N, 10**6, facts) is not True
+    assert prove.equal(W, W + M, facts) is None
+    assert prove.equal(N, N, facts) is True
+    assert simplify(H // 8 * 8, facts) == H // 8 * 8
+
+
+@pytest.mark.parametrize(
+    "texts", [["N >= 5", "N <= 5"], ["N % 4 == 1", "N % 6 == 1"], ["N < M", "M < S"], ["N != M"], ["N*M == 12"], []]
+)
+def test_what_can_hold_is_no_contradiction(texts):
+    assert Facts(texts).contradiction() is None
+
+
+def test_origins_are_reported():
+    facts = Facts()
+    facts.divides(8, H, origin="the window of node 3")
+    facts.equal(T, P + S, origin="Concat")
+    proof = prove.explain(H // 8 * 8, "==", H, facts)
+    assert proof.answer is True
+    assert proof.facts == ("H % 8 == 0 (the window of node 3)",)
+    assert prove.explain(T, ">", P, facts).facts == ("T == P + S (Concat)",)
+    assert prove.explain(W, ">=", 1, facts).facts == ()
+
+
+def test_the_order_of_facts_never_matters():
+    texts = ["T == P + S", "P % 8 == 0", "S % 8 == 0", "T <= 4096", "P < S"]
+    questions = [
+        (T % 8, "==", 0),
+        (P, "<=", 2047),
+        (P, "<=", 2040),
+        (P, "<=", 2039),
+        (T // 8, "==", P // 8 + S // 8),
+        (T, ">=", 24),
+        (T, ">=", 25),
+        (S - P, ">=", 8),
+    ]
+    answers = set()
+    for order in permutations(texts):
+        facts = Facts(order)
+        answers.add(tuple(prove.explain(a, relation, b, facts).answer for a, relation, b in questions))
+    assert answers == {(True, True, True, False, True, True, False, True)}
+
+
+@pytest.mark.parametrize("more", ["W % 2 == 0", "N <= 7*M", "H >= 3", "M != 2", "H == 2*W", "N + M >= 3"])
+def test_more_facts_never_cost_an_answer(more):
+    known = [
+        ([], N // 2 + (N + 1) // 2, "==", N),
+        ([], minimum(N, M) + maximum(N, M), "==", N + M),
+        (["H % 8 == 0"], H // 8 * 8, "==", H),
+        (["T == P + S"], T, ">", P),
+        (["N <= M"], N // 3, "<=", M // 3),
+        (["N <= M"], maximum(N, M), "==", M),
+        ([], N // 2 * 2, "==", N),
+        (["N <= M"], N, "==", M),
+    ]
+    for texts, a, relation, b in known:
+        before = prove.explain(a, relation, b, Facts(texts)).answer
+        assert before is not None
+        assert prove.explain(a, relation, b, Facts([*texts, more])).answer is before, (texts, more, a, relation, b)
+
+
+def test_simplify():
+    facts = Facts(["H % 8 == 0", "N >= 5", "T == P + S", "W == 7", "M <= N"])
+    assert simplify(H // 8 * 8, facts) is H
+    assert simplify(H % 4, facts) == 0
+    assert simplify((H + 7) // 8 * 8, facts) is H
+    assert simplify(maximum(N, 4) + 1, facts) is N + 1
+    assert simplify(maximum(N, M), facts) is N
+    assert simplify(minimum(N, M), facts) is M
+    assert simplify(T - P, facts) is S
+    assert simplify(T, facts) is T
+    assert simplify(W * H, facts) is 7 * H
+    assert simplify(H // 16, facts) is H // 16
+    assert simplify(N // 6 + M, facts) is N // 6 + M
+
+
+def test_simplified_dimensions_keep_their_values():
+    facts = Facts(["H % 8 == 0", "W % 4 == 0", "W <= H"])
+    dims = [H // 8 * 8 + W, (H // 4) * (W // 4) * 16, maximum(H, W) // 8, (H + W) // 4 * 4, (H + 12) // 8 * 4]
+    for dim in dims:
+        short = simplify(dim, facts)
+        for h in range(8, 80, 8):
+            for w in range(4, h + 1, 4):
+                assert dim.evaluate(H=h, W=w) == short.evaluate(H=h, W=w), (dim, short)
+
+
+def test_texts():
+    names = Names({"x": (None, None)})
+    facts = Facts()
+    facts.assume("1 <= x < 2*y", scope=names)
+    assert len(facts) == 2
+    assert [str(fact.dim) for fact in facts] == ["x - 1", "2*y - x - 1"]
+    with pytest.raises(ValueError, match="no relation"):
+        facts.assume("x + 1", scope=names)
+
+
+def test_upper_bounds_of_variables_are_facts():
+    n = Var.fresh("nnz", 0, at_most=N * M)
+    assert prove.at_most(n, N * M) is True
+    assert prove.at_most(n, N) is False

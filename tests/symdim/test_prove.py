@@ -1,0 +1,148 @@
+"""Questions with three answers: what is proved, what is refuted and by what, and what a budget leaves open."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from symdim import Facts, Var, at_least, ceildiv, equal, maximum, minimum, prove
+from symdim.testing import prove_text
+from tests.symdim.fuzz_prover import wrong
+from tests.symdim.statements import statements, violation
+
+x, y, z, s = (Var(name) for name in "xyzs")
+SEEDS = range(24) if os.environ.get("CI") else range(6)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_statements(seed):
+    """No wrong answer, and few statements left open; `fuzz_prover` runs the same for longer."""
+    from symdim.testing import explain_text
+
+    still_open = 0
+    for statement in statements(seed, 100):
+        proof = explain_text(*statement)
+        assert not wrong(statement, proof, violation(statement, 400)), (seed, statement, proof)
+        still_open += proof.answer is None
+    assert still_open <= 2
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        (lambda: equal(x + x, 2 * x), True),
+        (lambda: equal(maximum(x, y) + minimum(x, y), x + y), True),
+        (lambda: equal(x // y, x), False),
+        (lambda: prove.not_equal(4 * x + 2, 4 * y), True),
+        (lambda: prove.not_equal(x, y), False),
+        (lambda: at_least(x, x // y), True),
+        (lambda: at_least(x // y, x), False),
+        (lambda: prove.greater(x + 1, x % y), True),
+        (lambda: prove.greater(y, x % y), True),
+        (lambda: prove.less(x % y, y - 1), False),
+        (lambda: prove.at_most(x // 2 * 2, x), True),
+        (lambda: prove.positive(ceildiv(x, s)), True),
+        (lambda: prove.positive(x // s), False),
+        (lambda: prove.nonnegative(x - x // s * s), True),
+        (lambda: prove.divides(6, x * (x + 1) * (2 * x + 1)), True),
+        (lambda: prove.divides(y, x * y), True),
+        (lambda: prove.divides(4, x * (x + 1)), False),
+        (lambda: equal(3, 3), True),
+        (lambda: equal(3, 4), False),
+        (lambda: prove.divides(3, 12), True),
+    ],
+)
+def test_questions(question, expected):
+    assert question() is expected
+
+
+def test_counterexamples_are_within_bounds_and_facts():
+    n = Var.fresh("n", 10, 20)
+    found = prove.counterexample(n % 7, "<=", 5, Facts())
+    assert found is not None
+    assert found[n] in (13, 20)
+    facts = Facts(["x >= 1000", "x % 7 == 3"])
+    found = prove.counterexample(x, "!=", 2 * y, facts)
+    assert found is not None
+    assert found[x] >= 1000
+    assert found[x] % 7 == 3
+    assert found[x] == 2 * found[y]
+
+
+def test_far_counterexamples_are_found():
+    """The least counterexample is far from every number in the statement."""
+    assert prove_text("x//97 + x//89", "!=", "500", {}) is False
+    assert prove_text("1000*x + 7", "!=", "13*y", {}) is False
+    assert prove_text("x", "<=", "y + 123456789", {}) is False
+
+
+def test_explanations_name_the_laws():
+    proof = prove.explain(x // z + y // z, "<=", (x + y) // z)
+    assert proof.answer is True
+    assert any("d*(n//d)" in law for law in proof.laws)
+    assert proof.counterexample is None
+    refuted = prove.explain(x * y, ">=", x + y)
+    assert refuted.answer is False
+    assert refuted.counterexample is not None
+    assert refuted.laws == ()
+
+
+@pytest.mark.parametrize("budget", [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])
+def test_any_budget_is_sound(budget):
+    true = [(x // 8 // s, "<=", x // s), ((x * y) // (x + y), "<=", minimum(x, y)), (x**3 + y**3, ">=", x * y * y)]
+    for a, relation, b in true:
+        assert prove.explain(a, relation, b, budget=budget).answer is not False
+        assert prove.explain(b, relation, a - 5, budget=budget).answer is not True
+
+
+def test_divisors_that_may_be_zero():
+    """What has no value in some assignment is decided by those in which it has."""
+    bounds = {"y": (0, None)}
+    assert prove_text("x//y*y", "<=", "x", bounds) is True
+    assert prove_text("x//y", "<=", "x", {"y": (None, None), "x": (None, None)}) is False
+    assert prove_text("x % y", "<", "y", bounds) is True
+    assert prove_text("x % y", ">", "y", {"y": (None, -1)}) is True
+
+
+def test_large_and_deep_expressions():
+    dim = x
+    for _ in range(3000):
+        dim = maximum(dim // 2 + y, 3)
+    assert prove.at_least(dim + 1, dim) is True
+    assert prove.explain(dim, "==", dim + x - 1, budget=20).answer in (False, None)
+    many = [Var(f"v{i}") for i in range(300)]
+    assert prove.at_least(sum(v // 2 for v in many), sum(v // 3 for v in many)) in (True, None)
+
+
+def test_answers_do_not_depend_on_the_hash_seed():
+    script = (
+        "from tests.symdim.statements import statements\n"
+        "from symdim.testing import explain_text\n"
+        "print([str(explain_text(*s)) for s in statements(5, 60)])"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", script], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("0", "1", "2")
+    }
+    assert len(outputs) == 1
+
+
+def test_the_prover_is_loaded_on_demand():
+    script = "import sys, symdim; print(any('symdim.' + m in sys.modules for m in ('prove', 'facts', 'linear')))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_z3_agrees():
+    """z3 as a second opinion, where it is installed."""
+    z3 = pytest.importorskip("z3")
+    from tests.symdim.second_opinion import contradicts
+
+    assert z3.get_version()
+    for statement in statements(77, 150):
+        assert not contradicts(statement, prove_text(*statement)), statement

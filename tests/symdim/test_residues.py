@@ -1,0 +1,57 @@
+"""Periods of divisions, and statements that only residues decide."""
+
+from __future__ import annotations
+
+import pytest
+
+from symdim import Expr, Var
+from symdim.axioms import atoms_of
+from symdim.residues import moduli
+from symdim.testing import prove_text
+
+x, y = Var("x"), Var("y")
+
+
+@pytest.mark.parametrize(
+    "dim", [x // 4, (3 * x) // 6, x % 8 // 3, (x // 8) % 3 // 2, (2 * x + x // 3) // 5, x * x // 4, x * (x // 2) // 3]
+)
+def test_no_division_is_left_after_the_split(dim):
+    ((leaf, m),) = moduli(atoms_of([dim]))
+    assert leaf is x
+    k = Var.fresh("k")
+    for r in range(m):
+        value = dim.substitute({x: m * k + r})
+        assert isinstance(value, int) or not any(a.height for a in atoms_of([value])), (dim, m, r, value)
+
+
+@pytest.mark.parametrize(("dim", "period"), [(x // 4, 4), (x % 8 // 3, 8), ((x // 8) % 3, 24), ((4 * x) // 6, 3)])
+def test_periods_are_not_larger_than_needed(dim, period):
+    assert isinstance(dim, Expr)
+    assert moduli(atoms_of([dim])) == [(x, period)]
+
+
+@pytest.mark.parametrize(
+    ("lhs", "relation", "rhs", "assume", "expected"),
+    [
+        ("(x*x*x - x) % 6", "==", "0", [], True),
+        ("(x*x*x - x) % 12", "==", "0", [], False),
+        ("(x*x) % 8", "!=", "5", [], True),
+        ("(x*x + y*y) % 4", "!=", "3", [], True),
+        ("(x*x + y*y) % 4", "!=", "2", [], False),
+        ("H % 35", "==", "33", ["H % 5 == 3", "H % 7 == 5"], True),
+        ("H % 35", "==", "32", ["H % 5 == 3", "H % 7 == 5"], False),
+        ("H % 12", "==", "0", ["H % 4 == 0", "H % 6 == 0"], True),
+        ("H % 24", "==", "0", ["H % 4 == 0", "H % 6 == 0"], False),
+        ("H % 105", "==", "23", ["H % 3 == 2", "H % 5 == 3", "H % 7 == 2"], True),
+        ("6*x + 10*y", "!=", "15*z + 1", ["z % 2 == 0"], True),
+        ("6*x + 10*y", "!=", "15*z + 1", [], False),
+        ("(x//2)//3 + (x % 2)", "==", "x//6 + x % 2", [], True),
+        ("(x % 6) % 3", "==", "x % 3", [], True),
+        ("(x % 6) % 4", "==", "x % 4", [], False),
+        ("x//3 + (x + 1)//3 + (x + 2)//3", "==", "x", [], True),
+        ("x//3 + (x + 1)//3 + (x + 1)//3", "==", "x", [], False),
+        ("(x//y)//2 + ((x//y) + 1)//2", "==", "x//y", [], True),
+    ],
+)
+def test_statements(lhs, relation, rhs, assume, expected):
+    assert prove_text(lhs, relation, rhs, {}, assume) is expected
