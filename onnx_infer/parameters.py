@@ -19,6 +19,7 @@ schema's: `output_count`, `output_dtype` (of the first output, where the schema 
 
 from __future__ import annotations
 
+from inspect import unwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -54,7 +55,8 @@ class Parameter(NamedTuple):
 
 
 def _signature(function: Callable[..., Any]) -> list[tuple[str, str, Any]]:
-    """(name, annotation, default) of each parameter of a plain Python function."""
+    """(name, annotation, default) of each parameter of a plain Python function, or of the one that it wraps."""
+    function = unwrap(function)
     code = function.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     positional = function.__defaults__ or ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import unwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import onnx.defs
@@ -102,7 +103,7 @@ def schema_of_rule(rule: Rule) -> Schema:
     Parameters before `*` are the inputs in order, or those that the rule was registered with; all others are
     attributes. A default or `None` makes either optional. A function on the context says nothing of them.
     """
-    domain, name, since, function = rule.domain, rule.name, rule.since, rule.shape
+    domain, name, since, function = rule.domain, rule.name, rule.since, unwrap(rule.shape)
     if rule.style == "context":
         return Schema(domain, name, since, (), (), {}, frozenset(), {}, 0, 2**31 - 1, known=False)
     code, annotations = function.__code__, function.__annotations__

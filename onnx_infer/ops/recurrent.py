@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from onnx_infer.tensor import Shape
 
 # GRU-1 misspells its own default
-_DIRECTIONS = {"forward": 1, "foward": 1, "reverse": 1, "bidirectional": 2}
+DIRECTIONS = {"forward": 1, "foward": 1, "reverse": 1, "bidirectional": 2}
 
 
 def recurrent(gates: int) -> Callable[..., list[Shape]]:
@@ -35,14 +35,14 @@ def recurrent(gates: int) -> Callable[..., list[Shape]]:
         hidden_size: int | None,
         layout: int = 0,
     ) -> list[Shape]:
-        require(direction in _DIRECTIONS, "no such direction", direction)
+        require(direction in DIRECTIONS, "no such direction", direction)
         first, second, inputs = of_rank(X.dims, 3, "X")
         batch, length = (first, second) if layout else (second, first)
         weights, recurrence = of_rank(W.shape, 3, "W"), of_rank(R.shape, 3, "R")
         hidden = recurrence[2] if hidden_size is None else unify(recurrence[2], hidden_size, "hidden sizes")
         if R.shape is None and hidden_size is None:
             hidden = exact_quotient(weights[1], gates, "the size of all gates")
-        directions = _DIRECTIONS[direction]
+        directions = DIRECTIONS[direction]
         unify_shapes(weights, (directions, gates * hidden, inputs), "W")
         unify_shapes(recurrence, (directions, gates * hidden, hidden), "R")
         if initial_h is not None and initial_h.shape is not None:

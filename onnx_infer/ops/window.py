@@ -43,8 +43,9 @@ def biased(channels: Dim, bias: SymTensor | None) -> Dim:
 
 
 @op("Conv")
-def conv(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int, auto_pad: str, kernel_shape: IntVector = (),
-         strides: IntVector = (), dilations: IntVector = (), pads: IntVector = ()) -> Shape:  # fmt: skip
+def conv(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int = 1, auto_pad: str = "NOTSET",
+         kernel_shape: IntVector = (), strides: IntVector = (), dilations: IntVector = (),
+         pads: IntVector = ()) -> Shape:  # fmt: skip
     """(N, C, *spatial), (M, C/group, *kernel) -> (N, M, *places) (Conv-1, 11, 22)."""
     rank = spatial_rank(X, W)
     batch, channels, *spatial = of_rank(X.shape, rank, "X")
@@ -58,15 +59,16 @@ def conv(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int, auto_pad: str
 
 
 @op("ConvInteger")
-def conv_integer(x: AnyRank, w: AnyRank, *, group: int, auto_pad: str, kernel_shape: IntVector = (),
-                 strides: IntVector = (), dilations: IntVector = (), pads: IntVector = ()) -> Shape:  # fmt: skip
+def conv_integer(x: AnyRank, w: AnyRank, *, group: int = 1, auto_pad: str = "NOTSET",
+                 kernel_shape: IntVector = (), strides: IntVector = (), dilations: IntVector = (),
+                 pads: IntVector = ()) -> Shape:  # fmt: skip
     """As Conv, of integers (ConvInteger-10)."""
     return conv(x, w, None, group=group, auto_pad=auto_pad, kernel_shape=kernel_shape, strides=strides,
                 dilations=dilations, pads=pads)  # fmt: skip
 
 
 @op("QLinearConv")
-def qlinear_conv(x: AnyRank, w: AnyRank, B: AnyRank | None, *, group: int, auto_pad: str,
+def qlinear_conv(x: AnyRank, w: AnyRank, B: AnyRank | None, *, group: int = 1, auto_pad: str = "NOTSET",
                  kernel_shape: IntVector = (), strides: IntVector = (), dilations: IntVector = (),
                  pads: IntVector = ()) -> Shape:  # fmt: skip
     """As Conv, of quantized tensors (QLinearConv-10)."""
@@ -94,7 +96,7 @@ def deform_conv(X: AnyRank, W: AnyRank, offset: AnyRank, B: AnyRank | None, mask
 
 
 @op("ConvTranspose")
-def conv_transpose(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int, auto_pad: str,
+def conv_transpose(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int = 1, auto_pad: str = "NOTSET",
                    kernel_shape: IntVector = (), strides: IntVector = (), dilations: IntVector = (),
                    pads: IntVector = (), output_padding: IntVector = (), output_shape: IntVector = (),
                    since_version: int = 0) -> Shape:  # fmt: skip
@@ -114,7 +116,7 @@ def conv_transpose(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int, aut
 
 
 @op("MaxPool", "AveragePool", "LpPool")
-def pool(X: SymTensor, *, auto_pad: str, kernel_shape: IntVector = (), strides: IntVector = (),
+def pool(X: SymTensor, *, auto_pad: str = "NOTSET", kernel_shape: IntVector = (), strides: IntVector = (),
          dilations: IntVector = (), pads: IntVector = (), ceil_mode: int = 0) -> list[Shape]:  # fmt: skip
     """(N, C, *spatial) -> (N, C, *places), twice for MaxPool's Indices (MaxPool-1 to 22; LpPool, AveragePool)."""
     batch, channels, *spatial = of_rank(X.shape, spatial_rank(X), "X")

@@ -1,0 +1,58 @@
+"""Loops of onnxruntime that generate sequences with a decoder: greedy and beam search, sampling."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer import dtype as dt
+from onnx_infer.errors import Unknown
+from onnx_infer.ops.contrib import contrib
+from onnx_infer.trace import fresh
+
+if TYPE_CHECKING:
+    from onnx_infer.ops.kinds import Dim, Shape, SymTensor
+
+_GREEDY = "input_ids max_length min_length? repetition_penalty? vocab_mask? prefix_vocab_mask? attention_mask?"
+_BEAMS = (
+    "input_ids max_length min_length? num_beams num_return_sequences length_penalty? repetition_penalty? vocab_mask? "
+    "prefix_vocab_mask? attention_mask? decoder_input_ids? logits_processor?"
+)
+
+
+def _value(size: Dim | Unknown) -> Dim:
+    return fresh(size.note) if isinstance(size, Unknown) else size
+
+
+@contrib("GreedySearch", inputs=_GREEDY, dtype=lambda: dt.INT32)
+@contrib("Sampling", inputs=f"{_GREEDY} presence_mask? seed?", dtype=lambda: dt.INT32)
+def greedy_search(input_ids: SymTensor, max_length: Dim | Unknown, vocab_size: int = -1) -> list[Shape]:
+    """Prompts (B, S) -> sequences (B, max_length), and logits (B, words)."""
+    batch = input_ids.dims[0]
+    words = vocab_size if vocab_size > 0 else fresh("the decoder's number of words")
+    return [(batch, _value(max_length)), (batch, words)]
+
+
+@contrib("BeamSearch", inputs=_BEAMS, dtype=lambda: dt.INT32)
+@contrib(
+    "WhisperBeamSearch",
+    inputs=f"{_BEAMS} cross_qk_layer_head? extra_decoding_ids? temperature?",
+    dtype=lambda: [dt.INT32, None, None, dt.FLOAT],
+)
+def beam_search(
+    input_ids: SymTensor,
+    max_length: Dim | Unknown,
+    num_beams: Dim | Unknown,
+    num_return_sequences: Dim | Unknown,
+    vocab_size: int = -1,
+) -> list[Shape]:
+    """Prompts (B, S) or features (B, ...) -> sequences (B, R, max_length), their scores (B, R), and those of each step.
+
+    The scores of the steps are (steps, B, beams, words). Whisper's weights of the cross-attention are (B, R, heads,
+    length, frames), its probabilities of no speech (B).
+    """
+    batch, longest = input_ids.dims[0], _value(max_length)
+    kept = _value(num_return_sequences)
+    words = vocab_size if vocab_size > 0 else fresh("the decoder's number of words")
+    steps = (fresh("the number of steps", at_most=longest), batch, _value(num_beams), words)
+    weights = (fresh(f"the decoder's number of {what}") for what in ("heads", "tokens", "frames"))
+    return [(batch, kept, longest), (batch, kept), steps, (batch, kept, *weights), (batch,)]

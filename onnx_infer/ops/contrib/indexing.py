@@ -1,0 +1,145 @@
+"""Operators of onnxruntime that pick, pad, split or transform: GatherND, Pad, Range, Unique, Tokenizer, Rfft, ..."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer import dtype as dt
+from onnx_infer.errors import Unknown, require
+from onnx_infer.geometry import at_least, normalize_axis, of_rank
+from onnx_infer.ops.contrib import contrib
+from onnx_infer.ops.creation import range_
+from onnx_infer.ops.indexing import gather_nd, slice_
+from onnx_infer.ops.joining import pad
+from onnx_infer.registry import op
+from onnx_infer.trace import fresh
+
+if TYPE_CHECKING:
+    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, SymTensor, Values
+
+# -- picking -----------------------------------------------------------------------------------------------------------
+
+contrib("GatherND", inputs="data indices")(gather_nd)
+op("DynamicSlice", inputs="data starts ends axes?")(slice_)
+
+
+@contrib("TorchEmbedding", inputs="weight indices padding_idx? scale_grad_by_freq?")
+def torch_embedding(weight: AnyRank, indices: SymTensor) -> Shape:
+    """Weight (words, size), indices -> (*indices, size)."""
+    return (*indices.dims, of_rank(weight.shape, 2, "weight")[1])
+
+
+@contrib("NGramRepeatBlock", inputs="input_ids scores", dtype=lambda scores: scores.dtype)
+def ngram_repeat_block(scores: AnyRank) -> Shape:
+    """Scores (B, words) -> the same."""
+    return of_rank(scores.shape, 2, "scores")
+
+
+@contrib("Unique", inputs="x", dtype=lambda x: [x.dtype, dt.INT64, dt.INT64])
+def unique(x: AnyRank) -> list[Shape]:
+    """A vector -> its different elements, the place of each element among them, and their counts."""
+    (size,) = of_rank(x.shape, 1, "x")
+    count = fresh("the number of different elements", at_most=size, at_least=1 if at_least(size, 1) else 0)
+    return [(count,), (size,), (count,)]
+
+
+# -- shapes ------------------------------------------------------------------------------------------------------------
+
+
+@contrib("ExpandDims", inputs="X axis")
+def expand_dims(X: SymTensor, axis: int | Unknown) -> Shape:
+    """X with an axis of size 1 inserted."""
+    if isinstance(axis, Unknown):
+        return of_rank(None, X.rank + 1, "X with another axis")
+    at = normalize_axis(axis, X.rank + 1)
+    return (*X.dims[:at], 1, *X.dims[at:])
+
+
+@contrib("Pad", inputs="data pads value?")
+def pad_each_axis(data: AnyRank, pads: Ints | Unknown, mode: str = "constant") -> Shape:
+    """sizes, pads -> begin + sizes + end (as Pad-11)."""
+    return pad(data, pads, mode, None)
+
+
+@op("Crop", inputs="input")
+def crop(input: AnyRank, border: tuple[int, ...], scale: tuple[int, ...] = ()) -> Shape:
+    """(N, C, H, W) without left, top, right, bottom borders, or `scale` from the left and top ones on; experimental."""
+    batch, channels, height, width = of_rank(input.shape, 4, "input")
+    require(len(border) == 4 and len(scale) in (0, 2), "border must have 4, scale 2 elements", border, scale)
+    left, top, right, bottom = border
+    return (batch, channels, *(scale or (height - top - bottom, width - left - right)))
+
+
+@contrib("Range", inputs="start limit delta?")
+def range_with_default(
+    start: Dim | Unknown, limit: Dim | Unknown, delta: Dim | Unknown | None, output_dtype: int | None
+) -> SymTensor | Shape:
+    """As Range-11; delta is 1 where it is absent."""
+    return range_(start, limit, 1 if delta is None else delta, output_dtype)
+
+
+# -- transforms --------------------------------------------------------------------------------------------------------
+
+
+@contrib("Rfft", inputs="X")
+def rfft(X: SymTensor, signal_ndim: int = 1) -> Shape:
+    """(..., n) -> (..., n // 2 + 1, 2): the half of a spectrum, in pairs of real and imaginary parts."""
+    require(1 <= signal_ndim <= X.rank, "signal_ndim exceeds the rank of X", signal_ndim, X.rank)
+    return (*X.dims[:-1], X.dims[-1] // 2 + 1, 2)
+
+
+@contrib("Irfft", inputs="X")
+def irfft(X: SymTensor, signal_ndim: int) -> Shape:
+    """(..., n // 2 + 1, 2) -> (..., n), where n is even."""
+    require(1 <= signal_ndim < X.rank, "signal_ndim exceeds the rank of X", signal_ndim, X.rank)
+    return (*X.dims[:-2], 2 * (X.dims[-2] - 1))
+
+
+@contrib("DynamicTimeWarping", inputs="input", dtype=lambda: dt.INT32)
+def dynamic_time_warping(input: SymTensor) -> Shape:
+    """Costs (M, N) or (1, M, N) -> (2, the length of the cheapest path), at most M + N - 1."""
+    require(input.rank in (2, 3), "rank of the input is neither 2 nor 3", input.rank)
+    rows, columns = input.dims[-2:]
+    return (2, fresh("the length of the path", at_most=rows + columns - 1))
+
+
+# -- text --------------------------------------------------------------------------------------------------------------
+
+
+@contrib("Tokenizer", inputs="X")
+def tokenizer(X: SymTensor) -> Shape:
+    """(C) or (N, C) strings -> (*X, most tokens of any); an empty X is returned as it is."""
+    require(X.rank in (1, 2), "rank of X is neither 1 nor 2", X.rank)
+    if X.size == 0:
+        return X.dims
+    if not at_least(X.size, 1):
+        raise Unknown("whether there are any strings is not known")
+    return (*X.dims, fresh("the largest number of tokens"))
+
+
+@contrib("WordConvEmbedding", inputs="Sequence W B C", dtype=lambda W: W.dtype)
+def word_conv_embedding(Sequence: SymTensor, W: AnyRank) -> Shape:
+    """Words (count, characters), filters (size, 1, window, character size) -> (count, size)."""
+    require(Sequence.rank >= 2, "rank of Sequence is less than 2", Sequence.rank)
+    return (Sequence.dims[0], of_rank(W.shape, 4, "W")[0])
+
+
+@contrib("BifurcationDetector", inputs="src_tokens cur_tokens prev_suffix_match_idx pred_tokens?")
+def bifurcation_detector(
+    cur_tokens: AnyRank, prev_suffix_match_idx: AnyRank, pred_tokens: AnyRank | None
+) -> list[Shape | None]:
+    """Tokens -> those decoded so far with the predicted ones that hold, and where the source goes on."""
+    (length,) = of_rank(cur_tokens.shape, 1, "cur_tokens")
+    if pred_tokens is not None:
+        (most,) = of_rank(pred_tokens.shape, 1, "pred_tokens")
+        length = length + fresh("the number of predicted tokens that hold", at_most=most)
+    return [(length,), prev_suffix_match_idx.shape]
+
+
+# -- whole graphs of other runtimes ------------------------------------------------------------------------------------
+
+
+@contrib("EPContext", "Snpe", inputs="inputs*", dtype=lambda: None)
+def compiled(inputs: Values) -> Shape:
+    """A graph compiled for a device, of which nothing is known."""
+    raise Unknown("the graph is compiled")

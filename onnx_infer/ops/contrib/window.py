@@ -1,0 +1,140 @@
+"""Convolutions and pools of onnxruntime: fused, quantized, with channels last; crops and samples of images."""
+
+from __future__ import annotations
+
+from functools import wraps
+from inspect import unwrap
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer.errors import Unknown, require
+from onnx_infer.geometry import of_rank, unify
+from onnx_infer.ops.contrib import contrib
+from onnx_infer.ops.resize import grid_sample
+from onnx_infer.ops.window import conv, conv_transpose, global_pool, pool, qlinear_conv
+from onnx_infer.tensor import SymTensor
+from onnx_infer.trace import fresh
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape
+    from onnx_infer.window_geometry import IntVector
+
+
+def of_channels_last(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """The rule for (N, *spatial, C) made of that for (N, C, *spatial): its first input and result have channels last.
+
+    >>> from onnx_infer.tensor import SymTensor
+    >>> of_channels_last(global_pool)(X=SymTensor(1, (2, 5, 7, 3)))
+    [(2, 1, 1, 3)]
+    """
+    first = unwrap(rule).__code__.co_varnames[0]
+
+    @wraps(rule)
+    def of_last(**arguments: Any) -> list[Shape | None]:
+        x = arguments[first]
+        if x.shape is not None:
+            require(x.rank >= 3, "the rank must be at least 3", x.rank)
+            arguments[first] = SymTensor(x.dtype, (x.dims[0], x.dims[-1], *x.dims[1:-1]))
+        result = rule(**arguments)
+        batch, channels, *spatial = result[0] if isinstance(result, list) else result
+        return [(batch, *spatial, channels)]
+
+    return of_last
+
+
+# -- convolutions ------------------------------------------------------------------------------------------------------
+
+contrib("FusedConv", inputs="X W B? Z?")(conv)
+contrib("NhwcConv", inputs="X W B?")(of_channels_last(conv))
+contrib("NhwcFusedConv", inputs="X W B? Z?")(of_channels_last(conv))
+
+
+@contrib(
+    "QLinearConv",
+    inputs="x x_scale x_zero_point w w_scale w_zero_point y_scale y_zero_point B?",
+    dtype=lambda y_zero_point: y_zero_point.dtype,
+)
+def quantized_conv(x: AnyRank, w: AnyRank, B: AnyRank | None, *, channels_last: int = 0, group: int = 1,
+                   auto_pad: str = "NOTSET", kernel_shape: IntVector = (), strides: IntVector = (),
+                   dilations: IntVector = (), pads: IntVector = ()) -> list[Shape] | Shape:  # fmt: skip
+    """As Conv; the weight is (M, C/group, *kernel) also where the channels are last."""
+    rule = of_channels_last(qlinear_conv) if channels_last else qlinear_conv
+    out: list[Shape] | Shape = rule(x=x, w=w, B=B, group=group, auto_pad=auto_pad, kernel_shape=kernel_shape,
+                                    strides=strides, dilations=dilations, pads=pads)  # fmt: skip
+    return out
+
+
+@contrib("ConvTransposeWithDynamicPads", inputs="X W Pads? B?")
+def conv_transpose_of_pads(X: AnyRank, W: AnyRank, Pads: Ints | Unknown | None, B: AnyRank | None, *, group: int = 1,
+                           auto_pad: str = "NOTSET", kernel_shape: IntVector = (), strides: IntVector = (),
+                           dilations: IntVector = (), output_padding: IntVector = ()) -> Shape:  # fmt: skip
+    """As ConvTranspose, its pads are an input."""
+    given = Pads if isinstance(Pads, tuple) else ()
+    pads = tuple(pad for pad in given if isinstance(pad, int))
+    known = not isinstance(Pads, Unknown) and len(pads) == len(given)
+    out = conv_transpose(X, W, B, group=group, auto_pad=auto_pad, kernel_shape=kernel_shape, strides=strides,
+                         dilations=dilations, pads=pads if known else (), output_padding=output_padding)  # fmt: skip
+    return out if known else (*out[:2], *(fresh("the pads are not known", at_most=size) for size in out[2:]))
+
+
+# -- pools -------------------------------------------------------------------------------------------------------------
+
+contrib("MaxpoolWithMask", inputs="X M")(pool)
+
+
+@contrib("NhwcMaxPool", inputs="x")
+def pool_of_channels_last(x: SymTensor, *, kernel_shape: IntVector, auto_pad: str = "NOTSET", ceil_mode: int = 0,
+                          strides: IntVector = (), dilations: IntVector = (),
+                          pads: IntVector = ()) -> list[Shape | None]:  # fmt: skip
+    """(N, *spatial, C) -> (N, *places, C)."""
+    out: list[Shape | None] = of_channels_last(pool)(X=x, auto_pad=auto_pad, kernel_shape=kernel_shape,
+        strides=strides, dilations=dilations, pads=pads, ceil_mode=ceil_mode)  # fmt: skip
+    return out
+
+
+@contrib("QLinearAveragePool", inputs="X x_scale x_zero_point? y_scale y_zero_point?")
+def quantized_pool(X: SymTensor, *, kernel_shape: IntVector, channels_last: int = 0, auto_pad: str = "NOTSET",
+                   ceil_mode: int = 0, strides: IntVector = (), pads: IntVector = ()) -> Shape:  # fmt: skip
+    """As AveragePool, of (N, C, *spatial) or (N, *spatial, C)."""
+    rule = of_channels_last(pool) if channels_last else pool
+    out: list[Shape] = rule(X=X, auto_pad=auto_pad, kernel_shape=kernel_shape, strides=strides, pads=pads,
+                            ceil_mode=ceil_mode)  # fmt: skip
+    return out[0]
+
+
+@contrib("QLinearGlobalAveragePool", inputs="X x_scale x_zero_point y_scale y_zero_point")
+def quantized_global_pool(X: SymTensor, *, channels_last: int = 0) -> Shape:
+    """(N, C, *spatial) or (N, *spatial, C) -> all spatial sizes 1."""
+    return (X.dims[0], *[1] * (X.rank - 2), X.dims[-1]) if channels_last else global_pool(X)
+
+
+# -- samples -----------------------------------------------------------------------------------------------------------
+
+
+@contrib("CropAndResize", inputs="X rois batch_indices crop_size")
+def crop_and_resize(X: AnyRank, rois: AnyRank, batch_indices: AnyRank, crop_size: Ints | Unknown) -> Shape:
+    """(N, C, H, W), rois (R, 4), indices (R), two sizes -> (R, C, *crop_size)."""
+    regions, coordinates = of_rank(rois.shape, 2, "rois")
+    (count,) = of_rank(batch_indices.shape, 1, "batch_indices")
+    unify(coordinates, 4, "axis 1 of rois and 4")
+    sizes: tuple[Dim | None, ...] = (None, None) if isinstance(crop_size, Unknown) else crop_size
+    require(len(sizes) == 2, "crop_size must have 2 elements", len(sizes))
+    crop = (fresh("crop_size is not known") if size is None else size for size in sizes)
+    return (unify(regions, count, "the numbers of rois and batch_indices"), of_rank(X.shape, 4, "X")[1], *crop)
+
+
+@contrib("GridSample", inputs="X Grid")
+def grid_sample_of_images(X: AnyRank, Grid: AnyRank) -> Shape:
+    """(N, C, H, W), (N, *out, 2) -> (N, C, *out)."""
+    return grid_sample(X, Grid)
+
+
+@contrib("UnfoldTensor", inputs="input")
+def unfold(input: SymTensor, *, size: int, dim: int = -1, step: int = 1) -> Shape:
+    """All slices of `size` along an axis: it gets the length `(length - size)//step + 1`, and the slices an axis."""
+    require(size >= 1 and step >= 1, "size and step must be at least 1", size, step)
+    require(-input.rank <= dim < input.rank, f"dim {dim} is out of range for rank {input.rank}")
+    sizes = list(input.dims)
+    sizes[dim] = (sizes[dim] - size) // step + 1
+    return (*sizes, size)

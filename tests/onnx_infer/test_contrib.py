@@ -1,0 +1,85 @@
+"""onnxruntime's operators against its own schemas: every one has a rule whose names are the schema's."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from inspect import unwrap
+from types import FunctionType
+from typing import Any
+
+import pytest
+
+from onnx_infer.operators import bind
+
+DOMAINS = ("com.microsoft", "com.microsoft.nchwc", "com.ms.internal.nhwc")
+SPECIAL = {"output_count", "output_dtype", "since_version"}
+
+
+@lru_cache
+def schemas() -> dict[tuple[str, str, int], Any]:
+    """onnxruntime's schemas of its own domains."""
+    state = pytest.importorskip("onnxruntime.capi.onnxruntime_pybind11_state")
+    found = state.get_all_operator_schema()
+    return {(s.domain, s.name, s.since_version): s for s in found if s.domain in DOMAINS}
+
+
+def test_every_operator_has_a_rule() -> None:
+    assert [key for key in schemas() if bind(*key) is None] == []
+
+
+def option(formal: Any) -> str:
+    return {"Optional": "?", "Variadic": "*"}.get(str(formal.option).rpartition(".")[2], "")
+
+
+def test_the_inputs_are_the_schema_s() -> None:
+    """The schemas of com.ms.internal.nhwc say of no input whether it is optional."""
+    for (domain, name, version), schema in schemas().items():
+        operator = bind(domain, name, version)
+        assert operator is not None
+        theirs = [formal.name + option(formal) for formal in schema.inputs]
+        ours = [f.name + "?" * f.optional + "*" * f.variadic for f in operator.schema.inputs]
+        if domain == "com.ms.internal.nhwc":
+            theirs, ours = [n.rstrip("?") for n in theirs], [n.rstrip("?") for n in ours]
+        assert ours == theirs, (domain, name, version)
+
+
+def test_the_parameters_of_rules_are_names_of_the_schemas_they_serve() -> None:
+    names: dict[Any, set[str]] = {}
+    functions: dict[Any, tuple[FunctionType, tuple[str, str, int]]] = {}
+    for key, schema in schemas().items():
+        operator = bind(*key)
+        assert operator is not None
+        for function in (operator.rule.shape, operator.rule.dtype):
+            if function is not None:
+                known = names.setdefault(unwrap(function), set())
+                known |= {formal.name for formal in schema.inputs} | set(schema.attributes)
+                functions[unwrap(function)] = (function, key)
+    for plain, (_, key) in functions.items():
+        count = plain.__code__.co_argcount + plain.__code__.co_kwonlyargcount
+        unknown = set(plain.__code__.co_varnames[:count]) - names[plain] - SPECIAL
+        # the rules of ONNX's operators have names of other versions too
+        assert plain.__module__.startswith("onnx_infer.ops.contrib") <= (not unknown), (key, unknown)
+
+
+def test_required_attributes_are_the_schema_s() -> None:
+    for key, schema in schemas().items():
+        operator = bind(*key)
+        assert operator is not None
+        theirs = {name for name, attribute in schema.attributes.items() if attribute.required}
+        assert operator.schema.required <= theirs, key
+
+
+def test_the_defaults_of_attributes_are_the_schema_s() -> None:
+    """A rule's default is the schema's, or a value that stands for an absent attribute."""
+    onnx = pytest.importorskip("onnx")
+    for key, schema in schemas().items():
+        operator = bind(*key)
+        assert operator is not None
+        for parameter in operator.parameters:
+            attribute = schema.attributes.get(parameter.name)
+            if attribute is None or parameter.source != "attribute" or not attribute._default_value:
+                continue
+            given = onnx.AttributeProto.FromString(attribute._default_value)
+            expected = onnx.helper.get_attribute_value(given)
+            expected = expected.decode() if isinstance(expected, bytes) else expected
+            assert parameter.default == expected, (key, parameter.name)
