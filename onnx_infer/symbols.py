@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from .tensor import Dim
 
-GENERATED = re.compile(r"_d\d+")
+GENERATED = re.compile(r"\b_d\d+\b")
 """The names that inference gives to sizes."""
 
 
@@ -43,7 +43,8 @@ class Symbols:
         self._min_dim = min_dim
         self._dims: dict[str, Dim] = {}
         self._count = 0
-        self.reserved = frozenset(declared) | frozenset(reserved)
+        texts = (*declared, *reserved)
+        self.reserved = frozenset(texts).union(*map(GENERATED.findall, texts))
         self.names = frozenset(t for t in declared if _is_name(t))
         for text in declared:
             self._dims[text] = self._declared(text)
@@ -61,18 +62,23 @@ class Symbols:
         return Var(name) if self._min_dim == 1 else Var.fresh(name, lo=self._min_dim)
 
     def _expression(self, text: str) -> Dim | None:
-        """The text as an expression of declared names only."""
+        """The text as an expression of declared names, and those that an earlier inference gave, only."""
         if not text:
             return None
+        generated = frozenset(GENERATED.findall(text)) - self.names
+        names = self.names | generated
         try:
-            found = parse(text, names=self.names)
+            found = parse(text, names=names)
         except SymdimError:
             return None
         if isinstance(found, int):
             return None
-        by_name = {
-            v: self._dims.setdefault(v.name, self._variable(v.name)) for v in found.variables() if v.name in self.names
-        }
+        by_name = {}
+        for v in found.variables():
+            if v.name in names and v.name not in self._dims:
+                self._dims[v.name] = Var.fresh(v.name) if v.name in generated else self._variable(v.name)
+            if v.name in names:
+                by_name[v] = self._dims[v.name]
         return found.substitute(by_name) if len(by_name) == len(found.variables()) else None
 
     def text(self, text: str) -> Dim:
@@ -98,12 +104,10 @@ class Symbols:
 
         A dimension without a name says nothing, nor does a name that inference generates and that only a subgraph has.
         """
-        text = dim.dim_param
-        if dim.WhichOneof("value") != "dim_value" and (
-            not text or (text not in self.reserved and GENERATED.fullmatch(text))
-        ):
-            return VARIES
-        return self.read(dim)
+        if dim.WhichOneof("value") == "dim_value":
+            return self.read(dim)
+        ours = not self.reserved.issuperset(GENERATED.findall(dim.dim_param))
+        return VARIES if ours or not dim.dim_param else self.read(dim)
 
     def name(self) -> str:
         """The next of `_d0`, `_d1`, ... that the model does not use itself."""

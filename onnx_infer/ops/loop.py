@@ -85,11 +85,12 @@ def loop(
     goes_on = condition(found.outputs[0])
     if goes_on is False and cond is None:
         goes_on = None  # the spec ignores it then, onnxruntime does not
-    trips = how_often(limit, starts, goes_on, endless=M is None)
+    endless = limit is None and not isinstance(M, Unknown)
+    trips = how_often(limit, starts, goes_on, endless=endless)
     if trips.number == 0:
         return none_at_all(v_initial, found.outputs[1 + count :])
     unrolled = None
-    if not settled(found, trips) and starts is True and few(body, limit):
+    if not settled(found, trips) and starts is True and (endless or few(body, limit)):
         unrolled = one_by_one(body, limit, cond is None, list(v_initial))
         # once more in general, so that what is written into the body holds in every iteration
         body(scalar(body, 0, dt.INT64, index), scalar(body, 1, dt.BOOL, True), *found.state, repeated=True)
@@ -265,16 +266,15 @@ def variables(values: list[Value]) -> list[Var]:
 
 
 def few(body: Graph, limit: Dim | None) -> bool:
-    """Whether a loop may be walked one by one."""
-    most = 1 if limit is None else limit
-    return isinstance(most, int) and most <= _MAX_UNROLLED and body.node_count() * most <= _MAX_VISITED
+    """Whether the iterations of a loop may be walked one by one."""
+    return isinstance(limit, int) and limit <= _MAX_UNROLLED and body.node_count() * limit <= _MAX_VISITED
 
 
 def one_by_one(body: Graph, limit: Dim | None, unconditional: bool, initial: list[Value]) -> list[Value] | None:
     """The results of a loop of few iterations with known conditions; None for any other."""
     count, values = len(initial), initial
     items: list[list[Value]] = []
-    for i in range(_MAX_UNROLLED):
+    for i in range(min(_MAX_UNROLLED, _MAX_VISITED // max(body.node_count(), 1))):
         if not body.may_repeat():
             return None
         index, true = scalar(body, 0, dt.INT64, i), scalar(body, 1, dt.BOOL, True)

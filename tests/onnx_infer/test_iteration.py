@@ -20,7 +20,7 @@ def inferred(text: str) -> InferenceResult:
 
 def scan(attributes: str, state: str, item: str, body: str = "s1 = Add(s, i) o = Concat<axis=0>(s, i)") -> str:
     return f"""g (float[{state}] h, float[{item}] x) => (y, z) {{
-        y, z = Scan<num_scan_inputs = 1{attributes}, body = b (float[] s, float[] i) => (s1, o) {{ {body} }}>(h, x) }}"""
+        y, z = Scan<num_scan_inputs=1{attributes}, body = b (float[] s, float[] i) => (s1, o) {{ {body} }}>(h, x) }}"""
 
 
 @pytest.mark.parametrize(
