@@ -10,6 +10,7 @@ import onnx
 
 from .engine import Engine
 from .errors import ShapeInferenceError, StrictModeError
+from .implied import implied_bounds
 from .merge import POLICIES
 from .proto import GraphReader
 from .result import InferenceResult
@@ -40,21 +41,49 @@ def infer(
     """
     if policy not in POLICIES:
         raise ValueError(f"policy {policy!r} is none of {', '.join(POLICIES)}")
-    symbols = Symbols(
-        _dim_params(model.graph.input),
-        _dim_params((*model.graph.output, *model.graph.value_info)),
-        bounds=bounds,
-        min_dim=min_dim,
-    )
-    reader = GraphReader(symbols, model.ir_version)
-    engine = Engine(reader.model(model), symbols, policy, adopt_declared_symbols)
-    engine.run()
+    engine = _run(model, policy, bounds or {}, min_dim, adopt_declared_symbols)
+    if engine.undecided:
+        engine = _run_again(engine, model, policy, bounds or {}, min_dim, adopt_declared_symbols)
     result = InferenceResult(engine)
     if policy == "strict":
         errors = [d for d in result.diagnostics if d.severity == "error"]
         if errors:
             raise ShapeInferenceError(str(errors[0]))
     return result
+
+
+def _run(
+    model: onnx.ModelProto,
+    policy: ShapeMergePolicy,
+    bounds: Mapping[str, tuple[int, int | None]],
+    min_dim: int,
+    adopt: bool,
+) -> Engine:
+    """The engine after its walk over the model."""
+    reserved = _dim_params((*model.graph.output, *model.graph.value_info))
+    symbols = Symbols(_dim_params(model.graph.input), reserved, bounds=bounds, min_dim=min_dim)
+    reader = GraphReader(symbols, model.ir_version)
+    engine = Engine(reader.model(model), symbols, policy, adopt)
+    engine.run()
+    return engine
+
+
+def _run_again(
+    engine: Engine,
+    model: onnx.ModelProto,
+    policy: ShapeMergePolicy,
+    bounds: Mapping[str, tuple[int, int | None]],
+    min_dim: int,
+    adopt: bool,
+) -> Engine:
+    """A second walk under the lower bounds that the facts of the first imply; the symbols are those of the first."""
+    implied = implied_bounds(engine.facts)
+    narrower = {v.name: (least, v.hi) for v, least in implied.items() if v.name in engine.symbols.names}
+    if not narrower:
+        return engine
+    again = _run(model, policy, {**bounds, **narrower}, min_dim, adopt)
+    again.rename({again.symbols.text(name): engine.symbols.text(name) for name in narrower})
+    return again
 
 
 def infer_shapes(

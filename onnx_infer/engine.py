@@ -24,7 +24,7 @@ from .tensor import VARIES, SymTensor, Value, substitute
 from .trace import Fact, named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from .binding import Operator
     from .graph import Graph, Model, Node
@@ -45,6 +45,7 @@ class Engine:
         self.facts: list[Fact] = []
         self.notes: dict[str, str] = {}
         self.created: list[Var] = []
+        self.undecided = False
         self.seen = Record()
         self.solution = Solution()
         self.functions = Functions(self)
@@ -60,9 +61,17 @@ class Engine:
         self.run_graph(self.model.graph, self.scope)
         self.inner = list(inner_graphs(self.seen))
         if self.solution:
-            for scope in (self.scope, *(s for _, s in self.inner)):
-                for name, value in scope.items():
-                    scope[name] = self.solution.apply(value)
+            self._map(self.solution.apply)
+
+    def rename(self, variables: Mapping[Any, Dim]) -> None:
+        """Put other sizes in place of variables, in all values and facts."""
+        self._map(lambda value: substitute(value, variables))
+        self.facts = [Fact(f.kind, _renamed(f.lhs, variables), _renamed(f.rhs, variables), f.law) for f in self.facts]
+
+    def _map(self, change: Callable[[Value], Value]) -> None:
+        for scope in (self.scope, *(s for _, s in self.inner)):
+            for name, value in scope.items():
+                scope[name] = change(value)
 
     def run_graph(self, graph: Graph, scope: Scope) -> None:
         """Infer the values of a graph whose inputs are in the scope, or declared, and of the functions it calls."""
@@ -265,9 +274,12 @@ class Engine:
             values = tuple(substitute(v, names) for v in values)
             facts = tuple(Fact(f.kind, _renamed(f.lhs, names), _renamed(f.rhs, names), f.law) for f in facts)
         if facts and self.depth == 0:
-            self.facts.extend(facts)
             for fact in facts:
-                self.solution.add(fact)
+                if fact.kind == "undecided":
+                    self.undecided = True
+                else:
+                    self.facts.append(fact)
+                    self.solution.add(fact)
         return Outcome(values)
 
     def complain(self, message: str) -> None:
@@ -326,7 +338,7 @@ def _label(node: Node) -> str:
     return node[5].name or next(iter(node[3]), "")
 
 
-def _renamed(dim: Dim, names: dict[Var, Dim]) -> Dim:
+def _renamed(dim: Dim, names: Mapping[Any, Dim]) -> Dim:
     return dim if isinstance(dim, int) else dim.substitute(names)
 
 

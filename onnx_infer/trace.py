@@ -20,8 +20,13 @@ if TYPE_CHECKING:
 class Fact(NamedTuple):
     """One thing that holds in every run in which the node runs: `kind` of (lhs, rhs), and the law that says so.
 
-    `equal`: lhs == rhs. `broadcast`: lhs == rhs or lhs == 1 or rhs == 1. `divides`: lhs divides rhs. `at_least`:
-    lhs >= rhs.
+    | kind      | fact                                                              |
+    |-----------|-------------------------------------------------------------------|
+    | equal     | lhs == rhs                                                        |
+    | at_least  | lhs >= rhs                                                        |
+    | divides   | lhs divides rhs                                                   |
+    | broadcast | lhs == rhs or lhs == 1 or rhs == 1                                |
+    | undecided | nothing: a result would be simpler if lhs >= rhs were known       |
     """
 
     kind: str

@@ -29,6 +29,7 @@ from .comparison import (
 )
 from .geometry import at_least
 from .ratio import Element, Ratio, fraction, is_rounded, ratio
+from .trace import state
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,6 +96,7 @@ def truncating_quotient(a: Dim, b: Dim) -> Dim | None:
         return truncating_quotient(-a, -b) if at_least(-b, 0) else None
     if at_least(a, 0):
         return quotient_by_positive(a, b)
+    state("undecided", a, 0, "the sign of a numerator")
     return quotient_by_positive(maximum(a, 0), b) - quotient_by_positive(maximum(-a, 0), b)
 
 

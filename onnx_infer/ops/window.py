@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import exact_quotient, of_rank, unify, unify_shapes
+from onnx_infer.geometry import at_least, exact_quotient, of_rank, unify, unify_shapes
 from onnx_infer.registry import op
-from onnx_infer.trace import fresh
+from onnx_infer.trace import fresh, state
 from onnx_infer.window_geometry import IntVector, Window, windows
 from symdim import product
 
@@ -54,6 +54,9 @@ def conv(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int = 1, auto_pad:
     unify(channels, per_group * group, "input channels and the weight's axis 1 times group")
     exact_quotient(filters, group, "the number of filters")
     slide = kernel_windows(kernel_shape, tuple(kernel), strides, dilations, pads, auto_pad)
+    for w, size in zip(slide, spatial, strict=True):
+        if not w.same and not at_least(size + w.before + w.after, w.extent):
+            state("at_least", size + w.before + w.after, w.extent, "a kernel fits into the padded input")
     places = (w.places(size) for w, size in zip(slide, spatial, strict=True))
     return (batch, biased(filters, B), *places)
 

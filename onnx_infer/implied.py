@@ -1,0 +1,86 @@
+"""Lower bounds of input sizes that the operators imply: a convolution runs only where its input holds a kernel.
+
+Where the sign of a value computed from sizes decides what it is (an integer Div rounds towards zero), inference is
+repeated under these bounds: they hold in every run in which the model runs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symdim import Expr, FloorDiv, Var
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .trace import Fact
+
+_LARGEST = 1 << 40
+
+
+def implied_bounds(facts: Iterable[Fact]) -> dict[Var, int]:
+    """The least value of each variable under facts of the kind `at_least` over it alone.
+
+    >>> from symdim import Var
+    >>> from onnx_infer.trace import Fact
+    >>> H = Var("H")
+    >>> implied_bounds([Fact("at_least", H, 10, "Conv"), Fact("at_least", (H - 10) // 5 + 1, 3, "Conv")])
+    {H: 20}
+    """
+    found: dict[Var, int] = {}
+    for fact in facts:
+        if fact.kind != "at_least" or not isinstance(fact.rhs, int) or not isinstance(fact.lhs, Expr):
+            continue
+        variables = fact.lhs.variables()
+        if len(variables) == 1 and is_monotone(fact.lhs):
+            least = _least(fact.lhs, variables[0], fact.rhs)
+            if least is not None and least > found.get(variables[0], variables[0].lo or 0):
+                found[variables[0]] = least
+    return found
+
+
+def is_monotone(expression: Expr) -> bool:
+    """Whether an expression never decreases as its variables grow: sums with positive coefficients, and their `//`.
+
+    >>> from symdim import Var
+    >>> H = Var("H")
+    >>> is_monotone((H - 7) // 3 + 1), is_monotone(H - H // 3)
+    (True, False)
+    """
+    pending = [expression]
+    while pending:
+        node = pending.pop()
+        if node.terms is not None:
+            if any(k < 0 for k in node.terms.values()):
+                return False
+            pending += node.terms
+        elif isinstance(node, FloorDiv):
+            numerator, divisor = node.parts
+            if not isinstance(divisor, int) or divisor < 1:
+                return False
+            if isinstance(numerator, Expr):
+                pending.append(numerator)
+        elif not isinstance(node, Var):
+            return False
+    return True
+
+
+def _least(expression: Expr, variable: Var, target: int) -> int | None:
+    """The smallest value of the variable at which a monotone expression reaches the target, by bisection."""
+
+    def reaches(size: int) -> bool:
+        value = expression.substitute({variable: size})
+        return isinstance(value, int) and value >= target
+
+    low, high = variable.lo or 0, max(variable.lo or 0, 1)
+    while not reaches(high):
+        high *= 2
+        if high > _LARGEST:
+            return None
+    while low < high:
+        middle = (low + high) // 2
+        if reaches(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low
