@@ -7,7 +7,7 @@ Dimension {1: dim_value, 2: dim_param}.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .tensor import VARIES, Map, Optional, Sequence, Sparse, SymTensor
 
@@ -41,11 +41,21 @@ def number_field(number: int, value: int) -> bytes:
     return varint(number << 3) + varint(value)
 
 
+_MAX_TEXTS = 1 << 12
+_texts: dict[Any, bytes] = {}
+
+
 def dimension(dim: Dim) -> bytes:
     """A Dimension: a size, or the text of an expression; one that differs from element to element has no name."""
-    if dim is VARIES:
-        return b""
-    return number_field(1, dim) if isinstance(dim, int) else field(2, str(dim).encode("utf-8", "surrogatepass"))
+    if isinstance(dim, int):
+        return number_field(1, dim)
+    found = _texts.get(dim)
+    if found is None:
+        if len(_texts) >= _MAX_TEXTS:
+            _texts.clear()
+        found = b"" if dim is VARIES else field(2, str(dim).encode("utf-8", "surrogatepass"))
+        _texts[dim] = found
+    return found
 
 
 def tensor_type(value: SymTensor | Sparse) -> bytes:

@@ -55,7 +55,7 @@ def conv(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int = 1, auto_pad:
     exact_quotient(filters, group, "the number of filters")
     slide = kernel_windows(kernel_shape, tuple(kernel), strides, dilations, pads, auto_pad)
     for w, size in zip(slide, spatial, strict=True):
-        if not w.same and not at_least(size + w.before + w.after, w.extent):
+        if not w.same and not at_least(size + w.before + w.after - w.extent, 0):
             state("at_least", size + w.before + w.after, w.extent, "a kernel fits into the padded input")
     places = (w.places(size) for w, size in zip(slide, spatial, strict=True))
     return (batch, biased(filters, B), *places)
