@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from symdim.variable import Var
 
 BUDGET = 4000
-_ALL = 600  # points tried for an example
+_ALL = 1000  # points tried for an example
 
 
 class Proof(NamedTuple):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _DEPTH = 7  # nested case distinctions
 _CASES = 512  # cases in all along one branch
 _MODULUS = 256
-_FIRST, _ALL = 24, 600  # points tried before and after the search for a proof
+_FIRST, _ALL = 24, 1000  # points tried before and after the search for a proof
 
 
 class Found(Exception):  # noqa: N818

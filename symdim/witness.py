@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from symdim.errors import SymdimError
 from symdim.evaluate import postorder
 from symdim.expr import Expr, FloorDiv, Max
@@ -18,8 +20,10 @@ if TYPE_CHECKING:
 
     Assignment = dict[Var, int]
 
-_NEAR = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 17, 23, 31, 64, 100)
+_NEAR = (*range(18), 23, 31, 64, 100)
+_GRID = {1: 64, 2: 16, 3: 6}  # values of each of so many variables that are tried in all combinations
 _FAR = (127, 1000, 4096, 65_537, 1_000_003, 2**31 - 1, 10**12 + 39)
+_GRID_AT = 24
 _MULTIPLIER, _INCREMENT = 6364136223846793005, 1442695040888963407  # Knuth's MMIX linear congruential generator
 
 
@@ -113,7 +117,7 @@ def _values(v: Var, landmarks: list[int]) -> list[int]:
 
 
 def _points(choices: list[list[int]]) -> Iterator[tuple[int, ...]]:
-    """First all at equal places, then pseudo-random points that favour small values."""
+    """First all at equal places, then pseudo-random points that favour small values, and early on a whole grid."""
     if not choices:
         yield ()
         return
@@ -121,6 +125,8 @@ def _points(choices: list[list[int]]) -> Iterator[tuple[int, ...]]:
         yield tuple([c[min(place, len(c) - 1)] for c in choices])
     state = 12345
     for number in range(100_000):
+        if number == _GRID_AT and len(choices) in _GRID:
+            yield from product(*[c[: _GRID[len(choices)]] for c in choices])
         point = []
         for c in choices:
             state = (state * _MULTIPLIER + _INCREMENT) & 0xFFFFFFFFFFFFFFFF
