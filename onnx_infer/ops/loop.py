@@ -165,7 +165,7 @@ def widened(
         return isinstance(size, int) or inside.isdisjoint(size.variables())
 
     def new(a: Dim, b: Dim) -> Dim:
-        if isinstance(a, Var) and a in inside and a not in after and at_least(b, a.lo or 0):
+        if isinstance(a, Var) and a in inside and a not in after and (not a.lo or at_least(b, a.lo)):
             after[a] = b
             return a
         low = 1 if at_least(a, 1) and at_least(b, 1) else 0

@@ -213,6 +213,15 @@ def test_a_while_loop_relates_what_it_carries() -> None:
     assert found["y"] == f"f32[N*{count} + N, 2]"
 
 
+def test_a_size_whose_expression_has_no_provable_sign() -> None:
+    text = """g (float[1] x, int64 n, bool c) => (y) {
+        y = Loop(n, c, x) <body = b (int64 i, bool ci, float[u] a) => (co, o) {
+            co = Identity(ci) v = Constant<value=float[5] {1, 2, 3, 4, 5}>() one = Constant<value_int=1>()
+            k = Constant<value_ints=[0]>() j = Add(i, one) lo = Unsqueeze(i, k) hi = Unsqueeze(j, k)
+            s = Slice(v, lo, hi) o = Add(a, s) }> }"""
+    assert named_types(text, "y")["y"].startswith("f32[_d")
+
+
 def test_carried_sizes_that_stay_at_a_distance() -> None:
     text = f"""g (float[N] x, float[T] t, int64 n) => (y, z, d) {{ {TRIPS} one = Constant<value=float[1] {{1}}>()
         x1 = Concat<axis=0>(x, one)
