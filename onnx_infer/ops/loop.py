@@ -15,7 +15,7 @@ from onnx_infer import dtype as dt
 from onnx_infer.comparison import Positive
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import at_least, unify_shapes
-from onnx_infer.join import NOTHING, Meeting, ceiling, join, kind_of, sizes
+from onnx_infer.join import NOTHING, Meeting, ceiling, join, join_with_itself, kind_of, sizes
 from onnx_infer.ops.control_flow import check_outputs, check_types, condition, stacked
 from onnx_infer.registry import op
 from onnx_infer.tensor import SymTensor, substitute
@@ -234,14 +234,30 @@ def finals(found: Fixpoint, trips: Trips) -> list[Value]:
 
 
 def in_last_iteration(found: Fixpoint, values: list[Value]) -> list[Value]:
-    """What the body gives in the last iteration, with new sizes for those of its inside."""
-    last: dict[Var, Dim] = {}
-    for var in variables(values):
-        if var in found.inside:
-            limit = ceiling(var)
+    """What the body gives in the last iteration, with new sizes for those of its inside.
+
+    A size made of several of them is one new size.
+    """
+    last: dict[Dim, Dim] = {}
+
+    def outer(size: Dim) -> Dim:
+        inner = [v for v in size.variables() if v in found.inside] if isinstance(size, Expr) else []
+        if isinstance(size, int) or not inner:
+            return size
+        part = inner[0] if len(inner) == 1 else size
+        if part not in last:
+            limit = ceiling(part)
             limit = limit if limit is not None and found.outside(limit) else None
-            last[var] = fresh("the body of the Loop decides it", at_most=limit, at_least=var.lo or 0)
-    return [substitute(value, last) for value in values]
+            low = inner[0].lo or 0 if part is inner[0] else 0
+            last[part] = fresh("the body of the Loop decides it", at_most=limit, at_least=low)
+        return last[part] if part is size else size.substitute({inner[0]: last[part]})
+
+    return [
+        join_with_itself(value.without_data(), lambda size, _: outer(size))
+        if isinstance(value, SymTensor)
+        else kind_of(value)
+        for value in values
+    ]
 
 
 def scans(found: Fixpoint, trips: Trips, count: int) -> list[Value]:
