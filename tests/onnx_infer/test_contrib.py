@@ -5,11 +5,18 @@ from __future__ import annotations
 from functools import lru_cache
 from inspect import unwrap
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from onnx_infer import OpShapeInferenceRegistry, OpUsageError, registry
+from onnx_infer.binding import Operator
 from onnx_infer.operators import bind
+from onnx_infer.schema import schema_of_rule
+from onnx_infer.testing import read_value
+
+if TYPE_CHECKING:
+    from onnx_infer.ops.kinds import AnyRanks, Shape, SymTensor
 
 DOMAINS = ("com.microsoft", "com.microsoft.nchwc", "com.ms.internal.nhwc")
 SPECIAL = {"output_count", "output_dtype", "since_version"}
@@ -83,3 +90,28 @@ def test_the_defaults_of_attributes_are_the_schema_s() -> None:
             expected = onnx.helper.get_attribute_value(given)
             expected = expected.decode() if isinstance(expected, bytes) else expected
             assert parameter.default == expected, (key, parameter.name)
+
+
+def test_a_rule_with_named_inputs_takes_those_it_uses() -> None:
+    own = OpShapeInferenceRegistry()
+
+    @own.op("Twice", domain="com.acme", inputs="X scale? rest*", dtype=lambda scale: scale.dtype)
+    def twice(X: SymTensor, rest: AnyRanks, times: int, bias: int | None, axis: int = -1) -> Shape:
+        return (*X.dims, times, len(rest), axis)
+
+    rule = own.get("com.acme", "Twice", 1)
+    assert rule is not None
+    operator = Operator(rule, schema_of_rule(rule))
+    assert operator.schema.required == {"times"}
+    inputs = tuple(read_value(text) for text in ("f32[N]", "f16[]", "f32[...]", "f32[2]"))
+    (value,), _ = operator.infer(inputs, {"times": 3, "axis": 7}, 1)
+    assert str(value) == "f16[N, 3, 2, 7]"
+    with pytest.raises(OpUsageError, match="required input X is missing"):
+        operator.infer((None, *inputs[1:]), {"times": 3}, 1)
+    with pytest.raises(OpUsageError, match="required attribute times is missing"):
+        operator.infer(inputs, {}, 1)
+
+
+def test_onnxruntime_s_layer_normalization_precedes_the_one_of_onnx() -> None:
+    rules = [registry.get("", "LayerNormalization", version) for version in (1, 16, 17)]
+    assert [rule and rule.since for rule in rules] == [1, 1, 17]

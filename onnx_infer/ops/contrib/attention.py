@@ -130,7 +130,7 @@ def _key_and_value(
         _, others, heads, _, size = of_rank(key.shape, 5, "key, which holds the value too,")
         return (batch, length), hidden, (batch, heads, others, size), (batch, heads, others, size)
     k, v = (split_heads(x.dims, num_heads, name) for x, name in ((key, "key"), (value, "value")))
-    return (batch, length), v[1] * v[3], k, v
+    return (batch, length), v[1] * v[3] if value.rank == 4 else value.dims[2], k, v
 
 
 @contrib(

@@ -23,13 +23,21 @@ def _value(size: Dim | Unknown) -> Dim:
     return fresh(size.note) if isinstance(size, Unknown) else size
 
 
+def _words(vocab_size: int) -> Dim:
+    return vocab_size if vocab_size > 0 else fresh("the decoder's number of words")
+
+
 @contrib("GreedySearch", inputs=_GREEDY, dtype=lambda: dt.INT32)
+def greedy_search(input_ids: SymTensor, max_length: Dim | Unknown) -> list[Shape]:
+    """Prompts (B, S) -> sequences (B, max_length)."""
+    return [(input_ids.dims[0], _value(max_length))]
+
+
 @contrib("Sampling", inputs=f"{_GREEDY} presence_mask? seed?", dtype=lambda: dt.INT32)
-def greedy_search(input_ids: SymTensor, max_length: Dim | Unknown, vocab_size: int = -1) -> list[Shape]:
+def sampling(input_ids: SymTensor, max_length: Dim | Unknown, vocab_size: int = -1) -> list[Shape]:
     """Prompts (B, S) -> sequences (B, max_length), and logits (B, words)."""
-    batch = input_ids.dims[0]
-    words = vocab_size if vocab_size > 0 else fresh("the decoder's number of words")
-    return [(batch, _value(max_length)), (batch, words)]
+    sequences = greedy_search(input_ids, max_length)
+    return [*sequences, (input_ids.dims[0], _words(vocab_size))]
 
 
 @contrib("BeamSearch", inputs=_BEAMS, dtype=lambda: dt.INT32)
@@ -52,7 +60,6 @@ def beam_search(
     """
     batch, longest = input_ids.dims[0], _value(max_length)
     kept = _value(num_return_sequences)
-    words = vocab_size if vocab_size > 0 else fresh("the decoder's number of words")
-    steps = (fresh("the number of steps", at_most=longest), batch, _value(num_beams), words)
+    steps = (fresh("the number of steps", at_most=longest), batch, _value(num_beams), _words(vocab_size))
     weights = (fresh(f"the decoder's number of {what}") for what in ("heads", "tokens", "frames"))
     return [(batch, kept, longest), (batch, kept), steps, (batch, kept, *weights), (batch,)]

@@ -14,33 +14,27 @@ if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Dim, Shape, SymTensor
 
 
-def _head_size(query: AnyRank, key: AnyRank | None, num_heads: int, kv_num_heads: int, rank: int) -> tuple[Shape, Dim]:
-    """(batch, length) or (tokens) of the query, and the size of a head: without key, query holds key and value too."""
+def _hidden(
+    query: AnyRank, key: AnyRank | None, num_heads: int, kv_num_heads: int, rank: int
+) -> tuple[Shape, Dim, Dim]:
+    """(batch, length) or (tokens) of the query, its hidden size, and the size of a head.
+
+    Without key, the last axis holds queries, keys and values.
+    """
     require(num_heads > 0 and kv_num_heads > 0, "numbers of heads are positive", num_heads, kv_num_heads)
     *outer, hidden = of_rank(query.shape, rank, "query")
-    heads = num_heads if key is not None else num_heads + 2 * kv_num_heads
-    return tuple(outer), exact_quotient(hidden, heads, "the hidden size of query")
+    size = exact_quotient(hidden, num_heads + (2 * kv_num_heads if key is None else 0), "the hidden size of query")
+    return tuple(outer), num_heads * size if key is None else hidden, size
 
 
-def _total(past: Dim, total_sequence_length: Dim | Unknown) -> Dim:
-    if isinstance(total_sequence_length, Unknown):
-        return past + fresh("total_sequence_length is not known")
-    return maximum(past, total_sequence_length)
-
-
-def _cached(
-    past: AnyRank | None, batch: Dim, heads: int, size: Dim, total_sequence_length: Dim | Unknown, fixed: int
-) -> Shape:
-    """The present cache (B, heads, max(P, total), size) of a past one (B, heads, P, size), of P where it is fixed.
-
-    The size of a past may be packed.
-    """
+def _cached(past: AnyRank | None, batch: Dim, heads: int, size: Dim, total: Dim) -> Shape:
+    """The present cache (B, heads, max(P, total), size) of a past one (B, heads, P, size), whose size may be packed."""
     if past is None:
-        return (batch, heads, _total(0, total_sequence_length), size)
+        return (batch, heads, total, size)
     old = of_rank(past.shape, 4, "the past")
     batch = unify(batch, old[0], "batch sizes of query and the past")
     unify(old[1], heads, "heads of the past and kv_num_heads")
-    return (batch, heads, old[2] if fixed else _total(old[2], total_sequence_length), old[3])
+    return (batch, heads, maximum(old[2], total), old[3])
 
 
 def _cache_types(query: AnyRank, past_key: AnyRank | None, past_value: AnyRank | None) -> list[int | None]:
@@ -68,13 +62,13 @@ def group_query_attention(
     The presents have the length max(P, total): a past buffer long enough is shared, another one grows. A window of the
     cache keeps P. The scores are (B, heads, S, total).
     """
-    (batch, length), size = _head_size(query, key, num_heads, kv_num_heads, 3)
-    presents = [
-        _cached(past, batch, kv_num_heads, size, total_sequence_length, sliding_window_cache)
-        for past in (past_key, past_value)
-    ]
-    scores = (batch, num_heads, length, _total(0, total_sequence_length))
-    return [(batch, length, num_heads * size), *presents, scores]
+    (batch, length), hidden, size = _hidden(query, key, num_heads, kv_num_heads, 3)
+    total = total_sequence_length
+    if isinstance(total, Unknown):
+        total = fresh(total.note)
+    needed = 0 if sliding_window_cache else total
+    presents = [_cached(past, batch, kv_num_heads, size, needed) for past in (past_key, past_value)]
+    return [(batch, length, hidden), *presents, (batch, num_heads, length, total)]
 
 
 @contrib(
@@ -87,9 +81,9 @@ def sparse_attention(
     query: AnyRank, key: AnyRank | None, past_key: AnyRank, past_value: AnyRank, num_heads: int, kv_num_heads: int
 ) -> list[Shape]:
     """As GroupQueryAttention; the presents have the shapes of the pasts, which have room for them."""
-    (batch, length), size = _head_size(query, key, num_heads, kv_num_heads, 3)
-    presents = [_cached(past, batch, kv_num_heads, size, 0, fixed=1) for past in (past_key, past_value)]
-    return [(batch, length, num_heads * size), *presents]
+    (batch, length), hidden, size = _hidden(query, key, num_heads, kv_num_heads, 3)
+    presents = [_cached(past, batch, kv_num_heads, size, total=0) for past in (past_key, past_value)]
+    return [(batch, length, hidden), *presents]
 
 
 @contrib(
@@ -102,9 +96,9 @@ def dynamic_sparse_attention(
     query: AnyRank, key: AnyRank | None, past_key: AnyRank | None, num_heads: int, kv_num_heads: int
 ) -> list[Shape]:
     """As GroupQueryAttention; how long the presents are the schema does not say."""
-    (batch, length), size = _head_size(query, key, num_heads, kv_num_heads, 3)
+    (batch, length), hidden, size = _hidden(query, key, num_heads, kv_num_heads, 3)
     state = (batch, kv_num_heads, fresh("the schema does not say how long the present is"), size)
-    return [(batch, length, num_heads * size), state, state]
+    return [(batch, length, hidden), state, state]
 
 
 # -- in pages ----------------------------------------------------------------------------------------------------------
@@ -133,9 +127,9 @@ def paged_attention(
     v_head_size: int = 0,
 ) -> list[Shape | None]:
     """Query (tokens, heads * size) -> (tokens, heads * (v_head_size or size)), and the caches, changed in place."""
-    outer, size = _head_size(query, key, num_heads, kv_num_heads, 2)
+    outer, hidden, _ = _hidden(query, key, num_heads, kv_num_heads, 2)
     caches = [cache.shape if cache is not None else None for cache in (key_cache, value_cache)]
-    return [(*outer, num_heads * (v_head_size or size)), *caches]
+    return [(*outer, num_heads * v_head_size if v_head_size else hidden), *caches]
 
 
 # -- positions ---------------------------------------------------------------------------------------------------------

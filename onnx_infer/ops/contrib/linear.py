@@ -9,11 +9,11 @@ from onnx_infer.errors import require
 from onnx_infer.geometry import of_rank, unify
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.linear import gemm, matmul_shape
+from onnx_infer.tensor import Sparse
 from onnx_infer.trace import fresh
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, SymTensor
-    from onnx_infer.tensor import Sparse
+    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, SymTensor, Value
 
 # -- of two tensors ----------------------------------------------------------------------------------------------------
 
@@ -58,9 +58,10 @@ def gemm_fast_gelu(X: SymTensor, W: SymTensor) -> Shape:
 
 
 @contrib("SparseToDenseMatMul", inputs="A B", dtype=lambda B: B.dtype)
-def sparse_matmul(A: Sparse, B: SymTensor, transA: int = 0, transB: int = 0) -> Shape:
+def sparse_matmul(A: Value, B: SymTensor, transA: int = 0, transB: int = 0) -> Shape:
     """Sparse (M, K), dense (K, N), each perhaps transposed -> (M, N)."""
-    rows = transposed(of_rank(A.shape, 2, "A"), transA, 0)
+    require(isinstance(A, Sparse), "A is not sparse", A)
+    rows = transposed(of_rank(getattr(A, "shape", None), 2, "A"), transA, 0)
     return matmul_shape(rows, transposed(B.dims, transB, 0))
 
 

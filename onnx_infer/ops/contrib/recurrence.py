@@ -240,9 +240,10 @@ def sparse_attention_indexer(
     batch, length, _ = of_rank(query.shape, 3, "query")
     old_batch, old, size = of_rank(past_key.shape, 3, "past_key")
     batch = unify(batch, old_batch, "batch sizes of query and past_key")
-    compressed = fresh("the number of new compressed keys", at_most=length + compress_ratio)
-    added: Dim = length if policy_mode == "qsa" else compressed
-    present = (batch, old if past_sequence_length is not None else old + added, size)
+    if past_sequence_length is None:
+        most = length + compress_ratio
+        old = old + (length if policy_mode == "qsa" else fresh("the number of new compressed keys", at_most=most))
+    present = (batch, old, size)
     buffer = (2, batch, fresh("the length of the buffer", at_most=2 * compress_ratio - 1), 2 * size)
     return [(batch, length, _capacity(policy_mode, compress_ratio, token_budget, index_topk)), present, buffer]
 

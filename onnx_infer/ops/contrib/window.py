@@ -7,7 +7,7 @@ from inspect import unwrap
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import of_rank, unify
+from onnx_infer.geometry import bounds, of_rank, unify
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.resize import grid_sample
 from onnx_infer.ops.window import conv, conv_transpose, global_pool, pool, qlinear_conv
@@ -136,5 +136,7 @@ def unfold(input: SymTensor, *, size: int, dim: int = -1, step: int = 1) -> Shap
     require(size >= 1 and step >= 1, "size and step must be at least 1", size, step)
     require(-input.rank <= dim < input.rank, f"dim {dim} is out of range for rank {input.rank}")
     sizes = list(input.dims)
+    most = bounds(sizes[dim])[1]
+    require(most is None or most >= size, "size exceeds that of the input", size, sizes[dim])
     sizes[dim] = (sizes[dim] - size) // step + 1
     return (*sizes, size)
