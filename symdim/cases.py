@@ -160,7 +160,7 @@ def _ordered(problem: Problem, atoms: list[Expr]) -> Problem | None:
 
 
 def _unnested(problem: Problem, atoms: list[Expr]) -> Problem | None:
-    """The constructors merge nested divisions; this undoes it where a divisor is a multiple of an expression.
+    """The constructors merge nested divisions; this undoes it where divisors are different multiples of an expression.
 
     For n == s*p + r the quotient n//p is s + q with q == r//p, so equal remainders share one variable.
     """
@@ -168,7 +168,7 @@ def _unnested(problem: Problem, atoms: list[Expr]) -> Problem | None:
     found: dict[Expr, Dim] = {}
     quotients: dict[tuple[Dim, Expr], Expr] = {}
     laws: list[Hypothesis] = []
-    any_multiple = False
+    multiples: dict[Expr, set[int]] = {}
     for atom in atoms:
         if not isinstance(atom, FloorDiv) or not isinstance(atom.parts[1], Expr):
             continue
@@ -179,7 +179,7 @@ def _unnested(problem: Problem, atoms: list[Expr]) -> Problem | None:
         c = gcd(const, *terms.values())
         p = sum_of({u: k // c for u, k in terms.items()}, const // c)
         assert isinstance(p, Expr)
-        any_multiple = any_multiple or c > 1
+        multiples.setdefault(p, set()).add(c)
         s, r = long_division(n, p)
         q = quotients.get((r, p))
         if q is None:
@@ -187,4 +187,5 @@ def _unnested(problem: Problem, atoms: list[Expr]) -> Problem | None:
             rest = subtract(r, multiply(p, q))
             laws += [Hypothesis(rest, ">=", reasons), Hypothesis(subtract(subtract(p, 1), rest), ">=", reasons)]
         found[atom] = floordiv(add(s, q), c)
-    return _replaced(problem, found, reasons, laws) if any_multiple else None
+    several = any(len(numbers) > 1 for numbers in multiples.values())
+    return _replaced(problem, found, reasons, laws) if several else None

@@ -3,6 +3,7 @@
     equation       v + r == 0                 v := -r
     congruence     a*v + r == m*q             v := m*p - a'*r         a*a' == 1 modulo m
     remainder      n - d*(n//d) == r          n//d := q, an integer with n == d*q + r
+    quotient       n//d == q                  0 <= n - d*q <= d - 1
     bounds         v - c >= 0                 v := another variable with the bound c
     difference     v - r >= 0                 v := r + t, t >= 0
     divisor        .. // v, v >= 0            v >= 1
@@ -35,6 +36,7 @@ _ROUNDS = 40
 EQUATION = "an equation is solved for a variable"
 CONGRUENCE = "a*v + r == m*q gives v == m*p - a'*r where a*a' == 1 modulo m"
 REMAINDER = "a quotient with a known remainder is an integer of its own"
+QUOTIENT = "n//d == q is 0 <= n - d*q <= d - 1"
 DIFFERENCE = "v >= r is v == r + t with t >= 0"
 
 
@@ -53,7 +55,7 @@ def solved(problem: Problem, budget: Budget) -> Problem:
 def _step(problem: Problem) -> Problem | None:
     for h in problem.hypotheses:
         if h.relation == "==":
-            step = _equation(problem, h) or _remainder(problem, h) or _congruence(problem, h)
+            step = _equation(problem, h) or _remainder(problem, h) or _quotient(problem, h) or _congruence(problem, h)
             if step is not None:
                 return step
     for h in problem.hypotheses:
@@ -141,6 +143,22 @@ def _remainder(problem: Problem, h: Hypothesis) -> Problem | None:
                 low = Hypothesis(r, ">=", reasons)
                 high = Hypothesis(subtract(subtract(d, 1), r), ">=", reasons)
                 return problem.replace({atom: q}, reasons, (equation, low, high))
+    return None
+
+
+def _quotient(problem: Problem, h: Hypothesis) -> Problem | None:
+    terms, const = terms_of(h.dim)
+    for atom in sorted(terms, key=order):
+        if not isinstance(atom, FloorDiv) or abs(terms[atom]) != 1 or not _at_least_one(atom.parts[1]):
+            continue
+        n, d = atom.parts
+        value = scale(sum_of({u: k for u, k in terms.items() if u is not atom}, const), -terms[atom])
+        if isinstance(value, Expr) and (not isinstance(d, int) or atom in postorder(value)):
+            continue
+        reasons = h.reasons | {QUOTIENT}
+        rest = subtract(n, d * value)
+        low, high = Hypothesis(rest, ">=", reasons), Hypothesis(subtract(subtract(d, 1), rest), ">=", reasons)
+        return problem.replace({atom: value}, reasons, (low, high))
     return None
 
 

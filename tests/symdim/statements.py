@@ -288,7 +288,7 @@ def violates(statement: Statement, values: dict[str, int]) -> bool:
     names = names_of(statement)
     for name in names:
         lo, hi = statement.bounds.get(name, (1, None))
-        size = values.setdefault(name, lo if lo is not None else min(0, hi or 0))
+        size = values.setdefault(name, 1 if (lo is None or lo <= 1) and (hi is None or hi >= 1) else lo or 0)
         if (lo is not None and size < lo) or (hi is not None and size > hi):
             return False
     return _violated(statement, names)(*[values[name] for name in names])
