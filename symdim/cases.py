@@ -16,11 +16,11 @@ from math import gcd
 from symdim.axioms import atoms_of, divisor_is_positive
 from symdim.bounds import bounds_of, quotient
 from symdim.evaluate import postorder
-from symdim.expr import Expr, FloorDiv, Max
+from symdim.expr import Expr, FloorDiv, Max, Mul
 from symdim.floordiv import floordiv
 from symdim.hypotheses import Contradiction, Hypothesis, Problem
 from symdim.longdivision import long_division
-from symdim.monomial import terms_of
+from symdim.monomial import powers_of, terms_of
 from symdim.order import order
 from symdim.polynomial import add, multiply, subtract, sum_of
 from symdim.residues import moduli, moduli_of_equations
@@ -145,18 +145,30 @@ def _by_value(problem: Problem, atom: Expr, lo: int, hi: int) -> list[Problem]:
 
 
 def _ordered(problem: Problem, atoms: list[Expr]) -> Problem | None:
-    """One of two divisions by an expression as the other plus a variable >= 0, where its numerator is the larger."""
+    """One of two divisions as the other plus a variable >= 0, where its numerator is the larger.
+
+    Done where linear constraints do not see the order: for divisions by an expression, and for factors of products.
+    """
     reasons: Reasons = frozenset((ORDER,))
-    divisions = [a for a in atoms if isinstance(a, FloorDiv) and isinstance(a.parts[1], Expr)]
+    factors: set[Expr] = set()
+    for h in problem.hypotheses:
+        for node in postorder(h.dim) if isinstance(h.dim, Expr) else ():
+            if type(node) is Mul and node.terms is None:
+                factors.update(powers_of(node))
+    divisions = [a for a in atoms if isinstance(a, FloorDiv) and (isinstance(a.parts[1], Expr) or a in factors)]
     for smaller, larger in permutations(sorted(divisions, key=lambda a: (a.height, order(a))), 2):
         (n, d), (m, e) = smaller.parts, larger.parts
-        if d is not e or not divisor_is_positive(d):
+        if d != e or not divisor_is_positive(d):
             continue
-        lo, _ = bounds_of(subtract(m, n))
-        if lo is not None and lo >= 0:
+        if _never_negative(subtract(m, n)):
             value = add(smaller, problem.fresh("t", 0, None))
             return _replaced(problem, {larger: value}, reasons, _defining(larger, value, reasons))
     return None
+
+
+def _never_negative(dim: Dim) -> bool:
+    lo, _ = bounds_of(dim)
+    return lo is not None and lo >= 0
 
 
 def _unnested(problem: Problem, atoms: list[Expr]) -> Problem | None:
@@ -187,5 +199,8 @@ def _unnested(problem: Problem, atoms: list[Expr]) -> Problem | None:
             rest = subtract(r, multiply(p, q))
             laws += [Hypothesis(rest, ">=", reasons), Hypothesis(subtract(subtract(p, 1), rest), ">=", reasons)]
         found[atom] = floordiv(add(s, q), c)
+    for ((n, p), q), ((m, d), larger) in permutations(quotients.items(), 2):
+        if p is d and _never_negative(subtract(m, n)):
+            laws.append(Hypothesis(subtract(larger, q), ">=", frozenset((ORDER,))))
     several = any(len(numbers) > 1 for numbers in multiples.values())
     return _replaced(problem, found, reasons, laws) if several else None
