@@ -69,6 +69,7 @@ def _step(problem: Problem) -> Problem | None:
 def positive_divisors(problem: Problem) -> Problem:
     """Variables that are divisors and not negative are at least 1, since what is divided by 0 has no value."""
     zero: dict[Expr, Dim] = {}
+    reasons: Reasons = frozenset()
     for h in problem.hypotheses:
         if isinstance(h.dim, Expr) and h.dim.height:
             for node in postorder(h.dim):
@@ -78,7 +79,8 @@ def positive_divisors(problem: Problem) -> Problem:
                         if d.hi == 0:
                             raise Contradiction(h.reasons | {DEFINED})
                         zero[d] = problem.fresh(d.name, 1, d.hi)
-    return problem.replace(zero, frozenset()).checked() if zero else problem
+                        reasons |= h.reasons
+    return problem.replace(zero, reasons).checked() if zero else problem
 
 
 def linear_variables(terms: Terms) -> list[Var]:

@@ -70,14 +70,14 @@ class Problem:
     def replace(self, mapping: Mapping[Expr, Dim], reasons: Reasons, more: tuple[Hypothesis, ...] = ()) -> Problem:
         """The problem with units replaced by equal dimensions, and further hypotheses."""
         values: dict[Expr, Dim] = {}
-        try:
-            hypotheses = []
-            for h in (*self.hypotheses, *more):
+        hypotheses: list[Hypothesis] = []
+        for h in (*self.hypotheses, *more):
+            try:
                 dim = replaced(h.dim, mapping, values)
-                hypotheses.append(h if dim is h.dim else Hypothesis(dim, h.relation, h.reasons | reasons))
-            solution = {v: replaced(dim, mapping, values) for v, dim in self.solution.items()}
-        except DivisionByZero:
-            raise Contradiction(reasons | {DEFINED}) from None
+            except DivisionByZero:
+                raise Contradiction(h.reasons | reasons | {DEFINED}) from None
+            hypotheses.append(h if dim is h.dim else Hypothesis(dim, h.relation, h.reasons | reasons))
+        solution = {v: replaced(dim, mapping, values) for v, dim in self.solution.items()}
         return Problem(hypotheses, solution, self.scope, self.serial)
 
     def extended(self, *more: Hypothesis) -> Problem:

@@ -127,6 +127,17 @@ def test_simplified_dimensions_keep_their_values():
                 assert dim.evaluate(H=h, W=w) == short.evaluate(H=h, W=w), (dim, short)
 
 
+def test_facts_without_a_value_are_a_contradiction():
+    names = Names({"k": (0, 3)})
+    facts = Facts()
+    facts.assume("k == 0", scope=names)
+    facts.assume("H//k >= 1", {"H": H}, scope=names)
+    found = facts.contradiction()
+    assert found is not None
+    assert [fact.text for fact in found] == ["k == 0", "H//k >= 1"]
+    assert prove.equal(H, H + names.var("k") + 1, facts) is None
+
+
 def test_texts():
     names = Names({"x": (None, None)})
     facts = Facts()
