@@ -145,8 +145,9 @@ class OpShapeInferenceRegistry:
 
     def _ensure_loaded(self) -> None:
         if self._load is not None:
-            load, self._load = self._load, None
-            load()
+            # a family that fails to load fails again at the next look-up: no operator may silently have no rule
+            self._load()
+            self._load = None
 
 
 def _load_families() -> None:

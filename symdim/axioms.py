@@ -4,7 +4,6 @@
     maximum     max(a, b) - a >= 0
     product     c*f >= 0                                               c >= 0, f >= 0
     square      (a - b)**2 >= 0
-    step        (a - k)*(a - k - 1) >= 0                               for a number k, over the integers
 
 Each constraint carries the reasons it holds for, so that a certificate says what was used.
 """

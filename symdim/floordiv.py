@@ -89,8 +89,8 @@ def quotient_by_positive(n: Dim, d: Dim) -> Dim:
 def _by_number(terms: Terms, const: int, c: int) -> Dim:
     """floor(n / c) for a number c >= 2.
 
-    Halves have two forms that differ by a multiple of 2 in the numerator: `-(n//2)` and `(n + 1)//2` for a numerator that
-    was negative keep what the caller wrote, since rewriting one as the other would break up products of sizes.
+    Halves have two forms that differ by a multiple of 2 in the numerator: `-(n//2)` and `(n + 1)//2` for a numerator
+    that was negative keep what the caller wrote, since rewriting one as the other would break up products of sizes.
 
     Ends: after a nesting step all coefficients but those from inside the merged division are multiples of its
     divisor, so the next division to merge is one nested deeper; a reflected numerator stays so when its sign changes.
