@@ -42,14 +42,15 @@ def infer(
     if policy not in POLICIES:
         raise ValueError(f"policy {policy!r} is none of {', '.join(POLICIES)}")
     engine = _run(model, policy, bounds or {}, min_dim, adopt_declared_symbols)
-    if engine.undecided:
-        engine = _run_again(engine, model, policy, bounds or {}, min_dim, adopt_declared_symbols)
     result = InferenceResult(engine)
     if policy == "strict":
         errors = [d for d in result.diagnostics if d.severity == "error"]
         if errors:
             raise ShapeInferenceError(str(errors[0]))
     return result
+
+
+_MOST_WALKS = 4
 
 
 def _run(
@@ -59,31 +60,29 @@ def _run(
     min_dim: int,
     adopt: bool,
 ) -> Engine:
-    """The engine after its walk over the model."""
-    reserved = _dim_params((*model.graph.output, *model.graph.value_info))
-    symbols = Symbols(_dim_params(model.graph.input), reserved, bounds=bounds, min_dim=min_dim)
-    reader = GraphReader(symbols, model.ir_version)
-    engine = Engine(reader.model(model), symbols, policy, adopt)
-    engine.run()
+    """The engine after its walk over the model.
+
+    Where the sign of something decides and the facts so far imply lower bounds of input sizes, the walk begins anew
+    under these; the symbols of the result are those of the first walk.
+    """
+    names = list(_dim_params(model.graph.input))
+    reserved = list(_dim_params((*model.graph.output, *model.graph.value_info)))
+    narrower: dict[str, tuple[int, int | None]] = {}
+    originals: list[Symbols] = []
+    for walk in range(_MOST_WALKS):
+        symbols = Symbols(names, reserved, bounds={**bounds, **narrower}, min_dim=min_dim)
+        originals.append(symbols)
+        reader = GraphReader(symbols, model.ir_version)
+        engine = Engine(reader.model(model), symbols, policy, adopt, impatient=walk < _MOST_WALKS - 1)
+        engine.run()
+        implied = implied_bounds(engine.facts) if engine.undecided else {}
+        learnt = {v.name: (least, v.hi) for v, least in implied.items() if v.name in symbols.names}
+        if not learnt:
+            break
+        narrower.update(learnt)
+    if narrower:
+        engine.rename({symbols.text(name): originals[0].text(name) for name in narrower})
     return engine
-
-
-def _run_again(
-    engine: Engine,
-    model: onnx.ModelProto,
-    policy: ShapeMergePolicy,
-    bounds: Mapping[str, tuple[int, int | None]],
-    min_dim: int,
-    adopt: bool,
-) -> Engine:
-    """A second walk under the lower bounds that the facts of the first imply; the symbols are those of the first."""
-    implied = implied_bounds(engine.facts)
-    narrower = {v.name: (least, v.hi) for v, least in implied.items() if v.name in engine.symbols.names}
-    if not narrower:
-        return engine
-    again = _run(model, policy, {**bounds, **narrower}, min_dim, adopt)
-    again.rename({again.symbols.text(name): engine.symbols.text(name) for name in narrower})
-    return again
 
 
 def infer_shapes(

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from symdim import Var
 
 from .diagnostics import Diagnostic, about_node
+from .frame import Frame
 from .functions import Call, Functions, Record, inner_graphs, read_once
+from .implied import Undecided, implied_bounds
 from .join import NOTHING
 from .merge import merge, without_names
 from .operators import Operators
-from .order import sort_nodes
 from .outcome import Outcome, apply
 from .scope import Scope, UndefinedInput
 from .solution import Solution
@@ -24,7 +25,7 @@ from .tensor import VARIES, SymTensor, Value, substitute
 from .trace import Fact, named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from .binding import Operator
     from .graph import Graph, Model, Node
@@ -39,13 +40,16 @@ _remembered: dict[tuple[Any, ...], Outcome] = {}
 class Engine:
     """One inference of one model; `run` fills `scope`, `inner`, `diagnostics`, `facts` and `notes`."""
 
-    def __init__(self, model: Model, symbols: Symbols, policy: ShapeMergePolicy = "refine", adopt: bool = True) -> None:
+    def __init__(
+        self, model: Model, symbols: Symbols, policy: ShapeMergePolicy, adopt: bool = True, impatient: bool = False
+    ) -> None:
         self.model, self.symbols, self.policy, self.adopt = model, symbols, policy, adopt
         self.diagnostics: list[Diagnostic] = []
         self.facts: list[Fact] = []
         self.notes: dict[str, str] = {}
         self.created: list[Var] = []
         self.undecided = False
+        self._impatient = impatient
         self.seen = Record()
         self.solution = Solution()
         self.functions = Functions(self)
@@ -57,8 +61,14 @@ class Engine:
         self._unknown_operators: list[str] = []
 
     def run(self) -> None:
-        """Infer the main graph, then replace fresh sizes that turned out to equal known ones."""
-        self.run_graph(self.model.graph, self.scope)
+        """Infer the main graph, then replace fresh sizes that turned out to equal known ones.
+
+        An impatient run ends where a sign is undecided that the bounds implied so far may decide.
+        """
+        try:
+            self.run_graph(self.model.graph, self.scope)
+        except Undecided:
+            return
         self.inner = list(inner_graphs(self.seen))
         if self.solution:
             self._map(self.solution.apply)
@@ -277,6 +287,8 @@ class Engine:
             for fact in facts:
                 if fact.kind == "undecided":
                     self.undecided = True
+                    if self._impatient and implied_bounds(self.facts):
+                        raise Undecided
                 else:
                     self.facts.append(fact)
                     self.solution.add(fact)
@@ -306,31 +318,6 @@ class Engine:
         del self.created[mark.created :]
         del self.seen.calls[mark.calls :]
         del self._unknown_operators[mark.unknown :]
-
-
-class Frame:
-    """A graph being walked: the main graph, a subgraph, or the body of a function that is called."""
-
-    __slots__ = ("call", "graph", "mark", "nodes", "scope", "sorted")
-
-    def __init__(self, graph: Graph, scope: Scope, mark: Mark, call: Call | None = None) -> None:
-        self.graph, self.scope, self.mark, self.call = graph, scope, mark, call
-        self.sorted = False
-        self.nodes: Iterator[Node] = iter(graph.nodes())
-
-    def sort(self, engine: Engine, undefined: UndefinedInput) -> None:
-        """Start again with the nodes in order; a name that an outer graph should give is for that one to look for."""
-        graph, scope, name = self.graph, self.scope, undefined.args[0]
-        if scope.parent is not None and not any(name in node[3] for node in graph.nodes()):
-            raise undefined
-        engine.rewind(self.mark)
-        if self.sorted:
-            engine.complain(f"value '{name}' is read before it is given")
-            scope[name] = NOTHING
-        self.sorted = True
-        for name in graph.literals:
-            scope.pop(name, None)
-        self.nodes = iter(sort_nodes(graph, scope, engine.complain))
 
 
 def _label(node: Node) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim import Expr, equal, leaf_count, maximum, minimum, product, quotient_by_positive
+from symdim import Expr, leaf_count, maximum, minimum, product, quotient_by_positive
 
 from .errors import ShapeInferenceError, Unknown, require
 from .trace import fresh, state
@@ -106,16 +106,7 @@ def broadcast_size(a: Dim, b: Dim) -> Dim:
         return unify(a, b, "broadcast sizes")
     if a_wins or b_wins:
         return a if a_wins else b
-    if _look_equal(a, b) and equal(a, b, budget=400):
-        return min(a, b, key=leaf_count)
     return maximum(a, b, 1) + minimum(a, b, 1) - 1
-
-
-def _look_equal(a: Dim, b: Dim) -> bool:
-    """Whether two compound sizes are worth a proof of their equality: they are in the same symbols."""
-    if isinstance(a, int) or isinstance(b, int) or a.height == 0 or b.height == 0:
-        return False
-    return a.free_symbols() == b.free_symbols()
 
 
 def broadcast(*shapes: Shape) -> Shape:

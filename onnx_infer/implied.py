@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 _LARGEST = 1 << 40
 
 
+class Undecided(Exception):  # noqa: N818  (a signal inside the engine)
+    """A sign matters, and the bounds implied so far may decide it: the walk is worth beginning anew."""
+
+
 def implied_bounds(facts: Iterable[Fact]) -> dict[Var, int]:
     """The least value of each variable under facts of the kind `at_least` over it alone.
 

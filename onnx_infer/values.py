@@ -82,8 +82,14 @@ def negate(x: Element) -> Element:
     return Ratio(-x.num, x.den) if isinstance(x, Ratio) else -x
 
 
+_MOST_NESTED = 2
+"""Quotients of numerators of unknown sign double in size at every step: deeper ones are not worth their text."""
+
+
 def truncating_quotient(a: Dim, b: Dim) -> Dim | None:
     """`a / b` rounded towards zero, as ONNX's integer Div does; None where the divisor's sign is not known.
+
+    Where the numerator's sign is not known either, the result is exact but long (see `implied.py` for a way out).
 
     A divisor that is not negative is positive in every run in which the node runs.
 
@@ -97,6 +103,8 @@ def truncating_quotient(a: Dim, b: Dim) -> Dim | None:
     if at_least(a, 0):
         return quotient_by_positive(a, b)
     state("undecided", a, 0, "the sign of a numerator")
+    if isinstance(a, Expr) and a.height > _MOST_NESTED:
+        return None
     return quotient_by_positive(maximum(a, 0), b) - quotient_by_positive(maximum(-a, 0), b)
 
 

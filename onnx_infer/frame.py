@@ -1,0 +1,42 @@
+"""A graph being walked, on the engine's own stack: calls of functions nest without recursion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .join import NOTHING
+from .order import sort_nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .engine import Engine
+    from .functions import Call
+    from .graph import Graph, Node
+    from .scope import Scope, UndefinedInput
+    from .subgraph import Mark
+
+
+class Frame:
+    """A graph being walked: the main graph, a subgraph, or the body of a function that is called."""
+
+    __slots__ = ("call", "graph", "mark", "nodes", "scope", "sorted")
+
+    def __init__(self, graph: Graph, scope: Scope, mark: Mark, call: Call | None = None) -> None:
+        self.graph, self.scope, self.mark, self.call = graph, scope, mark, call
+        self.sorted = False
+        self.nodes: Iterator[Node] = iter(graph.nodes())
+
+    def sort(self, engine: Engine, undefined: UndefinedInput) -> None:
+        """Start again with the nodes in order; a name that an outer graph should give is for that one to look for."""
+        graph, scope, name = self.graph, self.scope, undefined.args[0]
+        if scope.parent is not None and not any(name in node[3] for node in graph.nodes()):
+            raise undefined
+        engine.rewind(self.mark)
+        if self.sorted:
+            engine.complain(f"value '{name}' is read before it is given")
+            scope[name] = NOTHING
+        self.sorted = True
+        for name in graph.literals:
+            scope.pop(name, None)
+        self.nodes = iter(sort_nodes(graph, scope, engine.complain))
