@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-import z3
+import pytest
 
 from tests.symdim.statements import Statement, names_of
+
+z3 = pytest.importorskip("z3")  # optional: pip install z3-solver
 
 MILLISECONDS = 300
 
