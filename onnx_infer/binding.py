@@ -51,6 +51,7 @@ class Operator:
         self.variadic_from = variadic[0] if variadic else None
         self.asks = bool(self.wants or self.reads)
         self.needs = self.reads - self.partial
+        self.needs_first = not self.wants and 0 in self.needs
 
     def _type_source(self, type_str: str) -> tuple[str, int] | None:
         """Where an output's element type comes from: ("input", index), ("fixed", dtype) or None."""

@@ -118,7 +118,7 @@ class Engine:
     def _run_nodes(self, nodes: Iterable[Node], graph: Graph, scope: Scope) -> Call | None:
         """Infer the nodes up to a call of a function whose result is not known yet, which is returned."""
         declared = graph.declared
-        operators = scope.operators
+        operators, constants, nested = scope.operators, scope.constants, scope.parent is not None
         remembered = _remembered
         for node in nodes:
             op_type, domain, inputs, outputs, attributes, _ = node
@@ -130,7 +130,11 @@ class Engine:
                 return call
             values = tuple([scope[name] if name else None for name in inputs])
             if operator.asks:
-                values = self._load(operator, inputs, values, scope)
+                first = values[0] if values else None
+                # most often the data function needs a first input that is no constant and has no data: nothing to load
+                idle = operator.needs_first and first is not None and first.data is None and inputs[0] not in constants
+                if not idle or nested:
+                    values = self._load(operator, inputs, values, scope)
             if attributes.has_graphs or attributes.references:
                 outcome = self._special(operator, node, values, scope)
             else:
@@ -144,7 +148,7 @@ class Engine:
                 outcome = found
             if not outcome.plain:
                 outcome = self._replay(outcome, operator, node, values)
-            for name, value in zip(outputs, outcome.values, strict=False):
+            for name, value in zip(outputs, outcome.values):  # noqa: B905  (called for every node)
                 scope[name] = value if name not in declared else self._merged(name, declared[name], value)
         return None
 

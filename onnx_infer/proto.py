@@ -29,6 +29,7 @@ _forms: dict[bytes | None, tuple[str, str, Attributes]] = {}
 
 _HOLDERS = frozenset(("Constant", "If", "Loop", "Scan", "SequenceMap"))
 
+_TENSOR = AttributeProto.TENSOR
 _GRAPH_KINDS = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
 _LARGE_KINDS = (AttributeProto.TENSOR, AttributeProto.SPARSE_TENSOR, AttributeProto.TENSORS)
 
@@ -126,12 +127,12 @@ def nodes(protos: Any, constants: dict[str, Any], literals: list[str]) -> Iterat
     for node in protos:
         op_type = node.op_type
         if op_type == "Constant" and node.domain in ("", "ai.onnx"):
-            attributes = node.attribute
-            if len(attributes) == 1 and attributes[0].type == AttributeProto.TENSOR and not attributes[0].ref_attr_name:
+            value = node.attribute[0] if len(node.attribute) == 1 else None
+            if value is not None and value.type == _TENSOR and not value.ref_attr_name:
                 name = node.output[0]
                 if name not in constants:
                     literals.append(name)
-                constants[name] = attributes[0].t
+                constants[name] = value.t
                 continue
         inputs, outputs = node.input[:], node.output[:]
         key = None if op_type in _HOLDERS else _behind_names(node, inputs, outputs)
