@@ -1,24 +1,28 @@
 """Symbolic shape, type and value inference for ONNX: every size as an expression of the input sizes.
 
-`infer_shapes` takes what `onnx.shape_inference.infer_shapes` takes; `infer` gives the whole result.
+`infer_shapes` takes what `onnx.shape_inference.infer_shapes` takes; `infer` gives the whole result. The package costs
+next to nothing to import: its modules load with the first name that is used.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 try:
     import onnx as _onnx  # noqa: F401
 except ImportError as error:
     raise ImportError("onnx_infer needs onnx: pip install 'onnx-symdim[onnx]'") from error
 
-from .api import infer, infer_shapes, infer_symbolic_shapes
-from .context import Node, ShapeInferenceContext, ValueInfo, broadcast_shapes, check_inputs, require_attr
-from .diagnostics import Diagnostic
-from .errors import OpUsageError, ShapeInferenceError, Unknown
-from .merge import ShapeMergePolicy
-from .node import infer_node_outputs
-from .registry import OpShapeInferenceRegistry, op, registry
-from .result import InferenceResult
-from .tensor import Map, Optional, Sequence, Sparse, SymTensor
+if TYPE_CHECKING:
+    from .api import infer, infer_shapes, infer_symbolic_shapes
+    from .context import Node, ShapeInferenceContext, ValueInfo, broadcast_shapes, check_inputs, require_attr
+    from .diagnostics import Diagnostic
+    from .errors import OpUsageError, ShapeInferenceError, Unknown
+    from .merge import ShapeMergePolicy
+    from .node import infer_node_outputs
+    from .registration import OpShapeInferenceRegistry, op, registry
+    from .result import InferenceResult
+    from .tensor import Map, Optional, Sequence, Sparse, SymTensor
 
 __all__ = [
     "Diagnostic", "InferenceResult", "Map", "Node", "OpShapeInferenceRegistry", "OpUsageError", "Optional", "Sequence",
@@ -26,3 +30,31 @@ __all__ = [
     "broadcast_shapes", "check_inputs", "infer", "infer_node_outputs", "infer_shapes", "infer_symbolic_shapes", "op",
     "registry", "require_attr",
 ]  # fmt: skip
+
+_MODULES = {
+    "api": ("infer", "infer_shapes", "infer_symbolic_shapes"),
+    "context": ("Node", "ShapeInferenceContext", "ValueInfo", "broadcast_shapes", "check_inputs", "require_attr"),
+    "diagnostics": ("Diagnostic",),
+    "errors": ("OpUsageError", "ShapeInferenceError", "Unknown"),
+    "merge": ("ShapeMergePolicy",),
+    "node": ("infer_node_outputs",),
+    "registration": ("OpShapeInferenceRegistry", "op", "registry"),
+    "result": ("InferenceResult",),
+    "tensor": ("Map", "Optional", "Sequence", "Sparse", "SymTensor"),
+}
+
+
+def __getattr__(name: str) -> object:
+    """A public name, its module loaded now."""
+    from importlib import import_module
+
+    for module, names in _MODULES.items():
+        if name in names:
+            loaded = import_module(f".{module}", __name__)
+            globals().update({public: getattr(loaded, public) for public in names})
+            return globals()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -17,7 +17,7 @@ from .values import convert
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .registry import Rule
+    from .registration import Rule
 
 
 class Operator:

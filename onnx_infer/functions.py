@@ -15,7 +15,7 @@ from .graph import NO_ATTRIBUTES, Attributes, Function
 from .join import NOTHING, join, sizes, varying
 from .operators import Operators
 from .outcome import Outcome
-from .registry import normal_domain
+from .registration import normal_domain
 from .schema_functions import schema_function
 from .scope import Scope
 

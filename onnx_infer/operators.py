@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .binding import Operator
-from .registry import normal_domain, registry
+from .registration import normal_domain, registry
 from .schema import find_schema, read_schema, schema_of_rule
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from onnx import AttributeProto, SparseTensorProto
 
 from .attributes import attribute_value, constant, sparse_constant, value_type
 from .graph import NO_ATTRIBUTES, Attributes, Function, Graph, Model
-from .registry import normal_domain
+from .registration import normal_domain
 from .tensor import SymTensor
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import onnx.defs
 from . import dtype as dt
 
 if TYPE_CHECKING:
-    from .registry import Rule
+    from .registration import Rule
 
 SPECIAL = frozenset({"output_count", "output_dtype", "since_version"})
 """Parameters of rules that are not the schema's names."""

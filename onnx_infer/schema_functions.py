@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import onnx
 
 from .proto import GraphReader
-from .registry import normal_domain
+from .registration import normal_domain
 from .schema import find_schema, read_schema
 from .symbols import Symbols
 from .wire import type_bytes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onnx_infer import dtype as dt
 from onnx_infer.errors import require
 from onnx_infer.geometry import exact_quotient, of_rank, unify
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 from onnx_infer.tensor import SymTensor
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from onnx_infer.comparison import Positive, select
 from onnx_infer.errors import require
 from onnx_infer.geometry import is_fresh, normalize_axis, unify, unify_shapes
 from onnx_infer.join import NOTHING, either, elements, join, sequence_of
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 from onnx_infer.tensor import VARIES, Sequence, SymTensor, Value
 from onnx_infer.trace import fresh
 

@@ -11,7 +11,7 @@ from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import at_least, of_rank
 from onnx_infer.ops.movement import not_negative
 from onnx_infer.ratio import Ratio
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 from onnx_infer.tensor import MAX_DATA, MAX_FLOATS, Sparse, SymTensor
 from onnx_infer.trace import fresh
 from onnx_infer.values import ceil, convert, divide, subtract

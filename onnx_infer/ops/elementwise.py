@@ -12,7 +12,7 @@ from onnx_infer import values
 from onnx_infer.aggregation import mean, total
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import broadcast, broadcast_to, differ, unify_shapes
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 from symdim import Expr
 
 if TYPE_CHECKING:

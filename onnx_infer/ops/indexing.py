@@ -9,7 +9,7 @@ import numpy as np
 from onnx_infer import values
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import normalize_axes, normalize_axis, unify, unify_shapes
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 from onnx_infer.slicing import slice_length, slice_range
 from onnx_infer.trace import fresh
 

@@ -10,7 +10,7 @@ from onnx_infer import dtype as dt
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import exact_quotient, normalize_axes, normalize_axis, of_rank, unify
 from onnx_infer.ops.movement import demand_equal, known_sizes, not_negative
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 from onnx_infer.trace import fresh
 from onnx_infer.values import convert
 from symdim import ceildiv, total

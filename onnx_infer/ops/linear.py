@@ -13,7 +13,7 @@ from onnx_infer import values
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import broadcast, broadcast_size, broadcast_to, unify, unify_shapes
 from onnx_infer.ratio import Ratio
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 from onnx_infer.trace import fresh
 
 if TYPE_CHECKING:

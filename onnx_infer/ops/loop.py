@@ -17,7 +17,7 @@ from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import at_least, unify_shapes
 from onnx_infer.join import NOTHING, Meeting, ceiling, join, join_with_itself, kind_of, sizes
 from onnx_infer.ops.control_flow import check_outputs, check_types, condition, stacked
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 from onnx_infer.tensor import SymTensor, substitute
 from onnx_infer.trace import fresh
 from symdim import Expr, Var, maximum

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import require
 from onnx_infer.geometry import unify, unify_shapes
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Shape

@@ -12,7 +12,7 @@ import numpy as np
 from onnx_infer import dtype as dt
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import exact_quotient, unify
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 from onnx_infer.tensor import Map, Sequence, SymTensor
 from onnx_infer.trace import fresh
 from symdim import product

@@ -9,7 +9,7 @@ import numpy as np
 from onnx_infer import dtype as dt
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import bounds, broadcast_size, differ, exact_quotient, normalize_axis, of_rank, unify
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 from onnx_infer.trace import fresh, state
 from onnx_infer.values import convert
 from symdim import Expr, maximum

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import broadcast_to, exact_quotient, normalize_axis, unify
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Dim, Shape, SymTensor

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onnx_infer import dtype as dt
 from onnx_infer.errors import require
 from onnx_infer.join import NOTHING, opened
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 from onnx_infer.tensor import Optional, Sequence, SymTensor
 
 if TYPE_CHECKING:

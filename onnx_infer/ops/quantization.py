@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onnx_infer import dtype as dt
 from onnx_infer.errors import require
 from onnx_infer.geometry import differ, normalize_axis, unify
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 from symdim import ceildiv
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import require
 from onnx_infer.geometry import exact_quotient, of_rank, unify, unify_shapes
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 
 if TYPE_CHECKING:
     from collections.abc import Callable

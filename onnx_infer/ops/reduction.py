@@ -21,7 +21,7 @@ from onnx_infer.aggregation import (
 )
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import at_least, normalize_axis
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 from onnx_infer.trace import fresh
 from onnx_infer.values import convert
 from symdim import maximum

@@ -11,7 +11,7 @@ from onnx_infer import dtype as dt
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import at_least, differ, exact_quotient, is_fresh, normalize_axes, of_rank, unify
 from onnx_infer.ops.movement import demand_equal, known_sizes
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 from onnx_infer.tensor import SymTensor
 from onnx_infer.trace import fresh, state
 from symdim import Expr, Mul, maximum, product

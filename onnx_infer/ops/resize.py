@@ -12,7 +12,7 @@ from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import at_least, bounds, normalize_axes, of_rank, unify
 from onnx_infer.ops.window import spatial_rank
 from onnx_infer.ratio import Ratio
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 from onnx_infer.trace import fresh
 from symdim import maximum, minimum
 

@@ -9,7 +9,7 @@ import numpy as np
 from onnx_infer import dtype as dt
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import at_least, normalize_axis, unify
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 from onnx_infer.tensor import SymTensor
 from onnx_infer.trace import fresh
 from onnx_infer.values import convert

@@ -10,7 +10,7 @@ from onnx_infer import dtype as dt
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import at_least, differ, normalize_axis, unify
 from onnx_infer.join import NOTHING, elements, join, opened, sequence_of, varying
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 from onnx_infer.tensor import MAX_DATA, VARIES, Sequence, SymTensor
 from onnx_infer.trace import fresh
 from symdim import ceildiv, total

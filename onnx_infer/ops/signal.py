@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import at_least, normalize_axis, of_rank, unify
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 from onnx_infer.trace import fresh
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onnx_infer import values
 from onnx_infer.errors import require
 from onnx_infer.geometry import broadcast, unify
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 from onnx_infer.trace import fresh
 
 if TYPE_CHECKING:

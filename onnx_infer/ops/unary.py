@@ -13,7 +13,7 @@ from onnx_infer import values
 from onnx_infer.errors import require
 from onnx_infer.geometry import unify
 from onnx_infer.ratio import Ratio
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 from symdim import Expr
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import at_least, exact_quotient, of_rank, unify, unify_shapes
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 from onnx_infer.trace import fresh, state
 from onnx_infer.window_geometry import IntVector, Window, windows
 from symdim import product

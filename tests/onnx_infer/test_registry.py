@@ -12,7 +12,7 @@ from onnx_infer import OpShapeInferenceRegistry, op, registry
 from onnx_infer.binding import Operator
 from onnx_infer.operators import bind
 from onnx_infer.parameters import parameters
-from onnx_infer.registry import Rule, normal_domain
+from onnx_infer.registration import Rule, normal_domain
 from onnx_infer.schema import read_schema
 
 MISSING: dict[str, set[str]] = {}

@@ -8,7 +8,7 @@ from onnx_infer import dtype as dt
 from onnx_infer.geometry import broadcast, exact_quotient, normalize_axis, unify_shapes
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.contrib.normalization import with_vectors
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 from symdim import ceildiv
 
 if TYPE_CHECKING:

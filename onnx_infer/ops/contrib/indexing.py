@@ -11,7 +11,7 @@ from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.creation import range_
 from onnx_infer.ops.indexing import gather_nd, slice_
 from onnx_infer.ops.joining import pad
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 from onnx_infer.trace import fresh
 
 if TYPE_CHECKING:

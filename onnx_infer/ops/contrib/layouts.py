@@ -10,7 +10,7 @@ from onnx_infer.ops.contrib.window import of_channels_last
 from onnx_infer.ops.movement import depth_to_space, space_to_depth
 from onnx_infer.ops.resize import grid_sample, resize
 from onnx_infer.ops.window import conv, conv_transpose, global_pool, max_unpool, pool, qlinear_conv
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 from onnx_infer.trace import fresh
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from onnx_infer import dtype as dt
 from onnx_infer.geometry import broadcast_to, exact_quotient, normalize_axis, of_rank, unify, unify_shapes
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.normalization import layer_normalization
-from onnx_infer.registry import op
+from onnx_infer.registration import op
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Shape, SymTensor
