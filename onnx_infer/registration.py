@@ -136,6 +136,12 @@ class OpShapeInferenceRegistry:
         rule = versions[starts[index - 1]]
         return rule if rule.inputs is not None or exists(domain, op_type, version) else None
 
+    def versions(self, domain: str, op_type: str) -> list[Rule]:
+        """The rules of an operator in the order of the versions that they serve from."""
+        self._ensure_loaded()
+        rules = self._rules.get((normal_domain(domain), op_type), {})
+        return [rules[since] for since in sorted(rules)]
+
     def supported(self) -> Iterator[tuple[str, str, int]]:
         """Every (domain, operator, since version) registered, in order."""
         self._ensure_loaded()

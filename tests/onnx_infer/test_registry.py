@@ -14,6 +14,7 @@ from onnx_infer.operators import bind
 from onnx_infer.parameters import parameters
 from onnx_infer.registration import Rule, normal_domain
 from onnx_infer.schema import read_schema
+from tests.onnx_infer.operator_table import PATH, table
 
 MISSING: dict[str, set[str]] = {}
 """domain -> operators of onnx without a rule. This list may only shrink."""
@@ -104,3 +105,7 @@ def test_supported_lists_every_rule_in_order() -> None:
     assert listed == sorted(listed)
     assert ("", "Add", 7) in listed
     assert op == registry.op
+
+
+def test_the_table_of_operators_is_current() -> None:
+    assert PATH.read_text(encoding="utf-8") == table()
