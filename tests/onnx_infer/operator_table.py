@@ -1,4 +1,4 @@
-"""The table of supported operators in `docs/operators.md`: `python -m tests.onnx_infer.operator_table` writes it anew."""
+"""The table of operators in `docs/operators.md`: `python -m tests.onnx_infer.operator_table` writes it anew."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ PATH = Path(__file__).parents[2] / "docs" / "operators.md"
 
 HEAD = """# Supported operators
 
-Every operator that has a rule, by domain and by family (a file of `onnx_infer/ops/`). A rule serves all versions of its operator from the
-one given on; where the law changed there are several. `+data` marks operators whose small results are propagated. Operators of ai.onnx
-are covered at all versions of opset 1 to 28. Made by `python -m tests.onnx_infer.operator_table`; a test keeps it current.
+Every operator that has a rule, by domain and by family (a file of `onnx_infer/ops/`). A rule serves all versions of
+its operator from the one given on; where the law changed there are several. `+data` marks operators whose small
+results are propagated. Operators of ai.onnx are covered at all versions of opset 1 to 28. Made by
+`python -m tests.onnx_infer.operator_table`; a test keeps it current.
 """
 
 
