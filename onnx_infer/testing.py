@@ -16,21 +16,21 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any
 
-from symdim import parse
+from symdim import Expr, parse
 
 from . import dtype as dt
 from .comparison import positive
 from .engine import apply
 from .errors import OpUsageError, ShapeInferenceError
 from .join import sequence_of
-from .operators import bind
+from .operators import NEWEST, bind
 from .ratio import Ratio
 from .symbols import Symbols
 from .tensor import VARIES, Map, Optional, Sequence, Sparse, SymTensor, substitute
 from .trace import named
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from .tensor import Value
 
@@ -160,6 +160,73 @@ def infer_node(
     return [substitute(value, names) for value in outcome.values]
 
 
+def ts(dtype: int | None, shape: Iterable[int | str] | None = None) -> SymTensor:
+    """A tensor type and shape on one line; dims are ints or texts, no shape is an unknown rank.
+
+    >>> ts(1, ["batch", 128]), ts(1, [3, "_d0"]), ts(1)
+    (f32[batch, 128], f32[3, _d0], f32[...])
+    """
+    return SymTensor(dtype, None if shape is None else [parse(d) if isinstance(d, str) else d for d in shape])
+
+
+def const_value(data: int | Iterable[int | str], dtype: int = dt.INT64) -> SymTensor:
+    """A scalar or vector whose elements are known: ints, or texts of expressions.
+
+    >>> const_value(3), const_value([0, -1, "2*N"])
+    (i64[]={3}, i64[3]={0, -1, 2*N})
+    """
+    if isinstance(data, int):
+        return SymTensor(dtype, (), (data,))
+    elements = [parse(x) if isinstance(x, str) else x for x in data]
+    return SymTensor(dtype, (len(elements),), elements)
+
+
+def run_shape_inference(
+    domain: str,
+    op_type: str,
+    inputs: Iterable[Value | None],
+    attributes: Mapping[str, Any] | None = None,
+    *,
+    opset_version: int = NEWEST,
+    num_outputs: int = 1,
+) -> list[Value]:
+    """The types of one node's outputs, their elements left out; fresh sizes are `_d0`, `_d1`, ... in each call.
+
+    >>> run_shape_inference("", "NonZero", [ts(1, [3, 4])]) == [ts(7, [2, "_d0"])]
+    True
+    >>> run_shape_inference("", "Reshape", [ts(1, ["N", 6]), const_value([-1, 3])])
+    [f32[2*N, 3]]
+    """
+    results = run_shape_inference_with_values(
+        domain, op_type, inputs, attributes, opset_version=opset_version, num_outputs=num_outputs
+    )
+    return [value.without_data() if isinstance(value, SymTensor) else value for value in results]
+
+
+def run_shape_inference_with_values(
+    domain: str,
+    op_type: str,
+    inputs: Iterable[Value | None],
+    attributes: Mapping[str, Any] | None = None,
+    *,
+    opset_version: int = NEWEST,
+    num_outputs: int = 1,
+) -> list[Value]:
+    """As `run_shape_inference`, with the elements that are known.
+
+    >>> run_shape_inference_with_values("", "Shape", [ts(1, ["N", 3])])
+    [i64[2]={N, 3}]
+    """
+    results = infer_node(
+        op_type, list(inputs), attributes, version=opset_version, domain=domain, output_count=num_outputs
+    )
+    # the expected types of a test name fresh sizes by text, so these become the variables that `ts` reads
+    shapes = [value.shape or () for value in results if isinstance(value, SymTensor)]
+    variables = {v for shape in shapes for d in shape if isinstance(d, Expr) for v in d.variables()}
+    names = {v: parse(v.name) for v in variables if v.origin is not None}
+    return [substitute(value, names) for value in results]
+
+
 def run_case(line: str) -> tuple[str, str]:
     """Run one case; what came out and what was expected, both as text.
 
@@ -211,4 +278,7 @@ def _split_head(call: str) -> tuple[str, str, str]:
     return call.strip(), "", ""
 
 
-__all__ = ["infer_node", "read_attributes", "read_value", "run_case", "split"]
+__all__ = [
+    "const_value", "infer_node", "read_attributes", "read_value", "run_case", "run_shape_inference",
+    "run_shape_inference_with_values", "split", "ts",
+]  # fmt: skip
