@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim import Expr, leaf_count, maximum, minimum, product, quotient_by_positive
+from symdim import Expr, leaf_count, maximum, minimum, quotient_by_positive
 
 from .errors import ShapeInferenceError, Unknown, require
 from .trace import fresh, state
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from .tensor import Dim, Shape
 
@@ -192,16 +192,6 @@ def exact_quotient(n: Dim, d: Dim, what: str = "the element count") -> Dim:
     if quotient * d != n:
         state("divides", d, n, what)
     return quotient
-
-
-def product_of(shape: Sequence[Dim]) -> Dim:
-    """The number of elements of a shape.
-
-    >>> from symdim import Var
-    >>> product_of((2, Var("N")))
-    2*N
-    """
-    return product(shape)
 
 
 _MOST_LEAVES = 400

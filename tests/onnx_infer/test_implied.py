@@ -1,0 +1,54 @@
+"""Bounds that convolutions imply: the least sizes, and sizes recomputed by a truncating Div as exporters do."""
+
+from __future__ import annotations
+
+import onnx.parser
+import pytest
+
+from onnx_infer import infer
+from onnx_infer.implied import implied_bounds, is_monotone
+from onnx_infer.trace import Fact
+from symdim import Var
+
+H, W = Var("H"), Var("W")
+CHAIN = """<ir_version: 8, opset_import: ["": 17]>
+audio (float[N, 1, S] x, float[4, 1, 10] a, float[4, 4, 3] b) => (float[A, B, C] y, int64[1] length)
+<int64[1] ten = {10}, int64[1] five = {5}, int64[1] three = {3}, int64[1] two = {2}, int64[1] one = {1}>
+{
+    h = Conv <strides: ints = [5]> (x, a)
+    y = Conv <strides: ints = [2]> (h, b)
+    s = Shape <start: int = 2> (x)
+    s0 = Sub (s, ten)
+    s1 = Div (s0, five)
+    s2 = Add (s1, one)
+    s3 = Sub (s2, three)
+    s4 = Div (s3, two)
+    length = Add (s4, one)
+}"""
+
+
+@pytest.mark.parametrize("expression", [H, (H - 10) // 5 + 1, 2 * (H // 3) + H, ((H + 2) // 4 + 7) // 2])
+@pytest.mark.parametrize("least", [1, 3, 40])
+def test_the_bound_is_the_least_size(expression, least):
+    assert is_monotone(expression)
+    found = implied_bounds([Fact("at_least", expression, least, "law")]).get(H, 1)
+    assert expression.evaluate(H=found) >= least
+    assert found == 1 or expression.evaluate(H=found - 1) < least
+
+
+@pytest.mark.parametrize("expression", [H - H // 3, 5 - H, H * W, H % 4])
+def test_what_may_decrease_or_has_two_symbols_implies_nothing(expression):
+    assert implied_bounds([Fact("at_least", expression, 3, "law")]) == {}
+
+
+def test_only_facts_of_this_kind_count():
+    assert implied_bounds([Fact("undecided", H, 9, "law"), Fact("equal", H, 9, "law")]) == {}
+
+
+def test_a_length_computed_with_div_is_the_size_of_the_convolution():
+    result = infer(onnx.parser.parse_model(CHAIN))
+    size = result.shapes["y"][2]
+    assert result.values["length"] == (size,)
+    assert [size.evaluate(S=s) for s in (25, 105, 400)] == [((s - 10) // 5 + 1 - 3) // 2 + 1 for s in (25, 105, 400)]
+    assert [v.name for v in size.variables()] == ["S"]
+    assert size.variables()[0] is Var("S")
