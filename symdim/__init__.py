@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from symdim.leaves import leaf_count
     from symdim.parsing import check, parse, read_dim_param
     from symdim.prove import at_least, equal
+    from symdim.prover.simplification import simplify
     from symdim.shape import INFER, Shape, broadcast_shapes
-    from symdim.simplification import simplify
 
 __all__ = [
     "INFER",
@@ -98,7 +98,7 @@ _LAZY = {
     "equal": "prove",
     "at_least": "prove",
     "Facts": "facts",
-    "simplify": "simplification",
+    "simplify": "prover.simplification",
 }
 
 

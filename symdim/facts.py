@@ -5,21 +5,21 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from symdim.budget import Budget, OutOfBudget
 from symdim.evaluate import variables_of
 from symdim.expr import Expr
 from symdim.floordiv import mod
-from symdim.hypotheses import Hypothesis, normalised, problem_of
 from symdim.order import dim_order
 from symdim.polynomial import checked
+from symdim.prover.budget import Budget, OutOfBudget
+from symdim.prover.hypotheses import Hypothesis, normalised, problem_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from symdim.expr import Dim
-    from symdim.hypotheses import Relation
     from symdim.parsing import NameSpace
+    from symdim.prover.hypotheses import Relation
     from symdim.variable import Var
 
 _BUDGET = 2000
@@ -137,7 +137,7 @@ class Facts:
         ['n >= 5', 'n <= m', 'm == 3']
         """
         if not self._checked:
-            from symdim.search import Found, Search
+            from symdim.prover.search import Found, Search
 
             try:
                 problem = problem_of(self.hypotheses())

@@ -1,4 +1,4 @@
-"""Reading dimensions from text, in the dialects that ONNX models carry; the grammar is in `symdim.grammar`."""
+"""Reading dimensions from text, in the dialects that ONNX models carry; the grammar is in `symdim.parser.grammar`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Protocol
 
 from symdim.errors import ParseError
 from symdim.expr import Expr
-from symdim.grammar import Dialect, Reader
-from symdim.tokens import Lexicon, is_name, is_number, is_word, lexicon
+from symdim.parser.grammar import Dialect, Reader
+from symdim.parser.tokens import Lexicon, is_name, is_number, is_word, lexicon
 from symdim.variable import Var
 
 

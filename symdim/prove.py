@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from symdim.bounds import bounds_of
-from symdim.budget import Budget, OutOfBudget
-from symdim.elimination import solved
 from symdim.facts import Facts
 from symdim.floordiv import mod
-from symdim.hypotheses import INTERVALS, Contradiction, Hypothesis, Problem, normalised, problem_of
 from symdim.polynomial import add, checked, scale
-from symdim.search import decided
-from symdim.witness import witness
+from symdim.prover.budget import Budget, OutOfBudget
+from symdim.prover.elimination import solved
+from symdim.prover.hypotheses import INTERVALS, Contradiction, Hypothesis, Problem, normalised, problem_of
+from symdim.prover.search import decided
+from symdim.prover.witness import witness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from symdim.expr import Dim
-    from symdim.hypotheses import Relation
+    from symdim.prover.hypotheses import Relation
     from symdim.variable import Var
 
 BUDGET = 4000

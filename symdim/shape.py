@@ -11,9 +11,9 @@ from symdim.canonical import maximum, minimum, product
 from symdim.errors import BroadcastError, NegativeSize, NotDivisible, ParseError, ReshapeError, UnboundName
 from symdim.expr import Expr, as_dim
 from symdim.order import dim_order
+from symdim.parser.tokens import is_name, lexicon
 from symdim.parsing import parse, read_dim_param
 from symdim.text import quoted, to_text
-from symdim.tokens import is_name, lexicon
 from symdim.variable import Var
 
 Dim: TypeAlias = int | Expr

@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from symdim.budget import Budget, OutOfBudget
-from symdim.linear import System, refute
+from symdim.prover.budget import Budget, OutOfBudget
+from symdim.prover.linear import System, refute
 
 
 def small_system(random: Random) -> tuple[System, list[tuple[dict[int, int], int | None, int | None]], int]:

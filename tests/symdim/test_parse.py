@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import symdim.shape
 from symdim import ParseError, Scope, SymdimError, Var, ceildiv, check, maximum, minimum, parse
-from symdim.grammar import MAX_LENGTH
+from symdim.parser.grammar import MAX_LENGTH
 from symdim.parsing import read_dim_param
 from tests.symdim import strategies
 from tests.symdim.strategies import DIALECTS, VARIABLES

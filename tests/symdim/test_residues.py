@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from symdim import Expr, Var
-from symdim.axioms import atoms_of
-from symdim.residues import moduli
+from symdim.prover.axioms import atoms_of
+from symdim.prover.residues import moduli
 from symdim.testing import prove_text
 
 x, y = Var("x"), Var("y")

@@ -7,16 +7,16 @@ from itertools import product
 from symdim.errors import SymdimError
 from symdim.evaluate import postorder
 from symdim.expr import Expr, FloorDiv, Max
-from symdim.hypotheses import Hypothesis, Problem
 from symdim.monomial import terms_of
+from symdim.prover.hypotheses import Hypothesis, Problem
 from symdim.variable import Var
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from symdim.budget import Budget
     from symdim.expr import Dim
+    from symdim.prover.budget import Budget
 
     Assignment = dict[Var, int]
 

@@ -18,17 +18,17 @@ from math import gcd
 from symdim.bounds import bounds_of, quotient
 from symdim.evaluate import postorder
 from symdim.expr import Expr, FloorDiv
-from symdim.hypotheses import DEFINED, Contradiction, Hypothesis, Problem
 from symdim.monomial import powers_of, terms_of
 from symdim.order import order
 from symdim.polynomial import scale, subtract, sum_of
+from symdim.prover.hypotheses import DEFINED, Contradiction, Hypothesis, Problem
 from symdim.variable import Var
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.budget import Budget
     from symdim.expr import Dim
-    from symdim.hypotheses import Reasons
+    from symdim.prover.budget import Budget
+    from symdim.prover.hypotheses import Reasons
 
     Terms = dict[Expr, int]
 

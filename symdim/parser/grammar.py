@@ -5,9 +5,9 @@
     unary   = {"+" | "-"} power
     power   = primary [("**" | "^") unary]               2**3**2 = 2**(3**2), -N**2 = -(N**2), N^2 = N*N
     primary = number | name | quoted | call | "(" sum ")"
-    call    = function "(" sum {"," sum} ")"             a function of `symdim.functions`, in any case
+    call    = function "(" sum {"," sum} ")"             a function of `symdim.parser.functions`, in any case
 
-The lexemes are those of `symdim.tokens`. A function's name that no "(" follows is an ordinary name.
+The lexemes are those of `symdim.parser.tokens`. A function's name that no "(" follows is an ordinary name.
 
 Within floor(), ceil(), trunc() and round() "/" is exact. Elsewhere it rounds down (RFC 7661; sizes are not
 negative) unless the dialect says otherwise. A constant fraction there, such as 1/2, betrays a producer whose
@@ -25,8 +25,8 @@ from typing import Any, Literal, NoReturn, TypeAlias
 
 from symdim.errors import ParseError, SymdimError
 from symdim.expr import Expr
-from symdim.functions import FUNCTIONS, Function
-from symdim.rational import (
+from symdim.parser.functions import FUNCTIONS, Function
+from symdim.parser.rational import (
     MAX_BITS,
     Rational,
     Value,
@@ -38,7 +38,7 @@ from symdim.rational import (
     sum_of,
     trunc,
 )
-from symdim.tokens import Lexicon, is_name, is_number, unquote
+from symdim.parser.tokens import Lexicon, is_name, is_number, unquote
 
 MAX_LENGTH = 1 << 20
 MAX_WORK = 1 << 22

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from symdim.axioms import Constraint, atoms_of, axioms, constraints_of, contradiction, nonlinear, products
-from symdim.budget import Budget, OutOfBudget
-from symdim.cases import arithmetic, structural
-from symdim.elimination import solved
-from symdim.hypotheses import Contradiction, Hypothesis, Problem
 from symdim.polynomial import add, scale
+from symdim.prover.axioms import Constraint, atoms_of, axioms, constraints_of, contradiction, nonlinear, products
+from symdim.prover.budget import Budget, OutOfBudget
+from symdim.prover.cases import arithmetic, structural
+from symdim.prover.elimination import solved
+from symdim.prover.hypotheses import Contradiction, Hypothesis, Problem
+from symdim.prover.witness import satisfies, translated, witness
 from symdim.variable import Var
-from symdim.witness import satisfies, translated, witness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from symdim.expr import Expr
-    from symdim.hypotheses import Reasons
-    from symdim.witness import Assignment
+    from symdim.prover.hypotheses import Reasons
+    from symdim.prover.witness import Assignment
 
 _DEPTH = 7  # nested case distinctions
 _CASES = 512  # cases in all along one branch

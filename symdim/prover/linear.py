@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.budget import Budget
+from symdim.prover.budget import Budget
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from symdim.errors import SymdimError
 from symdim.expr import Expr
-from symdim.rational import (
+from symdim.parser.rational import (
     Value,
     absolute,
     ceil,

@@ -17,16 +17,16 @@ from typing import NamedTuple
 from symdim.bounds import bounds_of, linear_bounds
 from symdim.evaluate import postorder
 from symdim.expr import Expr, FloorDiv, Max, Mul
-from symdim.linear import System, refute
 from symdim.monomial import powers_of, terms_of
 from symdim.order import order
 from symdim.polynomial import add, multiply, subtract
+from symdim.prover.linear import System, refute
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.budget import Budget
     from symdim.expr import Dim
-    from symdim.hypotheses import Hypothesis, Reasons
+    from symdim.prover.budget import Budget
+    from symdim.prover.hypotheses import Hypothesis, Reasons
 
 DIVISION = "d*(n//d) <= n <= d*(n//d) + d - 1 for d >= 1"
 MAXIMUM = "max(a, b) >= a"

@@ -17,7 +17,7 @@ from symdim.evaluate import variables_of
 from symdim.expr import Expr, Mul
 from symdim.monomial import exact_quotient, powers_of, terms_of, unit_of
 from symdim.polynomial import add, subtract, sum_of
-from symdim.rewriting import replaced
+from symdim.prover.rewriting import replaced
 from symdim.variable import Scope, Var, make_variable
 
 TYPE_CHECKING = False

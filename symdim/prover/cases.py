@@ -13,17 +13,17 @@ from __future__ import annotations
 from itertools import permutations
 from math import gcd
 
-from symdim.axioms import atoms_of, divisor_is_positive
 from symdim.bounds import bounds_of, quotient
 from symdim.evaluate import postorder
 from symdim.expr import Expr, FloorDiv, Max, Mul
 from symdim.floordiv import floordiv
-from symdim.hypotheses import Contradiction, Hypothesis, Problem
 from symdim.longdivision import long_division
 from symdim.monomial import powers_of, terms_of
 from symdim.order import order
 from symdim.polynomial import add, multiply, subtract, sum_of
-from symdim.residues import moduli, moduli_of_equations
+from symdim.prover.axioms import atoms_of, divisor_is_positive
+from symdim.prover.hypotheses import Contradiction, Hypothesis, Problem
+from symdim.prover.residues import moduli, moduli_of_equations
 from symdim.variable import Var
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from symdim.expr import Dim
-    from symdim.hypotheses import Reasons
+    from symdim.prover.hypotheses import Reasons
 
 MAXIMUM = "max(a, b) is one of its arguments"
 RESIDUE = "every integer is m*k + r for one r in 0..m-1"

@@ -11,18 +11,18 @@ Each replacement is proved first, so the result equals the dimension for all val
 from __future__ import annotations
 
 from symdim import prove
-from symdim.budget import Budget, OutOfBudget
-from symdim.elimination import solved
 from symdim.evaluate import postorder
 from symdim.expr import Expr, FloorDiv, Max
 from symdim.extremum import maximum
 from symdim.facts import Facts
-from symdim.hypotheses import Contradiction, problem_of
 from symdim.monomial import divides, exact_quotient, powers_of, terms_of
 from symdim.order import order
 from symdim.polynomial import add, multiply, product, subtract, sum_of
-from symdim.rewriting import replaced
-from symdim.witness import valued
+from symdim.prover.budget import Budget, OutOfBudget
+from symdim.prover.elimination import solved
+from symdim.prover.hypotheses import Contradiction, problem_of
+from symdim.prover.rewriting import replaced
+from symdim.prover.witness import valued
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,0 +1,7 @@
+"""The layers behind `symdim.prove`, cheapest first.
+
+`hypotheses` turns facts into a problem; `residues` and `linear` decide what gcds and rational arithmetic decide;
+`cases` splits on max, floor divisions and remainders; `axioms` adds what products and quotients imply; `elimination`
+solves for variables; `witness` looks for a counterexample; `search` runs them in turn under a `budget`.
+`simplification` is `simplify(expr, facts)`.
+"""
