@@ -22,6 +22,8 @@ from symdim.tree import args_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from symdim.expr import Dim, Expr
 
 __all__ = [
@@ -56,11 +58,15 @@ def clear_memo() -> None:
     _evaluate.clear_memo()
 
 
+_printer: Callable[[Dim], str] | None = None
+
+
 def to_text(dim: Dim) -> str:
     """The printed form; text.py is read when something is printed first."""
-    from symdim import text
-
-    return text.to_text(dim)
+    global _printer
+    if _printer is None:
+        from symdim.text import to_text as _printer
+    return _printer(dim)
 
 
 def reduced(node: Expr) -> tuple[object, ...]:

@@ -1,8 +1,8 @@
 """How a polynomial reads: the remainders, minima and products in it.
 
-A `Pattern` is a part `coefficient * unit * core` of a sum whose core is `n % d`, `min(...)` or `(n + 1)//2`:
+A `Pattern` is a part `coefficient * unit * core` of a sum whose core is `n % d` or `min(...)`:
 
-    n % d == n - d*(n//d)      min(a, b, ...) == t - max(t - a, t - b, ...) for any t      (n + 1)//2 == n - n//2
+    n % d == n - d*(n//d)      min(a, b, ...) == t - max(t - a, t - b, ...) for any t
 
 It is looked for at each division and maximum of the sum, the outermost first, and found when all its terms occur in the
 sum with at least these coefficients, so that taking it out never adds a term.
@@ -20,6 +20,7 @@ from symdim.order import leading, order
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import TypeGuard
 
     from symdim.expr import Dim, Expr, Interval
 
@@ -78,8 +79,6 @@ class Pattern:
         ranges = [bounds.linear_bounds(*operand) for operand in self.operands]
         if self.kind is Min:
             return bounds.scaled(bounds.greatest([bounds.scaled(r, -1) for r in ranges]), -1)
-        if self.kind is FloorDiv:
-            return bounds.quotient(*ranges)
         (n_lo, n_hi), (d_lo, d_hi) = ranges
         if d_lo is None or d_lo < 1:
             return None, None
@@ -96,8 +95,6 @@ def _remainders(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms) -> I
     d replaced by d/e, where e divides d and floor(n/e) occurs in the sum.
     """
     numerator, divisor = atom.parts
-    if isinstance(divisor, int) and divisor > 2 and gcd(coefficient, divisor) == 1:
-        return
     n_terms, n_const = terms_of(numerator)
     d_terms, d_const = terms_of(divisor)
     outer = exact_quotient(unit, atom)
@@ -151,15 +148,11 @@ def _nested_remainders(atom: FloorDiv, coefficient: int, outer: Expr | None, ter
         if inner_terms != n_terms:
             continue
         shift, apart = divmod(n_const - inner_const, e)
-        if apart == 0:
-            operand: Terms = {inner: 1}
-        elif e == 2:
-            operand = {**n_terms, inner: -1}  # floor((n + 1)/2) as it is held
-        else:
+        if apart:
             continue
         modulus = divisor // e
-        core = {**operand, atom: -modulus}
-        yield Pattern(Mod, [(operand, shift), ({}, modulus)], -coefficient // modulus, outer, core, shift)
+        core: Terms = {inner: 1, atom: -modulus}
+        yield Pattern(Mod, [({inner: 1}, shift), ({}, modulus)], -coefficient // modulus, outer, core, shift)
 
 
 def _minimum(unit: Expr, coefficient: int, atom: Max) -> Pattern:
@@ -187,14 +180,34 @@ def _candidates(unit: Expr, terms: Terms, const: int) -> list[Pattern]:
     for atom in powers_of(unit) if coefficient else ():
         if type(atom) is Max:
             found.append(_minimum(unit, coefficient, atom))
-        elif type(atom) is FloorDiv and atom.terms is None:
+        elif _may_remain(atom, coefficient):
             found += _remainders(unit, coefficient, atom, terms)
     found = [p for p in found if p.within(terms) and (p.unit or p.const == const or not p.rigid())]
     return sorted(found, key=lambda p: (p.left_of(terms), abs(p.operands[0][1]), p.coefficient < 0))
 
 
+def _may_remain(atom: Expr, coefficient: int) -> TypeGuard[FloorDiv]:
+    """Whether a multiple of a remainder may hold `coefficient*atom`: `n % d` and `(n//e) % (d//e)` with e < d do."""
+    if type(atom) is not FloorDiv or atom.terms is not None:
+        return False
+    divisor = atom.parts[1]
+    return type(divisor) is not int or gcd(coefficient, divisor) > 1
+
+
+def _promising(unit: Expr, coefficient: int) -> bool:
+    """Whether a pattern may be found at the term `coefficient*unit`."""
+    if type(unit) is Mul:
+        return any(type(a) is Max or _may_remain(a, coefficient) for a in powers_of(unit))
+    return type(unit) is Max or _may_remain(unit, coefficient)
+
+
 def _compound(terms: Terms, size: int = 0) -> list[Expr]:
-    """Units with a division or maximum that can give a pattern of `size` terms, outermost first."""
+    """Units with a division or maximum that can give a pattern of `size` terms, outermost first; none if none can."""
+    for unit, coefficient in terms.items():
+        if unit.height and _promising(unit, coefficient):
+            break
+    else:
+        return []
     units = [u for u in terms if u.height and any(_size(a) >= size for a in powers_of(u))]
     return sorted(units, key=lambda u: (-u.height, order(u))) if len(units) > 1 else units
 
@@ -237,8 +250,9 @@ def patterns(terms: Terms, const: int) -> tuple[list[Pattern], Terms, int]:
 def disjoint(terms: Terms, const: int) -> tuple[list[Pattern], Terms, int]:
     """The same for a sum that is no pattern as a whole."""
     taken: list[Pattern] = []
-    rest = dict(terms)
-    for unit in _compound(terms):
+    units = _compound(terms)
+    rest = dict(terms) if units else terms
+    for unit in units:
         for pattern in _candidates(unit, rest, const)[:1]:
             accumulate(rest, pattern.terms, -1)
             const -= pattern.const

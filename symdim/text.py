@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Piece: TypeAlias = "str | tuple[Dim, int]"
 
 _TERM, _OPERAND, _FACTOR, _BASE = 1, 2, 3, 4  # what a node stands for in its surroundings; _BASE: of a power
+_SHALLOW = 4  # nodes of this height print at once
 
 
 def to_text(dim: Dim) -> str:
@@ -39,15 +40,16 @@ def to_text(dim: Dim) -> str:
         return str(dim)
     if isinstance(dim, Var):
         return dim.name
+    if dim.height <= _SHALLOW:
+        return "".join(_pieces(dim, 0))  # type: ignore[arg-type]
     out: list[str] = []
     stack = _pieces(dim, 0)[::-1]
     while stack:
         piece = stack.pop()
-        if isinstance(piece, str):
+        if type(piece) is str:
             out.append(piece)
         else:
-            node, place = piece
-            stack += _pieces(node, place)[::-1]
+            stack += _pieces(*piece)[::-1]
     return "".join(out)
 
 
@@ -65,62 +67,61 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _pieces(node: Dim, place: int) -> list[Piece]:
+def _piece(dim: Dim, place: int) -> Piece:
+    """Text, or a node with its place, still to print: what nests deeper than _SHALLOW is left to the caller's stack."""
+    if type(dim) is Var:
+        return quoted(dim.name)
+    if isinstance(dim, int):
+        return f"({dim})" if dim < 0 and place >= _OPERAND else str(dim)
+    return (dim, place) if dim.height > _SHALLOW else "".join(_pieces(dim, place))  # type: ignore[arg-type]
+
+
+def _pieces(node: Expr, place: int) -> list[Piece]:
     """The text of a node as strings and nodes still to print, in parentheses where its surroundings need them."""
     pieces: list[Piece]
-    if isinstance(node, Var):
-        return [quoted(node.name)]
-    if isinstance(node, Const):
-        node = node.value
-    if isinstance(node, int):
-        return [f"({node})" if node < 0 and place >= _OPERAND else str(node)]
-    if isinstance(node, (Max, Min)):
-        pieces = ["max(" if isinstance(node, Max) else "min("]
-        for arg in operands_of(node):
-            pieces += [(arg, 0), ", "]
-        pieces[-1] = ")"
-        return pieces
-    if isinstance(node, Mul):
+    kind = type(node)
+    if kind is Add:
+        pieces = _sum(summands_of(node))
+        free = place == 0
+    elif kind is Mul:
         coefficient, powers = factors_of(node)
         pieces = _product(coefficient, powers)
         is_power = coefficient == 1 == len(powers)
         free = place <= _TERM or (place == _OPERAND and coefficient > 0) or (place == _FACTOR and is_power)
-    elif isinstance(node, Add):
-        pieces = _sum(summands_of(node))
-        free = place == 0
+    elif kind is Max or kind is Min:
+        pieces = ["max(" if kind is Max else "min("]
+        for arg in operands_of(node):
+            pieces += [_piece(arg, 0), ", "]
+        pieces[-1] = ")"
+        return pieces
+    elif kind is Const:
+        return [_piece(node.const, place)]
     else:
         left, right = operands_of(node)
-        pieces = [(left, _OPERAND), "//" if isinstance(node, FloorDiv) else " % ", (right, _FACTOR)]
+        pieces = [_piece(left, _OPERAND), "//" if kind is FloorDiv else " % ", _piece(right, _FACTOR)]
         free = place <= _TERM
     return pieces if free else ["(", *pieces, ")"]
 
 
 def _sum(summands: list[Product]) -> list[Piece]:
-    pieces: list[Piece] = []
-    for coefficient, powers in summands:
-        leading_minus = not pieces and coefficient < 0
-        if leading_minus:
-            pieces.append("-")
-        elif pieces:
-            pieces.append(" + " if coefficient > 0 else " - ")
-        pieces += _product(abs(coefficient), powers, leading_minus)
+    coefficient, powers = summands[0]
+    pieces: list[Piece] = ["-"] if coefficient < 0 else []
+    pieces += _product(abs(coefficient), powers, negated=coefficient < 0)
+    for coefficient, powers in summands[1:]:
+        pieces.append(" + " if coefficient > 0 else " - ")
+        pieces += _product(abs(coefficient), powers)
     return pieces
 
 
-def _product(coefficient: int, powers: list[tuple[Expr, int]], negated: bool = False) -> list[Piece]:
+def _product(coefficient: int, powers: list[tuple[Expr, int]], *, negated: bool = False) -> list[Piece]:
     if not powers:
         return [str(coefficient)]
-    pieces: list[Piece] = []
-    if coefficient == -1:
-        pieces.append("-")
-    elif coefficient != 1:
-        pieces += [str(coefficient), "*"]
-    alone = len(powers) == 1 and coefficient == 1 and not negated
+    pieces: list[Piece] = [] if coefficient == 1 else ["-" if coefficient == -1 else f"{coefficient}*"]
+    place = _TERM if len(powers) == 1 and not pieces and not negated else _FACTOR
     for base, exponent in powers:
         if exponent == 1:
-            pieces.append(quoted(base.name) if isinstance(base, Var) else (base, _TERM if alone else _FACTOR))
+            pieces += (_piece(base, place), "*")
         else:
-            pieces += [(base, _BASE), f"**{exponent}"]
-        pieces.append("*")
-    pieces.pop()
+            pieces += (_piece(base, _BASE), f"**{exponent}", "*")
+    del pieces[-1]
     return pieces

@@ -71,10 +71,10 @@ def _factors(pattern: Pattern) -> list[tuple[Expr, int]]:
 
 def _atoms(unit: Expr | None) -> list[tuple[Expr, int]]:
     """Sums of several terms first, the longest before the others: multiplied in this order they stay factored."""
+    if type(unit) is not Mul:
+        return [] if unit is None else [(unit, 1)]
     powers = powers_of(unit).items()
-    if len(powers) <= 1:
-        return list(powers)
-    return sorted(powers, key=lambda p: (-len(p[0].terms or ()), dim_order(p[0])))
+    return list(powers) if len(powers) == 1 else sorted(powers, key=lambda p: (-len(p[0].terms or ()), dim_order(p[0])))
 
 
 def summands_of(node: Expr) -> list[Product]:
