@@ -65,7 +65,9 @@ def to_text(dim: Dim) -> str:
     """The printed form; text.py is read when something is printed first."""
     global _printer
     if _printer is None:
-        from symdim.text import to_text as _printer
+        from symdim import text
+
+        _printer = text.to_text
     return _printer(dim)
 
 
