@@ -13,6 +13,7 @@ from .parameters import NOT_GIVEN, TENSORS, Parameter, argument, is_small, param
 from .schema import Schema, fixed_dtype
 from .tensor import MAX_DATA, Optional, Sequence, SymTensor, Value
 from .values import convert
+from .verification import check_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -120,6 +121,7 @@ class Operator:
         for name in schema.required:
             if name not in attributes:
                 raise OpUsageError(f"required attribute {name} is missing")
+        check_attributes(schema, attributes)
 
     @staticmethod
     def _value(result: Any, dtype: int | None) -> Value:
@@ -173,6 +175,7 @@ class Operator:
     ) -> tuple[Value, ...]:
         """What the schema says of the results even of a node whose rule failed."""
         try:
+            self.check_arity(inputs, attributes)
             dtypes = self._dtypes(inputs, attributes, output_count)
         except ValueError:
             dtypes = [None] * output_count

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .errors import OnnxInferError
 from .scope import UndefinedInput
 from .trace import Fact, Trace
+from .verification import misuse
 
 if TYPE_CHECKING:
     from symdim import Var
@@ -40,8 +41,9 @@ def apply(operator: Operator, attributes: Any, values: tuple[Value | None, ...],
             error = ("defect", f"{type(e).__name__}: {e}")
         if error is not None:
             return Outcome(operator.unknowns(values, attributes, output_count), False, error[1], error=error)
-    if note is None and not trace.facts and not trace.fresh:
+    wrong = misuse(operator.schema, values, attributes, results)
+    if note is None and wrong is None and not trace.facts and not trace.fresh:
         return Outcome(results)
     if note is None and trace.notes:
         note = trace.notes[0]
-    return Outcome(results, False, note, tuple(trace.facts), tuple(trace.fresh))
+    return Outcome(results, False, note, tuple(trace.facts), tuple(trace.fresh), wrong and ("error", wrong))

@@ -26,7 +26,7 @@ import numpy as np
 
 from . import dtype as dt
 from .comparison import decided
-from .errors import ShapeInferenceError, Unknown
+from .errors import ShapeInferenceError, Unknown, require
 from .schema import SPECIAL
 from .tensor import MAX_DATA, MAX_FLOATS, SymTensor
 
@@ -93,6 +93,7 @@ def parameters(function: Callable[..., Any], schema: Schema) -> tuple[Parameter,
 def _vector(tensor: Value, name: str) -> tuple[Any, ...] | Unknown:
     """The elements of an input, unknown ones as None where at least their number is known."""
     if isinstance(tensor, SymTensor):
+        require(tensor.shape is None or len(tensor.shape) <= 1, f"{name} is no vector", tensor)
         if tensor.data is not None:
             return tensor.data if tensor.dtype != dt.BOOL else tuple(map(decided, tensor.data))
         if tensor.shape is not None and len(tensor.shape) <= 1:

@@ -44,6 +44,10 @@ class Schema(NamedTuple):
     has_body: bool = False
     known: bool = True
     """Whether onnx has this schema; otherwise it was read off the rule, and output types are the rule's matter."""
+    attributes: dict[str, int] = {}  # noqa: RUF012  (never changed)
+    """Every attribute with the number of its kind (`AttributeProto.AttributeType`)."""
+    min_output: int = 0
+    max_output: int = 2**31 - 1
 
     @property
     def title(self) -> str:
@@ -94,6 +98,10 @@ def read_schema(schema: onnx.defs.OpSchema) -> Schema:
         schema.min_input,
         schema.max_input,
         schema.has_function or schema.has_context_dependent_function,
+        True,
+        {name: a.type.value for name, a in attributes.items()},
+        schema.min_output,
+        schema.max_output,
     )
 
 

@@ -1,0 +1,101 @@
+"""What a node owes its operator's schema: the kinds of its attributes and the types of its operands.
+
+The number of its operands is checked with the binding (`binding.py`), laws of sizes by the rules.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onnx import AttributeProto
+
+from . import dtype as dt
+from .errors import OpUsageError
+from .tensor import Optional, Sequence, Sparse, SymTensor, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .schema import Schema
+
+_CLASSES: dict[int, tuple[str, tuple[type, ...]]] = {
+    AttributeProto.INT: ("an integer", (int,)),
+    AttributeProto.FLOAT: ("a float", (float, int)),
+    AttributeProto.STRING: ("a string", (str,)),
+    AttributeProto.TENSOR: ("a tensor", (SymTensor,)),
+    AttributeProto.INTS: ("a list of integers", (int,)),
+    AttributeProto.FLOATS: ("a list of floats", (float, int)),
+    AttributeProto.STRINGS: ("a list of strings", (str,)),
+}
+"""Kind of attribute -> its name and the classes of its value, or of each element of a list."""
+
+_TENSOR_TEXTS = {number: f"tensor({word})" for word, number in dt.FROM_SCHEMA.items()}
+
+
+def check_attributes(schema: Schema, attributes: Mapping[str, Any]) -> None:
+    """Raise `OpUsageError` for an attribute whose value is of another kind than the schema says.
+
+    An integer in place of a float is told by `misuse`: its value is clear.
+    """
+    for name, value in attributes.items():
+        kind = schema.attributes.get(name)
+        if kind is None or kind not in _CLASSES:
+            continue
+        word, classes = _CLASSES[kind]
+        is_list = kind >= AttributeProto.FLOATS
+        right = isinstance(value, tuple) == is_list and all(isinstance(x, classes) for x in (value if is_list else (value,)))
+        if not right:
+            raise OpUsageError(f"attribute {name} is not {word}: {value}")
+
+
+def misuse(
+    schema: Schema, inputs: tuple[Value | None, ...], attributes: Mapping[str, Any], outputs: tuple[Value, ...]
+) -> str | None:
+    """Why the schema does not admit a node of which the sizes can be told all the same, or None.
+
+    An attribute or outputs that the operator does not have, an element type that it does not admit, two types where
+    one type variable demands one.
+    """
+    if not schema.known:
+        return None
+    for name, value in attributes.items():
+        if name not in schema.attributes:
+            return f"the operator has no attribute {name}"
+        if type(value) is int and schema.attributes[name] == AttributeProto.FLOAT:
+            return f"attribute {name} is an integer and not a float: {value}"
+    if not schema.min_output <= len(outputs) <= schema.max_output:
+        return f"{len(outputs)} outputs where {schema.min_output} to {schema.max_output} are allowed"
+    return _wrong_type(schema, inputs, outputs)
+
+
+def _wrong_type(schema: Schema, inputs: tuple[Value | None, ...], outputs: tuple[Value, ...]) -> str | None:
+    bound: dict[str, str] = {}
+    for formals, values in ((schema.inputs, inputs), (schema.outputs, outputs)):
+        last = len(formals) - 1
+        for i, value in enumerate(values):
+            text = type_text(value)
+            formal = formals[min(i, last)]
+            if text is None or not formal.type_str:
+                continue
+            if text not in schema.constraints.get(formal.type_str, (formal.type_str,)):
+                return f"{formal.name} has element type {text}, which the operator does not admit"
+            if bound.setdefault(formal.type_str, text) != text:
+                return f"element types of {formal.type_str} differ: {formal.name} has {text} != {bound[formal.type_str]}"
+    return None
+
+
+def type_text(value: Value | None) -> str | None:
+    """The type as operator schemas spell it, `seq(tensor(float))`; None where it is not known, and of maps.
+
+    >>> type_text(SymTensor(1, (2,))), type_text(Sequence(SymTensor(7))), type_text(SymTensor(None))
+    ('tensor(float)', 'seq(tensor(int64))', None)
+    """
+    if isinstance(value, SymTensor):
+        return _TENSOR_TEXTS.get(value.dtype or 0)
+    if isinstance(value, Sparse):
+        inner = _TENSOR_TEXTS.get(value.dtype or 0)
+        return inner and f"sparse_{inner}"
+    if isinstance(value, (Sequence, Optional)):
+        inner = type_text(value.elem)
+        return inner and f"{'seq' if isinstance(value, Sequence) else 'optional'}({inner})"
+    return None

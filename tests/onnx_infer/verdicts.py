@@ -1,0 +1,98 @@
+"""What onnx and onnxruntime say of one-node models, asked in a process of its own: both crash on some malformed nodes.
+
+As a program it reads questions from stdin and writes answers to stdout.
+"""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+CRASH = "crash"
+
+
+class Question(NamedTuple):
+    """`who` is `onnx` or `onnxruntime`; the model's bytes, and the serialised types and constants of its node's inputs."""
+
+    who: str
+    model: bytes
+    types: dict[str, bytes]
+    data: dict[str, bytes]
+
+
+def answers(questions: Sequence[Question]) -> Iterator[str | None]:
+    """For each question None where the node is accepted, else the reason for which it is not; `crash` where none came."""
+    at = 0
+    while at < len(questions):
+        # the program: without the package's __init__ of the tests, and without what this process has imported
+        asked = subprocess.run(
+            [sys.executable, __file__], input=pickle.dumps(questions[at:]), capture_output=True, check=False
+        )
+        lines = asked.stdout.splitlines()
+        for line in lines:
+            text = line.decode()
+            yield None if text == "ok" else text
+        at += len(lines)
+        if at < len(questions):
+            yield CRASH
+            at += 1
+
+
+def by_onnx(question: Question) -> None:
+    """Strict inference of the node by onnx, which also checks it against its schema."""
+    import onnx
+
+    model = onnx.ModelProto.FromString(question.model)
+    node = model.graph.node[0]
+    version = next(o.version for o in model.opset_import if o.domain == node.domain)
+    onnx.shape_inference.infer_node_outputs(
+        onnx.defs.get_schema(node.op_type, version, node.domain),
+        node,
+        {name: onnx.TypeProto.FromString(x) for name, x in question.types.items()},
+        {name: onnx.TensorProto.FromString(x) for name, x in question.data.items()},
+    )
+
+
+def by_onnxruntime(question: Question) -> None:
+    """A run of the model by onnxruntime, on ones."""
+    import numpy as np
+    import onnx
+    import onnxruntime as ort
+
+    model = onnx.ModelProto.FromString(question.model)
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = ort.InferenceSession(question.model, options, providers=["CPUExecutionProvider"])
+    feeds: dict[str, Any] = {}
+    for info in model.graph.input:
+        tensor = info.type.tensor_type
+        if not info.type.HasField("tensor_type") or not tensor.HasField("shape"):
+            raise NotImplementedError("inputs that are no tensors of known shape")
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+        feeds[info.name] = np.ones([d.dim_value for d in tensor.shape.dim], dtype)
+    session.run(None, feeds)
+
+
+def main() -> None:
+    """Answer what is asked on stdin, each answer on a line as soon as it is there."""
+    ask = {"onnx": by_onnx, "onnxruntime": by_onnxruntime}
+    for question in pickle.load(sys.stdin.buffer):
+        try:
+            ask[question.who](question)
+            text = "ok"
+        except Exception as error:  # the answer is the error, of whatever kind
+            text = " ".join(f"{type(error).__name__}: {error}".split())
+        print(text, flush=True)
+
+
+if __name__ == "__main__":
+    # the classes of this file as they are named where the questions were pickled
+    sys.modules["tests.onnx_infer.verdicts"] = sys.modules["__main__"]
+    main()
