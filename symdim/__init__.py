@@ -28,33 +28,55 @@ from symdim.errors import (
     NegativeSize,
     NotDivisible,
     ParseError,
+    RankError,
     ReshapeError,
+    SizeOverflow,
     SymdimError,
     UnboundName,
+    UnsupportedDynamicShape,
 )
 from symdim.expr import Add, Const, Expr, FloorDiv, Max, Min, Mod, Mul, clear_caches
 from symdim.variable import Scope, Var
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from symdim.bindings import Bindings
     from symdim.compile import compile_shape
     from symdim.facts import Facts
+    from symdim.guarantee import (
+        Guarantee,
+        as_exact,
+        bound_expr,
+        bound_shape,
+        exact_shape,
+        guarantee_of,
+        require_exact,
+        require_exact_shape,
+        require_rank,
+    )
     from symdim.leaves import leaf_count
+    from symdim.origin import Computed, Declared, InputDim, ValueOf
     from symdim.parsing import check, parse, read_dim_param
     from symdim.prove import at_least, equal
     from symdim.prover.simplification import simplify
-    from symdim.shape import INFER, Shape, broadcast_shapes
+    from symdim.shape import INFER, Shape, broadcast_shapes, is_infer
 
 __all__ = [
     "INFER",
     "Add",
+    "Axes",
+    "Bindings",
     "BoundsError",
     "BroadcastError",
+    "Computed",
     "Const",
+    "Declared",
     "DivisionByZero",
     "Expr",
     "Facts",
     "FloorDiv",
+    "Guarantee",
+    "InputDim",
     "Max",
     "Min",
     "Mod",
@@ -62,19 +84,31 @@ __all__ = [
     "NegativeSize",
     "NotDivisible",
     "ParseError",
+    "RankError",
     "ReshapeError",
+    "Row",
+    "RowVar",
     "Scope",
     "Shape",
+    "SizeOverflow",
     "SymdimError",
     "UnboundName",
+    "UnsupportedDynamicShape",
+    "ValueOf",
     "Var",
+    "as_exact",
     "at_least",
+    "bound_expr",
+    "bound_shape",
     "broadcast_shapes",
     "ceildiv",
     "check",
     "clear_caches",
     "compile_shape",
     "equal",
+    "exact_shape",
+    "guarantee_of",
+    "is_infer",
     "leaf_count",
     "maximum",
     "minimum",
@@ -82,6 +116,9 @@ __all__ = [
     "product",
     "quotient_by_positive",
     "read_dim_param",
+    "require_exact",
+    "require_exact_shape",
+    "require_rank",
     "simplify",
     "total",
 ]
@@ -92,12 +129,31 @@ _LAZY = {
     "Shape": "shape",
     "INFER": "shape",
     "broadcast_shapes": "shape",
+    "is_infer": "shape",
+    "Bindings": "bindings",
+    "Guarantee": "guarantee",
+    "as_exact": "guarantee",
+    "bound_expr": "guarantee",
+    "bound_shape": "guarantee",
+    "exact_shape": "guarantee",
+    "guarantee_of": "guarantee",
+    "require_exact": "guarantee",
+    "require_exact_shape": "guarantee",
+    "require_rank": "guarantee",
+    "Computed": "origin",
+    "Declared": "origin",
+    "InputDim": "origin",
+    "ValueOf": "origin",
     "read_dim_param": "parsing",
     "compile_shape": "compile",
     "leaf_count": "leaves",
     "equal": "prove",
     "at_least": "prove",
     "Facts": "facts",
+    "Row": "rows",
+    "RowVar": "rows",
+    "Axes": "rows",
+    "Store": "store",
     "simplify": "prover.simplification",
 }
 

@@ -1,0 +1,169 @@
+"""The kinds of facts, as pure data. What each one entails is in the module named beside it.
+
+    SizeEqual    a == b                                        sizes.py
+    SizeRefines  operand is 1 or equal to result               refinement.py
+    SizeJoin     result is the NumPy broadcast of operands     broadcast.py
+    Bounds       lo <= dim <= hi                               sizes.py
+    Divisible    dim % by == 0                                 sizes.py
+    RowEqual     two rows have the same axes                   rows.py
+    RowsEqual    rows one after the other have these axes      rows.py
+    RowRefines   SizeRefines axis by axis, with missing axes   refinement.py
+    RowJoin      SizeJoin axis by axis, with missing axes      broadcast.py
+    RankEdge     rank(high) >= rank(low) + by                  ranks.py
+
+A fact that follows from another one has it among its `parents`; a stated one has none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from symdim.expr import Dim
+    from symdim.rows import Row, RowVar
+
+
+class Origin(NamedTuple):
+    """Where a fact comes from: the node, its operand, the axis (from the left, or from the right when negative)."""
+
+    node: str = ""
+    operand: str = ""
+    axis: int | None = None
+    text: str = ""
+
+    def __str__(self) -> str:
+        parts = [self.node, self.operand, "" if self.axis is None else f"axis {self.axis}", self.text]
+        return ", ".join(part for part in parts if part)
+
+
+NOWHERE = Origin()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Fact:
+    """A condition with its origin; `law` names the error when it is violated (errors.py)."""
+
+    origin: Origin
+    parents: tuple[Fact, ...]
+    law: str
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SizeEqual(Fact):
+    """a == b; for the law "window" `kernel` is the size of the window's kernel."""
+
+    a: Dim
+    b: Dim
+    kernel: Dim | None = None
+
+    def __str__(self) -> str:
+        return f"{self.a} == {self.b}"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SizeRefines(Fact):
+    """The operand is 1 or equal to the result."""
+
+    result: Dim
+    operand: Dim
+
+    def __str__(self) -> str:
+        return f"{self.operand} in (1, {self.result})"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SizeJoin(Fact):
+    """The result is the size to which the operands broadcast: the one that is not 1, or 1."""
+
+    result: Dim
+    operands: tuple[Dim, ...]
+
+    def __str__(self) -> str:
+        return f"{self.result} == broadcast({', '.join(map(str, self.operands))})"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Bounds(Fact):
+    """lo <= dim <= hi; None: no bound."""
+
+    dim: Dim
+    lo: int | None
+    hi: int | None
+
+    def __str__(self) -> str:
+        if self.hi is None:
+            return f"{self.dim} >= {self.lo}"
+        return f"{self.dim} <= {self.hi}" if self.lo is None else f"{self.lo} <= {self.dim} <= {self.hi}"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Divisible(Fact):
+    """dim % by == 0."""
+
+    dim: Dim
+    by: Dim
+
+    def __str__(self) -> str:
+        return f"({self.dim}) % {self.by} == 0"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RowEqual(Fact):
+    """The rows have the same axes; where the gaps of closed rows are does not matter."""
+
+    a: Row
+    b: Row
+
+    def __str__(self) -> str:
+        return f"{self.a} == {self.b}"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RowsEqual(Fact):
+    """The rows, one after the other, have these axes."""
+
+    rows: tuple[Row, ...]
+    dims: tuple[Dim, ...]
+
+    def __str__(self) -> str:
+        return f"{' ++ '.join(map(str, self.rows))} == [{', '.join(map(str, self.dims))}]"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RowRefines(Fact):
+    """The result has all axes of the operand, which may be 1; axes that the operand lacks are missing at its gap.
+
+    With `leftmost` they are missing at the left end wherever the row variable is, as NumPy broadcasts.
+    """
+
+    result: Row
+    operand: Row
+    leftmost: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.operand} broadcasts to {self.result}"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RowJoin(Fact):
+    """The result is the row to which the operands broadcast by NumPy's rule."""
+
+    result: Row
+    operands: tuple[Row, ...]
+
+    def __str__(self) -> str:
+        return f"{self.result} == broadcast({', '.join(map(str, self.operands))})"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RankEdge(Fact):
+    """rank(high) >= rank(low) + by, where None is a row without axes."""
+
+    high: RowVar | None
+    low: RowVar | None
+    by: int
+
+    def __str__(self) -> str:
+        high, low = ("0" if v is None else f"rank({v.name})" for v in (self.high, self.low))
+        return f"{high} >= {low} + {self.by}"
