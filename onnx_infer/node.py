@@ -59,7 +59,7 @@ def infer_node_outputs(
         else:
             found = value_type(input_types[name], symbols.read) if name in input_types else None
             values.append(found if found is not None else SymTensor(None, None))
-    attributes = read_attributes(node).values
+    attributes = read_attributes(node.attribute).values if node.attribute else {}
     outcome = apply(operator, attributes, tuple(values), len(node.output))
     if outcome.error is not None:
         severity, message = outcome.error

@@ -15,7 +15,7 @@ from .tensor import SymTensor
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
+    from onnx import FunctionProto, GraphProto, ModelProto, TensorProto
 
     from .graph import Node
     from .symbols import Symbols
@@ -23,25 +23,22 @@ if TYPE_CHECKING:
 
 _MAX_INTERNED = 1 << 14
 _MAX_KEY = 1 << 12
-_MAX_FORM = 512
+_MAX_LITERAL = 128
 _interned: dict[Any, Attributes] = {}
-_forms: dict[bytes | None, tuple[str, str, Attributes]] = {}
-
-_HOLDERS = frozenset(("Constant", "If", "Loop", "Scan", "SequenceMap"))
 
 _TENSOR = AttributeProto.TENSOR
-_GRAPH_KINDS = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
-_LARGE_KINDS = (AttributeProto.TENSOR, AttributeProto.SPARSE_TENSOR, AttributeProto.TENSORS)
+_GRAPH_KINDS = frozenset((AttributeProto.GRAPH, AttributeProto.GRAPHS))
+_LARGE_KINDS = _GRAPH_KINDS | {AttributeProto.TENSOR, AttributeProto.SPARSE_TENSOR, AttributeProto.TENSORS}
 
 
-def read_attributes(node: NodeProto) -> Attributes:
-    """The attributes of a node: the same object for nodes whose attributes are equal on the wire."""
-    attributes = node.attribute
-    if not attributes:
-        return NO_ATTRIBUTES
-    if any(a.type in _GRAPH_KINDS or (a.type in _LARGE_KINDS and a.ByteSize() > _MAX_KEY) for a in attributes):
-        return _parse(attributes)
-    key = tuple([a.SerializeToString() for a in attributes])
+def read_attributes(attributes: Any) -> Attributes:
+    """The attributes of a node, of which there are some: the same object where they are equal on the wire."""
+    wires: list[bytes] = []
+    for a in attributes:
+        if a.type in _LARGE_KINDS and (a.type in _GRAPH_KINDS or a.ByteSize() > _MAX_KEY):
+            return _parse(attributes)
+        wires.append(a.SerializeToString())
+    key = tuple(wires)
     found = _interned.get(key)
     if found is None:
         if len(_interned) >= _MAX_INTERNED:
@@ -118,60 +115,39 @@ def opset_imports(proto: ModelProto | FunctionProto) -> dict[str, int]:
 
 
 def nodes(protos: Any, constants: dict[str, Any], literals: list[str]) -> Iterator[Node]:
-    """The nodes of a graph; those that are constant tensors join the graph's constants instead.
-
-    What a node is apart from its names is looked up by its wire bytes behind them: reading fields and attributes one by
-    one costs several times as much. Nodes that hold tensors or graphs are not serialised for that.
-    """
-    forms = _forms
+    """The nodes of a graph; those that are constant tensors join the graph's constants instead."""
     for node in protos:
         op_type = node.op_type
-        if op_type == "Constant" and node.domain in ("", "ai.onnx"):
-            value = node.attribute[0] if len(node.attribute) == 1 else None
-            if value is not None and value.type == _TENSOR and not value.ref_attr_name:
+        attributes = node.attribute
+        if op_type == "Constant" and len(attributes) == 1 and node.domain in ("", "ai.onnx"):
+            value = attributes[0]
+            if value.type == _TENSOR and not value.ref_attr_name:
                 name = node.output[0]
                 if name not in constants:
                     literals.append(name)
-                constants[name] = value.t
+                constants[name] = value
                 continue
-        inputs, outputs = node.input[:], node.output[:]
-        key = None if op_type in _HOLDERS else _behind_names(node, inputs, outputs)
-        form = forms.get(key)
-        if form is None:
-            form = op_type, node.domain, read_attributes(node)
-            if key is not None and len(key) <= _MAX_FORM and not form[2].has_graphs:
-                if len(forms) >= _MAX_INTERNED:
-                    forms.clear()
-                forms[key] = form
-        op_type, domain, attributes = form
-        yield op_type, domain, inputs, outputs, attributes, node
+        known = read_attributes(attributes) if attributes else NO_ATTRIBUTES
+        yield op_type, node.domain, node.input[:], node.output[:], known, node
 
 
-def _behind_names(node: NodeProto, inputs: list[str], outputs: list[str]) -> bytes | None:
-    """The wire bytes of a NodeProto behind its inputs, outputs and name (fields 1 to 3); None for unusual lengths.
+def header(handle: TensorProto | SparseTensorProto | AttributeProto) -> Value:
+    """The type of a constant, without the elements of an initializer.
 
-    A name of up to 127 ASCII characters takes a byte for the tag, one for the length, and its characters.
+    A literal, the value of a Constant node, comes with its elements where it is small: to look it up among those seen
+    before is cheaper than to read its type.
     """
-    text = "".join(inputs) + "".join(outputs)
-    if not text.isascii() or (len(text) > 127 and max(map(len, (*inputs, *outputs))) > 127):
-        return None
-    wire: bytes = node.SerializeToString()
-    start = len(text) + 2 * (len(inputs) + len(outputs))
-    if wire[start : start + 1] == b"\x1a":
-        length = wire[start + 1]
-        if length > 127:
-            return None
-        start += 2 + length
-    return wire[start:]
+    if isinstance(handle, SparseTensorProto):
+        return sparse_constant(handle)
+    if isinstance(handle, AttributeProto):
+        handle = handle.t
+        if handle.ByteSize() <= _MAX_LITERAL:
+            return constant(handle)
+    return SymTensor(handle.data_type or None, tuple(handle.dims))
 
 
-def header(proto: TensorProto | SparseTensorProto) -> Value:
-    """The type of a constant, without its elements."""
-    if isinstance(proto, SparseTensorProto):
-        return sparse_constant(proto)
-    return SymTensor(proto.data_type or None, tuple(proto.dims))
-
-
-def load(proto: TensorProto | SparseTensorProto) -> Value:
+def load(handle: TensorProto | SparseTensorProto | AttributeProto) -> Value:
     """A constant with its elements, if they are few."""
-    return sparse_constant(proto) if isinstance(proto, SparseTensorProto) else constant(proto)
+    if isinstance(handle, SparseTensorProto):
+        return sparse_constant(handle)
+    return constant(handle.t if isinstance(handle, AttributeProto) else handle)
