@@ -19,7 +19,9 @@ from .symbols import Symbols
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from .graph import Node
     from .merge import ShapeMergePolicy
+    from .trace import Fact
 
 _logger = logging.getLogger("onnx_infer")
 
@@ -69,6 +71,7 @@ def _run(
     reserved = list(_dim_params((*model.graph.output, *model.graph.value_info)))
     narrower: dict[str, tuple[int, int | None]] = {}
     originals: list[Symbols] = []
+    stated: list[tuple[Fact, Node]] = []  # in earlier walks: the bounds of this one rest on it
     for walk in range(_MOST_WALKS):
         symbols = Symbols(names, reserved, bounds={**bounds, **narrower}, min_dim=min_dim)
         originals.append(symbols)
@@ -77,11 +80,15 @@ def _run(
         engine.run()
         implied = implied_bounds(engine.facts) if engine.undecided else {}
         learnt = {v.name: (least, v.hi) for v, least in implied.items() if v.name in symbols.names}
+        if narrower:
+            engine.rename({symbols.text(name): originals[0].text(name) for name in narrower})
         if not learnt:
             break
+        pairs = zip(engine.facts, engine.fact_nodes, strict=True)
+        stated += [pair for pair in pairs if any(v.name in symbols.names for v in implied_bounds(pair[:1]))]
         narrower.update(learnt)
-    if narrower:
-        engine.rename({symbols.text(name): originals[0].text(name) for name in narrower})
+    engine.facts[:0] = [fact for fact, _ in stated]
+    engine.fact_nodes[:0] = [node for _, node in stated]
     return engine
 
 

@@ -46,6 +46,7 @@ class Engine:
         self.model, self.symbols, self.policy, self.adopt = model, symbols, policy, adopt
         self.diagnostics: list[Diagnostic] = []
         self.facts: list[Fact] = []
+        self.fact_nodes: list[Node] = []  # for each fact the node that states it
         self.notes: dict[str, str] = {}
         self.created: list[Var] = []
         self.undecided = False
@@ -218,7 +219,7 @@ class Engine:
             entered = self.functions.enter(function, node, scope)
             if isinstance(entered, Call):
                 return entered
-            self._declare(graph.declared, outputs, self._renew(entered), scope)
+            self._declare(graph.declared, outputs, self._renew(entered, node), scope)
             return None
         title = f"{domain}::{op_type}" if domain else op_type
         for name in outputs:
@@ -277,9 +278,9 @@ class Engine:
         if outcome.note is not None:
             for name in node[3]:
                 self.notes[name] = outcome.note
-        return self._renew(outcome)
+        return self._renew(outcome, node)
 
-    def _renew(self, outcome: Outcome) -> Outcome:
+    def _renew(self, outcome: Outcome, node: Node) -> Outcome:
         """The outcome with its fresh sizes under new names; its facts are learnt."""
         values, facts = outcome.values, outcome.facts
         if outcome.fresh:
@@ -295,6 +296,7 @@ class Engine:
                         raise Undecided
                 else:
                     self.facts.append(fact)
+                    self.fact_nodes.append(node)
                     self.solution.add(fact)
         return Outcome(values)
 
@@ -319,6 +321,7 @@ class Engine:
         """Forget what was recorded since."""
         del self.diagnostics[mark.diagnostics :]
         del self.facts[mark.facts :]
+        del self.fact_nodes[mark.facts :]
         del self.created[mark.created :]
         del self.seen.calls[mark.calls :]
         del self._unknown_operators[mark.unknown :]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from onnx import AttributeProto, GraphProto
@@ -17,11 +18,14 @@ if TYPE_CHECKING:
 
     from onnx import FunctionProto, ModelProto
 
+    from symdim import Var
+
     from .diagnostics import Diagnostic
     from .engine import Engine, Scope
     from .graph import Graph, Model
+    from .guards import Guard, Violation
+    from .sources import Sources
     from .tensor import Shape, Value
-    from .trace import Fact
 
 _FUNCTION_VALUE_INFO = 10
 """The IR version from which functions have value infos (onnx/docs/IR.md)."""
@@ -31,15 +35,13 @@ class InferenceResult:
     """The outcome of one inference; nothing is written to the model until `apply`.
 
     `types`: value name -> what is known of it, main graph only. `diagnostics`: what is malformed, contradictory or
-    unsupported. `notes`: value name -> why something in it is unknown. `guards`: what every run of the model implies
-    about its sizes.
+    unsupported. `notes`: value name -> why something in it is unknown.
     """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self.diagnostics: list[Diagnostic] = engine.diagnostics
         self.notes: dict[str, str] = engine.notes
-        self.guards: list[Fact] = engine.facts
 
     @property
     def types(self) -> Mapping[str, Value]:
@@ -74,6 +76,47 @@ class InferenceResult:
         """The symbols that occur in the shapes, by name."""
         found = (v for shape in self.shapes.values() for d in shape if isinstance(d, Expr) for v in d.variables())
         return {v.name: v for v in found}
+
+    @cached_property
+    def sources(self) -> Sources:
+        """Where the symbols of the input sizes can be read: the axes of the inputs."""
+        from .sources import Sources
+
+        return Sources({name: self.types[name] for name in self.inputs})
+
+    @cached_property
+    def _guards(self) -> tuple[list[Guard], list[Guard]]:
+        from .guards import guards_of
+
+        sizes = self.sources.symbols
+        parted: tuple[list[Guard], list[Guard]] = ([], [])
+        for guard in guards_of(self._engine):
+            parted[not sizes.issuperset(guard.variables())].append(guard)
+        return parted
+
+    @property
+    def guards(self) -> list[Guard]:
+        """What must hold of the input sizes for the model to run, each with its nodes, in their order."""
+        return self._guards[0]
+
+    @property
+    def data_guards(self) -> list[Guard]:
+        """What must hold for the model to run of sizes that only the data decide."""
+        return self._guards[1]
+
+    def check(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> list[Violation]:
+        """The guards that fail at these sizes of the symbols: with any of them, the model does not run.
+
+        `result.sources.bindings(shapes)` gives the sizes of the symbols for shapes of the inputs. Guards of sizes that
+        the data decide take part where these are given. Raises UnboundName for symbols of input sizes that have no
+        size, BoundsError for sizes outside their bounds.
+        """
+        from .guards import violations
+
+        given: dict[str | Var, int] = dict(bindings or {})
+        given.update(sizes)
+        inputs, data = self._guards
+        return violations(inputs, given) + violations([guard for guard in data if guard.is_bound(given)], given)
 
     def apply(self, model: ModelProto) -> ModelProto:
         """Write the types into the value infos and outputs of the model that was inferred, or a copy; return it."""
