@@ -67,3 +67,22 @@ class ReshapeError(SymdimError):
 
 class BroadcastError(SymdimError):
     """Two sizes of one axis cannot be broadcast."""
+
+
+class SizeOverflow(SymdimError, OverflowError):  # noqa: N818
+    """A size does not fit into 64 bits."""
+
+
+class RankError(SymdimError):
+    """A shape does not have the rank that its consumer needs."""
+
+
+class UnsupportedDynamicShape(SymdimError):  # noqa: N818
+    """A consumer needs an exact size and gets another one: which operator, which field of it, what was `observed`."""
+
+    def __init__(self, op: str, field: str, observed: str, found: str) -> None:
+        super().__init__(op, field, observed, found)
+        self.op, self.field, self.observed, self.found = op, field, observed, found
+
+    def __str__(self) -> str:
+        return f"{self.op}: {self.field} must be exact, but {self.found}"

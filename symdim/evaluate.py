@@ -88,7 +88,8 @@ def variables_of(root: Expr) -> tuple[Var, ...]:
     return tuple(found)
 
 
-def _size(v: Var, value: object) -> int:
+def checked_size(v: Var, value: object) -> int:
+    """A size of a variable; BoundsError where it is outside its bounds, TypeError where it is no int."""
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"the size of {v.name!r} is an int, not {value!r}")
     if (v.lo is not None and value < v.lo) or (v.hi is not None and value > v.hi):
@@ -110,7 +111,7 @@ def evaluate(root: Expr, bindings: Mapping[str | Var, int]) -> Dim:
                 given = bindings.get(node)
                 if given is None:
                     return substitute(root, bindings)
-            value = _size(node, given)
+            value = checked_size(node, given)
         elif isinstance(node, FloorDiv):
             n, d = node.parts
             by = d if isinstance(d, int) else values[d]
@@ -174,7 +175,7 @@ def _rebuilt(node: Expr, values: dict[Dim, Dim], mapping: Mapping[Any, Dim]) -> 
 def _replacement(v: Var, given: Dim) -> Dim:
     """A replacement that is not provably outside the bounds of the variable."""
     if isinstance(given, int):
-        return _size(v, given)
+        return checked_size(v, given)
     lo, hi = given.bounds()
     if (v.lo is not None and hi is not None and hi < v.lo) or (v.hi is not None and lo is not None and lo > v.hi):
         raise BoundsError(f"{v.name!r} is in {v.lo}..{'' if v.hi is None else v.hi}, which {given} never is")

@@ -19,9 +19,10 @@ from symdim.errors import SymdimError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from typing import Any, TypeAlias
 
+    from symdim.guarantee import Guarantee
     from symdim.variable import Var
 
     Dim: TypeAlias = "int | Expr"
@@ -231,6 +232,27 @@ class Expr:
         The replacements must keep the variables' bounds; `BoundsError` where they provably do not.
         """
         return canonical.substitute(self, mapping)
+
+    def guarantee(self, available: Collection[str] = ()) -> Guarantee:
+        """What this size is worth: exact, at most an expression, or unknown; see `guarantee.py`.
+
+        >>> from symdim import Var
+        >>> print((2 * Var.fresh("found", at_most=Var("N"), origin="NonZero")).guarantee())
+        <=2*N
+        """
+        from symdim.guarantee import guarantee_of
+
+        return guarantee_of(self, available)
+
+    def as_exact(self, available: Collection[str] = ()) -> Dim | None:
+        """This size where it is exact, else None."""
+        from symdim.guarantee import as_exact
+
+        return as_exact(self, available)
+
+    def bound_expr(self, available: Collection[str] = ()) -> Dim | None:
+        """This size where it is exact, its upper bound where there is one, else None."""
+        return self.guarantee(available).size
 
 
 class Const(Expr):

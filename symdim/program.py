@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def program_of(root: Expr) -> list[Step]:
     """The steps that build a node, each of the form (kind, *arguments of its builder below)."""
-    nodes = _with_limits(root)
+    nodes = with_limits(root)
     number = {node: i for i, node in enumerate(nodes)}
 
     def place(dim: Dim) -> Place:
@@ -45,7 +45,7 @@ def program_of(root: Expr) -> list[Step]:
     return steps
 
 
-def _with_limits(root: Expr) -> list[Expr]:
+def with_limits(root: Expr) -> list[Expr]:
     """All nodes below the root in building order, those in upper bounds of variables too."""
     done: dict[Expr, None] = {}
     stack = [root]

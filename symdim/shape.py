@@ -5,22 +5,46 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from operator import index
-from typing import Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from symdim.canonical import maximum, minimum, product
-from symdim.errors import BroadcastError, NegativeSize, NotDivisible, ParseError, ReshapeError, UnboundName
+from symdim.errors import (
+    BroadcastError,
+    NegativeSize,
+    NotDivisible,
+    ParseError,
+    ReshapeError,
+    SizeOverflow,
+    UnboundName,
+)
 from symdim.expr import Expr, as_dim
 from symdim.order import dim_order
+from symdim.origin import InputDim
 from symdim.parser.tokens import is_name, lexicon
 from symdim.parsing import parse, read_dim_param
 from symdim.text import quoted, to_text
 from symdim.variable import Var
+
+if TYPE_CHECKING:
+    from symdim.expr import Interval
+    from symdim.guarantee import Guarantee
 
 Dim: TypeAlias = int | Expr
 Bindings: TypeAlias = "Mapping[str | Var, int]"
 
 INFER = -1
 """In a reshape target: the size that keeps the number of elements."""
+
+_LARGEST = (1 << 63) - 1
+
+
+def is_infer(dim: Dim) -> bool:
+    """Whether a size of a reshape target is to be inferred: what is -1, not what may be.
+
+    >>> is_infer(INFER), is_infer(Var("N")), is_infer(Var("N") - Var("N") - 1)
+    (True, False, True)
+    """
+    return isinstance(dim, int) and dim == INFER
 
 
 class Shape(Sequence[Dim]):
@@ -50,6 +74,15 @@ class Shape(Sequence[Dim]):
 
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"a Shape is immutable: {name}")
+
+    @classmethod
+    def of_input(cls, tensor: str, rank: int) -> Shape:
+        """The shape of an input of which only the rank is known: a new variable for each axis, with its origin.
+
+        >>> Shape.of_input("X", 2)
+        Shape([X.0, X.1])
+        """
+        return cls(Var.fresh(f"{tensor}.{axis}", origin=InputDim(tensor, axis)) for axis in range(rank))
 
     @classmethod
     def parse(cls, text: str, names: Collection[str] | Mapping[str, Var] = ()) -> Shape:
@@ -106,6 +139,18 @@ class Shape(Sequence[Dim]):
     def __repr__(self) -> str:
         return f"Shape({self})"
 
+    def describe(self) -> str:
+        """The text, with the bounds of all variables and where they come from.
+
+        >>> print(Shape(["N", 2 * Var.fresh("n", 0, 100)]).describe())
+        [N, 2*n] where N >= 1, 0 <= n <= 100
+        """
+        limits = [
+            f"{quoted(v.name)} >= {lo}" if hi is None else f"{lo} <= {quoted(v.name)} <= {hi}"
+            for v, (lo, hi) in self.var_bounds().items()
+        ]
+        return f"{self} where {', '.join(limits)}" if limits else str(self)
+
     def __reduce__(self) -> tuple[object, ...]:
         return Shape, (self.dims,)
 
@@ -144,21 +189,72 @@ class Shape(Sequence[Dim]):
         """This shape: dimensions are canonical from the start."""
         return self
 
+    def var_bounds(self) -> dict[Var, Interval]:
+        """The bounds of each variable, inclusive, None where there is none.
+
+        >>> n = Var.fresh("n", 1, 100)
+        >>> Shape([2 * n, "N"]).var_bounds() == {n: (1, 100), Var("N"): (1, None)}
+        True
+        """
+        return {variable: variable.bounds() for variable in self.variables()}
+
     def evaluate(self, bindings: Bindings | None = None, /, **sizes: int) -> Shape:
         """The shape at the given sizes of variables, which may be some of them; other names are ignored.
 
-        Raises BoundsError for a size outside its variable's bounds, NegativeSize for a result below 0.
+        Raises BoundsError for a size outside its variable's bounds, NegativeSize for a result below 0 and SizeOverflow
+        for one beyond 64 bits.
         """
         given: dict[str | Var, int] = dict(bindings or ())
         given.update(sizes)
-        return Shape(dim.evaluate(given) if isinstance(dim, Expr) else dim for dim in self.dims)
+        result = Shape(dim.evaluate(given) if isinstance(dim, Expr) else dim for dim in self.dims)
+        for before, after in zip(self.dims, result.dims, strict=True):
+            if isinstance(after, int) and after > _LARGEST:
+                raise SizeOverflow(f"the size {to_text(before)} of an axis is {after}, beyond 64 bits")
+        return result
 
-    def bind(self, bindings: Bindings | None = None, /, **sizes: int) -> tuple[int, ...]:
-        """The sizes at the given sizes of all variables; as `evaluate`, but UnboundName when some are missing."""
+    def bind(self, bindings: Bindings | None = None, /, **sizes: int) -> Shape:
+        """A new shape, all of whose variables have the given sizes; as `evaluate`, but UnboundName when some lack one.
+
+        >>> n = Var.fresh("n", 1, 100)
+        >>> Shape([n, 2 * n + 1]).bind({n: 5})
+        Shape([5, 11])
+        """
         shape = self.evaluate(bindings, **sizes)
         if missing := tuple(dict.fromkeys(variable.name for variable in shape.variables())):
             raise UnboundName(missing)
-        return tuple(dim for dim in shape.dims if isinstance(dim, int))
+        return shape
+
+    def partial_evaluate(self, bindings: Bindings | None = None, /, **sizes: int) -> tuple[int | None, ...]:
+        """Each size at the given sizes of variables, None where it needs others."""
+        return self.evaluate(bindings, **sizes).partial()
+
+    def is_fully_bound(self, bindings: Bindings | None = None, /, **sizes: int) -> bool:
+        """Whether the sizes given suffice for `bind`; so for a static shape without any."""
+        return self.evaluate(bindings, **sizes).is_static
+
+    def guarantees(self, available: Collection[str] = ()) -> tuple[Guarantee, ...]:
+        """What each size is worth; see `guarantee.py`. `available` are the tensors whose values are known."""
+        from symdim.guarantee import guarantee_of
+
+        return tuple(guarantee_of(dim, available) for dim in self.dims)
+
+    def exact_shape(self, available: Collection[str] = ()) -> Shape | None:
+        """This shape where all sizes are exact, else None."""
+        from symdim.guarantee import exact_shape
+
+        return None if exact_shape(self.dims, available) is None else self
+
+    def bound_shape(self, available: Collection[str] = ()) -> Shape | None:
+        """The upper bounds of all sizes, None where one has none.
+
+        >>> found = Var.fresh("found", at_most=Var("N"), origin="NonZero")
+        >>> Shape([found + 1, "N"]).bound_shape(), Shape([found, "N"]).exact_shape()
+        (Shape([N + 1, N]), None)
+        """
+        from symdim.guarantee import bound_shape
+
+        bounds = bound_shape(self.dims, available)
+        return None if bounds is None else Shape(bounds)
 
     def substitute(self, mapping: Mapping[Any, Dim]) -> Shape:
         """The shape with dimensions in place of variables, all at once."""

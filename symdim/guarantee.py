@@ -1,0 +1,333 @@
+"""What a size is worth to its consumer: exact, at most an expression, or unknown.
+
+The guarantee follows from the variables of the size (`origin.py`) each time it is asked for; it is not kept beside the
+size. So it is never better than its parts: no upper bound replaces a variable, and arithmetic keeps a guarantee or
+weakens it.
+
+    exact         all variables are given by the caller, or computed from tensors that are declared available
+    upper_bound   others occur, and the size is at most an expression of those
+    unknown       others occur, and nothing bounds the size
+
+The bound of an expression is that of its parts where it is monotone in them: sums, products of factors that are not
+negative, floor divisions by positive divisors, maxima and minima. What decreases in one is bounded by its lower bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Literal, NamedTuple, TypeAlias
+
+from symdim.bounds import bounds_of
+from symdim.canonical import maximum, minimum, product, quotient_by_positive, total
+from symdim.errors import BoundsError, RankError, UnsupportedDynamicShape
+from symdim.evaluate import children, postorder
+from symdim.expr import Expr, FloorDiv, Max, Mod
+from symdim.leaves import leaf_count
+from symdim.monomial import powers_of
+from symdim.origin import Computed, ValueOf, is_given
+from symdim.polynomial import sum_of
+from symdim.program import with_limits
+from symdim.reading import Pattern, patterns
+from symdim.variable import Var
+
+Dim: TypeAlias = int | Expr
+Limits: TypeAlias = tuple[Dim | None, Dim | None]
+Sum: TypeAlias = tuple[list[Pattern], dict[Expr, int], int]
+
+_MOST_LEAVES = 60  # a larger expression is bounded part by part, without asking whether it is monotone as a whole
+
+
+class Guarantee(NamedTuple):
+    """The worth of a size: its kind, and the expression of known sizes that it is, or is at most."""
+
+    kind: Literal["exact", "upper_bound", "unknown"]
+    size: Dim | None
+
+    def __str__(self) -> str:
+        """`N`, `<=N` or `?`."""
+        return {"exact": f"{self.size}", "upper_bound": f"<={self.size}", "unknown": "?"}[self.kind]
+
+
+def guarantee_of(dim: Dim, available: Collection[str] = ()) -> Guarantee:
+    """What a size is worth where the tensors named `available` are known when it is needed.
+
+    >>> N = Var("N")
+    >>> found = Var.fresh("found", at_most=N, origin="NonZero")
+    >>> print(*map(guarantee_of, [N // 2, 2 * found + 3, 10 - found, Var.fresh("u", origin="the data decide")]))
+    N//2 <=2*N + 3 <=10 ?
+    """
+    if is_exact(dim, available):
+        return Guarantee("exact", dim)
+    high = upper_bound(dim, available)
+    return Guarantee("unknown", None) if high is None else Guarantee("upper_bound", high)
+
+
+def is_exact(dim: Dim, available: Collection[str] = ()) -> bool:
+    """Whether every variable of a size is given or computed from available tensors."""
+    pending, seen = [dim], set()
+    while pending:
+        size = pending.pop()
+        for variable in size.variables() if isinstance(size, Expr) else ():
+            origin = variable.origin
+            if is_given(origin) or variable in seen:
+                continue
+            seen.add(variable)
+            if isinstance(origin, Computed):
+                pending.append(origin.size)
+            elif not isinstance(origin, ValueOf) or origin.tensor not in available:
+                return False
+    return True
+
+
+def as_exact(dim: Dim, available: Collection[str] = ()) -> Dim | None:
+    """The size itself where it is exact, else None."""
+    return dim if is_exact(dim, available) else None
+
+
+def bound_expr(dim: Dim, available: Collection[str] = ()) -> Dim | None:
+    """The size where it is exact, its upper bound where there is one, else None."""
+    return guarantee_of(dim, available).size
+
+
+def exact_shape(dims: Iterable[Dim], available: Collection[str] = ()) -> tuple[Dim, ...] | None:
+    """The sizes where all are exact, else None."""
+    sizes = tuple(dims)
+    return sizes if all(is_exact(dim, available) for dim in sizes) else None
+
+
+def bound_shape(dims: Iterable[Dim], available: Collection[str] = ()) -> tuple[Dim, ...] | None:
+    """The sizes or their upper bounds where all have one, else None."""
+    bounds = [bound_expr(dim, available) for dim in dims]
+    return None if None in bounds else tuple(bounds)  # type: ignore[arg-type]
+
+
+# -- consumers --------------------------------------------------------------------------------------------------------
+
+
+def require_exact(dim: Dim, op: str, field: str, available: Collection[str] = ()) -> Dim:
+    """The size, which a consumer needs exactly; raises UnsupportedDynamicShape, which says what it is instead.
+
+    >>> require_exact(Var.fresh("found", at_most=Var("N"), origin="by data"), "Expand", "shape[0]")
+    Traceback (most recent call last):
+    symdim.errors.UnsupportedDynamicShape: Expand: shape[0] must be exact, but found is only <=N (found: by data)
+    """
+    observed = guarantee_of(dim, available)
+    if observed.kind == "exact":
+        return dim
+    doubtful = [v for v in (dim.variables() if isinstance(dim, Expr) else ()) if not is_exact(v, available)]
+    reasons = "; ".join(f"{v.name}: {v.origin}" for v in doubtful)
+    raise UnsupportedDynamicShape(op, field, observed.kind, f"{dim} is only {observed} ({reasons})")
+
+
+def require_exact_shape(
+    dims: Iterable[Dim], op: str, field: str = "shape", available: Collection[str] = ()
+) -> tuple[Dim, ...]:
+    """The sizes, all needed exactly: the target of a Reshape or an Expand; raises as `require_exact`."""
+    return tuple([require_exact(dim, op, f"{field}[{i}]", available) for i, dim in enumerate(dims)])
+
+
+def require_rank(dims: Collection[Dim] | None, rank: int, op: str, field: str = "rank") -> Collection[Dim]:
+    """The sizes, of which there must be `rank`; a rank is exact or not known at all (None). Raises RankError."""
+    if dims is None:
+        raise RankError(f"{op}: {field} must be {rank}, but it is not known")
+    if len(dims) != rank:
+        raise RankError(f"{op}: {field} must be {rank}, but it is {len(dims)}")
+    return dims
+
+
+# -- bounds in known sizes --------------------------------------------------------------------------------------------
+
+
+def upper_bound(dim: Dim, available: Collection[str] = ()) -> Dim | None:
+    """A bound from above in variables that are exact; None where there is none, or none is found.
+
+    >>> N = Var("N")
+    >>> n = Var.fresh("n", at_most=N, origin="NonZero")
+    >>> upper_bound(n - n // 2), upper_bound(minimum(n + 5, 12)), upper_bound(n * n // 3)
+    (N - N//2, min(N, 7) + 5, N**2//3)
+    """
+    if isinstance(dim, int):
+        return dim
+    known: dict[Var, Limits] = {}
+    for node in with_limits(dim):
+        if isinstance(node, Var):
+            known[node] = _limits_of(node, known, available)
+    return _highest(dim, known)
+
+
+def _limits_of(variable: Var, known: dict[Var, Limits], available: Collection[str]) -> Limits:
+    """The bounds of a variable in exact ones; those of the variables in its `at_most` are known."""
+    if is_exact(variable, available):
+        return variable, variable
+    high = None if variable.at_most is None else _highest(variable.at_most, known)
+    return variable.lo, variable.hi if high is None else high
+
+
+def _highest(dim: Dim, known: dict[Var, Limits]) -> Dim | None:
+    if isinstance(dim, int):
+        return dim
+    nearer = _at_ends(dim, known)
+    high = nearer if isinstance(nearer, int) else _limits(nearer, known)[1]
+    top = bounds_of(dim)[1]
+    return top if high is None else high if top is None else minimum(high, top)
+
+
+def _at_ends(dim: Expr, known: dict[Var, Limits]) -> Dim:
+    """An expression that `dim` is at most: variables that occur more than once, in which it is monotone, at an end.
+
+    Part by part, `n - n//2` would lose that both n are the same.
+    """
+    found: Dim = dim
+    for variable in dim.variables():
+        if not isinstance(found, Expr):
+            break
+        low, high = known[variable]
+        if low is variable or leaf_count(found) > _MOST_LEAVES or _occurrences(variable, found) < 2:
+            continue
+        rises = _never_falls(found.substitute({variable: variable + 1}) - found)
+        falls = not rises and _never_falls(found - found.substitute({variable: variable + 1}))
+        end = high if rises else low if falls else None
+        if end is not None:
+            try:
+                found = found.substitute({variable: end})
+            except BoundsError:  # no run has such a size
+                continue
+    return found
+
+
+def _never_falls(difference: Dim) -> bool:
+    from symdim.prove import at_least
+
+    return at_least(difference, 0) is True
+
+
+def _occurrences(variable: Var, dim: Expr) -> int:
+    return sum(variable in children(node) for node in postorder(dim) if not isinstance(node, Var))
+
+
+def _limits(root: Expr, known: dict[Var, Limits]) -> Limits:
+    """A lower and an upper bound of an expression, part by part; remainders and minima are parts as they read."""
+    limits: dict[Dim, Limits] = dict(known.items())
+    sums: dict[Expr, Sum] = {}
+    stack = [root]
+    while stack:
+        node = stack[-1]
+        if node.terms is not None and node not in sums:
+            sums[node] = patterns(node.terms, node.const)
+        parts = _parts_of(node, sums)
+        missing = [part for part in parts if isinstance(part, Expr) and part not in limits]
+        if missing:
+            stack += missing
+            continue
+        stack.pop()
+        if node in limits:
+            continue
+        for part in parts:
+            if isinstance(part, int):
+                limits[part] = part, part
+        if all(limits[part][0] is part for part in parts):
+            limits[node] = node, node
+        else:
+            low, high = _of_sum(sums[node], limits) if node in sums else _of_unit(node, limits)
+            least, most = bounds_of(node)
+            limits[node] = least if low is None else low, most if high is None else high
+    return limits[root]
+
+
+def _parts_of(node: Expr, sums: dict[Expr, Sum]) -> list[Dim]:
+    if node not in sums:
+        return list(children(node))
+    found, rest, _ = sums[node]
+    operands = [sum_of(dict(terms), const) for pattern in found for terms, const in pattern.operands]
+    return [*rest, *operands, *[pattern.unit for pattern in found if pattern.unit is not None]]
+
+
+def _of_sum(sum_: Sum, limits: dict[Dim, Limits]) -> Limits:
+    found, rest, const = sum_
+    terms = [_scaled(limits[unit], k) for unit, k in rest.items()]
+    for pattern in found:
+        core = _remainder if pattern.kind is Mod else _minimum
+        operands = [sum_of(dict(operand), offset) for operand, offset in pattern.operands]
+        factors = [(core([limits[dim] for dim in operands], operands), 1, pattern.interval()[0])]
+        if pattern.unit is not None:
+            factors.append((limits[pattern.unit], 1, bounds_of(pattern.unit)[0]))
+        terms.append(_scaled(factors[0][0] if len(factors) == 1 else _product(factors), pattern.coefficient))
+    lows, highs = zip(*terms, strict=True)
+    return _total(lows, const), _total(highs, const)
+
+
+def _of_unit(node: Expr, limits: dict[Dim, Limits]) -> Limits:
+    if isinstance(node, FloorDiv):
+        n, d = node.parts
+        return _quotient(limits[n], limits[d], bounds_of(d)[0])
+    if isinstance(node, Max):
+        lows, highs = zip(*[limits[part] for part in node.parts], strict=True)
+        sure = [low for low in lows if low is not None]
+        return maximum(*sure) if sure else None, None if None in highs else maximum(*highs)
+    return _product([(limits[atom], exponent, bounds_of(atom)[0]) for atom, exponent in powers_of(node).items()])
+
+
+def _total(ends: tuple[Dim | None, ...], const: int) -> Dim | None:
+    known = [end for end in ends if end is not None]
+    return total([*known, const]) if len(known) == len(ends) else None
+
+
+def _scaled(limits: Limits, k: int) -> Limits:
+    low, high = [None if end is None else k * end for end in limits]
+    return (low, high) if k > 0 else (high, low)
+
+
+def _minimum(limits: list[Limits], _: list[Dim]) -> Limits:
+    """What one operand is at most, the minimum is."""
+    lows, highs = zip(*limits, strict=True)
+    sure = [high for high in highs if high is not None]
+    return None if None in lows else minimum(*lows), minimum(*sure) if sure else None
+
+
+def _remainder(limits: list[Limits], operands: list[Dim]) -> Limits:
+    """0 <= n % d < d for d >= 1, and n % d <= n for n >= 0."""
+    (_, n), (_, d) = limits
+    positive, least = (bounds_of(operand)[0] for operand in operands)
+    if least is None or least < 0:
+        return None, None
+    highs = [] if d is None else [d - 1]
+    if n is not None and positive is not None and positive >= 0:
+        highs.append(n)
+    return 0, minimum(*highs) if highs else None
+
+
+def _product(factors: list[tuple[Limits, int, int | None]]) -> Limits:
+    """The bounds of a product of powers, of which no factor is negative; nothing is known of others."""
+    lows: list[Dim] = []
+    highs: list[Dim] = []
+    for (low, high), exponent, least in factors:
+        if least is None or least < 0:
+            return None, None
+        # a factor that is not negative is at least max(low, 0)
+        lows.append(maximum(0 if low is None else low, 0) ** exponent)
+        highs += [] if high is None else [high**exponent]
+    return product(lows), product(highs) if len(highs) == len(factors) else None
+
+
+def _quotient(n: Limits, d: Limits, least: int | None) -> Limits:
+    """The bounds of n // d for d >= 1: towards 0 or -1 as d grows, so the sign of n decides which end of d counts."""
+    if least is None or least < 0:
+        return None, None
+    small, large = d
+    if small is not large:
+        small = maximum(1 if small is None else small, 1)
+    assert small is not None
+    low, high = n
+    if high is not None:
+        near, far = quotient_by_positive(high, small), -1 if large is None else quotient_by_positive(high, large)
+        high = near if small is large or _sign(high) == 1 else far if _sign(high) == -1 else maximum(near, far)
+    if low is not None:
+        near, far = quotient_by_positive(low, small), 0 if large is None else quotient_by_positive(low, large)
+        low = far if _sign(low) == 1 else near if small is large or _sign(low) == -1 else minimum(near, far)
+    return low, high
+
+
+def _sign(dim: Dim) -> int:
+    """1 where a dimension is never negative, -1 where it always is, 0 where its interval does not tell."""
+    low, high = bounds_of(dim)
+    return 1 if low is not None and low >= 0 else -1 if high is not None and high < 0 else 0
