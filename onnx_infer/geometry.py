@@ -138,6 +138,8 @@ def broadcast_to(target: Shape, shape: Shape, what: str) -> Shape:
     for i, size in enumerate(shape, len(target) - len(shape)):
         if differ(size, 1):
             out[i] = unify(target[i], size, f"sizes of {what} and the target at axis {i}")
+        elif size != 1 and size != target[i]:
+            state("broadcast_to", size, target[i], f"sizes of {what} and the target at axis {i}")
     return tuple(out)
 
 

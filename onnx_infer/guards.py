@@ -110,6 +110,7 @@ _HOLDS: dict[str, Callable[[int, int], bool]] = {
     "at_least": lambda a, b: a >= b,
     "divides": lambda a, b: a != 0 and b % a == 0,
     "broadcast": lambda a, b: a == b or 1 in (a, b),
+    "broadcast_to": lambda a, b: a in (b, 1),
 }
 
 
@@ -125,7 +126,7 @@ def guards_of(engine: Engine) -> list[Guard]:
     resolve = engine.solution.resolve if engine.solution else _same
     found: dict[Hashable, Guard] = {}
     for fact, node in zip(engine.facts, engine.fact_nodes, strict=True):
-        guard = _sharpened(Guard(fact.kind, resolve(fact.lhs), resolve(fact.rhs), fact.law))
+        guard = _plain(Guard(fact.kind, resolve(fact.lhs), resolve(fact.rhs), fact.law))
         if _is_trivial(guard):
             continue
         key = _key(guard)
@@ -154,10 +155,19 @@ def _origin(node: Node) -> Origin:
     return Origin(f"{domain}::{op_type}" if domain else op_type, handle.name or next(iter(outputs), ""))
 
 
-def _sharpened(guard: Guard) -> Guard:
-    """Sizes that broadcast, of which the bounds say that neither is 1, are equal."""
-    both = guard.kind == "broadcast" and at_least(guard.lhs, 2) and at_least(guard.rhs, 2)
-    return guard._replace(kind="equal") if both else guard
+def _plain(guard: Guard) -> Guard:
+    """The guard as it reads best: `N == 5` for `5 == N`, `H >= 4` for `H + 1 >= 5`.
+
+    Sizes that broadcast, of which the bounds say that neither is 1, are equal.
+    """
+    kind, lhs, rhs = guard.kind, guard.lhs, guard.rhs
+    if kind == "broadcast" and at_least(lhs, 2) and at_least(rhs, 2):
+        kind = "equal"
+    if kind in ("equal", "broadcast") and isinstance(lhs, int):
+        lhs, rhs = rhs, lhs
+    if kind in ("equal", "at_least") and isinstance(rhs, int) and isinstance(lhs, Expr):
+        lhs, rhs = lhs - lhs.const, rhs - lhs.const
+    return guard._replace(kind=kind, lhs=lhs, rhs=rhs)
 
 
 def _is_trivial(guard: Guard) -> bool:
@@ -168,13 +178,13 @@ def _is_trivial(guard: Guard) -> bool:
         return at_least(lhs - rhs, 0)
     if kind == "divides":
         return at_least(lhs, 1) and rhs % lhs == 0
-    return lhs == rhs or 1 in (lhs, rhs)
+    return lhs == rhs or lhs == 1 or (rhs == 1 and kind == "broadcast")
 
 
 def _key(guard: Guard) -> tuple[Hashable, ...]:
     """What equal guards have in common: `2*N == 2*M` is `N == M`, and `M == N` too."""
     kind, lhs, rhs = guard.kind, guard.lhs, guard.rhs
-    if kind == "divides":
+    if kind in ("divides", "broadcast_to"):
         return kind, lhs, rhs
     gap = lhs - rhs
     if kind == "at_least":

@@ -40,6 +40,7 @@ class Sources:
     """
 
     def __init__(self, values: Mapping[str, Value]) -> None:
+        self.values = values
         self.of: dict[Var, Dim] = {}
         self.axes: list[tuple[AxisOf, Dim]] = []
         for name, value in values.items():
@@ -87,7 +88,7 @@ class Sources:
         return dim if isinstance(dim, int) else dim.substitute(self.of)
 
     def bindings(self, shapes: Mapping[str, Sequence[int]]) -> dict[str | Var, int]:
-        """The sizes of the symbols where the values have these shapes.
+        """The sizes of the symbols where values have these shapes; of those that can be solved for in these.
 
         Raises `ShapeInferenceError` for a shape of another rank and for sizes that contradict the declared ones.
 
@@ -100,21 +101,22 @@ class Sources:
         ...
         onnx_infer.errors.ShapeInferenceError: Y.shape[0] is N, so 4, and not 5
         """
+        if missing := self.values.keys() - shapes.keys():
+            given = Sources({name: value for name, value in self.values.items() if name not in missing})
+            return given.bindings(shapes)
         ranks: dict[str, int] = {}
         for where, _ in self.axes:
             ranks[where.value] = where.axis + 1
         for name, rank in ranks.items():
-            if name in shapes and len(shapes[name]) != rank:
+            if len(shapes[name]) != rank:
                 raise ShapeInferenceError(f"{name} has the rank {rank}, not {len(shapes[name])}")
-        read = {where: int(shapes[where.value][where.axis]) for where, _ in self.axes if where.value in shapes}
+        read = {where: int(shapes[where.value][where.axis]) for where, _ in self.axes}
         found: dict[str | Var, int] = {}
         for symbol, solution in self.of.items():
             assert isinstance(solution, Expr)
-            sizes: dict[str | Var, int] = {v: read[v.origin] for v in solution.variables() if v.origin in read}
-            if len(sizes) == len(solution.variables()):
-                found[symbol] = solution.to_int(sizes)
+            found[symbol] = solution.to_int({v: read[v.origin] for v in solution.variables()})  # type: ignore[index]
         for where, dim in self.axes:
-            if where in read and (isinstance(dim, int) or all(v in found for v in dim.variables())):
+            if isinstance(dim, int) or all(v in found for v in dim.variables()):
                 size = dim if isinstance(dim, int) else dim.to_int(found)
                 if size != read[where]:
                     raise ShapeInferenceError(f"{where} is {dim}, so {size}, and not {read[where]}")

@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 class Fact(NamedTuple):
     """One thing that holds in every run in which the node runs: `kind` of (lhs, rhs), and the law that says so.
 
-    | kind      | fact                                                              |
-    |-----------|-------------------------------------------------------------------|
-    | equal     | lhs == rhs                                                        |
-    | at_least  | lhs >= rhs                                                        |
-    | divides   | lhs divides rhs                                                   |
-    | broadcast | lhs == rhs or lhs == 1 or rhs == 1                                |
-    | undecided | nothing: a result would be simpler if lhs >= rhs were known       |
+    | kind         | fact                                                           |
+    |--------------|----------------------------------------------------------------|
+    | equal        | lhs == rhs                                                     |
+    | at_least     | lhs >= rhs                                                     |
+    | divides      | lhs divides rhs                                                |
+    | broadcast    | lhs == rhs or lhs == 1 or rhs == 1                             |
+    | broadcast_to | lhs == rhs or lhs == 1                                         |
+    | undecided    | nothing: a result would be simpler if lhs >= rhs were known    |
     """
 
     kind: str
@@ -41,6 +42,8 @@ class Fact(NamedTuple):
             return f"{self.lhs} >= {self.rhs}"
         if self.kind == "divides":
             return f"{self.rhs} % {self.lhs} == 0"
+        if self.kind == "broadcast_to":
+            return f"{self.lhs} in ({self.rhs}, 1)"
         return f"{self.lhs} == {self.rhs} or 1 in ({self.lhs}, {self.rhs})"
 
 

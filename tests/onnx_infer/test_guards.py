@@ -1,0 +1,194 @@
+"""What must hold for a model to run: where a guard fails the run fails, where all hold it runs."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+
+import numpy as np
+import onnx
+import pytest
+
+from onnx_infer import infer
+from onnx_infer.errors import ShapeInferenceError
+from onnx_infer.guards import Guard, Violation
+from onnx_infer.result import InferenceResult
+from symdim import BoundsError, UnboundName, Var
+
+from .texts import parsed
+
+N, M, K = Var("N"), Var("M"), Var("K")
+
+
+def with_dims(model: onnx.ModelProto, **texts: str) -> onnx.ModelProto:
+    """The model with other texts for some symbols of its inputs: the text format has names only."""
+    for dim in (d for value in model.graph.input for d in value.type.tensor_type.shape.dim):
+        if dim.dim_param in texts:
+            dim.dim_param = texts[dim.dim_param]
+    return model
+
+
+def texts(result: InferenceResult) -> list[str]:
+    return [f"{guard.operator} {guard.node}: {guard}" for guard in result.guards]
+
+
+# (the graph, the sizes that its symbols take, the guards)
+GRAPHS = [
+    ("g (float[N, K] a, float[M, P] b) => (y) { y = MatMul(a, b) }", (1, 2, 3), ["MatMul y: K == M"]),
+    ("g (float[A, K] a, float[A, M] b) => (y) { y = Concat<axis=0>(a, b) }", (1, 2, 3), ["Concat y: K == M"]),
+    ("g (float[N, 3] a, float[M, 3] b) => (y) { y = Add(a, b) }", (1, 2, 3), ["Add y: N == M or 1 in (N, M)"]),
+    (
+        "g (float[1, 2, H] x, float[1, 2, 5] w) => (y) { y = Conv<pads=[1, 0]>(x, w) }",
+        (1, 2, 3, 4, 5, 6),
+        ["Conv y: H >= 4"],
+    ),
+    (
+        "g (float[N, H] x) => (y) <int64[2] s = {-1, 6}> { y = Reshape(x, s) }",
+        (1, 2, 3, 4, 6, 9),
+        ["Reshape y: H*N % 6 == 0"],
+    ),
+    (
+        """g (float[twice_N, H] x, float[N] n) => (w, z) <int64[1] s = {8}> {
+            y, z = Split<axis=0, num_outputs=2>(x)
+            w = Reshape(y, s)
+        }""",
+        (1, 2, 4, 5, 8),
+        ["Reshape w: H*N == 8"],
+    ),
+    (
+        "g (float[N] x) => (y, z) <int64[2] s = {2, 3}> { y, z = Split(x, s) }",
+        (1, 4, 5, 6),
+        ["Split y: N == 5"],
+    ),
+    (
+        "g (float[N, M] a, float[K] b, float[P] c) => (z) { y = Add(a, b) z = Mul(y, c) }",
+        (1, 2, 3),
+        ["Add y: M == K or 1 in (M, K)", "Mul z: max(K, M) == P or 1 in (max(K, M), P)"],
+    ),
+    ("g (float[N, M] a, float[3] b) => (y) { c = Cast<to=9>(a) y = Where(c, a, b) }",
+        (1, 2, 3, 4), ["Where y: M == 3 or 1 in (M, 3)"]),
+    ("g (float[M, K] a, float[N, P] b, float[C] c) => (y) { y = Gemm<transB=1>(a, b, c) }",
+        (1, 2, 3), ["Gemm y: K == P", "Gemm y: C in (N, 1)"]),
+]  # fmt: skip
+
+
+def runs(model: onnx.ModelProto, result: InferenceResult, sizes: dict[str, int]) -> bool:
+    """Whether onnxruntime runs the model at these sizes."""
+    ort = pytest.importorskip("onnxruntime")
+    errors = ort.capi.onnxruntime_pybind11_state
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    feeds = {}
+    for name in result.inputs:
+        shape = [d if isinstance(d, int) else d.to_int(sizes) for d in result.shapes[name]]
+        feeds[name] = np.arange(prod(shape), dtype=np.float32).reshape(shape)
+    try:
+        session.run(None, feeds)
+    except (errors.Fail, errors.InvalidArgument, errors.RuntimeException):
+        return False
+    return True
+
+
+@pytest.mark.parametrize(("graph", "sizes", "expected"), GRAPHS)
+def test_the_model_runs_exactly_where_all_guards_hold(graph: str, sizes: tuple[int, ...], expected: list[str]) -> None:
+    model = with_dims(parsed(graph, '<ir_version: 8, opset_import: ["": 18]>'), twice_N="2*N")
+    result = infer(model)
+    assert not result.diagnostics
+    assert texts(result) == expected
+    names = sorted({v.name for v in result.sources.symbols})
+    outcomes = set()
+    for values in product(sizes, repeat=len(names)):
+        bindings = dict(zip(names, values, strict=True))
+        outcome = not result.check(bindings)
+        outcomes.add(outcome)
+        assert runs(model, result, bindings) is outcome, bindings
+    assert outcomes == {True, False}
+
+
+def test_a_violation_says_which_node_and_both_values() -> None:
+    result = infer(parsed("g (float[N, K] a, float[M, P] b) => (y) { y = MatMul(a, b) }"))
+    (found,) = result.check(N=2, K=3, M=4, P=5)
+    assert isinstance(found, Violation)
+    assert (found.lhs, found.rhs, found.guard.law) == (3, 4, "inner sizes of the product")
+    assert str(found) == "MatMul 'y': inner sizes of the product: K == M fails for 3 and 4"
+    assert result.check({K: 4, "N": 1, "M": 4, "P": 1}) == []
+
+
+def test_symbols_need_sizes_within_their_bounds() -> None:
+    result = infer(parsed("g (float[N, K] a, float[M, P] b) => (y) { y = MatMul(a, b) }"))
+    with pytest.raises(UnboundName, match="'M'"):
+        result.check(N=2, K=3)
+    with pytest.raises(BoundsError, match="'K'"):
+        result.check(N=2, K=0, M=1, P=1)
+
+
+def test_equal_guards_are_one_with_all_its_nodes() -> None:
+    graph = """g (float[2, N] a, float[2, M] b) => (p, q, r, s) <int64[1] minus = {-1}> {
+        u = Transpose<perm=[1, 0]>(b)
+        p = MatMul(a, u)
+        v = Concat<axis=1>(a, a)
+        w = Concat<axis=1>(b, b)
+        q = Concat<axis=0>(w, v)
+        r = Add(a, b)
+        s = Reshape(a, minus)
+    }"""
+    (guard,) = infer(parsed(graph)).guards
+    assert str(guard) == guard.text == "N == M"
+    assert [str(origin) for origin in guard.origins] == ["MatMul 'p'", "Concat 'q'"]
+    assert (guard.operator, guard.node) == ("MatMul", "p")
+
+
+def test_what_bounds_prove_is_no_guard() -> None:
+    graph = "g (float[1, 2, H] x, float[1, 2, 3] w) => (y) { y = Conv(x, w) }"
+    assert [str(g) for g in infer(parsed(graph)).guards] == ["H >= 3"]
+    assert infer(parsed(graph), bounds={"H": (3, None)}).guards == []
+    wide = infer(parsed("g (float[N] a, float[M] b) => (y) { y = Add(a, b) }"), bounds={"N": (2, 9), "M": (3, 4)})
+    assert [str(g) for g in wide.guards] == ["N == M"]
+
+
+def test_bounds_on_which_a_second_walk_rests_stay_guards() -> None:
+    from .test_implied import CHAIN
+
+    result = infer(onnx.parser.parse_model(CHAIN))
+    assert texts(result) == ["Conv h: S >= 10", "Conv y: S//5 >= 4"]
+    assert [len(result.check(N=1, S=size)) for size in (9, 19, 20)] == [2, 1, 0]
+
+
+def test_guards_of_sizes_that_the_data_decide_are_apart() -> None:
+    graph = """g (float[N] x, float[M, 1] w) => (y) {
+        where = NonZero(x)
+        t = Transpose<perm=[1, 0]>(where)
+        f = Cast<to=1>(t)
+        y = Add(f, w)
+    }"""
+    result = infer(parsed(graph))
+    assert result.guards == []
+    (guard,) = result.data_guards
+    assert [v.name for v in guard.variables()] == ["_d0", "M"]
+    assert result.check(N=4, M=3) == []
+    assert [str(v) for v in result.check({"N": 4, "M": 3, guard.lhs: 2})] == [
+        "Add 'y': broadcast sizes: _d0 == M or 1 in (_d0, M) fails for 2 and 3"
+    ]
+
+
+def test_a_divisor_of_zero_is_a_violation() -> None:
+    guard = Guard("equal", N // (M - 1), 3, "law")
+    assert str(guard.violation({"N": 3, "M": 1})) == "law: N//(M - 1) == 3 fails, a divisor is 0"
+    assert guard.violation({"N": 3, "M": 2}) is None
+
+
+def test_sizes_of_symbols_from_shapes_of_inputs() -> None:
+    graph = "g (float[N, twice] a, float[sum] b, float[3] c, float[H] d) => (y) { y = Identity(a) }"
+    result = infer(with_dims(parsed(graph), twice="2*H", sum="N + H"))
+    assert result.sources.bindings({"a": (4, 6), "b": (7,), "c": (3,)}) == {Var("N"): 4, Var("H"): 3}
+    assert result.sources.bindings({"b": (7,)}) == {}
+    for shapes, message in (
+        ({"a": (4, 7), "b": (7,)}, r"a.shape\[1\] is 2\*H, so 6, and not 7"),
+        ({"a": (4, 6), "b": (8,)}, r"b.shape\[0\] is H \+ N, so 7, and not 8"),
+        ({"c": (4,)}, r"c.shape\[0\] is 3, so 3, and not 4"),
+        ({"c": (4, 1)}, "c has the rank 1, not 2"),
+    ):
+        with pytest.raises(ShapeInferenceError, match=message):
+            result.sources.bindings(shapes)
