@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .dtype import NAMES
 from .errors import OpUsageError, ShapeInferenceError, Unknown
 from .geometry import is_unreadable, readable
 from .join import kind_of
@@ -19,6 +20,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from .registration import Rule
+
+
+class Asked(NamedTuple):
+    """Indices of actual inputs: those whose elements the rule `wants`; those without which its data function can do
+    nothing (`needs`); and, where it can do something, those that either of the two `reads`."""
+
+    wants: tuple[int, ...]
+    needs: tuple[int, ...]
+    reads: tuple[int, ...]
 
 
 class Operator:
@@ -51,8 +61,7 @@ class Operator:
         variadic = [i for i, formal in enumerate(schema.inputs) if formal.variadic]
         self.variadic_from = variadic[0] if variadic else None
         self.asks = bool(self.wants or self.reads)
-        self.needs = self.reads - self.partial
-        self.needs_first = not self.wants and 0 in self.needs
+        self._asked: dict[int, Asked] = {}
 
     def _type_source(self, type_str: str) -> tuple[str, int] | None:
         """Where an output's element type comes from: ("input", index), ("fixed", dtype) or None."""
@@ -68,6 +77,17 @@ class Operator:
         """The formal input that the actual input at this index belongs to."""
         start = self.variadic_from
         return start if start is not None and index > start else index
+
+    def asked(self, count: int) -> Asked:
+        """Which of so many actual inputs the rule and its data function ask for."""
+        found = self._asked.get(count)
+        if found is None:
+            at = [(i, self.position(i)) for i in range(count)]
+            wants = tuple(i for i, formal in at if formal in self.wants)
+            needs = tuple(i for i, formal in at if formal in self.reads - self.partial)
+            reads = tuple(i for i, formal in at if formal in self.wants | self.reads)
+            found = self._asked[count] = Asked(wants, needs, reads)
+        return found
 
     # -- one node -------------------------------------------------------------------------------------------------
 
@@ -115,9 +135,12 @@ class Operator:
         if not schema.min_input <= len(inputs) <= schema.max_input:
             most = "any number" if schema.max_input >= 2**31 - 1 else schema.max_input
             raise OpUsageError(f"{len(inputs)} inputs where {schema.min_input} to {most} are allowed")
-        for formal, value in zip(schema.inputs, inputs, strict=False):
-            if value is None and not formal.optional and not formal.variadic:
-                raise OpUsageError(f"required input {formal.name} is missing")
+        for i, value in enumerate(inputs):
+            if value is None and schema.inputs:
+                formal = schema.inputs[min(i, len(schema.inputs) - 1)]
+                # operands of types of their own, as a Loop's, may be left out
+                if not formal.optional and (formal.type_str or not formal.variadic):
+                    raise OpUsageError(f"required input {formal.name} is missing")
         for name in schema.required:
             if name not in attributes:
                 raise OpUsageError(f"required attribute {name} is missing")
@@ -156,6 +179,8 @@ class Operator:
                 said = None
             for i, dtype in enumerate(said if isinstance(said, (list, tuple)) else [said]):
                 if dtype is not None and i < output_count:
+                    if dtype not in NAMES:
+                        raise OpUsageError(f"no such element type: {dtype}")
                     out[i] = dtype
         return out
 

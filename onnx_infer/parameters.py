@@ -6,7 +6,9 @@ says what the rule wants:
     SymTensor         a tensor of known rank          AnyRank        a tensor, its shape may be None
     Variadic          the rest of the inputs, ranked  Variadic[AnyRank], Variadic[Value]   the same, unchecked
     Ints Floats       a vector: the attribute, or the data of the input (None for an unknown element)
+    Sizes             likewise, of an input that must have rank 1
     int float Dim     a scalar: the attribute, or the only element of the input
+    Scalar            likewise, of an input that must have rank 0
     str Strings       strings                          Value          whatever the value is: a sequence, a map ...
     Elements          a tensor with its data, any rank Values         the rest of the inputs, with theirs
     Graph             a subgraph, as a function from input values to output values
@@ -36,8 +38,9 @@ if TYPE_CHECKING:
     from .schema import Schema
     from .tensor import Value
 
-_VECTORS = {"Ints", "Floats", "Strings"}
-_SCALARS = {"int", "float", "Dim", "bool", "str"}
+_VECTORS = {"Ints", "Sizes", "Floats", "Strings"}
+_SCALARS = {"int", "float", "Dim", "Scalar", "bool", "str"}
+_RANKS = {"Sizes": 1, "Scalar": 0}
 TENSORS = {"SymTensor", "AnyRank", "Value", "Variadic", "AnyRanks", "Variadic[AnyRank]", "Variadic[Value]"}
 NOT_GIVEN = object()
 
@@ -93,7 +96,6 @@ def parameters(function: Callable[..., Any], schema: Schema) -> tuple[Parameter,
 def _vector(tensor: Value, name: str) -> tuple[Any, ...] | Unknown:
     """The elements of an input, unknown ones as None where at least their number is known."""
     if isinstance(tensor, SymTensor):
-        require(tensor.shape is None or len(tensor.shape) <= 1, f"{name} is no vector", tensor)
         if tensor.data is not None:
             return tensor.data if tensor.dtype != dt.BOOL else tuple(map(decided, tensor.data))
         if tensor.shape is not None and len(tensor.shape) <= 1:
@@ -125,6 +127,9 @@ def argument(p: Parameter, given: Value | None, arrays: bool) -> Any:
     if given is None:
         return None if p.default is NOT_GIVEN else p.default
     if p.want in _VECTORS or p.want in _SCALARS:
+        rank = _RANKS.get(p.want)
+        if rank is not None and isinstance(given, SymTensor) and given.shape is not None:
+            require(len(given.shape) == rank, f"rank of {p.name} is not {rank}", len(given.shape))
         value = _vector(given, p.name) if p.want in _VECTORS else _scalar(given, p.name)
         if isinstance(value, Unknown) and not p.admits_unknown:
             raise value

@@ -23,6 +23,8 @@ _CLASSES: dict[int, tuple[str, tuple[type, ...]]] = {
     AttributeProto.FLOAT: ("a float", (float, int)),
     AttributeProto.STRING: ("a string", (str,)),
     AttributeProto.TENSOR: ("a tensor", (SymTensor,)),
+    AttributeProto.SPARSE_TENSOR: ("a sparse tensor", (Sparse,)),
+    AttributeProto.TYPE_PROTO: ("a type", (Value,)),
     AttributeProto.INTS: ("a list of integers", (int,)),
     AttributeProto.FLOATS: ("a list of floats", (float, int)),
     AttributeProto.STRINGS: ("a list of strings", (str,)),
@@ -42,7 +44,7 @@ def check_attributes(schema: Schema, attributes: Mapping[str, Any]) -> None:
         if kind is None or kind not in _CLASSES:
             continue
         word, classes = _CLASSES[kind]
-        is_list = kind >= AttributeProto.FLOATS
+        is_list = AttributeProto.FLOATS <= kind <= AttributeProto.GRAPHS
         right = isinstance(value, tuple) == is_list and all(isinstance(x, classes) for x in (value if is_list else (value,)))
         if not right:
             raise OpUsageError(f"attribute {name} is not {word}: {value}")

@@ -94,6 +94,7 @@ def windows(
     """
     rank = len(kernel)
     strides, dilations, pads = strides or (1,) * rank, dilations or (1,) * rank, pads or (0,) * (2 * rank)
+    auto_pad = auto_pad or "NOTSET"  # as runtimes read an empty text
     require(auto_pad in AUTO_PAD, f"auto_pad is none of {', '.join(AUTO_PAD)}", auto_pad)
     for name, values, count, least in (
         ("strides", strides, rank, 1),

@@ -215,6 +215,8 @@ def parametric_relu(X: SymTensor, slope: AnyRank) -> Shape:
     """
     if slope.shape is None:
         return X.dims
+    if slope.rank > X.rank:
+        raise Unknown("the slope has more axes than X, of which onnx and onnxruntime make different ranks")
     broadcast_to(X.dims, slope.dims, "slope")
     return broadcast(X.dims, slope.dims)
 

@@ -98,12 +98,13 @@ def _depth(indices: Shape, limit: int) -> int:
 _COMBINE = {"add": values.ADD, "mul": values.MULTIPLY, "max": values.LARGER, "min": values.SMALLER}
 
 
-def _check_reduction(reduction: str) -> None:
-    require(reduction == "none" or reduction in _COMBINE, "no such reduction", reduction)
-
-
 def _scattered(data: Array, places: Iterator[tuple[int, ...]], updates: Iterable[Any], reduction: str) -> Array:
-    """A copy of the data with the updates written, or combined, at their places."""
+    """A copy of the data with the updates written, or combined, at their places.
+
+    onnxruntime takes a reduction that it does not know for none.
+    """
+    if reduction != "none" and reduction not in _COMBINE:
+        raise Unknown(f"no such reduction: {reduction}")
     out, written = data.copy(), set()
     for place, update in zip(places, updates, strict=True):
         if reduction == "none" and place in written:
@@ -121,10 +122,9 @@ def _scatter_elements(data: Array, indices: Array, updates: Array, axis: int, re
 
 
 @op("Scatter", "ScatterElements", data=_scatter_elements)
-def scatter_elements(data: SymTensor, indices: AnyRank, updates: AnyRank, axis: int, reduction: str = "none") -> Shape:
+def scatter_elements(data: SymTensor, indices: AnyRank, updates: AnyRank, axis: int) -> Shape:
     """Data, indices and updates of one shape -> the shape of the data (Scatter-9, ScatterElements-11 to 18)."""
     axis = normalize_axis(axis, data.rank)
-    _check_reduction(reduction)
     for shape in (indices.shape, updates.shape):
         if shape is not None:
             _within(shape, data.dims, axis)
@@ -142,9 +142,8 @@ def _scatter_nd(data: Array, indices: Array, updates: Array, reduction: str = "n
 
 
 @op("ScatterND", data=_scatter_nd)
-def scatter_nd(data: SymTensor, indices: AnyRank, updates: AnyRank, reduction: str = "none") -> Shape:
+def scatter_nd(data: SymTensor, indices: AnyRank, updates: AnyRank) -> Shape:
     """Data, (*outer, depth), (*outer, *data[depth:]) -> the shape of the data (ScatterND-11 to 18)."""
-    _check_reduction(reduction)
     require(data.rank > 0 and indices.shape != (), "data and indices need an axis")
     if indices.shape is not None and updates.shape is not None and isinstance(indices.shape[-1], int):
         depth = _depth(indices.shape, data.rank)

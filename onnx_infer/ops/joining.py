@@ -18,7 +18,7 @@ from symdim import ceildiv, total
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from onnx_infer.ops.kinds import AnyRank, AnyRanks, Dim, Ints, Shape, SymTensor
+    from onnx_infer.ops.kinds import AnyRank, AnyRanks, Dim, Ints, Shape, Sizes, SymTensor
 
     Array = NDArray[Any]
 
@@ -155,7 +155,7 @@ def pad(data: AnyRank, pads: Ints | Unknown, mode: str, axes: Ints | Unknown | N
 
 
 @op("CenterCropPad")
-def center_crop_pad(input_data: SymTensor, shape: Ints | Unknown, axes: Ints | None) -> Shape:
+def center_crop_pad(input_data: SymTensor, shape: Sizes | Unknown, axes: Ints | None) -> Shape:
     """The size at each of `axes`, or of all, is the one that `shape` gives (CenterCropPad-18)."""
     chosen = range(input_data.rank) if axes is None else normalize_axes(axes, input_data.rank)
     target: tuple[Any, ...] = (None,) * len(chosen) if isinstance(shape, Unknown) else shape

@@ -19,6 +19,10 @@ Elements: TypeAlias = SymTensor
 """A tensor whose elements the rule reads itself; its shape may be None."""
 Ints: TypeAlias = tuple[Dim, ...]
 """A vector of integers: an attribute, or the data of an input; an element that is not known is None."""
+Sizes: TypeAlias = tuple[Dim, ...]
+"""As `Ints`; an input must have rank 1."""
+Scalar: TypeAlias = Dim
+"""A scalar: an attribute, or the element of an input, which must have rank 0."""
 Floats: TypeAlias = tuple[float, ...]
 """A vector of floats, likewise."""
 Strings: TypeAlias = tuple[str, ...]
@@ -34,7 +38,9 @@ __all__ = [
     "Floats",
     "Graph",
     "Ints",
+    "Scalar",
     "Shape",
+    "Sizes",
     "Strings",
     "SymTensor",
     "Value",

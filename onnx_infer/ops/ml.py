@@ -67,17 +67,37 @@ def _encoded(values_tensor: SymTensor | None, values_strings: Any, values_int64s
     return dt.STRING if values_strings is not None else dt.INT64 if values_int64s is not None else dt.FLOAT
 
 
-op("CategoryMapper", domain=DOMAIN, dtype=_opposite)(same_shape)
+@op("CategoryMapper", domain=DOMAIN, dtype=_opposite)
+def category_mapper(X: AnyRank, *, cats_int64s: tuple[int, ...] | None, cats_strings: Any | None) -> Shape | None:
+    """X -> the same shape (CategoryMapper-1)."""
+    require(cats_int64s is not None and cats_strings is not None, "cats_int64s and cats_strings go together")
+    return X.shape
+
+
 op("LabelEncoder", domain=DOMAIN, dtype=_opposite)(same_shape)
-op("LabelEncoder", domain=DOMAIN, since=2, dtype=_encoded)(same_shape)
+
+
+@op("LabelEncoder", domain=DOMAIN, since=2, dtype=_encoded)
+def label_encoder(
+    X: AnyRank, *, keys_tensor: SymTensor | None, keys_strings: Any | None, keys_int64s: Any | None,
+    keys_floats: Any | None,
+) -> Shape | None:  # fmt: skip
+    """X -> the same shape; the keys have X's element type (LabelEncoder-2, 4)."""
+    tensor = None if keys_tensor is None else (keys_tensor,)
+    one_of("the keys_* attributes", tensor, keys_strings, keys_int64s, keys_floats)
+    kinds = ((keys_strings, dt.STRING), (keys_int64s, dt.INT64), (keys_floats, dt.FLOAT))
+    key = next((kind for keys, kind in kinds if keys is not None), keys_tensor.dtype if keys_tensor else None)
+    require(X.dtype in (None, key), "the element types of X and the keys differ", dt.text(X.dtype), dt.text(key))
+    return X.shape
 
 
 @op("OneHotEncoder", domain=DOMAIN)
 def one_hot_encoder(
-    X: SymTensor, *, cats_int64s: tuple[int, ...] | None, cats_strings: tuple[str, ...] | None
-) -> Shape:
+    X: AnyRank, *, cats_int64s: tuple[int, ...] | None, cats_strings: tuple[str, ...] | None
+) -> Shape | None:
     """shape -> (*shape, number of categories) (OneHotEncoder-1)."""
-    return (*X.dims, one_of("cats_int64s and cats_strings", cats_int64s, cats_strings))
+    count = one_of("cats_int64s and cats_strings", cats_int64s, cats_strings)
+    return None if X.shape is None else (*X.shape, count)
 
 
 def _extract(X: Any, Y: Any) -> Any:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, SymTensor
+    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, Sizes, SymTensor
 
     Array = NDArray[Any]
 
@@ -75,9 +75,8 @@ def _expanded(size: Dim, target: Dim | None) -> Dim:
     if target is None:
         return size if differ(size, 1) else fresh("a size of the target shape")
     # a target that were negative would fail, so that a Range of that many elements has this size
-    if size == maximum(target, 0):
-        return size
-    return broadcast_size(size, not_negative(target, "a size of the target shape"))
+    target = not_negative(target, "a size of the target shape")
+    return size if size == maximum(target, 0) else broadcast_size(size, target)
 
 
 def _broadcast(sizes: Shape, target: Ints) -> Shape:
@@ -90,7 +89,7 @@ def _expand_data(input: Array, shape: Ints) -> Array:
 
 
 @op("Expand", data=_expand_data)
-def expand(input: SymTensor, shape: Ints) -> Shape:
+def expand(input: SymTensor, shape: Sizes) -> Shape:
     """input, shape -> the two broadcast to each other (Expand-8, 13)."""
     return _broadcast(input.dims, shape)
 

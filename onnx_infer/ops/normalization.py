@@ -69,8 +69,9 @@ def batch_normalization_with_saved(
 ) -> list[Shape | None]:
     """(N, C, *spatial), four (C) -> (N, C, *spatial), four (C) (BatchNormalization-1 to 9).
 
-    Without `spatial` the parameters have the shape (C, *spatial) (versions 1 to 7).
+    All five outputs or the first alone. Without `spatial` the parameters have the shape (C, *spatial) (versions 1 to 7).
     """
+    require(output_count in (1, 5), "the number of outputs is neither 1 nor 5", output_count)
     if not spatial:
         return [X.shape] + [mean.shape] * (output_count - 1)
     shape, channels = _per_channel(X, scale=scale, B=B, mean=mean, var=var)

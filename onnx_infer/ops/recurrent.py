@@ -62,10 +62,11 @@ op("LSTM")(recurrent(4))
 
 @op("CausalConvWithState")
 def causal_conv_with_state(
-    input: SymTensor, weight: AnyRank, bias: AnyRank | None, past_state: AnyRank | None
+    input: AnyRank, weight: AnyRank, bias: AnyRank | None, past_state: AnyRank | None, activation: str = "none"
 ) -> list[Shape]:
     """(N, C, length), (C, 1, k) -> (N, C, length) and the last inputs (N, C, k - 1) (CausalConvWithState-27)."""
-    batch, channels, length = of_rank(input.dims, 3, "input")
+    require(activation in ("none", "silu", "swish"), "no such activation", activation)
+    batch, channels, length = of_rank(input.shape, 3, "input")
     kernel = of_rank(weight.shape, 3, "weight")
     channels = unify(channels, kernel[0], "channels of input and weight")
     unify(kernel[1], 1, "the middle size of weight")
@@ -77,11 +78,20 @@ def causal_conv_with_state(
     return [(state[0], state[1], length), state]
 
 
+_UPDATE_RULES = {"linear": (), "gated": ("decay",), "delta": ("beta",), "gated_delta": ("decay", "beta")}
+"""update_rule -> the operands that it needs."""
+
+
 @op("LinearAttention", dtype=lambda query, past_state: [None, (past_state or query).dtype])
 def linear_attention(
-    query: SymTensor, key: AnyRank, value: AnyRank, past_state: AnyRank | None, q_num_heads: int, kv_num_heads: int
+    query: AnyRank, key: AnyRank, value: AnyRank, past_state: AnyRank | None, decay: AnyRank | None,
+    beta: AnyRank | None, q_num_heads: int, kv_num_heads: int, update_rule: str,
 ) -> list[Shape]:
     """(B, T, Hq*d_k), (B, T, H*d_k), (B, T, H*d_v) -> (B, T, Hq*d_v), state (B, H, d_k, d_v) (LinearAttention-27)."""
+    require(update_rule in _UPDATE_RULES, "no such update_rule", update_rule)
+    for name, given in (("decay", decay), ("beta", beta)):
+        required = name in _UPDATE_RULES[update_rule]
+        require(not required or given is not None, f"update_rule {update_rule} needs {name}")
     require(q_num_heads > 0 and kv_num_heads > 0, "numbers of heads are positive", q_num_heads, kv_num_heads)
     require(q_num_heads % kv_num_heads == 0, "kv_num_heads does not divide q_num_heads", kv_num_heads, q_num_heads)
     q, k, v = (of_rank(x.shape, 3, name) for x, name in ((query, "query"), (key, "key"), (value, "value")))

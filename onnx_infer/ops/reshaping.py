@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape
+    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, Sizes
 
     Array = NDArray[Any]
 
@@ -149,7 +149,7 @@ def _reshape_data(data: Array, shape: Ints, allowzero: int = 0) -> Array:
 
 
 @op("Reshape", data=_reshape_data)
-def reshape(data: AnyRank, shape: Ints | None, allowzero: int = 0) -> Shape:
+def reshape(data: AnyRank, shape: Sizes | None, allowzero: int = 0) -> Shape:
     """(*sizes) -> shape: 0 copies the size at its index unless `allowzero`, -1 is the rest (Reshape-1 to 25)."""
     require(shape is not None, "the attribute shape is missing")
     return reshaped(data.shape, shape or (), allowzero)
@@ -185,7 +185,8 @@ def _squeezed(shape: Shape, axes: Ints | None) -> Shape:
     elif None not in axes:
         gone = set(normalize_axes(dict.fromkeys(axes), rank))
     else:
-        require(len(axes) <= rank, f"more axes than the rank {rank}", len(axes))
+        if len(axes) > rank:
+            raise Unknown("more axes than the rank, some of them twice")
         if len(axes) != len(maybe_one):
             return of_rank(None, rank - len(axes), "the squeezed tensor")
         gone = set(maybe_one)

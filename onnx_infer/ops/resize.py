@@ -17,7 +17,7 @@ from onnx_infer.trace import fresh
 from symdim import maximum, minimum
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import AnyRank, Dim, Floats, Ints, Shape
+    from onnx_infer.ops.kinds import AnyRank, Dim, Floats, Shape, Sizes
 
 # Below this denominator, and as long as the result stays below 2**16, rounding cannot carry `size * scale` over the
 # next whole number: the float32 scale and the product are each off by at most 2**-24 of it.
@@ -106,7 +106,7 @@ def kept_aspect(sizes: Shape, targets: Shape, policy: str) -> Shape:
 
 
 @op("Resize")
-def resize(X: AnyRank, scales: Floats | Unknown | None, sizes: Ints | Unknown | None, *, axes: tuple[int, ...] = (),
+def resize(X: AnyRank, scales: Floats | Unknown | None, sizes: Sizes | Unknown | None, *, axes: tuple[int, ...] = (),
            keep_aspect_ratio_policy: str = "stretch") -> Shape:  # fmt: skip
     """floor(size * scale), or `sizes`, at each of `axes` (Resize-10, 11, 13, 18, 19); an empty input is none."""
     by_scale, by_size = scales not in (None, ()), sizes not in (None, ())
@@ -152,7 +152,7 @@ def grid_sample(X: AnyRank, grid: AnyRank) -> Shape:
 
 
 @op("AffineGrid")
-def affine_grid(theta: AnyRank, size: Ints | Unknown) -> Shape:
+def affine_grid(theta: AnyRank, size: Sizes | Unknown) -> Shape:
     """theta (N, n, n + 1), size (N, C, *spatial) -> (N, *spatial, n) for n = 2, 3 spatial axes (AffineGrid-20)."""
     batch, rows, columns = of_rank(theta.shape, 3, "theta")
     n = len(size) - 2 if isinstance(size, tuple) else rows if isinstance(rows, int) else columns - 1

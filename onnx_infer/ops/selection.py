@@ -8,7 +8,7 @@ import numpy as np
 
 from onnx_infer import dtype as dt
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import at_least, normalize_axis, unify
+from onnx_infer.geometry import at_least, differ, normalize_axis, unify
 from onnx_infer.registration import op
 from onnx_infer.tensor import SymTensor
 from onnx_infer.trace import fresh
@@ -16,7 +16,7 @@ from onnx_infer.values import convert
 from symdim import maximum, minimum, product, total
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import AnyRank, Ints
+    from onnx_infer.ops.kinds import AnyRank, Elements, Ints, Sizes
     from onnx_infer.tensor import Dim, Shape
 
     Array = np.ndarray[Any, Any]
@@ -134,15 +134,18 @@ def _topk(X: Array, axis: int, K: Array | None = None, k: int = 0, largest: int 
 def topk(
     X: SymTensor,
     axis: int,
-    K: Dim | Unknown | None = None,
+    K: Sizes | Unknown | None = None,
     k: int | None = None,
     largest: int = 1,
     sorted: int = 1,
 ) -> list[Shape | SymTensor]:
     """(before, size, after), k <= size -> values and indices (before, k, after) (TopK-1, 10, 11, 24)."""
     at = normalize_axis(axis, X.rank)
-    size, wanted = X.dims[at], k if K is None else K
-    if wanted is None or isinstance(wanted, Unknown):
+    size, wanted = X.dims[at], k
+    if isinstance(K, tuple):
+        require(len(K) == 1, "K does not have one element", len(K))
+        wanted = K[0]
+    if wanted is None:
         wanted = fresh("the value of K is not known", at_most=size)
     if isinstance(wanted, int) and isinstance(size, int):
         require(wanted <= size, f"K is {wanted}, the size of the axis {size}")
@@ -165,13 +168,15 @@ def _one_hot(indices: Array, depth: Array, values: Array, axis: int) -> Array:
 
 
 @op("OneHot", data=_one_hot)
-def one_hot(indices: SymTensor, depth: Dim | Unknown, values: AnyRank, axis: int) -> Shape:
+def one_hot(indices: SymTensor, depth: Elements, values: AnyRank, axis: int) -> Shape:
     """Indices of any shape -> the same with an axis of size `depth` inserted (OneHot-9, 11, 28)."""
+    require(indices.rank >= 1, "indices are a scalar")
     axis = normalize_axis(axis, indices.rank + 1)
     if values.shape is not None:
         require(len(values.shape) == 1, "rank of values is not 1", len(values.shape))
         unify(values.shape[0], 2, "size of values")
-    count = None if isinstance(depth, Unknown) else convert(depth, dt.INT64)
+    require(depth.shape is None or (len(depth.shape) <= 1 and not differ(depth.size, 1)), "depth is no scalar", depth)
+    count = convert(depth.data[0], dt.INT64) if depth.data else None
     if count is None:
         count = fresh("the value of depth is not known")
     return (*indices.dims[:axis], count, *indices.dims[axis:])

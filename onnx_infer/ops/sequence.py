@@ -151,6 +151,7 @@ def chunks(part: Callable[[Dim], SymTensor], size: Dim, chunk: Dim) -> Sequence:
 @op("ConcatFromSequence", dtype=dtype_of_elements)
 def concat_from_sequence(input_sequence: Value, axis: int, new_axis: int) -> Value:
     """n tensors -> them joined along an axis, or stacked along a new one (ConcatFromSequence-11)."""
+    require(new_axis in (0, 1), "new_axis is neither 0 nor 1", new_axis)
     sequence = the_sequence(input_sequence)
     require(sequence.length != 0, "the sequence is empty")
     if not isinstance(sequence.elem, SymTensor) or sequence.elem.shape is None:

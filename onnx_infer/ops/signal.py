@@ -10,7 +10,7 @@ from onnx_infer.registration import op
 from onnx_infer.trace import fresh
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import AnyRank, SymTensor
+    from onnx_infer.ops.kinds import AnyRank, Scalar, SymTensor
     from onnx_infer.tensor import Dim, Shape
 
 
@@ -49,13 +49,16 @@ def dft(
 @op("STFT")
 def stft(
     signal: SymTensor,
-    frame_step: Dim | Unknown,
+    frame_step: Scalar | Unknown,
     window: AnyRank | None,
-    frame_length: Dim | Unknown | None,
+    frame_length: Scalar | Unknown | None,
     onesided: int,
 ) -> Shape:
-    """(B, length, 1 or 2) -> (B, (length - frame) // step + 1, frame or frame//2 + 1, 2) (STFT-17)."""
-    batch, length, last = of_rank(signal.dims, 3, "signal")
+    """(B, length, 1 or 2) -> (B, (length - frame) // step + 1, frame or frame//2 + 1, 2) (STFT-17).
+
+    onnxruntime takes (B, length) for real numbers.
+    """
+    batch, length, last = (*signal.dims, 1) if signal.rank == 2 else of_rank(signal.dims, 3, "signal")
     _check_parts(last, (1, 2))
     frame = fresh("the frame length is not known") if isinstance(frame_length, Unknown) else frame_length
     if window is not None:

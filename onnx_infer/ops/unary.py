@@ -71,9 +71,8 @@ def same_shape_of_input(input: SymTensor) -> Shape:
 
 
 @op("Gelu")
-def gelu(X: SymTensor, approximate: str) -> Shape:
-    """X's shape (Gelu-20)."""
-    require(approximate in ("none", "tanh"), "approximate is neither none nor tanh", approximate)
+def gelu(X: SymTensor) -> Shape:
+    """X's shape; runtimes take any `approximate` but tanh for none (Gelu-20)."""
     return X.dims
 
 
@@ -144,12 +143,12 @@ def _same_bits(input: Any, output_dtype: int | None) -> Any:
 
 
 @op("BitCast", data=_same_bits, dtype=lambda to: to)
-def bit_cast(input: SymTensor, to: int) -> Shape:
+def bit_cast(input: AnyRank, to: int) -> Shape | None:
     """The input's shape; both element types have the same width (BitCast-26)."""
     require(to in dt.NAMES and to != dt.STRING, "to is no element type with bits", to)
     width = dt.BITS[to] if input.dtype is None else dt.BITS[input.dtype]
     require(width == dt.BITS[to], "widths in bits differ", width, dt.BITS[to])
-    return input.dims
+    return input.shape
 
 
 # -- Identity, Dropout -------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from onnx_infer.window_geometry import IntVector, Window, windows
 from symdim import product
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, SymTensor
+    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, Sizes, SymTensor
 
 
 def spatial_rank(*tensors: SymTensor) -> int:
@@ -119,11 +119,11 @@ def conv_transpose(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int = 1,
 
 
 @op("MaxPool", "AveragePool", "LpPool")
-def pool(X: SymTensor, *, auto_pad: str = "NOTSET", kernel_shape: IntVector = (), strides: IntVector = (),
+def pool(X: SymTensor, *, auto_pad: str = "NOTSET", kernel_shape: IntVector | None = None, strides: IntVector = (),
          dilations: IntVector = (), pads: IntVector = (), ceil_mode: int = 0) -> list[Shape]:  # fmt: skip
     """(N, C, *spatial) -> (N, C, *places), twice for MaxPool's Indices (MaxPool-1 to 22; LpPool, AveragePool)."""
     batch, channels, *spatial = of_rank(X.shape, spatial_rank(X), "X")
-    if not kernel_shape:
+    if kernel_shape is None:
         raise Unknown("kernel_shape is not given")
     require(len(kernel_shape) == len(spatial), f"kernel_shape must have {len(spatial)} elements", list(kernel_shape))
     slide = windows(kernel_shape, strides, dilations, pads, auto_pad)
@@ -168,13 +168,16 @@ def max_roi_pool(X: AnyRank, rois: AnyRank, *, pooled_shape: IntVector) -> Shape
 
 
 @op("Col2Im")
-def col2im(input: AnyRank, image_shape: Ints, block_shape: Ints, *, strides: IntVector = (),
+def col2im(input: AnyRank, image_shape: Sizes, block_shape: Sizes, *, strides: IntVector = (),
            dilations: IntVector = (), pads: IntVector = ()) -> Shape:  # fmt: skip
     """(N, C*prod(block), L) -> (N, C, *image), where L is the places of the block in the image (Col2Im-18)."""
     batch, columns, count = of_rank(input.shape, 3, "input")
     require(len(image_shape) == len(block_shape), "image_shape and block_shape differ in length",
             len(image_shape), len(block_shape))  # fmt: skip
     image = tuple(fresh("image_shape is not known") if d is None else d for d in image_shape)
+    for name, values, per_axis in (("strides", strides, 1), ("dilations", dilations, 1), ("pads", pads, 2)):
+        expected = per_axis * len(block_shape)
+        require(not values or len(values) == expected, f"{name} must have {expected} elements", list(values))
     if None in block_shape:
         return (batch, fresh("block_shape is not known", at_most=columns), *image)
     slide = windows(block_shape, strides, dilations, pads)

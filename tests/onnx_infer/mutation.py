@@ -100,7 +100,7 @@ def read(line: str, rng: Random) -> NodeCase | None:
     case = NodeCase(domain, name, version, testing.read_attributes(found["attributes"] or ""), inputs, count)
     known = case.schema.attributes
     for key, value in case.attributes.items():
-        if key in known and known[key].type == onnx.defs.OpSchema.AttrType.FLOAT:
+        if type(value) is int and key in known and known[key].type == onnx.defs.OpSchema.AttrType.FLOAT:
             case.attributes[key] = float(value)
     return case if all(_is_plain(v) for v in inputs) else None
 
