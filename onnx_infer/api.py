@@ -143,9 +143,14 @@ def infer_symbolic_shapes(
 
 
 def _dim_params(infos: object) -> Iterator[str]:
-    """The dim_params in the types of value infos, in order; nested types included."""
+    """The dim_params in the types of value infos, in order; nested types included, equal types once."""
+    seen: set[bytes] = set()
     for info in infos:  # type: ignore[attr-defined]
         kind = info.type
+        wire = kind.SerializeToString()
+        if wire in seen:
+            continue
+        seen.add(wire)
         while True:
             which = kind.WhichOneof("value")
             if which in ("tensor_type", "sparse_tensor_type"):

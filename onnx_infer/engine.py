@@ -119,8 +119,7 @@ class Engine:
     def _run_nodes(self, nodes: Iterable[Node], graph: Graph, scope: Scope) -> Call | None:
         """Infer the nodes up to a call of a function whose result is not known yet, which is returned."""
         declared = graph.declared
-        operators, constants, nested = scope.operators, scope.constants, scope.parent is not None
-        remembered = _remembered
+        operators, remembered = scope.operators, _remembered
         for node in nodes:
             op_type, domain, inputs, outputs, attributes, _ = node
             operator = operators[domain, op_type]
@@ -131,11 +130,7 @@ class Engine:
                 return call
             values = tuple([scope[name] if name else None for name in inputs])
             if operator.asks:
-                first = values[0] if values else None
-                # most often the data function needs a first input that is no constant and has no data: nothing to load
-                idle = operator.needs_first and first is not None and first.data is None and inputs[0] not in constants
-                if not idle or nested:
-                    values = self._load(operator, inputs, values, scope)
+                values = _load(operator, inputs, values, scope)
             if attributes.has_graphs or attributes.references:
                 outcome = self._special(operator, node, values, scope)
             else:
@@ -152,35 +147,6 @@ class Engine:
             for name, value in zip(outputs, outcome.values):  # noqa: B905  (called for every node)
                 scope[name] = value if name not in declared else self._merged(name, declared[name], value)
         return None
-
-    def _load(
-        self, operator: Operator, names: list[str], values: tuple[Value | None, ...], scope: Scope
-    ) -> tuple[Value | None, ...]:
-        """The inputs, with the elements of those constants that the rule asks for or its data function can use."""
-        found: list[tuple[int, bool, Scope]] = []
-        wants, reads = operator.wants, operator.reads
-        usable = bool(reads)
-        for i, value in enumerate(values):
-            if value is None or value.data is not None:
-                continue
-            position = operator.position(i)
-            wanted = position in wants
-            if not wanted and not (usable and position in reads):
-                continue
-            holder = scope.holder(names[i])
-            if holder is not None:
-                found.append((i, wanted, holder))
-            elif position in operator.needs:
-                usable = False
-                if not wants:
-                    return values
-        if not found:
-            return values
-        out = list(values)
-        for i, wanted, holder in found:
-            if wanted or usable:
-                out[i] = holder.load(names[i])
-        return tuple(out)
 
     def _special(self, operator: Operator, node: Node, values: tuple[Value | None, ...], scope: Scope) -> Outcome:
         """A node with subgraphs, which become functions from values to values, or with attributes of a call."""
@@ -325,6 +291,27 @@ class Engine:
         del self.created[mark.created :]
         del self.seen.calls[mark.calls :]
         del self._unknown_operators[mark.unknown :]
+
+
+def _load(
+    operator: Operator, names: list[str], values: tuple[Value | None, ...], scope: Scope
+) -> tuple[Value | None, ...]:
+    """The inputs, with the elements of those constants that the rule asks for or its data function can use."""
+    wants, needs, reads = operator.asked(len(values))
+    for i in needs:
+        value = values[i]
+        if value is not None and value.data is None and scope.holder(names[i]) is None:
+            reads = wants
+            break
+    loaded: list[Value | None] | None = None
+    for i in reads:
+        value = values[i]
+        if value is not None and value.data is None:
+            holder = scope.holder(names[i])
+            if holder is not None:
+                loaded = loaded or list(values)
+                loaded[i] = holder.load(names[i])
+    return values if loaded is None else tuple(loaded)
 
 
 def _label(node: Node) -> str:

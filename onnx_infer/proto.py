@@ -58,6 +58,7 @@ class GraphReader:
 
     def __init__(self, symbols: Symbols, ir_version: int) -> None:
         self.symbols, self.ir_version = symbols, ir_version
+        self._declared: dict[bytes, Value | None] = {}
 
     def model(self, proto: ModelProto) -> Model:
         """The view of a model."""
@@ -79,7 +80,7 @@ class GraphReader:
             constants.pop(name, None)
         declared: dict[str, Value] = {}
         for info in (*proto.value_info, *proto.output):
-            value = value_type(info.type, self.symbols.read_declared)
+            value = self.declared(info.type)
             if value is not None:
                 declared[info.name] = value
         outputs = [o.name for o in proto.output]
@@ -105,8 +106,15 @@ class GraphReader:
         return Graph(proto.name, inputs, constants, walk, literals, outputs, declared, proto)
 
     def type(self, proto: Any) -> Value | None:
-        """The declared type, its dims read as sizes."""
+        """The declared type of an input, its dims read as sizes; one without a name is another for each input."""
         return value_type(proto, self.symbols.read)
+
+    def declared(self, proto: Any) -> Value | None:
+        """The declared type of another value; equal ones are read once."""
+        wire = proto.SerializeToString()
+        if wire not in self._declared:
+            self._declared[wire] = value_type(proto, self.symbols.read_declared)
+        return self._declared[wire]
 
 
 def opset_imports(proto: ModelProto | FunctionProto) -> dict[str, int]:
