@@ -179,7 +179,8 @@ def _candidates(unit: Expr, terms: Terms, const: int) -> list[Pattern]:
     found: list[Pattern] = []
     for atom in powers_of(unit) if coefficient else ():
         if type(atom) is Max:
-            found.append(_minimum(unit, coefficient, atom))
+            if atom is not unit or _may_turn(atom, coefficient, terms):
+                found.append(_minimum(unit, coefficient, atom))
         elif _may_remain(atom, coefficient):
             found += _remainders(unit, coefficient, atom, terms)
     found = [p for p in found if p.within(terms) and (p.unit or p.const == const or not p.rigid())]
@@ -194,17 +195,29 @@ def _may_remain(atom: Expr, coefficient: int) -> TypeGuard[FloorDiv]:
     return type(divisor) is not int or gcd(coefficient, divisor) > 1
 
 
-def _promising(unit: Expr, coefficient: int) -> bool:
+def _may_turn(atom: Max, coefficient: int, terms: Terms) -> bool:
+    """Whether a sum with the term `coefficient*atom` may hold `-coefficient*(t - atom)` for a t above all operands."""
+    sign = -1 if coefficient > 0 else 1
+    for operand in atom.parts:
+        for unit, k in terms_of(operand)[0].items():
+            if k > 0 and sign * terms.get(unit, 0) < abs(coefficient) * k:
+                return False
+    return True
+
+
+def _promising(unit: Expr, coefficient: int, terms: Terms) -> bool:
     """Whether a pattern may be found at the term `coefficient*unit`."""
     if type(unit) is Mul:
         return any(type(a) is Max or _may_remain(a, coefficient) for a in powers_of(unit))
-    return type(unit) is Max or _may_remain(unit, coefficient)
+    if type(unit) is Max:
+        return _may_turn(unit, coefficient, terms)
+    return _may_remain(unit, coefficient)
 
 
 def _compound(terms: Terms, size: int = 0) -> list[Expr]:
     """Units with a division or maximum that can give a pattern of `size` terms, outermost first; none if none can."""
     for unit, coefficient in terms.items():
-        if unit.height and _promising(unit, coefficient):
+        if unit.height and _promising(unit, coefficient, terms):
             break
     else:
         return []
