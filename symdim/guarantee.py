@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from symdim.bounds import bounds_of
 from symdim.canonical import maximum, minimum, product, quotient_by_positive, total
-from symdim.errors import BoundsError, RankError, UnsupportedDynamicShape
+from symdim.errors import BoundsError, DivisionByZero, RankError, UnsupportedDynamicShape
 from symdim.evaluate import children, postorder
 from symdim.expr import Expr, FloorDiv, Max, Mod
 from symdim.leaves import leaf_count
@@ -160,7 +160,8 @@ def _limits_of(variable: Var, known: dict[Var, Limits], available: Collection[st
     if is_exact(variable, available):
         return variable, variable
     high = None if variable.at_most is None else _highest(variable.at_most, known)
-    return variable.lo, variable.hi if high is None else high
+    ends = [end for end in (high, variable.hi) if end is not None]
+    return variable.lo, minimum(*ends) if ends else None
 
 
 def _highest(dim: Dim, known: dict[Var, Limits]) -> Dim | None:
@@ -182,23 +183,23 @@ def _at_ends(dim: Expr, known: dict[Var, Limits]) -> Dim:
         if not isinstance(found, Expr):
             break
         low, high = known[variable]
-        if low is variable or leaf_count(found) > _MOST_LEAVES or _occurrences(variable, found) < 2:
+        if low is variable or variable.lo is None or leaf_count(found) > _MOST_LEAVES or _occurrences(variable, found) < 2:
             continue
-        rises = _never_falls(found.substitute({variable: variable + 1}) - found)
-        falls = not rises and _never_falls(found - found.substitute({variable: variable + 1}))
-        end = high if rises else low if falls else None
-        if end is not None:
-            try:
-                found = found.substitute({variable: end})
-            except BoundsError:  # no run has such a size
-                continue
+        try:
+            # the bound may be larger than the variable ever is: monotone up to `hi`, whatever `at_most` says
+            free = Var.fresh(variable.name, variable.lo or 0, variable.hi)
+            step = found.substitute({variable: free + 1}) - found.substitute({variable: free})
+            end = high if _never_negative(step) else low if _never_negative(-step) else None
+            found = found if end is None else found.substitute({variable: end})
+        except (BoundsError, DivisionByZero):  # of sizes that no run has
+            continue
     return found
 
 
-def _never_falls(difference: Dim) -> bool:
+def _never_negative(dim: Dim) -> bool:
     from symdim.prove import at_least
 
-    return at_least(difference, 0) is True
+    return at_least(dim, 0) is True
 
 
 def _occurrences(variable: Var, dim: Expr) -> int:

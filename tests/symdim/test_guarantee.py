@@ -110,6 +110,14 @@ def test_3_7_origins():
     assert mixed.guarantee({"K"}).kind == "unknown"
 
 
+def test_a_bound_beyond_the_largest_size_is_no_end_of_a_monotone_range():
+    # e <= min(M % 8, 3) makes e % 5 rise up to there; the bound M % 8 goes on to 7, where it has fallen
+    m = Var.fresh("m", 0, 9)
+    e = data("e", minimum(m % 8, data("f", origin="small", at_most=3)))
+    high = (maximum(e % 5, m // 9)).bound_expr()
+    assert high.to_int({m: 7}) >= 3
+
+
 def test_a_declared_name_is_not_exact():
     assert guarantee_of(data("rows", origin=Declared("rows"))).kind == "unknown"
 
@@ -220,10 +228,10 @@ def check_random_sizes(seed, count):
         assert isinstance(high, int) or {n, m}.issuperset(high.variables())
         for i, j in grid(range(4), range(1, 4)):
             known = {n: i, m: j}
-            top = high if isinstance(high, int) else high.to_int(known)
             for x in range(_most(d, known) + 1):
                 for y in range(_most(e, {**known, d: x}) + 1):
                     at = {**known, d: x, e: y}
+                    top = high if isinstance(high, int) else high.to_int(known)
                     assert size.to_int(at) <= top, (size, high, at, d.at_most, e.at_most)
     return found
 
