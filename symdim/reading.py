@@ -58,14 +58,6 @@ class Pattern:
         elif core_const:
             accumulate(self.terms, {unit: coefficient * core_const})
 
-    def within(self, terms: Terms) -> bool:
-        """Whether a sum has all terms of this part with the same signs and no smaller size."""
-        for unit, mine in self.terms.items():
-            theirs = terms.get(unit, 0)
-            if not (theirs >= mine if mine > 0 else theirs <= mine):
-                return False
-        return True
-
     def left_of(self, terms: Terms) -> int:
         """How many terms of this part stay in a sum that it is taken out of."""
         return sum([terms[unit] != k for unit, k in self.terms.items()])
@@ -88,6 +80,15 @@ class Pattern:
         return 0, below
 
 
+def _holds(terms: Terms, part: Terms, factor: int = 1) -> bool:
+    """Whether a sum has all terms of `factor * part`, with the same signs and no smaller size."""
+    for unit, k in part.items():
+        mine, theirs = factor * k, terms.get(unit, 0)
+        if not (theirs >= mine if mine > 0 else theirs <= mine):
+            return False
+    return True
+
+
 def _remainders(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms) -> Iterator[Pattern]:
     """Candidates `k*w*(x % d)` at the term `coefficient*unit`, where `atom` divides `unit`.
 
@@ -105,8 +106,7 @@ def _remainders(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms) -> I
         outer, scale = exact_quotient(outer, lead), d_terms[lead]
     else:
         scale = d_const
-    may_fit = outer is not None or n_terms.keys() <= terms.keys()
-    if coefficient % scale == 0 and may_fit:
+    if coefficient % scale == 0 and (outer is not None or _holds(terms, n_terms, -coefficient // scale)):
         core: Terms = dict(n_terms)
         accumulate(core, d_terms, -1, atom)
         accumulate(core, {atom: -d_const} if d_const else {})
@@ -183,7 +183,7 @@ def _candidates(unit: Expr, terms: Terms, const: int) -> list[Pattern]:
                 found.append(_minimum(unit, coefficient, atom))
         elif _may_remain(atom, coefficient):
             found += _remainders(unit, coefficient, atom, terms)
-    found = [p for p in found if p.within(terms) and (p.unit or p.const == const or not p.rigid())]
+    found = [p for p in found if _holds(terms, p.terms) and (p.unit or p.const == const or not p.rigid())]
     return sorted(found, key=lambda p: (p.left_of(terms), abs(p.operands[0][1]), p.coefficient < 0))
 
 
@@ -197,12 +197,8 @@ def _may_remain(atom: Expr, coefficient: int) -> TypeGuard[FloorDiv]:
 
 def _may_turn(atom: Max, coefficient: int, terms: Terms) -> bool:
     """Whether a sum with the term `coefficient*atom` may hold `-coefficient*(t - atom)` for a t above all operands."""
-    sign = -1 if coefficient > 0 else 1
-    for operand in atom.parts:
-        for unit, k in terms_of(operand)[0].items():
-            if k > 0 and sign * terms.get(unit, 0) < abs(coefficient) * k:
-                return False
-    return True
+    operands = [terms_of(operand)[0] for operand in atom.parts]
+    return all(_holds(terms, {unit: k for unit, k in part.items() if k > 0}, -coefficient) for part in operands)
 
 
 def _promising(unit: Expr, coefficient: int, terms: Terms) -> bool:
