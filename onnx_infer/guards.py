@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from symdim import DivisionByZero, Expr, UnboundName
 
 from .geometry import at_least
+from .sources import without_computed
 from .trace import Fact
 
 if TYPE_CHECKING:
@@ -123,10 +124,13 @@ def guards_of(engine: Engine) -> list[Guard]:
 
     Those that the bounds of the symbols prove are left out, equal ones are one guard with several origins.
     """
-    resolve = engine.solution.resolve if engine.solution else _same
+
+    def settled(size: Dim) -> Dim:
+        return without_computed(engine.solution.resolve(size))
+
     found: dict[Hashable, Guard] = {}
     for fact, node in zip(engine.facts, engine.fact_nodes, strict=True):
-        guard = _plain(Guard(fact.kind, resolve(fact.lhs), resolve(fact.rhs), fact.law))
+        guard = _plain(Guard(fact.kind, settled(fact.lhs), settled(fact.rhs), fact.law))
         if _is_trivial(guard):
             continue
         key = _key(guard)
@@ -146,10 +150,6 @@ def violations(guards: Iterable[Guard], bindings: Bindings) -> list[Violation]:
     return [violation for violation in failed if violation is not None]
 
 
-def _same(dim: Dim) -> Dim:
-    return dim
-
-
 def _origin(node: Node) -> Origin:
     op_type, domain, _, outputs, _, handle = node
     return Origin(f"{domain}::{op_type}" if domain else op_type, handle.name or next(iter(outputs), ""))
@@ -166,7 +166,8 @@ def _plain(guard: Guard) -> Guard:
     if kind in ("equal", "broadcast") and isinstance(lhs, int):
         lhs, rhs = rhs, lhs
     if kind in ("equal", "at_least") and isinstance(rhs, int) and isinstance(lhs, Expr):
-        lhs, rhs = lhs - lhs.const, rhs - lhs.const
+        offset = lhs.const
+        lhs, rhs = lhs - offset, rhs - offset
     return guard._replace(kind=kind, lhs=lhs, rhs=rhs)
 
 

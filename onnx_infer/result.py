@@ -87,16 +87,18 @@ class InferenceResult:
     @cached_property
     def _guards(self) -> tuple[list[Guard], list[Guard]]:
         from .guards import guards_of
+        from .sources import element_of
 
-        sizes = self.sources.symbols
+        inputs = frozenset(self.inputs)
         parted: tuple[list[Guard], list[Guard]] = ([], [])
         for guard in guards_of(self._engine):
-            parted[not sizes.issuperset(guard.variables())].append(guard)
+            known = all(v in self.sources.symbols or element_of(v, inputs) for v in guard.variables())
+            parted[not known].append(guard)
         return parted
 
     @property
     def guards(self) -> list[Guard]:
-        """What must hold of the input sizes for the model to run, each with its nodes, in their order."""
+        """What must hold of the sizes and elements of inputs for the model to run, each with its nodes, in order."""
         return self._guards[0]
 
     @property
@@ -107,16 +109,17 @@ class InferenceResult:
     def check(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> list[Violation]:
         """The guards that fail at these sizes of the symbols: with any of them, the model does not run.
 
-        `result.sources.bindings(shapes)` gives the sizes of the symbols for shapes of the inputs. Guards of sizes that
-        the data decide take part where these are given. Raises UnboundName for symbols of input sizes that have no
-        size, BoundsError for sizes outside their bounds.
+        `result.sources.bindings(shapes)` gives the sizes of the symbols for shapes of the inputs. Guards of elements,
+        and of sizes that the data decide, take part where these are given. Raises UnboundName for symbols of input
+        sizes that have no size, BoundsError for sizes outside their bounds.
         """
         from .guards import violations
 
         given: dict[str | Var, int] = dict(bindings or {})
         given.update(sizes)
-        inputs, data = self._guards
-        return violations(inputs, given) + violations([guard for guard in data if guard.is_bound(given)], given)
+        needed = self.sources.symbols
+        chosen = [g for g in (*self.guards, *self.data_guards) if g.is_bound(given) or needed.issuperset(g.variables())]
+        return violations(chosen, given)
 
     def apply(self, model: ModelProto) -> ModelProto:
         """Write the types into the value infos and outputs of the model that was inferred, or a copy; return it."""

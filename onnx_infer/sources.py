@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from symdim import Expr, Var
 from symdim.monomial import powers_of
+from symdim.origin import Computed, InputDim, ValueOf
 
 from .errors import ShapeInferenceError
 from .geometry import at_least
 from .tensor import SymTensor
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from .tensor import Dim, Value
-
-
-class AxisOf(NamedTuple):
-    """The size of a value at an axis: the origin of a variable that is read there."""
-
-    value: str
-    axis: int
-
-    def __str__(self) -> str:
-        return f"{self.value}.shape[{self.axis}]"
 
 
 class Sources:
@@ -42,10 +34,10 @@ class Sources:
     def __init__(self, values: Mapping[str, Value]) -> None:
         self.values = values
         self.of: dict[Var, Dim] = {}
-        self.axes: list[tuple[AxisOf, Dim]] = []
+        self.axes: list[tuple[InputDim, Dim]] = []
         for name, value in values.items():
             if isinstance(value, SymTensor) and value.shape is not None:
-                self.axes += [(AxisOf(name, axis), dim) for axis, dim in enumerate(value.shape)]
+                self.axes += [(InputDim(name, axis), dim) for axis, dim in enumerate(value.shape)]
         pending: list[tuple[Var, Expr]] = []
         for where, dim in self.axes:
             if isinstance(dim, Var):
@@ -54,7 +46,7 @@ class Sources:
                 pending.append((_read(where, dim), dim))
         self._solve(pending)
 
-    @property
+    @cached_property
     def symbols(self) -> set[Var]:
         """The symbols in the sizes of the values, whether they can be solved for or not."""
         return {v for _, dim in self.axes if isinstance(dim, Expr) for v in dim.variables()}
@@ -85,6 +77,7 @@ class Sources:
 
     def over_sources(self, dim: Dim) -> Dim:
         """The dimension with every symbol as what can be read; symbols that cannot be read stay."""
+        dim = without_computed(dim)
         return dim if isinstance(dim, int) else dim.substitute(self.of)
 
     def bindings(self, shapes: Mapping[str, Sequence[int]]) -> dict[str | Var, int]:
@@ -106,11 +99,11 @@ class Sources:
             return given.bindings(shapes)
         ranks: dict[str, int] = {}
         for where, _ in self.axes:
-            ranks[where.value] = where.axis + 1
+            ranks[where.tensor] = where.axis + 1
         for name, rank in ranks.items():
             if len(shapes[name]) != rank:
                 raise ShapeInferenceError(f"{name} has the rank {rank}, not {len(shapes[name])}")
-        read = {where: int(shapes[where.value][where.axis]) for where, _ in self.axes}
+        read = {where: int(shapes[where.tensor][where.axis]) for where, _ in self.axes}
         found: dict[str | Var, int] = {}
         for symbol, solution in self.of.items():
             assert isinstance(solution, Expr)
@@ -119,14 +112,38 @@ class Sources:
             if isinstance(dim, int) or all(v in found for v in dim.variables()):
                 size = dim if isinstance(dim, int) else dim.to_int(found)
                 if size != read[where]:
-                    raise ShapeInferenceError(f"{where} is {dim}, so {size}, and not {read[where]}")
+                    raise ShapeInferenceError(f"{_text(where)} is {dim}, so {size}, and not {read[where]}")
         return found
 
 
-def _read(where: AxisOf, dim: Expr) -> Var:
+def _read(where: InputDim, dim: Expr) -> Var:
     """The variable that stands for the size at an axis."""
     low, high = dim.bounds()
-    return Var.fresh(str(where), max(low or 0, 0), high, origin=where)
+    return Var.fresh(_text(where), max(low or 0, 0), high, origin=where)
+
+
+def _text(where: InputDim) -> str:
+    return f"{where.tensor}.shape[{where.axis}]"
+
+
+def element_of(variable: Var, tensors: Collection[str]) -> bool:
+    """Whether a variable stands for an element of one of the tensors."""
+    return isinstance(variable.origin, ValueOf) and variable.origin.tensor in tensors
+
+
+def without_computed(dim: Dim) -> Dim:
+    """The dimension with the expression of every size that an operator computes of elements in its place.
+
+    >>> end = Var.fresh("end[0]")
+    >>> without_computed(2 * Var.fresh("_d0", origin=Computed((end + 7) // 8, "a length")))
+    2*((`end[0]` + 7)//8)
+    """
+    while isinstance(dim, Expr):
+        computed: dict[Var, Dim] = {v: v.origin.size for v in dim.variables() if isinstance(v.origin, Computed)}
+        if not computed:
+            break
+        dim = dim.substitute(computed)
+    return dim
 
 
 def linear_in(dim: Expr, unknown: Var) -> tuple[Dim, Dim] | None:
