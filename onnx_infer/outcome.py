@@ -46,4 +46,5 @@ def apply(operator: Operator, attributes: Any, values: tuple[Value | None, ...],
         return Outcome(results)
     if note is None and trace.notes:
         note = trace.notes[0]
-    return Outcome(results, False, note, tuple(trace.facts), tuple(trace.fresh), wrong and ("error", wrong))
+    error = None if wrong is None else ("error", wrong)
+    return Outcome(results, False, note, tuple(trace.facts), tuple(trace.fresh), error)

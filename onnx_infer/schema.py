@@ -26,6 +26,8 @@ class Formal(NamedTuple):
     type_str: str
     optional: bool = False
     variadic: bool = False
+    each: str = ""
+    """The type string of operands that may each have a type of their own."""
 
 
 class Schema(NamedTuple):
@@ -81,7 +83,8 @@ def read_schema(schema: onnx.defs.OpSchema) -> Schema:
 
     def formal(p: Any) -> Formal:
         type_str = p.type_str if p.is_homogeneous else ""
-        return Formal(p.name, type_str, p.option == option.Optional, p.option == option.Variadic)
+        optional, variadic = p.option == option.Optional, p.option == option.Variadic
+        return Formal(p.name, type_str, optional, variadic, "" if type_str else p.type_str)
 
     from .attributes import attribute_value
 

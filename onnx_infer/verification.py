@@ -45,8 +45,8 @@ def check_attributes(schema: Schema, attributes: Mapping[str, Any]) -> None:
             continue
         word, classes = _CLASSES[kind]
         is_list = AttributeProto.FLOATS <= kind <= AttributeProto.GRAPHS
-        right = isinstance(value, tuple) == is_list and all(isinstance(x, classes) for x in (value if is_list else (value,)))
-        if not right:
+        elements = value if is_list and isinstance(value, tuple) else (value,)
+        if isinstance(value, tuple) != is_list or not all(isinstance(x, classes) for x in elements):
             raise OpUsageError(f"attribute {name} is not {word}: {value}")
 
 
@@ -77,12 +77,13 @@ def _wrong_type(schema: Schema, inputs: tuple[Value | None, ...], outputs: tuple
         for i, value in enumerate(values):
             text = type_text(value)
             formal = formals[min(i, last)]
-            if text is None or not formal.type_str:
+            type_str = formal.type_str or formal.each
+            if text is None or not type_str:
                 continue
-            if text not in schema.constraints.get(formal.type_str, (formal.type_str,)):
+            if text not in schema.constraints.get(type_str, (type_str,)):
                 return f"{formal.name} has element type {text}, which the operator does not admit"
-            if bound.setdefault(formal.type_str, text) != text:
-                return f"element types of {formal.type_str} differ: {formal.name} has {text} != {bound[formal.type_str]}"
+            if formal.type_str and bound.setdefault(type_str, text) != text:
+                return f"element types of {type_str} differ: {formal.name} has {text} != {bound[type_str]}"
     return None
 
 

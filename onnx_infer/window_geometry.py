@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .tensor import Dim
 
 IntVector: TypeAlias = tuple[int, ...]
-"""An attribute with one or two numbers per spatial axis; empty where it is not given."""
+"""An attribute with one or two numbers per spatial axis; None where it is not given."""
 
 AUTO_PAD = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
 
@@ -85,15 +85,21 @@ class Window(NamedTuple):
 
 
 def windows(
-    kernel: tuple[Dim, ...], strides: IntVector, dilations: IntVector, pads: IntVector, auto_pad: str = "NOTSET"
+    kernel: tuple[Dim, ...],
+    strides: IntVector | None,
+    dilations: IntVector | None,
+    pads: IntVector | None,
+    auto_pad: str = "NOTSET",
 ) -> list[Window]:
     """One window per spatial axis from an operator's attributes; `pads` counts only with `auto_pad` NOTSET.
 
-    >>> windows((3,), (), (2,), (1, 0))
+    >>> windows((3,), None, (2,), (1, 0))
     [Window(kernel=3, stride=1, dilation=2, before=1, after=0, same=False)]
     """
     rank = len(kernel)
-    strides, dilations, pads = strides or (1,) * rank, dilations or (1,) * rank, pads or (0,) * (2 * rank)
+    strides = (1,) * rank if strides is None else strides
+    dilations = (1,) * rank if dilations is None else dilations
+    pads = (0,) * (2 * rank) if pads is None else pads
     auto_pad = auto_pad or "NOTSET"  # as runtimes read an empty text
     require(auto_pad in AUTO_PAD, f"auto_pad is none of {', '.join(AUTO_PAD)}", auto_pad)
     for name, values, count, least in (

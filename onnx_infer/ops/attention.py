@@ -41,6 +41,7 @@ def attention(
     q_num_heads: int | None,
     kv_num_heads: int | None,
     output_count: int,
+    since_version: int,
     nonpad_kv_seqlen: AnyRank | None = None,
 ) -> list[Shape]:
     """Q (B, Hq, S, d), K (B, H, T, d), V (B, H, T, e), pasts of length P; or heads and sizes in one axis of rank 3.
@@ -49,10 +50,12 @@ def attention(
     queries and keys (B, Hq, S, P + T) (Attention-23 to 25).
     """
     require((past_key is None) == (past_value is None), "past_key and past_value go together")
-    require(output_count != 2, "present_key and present_value go together")
-    # of four outputs the middle ones may be left out
-    cached = past_key is not None or output_count in (2, 3)
-    require(nonpad_kv_seqlen is None or not cached, "nonpad_kv_seqlen excludes past and present keys and values")
+    if since_version >= 25:
+        require(output_count != 2, "present_key and present_value go together")
+        require(Q.rank == 3 or (q_num_heads, kv_num_heads) == (None, None), "numbers of heads where Q's rank is not 3")
+        # of four outputs the middle ones may be left out
+        cached = past_key is not None or output_count in (2, 3)
+        require(nonpad_kv_seqlen is None or not cached, "nonpad_kv_seqlen excludes past and present keys and values")
     batch, q_heads, q_length, size = split_heads(Q.dims, q_num_heads, "Q")
     k = split_heads(of_rank(K.shape, Q.rank, "K"), kv_num_heads, "K")
     v = split_heads(of_rank(V.shape, Q.rank, "V"), kv_num_heads, "V")

@@ -215,8 +215,9 @@ def parametric_relu(X: SymTensor, slope: AnyRank) -> Shape:
     """
     if slope.shape is None:
         return X.dims
-    if slope.rank > X.rank:
-        raise Unknown("the slope has more axes than X, of which onnx and onnxruntime make different ranks")
+    pairs = zip(reversed(X.dims), reversed(slope.dims), strict=False)
+    if slope.rank > X.rank or any(x == 1 and differ(size, 1) for x, size in pairs):
+        raise Unknown("the slope is larger than X, of which onnx and onnxruntime make different results")
     broadcast_to(X.dims, slope.dims, "slope")
     return broadcast(X.dims, slope.dims)
 

@@ -22,7 +22,7 @@ Ints: TypeAlias = tuple[Dim, ...]
 Sizes: TypeAlias = tuple[Dim, ...]
 """As `Ints`; an input must have rank 1."""
 Scalar: TypeAlias = Dim
-"""A scalar: an attribute, or the element of an input, which must have rank 0."""
+"""A scalar: an attribute, or the element of an input, which must have rank 0 where it is constant."""
 Floats: TypeAlias = tuple[float, ...]
 """A vector of floats, likewise."""
 Strings: TypeAlias = tuple[str, ...]

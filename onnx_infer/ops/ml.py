@@ -71,6 +71,8 @@ def _encoded(values_tensor: SymTensor | None, values_strings: Any, values_int64s
 def category_mapper(X: AnyRank, *, cats_int64s: tuple[int, ...] | None, cats_strings: Any | None) -> Shape | None:
     """X -> the same shape (CategoryMapper-1)."""
     require(cats_int64s is not None and cats_strings is not None, "cats_int64s and cats_strings go together")
+    count, other = length(cats_int64s), length(cats_strings)
+    require(count == other, "cats_int64s and cats_strings differ in length", count, other)
     return X.shape
 
 

@@ -148,6 +148,7 @@ def _check_blocks(blocksize: int, mode: str) -> None:
 def reverse_sequence(input: SymTensor, sequence_lens: AnyRank, batch_axis: int = 1, time_axis: int = 0) -> Shape:
     """The shape of the input; the lengths are one per batch entry (ReverseSequence-10, 28)."""
     require(input.rank >= 2, "the rank is below 2", input.rank)
+    batch_axis, time_axis = (normalize_axis(axis, input.rank) for axis in (batch_axis, time_axis))
     require({batch_axis, time_axis} == {0, 1}, "batch_axis and time_axis are not 0 and 1", batch_axis, time_axis)
     (count,) = of_rank(sequence_lens.shape, 1, "sequence_lens")
     sizes = list(input.dims)

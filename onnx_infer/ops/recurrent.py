@@ -84,8 +84,15 @@ _UPDATE_RULES = {"linear": (), "gated": ("decay",), "delta": ("beta",), "gated_d
 
 @op("LinearAttention", dtype=lambda query, past_state: [None, (past_state or query).dtype])
 def linear_attention(
-    query: AnyRank, key: AnyRank, value: AnyRank, past_state: AnyRank | None, decay: AnyRank | None,
-    beta: AnyRank | None, q_num_heads: int, kv_num_heads: int, update_rule: str,
+    query: AnyRank,
+    key: AnyRank,
+    value: AnyRank,
+    past_state: AnyRank | None,
+    decay: AnyRank | None,
+    beta: AnyRank | None,
+    q_num_heads: int,
+    kv_num_heads: int,
+    update_rule: str,
 ) -> list[Shape]:
     """(B, T, Hq*d_k), (B, T, H*d_k), (B, T, H*d_v) -> (B, T, Hq*d_v), state (B, H, d_k, d_v) (LinearAttention-27)."""
     require(update_rule in _UPDATE_RULES, "no such update_rule", update_rule)

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer import dtype as dt
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import at_least, differ, exact_quotient, is_fresh, normalize_axes, of_rank, unify
+from onnx_infer.geometry import (
+    at_least,
+    differ,
+    exact_quotient,
+    is_fresh,
+    normalize_axes,
+    normalize_axis,
+    of_rank,
+    unify,
+)
 from onnx_infer.ops.movement import demand_equal, known_sizes
 from onnx_infer.registration import op
 from onnx_infer.tensor import SymTensor
@@ -183,7 +192,7 @@ def _squeezed(shape: Shape, axes: Ints | None) -> Shape:
             raise Unknown("which sizes are 1 is not known")
         gone = set(maybe_one)
     elif None not in axes:
-        gone = set(normalize_axes(dict.fromkeys(axes), rank))
+        gone = {normalize_axis(axis, rank) for axis in axes}
     else:
         if len(axes) > rank:
             raise Unknown("more axes than the rank, some of them twice")

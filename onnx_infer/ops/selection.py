@@ -141,7 +141,9 @@ def topk(
 ) -> list[Shape | SymTensor]:
     """(before, size, after), k <= size -> values and indices (before, k, after) (TopK-1, 10, 11, 24)."""
     at = normalize_axis(axis, X.rank)
-    size, wanted = X.dims[at], k
+    require(k is None or k >= 1, "k is not positive", k)
+    size = X.dims[at]
+    wanted: Dim | None = k
     if isinstance(K, tuple):
         require(len(K) == 1, "K does not have one element", len(K))
         wanted = K[0]

@@ -51,7 +51,7 @@ def position_in(sequence: Sequence, position: Dim | Unknown, end: int = 0) -> in
     return position + length if position < 0 else position
 
 
-@op("SequenceEmpty")
+@op("SequenceEmpty", dtype=lambda dtype: dtype)
 def sequence_empty(dtype: int | None) -> Value:
     """() -> an empty sequence of tensors, f32 by default (SequenceEmpty-11)."""
     return Sequence(SymTensor(dt.FLOAT if dtype is None else dtype), 0)

@@ -21,7 +21,7 @@ def _check_parts(size: Dim, parts: tuple[int, ...]) -> None:
 
 @op("DFT")
 def dft(
-    input: SymTensor, dft_length: Dim | Unknown | None, inverse: int, onesided: int, axis: int | Unknown = -2
+    input: SymTensor, dft_length: Scalar | Unknown | None, inverse: int, onesided: int, axis: Scalar | Unknown = -2
 ) -> Shape:
     """(*signal, 1 or 2) -> n values along the axis, n//2 + 1 if one-sided (DFT-17, 20).
 
@@ -49,9 +49,9 @@ def dft(
 @op("STFT")
 def stft(
     signal: SymTensor,
-    frame_step: Scalar | Unknown,
+    frame_step: Dim | Unknown,
     window: AnyRank | None,
-    frame_length: Scalar | Unknown | None,
+    frame_length: Dim | Unknown | None,
     onesided: int,
 ) -> Shape:
     """(B, length, 1 or 2) -> (B, (length - frame) // step + 1, frame or frame//2 + 1, 2) (STFT-17).

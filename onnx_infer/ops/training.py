@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 DOMAIN = "ai.onnx.preview.training"
 
 
-def _step(inputs: tuple[SymTensor, ...], roles: int) -> list[Value]:
+def _step(inputs: tuple[SymTensor, ...], roles: int, output_count: int) -> list[Value]:
     """The outputs of a step on n tensors: `inputs` holds the tensors, their gradients, then their states, n each.
 
     A tensor, its gradient and its states have one shape. The outputs are the new tensors, then the new states.
@@ -30,19 +30,20 @@ def _step(inputs: tuple[SymTensor, ...], roles: int) -> list[Value]:
             shape = unify_shapes(shape or (), other, "shapes of a tensor, its gradient and its states")
         shapes.append(shape)
     kept = (*inputs[:n], *inputs[2 * n :])
+    require(output_count == len(kept), "outputs differ in number from tensors and states", output_count, len(kept))
     return [SymTensor(x.dtype, shapes[i % n]) for i, x in enumerate(kept)]
 
 
 @op("Adagrad", "Momentum", domain=DOMAIN)
-def one_state(inputs: AnyRanks) -> list[Value]:
+def one_state(inputs: AnyRanks, output_count: int) -> list[Value]:
     """X.., G.., S.. -> new X.., new S.. of the same shapes (Adagrad-1, Momentum-1)."""
-    return _step(inputs, 3)
+    return _step(inputs, 3, output_count)
 
 
 @op("Adam", domain=DOMAIN)
-def adam(inputs: AnyRanks) -> list[Value]:
+def adam(inputs: AnyRanks, output_count: int) -> list[Value]:
     """X.., G.., V.., H.. -> new X.., new V.., new H.. of the same shapes (Adam-1)."""
-    return _step(inputs, 4)
+    return _step(inputs, 4, output_count)
 
 
 @op("Gradient", domain=DOMAIN)

@@ -27,10 +27,10 @@ def spatial_rank(*tensors: SymTensor) -> int:
     raise Unknown("the rank of the input is not known")
 
 
-def kernel_windows(kernel_shape: IntVector, weight: Shape, strides: IntVector, dilations: IntVector, pads: IntVector,
-                   auto_pad: str) -> list[Window]:  # fmt: skip
+def kernel_windows(kernel_shape: IntVector | None, weight: Shape, strides: IntVector | None,
+                   dilations: IntVector | None, pads: IntVector | None, auto_pad: str) -> list[Window]:  # fmt: skip
     """The windows of a weight's spatial axes, to which the attribute kernel_shape must be equal."""
-    kernel = unify_shapes(kernel_shape, weight, "kernel_shape and the weight") if kernel_shape else weight
+    kernel = weight if kernel_shape is None else unify_shapes(kernel_shape, weight, "kernel_shape and the weight")
     return windows(kernel, strides, dilations, pads, auto_pad)
 
 
@@ -44,8 +44,8 @@ def biased(channels: Dim, bias: SymTensor | None) -> Dim:
 
 @op("Conv")
 def conv(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int = 1, auto_pad: str = "NOTSET",
-         kernel_shape: IntVector = (), strides: IntVector = (), dilations: IntVector = (),
-         pads: IntVector = ()) -> Shape:  # fmt: skip
+         kernel_shape: IntVector | None = None, strides: IntVector | None = None, dilations: IntVector | None = None,
+         pads: IntVector | None = None) -> Shape:  # fmt: skip
     """(N, C, *spatial), (M, C/group, *kernel) -> (N, M, *places) (Conv-1, 11, 22)."""
     rank = spatial_rank(X, W)
     batch, channels, *spatial = of_rank(X.shape, rank, "X")
@@ -63,8 +63,9 @@ def conv(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int = 1, auto_pad:
 
 @op("ConvInteger")
 def conv_integer(x: AnyRank, w: AnyRank, *, group: int = 1, auto_pad: str = "NOTSET",
-                 kernel_shape: IntVector = (), strides: IntVector = (), dilations: IntVector = (),
-                 pads: IntVector = ()) -> Shape:  # fmt: skip
+                 kernel_shape: IntVector | None = None, strides: IntVector | None = None,
+                 dilations: IntVector | None = None,
+                 pads: IntVector | None = None) -> Shape:  # fmt: skip
     """As Conv, of integers (ConvInteger-10)."""
     return conv(x, w, None, group=group, auto_pad=auto_pad, kernel_shape=kernel_shape, strides=strides,
                 dilations=dilations, pads=pads)  # fmt: skip
@@ -72,8 +73,9 @@ def conv_integer(x: AnyRank, w: AnyRank, *, group: int = 1, auto_pad: str = "NOT
 
 @op("QLinearConv")
 def qlinear_conv(x: AnyRank, w: AnyRank, B: AnyRank | None, *, group: int = 1, auto_pad: str = "NOTSET",
-                 kernel_shape: IntVector = (), strides: IntVector = (), dilations: IntVector = (),
-                 pads: IntVector = ()) -> Shape:  # fmt: skip
+                 kernel_shape: IntVector | None = None, strides: IntVector | None = None,
+                 dilations: IntVector | None = None,
+                 pads: IntVector | None = None) -> Shape:  # fmt: skip
     """As Conv, of quantized tensors (QLinearConv-10)."""
     return conv(x, w, B, group=group, auto_pad=auto_pad, kernel_shape=kernel_shape, strides=strides,
                 dilations=dilations, pads=pads)  # fmt: skip
@@ -81,8 +83,9 @@ def qlinear_conv(x: AnyRank, w: AnyRank, B: AnyRank | None, *, group: int = 1, a
 
 @op("DeformConv")
 def deform_conv(X: AnyRank, W: AnyRank, offset: AnyRank, B: AnyRank | None, mask: AnyRank | None, *, group: int,
-                offset_group: int, kernel_shape: IntVector = (), strides: IntVector = (), dilations: IntVector = (),
-                pads: IntVector = ()) -> Shape:  # fmt: skip
+                offset_group: int, kernel_shape: IntVector | None = None, strides: IntVector | None = None,
+                dilations: IntVector | None = None,
+                pads: IntVector | None = None) -> Shape:  # fmt: skip
     """As Conv, with an offset (N, offset_group*prod(kernel)*n, *places) and a mask without n (DeformConv-19, 22)."""
     out = conv(X, W, B, group=group, auto_pad="NOTSET", kernel_shape=kernel_shape, strides=strides,
                dilations=dilations, pads=pads)  # fmt: skip
@@ -100,8 +103,10 @@ def deform_conv(X: AnyRank, W: AnyRank, offset: AnyRank, B: AnyRank | None, mask
 
 @op("ConvTranspose")
 def conv_transpose(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int = 1, auto_pad: str = "NOTSET",
-                   kernel_shape: IntVector = (), strides: IntVector = (), dilations: IntVector = (),
-                   pads: IntVector = (), output_padding: IntVector = (), output_shape: IntVector = (),
+                   kernel_shape: IntVector | None = None, strides: IntVector | None = None,
+                   dilations: IntVector | None = None,
+                   pads: IntVector | None = None, output_padding: IntVector | None = None,
+                   output_shape: IntVector | None = None,
                    since_version: int = 0) -> Shape:  # fmt: skip
     """(N, C, *spatial), (C, M/group, *kernel) -> (N, M, *output_shape or *spread) (ConvTranspose-1, 11, 22)."""
     rank = spatial_rank(X, W)
@@ -110,17 +115,20 @@ def conv_transpose(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int = 1,
     require(group >= 1, "group must be at least 1", group)
     exact_quotient(unify(channels, depth, "input channels and the weight's axis 0"), group, "the input channels")
     slide = kernel_windows(kernel_shape, tuple(kernel), strides, dilations, pads, auto_pad)
-    require(since_version < 11 or not pads or auto_pad == "NOTSET", "pads excludes auto_pad", list(pads), auto_pad)
+    require(since_version < 11 or not pads or auto_pad == "NOTSET", "pads excludes auto_pad", pads, auto_pad)
+    for name, values in (("output_padding", output_padding), ("output_shape", output_shape)):
+        right = values is None or len(values) == len(slide)
+        require(right, f"{name} must have {len(slide)} elements", list(values or ()))
     extra = output_padding or (0,) * len(spatial)
-    for name, values in (("output_padding", extra), ("output_shape", output_shape or extra)):
-        require(len(values) == len(slide), f"{name} must have {len(slide)} elements", list(values))
     sizes = output_shape or (w.spread(n, more) for w, n, more in zip(slide, spatial, extra, strict=True))
     return (batch, biased(per_group * group, B), *sizes)
 
 
 @op("MaxPool", "AveragePool", "LpPool")
-def pool(X: SymTensor, *, auto_pad: str = "NOTSET", kernel_shape: IntVector | None = None, strides: IntVector = (),
-         dilations: IntVector = (), pads: IntVector = (), ceil_mode: int = 0) -> list[Shape]:  # fmt: skip
+def pool(X: SymTensor, *, auto_pad: str = "NOTSET", kernel_shape: IntVector | None = None,
+         strides: IntVector | None = None,
+         dilations: IntVector | None = None, pads: IntVector | None = None,
+         ceil_mode: int = 0) -> list[Shape]:  # fmt: skip
     """(N, C, *spatial) -> (N, C, *places), twice for MaxPool's Indices (MaxPool-1 to 22; LpPool, AveragePool)."""
     batch, channels, *spatial = of_rank(X.shape, spatial_rank(X), "X")
     if kernel_shape is None:
@@ -140,14 +148,14 @@ def global_pool(X: SymTensor) -> Shape:
 
 @op("MaxUnpool")
 def max_unpool(X: AnyRank, I: AnyRank, output_shape: Ints | Unknown | None, *, kernel_shape: IntVector,  # noqa: E741
-               strides: IntVector = (), pads: IntVector = ()) -> Shape:  # fmt: skip
+               strides: IntVector | None = None, pads: IntVector | None = None) -> Shape:  # fmt: skip
     """(N, C, *spatial), indices likewise -> output_shape, or (N, C, *spread) (MaxUnpool-9, 11, 22)."""
     rank = spatial_rank(X, I)
     batch, channels, *spatial = unify_shapes(
         of_rank(X.shape, rank, "X"), of_rank(I.shape, rank, "I"), "sizes of X and I"
     )
     require(len(kernel_shape) == len(spatial), f"kernel_shape must have {len(spatial)} elements", list(kernel_shape))
-    slide = windows(kernel_shape, strides, (), pads)
+    slide = windows(kernel_shape, strides, None, pads)
     if output_shape is None:
         return (batch, channels, *(w.spread(n) for w, n in zip(slide, spatial, strict=True)))
     given = (None,) * rank if isinstance(output_shape, Unknown) else output_shape
@@ -168,8 +176,8 @@ def max_roi_pool(X: AnyRank, rois: AnyRank, *, pooled_shape: IntVector) -> Shape
 
 
 @op("Col2Im")
-def col2im(input: AnyRank, image_shape: Sizes, block_shape: Sizes, *, strides: IntVector = (),
-           dilations: IntVector = (), pads: IntVector = ()) -> Shape:  # fmt: skip
+def col2im(input: AnyRank, image_shape: Sizes, block_shape: Sizes, *, strides: IntVector | None = None,
+           dilations: IntVector | None = None, pads: IntVector | None = None) -> Shape:  # fmt: skip
     """(N, C*prod(block), L) -> (N, C, *image), where L is the places of the block in the image (Col2Im-18)."""
     batch, columns, count = of_rank(input.shape, 3, "input")
     require(len(image_shape) == len(block_shape), "image_shape and block_shape differ in length",
@@ -177,7 +185,8 @@ def col2im(input: AnyRank, image_shape: Sizes, block_shape: Sizes, *, strides: I
     image = tuple(fresh("image_shape is not known") if d is None else d for d in image_shape)
     for name, values, per_axis in (("strides", strides, 1), ("dilations", dilations, 1), ("pads", pads, 2)):
         expected = per_axis * len(block_shape)
-        require(not values or len(values) == expected, f"{name} must have {expected} elements", list(values))
+        right = values is None or len(values) == expected
+        require(right, f"{name} must have {expected} elements", list(values or ()))
     if None in block_shape:
         return (batch, fresh("block_shape is not known", at_most=columns), *image)
     slide = windows(block_shape, strides, dilations, pads)

@@ -17,7 +17,7 @@ CRASH = "crash"
 
 
 class Question(NamedTuple):
-    """`who` is `onnx` or `onnxruntime`; the model's bytes, and the serialised types and constants of its node's inputs."""
+    """`who` is `onnx` or `onnxruntime`; the model, the types and the constants of its node's inputs as bytes."""
 
     who: str
     model: bytes
@@ -26,7 +26,7 @@ class Question(NamedTuple):
 
 
 def answers(questions: Sequence[Question]) -> Iterator[str | None]:
-    """For each question None where the node is accepted, else the reason for which it is not; `crash` where none came."""
+    """For each question None where the node is accepted, else why it is not; `crash` where no answer came."""
     at = 0
     while at < len(questions):
         # the program: without the package's __init__ of the tests, and without what this process has imported

@@ -82,9 +82,10 @@ op("Resize", domain=_LAST, inputs="X roi? scales? sizes?")(resize)
 
 @op("QLinearConvTranspose", domain=_LAST, inputs=_QUANTIZED, dtype=lambda y_zero_point: y_zero_point.dtype)
 def quantized_conv_transpose(x: AnyRank, w: AnyRank, B: AnyRank | None, *, group: int = 1, auto_pad: str = "NOTSET",
-                             kernel_shape: IntVector = (), strides: IntVector = (), dilations: IntVector = (),
-                             pads: IntVector = (), output_padding: IntVector = (),
-                             output_shape: IntVector = ()) -> list[Shape]:  # fmt: skip
+                             kernel_shape: IntVector | None = None, strides: IntVector | None = None,
+                             dilations: IntVector | None = None,
+                             pads: IntVector | None = None, output_padding: IntVector | None = None,
+                             output_shape: IntVector | None = None) -> list[Shape]:  # fmt: skip
     """As ConvTranspose, with channels last."""
     out: list[Shape] = of_channels_last(conv_transpose)(X=x, W=w, B=B, group=group, auto_pad=auto_pad,
         kernel_shape=kernel_shape, strides=strides, dilations=dilations, pads=pads, output_padding=output_padding,

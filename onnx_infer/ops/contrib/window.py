@@ -56,8 +56,9 @@ contrib("NhwcFusedConv", inputs="X W B? Z?")(of_channels_last(conv))
     dtype=lambda y_zero_point: y_zero_point.dtype,
 )
 def quantized_conv(x: AnyRank, w: AnyRank, B: AnyRank | None, *, channels_last: int = 0, group: int = 1,
-                   auto_pad: str = "NOTSET", kernel_shape: IntVector = (), strides: IntVector = (),
-                   dilations: IntVector = (), pads: IntVector = ()) -> list[Shape] | Shape:  # fmt: skip
+                   auto_pad: str = "NOTSET", kernel_shape: IntVector | None = None, strides: IntVector | None = None,
+                   dilations: IntVector | None = None,
+                   pads: IntVector | None = None) -> list[Shape] | Shape:  # fmt: skip
     """As Conv; the weight is (M, C/group, *kernel) also where the channels are last."""
     rule = of_channels_last(qlinear_conv) if channels_last else qlinear_conv
     out: list[Shape] | Shape = rule(x=x, w=w, B=B, group=group, auto_pad=auto_pad, kernel_shape=kernel_shape,
@@ -67,14 +68,15 @@ def quantized_conv(x: AnyRank, w: AnyRank, B: AnyRank | None, *, channels_last: 
 
 @contrib("ConvTransposeWithDynamicPads", inputs="X W Pads? B?")
 def conv_transpose_of_pads(X: AnyRank, W: AnyRank, Pads: Ints | Unknown | None, B: AnyRank | None, *, group: int = 1,
-                           auto_pad: str = "NOTSET", kernel_shape: IntVector = (), strides: IntVector = (),
-                           dilations: IntVector = (), output_padding: IntVector = ()) -> Shape:  # fmt: skip
+                           auto_pad: str = "NOTSET", kernel_shape: IntVector | None = None,
+                           strides: IntVector | None = None,
+                           dilations: IntVector | None = None,
+                           output_padding: IntVector | None = None) -> Shape:  # fmt: skip
     """As ConvTranspose, its pads are an input."""
-    given = Pads if isinstance(Pads, tuple) else ()
-    pads = tuple(pad for pad in given if isinstance(pad, int))
-    known = not isinstance(Pads, Unknown) and len(pads) == len(given)
+    known = Pads is None or (isinstance(Pads, tuple) and all(isinstance(pad, int) for pad in Pads))
+    pads: Any = Pads if known else None
     out = conv_transpose(X, W, B, group=group, auto_pad=auto_pad, kernel_shape=kernel_shape, strides=strides,
-                         dilations=dilations, pads=pads if known else (), output_padding=output_padding)  # fmt: skip
+                         dilations=dilations, pads=pads, output_padding=output_padding)  # fmt: skip
     return out if known else (*out[:2], *(fresh("the pads are not known", at_most=size) for size in out[2:]))
 
 
@@ -85,8 +87,8 @@ contrib("MaxpoolWithMask", inputs="X M")(pool)
 
 @contrib("NhwcMaxPool", inputs="x")
 def pool_of_channels_last(x: SymTensor, *, kernel_shape: IntVector, auto_pad: str = "NOTSET", ceil_mode: int = 0,
-                          strides: IntVector = (), dilations: IntVector = (),
-                          pads: IntVector = ()) -> list[Shape | None]:  # fmt: skip
+                          strides: IntVector | None = None, dilations: IntVector | None = None,
+                          pads: IntVector | None = None) -> list[Shape | None]:  # fmt: skip
     """(N, *spatial, C) -> (N, *places, C)."""
     out: list[Shape | None] = of_channels_last(pool)(X=x, auto_pad=auto_pad, kernel_shape=kernel_shape,
         strides=strides, dilations=dilations, pads=pads, ceil_mode=ceil_mode)  # fmt: skip
@@ -95,7 +97,8 @@ def pool_of_channels_last(x: SymTensor, *, kernel_shape: IntVector, auto_pad: st
 
 @contrib("QLinearAveragePool", inputs="X x_scale x_zero_point? y_scale y_zero_point?")
 def quantized_pool(X: SymTensor, *, kernel_shape: IntVector, channels_last: int = 0, auto_pad: str = "NOTSET",
-                   ceil_mode: int = 0, strides: IntVector = (), pads: IntVector = ()) -> Shape:  # fmt: skip
+                   ceil_mode: int = 0, strides: IntVector | None = None,
+                   pads: IntVector | None = None) -> Shape:  # fmt: skip
     """As AveragePool, of (N, C, *spatial) or (N, *spatial, C)."""
     rule = of_channels_last(pool) if channels_last else pool
     out: list[Shape] = rule(X=X, auto_pad=auto_pad, kernel_shape=kernel_shape, strides=strides, pads=pads,
