@@ -41,20 +41,21 @@ def number_field(number: int, value: int) -> bytes:
     return varint(number << 3) + varint(value)
 
 
-_MAX_TEXTS = 1 << 12
-_texts: dict[Any, bytes] = {}
+_MAX_DIMENSIONS = 1 << 13
+_dimensions: dict[Any, bytes] = {}
 
 
 def dimension(dim: Dim) -> bytes:
-    """A Dimension: a size, or the text of an expression; one that differs from element to element has no name."""
-    if isinstance(dim, int):
-        return number_field(1, dim)
-    found = _texts.get(dim)
+    """A shape's field `dim`: a size, or the text of an expression; one that differs from element to element is bare."""
+    found = _dimensions.get(dim)
     if found is None:
-        if len(_texts) >= _MAX_TEXTS:
-            _texts.clear()
-        found = b"" if dim is VARIES else field(2, str(dim).encode("utf-8", "surrogatepass"))
-        _texts[dim] = found
+        if len(_dimensions) >= _MAX_DIMENSIONS:
+            _dimensions.clear()
+        if isinstance(dim, int):
+            payload = number_field(1, dim)
+        else:
+            payload = b"" if dim is VARIES else field(2, str(dim).encode("utf-8", "surrogatepass"))
+        found = _dimensions[dim] = field(1, payload)
     return found
 
 
@@ -63,7 +64,7 @@ def tensor_type(value: SymTensor | Sparse) -> bytes:
     elem = number_field(1, value.dtype) if value.dtype else b""
     if value.shape is None:
         return elem
-    return elem + field(2, b"".join(field(1, dimension(d)) for d in value.shape))
+    return elem + field(2, b"".join([dimension(d) for d in value.shape]))
 
 
 def type_bytes(value: Value | None) -> bytes:
