@@ -1,0 +1,114 @@
+"""The loops of a plan as a Python function, on anything that is read and written by tuples of indices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import product as points
+from keyword import iskeyword
+from typing import TYPE_CHECKING, Any
+
+from symdim.canonical import total
+from symdim.einsum.index import Affine, Dim, Index, terms_of
+from symdim.expr import Expr
+from symdim.text import to_text
+from symdim.variable import Scope
+
+if TYPE_CHECKING:
+    from symdim.einsum.plan import Plan, Walk
+
+_NESTED = 12  # more loops than Python nests blocks are one loop over all their points
+_RESERVED = ("range", "points", "min", "max")
+
+
+def source(plan: Plan, name: str = "run", product: str = "*") -> str:
+    """The source of a function `name(out, in0, in1, ..., *, sizes and statics)`.
+
+    >>> from symdim.einsum import plan
+    >>> print(source(plan("o=+k; k => o", [["N"], [3]])))
+    def run(out, in0, in1, *, N):
+        for o in range(N):
+            for k in range(3):
+                if 0 <= k + o - 1 < N:
+                    out[o] += in0[k + o - 1] * in1[k]
+    """
+    return _Source(plan, product).function(name)
+
+
+def compiled(plan: Plan, product: str = "*") -> Callable[..., None]:
+    """The function of `source`."""
+    namespace: dict[str, Any] = {"points": points}
+    exec(_Source(plan, product).function("run"), namespace)
+    run: Callable[..., None] = namespace["run"]
+    return run
+
+
+class _Source:
+    """Only numbers, operators and the names that `_name` makes enter the source: running it is safe."""
+
+    def __init__(self, plan: Plan, product: str) -> None:
+        self.plan, self.product = plan, product
+        self.taken = {*_RESERVED, "out", *(f"in{i}" for i in range(len(plan.args)))}
+        dims = [dim for shape in plan.shapes for dim in shape] + list(plan.sizes.values())
+        dims += [dim for margins in plan.margins for margin in margins for dim in margin]
+        for index in (index for indices in (plan.out, *plan.args) for index in indices):
+            if isinstance(index, Affine):
+                dims += [*(coefficient for coefficient, _ in index.terms), index.offset]
+        variables = dict.fromkeys(v for dim in dims if isinstance(dim, Expr) for v in dim.variables())
+        scope = Scope()
+        self.sizes = {v: scope.var(self._name(v.name), max(v.lo or 0, 0), v.hi) for v in variables}
+        self.names = {name: scope.var(self._name(name), 0) for name in (*plan.sizes, *plan.statics)}
+
+    def _name(self, wanted: str) -> str:
+        """An identifier like the wanted name that is not taken yet."""
+        plain = "".join(c if c.isalnum() and c.isascii() else "_" for c in wanted) or "_"
+        stem = plain if plain.isidentifier() and not iskeyword(plain) else f"_{plain}"
+        name, count = stem, 1
+        while name in self.taken:
+            count += 1
+            name = f"{stem}_{count}"
+        self.taken.add(name)
+        return name
+
+    def function(self, name: str) -> str:
+        keywords = [v.name for v in self.sizes.values()] + [self.names[static].name for static in self.plan.statics]
+        parameters = ["out", *(f"in{i}" for i in range(len(self.plan.args))), *(["*", *keywords] if keywords else [])]
+        lines = [f"def {name}({', '.join(parameters)}):"]
+        for walk in self.plan.walks():
+            lines += self._nest(walk)
+        return "\n".join(lines if len(lines) > 1 else [*lines, "    pass"])
+
+    def _nest(self, walk: Walk) -> list[str]:
+        names = [self.names[name].name for name in walk.iterators]
+        ranges = [f"range({self._text(self.plan.sizes[name])})" for name in walk.iterators]
+        heads = [f"for {name} in {values}:" for name, values in zip(names, ranges, strict=True)]
+        if len(heads) > _NESTED:
+            heads = [f"for {', '.join(names)} in points({', '.join(ranges)}):"]
+        if guards := list(self._guards(walk)):
+            heads.append(f"if {' and '.join(guards)}:")
+        values = [self._element(f"in{i}", indices) for i, indices in walk.args.items()]
+        heads.append(
+            f"{self._element('out', walk.out)} {'+=' if self.plan.accumulates else '='} "
+            + (f" {self.product} ".join(values) or "1")
+        )
+        return [f"{'    ' * depth}{head}" for depth, head in enumerate(heads, 1)]
+
+    def _guards(self, walk: Walk) -> Iterable[str]:
+        """Conditions that an index lies inside of its axis: what is outside is padding, which adds nothing."""
+        accesses = [*walk.args.items(), (len(self.plan.args), walk.out)]
+        for tensor, indices in accesses:
+            for index, size, margin in zip(indices, self.plan.shapes[tensor], self.plan.margins[tensor], strict=True):
+                if margin != (0, 0):
+                    yield f"0 <= {self._index(index)} < {self._text(size)}"
+
+    def _element(self, tensor: str, indices: tuple[Index, ...]) -> str:
+        return f"{tensor}[{', '.join(map(self._index, indices)) or '()'}]"
+
+    def _index(self, index: Index) -> str:
+        terms, offset = terms_of(index)
+        return to_text(total([self._renamed(offset), *(self._renamed(c) * self.names[name] for c, name in terms)]))
+
+    def _text(self, dim: Dim) -> str:
+        return to_text(self._renamed(dim))
+
+    def _renamed(self, dim: Dim) -> Dim:
+        return dim.substitute({v: self.sizes[v] for v in dim.variables()}) if isinstance(dim, Expr) else dim

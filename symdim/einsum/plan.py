@@ -1,0 +1,171 @@
+"""A plan: the loops of one operation, with the index of every axis of every tensor in terms of the iterators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product as choices
+from typing import NamedTuple
+
+from symdim.einsum.coverage import at_least, covers, is_injective
+from symdim.einsum.index import Concat, Dim, Index, Static, in_walk, terms_of
+from symdim.einsum.projection import Access, Margin, Projections
+
+
+class Walk(NamedTuple):
+    """One nest of loops: the iterators that run, and the indices of the result and of the operands that take part."""
+
+    iterators: tuple[str, ...]
+    out: tuple[Index, ...]
+    args: dict[int, tuple[Index, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The loops of an operation.
+
+    `product` holds components of (iterator, size): components are nested, the iterators of one are walked one after the
+    other. `out` and `args` are the indices of the axes of the result and of the operands, in the order of storage
+    (batch, output, input); `shapes` and `margins` are those of the operands and, last, of the result. A margin says how
+    far an index may go beyond the first and the last element: what is read there is padding.
+    """
+
+    product: tuple[tuple[tuple[str, Dim], ...], ...]
+    out: tuple[Index, ...]
+    args: tuple[tuple[Index, ...], ...]
+    shapes: tuple[tuple[Dim, ...], ...]
+    margins: tuple[tuple[Margin, ...], ...]
+
+    @property
+    def sizes(self) -> dict[str, Dim]:
+        """The sizes of the iterators."""
+        return {name: size for component in self.product for name, size in component}
+
+    @property
+    def statics(self) -> tuple[str, ...]:
+        """The names of indices that are given when the loops are run."""
+        every = (index for indices in (self.out, *self.args) for index in indices)
+        return tuple(dict.fromkeys(index.name for index in every if isinstance(index, Static)))
+
+    def walks(self) -> Iterator[Walk]:
+        """The nests of loops that write something: an iterator per component, a result and at least one operand."""
+        sizes = self.sizes
+        stack: list[tuple[str, ...]] = [()]
+        while stack:
+            walked = stack.pop()
+            # Iterators of components that are still to come may be any of them.
+            later = [name for component in self.product[len(walked) :] for name, _ in component]
+            possible = {*walked, *later}
+            out = _indices(self.out, possible, sizes)
+            args = {
+                i: found for i, arg in enumerate(self.args) if (found := _indices(arg, possible, sizes)) is not None
+            }
+            if out is None or (self.args and not args):
+                continue
+            if len(walked) == len(self.product):
+                yield Walk(walked, out, args)
+            else:
+                stack += [(*walked, name) for name, _ in reversed(self.product[len(walked)])]
+
+    @property
+    def injective(self) -> bool | None:
+        """Whether no element of the result is written twice; None: not known for all sizes."""
+        answers: list[bool | None] = []
+        seen: set[tuple[str, ...]] = set()
+        for walk in self.walks():
+            sizes = {name: self.sizes[name] for name in walk.iterators}
+            answers.append(is_injective([_terms(index)[0] for index in walk.out], sizes))
+            # Two walks write to the same elements unless a concatenated axis of the result tells them apart.
+            parts = self._parts(walk)
+            if parts in seen:
+                answers.append(False if all(at_least(size, 1) for size in self.sizes.values()) else None)
+            seen.add(parts)
+        return False if False in answers else None if None in answers else True
+
+    @property
+    def surjective(self) -> bool | None:
+        """Whether every element of the result is written; None: not known for all sizes."""
+        sizes = self.sizes
+        written: dict[tuple[str, ...], bool | None] = {}
+        for walk in self.walks():
+            axes: list[tuple[dict[str, Dim], Dim]] = []
+            extents: list[Dim] = []
+            for index, of_walk, extent in zip(self.out, walk.out, self.shapes[-1], strict=True):
+                if isinstance(index, Concat):
+                    part = next(name for name in index.parts if name in walk.iterators)
+                    axes.append(({part: 1}, 0))
+                    extents.append(sizes[part])
+                elif isinstance(index, Static):
+                    if extent != 1:
+                        return False if at_least(extent, 2) else None
+                else:
+                    axes.append(_terms(of_walk))
+                    extents.append(extent)
+            written[self._parts(walk)] = covers(axes, {name: sizes[name] for name in walk.iterators}, extents)
+        wanted = choices(*(index.parts for index in self.out if isinstance(index, Concat)))
+        missing = [parts for parts in wanted if written.get(parts) is not True]
+        if not missing:
+            return True
+        is_certain = any(
+            written.get(parts, False) is False and all(at_least(sizes[name], 1) for name in parts) for parts in missing
+        )
+        return False if is_certain and all(at_least(extent, 1) for extent in self.shapes[-1]) else None
+
+    @property
+    def accumulates(self) -> bool:
+        """Whether an element of the result may be written twice, so that values must be added up."""
+        return self.injective is not True
+
+    @property
+    def clears(self) -> bool:
+        """Whether the result must start as the neutral element: values are added up, or elements may stay unwritten."""
+        pads = any(margin != (0, 0) for margins in self.margins for margin in margins)
+        return self.accumulates or pads or self.surjective is not True
+
+    def source(self, name: str = "run", product: str = "*") -> str:
+        """The loops as a Python function of the result, the operands and, by keyword, the symbolic sizes."""
+        from symdim.einsum.loops import source
+
+        return source(self, name, product)
+
+    def compiled(self, product: str = "*") -> Callable[..., None]:
+        """The function of `source`: it adds to a result that, where the plan `clears`, starts as zero."""
+        from symdim.einsum.loops import compiled
+
+        return compiled(self, product)
+
+    def __str__(self) -> str:
+        return self.source()
+
+    def _parts(self, walk: Walk) -> tuple[str, ...]:
+        """Which part of each concatenated axis of the result a walk writes to."""
+        return tuple(
+            next(name for name in index.parts if name in walk.iterators)
+            for index in self.out
+            if isinstance(index, Concat)
+        )
+
+
+def lowered(projections: Projections, operands: Sequence[Access], result: Access) -> Plan:
+    """The plan of an operation whose projections are equated."""
+    accesses = [result, *operands]
+    (out, *args), components = projections.indices(accesses)
+    return Plan(
+        tuple(map(tuple, components)),
+        tuple(out),
+        tuple(map(tuple, args)),
+        tuple(access.shape for access in [*operands, result]),
+        tuple(access.margins for access in [*operands, result]),
+    )
+
+
+def _indices(indices: Sequence[Index], walked: set[str], sizes: Mapping[str, Dim]) -> tuple[Index, ...] | None:
+    found = [in_walk(index, walked, sizes) for index in indices]
+    return None if None in found else tuple(index for index in found if index is not None)
+
+
+def _terms(index: Index) -> tuple[dict[str, Dim], Dim]:
+    if isinstance(index, Static):
+        return {}, 0
+    terms, offset = terms_of(index)
+    return {name: coefficient for coefficient, name in terms}, offset

@@ -1,0 +1,134 @@
+"""The plan of a specification: what its labels and rows index in each tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from symdim.einsum.constraints import check_affine, factor
+from symdim.einsum.index import Dim, Fixed, Static
+from symdim.einsum.inference import Inference, Shaped
+from symdim.einsum.plan import Plan, lowered
+from symdim.einsum.projection import NO_MARGIN, Access, Margin, Parts, Projections, Sum, Term, broadcast_term
+from symdim.einsum.reader import parse_spec
+from symdim.einsum.spec import (
+    AffineIndex,
+    Axis,
+    Concatenation,
+    FixedIndex,
+    Label,
+    ShapeSpec,
+    Spec,
+    SpecError,
+    closed,
+    in_storage,
+    labels_of,
+)
+from symdim.rows import Axes
+
+
+def plan(
+    spec: str | Spec,
+    shapes: Sequence[Shaped],
+    result: Shaped = None,
+    *,
+    sizes: Mapping[str, Dim] | None = None,
+    given: Mapping[str, str] | None = None,
+    extra_after: bool = False,
+) -> Plan:
+    """The loops of a specification over tensors of these shapes; ranks must be known, sizes may be symbolic.
+
+    `sizes` gives named strides and dilations; a label in `given` is not iterated over but has an index that the caller
+    gives, by that name, when the loops are run. Size-preserving padding puts an odd element before the axis, or with
+    `extra_after` behind it. Raises what `EinsumSpec.infer` raises.
+
+    >>> p = plan("2*o<+k; k => o", [["H"], [3]], ["O"])
+    >>> p.out, p.args[0], p.injective, p.surjective
+    ((Iterator(name='o'),), (Affine(terms=((2, 'o'), (1, 'k')), offset=0),), False, True)
+    """
+    spec = parse_spec(spec) if isinstance(spec, str) else spec
+    inference = Inference(spec, [*shapes, result], dict(sizes or {}))
+    projections = Projections()
+    labels = {name: projections.fresh(name, inference.size(name)) for name in spec.labels()}
+    for name, static in (given or {}).items():
+        projections.give(labels[name], Static(static))
+    rows = {name: inference.row(name) for name in spec.row_variables()}
+    classes = _Labels(projections, spec, dict(sizes or {}), labels, extra_after)
+    for name, row in rows.items():
+        classes.rows[name] = [projections.fresh(f"{name}{i}", size) for i, size in enumerate(closed(row, spec))]
+    accesses = [
+        classes.access(pattern, axes)
+        for pattern, axes in zip(spec.shapes, (*inference.operands, inference.result), strict=True)
+    ]
+    return lowered(projections, accesses[:-1], accesses[-1])
+
+
+class _Labels:
+    """The projections of the labels and rows of a specification, to which those of axes are equated."""
+
+    def __init__(
+        self,
+        projections: Projections,
+        spec: Spec,
+        sizes: Mapping[str, Dim],
+        labels: Mapping[str, int],
+        extra_after: bool,
+    ) -> None:
+        self.projections, self.spec, self.sizes = projections, spec, sizes
+        self.labels, self.extra_after = labels, extra_after
+        self.rows: dict[str, list[int]] = {}
+
+    def access(self, pattern: ShapeSpec, axes: Axes) -> Access:
+        """The access of one tensor."""
+        patterns = dict(pattern.rows())
+        found: list[tuple[Term, Dim, Margin]] = []
+        for kind, row in in_storage(axes):
+            dims, written = closed(row, self.spec), patterns[kind]
+            middle = len(dims) - len(written.axes)
+            classes = self.rows[written.variable] if written.variable is not None else []
+            inner = classes[len(classes) - middle :]  # a shorter row of a broadcast has its axes at the right
+            terms: list[int | Axis] = [*written.lead, *inner, *written.trail]
+            found += [
+                (self.stretched(term, size), size, NO_MARGIN) if isinstance(term, int) else self.axis(term, size)
+                for term, size in zip(terms, dims, strict=True)
+            ]
+        return Access.of(found)
+
+    def stretched(self, projection: int, size: Dim) -> Term:
+        """The index of an axis of this size that is equal to a class, or 1 where the specification broadcasts."""
+        if self.spec.broadcasts:
+            return broadcast_term(self.projections, projection, size)
+        own = self.projections.fresh("axis", size)
+        self.projections.equate(projection, own)
+        return Sum(((1, own),))
+
+    def axis(self, axis: Axis, size: Dim) -> tuple[Term, Dim, Margin]:
+        """What indexes an axis, and the margin that it needs."""
+        match axis:
+            case Label(name):
+                return self.stretched(self.labels[name], size), size, NO_MARGIN
+            case FixedIndex(position):
+                own = self.projections.fresh(str(axis), size)
+                self.projections.give(own, Fixed(position))
+                return Sum(((1, own),)), size, NO_MARGIN
+            case Concatenation(parts):
+                if len(set(labels_of(axis))) < len(labels_of(axis)):
+                    raise SpecError("repeated_part", f"{self.spec}: a label stands twice in {axis}")
+                places = [self.labels[p] if isinstance(p, str) else self.projections.fresh("part", p) for p in parts]
+                return Parts(tuple(places)), size, NO_MARGIN
+            case AffineIndex():
+                return self.affine(axis, size)
+
+    def affine(self, axis: AffineIndex, size: Dim) -> tuple[Term, Dim, Margin]:
+        check_affine(axis, self.spec, self.sizes)
+        terms: list[tuple[Dim, int]] = [(factor(axis.stride, self.sizes), self.labels[axis.over])]
+        before: Dim = 0
+        after: Dim = 0
+        if axis.kernel is not None:
+            dilation = factor(axis.dilation, self.sizes)
+            terms.append((dilation, self.labels[axis.kernel]))
+            if axis.padding:
+                span = dilation * (self.projections.size(self.labels[axis.kernel]) - 1)
+                before, after = (span + 1) // 2, span // 2
+                if self.extra_after:
+                    before, after = after, before
+        return Sum(tuple(terms), axis.offset - before), size, (before, after)

@@ -1,0 +1,224 @@
+"""The nodes of an einsum specification; `symdim.einsum.reader` makes them from text, `str` prints them.
+
+An axis is a label, a fixed index, an affine index or a concatenation. A row of axes has at most one row variable; a
+tensor has three rows (batch, input, output), of which the usual tensor has the last; a specification has operands
+and a result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from symdim.errors import SymdimError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.expr import Dim
+    from symdim.rows import Axes, Row
+
+KINDS = ("batch", "input", "output")
+STORAGE = ("batch", "output", "input")
+"""The rows of a tensor in the order in which its axes lie in memory."""
+
+
+class SpecError(SymdimError):
+    """A specification does not fit what it is used for; `kind` says in which way.
+
+    Kinds: arity, padding_unspecified, index_out_of_range, rank_mismatch, size_mismatch.
+    """
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """An axis with a name of its own: equal names have equal sizes and are indexed alike."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class FixedIndex:
+    """An axis that is read or written at one position only; its size is at least `position + 1`."""
+
+    position: int
+
+    def __str__(self) -> str:
+        return str(self.position)
+
+
+@dataclass(frozen=True, slots=True)
+class AffineIndex:
+    """An axis indexed by `stride*over + offset + dilation*kernel - left padding`; names for strides are the caller's.
+
+    `padding` True keeps the size (`stride*over`), False is the valid convolution, `stride*(over - 1) + 1 +
+    dilation*(kernel - 1)`; None: not said, which only an axis without kernel may leave.
+    """
+
+    over: str
+    stride: int | str = 1
+    offset: int = 0
+    kernel: str | None = None
+    dilation: int | str = 1
+    padding: bool | None = None
+
+    def __str__(self) -> str:
+        text = self.over if self.stride == 1 else f"{self.stride}*{self.over}"
+        text += {True: "=", False: "<", None: ""}[self.padding]
+        if self.offset:
+            text += f"+{self.offset}"
+        if self.kernel is not None:
+            text += f"+{self.kernel}" if self.dilation == 1 else f"+{self.dilation}*{self.kernel}"
+        return f"1*{text}" if text == self.over else text
+
+
+@dataclass(frozen=True, slots=True)
+class Concatenation:
+    """An axis of parts one after the other: labels, or numbers for parts of that size without a name."""
+
+    parts: tuple[str | int, ...]
+
+    def __str__(self) -> str:
+        return "^".join(map(str, self.parts))
+
+
+Axis: TypeAlias = Label | FixedIndex | AffineIndex | Concatenation
+
+
+class RowSpec(NamedTuple):
+    """Axes before and after a row variable; without one (None) all axes are in `trail`."""
+
+    lead: tuple[Axis, ...] = ()
+    variable: str | None = None
+    trail: tuple[Axis, ...] = ()
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes that are written out."""
+        return self.lead + self.trail
+
+
+class ShapeSpec(NamedTuple):
+    """The rows of one tensor; a kind that is not written is a row without axes."""
+
+    batch: RowSpec = RowSpec()
+    input: RowSpec = RowSpec()
+    output: RowSpec = RowSpec()
+
+    def rows(self) -> Iterator[tuple[str, RowSpec]]:
+        """The rows with their kinds."""
+        return zip(KINDS, self, strict=True)
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """All axes that are written out, in the order of the text."""
+        return self.batch.axes + self.input.axes + self.output.axes
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """`operand; operand; ... => result`; `operands` None: the pattern of a single shape.
+
+    `multi`: written with names of several characters. `broadcasts`: an axis of size 1 is stretched and a row variable
+    stands for different ranks, as in NumPy and ONNX; otherwise all sizes of a label are equal.
+    """
+
+    operands: tuple[ShapeSpec, ...] | None
+    result: ShapeSpec
+    multi: bool = field(default=True, compare=False)
+    broadcasts: bool = False
+
+    @property
+    def shapes(self) -> tuple[ShapeSpec, ...]:
+        """The patterns of the operands and, last, of the result."""
+        return (*(self.operands or ()), self.result)
+
+    def labels(self) -> tuple[str, ...]:
+        """The names of sizes (not of rows, strides or dilations), by first occurrence."""
+        return tuple(dict.fromkeys(name for shape in self.shapes for axis in shape.axes for name in labels_of(axis)))
+
+    def row_variables(self) -> tuple[str, ...]:
+        """The names of rows, by first occurrence; `...` has the name of its kind."""
+        rows = (row.variable for shape in self.shapes for row in shape)
+        return tuple(dict.fromkeys(name for name in rows if name is not None))
+
+    def parameters(self) -> tuple[str, ...]:
+        """The names of strides and dilations, which the caller binds."""
+        found = (
+            factor
+            for shape in self.shapes
+            for axis in shape.axes
+            if isinstance(axis, AffineIndex)
+            for factor in (axis.stride, axis.dilation)
+        )
+        return tuple(dict.fromkeys(factor for factor in found if isinstance(factor, str)))
+
+    def __str__(self) -> str:
+        """The text; reading it in its own language gives this specification again."""
+        if self.broadcasts:
+            operands = ",".join(_row_text(shape.output, "output") for shape in self.operands or ())
+            return f"{operands}->{_row_text(self.result.output, 'output')}"
+        text = self._text(", " if self.multi else "")
+        # A name of several characters needs a sign that switches the reader over: a comma after an axis is one.
+        return self._text(", ", ",") if self.multi and not is_multi(text) else text
+
+    def _text(self, separator: str, end: str = "") -> str:
+        result = _shape_text(self.result, separator, end)
+        if self.operands is None:
+            return result
+        operands = "; ".join(_shape_text(shape, separator, end) for shape in self.operands)
+        return f"{operands} => {result}".strip()
+
+
+def in_storage(axes: Axes) -> list[tuple[str, Row]]:
+    """The rows of a shape with their kinds, in the order in which they are stored."""
+    rows = dict(zip(KINDS, axes, strict=True))
+    return [(kind, rows[kind]) for kind in STORAGE]
+
+
+def closed(row: Row, what: object) -> tuple[Dim, ...]:
+    """The sizes of a row; SpecError where the number of axes is not known."""
+    if row.variable is not None:
+        raise SpecError("rank_mismatch", f"{what}: the number of axes of {row} is not known")
+    return row.dims
+
+
+def is_multi(text: str) -> bool:
+    """Whether a text has a sign by which names may be longer than one character: one of `, * + ^ & <` or a bare `=`."""
+    return any(sign in text for sign in ",*+^&<") or "=" in text.replace("=>", "")
+
+
+def labels_of(axis: Axis) -> tuple[str, ...]:
+    """The names of the sizes in an axis."""
+    match axis:
+        case Label(name):
+            return (name,)
+        case AffineIndex(over=over, kernel=kernel):
+            return (over,) if kernel is None else (over, kernel)
+        case Concatenation(parts):
+            return tuple(part for part in parts if isinstance(part, str))
+        case _:
+            return ()
+
+
+def _shape_text(shape: ShapeSpec, separator: str, end: str) -> str:
+    batch, given, output = (_row_text(row, kind, separator, end) for kind, row in shape.rows())
+    text = f"{given}->{output}" if shape.input != RowSpec() else output
+    return f"{batch}|{text}" if shape.batch != RowSpec() else text
+
+
+def _row_text(row: RowSpec, kind: str, separator: str = "", end: str = "") -> str:
+    variable = [] if row.variable is None else ["..." if row.variable == kind else f"..{row.variable}.."]
+    items = [*map(str, row.lead), *variable, *map(str, row.trail)]
+    if not separator:  # digits in a row are one index: a blank keeps two of them apart
+        items = [
+            f" {item}" if item.isdigit() and i and items[i - 1].isdigit() else item for i, item in enumerate(items)
+        ]
+    return separator.join(items) + (end if items else "")
