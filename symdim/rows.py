@@ -94,7 +94,9 @@ class Row:
         inner = text.strip()
         if not (inner.startswith("[") and inner.endswith("]") and len(inner) >= 2):
             raise ParseError(text, 0, "a row is written [...]")
-        before, marks, after = [], [], []
+        before: list[str] = []
+        marks: list[str] = []
+        after: list[str] = []
         for piece in _pieces(inner[1:-1]):
             marker = piece.strip()
             if marker == "|" or row_name(marker) is not None:

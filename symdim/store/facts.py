@@ -9,6 +9,7 @@
     RowsEqual    rows one after the other have these axes      rows.py
     RowRefines   SizeRefines axis by axis, with missing axes   refinement.py
     RowJoin      SizeJoin axis by axis, with missing axes      broadcast.py
+    Label        the axis of this size has a denotation         labels.py
     RankEdge     rank(high) >= rank(low) + by                  ranks.py
 
 A fact that follows from another one has it among its `parents`; a stated one has none.
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from symdim.expr import Dim
     from symdim.rows import Row, RowVar
+    from symdim.variable import Var
 
 
 class Origin(NamedTuple):
@@ -167,3 +169,14 @@ class RankEdge(Fact):
     def __str__(self) -> str:
         high, low = ("0" if v is None else f"rank({v.name})" for v in (self.high, self.low))
         return f"{high} >= {low} + {self.by}"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Label(Fact):
+    """The axis of this size has a denotation."""
+
+    dim: Var
+    label: str
+
+    def __str__(self) -> str:
+        return f"label({self.dim}) == {self.label!r}"

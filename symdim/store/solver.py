@@ -1,38 +1,94 @@
-"""The store: statements, questions, and the worklist between them."""
+"""The store: statements, and questions about what follows from them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim.store.facts import NOWHERE, Origin
+from symdim.canonical import product, total
+from symdim.rows import Row, RowVar
+from symdim.store import broadcast, labels, refinement, rows, sizes
+from symdim.store.answers import Answers, Guard
+from symdim.store.errors import LONGEST_CHAIN
+from symdim.store.facts import (
+    NOWHERE,
+    Bounds,
+    Divisible,
+    Fact,
+    Label,
+    Origin,
+    RankEdge,
+    RowEqual,
+    RowJoin,
+    RowRefines,
+    RowsEqual,
+    SizeEqual,
+    SizeJoin,
+    SizeRefines,
+)
+from symdim.store.propagation import Propagation
+from symdim.store.solution import variables_in
+from symdim.store.windows import affine_size, free_room, windows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
-    from symdim.expr import Dim
-    from symdim.rows import Row
+    from symdim.expr import Dim, Interval
     from symdim.variable import Var
+
+_RULES: dict[type[Fact], Any] = {
+    SizeEqual: sizes.equal,
+    Bounds: sizes.bounds,
+    Divisible: sizes.divisible,
+    SizeRefines: refinement.size_refines,
+    RowRefines: refinement.row_refines,
+    SizeJoin: broadcast.size_join,
+    RowJoin: broadcast.row_join,
+    RowEqual: rows.row_equal,
+    RowsEqual: rows.rows_equal,
+    RankEdge: rows.rank_edge,
+    Label: labels.label,
+}
 
 
 class Store:
-    """What is known about sizes and rows, with its origins. Statements take effect at the next question.
+    """What is known about sizes and rows, with its origins.
 
-    `least` is the lower bound of the sizes that the store itself introduces.
+    Statements take effect together at the next question, the simple ones first; so their order does not matter, neither
+    for answers nor for the kind of an error. Every question raises Contradiction when the facts cannot hold together.
+    Nothing is guessed except by `close`. `least` is the lower bound of the sizes that the store itself introduces.
+
+    >>> from symdim import Row, Store, Var
+    >>> store, x, w = Store(), Row.unknown(), Row.of([10, 784])
+    >>> store.eq_row(x, Row.of(["M", "K"]), origin=Origin("Gemm_0", "A"))
+    >>> store.eq(Var("K"), 784, origin=Origin("Gemm_0", "B", 1))
+    >>> print(store.row(x))
+    [M, 784]
     """
 
     def __init__(self, *, least: int = 0) -> None:
-        raise NotImplementedError
+        self._state = Propagation(_RULES, least)
+        self._answers: Answers | None = None
+
+    def _learn(self, fact: Fact) -> None:
+        self._answers = None
+        self._state.push(fact)
 
     # variables
 
     def fresh(self, name: str = "_d", lo: int | None = None, hi: int | None = None) -> Var:
-        """A new size variable that the store may replace by what it equals."""
-        raise NotImplementedError
+        """A new size variable that the store replaces by what it equals."""
+        return self._state.fresh(name, lo, hi)
 
-    # statements (origin: Origin(node, operand, axis, text) or a text)
+    def generated(self, variable: Var) -> None:
+        """Let the store replace a variable by what it equals, as one of its own."""
+        self._state.generated.add(variable)
+
+    # statements
 
     def eq(self, a: Dim, b: Dim, *, origin: Origin | str = NOWHERE, law: str = "size") -> None:
         """a == b. The law names the error of a violation: size, stride, concat, window, elements, index."""
+        self._learn(SizeEqual(_origin(origin), (), law, a, b))
 
     def affine(
         self,
@@ -46,36 +102,52 @@ class Store:
         origin: Origin | str = NOWHERE,
     ) -> None:
         """size == stride*over, or stride*(over - 1) + 1 + (kernel - 1)*dilation with a kernel and no padding."""
+        valid = kernel is not None and not padding
+        whole = affine_size(over, stride, kernel, dilation, padding)
+        law = "window" if valid else "stride"
+        self._learn(SizeEqual(_origin(origin), (), law, size, whole, kernel if valid else None))
 
     def concat(self, whole: Dim, parts: Iterable[Dim], *, origin: Origin | str = NOWHERE) -> None:
         """whole == sum of the parts."""
+        self._learn(SizeEqual(_origin(origin), (), "concat", whole, total(parts)))
 
     def eq_row(self, a: Row, b: Row, *, origin: Origin | str = NOWHERE) -> None:
-        """The rows have the same axes."""
+        """The rows have the same axes; the gaps of closed rows do not matter."""
+        self._learn(RowEqual(_origin(origin), (), "size", a, b))
 
     def exact(self, rows: Iterable[Row], dims: Iterable[Dim], *, origin: Origin | str = NOWHERE) -> None:
         """The rows, one after the other, have these axes."""
+        self._learn(RowsEqual(_origin(origin), (), "size", tuple(rows), tuple(dims)))
 
     def refine(self, result: Dim, operand: Dim, *, origin: Origin | str = NOWHERE) -> None:
         """The operand is 1 or equal to the result."""
+        self._learn(SizeRefines(_origin(origin), (), "size", result, operand))
 
     def refine_row(self, result: Row, operand: Row, *, origin: Origin | str = NOWHERE) -> None:
-        """The operand may be stretched to the result at its gap (its row variable)."""
+        """The operand may be stretched to the result, axes that it lacks being inserted at its gap or row variable."""
+        self._learn(RowRefines(_origin(origin), (), "size", result, operand))
 
     def bcast_to(self, target: Row, operand: Row, *, origin: Origin | str = NOWHERE) -> None:
         """The operand may be stretched to the target by NumPy's rule, one way."""
+        self._learn(RowRefines(_origin(origin), (), "size", target, operand, leftmost=True))
 
     def bcast(self, result: Row, operands: Sequence[Row], *, origin: Origin | str = NOWHERE) -> None:
         """The result is exactly the row to which the operands broadcast by NumPy's rule."""
+        where = _origin(origin)
+        for operand in operands:
+            self._learn(RowRefines(where, (), "size", result, operand, leftmost=True))
+        self._learn(RowJoin(where, (), "size", result, tuple(operands)))
 
     def elements(
         self, rows: Iterable[Row], count: Dim, divided_by: Iterable[Dim] = (), *, origin: Origin | str = NOWHERE
     ) -> None:
         """The rows together have count / (product of divided_by) elements."""
+        counts = [self._state.count(row) for row in rows]
+        self._learn(SizeEqual(_origin(origin), (), "elements", product([*counts, *divided_by]), count))
 
     def count(self, row: Row) -> Dim:
         """The number of elements of a row, with a variable for that of an unknown part."""
-        raise NotImplementedError
+        return self._state.count(row)
 
     def window(
         self,
@@ -90,7 +162,17 @@ class Store:
         ceil: bool = False,
         origin: Origin | str = NOWHERE,
     ) -> None:
-        """out windows of a kernel fit into size, as ONNX's convolutions and pools count them."""
+        """So many windows (`out`) of a kernel fit into an axis (`size`), as ONNX's convolutions and pools count them.
+
+        From `out` follows an interval of `size`: one number with stride 1, `stride` of them otherwise.
+        """
+        where = _origin(origin)
+        number = windows(size, kernel, stride, dilation, pads, auto_pad, ceil)
+        if number is not None:
+            self._learn(SizeEqual(where, (), "window", out, number, kernel))
+        if not auto_pad.startswith("SAME"):
+            room = free_room(size, kernel, dilation, 0 if auto_pad == "VALID" else sum(pads))
+            self._learn(Bounds(where, (), "window", room, 0, None))
 
     def bounds(
         self,
@@ -102,31 +184,133 @@ class Store:
         law: str = "size",
     ) -> None:
         """lo <= dim <= hi; law "index" for a size that an index demands."""
+        self._learn(Bounds(_origin(origin), (), law, dim, lo, hi))
 
     def divisible(self, dim: Dim, by: Dim, *, origin: Origin | str = NOWHERE, law: str = "stride") -> None:
         """dim % by == 0."""
+        self._learn(Divisible(_origin(origin), (), law, dim, by))
 
-    def rank(
-        self, row: Row, at_least: int = 0, at_most: int | None = None, *, origin: Origin | str = NOWHERE
-    ) -> None:
+    def rank(self, row: Row, at_least: int = 0, at_most: int | None = None, *, origin: Origin | str = NOWHERE) -> None:
         """The number of axes lies in at_least..at_most."""
+        where, known = _origin(origin), row.least_rank
+        self._learn(RankEdge(where, (), "rank", row.variable, None, at_least - known))
+        if at_most is not None:
+            self._learn(RankEdge(where, (), "rank", None, row.variable, known - at_most))
 
     def label(self, dim: Var, text: str, *, origin: Origin | str = NOWHERE) -> None:
-        """The axis of this size has a denotation; equal sizes have one denotation, and a labelled 1 is no 1."""
+        """The axis of this size has a denotation.
 
-    # questions; each raises Contradiction when the facts cannot hold together
+        Sizes that an equality makes equal, or that make up one another, have one denotation. An axis with a denotation
+        is not stretched, even if its size is 1. To label a known size, label a variable that equals it.
+        """
+        self._learn(Label(_origin(origin), (), "label", dim, text))
+
+    # questions
+
+    def propagate(self) -> Answers:
+        """Learn all that follows; called by every question. Raises Contradiction."""
+        self._state.run()
+        if self._answers is None:
+            self._answers = Answers(self._state)
+        return self._answers
 
     def value(self, dim: Dim) -> Dim:
-        """The size in terms of what is known."""
-        raise NotImplementedError
+        """The size in terms of given sizes, as far as it is known."""
+        return self.propagate().value(dim)
 
     def row(self, row: Row) -> Row:
-        """The row in terms of what is known."""
-        raise NotImplementedError
+        """The row as far as it is known; its sizes in terms of given ones."""
+        answers = self.propagate()
+        return self._state.splice(row).map(answers.value)
+
+    def rank_bounds(self, row: Row) -> tuple[int, int | None]:
+        """The interval of the number of axes."""
+        self.propagate()
+        row = self._state.splice(row)
+        least, most = self._state.ranks.bounds(row.variable)
+        return least + row.least_rank, None if most is None else most + row.least_rank
+
+    def interval(self, dim: Dim) -> Interval:
+        """The interval of a size."""
+        self.propagate()
+        return self._state.bounds(self._state.size(dim))
+
+    def candidates(self, dim: Dim) -> tuple[int, ...] | None:
+        """The values that a size may still have where they are few; None otherwise.
+
+        >>> from symdim import Store, Var
+        >>> store, x = Store(), Var("x")
+        >>> store.window(x, 2, 3, stride=2)
+        >>> store.candidates(x)
+        (5, 6)
+        """
+        return self.propagate().candidates(dim)
+
+    def label_of(self, dim: Var) -> str | None:
+        """The denotation of the axis with this size."""
+        self.propagate()
+        return self._state.labels.of(dim)
 
     def equal(self, a: Dim, b: Dim) -> bool | None:
-        """True: equal in every model, False: in none... None: not known."""
-        raise NotImplementedError
+        """True: equal in every model of the facts; False: in none; None: not known.
+
+        >>> from symdim import Store, Var
+        >>> store, N, M = Store(), Var("N"), Var("M")
+        >>> store.eq(N, 2 * M)
+        >>> store.equal(N + M, 3 * M), store.equal(N, 7), store.equal(N, 8)
+        (True, False, None)
+        """
+        return self.check(a, "==", b)
+
+    def check(self, a: Dim, relation: str, b: Dim) -> bool | None:
+        """Whether `a relation b` (== != >= > <= <): True in every model of the facts, False in none, None not known."""
+        from symdim import prove
+
+        first, second = self.value(a), self.value(b)
+        facts = self._facts()
+        if prove.explain(first, relation, second, facts).answer:
+            return True
+        return False if prove.explain(first, _NEGATED[relation], second, facts).answer else None
+
+    def _facts(self) -> Any:
+        """The leftover facts as the prover reads them."""
+        from symdim.facts import Facts
+
+        facts, answers = Facts(), self.propagate()
+        for v, (lo, hi) in self._state.intervals.items():
+            for end, relation in ((lo, ">="), (hi, "<=")):
+                if end is not None and v not in self._state.sizes:
+                    facts.add(v, relation, end)
+        for fact in self._state.pending:
+            match answers.resolved(fact):
+                case SizeEqual(a=a, b=b):
+                    facts.equal(a, b, origin=fact.origin)
+                case Divisible(dim=dim, by=by):
+                    facts.divides(by, dim, origin=fact.origin)
+                case Bounds(dim=dim, lo=lo, hi=hi):
+                    if lo is not None:
+                        facts.at_least(dim, lo, origin=fact.origin)
+                    if hi is not None:
+                        facts.at_least(hi, dim, origin=fact.origin)
+        return facts
+
+    def guards(self) -> list[Guard]:
+        """The conditions on given sizes that the facts leave."""
+        return self.propagate().guards()
+
+    def explain(self, about: Dim | Row) -> tuple[str, ...]:
+        """The stated facts that bear on a size or a row, the nearest first, each with its origin."""
+        self.propagate()
+        dims = about.dims if isinstance(about, Row) else (about,)
+        variables: list[Var | RowVar] = [v for dim in dims for v in variables_in(dim)]
+        if isinstance(about, Row) and about.variable is not None:
+            variables.append(about.variable)
+        chain = self._state.chain(None, *variables)[:LONGEST_CHAIN]
+        return tuple(f"{fact}" + (f" ({fact.origin})" if str(fact.origin) else "") for fact in chain)
 
 
-__all__ = ["NOWHERE", "Origin", "Store"]
+_NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
+def _origin(given: Origin | str) -> Origin:
+    return Origin(text=given) if isinstance(given, str) else given

@@ -1,0 +1,219 @@
+"""What is asked of a store when it has propagated all it knows: values, candidates, guards.
+
+A generated size that no equation gives exactly may still have a value: `4*x == H*W` makes it `H*W//4`, under the guard
+`(H*W) % 4 == 0`; the broadcast of N and M, both at least 1, is `max(N, M)`, under the guard `N == M or 1 in (N, M)`.
+Such values are found when they are asked for and never take part in propagation, so the order of facts does not matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from symdim.errors import SymdimError
+from symdim.expr import Expr
+from symdim.extremum import maximum
+from symdim.floordiv import floordiv, mod
+from symdim.monomial import powers_of, terms_of
+from symdim.polynomial import power, product, total
+from symdim.store.facts import Bounds, Divisible, Fact, Origin, SizeEqual, SizeJoin, SizeRefines
+from symdim.store.solution import variables_in
+from symdim.store.watch import dims_of, rows_of
+from symdim.variable import Var
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from symdim.expr import Dim
+    from symdim.store.propagation import Propagation
+
+_MANY = 1000  # candidates are listed up to this number
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A condition on given sizes that the facts leave: the run is valid only where it holds.
+
+    >>> from symdim import Store, Var
+    >>> store = Store()
+    >>> store.bounds(Var("H") - 2, lo=3, origin="a kernel of 5")
+    >>> [(guard.text, guard.holds({"H": 4}), str(guard.origin)) for guard in store.guards()]
+    [('H >= 5', False, 'a kernel of 5')]
+    """
+
+    fact: Fact
+
+    @property
+    def text(self) -> str:
+        """The condition."""
+        return str(self.fact)
+
+    @property
+    def origin(self) -> Origin:
+        """Where it comes from."""
+        return self.fact.origin
+
+    def holds(self, bindings: Mapping[str | Var, int]) -> bool | None:
+        """Whether the condition holds at these sizes; None where some are missing, or where ranks take part."""
+        sizes = [d.evaluate(bindings) if isinstance(d, Expr) else d for d in dims_of(self.fact)]
+        values = [d for d in sizes if isinstance(d, int)]
+        if len(values) < len(sizes) or rows_of(self.fact) or not sizes:
+            return None
+        match self.fact:
+            case SizeEqual():
+                return values[0] == values[1]
+            case Divisible():
+                return values[1] != 0 and values[0] % values[1] == 0
+            case Bounds(lo=lo, hi=hi):
+                return (lo is None or values[0] >= lo) and (hi is None or values[0] <= hi)
+            case SizeRefines():
+                return values[1] in (1, values[0])
+            case SizeJoin():
+                others = {value for value in values[1:] if value != 1}
+                return others == {values[0]} if others else values[0] == 1
+        return None
+
+    def __str__(self) -> str:
+        return self.text + (f"    ({self.origin})" if str(self.origin) else "")
+
+
+class Answers:
+    """Values of generated sizes that equations and joins define, and the conditions under which they do."""
+
+    def __init__(self, state: Propagation) -> None:
+        self.state = state
+        self.defined: dict[Var, Dim] = {}
+        self.conditions: list[Fact] = []
+        self.used: set[Fact] = set()
+        facts = [fact for fact in state.pending if isinstance(fact, SizeEqual | SizeJoin)]
+        while facts:
+            rest = [fact for fact in facts if not self._define(fact)]
+            if len(rest) == len(facts):
+                break
+            facts = rest
+
+    def value(self, dim: Dim) -> Dim:
+        """The size in terms of given variables, as far as it is known."""
+        dim = self.state.size(dim)
+        return dim.substitute(self.defined) if self.defined and isinstance(dim, Expr) else dim
+
+    def _given(self, dim: Dim) -> bool:
+        return self.state.given(variables_in(dim))
+
+    def _define(self, fact: SizeEqual | SizeJoin) -> bool:
+        """Whether a fact gives a generated size a value in given ones."""
+        if isinstance(fact, SizeJoin):
+            result = self.value(fact.result)
+            operands = tuple(self.value(dim) for dim in fact.operands)
+            least = [self.state.bounds(dim)[0] for dim in operands]
+            if not self._is_generated(result) or not all(map(self._given, operands)):
+                return False
+            if not all(lo is not None and lo >= 1 for lo in least):
+                return False
+            assert isinstance(result, Var)
+            self._put(result, maximum(*operands), fact)
+            self.conditions.append(SizeJoin(fact.origin, (fact,), fact.law, self.defined[result], operands))
+            return True
+        difference = self.value(fact.a) - self.value(fact.b)
+        terms, const = terms_of(difference)
+        unknown = [v for v in variables_in(difference) if v in self.state.generated]
+        if len(unknown) != 1:
+            return False
+        (v,) = unknown
+        factors: list[Dim] = []
+        others: list[Dim] = [const]
+        for unit, k in terms.items():
+            powers = powers_of(unit)
+            if powers.get(v) == 1 and not any(v in variables_in(atom) for atom in powers if atom is not v):
+                factors.append(product([k, *[power(atom, e) for atom, e in powers.items() if atom is not v]]))
+            elif v in variables_in(unit):
+                return False
+            else:
+                others.append(product([k, unit]))
+        factor, rest = total(factors), product([-1, total(others)])
+        lo, hi = self.state.bounds(factor)
+        if hi is not None and hi < 0:
+            factor, rest, lo = product([-1, factor]), product([-1, rest]), -hi
+        if lo is None or lo < 1:
+            return False
+        self._put(v, floordiv(rest, factor), fact)
+        if mod(rest, factor) != 0:
+            self.conditions.append(Divisible(fact.origin, (fact,), fact.law, rest, factor))
+        return True
+
+    def _is_generated(self, dim: Dim) -> bool:
+        return isinstance(dim, Var) and dim in self.state.generated
+
+    def _put(self, v: Var, value: Dim, fact: Fact) -> None:
+        self.used.add(fact)
+        self.defined[v] = value
+        lo, hi = self.state.interval(v)
+        low, high = self.state.bounds(value)
+        if (lo is not None and (low is None or low < lo)) or (hi is not None and (high is None or high > hi)):
+            self.conditions.append(Bounds(fact.origin, (fact,), fact.law, value, lo, hi))
+
+    def guards(self) -> list[Guard]:
+        """The conditions on given sizes that remain, in the order in which they were learnt."""
+        state = self.state
+        found: dict[str, Guard] = {}
+
+        def add(fact: Fact) -> None:
+            if all(map(self._given, dims_of(fact))):
+                guard = Guard(fact)
+                found.setdefault(guard.text, guard)
+
+        for v, dim in state.sizes.items():
+            if v not in state.generated:
+                cause = state.causes[v][-1][0]
+                add(SizeEqual(cause.origin, (cause,), cause.law, v, self.value(dim)))
+        for v, (lo, hi) in state.intervals.items():
+            if v not in state.generated and v not in state.sizes:
+                cause = state.causes[v][-1][0]
+                low, high = (None if lo == v.lo else lo), (None if hi == v.hi else hi)
+                if low is not None or high is not None:
+                    add(Bounds(cause.origin, (cause,), cause.law, v, low, high))
+        for fact in [*state.pending, *self.conditions]:
+            if fact not in self.used:
+                add(self.resolved(fact))
+        return list(found.values())
+
+    def resolved(self, fact: Fact) -> Fact:
+        """The fact in terms of given sizes."""
+        value, origin, law, parents = self.value, fact.origin, fact.law, (fact,)
+        match fact:
+            case SizeEqual():
+                return SizeEqual(origin, parents, law, value(fact.a), value(fact.b))
+            case SizeRefines():
+                return SizeRefines(origin, parents, law, value(fact.result), value(fact.operand))
+            case SizeJoin():
+                return SizeJoin(origin, parents, law, value(fact.result), tuple(map(value, fact.operands)))
+            case Bounds():
+                return Bounds(origin, parents, law, value(fact.dim), fact.lo, fact.hi)
+            case Divisible():
+                return Divisible(origin, parents, law, value(fact.dim), value(fact.by))
+        return fact
+
+    def candidates(self, dim: Dim) -> tuple[int, ...] | None:
+        """The sizes that intervals, divisibilities and the limits of broadcasting leave; None where they are many."""
+        dim = self.state.size(dim)
+        lo, hi = self.state.bounds(dim)
+        if lo is None or hi is None or hi - lo > _MANY:
+            return None
+        found = range(lo, hi + 1)
+        if not isinstance(dim, Var):
+            return tuple(found)
+        ceiling = self.state.ceilings.get(dim)
+        kept = list(found)
+        if ceiling is not None and isinstance(ceiling[0], int):
+            kept = [value for value in kept if value in (1, ceiling[0])]
+        for fact in self.state.pending:
+            if isinstance(fact, SizeEqual | Divisible) and dim in variables_in(self.state.size(dims_of(fact)[0])):
+                kept = [value for value in kept if _possible(self.resolved(fact), dim, value)]
+        return tuple(kept)
+
+
+def _possible(fact: Fact, v: Var, value: int) -> bool:
+    try:
+        return Guard(fact).holds({v: value}) is not False
+    except SymdimError:
+        return True

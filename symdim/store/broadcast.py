@@ -1,0 +1,99 @@
+"""What NumPy's broadcasting entails: a result is exactly as large as its operands make it.
+
+Beside each operand broadcasting to the result (refinement.py):
+
+    (a) an operand's axis that is not 1 is the result's
+    (b) if the result is 1, all operands are
+    (c) if all other operands are 1 or lack the axis, the last one is the result's
+    (d) the result's rank is the greatest of the operands'
+    (e) of two different sizes >= 1 the result is their maximum (when values are asked for, see answers.py)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symdim.rows import Row
+from symdim.store.facts import RowEqual, RowJoin, SizeJoin
+from symdim.store.refinement import is_one, is_rigid
+
+if TYPE_CHECKING:
+    from symdim.expr import Dim
+    from symdim.store.propagation import Propagation
+
+
+def size_join(p: Propagation, fact: SizeJoin) -> bool:
+    """Rules (a) to (c)."""
+    able = _distinct(p, fact)
+    if not able:
+        p.equate(fact.result, 1, fact)
+        return True
+    rigid = [dim for dim in able if is_rigid(p, dim)]
+    if len(able) == 1 or rigid:
+        p.equate(fact.result, (rigid or able)[0], fact)
+        return True  # that the other ones are 1 or equal is said axis by axis
+    if p.size(fact.result) == 1:
+        for dim in able:
+            p.equate(dim, 1, fact)
+        return True
+    return False
+
+
+def _distinct(p: Propagation, fact: SizeJoin) -> list[Dim]:
+    """The operands that are not known to be 1, equal ones once."""
+    found: dict[Dim, Dim] = {}
+    for dim in fact.operands:
+        if not is_one(p, dim):
+            found.setdefault(p.size(dim), dim)
+    return list(found.values())
+
+
+def row_join(p: Propagation, fact: RowJoin) -> bool:
+    """Join axis by axis from the right, as far as it is known which axes face each other."""
+    result = p.splice(fact.result).flat()
+    operands = [p.splice(row).flat() for row in fact.operands]
+    opened = [row for row in operands if row.is_open]
+    rank = max((row.least_rank for row in operands if not row.is_open), default=0)
+    _ranks(p, fact, result, operands, opened, rank)
+    known = min(len(row.trail) for row in opened) if opened else rank
+    if result.is_open:
+        known = min(known, len(result.trail))
+    elif len(result.dims) < rank:
+        raise p.ranks_differ(fact, result, max(operands, key=lambda row: row.least_rank))
+    done = p.progress.get(fact, 0)
+    for axis in range(done + 1, known + 1):
+        facing = tuple(row.trail[-axis] for row in operands if len(row.trail) >= axis)
+        joined = SizeJoin(fact.origin._replace(axis=-axis), (fact,), fact.law, result.trail[-axis], facing)
+        p.derive(joined)
+    p.progress[fact] = max(done, known)
+    return not opened and not result.is_open
+
+
+def _ranks(p: Propagation, fact: RowJoin, result: Row, operands: list[Row], opened: list[Row], rank: int) -> None:
+    """Rule (d), and: axes to the left of all that others have are the axes of the only operand that has them."""
+    if not opened:
+        if result.is_open or len(result.dims) != rank:
+            _equal(p, fact, result, p.fresh_row(rank))
+        return
+    if result.rank is not None:
+        if rank < result.rank and len(opened) == 1:
+            _equal(p, fact, opened[0], p.fresh_row(result.rank))
+        return
+    first = opened[0]
+    after = len(first.trail)
+    alike = all((row.variable, row.lead, len(row.trail)) == (first.variable, first.lead, after) for row in opened)
+    if (
+        alike
+        and rank <= after
+        and (result.variable, result.lead, len(result.trail))
+        != (
+            first.variable,
+            first.lead,
+            after,
+        )
+    ):
+        _equal(p, fact, result, Row(first.lead, first.variable, p.fresh_row(after).dims))
+
+
+def _equal(p: Propagation, fact: RowJoin, a: Row, b: Row) -> None:
+    p.derive(RowEqual(fact.origin, (fact,), fact.law, a, b))

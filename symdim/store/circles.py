@@ -1,0 +1,87 @@
+"""Circles of refinements: sizes, or rows, that refine one another are equal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symdim.rows import Row, RowVar
+from symdim.store.facts import RowEqual
+from symdim.variable import Var
+
+if TYPE_CHECKING:
+    from symdim.store.facts import Fact
+    from symdim.store.propagation import Propagation
+
+    Node = Var | RowVar
+
+
+def add_edge(p: Propagation, high: Node, low: Node, fact: Fact) -> None:
+    """Note that `low` is 1 or `high`, or that row `low` broadcasts to row `high`."""
+    below = p.edges.setdefault(high, {})
+    if low not in below:
+        below[low] = fact
+        p.new_edges.append(high)
+
+
+def circles_are_equal(p: Propagation) -> bool:
+    """Equate what lies on a circle through an edge added since the last time; whether there was one.
+
+    a in (1, b) and b in (1, c) and c in (1, a) leave only a == b == c.
+    """
+    starts, p.new_edges = p.new_edges, []
+    found = False
+    for circle in _circles(p, starts):
+        first, fact = circle[0], next(iter(p.edges[circle[0]].values()))
+        for other in circle[1:]:
+            found = True
+            parent = next(iter(p.edges[other].values()), fact)
+            if isinstance(first, Var) and isinstance(other, Var):
+                p.equate(first, other, parent)
+            elif isinstance(first, RowVar) and isinstance(other, RowVar):
+                p.derive(RowEqual(parent.origin, (parent, fact), "size", Row((), first), Row((), other)))
+    return found
+
+
+def _circles(p: Propagation, starts: list[Node]) -> list[list[Node]]:
+    """The strongly connected components of more than one node that can be reached (Tarjan, without recursion)."""
+    number: dict[Node, int] = {}
+    low: dict[Node, int] = {}
+    on_path: dict[Node, None] = {}
+    circles: list[list[Node]] = []
+    for start in starts:
+        if start in number:
+            continue
+        walk = [(start, iter(_below(p, start)))]
+        number[start] = low[start] = len(number)
+        on_path[start] = None
+        while walk:
+            node, rest = walk[-1]
+            for other in rest:
+                if other not in number:
+                    number[other] = low[other] = len(number)
+                    on_path[other] = None
+                    walk.append((other, iter(_below(p, other))))
+                    break
+                if other in on_path:
+                    low[node] = min(low[node], number[other])
+            else:
+                walk.pop()
+                if walk:
+                    low[walk[-1][0]] = min(low[walk[-1][0]], low[node])
+                if low[node] == number[node]:
+                    members = []
+                    while True:
+                        member, _ = on_path.popitem()
+                        members.append(member)
+                        if member == node:
+                            break
+                    if len(members) > 1:
+                        circles.append(members[::-1])
+    return circles
+
+
+def _below(p: Propagation, node: Node) -> list[Node]:
+    """The nodes below that have no value; a value replaces its variable in the facts, which add their own edges."""
+    if node in p.sizes or node in p.rows:
+        return []
+    return [low for low in p.edges.get(node, ()) if low not in p.sizes and low not in p.rows]

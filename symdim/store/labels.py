@@ -1,0 +1,75 @@
+"""Denotations of axes: sizes that are equal, or make up one another, have one label."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from symdim.store.facts import Fact, Label
+    from symdim.store.propagation import Propagation
+    from symdim.store.solution import Solution
+    from symdim.variable import Var
+
+
+class Labels:
+    """Sets of variables that have one label."""
+
+    def __init__(self) -> None:
+        self._parents: dict[Var, Var] = {}
+        self._members: dict[Var, list[Var]] = {}
+        self._labels: dict[Var, tuple[str, Fact]] = {}
+
+    def root(self, v: Var) -> Var:
+        """The variable that stands for the set of `v`."""
+        parents = self._parents
+        while (parent := parents.get(v, v)) is not v:
+            parents[v] = v = parents.get(parent, parent)
+        return v
+
+    def of(self, v: Var) -> str | None:
+        """The label of a variable."""
+        found = self._labels.get(self.root(v)) if self._labels else None
+        return None if found is None else found[0]
+
+    def put(self, solution: Solution, v: Var, text: str, fact: Fact) -> list[Var]:
+        """Give a set its label; the variables that are labelled now. Raises Contradiction where it has another one."""
+        root = self.root(v)
+        old = self._labels.get(root)
+        if old is None:
+            self._labels[root] = text, fact
+            return self._members.get(root, [root])
+        if old[0] != text:
+            chain = tuple(dict.fromkeys(solution.chain(fact) + solution.chain(old[1])))[:20]
+            error = solution.contradiction("label_mismatch", f"{v} is {text!r} and {old[0]!r}", fact)
+            error.chain = chain
+            raise error
+        return []
+
+    def unite(self, solution: Solution, variables: tuple[Var, ...], fact: Fact) -> list[Var]:
+        """Let variables have one label; those that become labelled. Raises Contradiction where labels differ."""
+        changed: list[Var] = []
+        for v in variables[1:]:
+            a, b = self.root(variables[0]), self.root(v)
+            if a is b:
+                continue
+            if len(self._members.get(a, ())) < len(self._members.get(b, ())):
+                a, b = b, a
+            members, others = self._members.setdefault(a, [a]), self._members.pop(b, [b])
+            label = self._labels.pop(b, None)
+            if label is not None and a in self._labels:
+                self.put(solution, a, label[0], fact)
+            elif label is not None:
+                self._labels[a] = label
+                changed += list(members)
+            elif a in self._labels:
+                changed += others
+            self._parents[b] = a
+            members += others
+        return changed
+
+
+def label(p: Propagation, fact: Label) -> bool:
+    """Give the set of a variable its label."""
+    for v in p.labels.put(p, fact.dim, fact.label, fact):
+        p.touch_value(v)
+    return True

@@ -1,0 +1,281 @@
+"""Propagation: a worklist of facts, cheapest kinds first, to a fixed point.
+
+A rule looks at a fact under what is known and returns whether the fact is settled, that is, holds whatever the
+remaining unknowns are. A fact that is not is looked at again when a variable it mentions becomes known better. Rules
+never guess and never call the prover. They come to an end: every variable gets a value at most once, its interval is
+narrowed a bounded number of times, and rows grow no longer than their least ranks.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import count
+from typing import TYPE_CHECKING
+
+from symdim.bounds import meet
+from symdim.rows import Row, RowVar
+from symdim.store.circles import circles_are_equal
+from symdim.store.errors import INDIVISIBLE, OUT_OF_RANGE, UNEQUAL, kind_of
+from symdim.store.facts import (
+    Bounds,
+    Fact,
+    Label,
+    Origin,
+    RankEdge,
+    RowEqual,
+    RowsEqual,
+    SizeEqual,
+)
+from symdim.store.labels import Labels
+from symdim.store.ranks import RankGraph
+from symdim.store.solution import Solution, variables_in
+from symdim.store.watch import mentioned_in
+from symdim.variable import Scope, Var
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from symdim.expr import Dim
+
+    Rule = Callable[["Propagation", Fact], bool]
+    Edges = dict[Var | RowVar, dict[Var | RowVar, Fact]]
+
+_ATOMS, _ROWS, _SIZES, _REST, _GROWTH = range(5)  # the order in which facts are looked at
+_NARROWINGS = 64
+
+
+class Propagation(Solution):
+    """The state of a store, and what rules may do to it."""
+
+    def __init__(self, rules: dict[type[Fact], Rule], least: int) -> None:
+        super().__init__()
+        self.rules = rules
+        self.least = least
+        self.ranks = RankGraph()
+        self.pending: dict[Fact, None] = {}
+        self.ceilings: dict[Var, tuple[Dim, Fact]] = {}  # v is 1 or this
+        self.counts: dict[RowVar, Var] = {}
+        self.labels = Labels()
+        self.edges: Edges = {}
+        self.new_edges: list[Var | RowVar] = []
+        self.generated: set[Var] = set()
+        self.growing: set[Fact] = set()  # rows that grow do so after everything else
+        self.progress: dict[Fact, int] = {}
+        self._scope = Scope()
+        self._serials = count()
+        self._queues: tuple[deque[Fact], ...] = tuple(deque() for _ in range(5))
+        self._queued: set[Fact] = set()
+        self._watchers: dict[Var | RowVar, dict[Fact, None]] = {}
+        self._narrowed: dict[Var, int] = {}
+
+    # variables
+
+    def fresh(self, name: str = "_d", lo: int | None = None, hi: int | None = None) -> Var:
+        """A new size variable, replaced by what it equals."""
+        v = self._scope.var(f"{name}{next(self._serials)}", self.least if lo is None else lo, hi)
+        self.generated.add(v)
+        return v
+
+    def fresh_row(self, rank: int) -> Row:
+        """A row of so many new sizes."""
+        return Row((), None, tuple(self.fresh() for _ in range(rank)))
+
+    def given(self, variables: Iterable[Var]) -> bool:
+        """Whether none of these variables was made by the store."""
+        return not any(v in self.generated for v in variables)
+
+    # the worklist
+
+    def push(self, fact: Fact) -> None:
+        """Look at a fact, soon."""
+        if fact not in self._queued:
+            self._queued.add(fact)
+            self._queues[self._priority(fact)].append(fact)
+
+    def _priority(self, fact: Fact) -> int:
+        if isinstance(fact, SizeEqual):
+            simple = isinstance(fact.a, int | Var) and isinstance(fact.b, int | Var)
+            return _ATOMS if simple else _SIZES
+        if isinstance(fact, RowEqual | RowsEqual | RankEdge | Label):
+            return _ROWS
+        if isinstance(fact, Bounds):
+            return _SIZES
+        return _GROWTH if fact in self.growing else _REST
+
+    def run(self) -> None:
+        """Look at facts until none says anything new. Raises Contradiction."""
+        while True:
+            queue = next((q for q in self._queues if q), None)
+            if queue is None:
+                if self._ranks_that_are_known() or circles_are_equal(self):
+                    continue
+                return
+            fact = queue.popleft()
+            self._queued.discard(fact)
+            if self.rules[type(fact)](self, fact):
+                self.pending.pop(fact, None)
+                self.growing.discard(fact)
+            else:
+                self._watch(fact)
+
+    def _watch(self, fact: Fact) -> None:
+        self.pending[fact] = None
+        for v in mentioned_in(fact):
+            if isinstance(v, Var):
+                ends: tuple[Var | RowVar, ...] = variables_in(self.size(v)) if v in self.sizes else (v,)
+            else:
+                end = self.row(Row((), v))
+                ends = tuple(w for dim in end.dims for w in variables_in(dim))
+                ends += () if end.variable is None else (end.variable,)
+            for w in ends:
+                self._watchers.setdefault(w, {})[fact] = None
+
+    def touch(self, variable: Var | RowVar) -> None:
+        """Look again at the facts that mention a variable."""
+        if watching := self._watchers.get(variable):
+            self._watchers[variable] = waiting = {fact: None for fact in watching if fact in self.pending}
+            for fact in waiting:
+                self.push(fact)
+
+    def touch_value(self, v: Var) -> None:
+        """Look again at the facts that mention a variable, or what its value is made of."""
+        for w in (v, *variables_in(self.size(v))):
+            self.touch(w)
+
+    def _ranks_that_are_known(self) -> bool:
+        """Give rows of which the rank has become known their axes; whether there was one."""
+        found = False
+        while self.ranks.changed:
+            variable = next(iter(self.ranks.changed))
+            del self.ranks.changed[variable]
+            least, most = self.ranks.bounds(variable)
+            if variable not in self.rows:
+                self.touch(variable)
+                found = True
+                if least == most:
+                    facts = tuple(edge[2] for edge in self.ranks.below.get(variable, ()))[:1]
+                    facts += tuple(edge[2] for edge in self.ranks.above.get(variable, ()))[:1]
+                    edge = RankEdge(facts[0].origin if facts else Origin(), facts, "rank", variable, None, least)
+                    self.bind_row(variable, self.fresh_row(least), edge)
+        return found
+
+    # what rules do
+
+    def derive(self, fact: Fact) -> None:
+        """Learn a fact that follows from others."""
+        self.push(fact)
+
+    def equate(self, a: Dim, b: Dim, parent: Fact, law: str = "size", axis: int | None = None) -> None:
+        """Learn a == b because of a fact; nothing to learn where they are one dimension."""
+        if a is not b and a != b:
+            origin = parent.origin if axis is None else parent.origin._replace(axis=axis)
+            self.push(SizeEqual(origin, (parent,), law, a, b))
+
+    def bind(self, v: Var, value: Dim, fact: Fact) -> None:
+        """Give a variable a value, which does not mention it."""
+        self.because(v, fact, variables_in(value))
+        lo, hi = self.interval(v)
+        low, high = self.bounds(value)
+        if not self.may_be(v, value):
+            raise self.out_of_range(v, value, fact)
+        self.sizes[v] = value
+        if isinstance(value, Var):
+            self.narrow(value, lo, hi, fact)
+        elif not isinstance(value, int) and (
+            (lo is not None and (low is None or low < lo)) or (hi is not None and (high is None or high > hi))
+        ):
+            self.push(Bounds(fact.origin, (fact,), fact.law, value, lo, hi))
+        if v in self.ceilings:
+            del self.ceilings[v]
+        self.touch(v)
+
+    def narrow(self, v: Var, lo: int | None, hi: int | None, fact: Fact) -> None:
+        """Learn lo <= v <= hi for a variable without a value."""
+        old = self.interval(v)
+        new = meet(old, (lo, hi))
+        if new == old:
+            return
+        low, high = new
+        if low is not None and high is not None and low > high:
+            self.because(v, fact)
+            raise self.out_of_range(v, low if lo == low else high, fact)
+        times = self._narrowed.get(v, 0)
+        if times > _NARROWINGS and low != high:
+            return
+        self._narrowed[v] = times + 1
+        self.because(v, fact)
+        self.intervals[v] = new
+        if low is not None and low == high:
+            self.bind(v, low, fact)
+        else:
+            self.touch(v)
+
+    def bind_row(self, variable: RowVar, value: Row, fact: Fact) -> None:
+        """Give a row variable its axes, which do not mention it."""
+        variables = tuple(v for dim in value.dims for v in variables_in(dim))
+        self.because(variable, fact, variables if value.variable is None else (*variables, value.variable))
+        self.rows[variable] = value
+        known = value.least_rank
+        self.ranks.add(variable, value.variable, known, fact)
+        self.ranks.add(value.variable, variable, -known, fact)
+        if variable in self.counts:
+            self.push(SizeEqual(fact.origin, (fact,), "elements", self.counts[variable], self.count(value)))
+        self.touch(variable)
+
+    def count(self, row: Row) -> Dim:
+        """The number of elements of a row, with a variable for that of its unknown part."""
+        from symdim.polynomial import product
+
+        row = self.row(row)
+        factors = list(row.dims)
+        if row.variable is not None:
+            if row.variable not in self.counts:
+                self.counts[row.variable] = self.fresh(f"#{row.variable.name}")
+            factors.append(self.counts[row.variable])
+        return product(factors)
+
+    def may_be(self, v: Var, value: Dim) -> bool:
+        """Whether intervals allow a variable this value."""
+        (lo, hi), (low, high) = self.interval(v), self.bounds(value)
+        return (lo is None or high is None or high >= lo) and (hi is None or low is None or low <= hi)
+
+    def unite(self, variables: tuple[Var, ...], fact: Fact) -> None:
+        """Let variables have one label."""
+        for v in self.labels.unite(self, variables, fact):
+            self.touch_value(v)
+
+    def limit(self, v: Var, ceiling: Dim, fact: Fact) -> None:
+        """Learn that a variable without a value is 1 or this; of two different limits only 1 remains."""
+        old = self.ceilings.get(v)
+        if old is None:
+            self.ceilings[v] = ceiling, fact
+            self.because(v, fact, variables_in(ceiling))
+            if isinstance(ceiling, int):
+                self.narrow(v, min(1, ceiling), max(1, ceiling), fact)
+            self.touch(v)
+        elif old[0] != ceiling:
+            self.equate(v, 1, fact)
+
+    # errors
+
+    def out_of_range(self, v: Var, value: Dim, fact: Fact) -> Exception:
+        """The error for a variable that would get a value outside of its interval."""
+        bounded = [cause for cause, _ in self.causes.get(v, ()) if isinstance(cause, Bounds)]
+        law = fact.law
+        if bounded and law == "size":
+            law = bounded[-1].law
+        lo, hi = self.interval(v)
+        kind = kind_of(law, OUT_OF_RANGE)
+        return self.contradiction(kind, f"{v} would be {value}, outside of {lo}..{'' if hi is None else hi}", fact, v)
+
+    def unequal(self, fact: Fact, a: Dim, b: Dim) -> Exception:
+        """The error for two sizes that differ."""
+        return self.contradiction(kind_of(fact.law, UNEQUAL), f"{fact}, but {a} != {b}", fact)
+
+    def indivisible(self, fact: Fact, n: Dim, d: Dim) -> Exception:
+        """The error for a division that leaves a remainder."""
+        return self.contradiction(kind_of(fact.law, INDIVISIBLE), f"{fact}, but {n} is no multiple of {d}", fact)
+
+    def ranks_differ(self, fact: Fact, a: Row, b: Row) -> Exception:
+        """The error for two rows of different rank."""
+        return self.contradiction("rank_mismatch", f"{a} and {b} have different numbers of axes", fact)

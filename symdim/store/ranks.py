@@ -1,0 +1,91 @@
+"""Ranks as a graph of differences: rank(high) >= rank(low) + by.
+
+The least ranks are the longest paths from a row without axes. They exist exactly when no cycle gains axes, so a rank
+cycle is found when the edge that closes it is added, before any row grows.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from symdim.store.errors import Contradiction
+
+if TYPE_CHECKING:
+    from symdim.rows import RowVar
+    from symdim.store.facts import Fact
+
+    Node = RowVar | None  # None: a row without axes
+    Edge = tuple[RowVar | None, int, Fact]
+
+
+class RankGraph:
+    """The least and greatest ranks of row variables; `changed` holds those that moved since it was emptied."""
+
+    def __init__(self) -> None:
+        self.least: dict[Node, int] = {None: 0}
+        self.most: dict[Node, int] = {None: 0}  # absent: no bound
+        self.above: dict[Node, list[Edge]] = {}  # low -> (high, by, fact)
+        self.below: dict[Node, list[Edge]] = {}  # high -> (low, by, fact)
+        self.changed: dict[RowVar, None] = {}
+
+    def add(self, high: Node, low: Node, by: int, fact: Fact) -> None:
+        """rank(high) >= rank(low) + by. Raises Contradiction with the facts of a cycle that gains axes.
+
+        In time linear in the part of the graph that moves: what held before keeps holding, so only what the new
+        edge raises is raised, and a cycle that gains axes comes back to its low end.
+        """
+        for node in (high, low):
+            self.least.setdefault(node, 0)
+        self.above.setdefault(low, []).append((high, by, fact))
+        self.below.setdefault(high, []).append((low, by, fact))
+        self._raise(high, low, by, fact)
+        self._lower(high, low, by)
+
+    def _raise(self, high: Node, low: Node, by: int, fact: Fact) -> None:
+        if self.least[high] >= self.least[low] + by:
+            return
+        came: dict[Node, tuple[Node, Fact]] = {}
+        queue: deque[tuple[Node, Node, int, Fact]] = deque([(high, low, by, fact)])
+        while queue:
+            node, source, gain, edge = queue.popleft()
+            if self.least[node] >= self.least[source] + gain:
+                continue
+            came[node] = source, edge
+            if node is None or node == low:
+                raise self._contradiction(node, low, came)
+            self.least[node] = self.least[source] + gain
+            self.changed[node] = None
+            queue += [(top, node, k, f) for top, k, f in self.above.get(node, ())]
+
+    def _contradiction(self, node: Node, low: Node, came: dict[Node, tuple[Node, Fact]]) -> Contradiction:
+        facts: dict[Fact, None] = {}
+        at = node
+        while at in came:
+            at, fact = came.pop(at)
+            facts[fact] = None
+        stated: dict[Fact, None] = {}
+        queue = list(facts)
+        for one in queue:
+            queue += one.parents
+            if not one.parents:
+                stated[one] = None
+        chain = tuple(stated)[:20]
+        if node is None:
+            return Contradiction("rank_mismatch", "a row would have more axes than it can have", chain)
+        return Contradiction("rank_cycle", f"the row {node} would need more axes than itself", chain)
+
+    def _lower(self, high: Node, low: Node, by: int) -> None:
+        queue: deque[tuple[Node, Node, int]] = deque([(high, low, by)])
+        while queue:
+            source, node, gain = queue.popleft()
+            limit = self.most.get(source)
+            if limit is None or node is None or (self.most.get(node, limit) <= limit - gain and node in self.most):
+                continue
+            self.most[node] = limit - gain
+            self.changed[node] = None
+            queue += [(node, under, k) for under, k, _ in self.below.get(node, ())]
+
+    def bounds(self, node: Node) -> tuple[int, int | None]:
+        """The interval of a rank."""
+        return self.least.get(node, 0), self.most.get(node)

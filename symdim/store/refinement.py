@@ -1,0 +1,136 @@
+"""What one-way broadcasting entails: an operand's axis is 1 or the result's, and may be missing at the operand's gap."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symdim.rows import Row, RowVar
+from symdim.store.circles import add_edge
+from symdim.store.facts import RowRefines, SizeRefines
+from symdim.variable import Var
+
+if TYPE_CHECKING:
+    from symdim.expr import Dim
+    from symdim.store.propagation import Propagation
+
+
+def is_one(p: Propagation, dim: Dim) -> bool:
+    """Whether an axis is known to have size 1 and no label: such an axis is stretched."""
+    return p.size(dim) == 1 and not is_labelled(p, dim)
+
+
+def is_labelled(p: Propagation, dim: Dim) -> bool:
+    """Whether the axis has a denotation."""
+    return isinstance(dim, Var) and p.labels.of(dim) is not None
+
+
+def is_rigid(p: Propagation, dim: Dim) -> bool:
+    """Whether an axis is known not to be stretched."""
+    return is_labelled(p, dim) or p.excludes(p.size(dim), 1)
+
+
+def size_refines(p: Propagation, fact: SizeRefines) -> bool:
+    """The operand is 1 or equal to the result."""
+    result, operand = p.size(fact.result), p.size(fact.operand)
+    if result == operand and not isinstance(operand, int):
+        return True
+    if is_rigid(p, fact.operand):
+        p.equate(fact.result, fact.operand, fact)
+        return True
+    if operand == 1:
+        return True
+    if result == 1 or p.excludes(result - operand, 0):
+        p.equate(fact.operand, 1, fact)
+        return True
+    if isinstance(operand, Var):
+        if isinstance(result, int):
+            p.limit(operand, result, fact)
+        elif isinstance(result, Var):
+            add_edge(p, result, operand, fact)
+            if result in p.ceilings:
+                p.limit(operand, p.ceilings[result][0], fact)
+    return operand in p.sizes if isinstance(operand, Var) else False
+
+
+def row_refines(p: Propagation, fact: RowRefines) -> bool:
+    """Pair the axes that face each other whatever the variables are; what is left is a smaller fact of this kind."""
+    result, operand = p.splice(fact.result), p.splice(fact.operand)
+    if fact.leftmost:
+        operand = operand.flat()
+    if fact not in p.progress:
+        p.progress[fact] = 0
+        if not (fact.parents and isinstance(fact.parents[0], RowRefines)):  # what is left says what the whole said
+            p.ranks.add(result.variable, operand.variable, operand.least_rank - result.least_rank, fact)
+    anchored = () if fact.leftmost and operand.is_open else operand.lead
+    if result.variable is None:
+        flat = result.dims
+        if len(flat) < operand.least_rank:
+            raise p.ranks_differ(fact, result, operand)
+        before, after = len(anchored), len(operand.trail)
+    else:
+        before, after = min(len(anchored), len(result.lead)), min(len(operand.trail), len(result.trail))
+    if before or after:
+        _pair(p, fact, result, operand, before, after)
+        rest = Row(operand.lead[before:], operand.variable, operand.trail[: len(operand.trail) - after])
+        if rest.is_open or rest.dims:
+            p.derive(RowRefines(fact.origin, (fact,), fact.law, _without(result, before, after), rest, fact.leftmost))
+        return True
+    if operand.variable is None and not operand.dims:
+        return True
+    if result.variable is None:
+        return False
+    if not operand.dims and not result.dims and operand.variable is not None:
+        add_edge(p, result.variable, operand.variable, fact)
+        return result.variable == operand.variable
+    return _grow(p, fact, result, operand, len(anchored))
+
+
+def _pair(p: Propagation, fact: RowRefines, result: Row, operand: Row, before: int, after: int) -> None:
+    lead, trail = (result.lead, result.trail) if result.is_open else (result.dims, result.dims)
+    for axis in range(before):
+        _refine(p, fact, lead[axis], operand.lead[axis], axis)
+    for axis in range(-after, 0):
+        _refine(p, fact, trail[axis], operand.trail[axis], axis)
+
+
+def _refine(p: Propagation, fact: RowRefines, result: Dim, operand: Dim, axis: int) -> None:
+    p.derive(SizeRefines(fact.origin._replace(axis=axis), (fact,), fact.law, result, operand))
+
+
+def _without(row: Row, before: int, after: int) -> Row:
+    """A row without so many axes at its ends; the gap of a closed one stays as far as it can."""
+    if row.is_open:
+        return Row(row.lead[before:], row.variable, row.trail[: len(row.trail) - after])
+    dims, gap = row.dims[before : row.least_rank - after], len(row.lead) - before
+    gap = min(max(gap, 0), len(dims))
+    return Row(dims[:gap], None, dims[gap:])
+
+
+def _grow(p: Propagation, fact: RowRefines, result: Row, operand: Row, anchored: int) -> bool:
+    """A result that has too few axes gets new ones, at the end where the operand has more of them.
+
+    By now at each end one side at most has axes left. Growth waits until all else is said, so that a rank cycle is
+    found before.
+    """
+    missing = operand.least_rank - result.least_rank
+    if missing <= 0 or result.variable is None:
+        return False
+    after = len(operand.trail)
+    if result.lead:
+        left, right = 0, min(missing, after)
+    elif result.trail:
+        left, right = min(missing, anchored), 0
+    else:
+        left, right = anchored, after
+    if left + right == 0:
+        return False
+    if fact not in p.growing:
+        p.growing.add(fact)
+        p.push(fact)
+        return False
+    p.growing.discard(fact)
+    dims = p.fresh_row(left + right).dims
+    value = Row(dims[:left], RowVar.fresh(result.variable.name), dims[left:])
+    p.bind_row(result.variable, value, fact)
+    p.push(fact)
+    return False

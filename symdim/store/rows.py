@@ -1,0 +1,134 @@
+"""What equalities of rows entail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symdim.rows import Row, RowVar
+from symdim.store.facts import RowEqual, RowsEqual
+
+if TYPE_CHECKING:
+    from symdim.expr import Dim
+    from symdim.store.facts import RankEdge
+    from symdim.store.propagation import Propagation
+
+
+def row_equal(p: Propagation, fact: RowEqual) -> bool:
+    """Equate axes that face each other, and give a variable what lies between.
+
+    With variables in the middle of both sides this is a word equation: the overlap is equated, the rest waits until
+    one of the variables is known. It is never searched.
+    """
+    a, b = p.splice(fact.a), p.splice(fact.b)
+    if a.variable is None and b.variable is None:
+        if len(a.dims) != len(b.dims):
+            raise p.ranks_differ(fact, a, b)
+        _equate(p, fact, a.dims, b.dims)
+        return True
+    if a.variable is None or b.variable is None:
+        closed, opened = (a, b) if a.variable is None else (b, a)
+        _open_equals_closed(p, fact, opened, closed)
+        return True
+    before, after = min(len(a.lead), len(b.lead)), min(len(a.trail), len(b.trail))
+    _equate(p, fact, a.lead[:before], b.lead[:before])
+    _equate(p, fact, a.trail[len(a.trail) - after :], b.trail[len(b.trail) - after :], -after)
+    a = Row(a.lead[before:], a.variable, a.trail[: len(a.trail) - after])
+    b = Row(b.lead[before:], b.variable, b.trail[: len(b.trail) - after])
+    if a.variable == b.variable:
+        return _shifted(p, fact, a, b)
+    for one, other in ((a, b), (b, a)):
+        if not one.dims and one.variable is not None:
+            p.bind_row(one.variable, other, fact)
+            return True
+    return _split(p, fact, a, b)
+
+
+def _equate(p: Propagation, fact: RowEqual | RowsEqual, a: tuple[Dim, ...], b: tuple[Dim, ...], first: int = 0) -> None:
+    for axis, (one, other) in enumerate(zip(a, b, strict=True), first):
+        p.equate(one, other, fact, axis=axis)
+
+
+def _open_equals_closed(p: Propagation, fact: RowEqual, opened: Row, closed: Row) -> None:
+    assert opened.variable is not None
+    before, after = len(opened.lead), len(opened.trail)
+    dims = closed.dims
+    if len(dims) < before + after:
+        raise p.ranks_differ(fact, opened, closed)
+    end = len(dims) - after
+    _equate(p, fact, opened.lead, dims[:before])
+    _equate(p, fact, opened.trail, dims[end:], -after)
+    gap = min(max(len(closed.lead), before), end)
+    p.bind_row(opened.variable, Row(dims[before:gap], None, dims[gap:end]), fact)
+
+
+def _shifted(p: Propagation, fact: RowEqual, a: Row, b: Row) -> bool:
+    """A ++ r == r ++ B: the rows A and B are rotations of each other."""
+    if a.least_rank != b.least_rank:
+        raise p.contradiction("infinite_rank", f"{fact}: a row would have more axes than itself", fact)
+    if not a.dims:
+        return True
+    one, other = a.dims, b.dims
+    if len(one) == 1:  # r is a number of these
+        _equate(p, fact, one, other)
+        return False
+    known, wanted = ([p.size(dim) for dim in dims] for dims in (one, other))
+    if all(isinstance(dim, int) for dim in known + wanted) and not any(
+        known[k:] + known[:k] == wanted for k in range(len(known))
+    ):
+        raise p.contradiction("size_mismatch", f"{fact}: {one} is no rotation of {other}", fact)
+    return False
+
+
+def _split(p: Propagation, fact: RowEqual, a: Row, b: Row) -> bool:
+    """A ++ r == s ++ B: if r is as long as B, then r = t ++ B and s = A ++ t."""
+    if not a.lead:
+        a, b = b, a
+    r, s, surplus, other = a.variable, b.variable, a.lead, b.trail
+    assert r is not None and s is not None
+    if fact not in p.progress:
+        p.progress[fact] = 0
+        by = len(other) - len(surplus)
+        p.ranks.add(r, s, by, fact)
+        p.ranks.add(s, r, -by, fact)
+    if p.ranks.bounds(r)[0] < len(other):
+        return False
+    between = RowVar.fresh(r.name)
+    p.bind_row(r, Row((), between, other), fact)
+    p.bind_row(s, Row(surplus, between), fact)
+    return True
+
+
+def rows_equal(p: Propagation, fact: RowsEqual) -> bool:
+    """Strip what is known at both ends; one variable takes what is left, and so do several where nothing is left."""
+    word: list[Dim | RowVar] = []
+    for row in fact.rows:
+        row = p.splice(row)
+        word += [*row.lead, *([] if row.variable is None else [row.variable]), *row.trail]
+    places = [i for i, item in enumerate(word) if isinstance(item, RowVar)]
+    known = len(word) - len(places)
+    if known > len(fact.dims) or (known < len(fact.dims) and not places):
+        raise p.ranks_differ(fact, Row((), None, fact.dims), Row((), None, _sizes(word)))
+    first, last = (places[0], len(word) - places[-1] - 1) if places else (len(word), 0)
+    _equate(p, fact, _sizes(word[:first]), fact.dims[:first])
+    end = len(fact.dims) - last
+    _equate(p, fact, _sizes(word[len(word) - last :]), fact.dims[end:], -last)
+    variables = [item for item in word if isinstance(item, RowVar)]
+    if len(variables) == 1:
+        p.bind_row(variables[0], Row((), None, fact.dims[first:end]), fact)
+        return True
+    if known == len(fact.dims):
+        for variable in dict.fromkeys(variables):
+            p.bind_row(variable, Row(), fact)
+        _equate(p, fact, _sizes(word), fact.dims)
+        return True
+    return not variables
+
+
+def _sizes(word: list[Dim | RowVar]) -> tuple[Dim, ...]:
+    return tuple(item for item in word if not isinstance(item, RowVar))
+
+
+def rank_edge(p: Propagation, fact: RankEdge) -> bool:
+    """Ranks are compared in their graph."""
+    p.ranks.add(fact.high, fact.low, fact.by, fact)
+    return True

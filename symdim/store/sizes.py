@@ -1,0 +1,222 @@
+"""What equalities, bounds and divisibilities of sizes entail."""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import TYPE_CHECKING
+
+from symdim.expr import Expr, FloorDiv, Max
+from symdim.floordiv import mod
+from symdim.monomial import powers_of, terms_of
+from symdim.order import dim_order
+from symdim.polynomial import power, product, total
+from symdim.store.errors import INDIVISIBLE, OUT_OF_RANGE, UNEQUAL, kind_of
+from symdim.store.facts import Bounds, Divisible, SizeEqual
+from symdim.store.solution import variables_in
+from symdim.variable import Var
+
+if TYPE_CHECKING:
+    from symdim.expr import Dim, Interval
+    from symdim.store.propagation import Propagation
+
+_FEW = 8  # terms of a sum whose variables are narrowed
+
+
+def equal(p: Propagation, fact: SizeEqual) -> bool:
+    """Solve a == b for a variable that occurs with coefficient 1 or -1, or narrow intervals."""
+    if fact.law != "elements" and fact not in p.pending:
+        p.unite((*variables_in(fact.a), *variables_in(fact.b)), fact)
+    a, b = p.size(fact.a), p.size(fact.b)
+    if a is b or a == b:
+        return True
+    terms, const = terms_of(a - b)
+    if not terms:
+        raise _violated(p, fact, UNEQUAL, a, b)
+    lo, hi = p.bounds(a - b)
+    if (lo is not None and lo > 0) or (hi is not None and hi < 0):
+        raise _violated(p, fact, OUT_OF_RANGE, a, b)
+    content = gcd(*terms.values())
+    if const % content:
+        raise _violated(p, fact, INDIVISIBLE, a, b)
+    terms, const = {unit: k // content for unit, k in terms.items()}, const // content
+    if const == 0 and len(terms) > 1:
+        terms = _without_common_factor(p, terms)
+    if (v := _unknown(p, terms)) is not None:
+        rest = [product((-k * terms[v], unit)) for unit, k in terms.items() if unit is not v]
+        value = total([*rest, -const * terms[v]])
+        if not p.may_be(v, value):
+            raise _violated(p, fact, OUT_OF_RANGE, a, b)
+        p.bind(v, value, fact)
+        return True
+    if len(terms) == 1:
+        ((unit, sign),) = terms.items()
+        return _unit_equal(p, fact, unit, -const * sign)
+    _narrow_terms(p, fact, terms, (-const, -const))
+    return False
+
+
+def _violated(p: Propagation, fact: SizeEqual, situation: int, a: Dim, b: Dim) -> Exception:
+    kind = kind_of(fact.law, situation)
+    if fact.kernel is not None and variables_in(p.size(fact.kernel)):
+        kind = "kernel_mismatch"
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, Var) and not isinstance(other, Var) and one in variables_in(other):
+            kind = "occurs"
+    because = {UNEQUAL: "!=", INDIVISIBLE: "is, for no whole number, ==", OUT_OF_RANGE: "is never"}[situation]
+    return p.contradiction(kind, f"{fact}, but {a} {because} {b}", fact)
+
+
+def _without_common_factor(p: Propagation, terms: dict[Expr, int]) -> dict[Expr, int]:
+    """The units of a sum divided by the atoms that all of them have and that are not 0."""
+    common = dict(powers_of(next(iter(terms))))
+    for unit in terms:
+        powers = powers_of(unit)
+        common = {atom: min(k, powers[atom]) for atom, k in common.items() if atom in powers}
+    common = {atom: k for atom, k in common.items() if p.excludes(atom, 0)}
+    if not common:
+        return terms
+    parts: list[Dim] = []
+    for unit, coefficient in terms.items():
+        rest = [power(atom, k - common.get(atom, 0)) for atom, k in powers_of(unit).items()]
+        parts.append(product([coefficient, *rest]))
+    divided, const = terms_of(total(parts))
+    return terms if const else dict(divided)  # a unit that becomes 1 leaves a constant: not this time
+
+
+def _unknown(p: Propagation, terms: dict[Expr, int]) -> Var | None:
+    """The variable to solve a sum for: a generated one, or one that reads well in terms of given ones."""
+    inside = {v for unit in terms if not isinstance(unit, Var) for v in variables_in(unit)}
+    candidates = [v for v, k in terms.items() if isinstance(v, Var) and abs(k) == 1 and v not in inside]
+    if generated := [v for v in candidates if v in p.generated]:
+        return max(generated, key=dim_order)
+    if not candidates or not p.given((*inside, *(v for v in terms if isinstance(v, Var)))):
+        return None
+    return max(candidates, key=lambda v: (_reads_well(terms, v), dim_order(v)))
+
+
+def _reads_well(terms: dict[Expr, int], v: Var) -> bool:
+    return all((k > 0) != (terms[v] > 0) for unit, k in terms.items() if unit is not v)
+
+
+def _unit_equal(p: Propagation, fact: SizeEqual, unit: Expr, value: int) -> bool:
+    """unit == value for a product, a division or a maximum."""
+    if isinstance(unit, FloorDiv) and unit.terms is None:
+        n, d = unit.parts
+        if isinstance(d, int) and d > 0:  # n//d == q  iff  q*d <= n <= q*d + d - 1
+            p.derive(Bounds(fact.origin, (fact,), fact.law, n, value * d, value * d + d - 1))
+            return True
+    elif isinstance(unit, Max) and unit.terms is None:
+        for part in unit.parts:
+            p.derive(Bounds(fact.origin, (fact,), fact.law, part, None, value))
+        able = [part for part in unit.parts if not p.excludes(part, value)]
+        if len(able) == 1:
+            p.equate(able[0], value, fact, fact.law)
+            return True
+    else:
+        return _product_equal(p, fact, powers_of(unit), value)
+    return False
+
+
+def _product_equal(p: Propagation, fact: SizeEqual, powers: dict[Expr, int], value: int) -> bool:
+    """A product of sizes that are not negative has a known value."""
+    if value < 1 or any((p.bounds(atom)[0] or 0) < 0 or p.bounds(atom)[0] is None for atom in powers):
+        return False
+    if value == 1:
+        for atom in powers:
+            p.equate(atom, 1, fact, fact.law)
+        return True
+    if len(powers) == 1:
+        ((atom, k),) = powers.items()
+        root = _root(value, k)
+        if root**k != value:
+            raise _violated(p, fact, INDIVISIBLE, power(atom, k), value)
+        p.equate(atom, root, fact, fact.law)
+        return True
+    for atom, k in powers.items():
+        p.derive(Bounds(fact.origin, (fact,), fact.law, atom, 1, _root(value, k)))
+    return False
+
+
+def _root(value: int, k: int) -> int:
+    """The greatest r with r**k <= value."""
+    lo, hi = 1, 1 << (value.bit_length() // k + 1)
+    while lo + 1 < hi:
+        middle = (lo + hi) // 2
+        lo, hi = (middle, hi) if middle**k <= value else (lo, middle)
+    return lo
+
+
+def bounds(p: Propagation, fact: Bounds) -> bool:
+    """Narrow the interval of the variable in lo <= dim <= hi."""
+    dim = p.size(fact.dim)
+    low, high = p.bounds(dim)
+    lo, hi = fact.lo, fact.hi
+    if (lo is not None and high is not None and high < lo) or (hi is not None and low is not None and low > hi):
+        raise p.contradiction(kind_of(fact.law, OUT_OF_RANGE), f"{fact}, but the size is {dim}", fact)
+    if (lo is None or (low is not None and low >= lo)) and (hi is None or (high is not None and high <= hi)):
+        return True
+    terms, const = terms_of(dim)
+    wanted = (None if lo is None else lo - const, None if hi is None else hi - const)
+    if len(terms) == 1:
+        ((unit, k),) = terms.items()
+        lo, hi = _divided(wanted, k)
+        if isinstance(unit, Var):
+            p.narrow(unit, lo, hi, fact)
+            return True
+        if isinstance(unit, FloorDiv) and unit.terms is None and isinstance(d := unit.parts[1], int) and d > 0:
+            least, most = None if lo is None else lo * d, None if hi is None else hi * d + d - 1
+            p.derive(Bounds(fact.origin, (fact,), fact.law, unit.parts[0], least, most))
+            return True
+    _narrow_terms(p, fact, terms, wanted)
+    return False
+
+
+def _divided(interval: Interval, k: int) -> Interval:
+    """The x with k*x in the interval."""
+    lo, hi = interval if k > 0 else interval[::-1]
+    if k < 0:
+        lo, hi, k = None if lo is None else -lo, None if hi is None else -hi, -k
+    return None if lo is None else -(-lo // k), None if hi is None else hi // k
+
+
+def _narrow_terms(p: Propagation, fact: SizeEqual | Bounds, terms: dict[Expr, int], wanted: Interval) -> None:
+    """Narrow every variable of a sum that lies in an interval by what the other terms can be."""
+    if len(terms) > _FEW:
+        return
+    for v, k in terms.items():
+        if not isinstance(v, Var) or v in p.sizes:
+            continue
+        rest = total(product((c, unit)) for unit, c in terms.items() if unit is not v)
+        lo, hi = p.bounds(p.size(rest))
+        ends = (
+            None if wanted[0] is None or hi is None else wanted[0] - hi,
+            None if wanted[1] is None or lo is None else wanted[1] - lo,
+        )
+        p.narrow(v, *_divided(ends, k), fact)
+
+
+def divisible(p: Propagation, fact: Divisible) -> bool:
+    """Check a divisibility, and move the ends of an interval to multiples."""
+    dim, by = p.size(fact.dim), p.size(fact.by)
+    if by == 0:
+        raise p.indivisible(fact, dim, by)
+    rest = mod(dim, by)
+    if isinstance(rest, int):
+        if rest:
+            raise p.indivisible(fact, dim, by)
+        return True
+    if not isinstance(by, int):
+        return False
+    terms, const = terms_of(dim)
+    if const % gcd(by, *terms.values()):
+        raise p.indivisible(fact, dim, by)
+    if len(terms) == 1:
+        ((v, k),) = terms.items()
+        if isinstance(v, Var):
+            common = gcd(k, by)
+            step = by // common
+            residue = -const // common * pow(k // common, -1, step) % step if step > 1 else 0
+            lo, hi = p.interval(v)
+            least = None if lo is None else lo + (residue - lo) % step
+            p.narrow(v, least, None if hi is None else hi - (hi - residue) % step, fact)
+    return False

@@ -1,0 +1,158 @@
+"""What size and row variables are known to be: values, intervals, and the facts that they come from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symdim.bounds import bounds_of, meet, plus, power, scaled, times
+from symdim.expr import Expr
+from symdim.monomial import powers_of, terms_of
+from symdim.store.errors import LONGEST_CHAIN, OUT_OF_RANGE, Contradiction, kind_of
+from symdim.variable import Var
+
+if TYPE_CHECKING:
+    from symdim.expr import Dim, Interval
+    from symdim.rows import Row, RowVar
+    from symdim.store.facts import Fact
+
+
+def variables_in(dim: Dim) -> tuple[Var, ...]:
+    """All variables of a dimension; without a walk where it is a sum of variables."""
+    if isinstance(dim, int):
+        return ()
+    if isinstance(dim, Var):
+        return (dim,)
+    if dim.terms is not None and not dim.height and all(isinstance(unit, Var) for unit in dim.terms):
+        return tuple(dim.terms)  # type: ignore[arg-type]
+    return dim.variables()
+
+
+class Solution:
+    """Values of variables in terms of others, never in a circle; intervals of those that have none."""
+
+    def __init__(self) -> None:
+        self.sizes: dict[Var, Dim] = {}
+        self.rows: dict[RowVar, Row] = {}
+        self.intervals: dict[Var, Interval] = {}
+        self.causes: dict[Var | RowVar, list[tuple[Fact, tuple[Var | RowVar, ...]]]] = {}
+
+    # values
+
+    def size(self, dim: Dim) -> Dim:
+        """The dimension with the values of its variables; raises Contradiction for one outside of its bounds."""
+        sizes = self.sizes
+        if isinstance(dim, int):
+            return dim
+        if isinstance(dim, Var):
+            if dim not in sizes:
+                return dim
+            self._settle(dim)
+            return sizes[dim]
+        bound = [v for v in variables_in(dim) if v in sizes]
+        if not bound:
+            return dim
+        for v in bound:
+            self._settle(v)
+        return dim.substitute({v: sizes[v] for v in bound})
+
+    def _settle(self, variable: Var) -> None:
+        """Bring the value of a variable up to date, without recursion."""
+        sizes, stack = self.sizes, [variable]
+        while stack:
+            v = stack[-1]
+            bound = [w for w in variables_in(sizes[v]) if w in sizes]
+            stale = [w for w in bound if any(x in sizes for x in variables_in(sizes[w]))]
+            if stale:
+                stack += stale
+                continue
+            stack.pop()
+            if bound:
+                value = sizes[v]
+                assert isinstance(value, Expr)
+                sizes[v] = value.substitute({w: sizes[w] for w in bound})
+                self.check_bounds(v, sizes[v])
+
+    def check_bounds(self, v: Var, value: Dim) -> None:
+        """Raise Contradiction where a value lies outside of the bounds its variable was made with."""
+        lo, hi = bounds_of(value)
+        if (v.lo is not None and hi is not None and hi < v.lo) or (v.hi is not None and lo is not None and lo > v.hi):
+            fact, _ = self.causes[v][-1]
+            raise self.contradiction(kind_of(fact.law, OUT_OF_RANGE), f"{v} cannot be {value}", fact, v)
+
+    def splice(self, row: Row) -> Row:
+        """The row with the value of its variable; its sizes as they were said."""
+        while row.variable is not None and (value := self.rows.get(row.variable)) is not None:
+            row = row.spliced(value)
+        return row
+
+    def row(self, row: Row) -> Row:
+        """The row with the values of its variable and its sizes."""
+        row = self.splice(row)
+        return row if all(isinstance(dim, int) for dim in row.dims) else row.map(self.size)
+
+    # intervals
+
+    def interval(self, v: Var) -> Interval:
+        """The interval of a variable that has no value."""
+        return self.intervals.get(v) or (v.lo, v.hi)
+
+    def bounds(self, dim: Dim) -> Interval:
+        """An interval of a dimension whose variables have no values."""
+        if isinstance(dim, int):
+            return dim, dim
+        if isinstance(dim, Var):
+            return self.interval(dim)
+        found = bounds_of(dim)
+        if not self.intervals:
+            return found
+        terms, const = terms_of(dim)
+        total: Interval = (const, const)
+        for unit, coefficient in terms.items():
+            total = plus(total, scaled(self._unit_bounds(unit), coefficient))
+        return meet(found, total)
+
+    def _unit_bounds(self, unit: Expr) -> Interval:
+        if isinstance(unit, Var):
+            return self.interval(unit)
+        result: Interval = (1, 1)
+        for atom, exponent in powers_of(unit).items():
+            one = self.interval(atom) if isinstance(atom, Var) else bounds_of(atom)
+            result = times(result, one if exponent == 1 else power(one, exponent))
+        return meet(result, bounds_of(unit))
+
+    def excludes(self, dim: Dim, value: int) -> bool:
+        """Whether a dimension is never this value, as far as intervals tell."""
+        lo, hi = self.bounds(dim)
+        return (lo is not None and lo > value) or (hi is not None and hi < value)
+
+    # grounds
+
+    def because(self, variable: Var | RowVar, fact: Fact, mentioned: tuple[Var | RowVar, ...] = ()) -> None:
+        """Note that a fact says something about a variable, in terms of others."""
+        self.causes.setdefault(variable, []).append((fact, mentioned))
+
+    def chain(self, fact: Fact | None, *variables: Var | RowVar) -> tuple[Fact, ...]:
+        """The stated facts behind a fact and what is known of the variables, nearest first, at most 20."""
+        from symdim.store.watch import mentioned_in
+
+        found: dict[Fact, None] = {}
+        seen: set[object] = set()
+        queue: list[object] = ([] if fact is None else [fact]) + list(variables)
+        for item in queue:
+            if item in seen:
+                continue
+            seen.add(item)
+            if len(found) >= LONGEST_CHAIN:
+                break
+            if isinstance(item, Var) or item in self.causes:
+                for cause, mentioned in self.causes.get(item, ()):
+                    queue += [cause, *mentioned]
+            elif hasattr(item, "parents"):
+                if not item.parents:
+                    found[item] = None  # type: ignore[index]
+                queue += [*item.parents, *mentioned_in(item)]  # type: ignore[arg-type]
+        return tuple(found)
+
+    def contradiction(self, kind: str, message: str, fact: Fact | None, *variables: Var | RowVar) -> Contradiction:
+        """The error, with its chain."""
+        return Contradiction(kind, message, self.chain(fact, *variables))

@@ -1,0 +1,75 @@
+"""Which variables a fact mentions: it is looked at again when one of them becomes known better."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symdim.store.facts import (
+    Bounds,
+    Divisible,
+    Fact,
+    Label,
+    RankEdge,
+    RowEqual,
+    RowJoin,
+    RowRefines,
+    RowsEqual,
+    SizeEqual,
+    SizeJoin,
+    SizeRefines,
+)
+from symdim.store.solution import variables_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from symdim.expr import Dim
+    from symdim.rows import Row, RowVar
+    from symdim.variable import Var
+
+
+def dims_of(fact: Fact) -> tuple[Dim, ...]:
+    """The sizes that a fact mentions outside of rows."""
+    match fact:
+        case SizeEqual():
+            return fact.a, fact.b
+        case SizeRefines():
+            return fact.result, fact.operand
+        case SizeJoin():
+            return fact.result, *fact.operands
+        case Bounds() | Label():
+            return (fact.dim,)
+        case Divisible():
+            return fact.dim, fact.by
+        case RowsEqual():
+            return fact.dims
+    return ()
+
+
+def rows_of(fact: Fact) -> tuple[Row, ...]:
+    """The rows that a fact mentions."""
+    match fact:
+        case RowEqual():
+            return fact.a, fact.b
+        case RowRefines():
+            return fact.result, fact.operand
+        case RowJoin():
+            return fact.result, *fact.operands
+        case RowsEqual():
+            return fact.rows
+    return ()
+
+
+def mentioned_in(fact: Fact) -> tuple[Var | RowVar, ...]:
+    """All size and row variables of a fact."""
+    rows = rows_of(fact)
+    found: dict[Var | RowVar, None] = dict.fromkeys(_variables(dims_of(fact)))
+    found.update(dict.fromkeys(v for row in rows for v in _variables(row.dims)))
+    found.update(dict.fromkeys(row.variable for row in rows if row.variable is not None))
+    if isinstance(fact, RankEdge):
+        found.update(dict.fromkeys(v for v in (fact.high, fact.low) if v is not None))
+    return tuple(found)
+
+
+def _variables(dims: Iterable[Dim]) -> Iterable[Var]:
+    return (v for dim in dims for v in variables_in(dim))

@@ -1,0 +1,67 @@
+"""How many windows fit: the sizes of convolutions and pools."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symdim.canonical import ceildiv, minimum
+from symdim.errors import SymdimError
+
+if TYPE_CHECKING:
+    from symdim.expr import Dim
+
+AUTO_PADS = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
+
+
+def affine_size(over: Dim, stride: int, kernel: Dim | None, dilation: int, padding: bool) -> Dim:
+    """The size of an axis that is read at stride*i + dilation*j, for i < over and j < kernel.
+
+        stride*over                                       without a kernel, or with padding that keeps the size
+        stride*(over - 1) + 1 + (kernel - 1)*dilation     otherwise
+
+    >>> affine_size(3, 2, 3, 1, False), affine_size(3, 2, None, 1, True)
+    (7, 6)
+    """
+    if kernel is None or padding:
+        return stride * over
+    return stride * (over - 1) + 1 + (kernel - 1) * dilation
+
+
+def windows(
+    size: Dim,
+    kernel: Dim,
+    stride: int = 1,
+    dilation: int = 1,
+    pads: tuple[int, int] = (0, 0),
+    auto_pad: str = "NOTSET",
+    ceil: bool = False,
+) -> Dim | None:
+    """The number of windows in an axis as ONNX counts it; None where it is no expression.
+
+        span     dilation*(kernel - 1) + 1
+        SAME     ceil(size / stride)
+        floor    (size + pads - span) // stride + 1
+        ceil     the same rounded up, less a last window that would begin beyond the input and its left padding
+
+    >>> windows(6, 3, 2), windows(6, 3, 2, ceil=True), windows(2, 1, 2, ceil=True), windows(5, 3, 2, auto_pad="SAME_LOWER")
+    (2, 3, 1, 3)
+    """
+    if auto_pad not in AUTO_PADS or stride < 1 or dilation < 1:
+        raise SymdimError(f"no window has stride {stride}, dilation {dilation} and auto_pad {auto_pad!r}")
+    if auto_pad.startswith("SAME"):
+        return ceildiv(size, stride)
+    before, after = (0, 0) if auto_pad == "VALID" else pads
+    room = free_room(size, kernel, dilation, before + after)
+    if not ceil:
+        return room // stride + 1
+    count = ceildiv(room, stride) + 1
+    if isinstance(count, int) and isinstance(size, int):
+        return count - 1 if (count - 1) * stride >= size + before else count
+    if isinstance(kernel, int) and after < (kernel - 1) * dilation + 1:  # then one window at most begins too late
+        return minimum(count, ceildiv(size + before, stride))
+    return None
+
+
+def free_room(size: Dim, kernel: Dim, dilation: int, padding: int) -> Dim:
+    """By how much a padded axis is longer than a window; negative where no window fits."""
+    return size + padding - ((kernel - 1) * dilation + 1)
