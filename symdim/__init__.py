@@ -42,6 +42,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from symdim.bindings import Bindings
     from symdim.compile import compile_shape
+    from symdim.einsum import EinsumSpec, plan
     from symdim.facts import Facts
     from symdim.guarantee import (
         Guarantee,
@@ -72,6 +73,7 @@ __all__ = [
     "Const",
     "Declared",
     "DivisionByZero",
+    "EinsumSpec",
     "Expr",
     "Facts",
     "FloorDiv",
@@ -113,6 +115,7 @@ __all__ = [
     "maximum",
     "minimum",
     "parse",
+    "plan",
     "product",
     "quotient_by_positive",
     "read_dim_param",
@@ -154,6 +157,8 @@ _LAZY = {
     "RowVar": "rows",
     "Axes": "rows",
     "Store": "store",
+    "EinsumSpec": "einsum",
+    "plan": "einsum",
     "simplify": "prover.simplification",
 }
 
@@ -166,8 +171,8 @@ def __getattr__(name: str) -> object:
         module = import_module(f"symdim.{_LAZY[name]}")
         value = globals()[name] = getattr(module, name)
         return value
-    if name == "prove":
+    if name in ("prove", "einsum"):
         from importlib import import_module
 
-        return import_module("symdim.prove")
+        return import_module(f"symdim.{name}")
     raise AttributeError(f"module 'symdim' has no attribute {name!r}")

@@ -57,7 +57,7 @@ def injective(index: Sequence[Any], ranges: Mapping[str, int]) -> bool | None:
     """Whether index maps written as data are injective over the ranges of the iterators."""
     axes = []
     for axis in index:
-        given = [[1, axis]] if isinstance(axis, str) else [] if isinstance(axis, int) else axis["terms"]
+        given: list[Any] = [[1, axis]] if isinstance(axis, str) else [] if isinstance(axis, int) else axis["terms"]
         terms: dict[str, int] = {}
         for coefficient, name in given:
             terms[name] = terms.get(name, 0) + coefficient
