@@ -7,8 +7,9 @@
     inference.py       shapes forwards and backwards, and the sizes of labels
     projection.py      what each axis is indexed by: classes of equal projections
     planning.py        the plan of a specification; operations.py those of the usual operations
-    plan.py, index.py  the plan: product space and index maps; coverage.py: are they injective, surjective
-    loops.py           a plan as a Python function
+    loopnest.py        a plan: product space and index maps (index.py); coverage.py: are they injective, surjective
+    padding.py         the margin that several uses of a tensor share
+    codegen.py         a plan as a Python function
 
 >>> from symdim.einsum import EinsumSpec, plan
 >>> known = EinsumSpec("2*o<+k; k => o").infer(["H"], [3], result=[4])
@@ -27,8 +28,9 @@ from __future__ import annotations
 from symdim.einsum.constraints import state
 from symdim.einsum.discardable import discardable
 from symdim.einsum.inference import EinsumSpec, Inference
+from symdim.einsum.loopnest import Plan
 from symdim.einsum.operations import plan_batch_slice, plan_compose, plan_pointwise, plan_transpose
-from symdim.einsum.plan import Plan
+from symdim.einsum.padding import Padding, padding_of
 from symdim.einsum.planning import plan
 from symdim.einsum.reader import parse_spec
 from symdim.einsum.spec import Spec, SpecError
@@ -37,10 +39,12 @@ from symdim.einsum.subscripts import parse_subscripts
 __all__ = [
     "EinsumSpec",
     "Inference",
+    "Padding",
     "Plan",
     "Spec",
     "SpecError",
     "discardable",
+    "padding_of",
     "parse_spec",
     "parse_subscripts",
     "plan",

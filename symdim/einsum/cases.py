@@ -9,8 +9,8 @@ from symdim.einsum.coverage import is_injective
 from symdim.einsum.discardable import discardable
 from symdim.einsum.index import Affine, Concat, Fixed, Index, Iterator
 from symdim.einsum.inference import Shaped, axes_of
+from symdim.einsum.loopnest import Plan
 from symdim.einsum.operations import plan_batch_slice, plan_compose, plan_pointwise, plan_transpose
-from symdim.einsum.plan import Plan
 from symdim.einsum.planning import plan
 from symdim.einsum.reader import NameClash, parse_spec
 from symdim.einsum.spec import AffineIndex, Axis, Concatenation, FixedIndex, Label, RowSpec, ShapeSpec, Spec, in_storage

@@ -20,8 +20,8 @@ class EinsumSpec:
 
     >>> spec = EinsumSpec("... | 2*oh<+kh, ic; kh, ic -> oc => ... | oh, oc")
     >>> known = spec.infer({"batch": ["N"], "output": [9, 3]}, {"output": [16], "input": None}, kh=3)
-    >>> print(spec, "gives", known.result, known.operands[1], known.size("oh"))
-    ...|2*oh<+kh, ic; kh, ic->oc => ...|oh, oc gives N|4, 16 3, 3->16 4
+    >>> print(known.result, "from", known.operands[1], "where oh =", known.size("oh"))
+    N|4, 16 from 3, 3->16 where oh = 4
     """
 
     def __init__(self, spec: str | Spec) -> None:

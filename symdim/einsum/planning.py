@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from symdim.einsum.constraints import check_affine, factor
 from symdim.einsum.index import Dim, Fixed, Static
 from symdim.einsum.inference import Inference, Shaped
-from symdim.einsum.plan import Plan, lowered
+from symdim.einsum.loopnest import Plan, lowered
 from symdim.einsum.projection import NO_MARGIN, Access, Margin, Parts, Projections, Sum, Term, broadcast_term
 from symdim.einsum.reader import parse_spec
 from symdim.einsum.spec import (

@@ -81,8 +81,8 @@ def parse_spec(text: str) -> Spec:
     Raises ParseError, which shows the place, and NameClash for a name of an axis and a row.
 
     >>> spec = parse_spec("... | 2*oh<+kh, ic; kh, ic -> oc => ... | oh, oc")
-    >>> print(spec, spec.labels(), parse_spec("ij;jk=>ik"))
-    ...|2*oh<+kh, ic; kh, ic->oc => ...|oh, oc ('oh', 'kh', 'ic', 'oc') ij; jk => ik
+    >>> spec.labels(), spec.row_variables(), str(parse_spec("ij;jk=>ik"))
+    (('oh', 'kh', 'ic', 'oc'), ('batch',), 'ij; jk => ik')
     >>> print(parse_spec("2*o<+ => o"))
     Traceback (most recent call last):
     symdim.errors.ParseError: an offset, a dilation or the name of a kernel is missing at position 6

@@ -14,7 +14,7 @@ from symdim.text import to_text
 from symdim.variable import Scope
 
 if TYPE_CHECKING:
-    from symdim.einsum.plan import Plan, Walk
+    from symdim.einsum.loopnest import Plan, Walk
 
 _NESTED = 12  # more loops than Python nests blocks are one loop over all their points
 _RESERVED = ("range", "points", "min", "max")
@@ -105,7 +105,11 @@ class _Source:
 
     def _index(self, index: Index) -> str:
         terms, offset = terms_of(index)
-        return to_text(total([self._renamed(offset), *(self._renamed(c) * self.names[name] for c, name in terms)]))
+        numbers = [self.names[name] * c for c, name in terms if isinstance(c, int)]
+        text = to_text(total([self._renamed(offset), *numbers]))
+        factors = [(self._text(c), self.names[name].name) for c, name in terms if isinstance(c, Expr)]
+        symbolic = " + ".join(f"{c if c.isidentifier() else f'({c})'}*{name}" for c, name in factors)
+        return " + ".join(part for part in (symbolic, text) if part and part != "0") or text
 
     def _text(self, dim: Dim) -> str:
         return to_text(self._renamed(dim))

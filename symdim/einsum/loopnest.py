@@ -124,13 +124,13 @@ class Plan:
 
     def source(self, name: str = "run", product: str = "*") -> str:
         """The loops as a Python function of the result, the operands and, by keyword, the symbolic sizes."""
-        from symdim.einsum.loops import source
+        from symdim.einsum.codegen import source
 
         return source(self, name, product)
 
     def compiled(self, product: str = "*") -> Callable[..., None]:
         """The function of `source`: it adds to a result that, where the plan `clears`, starts as zero."""
-        from symdim.einsum.loops import compiled
+        from symdim.einsum.codegen import compiled
 
         return compiled(self, product)
 
