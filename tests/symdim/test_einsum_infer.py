@@ -1,0 +1,170 @@
+"""Shapes of einsums, forwards and backwards, and the labels that a caller reads and sets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symdim import EinsumSpec, Row, Var
+from symdim.einsum import SpecError, parse_subscripts
+from symdim.store.errors import Contradiction
+
+N, H = Var("N"), Var("H")
+
+
+def texts(inference):
+    return [str(shape) for shape in (*inference.operands, inference.result)]
+
+
+def test_4_23_equations_run_both_ways():
+    """4.23: result and operands equal their templates; nothing is stretched."""
+    known = EinsumSpec("ij;jk=>ik").infer([3, 4], None, result=["?", 5])
+    assert texts(known) == ["3, 4", "4, 5", "3, 5"]
+    with pytest.raises(Contradiction, match="size mismatch"):
+        texts(EinsumSpec("ij;jk=>ik").infer([3, 1], [4, 5]))
+
+
+def test_4_23_ranks_and_kinds():
+    known = EinsumSpec("... s | h d; ... t | h d => ... s | t -> h").infer(
+        {"batch": [2, 10], "output": [8, 6]}, {"batch": ["?", 20], "output": None}
+    )
+    assert texts(known) == ["2, 10|8, 6", "2, 20|8, 6", "2, 10|20->8"]
+    assert str(EinsumSpec("...i=>...").infer(["...", 5], result=["N", 7]).operands[0]) == "N, 7, 5"
+
+
+def test_4_13_a_fixed_index_bounds_the_size():
+    """4.13: the size of an axis read at index i is at least i + 1."""
+    assert texts(EinsumSpec("i2=>i").infer(["N", 3])) == ["N, 3", "N"]
+    with pytest.raises(Contradiction) as caught:
+        texts(EinsumSpec("i2=>i").infer(["N", 2]))
+    assert caught.value.kind == "index_out_of_range"
+
+
+def test_4_14_windows():
+    """4.14: padding keeps the size, a valid window does not; the offset does not matter for sizes."""
+    spec = EinsumSpec("2*o<+2*k; k => o")
+    assert texts(spec.infer([11], None, result=[4])) == ["11", "3", "4"]
+    assert texts(spec.infer(None, ["K"], result=["O"]))[0] == "2*K + 2*O - 3"
+    assert texts(EinsumSpec("2*o=+k; k => o").infer(None, [3], result=["H"])) == ["2*H", "3", "H"]
+    assert texts(EinsumSpec("2*o+1 => o").infer([8])) == ["8", "4"]
+    with pytest.raises(SpecError, match="'=' .* or '<'") as caught:
+        spec = EinsumSpec("2*o+k; k => o").infer([7], [3])
+    assert caught.value.kind == "padding_unspecified"
+    with pytest.raises(SpecError, match="offset") as caught:
+        EinsumSpec("2*o+2 => o").infer([8])
+    assert caught.value.kind == "index_out_of_range"
+
+
+def test_4_14_named_strides_are_the_callers():
+    spec = EinsumSpec("s*o<+d*k; k => o")
+    assert texts(spec.infer([11], None, result=[4], s=2, d=2)) == ["11", "3", "4"]
+    with pytest.raises(SpecError, match="'d' has no value"):
+        spec.infer([11], [3], s=2)
+
+
+def test_4_15_concatenation():
+    """4.15: the whole is the sum of the parts; a part may be a number."""
+    assert texts(EinsumSpec("..r.., a; ..r.., b => ..r.., a^b").infer([7, 2, 3], ["...", 4])) == ["7, 2, 3", "7, 2, 4", "7, 2, 7"]
+    assert texts(EinsumSpec("3^rest => rest").infer(["N + 3"])) == ["N + 3", "N"]
+    known = EinsumSpec("a^b => a").infer([5], result=[5])
+    assert (known.size("a"), known.size("b")) == (5, 0)
+
+
+def test_4_17_number_of_operands():
+    """4.17: one shape per operand."""
+    with pytest.raises(SpecError, match="2 operands") as caught:
+        EinsumSpec("ij;jk=>ik").infer([3, 4])
+    assert caught.value.kind == "arity"
+    with pytest.raises(SpecError, match="0 operands"):
+        EinsumSpec("ij").infer([3, 4])
+
+
+def test_4_18_labels_are_read():
+    """4.18: the size of a label after inference; a row reads as its number of elements."""
+    known = EinsumSpec("a..r..;..r..b=>ab").infer([2, 3, N], [3, N, 5])
+    assert [known.size(name) for name in "abr"] == [2, 5, 3 * N]
+    assert known.row("r") == Row.of([3, N])
+    with pytest.raises(SpecError, match="no label 'c', but a, b, r"):
+        known.size("c")
+
+
+def test_4_18_labels_are_set():
+    known = EinsumSpec("ij;jk=>ik").infer(None, None, i=3, j=4)
+    known.set_equal("i", "k")
+    assert texts(known) == ["3, 4", "4, 3", "3, 3"]
+    with pytest.raises(Contradiction):
+        known.set_dim("j", 5)
+    with pytest.raises(SpecError, match="no label 'x'"):
+        EinsumSpec("ij=>ji").infer(None, x=1)
+
+
+def test_4_18_rows_are_set_equal():
+    known = EinsumSpec("..r..;..s.. => ").infer([2, "N"], None)
+    known.set_equal("r", "s")
+    assert texts(known)[1] == "2, N"
+    known = EinsumSpec("..r..;k => ").infer([2, 3], None)
+    known.set_equal("k", "r")
+    assert known.size("k") == 6
+
+
+def test_4_18_scales():
+    known = EinsumSpec("a; b => ").infer([16], None)
+    known.set_scale("a", "b", 2)
+    assert known.size("b") == 8
+    with pytest.raises(Contradiction) as caught:
+        EinsumSpec("a; b => ").infer([17], None).set_scale("a", "b", 2)
+    assert caught.value.kind == "stride_mismatch"
+    with pytest.raises(SpecError, match="below 1"):
+        known.set_scale("a", "b", 0)
+    with pytest.raises(SpecError, match="'r' is a row"):
+        EinsumSpec("a; ..r.. => ").infer(None, None).set_scale("a", "r", 2)
+
+
+def test_errors_name_the_operand_and_the_specification():
+    with pytest.raises(Contradiction) as caught:
+        EinsumSpec("ij;jk=>ik").infer([3, 4], [5, 6]).size("j")
+    assert "ij; jk => ik" in str(caught.value)
+    assert "operand 0" in str(caught.value)
+    assert "operand 1" in str(caught.value)
+    assert "4" in str(caught.value)
+    assert "5" in str(caught.value)
+
+
+def test_subscripts_stretch():
+    known = EinsumSpec(parse_subscripts("b...ij,b...jk")).infer([1, 7, 3, 4], ["B", 4, 5])
+    assert str(known.result) == "7, 3, 5"
+    known = EinsumSpec(parse_subscripts("ij,jk->ik")).infer([3, 1], ["K", 5])
+    assert str(known.result) == "3, 5"
+    assert known.size("j") is Var("K")
+
+
+LABELS = "abc"
+
+
+@st.composite
+def equations(draw):
+    """An equation of NumPy with shapes that fit it, some sizes being 1."""
+    sizes = {label: draw(st.integers(1, 3)) for label in LABELS}
+    extra = draw(st.lists(st.integers(1, 3), max_size=2))
+    operands, shapes = [], []
+    for _ in range(draw(st.integers(1, 3))):
+        labels = draw(st.lists(st.sampled_from(LABELS), max_size=3, unique=True))
+        shape = [draw(st.sampled_from([1, sizes[label]])) for label in labels]
+        if draw(st.booleans()):
+            place = draw(st.integers(0, len(labels)))
+            inner = [draw(st.sampled_from([1, size])) for size in extra[draw(st.integers(0, len(extra))) :]]
+            labels, shape = [*labels[:place], "...", *labels[place:]], [*shape[:place], *inner, *shape[place:]]
+        operands.append("".join(labels))
+        shapes.append(shape)
+    return ",".join(operands), shapes
+
+
+@given(equations())
+def test_subscripts_have_the_shapes_of_numpy(case):
+    text, shapes = case
+    expected = np.einsum(text, *(np.ones(shape) for shape in shapes)).shape
+    known = EinsumSpec(parse_subscripts(text)).infer(*shapes)
+    assert known.result.output == Row.of(expected)
+    assert not known.result.batch.dims
