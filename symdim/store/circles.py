@@ -9,10 +9,12 @@ from symdim.store.facts import RowEqual
 from symdim.variable import Var
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from symdim.store.facts import Fact
     from symdim.store.propagation import Propagation
 
-    Node = Var | RowVar
+    Node: TypeAlias = Var | RowVar
 
 
 def add_edge(p: Propagation, high: Node, low: Node, fact: Fact) -> None:

@@ -38,8 +38,8 @@ def kind_of(law: str, situation: int) -> str:
 class Contradiction(SymdimError):  # noqa: N818
     """Facts that cannot hold together.
 
-    `kind` is one of size_mismatch, rank_mismatch, label_mismatch, index_out_of_range, infinite_rank, rank_cycle, occurs,
-    stride_mismatch, kernel_mismatch, concat_exceeds, elements_mismatch; while closing also closing_conflict and
+    `kind` is one of size_mismatch, rank_mismatch, label_mismatch, index_out_of_range, infinite_rank, rank_cycle,
+    occurs, stride_mismatch, kernel_mismatch, concat_exceeds, elements_mismatch; while closing also closing_conflict and
     unspecified_parameter. `chain` holds the stated facts that led to it, the nearest first, at most 20.
     """
 

@@ -34,11 +34,12 @@ from symdim.variable import Scope, Var
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import TypeAlias
 
     from symdim.expr import Dim
 
-    Rule = Callable[["Propagation", Fact], bool]
-    Edges = dict[Var | RowVar, dict[Var | RowVar, Fact]]
+    Rule: TypeAlias = Callable[["Propagation", Fact], bool]
+    Edges: TypeAlias = dict[Var | RowVar, dict[Var | RowVar, Fact]]
 
 _ATOMS, _ROWS, _SIZES, _REST, _GROWTH = range(5)  # the order in which facts are looked at
 _NARROWINGS = 64
@@ -58,7 +59,8 @@ class Propagation(Solution):
         self.labels = Labels()
         self.edges: Edges = {}
         self.new_edges: list[Var | RowVar] = []
-        self.generated: set[Var] = set()
+        self.generated: dict[Var, None] = {}
+        self.numerators: dict[Var, tuple[Var, ...]] = {}  # of counts, with the divisors
         self.growing: set[Fact] = set()  # rows that grow do so after everything else
         self.progress: dict[Fact, int] = {}
         self._scope = Scope()
@@ -73,7 +75,7 @@ class Propagation(Solution):
     def fresh(self, name: str = "_d", lo: int | None = None, hi: int | None = None) -> Var:
         """A new size variable, replaced by what it equals."""
         v = self._scope.var(f"{name}{next(self._serials)}", self.least if lo is None else lo, hi)
-        self.generated.add(v)
+        self.generated[v] = None
         return v
 
     def fresh_row(self, rank: int) -> Row:

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 from symdim.store.errors import Contradiction
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from symdim.rows import RowVar
     from symdim.store.facts import Fact
 
-    Node = RowVar | None  # None: a row without axes
-    Edge = tuple[RowVar | None, int, Fact]
+    Node: TypeAlias = RowVar | None  # None: a row without axes
+    Edge: TypeAlias = tuple[RowVar | None, int, Fact]
 
 
 class RankGraph:

@@ -1,4 +1,4 @@
-"""What one-way broadcasting entails: an operand's axis is 1 or the result's, and may be missing at the operand's gap."""
+"""What one-way broadcasting entails: an operand's axis is 1 or the result's, or is missing at the operand's gap."""
 
 from __future__ import annotations
 

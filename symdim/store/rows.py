@@ -84,7 +84,8 @@ def _split(p: Propagation, fact: RowEqual, a: Row, b: Row) -> bool:
     if not a.lead:
         a, b = b, a
     r, s, surplus, other = a.variable, b.variable, a.lead, b.trail
-    assert r is not None and s is not None
+    assert r is not None
+    assert s is not None
     if fact not in p.progress:
         p.progress[fact] = 0
         by = len(other) - len(surplus)

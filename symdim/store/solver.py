@@ -30,10 +30,11 @@ from symdim.store.solution import variables_in
 from symdim.store.windows import affine_size, free_room, windows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Any
 
     from symdim.expr import Dim, Interval
+    from symdim.store.closing import Place
     from symdim.variable import Var
 
 _RULES: dict[type[Fact], Any] = {
@@ -82,7 +83,7 @@ class Store:
 
     def generated(self, variable: Var) -> None:
         """Let the store replace a variable by what it equals, as one of its own."""
-        self._state.generated.add(variable)
+        self._state.generated[variable] = None
 
     # statements
 
@@ -142,8 +143,11 @@ class Store:
         self, rows: Iterable[Row], count: Dim, divided_by: Iterable[Dim] = (), *, origin: Origin | str = NOWHERE
     ) -> None:
         """The rows together have count / (product of divided_by) elements."""
-        counts = [self._state.count(row) for row in rows]
-        self._learn(SizeEqual(_origin(origin), (), "elements", product([*counts, *divided_by]), count))
+        counts, divisors = [self._state.count(row) for row in rows], list(divided_by)
+        if divisors:
+            waiting = tuple(v for dim in divisors for v in variables_in(dim))
+            self._state.numerators.update(dict.fromkeys(variables_in(count), waiting))
+        self._learn(SizeEqual(_origin(origin), (), "elements", product([*counts, *divisors]), count))
 
     def count(self, row: Row) -> Dim:
         """The number of elements of a row, with a variable for that of an unknown part."""
@@ -297,6 +301,39 @@ class Store:
     def guards(self) -> list[Guard]:
         """The conditions on given sizes that the facts leave."""
         return self.propagate().guards()
+
+    # closing
+
+    def close(
+        self,
+        leaves: Iterable[Place] = (),
+        params: Iterable[Place] = (),
+        *,
+        late: Mapping[Var, int] | None = None,
+        may_be_empty: Collection[Var] = (),
+        others: Iterable[Place] = (),
+        without: Iterable[Place] = (),
+    ) -> dict[Var | RowVar, str]:
+        """Guess what the facts leave open, in stages (closing.py); the stage that set each variable.
+
+        `leaves` are the tensors, rows and sizes that take their shape from their uses, `params` those of them whose
+        sizes must not be guessed, `late` sizes that become known only now, `may_be_empty` sizes that close to 0,
+        `others` what no fact mentions, `without` what is not used and not to be closed. Raises Contradiction: "unspecified_parameter", or
+        "closing_conflict" where the guesses contradict the facts.
+
+        >>> from symdim import Row, Store, Var
+        >>> store, leaf = Store(), Row.unknown("leaf")
+        >>> store.refine_row(Row.of([2, 3]), leaf)
+        >>> store.close(leaves=[leaf])
+        {..leaf..: 'leaf rows'}
+        >>> print(store.row(leaf))
+        [2, 3]
+        """
+        from symdim.store.closing import Closing
+
+        self.propagate()
+        self._answers = None
+        return Closing(self._state, leaves, params, late or {}, may_be_empty, others, without).run()
 
     def explain(self, about: Dim | Row) -> tuple[str, ...]:
         """The stated facts that bear on a size or a row, the nearest first, each with its origin."""

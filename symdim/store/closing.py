@@ -1,0 +1,315 @@
+"""Closing: guesses for what the facts leave open, in stages, for callers who want shapes without variables.
+
+    stage               sizes                                           rows
+    1 online            what follows                                    what follows
+    2 late sizes        sizes that the caller computes late             -
+    3 leaf rows         -                                               leaf -> bound, or one axis if a count needs it
+    4 leaf sizes        leaf -> bound                                   leaf without bound -> no axes
+    5 guesses           leaf without bound -> 1                         counts and exact axes: none or one axis
+    6 rows              any -> bound                                    any -> bound, or no axes
+    7 sizes             any -> what it is stretched from, else 1        -
+
+The bound of a variable is the least result that it is broadcast to; where two results differ it is 1, axis by axis.
+Leaves take their shapes from what they are used for, so they close to their bounds; all others are forced by their
+operands, and close upwards afterwards. Within a stage all values are chosen before one takes effect, and nothing is
+taken back: a contradiction that follows is a "closing_conflict". Given variables are never guessed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symdim.extremum import maximum
+from symdim.rows import Axes, Row, RowVar
+from symdim.store.errors import Contradiction
+from symdim.store.facts import Origin, RowEqual, RowRefines, RowsEqual, SizeEqual, SizeRefines
+from symdim.store.solution import variables_in
+from symdim.variable import Var
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+    from typing import TypeAlias
+
+    from symdim.expr import Dim
+    from symdim.store.propagation import Propagation
+
+    Place: TypeAlias = "Axes | Row | Var"
+
+STAGES = ("late sizes", "leaf rows", "leaf sizes", "guesses", "rows", "sizes")
+
+
+class Closing:
+    """One closing of a store; `run` returns the stage that set each variable."""
+
+    def __init__(
+        self,
+        state: Propagation,
+        leaves: Iterable[Place],
+        params: Iterable[Place],
+        late: Mapping[Var, int],
+        may_be_empty: Collection[Var],
+        others: Iterable[Place],
+        without: Iterable[Place],
+    ) -> None:
+        self.state = state
+        self.params = list(params)
+        self.leaves = [*leaves, *self.params]
+        self.late = late
+        self.may_be_empty = may_be_empty
+        self.others, self.without = list(others), list(without)
+        self.named = {place for place in self.leaves if isinstance(place, Var)}
+        self.chosen: dict[Var | RowVar, str] = {}
+        self.stage = STAGES[0]
+
+    def run(self) -> dict[Var | RowVar, str]:
+        """All stages, one after the other. Raises Contradiction."""
+        steps = self._late_sizes, self._leaf_rows, self._leaf_sizes, self._guesses, self._all_rows, self._all_sizes
+        for self.stage, step in zip(STAGES, steps, strict=True):
+            try:
+                step()
+            except Contradiction as error:
+                if error.kind == "unspecified_parameter":
+                    raise
+                message = f"closing ({self.stage}) cannot take back what it chose: {error.message}"
+                raise Contradiction("closing_conflict", message, error.chain) from error
+        return self.chosen
+
+    # stages
+
+    def _late_sizes(self) -> None:
+        self._choose({v: size for v, size in self.late.items() if v not in self.state.sizes}, {})
+
+    def _leaf_rows(self) -> None:
+        while True:
+            rows: dict[RowVar, Row] = {}
+            for place in self.leaves:
+                for kind, row in _rows(place):
+                    v = self._open(row)
+                    if v is None or v in rows:
+                        continue
+                    found = self._by_bound(v) or self._one_axis(v)
+                    if found is None and kind not in ("", "output") and self._shares_its_count(v):
+                        found = Row()
+                    if found is not None:
+                        rows[v] = found
+            if not rows:
+                return
+            self._choose({}, rows)
+
+    def _leaf_sizes(self) -> None:
+        accessed = [v for v in self._unset() if (self.state.interval(v)[0] or 0) > 1]
+        self._choose({v: self._bound(v) for v in [*self._leaf_variables(self.leaves), *accessed]}, {})
+        rows = {v: Row() for place in self.leaves for _, row in _rows(place) if (v := self._open(row)) is not None}
+        self._choose({}, {v: row for v, row in rows.items() if self._may_have_no_axes(v)})
+
+    def _guesses(self) -> None:
+        for v in self._leaf_variables(self.params):
+            if (self.state.interval(v)[0] or 0) <= 1:
+                message = f"nothing determines the size {v} of a parameter"
+                raise self.state.contradiction("unspecified_parameter", message, None, v)
+        self._choose({v: self._guess(v) for v in self._leaf_variables(self.leaves) if not self._is_blocked(v)}, {})
+        rows: dict[RowVar, Row] = {}
+        for variable in self._open_rows():
+            if variable in self.state.counts:
+                found = self._one_axis(variable) or self._by_bound(variable)
+                if found is not None:
+                    rows[variable] = found
+        self._choose({}, rows)
+        for fact in [fact for fact in self.state.pending if isinstance(fact, RowsEqual)]:
+            opened = [variable for row in fact.rows if (variable := self._open(row)) is not None]
+            self._choose({}, {variable: Row() for variable in opened[:-1] if variable != opened[-1]})
+
+    def _all_rows(self) -> None:
+        self._choose({v: self._bound(v) for v in self._unset()}, {})
+        while opened := self._open_rows():
+            bounded = {v: row for v in opened if (row := self._by_bound(v)) is not None}
+            self._choose({}, bounded or {v: self._one_axis(v) or Row() for v in opened})
+        self._choose({v: self._bound(v) for v in self._unset()}, {})
+
+    def _all_sizes(self) -> None:
+        while stretched := {v: size for v in self._unset() if (size := self._stretched_from(v)) is not None}:
+            self._choose(stretched, {})
+        self._choose({v: self._guess(v) for v in self._unset()}, {})
+
+    # choices
+
+    def _choose(self, sizes: Mapping[Var, Dim | None], rows: Mapping[RowVar, Row]) -> None:
+        """Let values take effect together; None is no choice."""
+        state, origin = self.state, Origin(text=f"closing: {self.stage}")
+        for v, size in sizes.items():
+            if size is not None and v not in state.sizes:
+                self.chosen[v] = self.stage
+                state.push(SizeEqual(origin, (), "size", v, size))
+        for variable, row in rows.items():
+            self.chosen[variable] = self.stage
+            state.push(RowEqual(origin, (), "size", Row((), variable), row))
+        state.run()
+
+    def _guess(self, v: Var) -> int:
+        lo = self.state.interval(v)[0] or 0
+        return lo if v in self.may_be_empty else max(1, lo)
+
+    def _is_blocked(self, v: Var) -> bool:
+        """Whether a guess may make a count unsatisfiable: v is in its numerator, and no divisor waits as well."""
+        state = self.state
+        divisors = state.numerators.get(v, ())
+        unset = [w for d in divisors for w in variables_in(state.size(d))]
+        return bool(unset) and not any(w in state.numerators for w in unset)
+
+    # bounds
+
+    def _bound(self, v: Var) -> Dim | None:
+        """The least size that v is broadcast to, of those that are known; 1 where two differ."""
+        limits: dict[Dim, None] = {}
+        seen, queue = {v}, [v]
+        above: dict[Var, list[Dim]] = self._above()
+        for one in queue:
+            for result in above.get(one, ()):
+                if isinstance(result, int) or self._is_given(result):
+                    limits[result] = None
+                elif isinstance(result, Var) and result not in seen:
+                    seen.add(result)
+                    queue.append(result)
+        return None if not limits else next(iter(limits)) if len(limits) == 1 else 1
+
+    def _above(self) -> dict[Var, list[Dim]]:
+        state, above = self.state, dict[Var, "list[Dim]"]()
+        for fact in state.pending:
+            if isinstance(fact, SizeRefines):
+                operand = state.size(fact.operand)
+                if isinstance(operand, Var):
+                    above.setdefault(operand, []).append(state.size(fact.result))
+        return above
+
+    def _stretched_from(self, v: Var) -> Dim | None:
+        """The given sizes that are broadcast to v: their maximum, for each of them is 1 or v."""
+        state = self.state
+        facts = [f for f in state.pending if isinstance(f, SizeRefines) and state.size(f.result) is v]
+        given = [size for f in facts if self._is_given(size := state.size(f.operand))]
+        return maximum(*given) if given else None
+
+    def _by_bound(self, v: RowVar) -> Row | None:
+        """The join of the rows that a row variable is broadcast to; a new size for an axis that is not known yet."""
+        state = self.state
+        count = state.counts.get(v)
+        if count is not None and state.size(count) == 1:
+            return None
+        rows = self._rows_above(v)
+        if not rows:
+            return None
+        joined = rows[0]
+        for row in rows[1:]:
+            joined = _joined(joined, row, state)
+        return joined.map(lambda dim: dim if isinstance(dim, int) or self._is_given(dim) else state.fresh())
+
+    def _rows_above(self, v: RowVar) -> list[Row]:
+        """The closed rows that a row variable is broadcast to, also through other variables."""
+        state, found = self.state, list[Row]()
+        seen, queue = {v}, [v]
+        for one in queue:
+            for fact in state.pending:
+                if isinstance(fact, RowRefines) and state.splice(fact.operand) == Row((), one):
+                    result = state.row(fact.result)
+                    if result.variable is None:
+                        found.append(result)
+                    elif not result.dims and result.variable not in seen:
+                        seen.add(result.variable)
+                        queue.append(result.variable)
+        return found
+
+    # what is open
+
+    def _open(self, row: Row) -> RowVar | None:
+        return self.state.splice(row).variable
+
+    def _one_axis(self, v: RowVar) -> Row | None:
+        """The row that a known count asks for: no axes for 1, else one axis."""
+        count = self.state.counts.get(v)
+        size = None if count is None else self.state.size(count)
+        if size is None or (isinstance(size, Var) and size in self.state.generated):
+            return None
+        return Row() if size == 1 else Row((), None, (size,))
+
+    def _may_have_no_axes(self, v: RowVar) -> bool:
+        count = self.state.counts.get(v)
+        return count is None or self.state.size(count) == 1
+
+    def _shares_its_count(self, v: RowVar) -> bool:
+        state, count = self.state, self.state.counts.get(v)
+        if count is None or count in state.sizes:
+            return False
+        others = set(state.counts.values()) - {count}
+        facts = (f for f in state.pending if isinstance(f, SizeEqual) and f.law == "elements")
+        sizes = ({*variables_in(state.size(f.a)), *variables_in(state.size(f.b))} for f in facts)
+        return any(count in found and found & others for found in sizes)
+
+    def _is_given(self, dim: Dim) -> bool:
+        return not isinstance(dim, int) and not any(self._is_flexible(v) for v in variables_in(dim))
+
+    def _is_flexible(self, v: Var) -> bool:
+        return v in self.state.generated or v in self.named
+
+    def _leaf_variables(self, places: Iterable[Place]) -> list[Var]:
+        """The sizes of leaves without a value, each once."""
+        found: dict[Var, None] = {}
+        for place in places:
+            dims = (place,) if isinstance(place, Var) else [d for _, row in _rows(place) for d in self._dims(row)]
+            for dim in dims:
+                size = self.state.size(dim)
+                if isinstance(size, Var) and (self._is_flexible(size) or dim is place):
+                    found[size] = None
+        excluded = self._excluded()
+        return [v for v in found if v not in excluded]
+
+    def _dims(self, row: Row) -> tuple[Dim, ...]:
+        return self.state.splice(row).dims
+
+    def _unset(self) -> list[Var]:
+        """All sizes that may be guessed and have no value, but for counts, which follow from rows."""
+        excluded = {*self.state.counts.values(), *self._excluded()}
+        candidates = dict.fromkeys([*self.state.generated, *sorted(self.named, key=lambda v: v.name)])
+        return [v for v in candidates if v not in self.state.sizes and v not in excluded]
+
+    def _open_rows(self) -> list[RowVar]:
+        """All row variables without a value that a fact mentioned, or a place to be closed."""
+        found: dict[RowVar, None] = {}
+        rows = [row for place in [*self.leaves, *self.others] for _, row in _rows(place)]
+        rows += [Row((), v) for v in (*self.state.ranks.least, *self.state.counts) if v is not None]
+        for row in rows:
+            if (v := self._open(row)) is not None:
+                found[v] = None
+        excluded = self._excluded()
+        return [v for v in found if v not in excluded]
+
+    def _excluded(self) -> set[Var | RowVar]:
+        found: set[Var | RowVar] = set()
+        for place in self.without:
+            for row in [Row((), None, (place,))] if isinstance(place, Var) else [row for _, row in _rows(place)]:
+                row = self.state.row(row)
+                found |= {v for dim in row.dims for v in variables_in(dim)}
+                if row.variable is not None:
+                    found.add(row.variable)
+        return found
+
+
+def _rows(place: Place) -> list[tuple[str, Row]]:
+    """The rows of a place with their kinds."""
+    if isinstance(place, Axes):
+        return [("batch", place.batch), ("input", place.input), ("output", place.output)]
+    return [("", place)] if isinstance(place, Row) else []
+
+
+def _joined(a: Row, b: Row, state: Propagation) -> Row:
+    """The greatest row that broadcasts to both: axis by axis where ranks agree, else the flanks that both have."""
+    if a.rank == b.rank:
+        dims = tuple(_meet(x, y, state) for x, y in zip(a.dims, b.dims, strict=True))
+        gap = min(len(a.lead), len(b.lead))
+        return Row(dims[:gap], None, dims[gap:])
+    before, after = min(len(a.lead), len(b.lead)), min(len(a.trail), len(b.trail))
+    lead = tuple(_meet(x, y, state) for x, y in zip(a.lead[:before], b.lead[:before], strict=True))
+    left, right = a.trail[len(a.trail) - after :], b.trail[len(b.trail) - after :]
+    return Row(lead, None, tuple(_meet(x, y, state) for x, y in zip(left, right, strict=True)))
+
+
+def _meet(a: Dim, b: Dim, state: Propagation) -> Dim:
+    return a if state.size(a) == state.size(b) else 1
