@@ -140,8 +140,8 @@ class Facts:
             from symdim.prover.search import Found, Search
 
             try:
-                problem = problem_of(self.hypotheses())
-                reasons = Search(problem, Budget(_BUDGET)).refuted(problem)
+                problem = problem_of(self.hypotheses(), (), Budget(_BUDGET))
+                reasons = Search(problem).refuted(problem)
             except (Found, OutOfBudget):
                 reasons = None
             listed = list(self._facts.values())

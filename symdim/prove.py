@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from symdim.bounds import bounds_of
+from symdim.evaluate import postorder
+from symdim.expr import Expr, FloorDiv
 from symdim.facts import Facts
 from symdim.floordiv import mod
 from symdim.polynomial import add, checked, scale
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.elimination import solved
-from symdim.prover.hypotheses import INTERVALS, Contradiction, Hypothesis, Problem, normalised, problem_of
+from symdim.prover.hypotheses import DEFINED, INTERVALS, Contradiction, Hypothesis, Problem, normalised, problem_of
 from symdim.prover.search import decided
 from symdim.prover.witness import witness
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from symdim.prover.hypotheses import Relation
     from symdim.variable import Var
 
-BUDGET = 4000
+BUDGET = 3000
 _ALL = 1000  # points tried for an example
 
 
@@ -104,9 +106,9 @@ def example(dims: tuple[Dim, ...], facts: Facts | None = None) -> dict[Var, int]
     >>> example((x, y), Facts(["x == 3*y", "y >= 4"]))
     {y: 4, x: 12}
     """
-    problem = problem_of([] if facts is None else facts.relevant(*dims), dims)
+    problem = problem_of([] if facts is None else facts.relevant(*dims), dims, Budget(BUDGET))
     try:
-        return witness(problem, solved(problem, Budget(BUDGET)), Budget(BUDGET), 0, _ALL)
+        return witness(problem, solved(problem), Budget(BUDGET), 0, _ALL)
     except (Contradiction, OutOfBudget):
         return None
 
@@ -125,9 +127,9 @@ def explain(a: Dim, relation: str, b: Dim, facts: Facts | None = None, *, budget
     if _evident(difference, wanted):
         return Proof(True, laws=(INTERVALS,))
     known = [] if facts is None else facts.relevant(a, b)
-    answer = decided(_negated(difference, wanted, known, (a, b)), Budget(budget))
+    answer = decided(_negated(difference, wanted, known, (a, b), Budget(budget)))
     if answer is None and known:
-        answer = decided(_negated(difference, wanted, [], ()), Budget(budget))
+        answer = decided(_negated(difference, wanted, [], (), Budget(budget)))
         if isinstance(answer, dict):  # an example that pays no heed to the facts
             answer = None
     if answer is None:
@@ -154,10 +156,23 @@ def _evident(dim: Dim, relation: Relation) -> bool:
     return (lo is not None and lo > 0) or (hi is not None and hi < 0)
 
 
-def _negated(dim: Dim, relation: Relation, facts: list[Hypothesis], about: tuple[Dim, ...]) -> Problem:
+def _negated(dim: Dim, relation: Relation, facts: list[Hypothesis], about: tuple[Dim, ...], budget: Budget) -> Problem:
     """The problem whose solutions are the counterexamples of `dim relation 0` under the facts."""
     if relation == ">=":
         goal = Hypothesis(add(scale(dim, -1), -1), ">=", frozenset())
     else:
         goal = Hypothesis(dim, "!=" if relation == "==" else "==", frozenset())
-    return problem_of([goal, *facts], about)
+    return problem_of([goal, *facts, *_defined(about)], about, budget)
+
+
+def _defined(dims: tuple[Dim, ...]) -> list[Hypothesis]:
+    """No divisor within the dimensions is 0, also where it cancelled in their difference."""
+    found: dict[Dim, Hypothesis] = {}
+    for dim in dims:
+        for node in postorder(dim) if isinstance(dim, Expr) and dim.height else ():
+            d = node.parts[1] if isinstance(node, FloorDiv) else 1
+            lo, hi = bounds_of(d)
+            if d not in found and (lo is None or lo <= 0) and (hi is None or hi >= 0):
+                signed = lo is None or lo < 0
+                found[d] = Hypothesis(d if signed else add(d, -1), "!=" if signed else ">=", frozenset((DEFINED,)))
+    return list(found.values())

@@ -1,7 +1,8 @@
 """The layers behind `symdim.prove`, cheapest first.
 
 `hypotheses` turns facts into a problem; `residues` and `linear` decide what gcds and rational arithmetic decide;
-`cases` splits on max, floor divisions and remainders; `axioms` adds what products and quotients imply; `elimination`
-solves for variables; `witness` looks for a counterexample; `search` runs them in turn under a `budget`.
+`ordering` compares quotients and maxima by their parts; `nesting` takes merged divisions apart; `cases` splits on max,
+floor divisions and remainders; `axioms` adds what products and quotients imply; `elimination` solves for variables;
+`witness` looks for a counterexample; `search` runs them in turn under a `budget`.
 `simplification` is `simplify(expr, facts)`.
 """

@@ -17,16 +17,17 @@ from typing import NamedTuple
 from symdim.bounds import bounds_of, linear_bounds
 from symdim.evaluate import postorder
 from symdim.expr import Expr, FloorDiv, Max, Mul
-from symdim.monomial import powers_of, terms_of
+from symdim.monomial import powers_of, terms_of, times
 from symdim.order import order
 from symdim.polynomial import add, multiply, subtract
+from symdim.prover.hypotheses import Hypothesis
 from symdim.prover.linear import System, refute
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from symdim.expr import Dim
     from symdim.prover.budget import Budget
-    from symdim.prover.hypotheses import Hypothesis, Reasons
+    from symdim.prover.hypotheses import Reasons
 
 DIVISION = "d*(n//d) <= n <= d*(n//d) + d - 1 for d >= 1"
 MAXIMUM = "max(a, b) >= a"
@@ -36,6 +37,7 @@ RANGE = "intervals of sums, products, quotients and maxima"
 LINEAR = "linear combination (Farkas)"
 _ROWS = 90  # products are added up to so many constraints
 _UNITS = 60
+_PRODUCT = 2  # steps of the budget for one product
 _BRANCHES = 8  # of branch and bound in one linear system
 
 
@@ -75,6 +77,17 @@ def axioms(atoms: list[Expr]) -> list[Constraint]:
         elif isinstance(atom, Max):
             found += [Constraint(subtract(atom, part), frozenset((MAXIMUM,))) for part in atom.parts]
     return found
+
+
+def defining(atom: Expr, value: Dim, reasons: Reasons) -> list[Hypothesis]:
+    """What `atom == value` says of the parts of the atom."""
+    if isinstance(atom, FloorDiv) and divisor_is_positive(atom.parts[1]):
+        n, d = atom.parts
+        rest = subtract(n, multiply(d, value))
+        return [Hypothesis(rest, ">=", reasons), Hypothesis(subtract(subtract(d, 1), rest), ">=", reasons)]
+    if isinstance(atom, Max):
+        return [Hypothesis(subtract(value, part), ">=", reasons) for part in atom.parts]
+    return []
 
 
 def constraints_of(hypotheses: list[Hypothesis]) -> list[Constraint]:
@@ -143,6 +156,7 @@ def products(given: list[Constraint], laws: list[Constraint], atoms: list[Expr],
 
     def enter(constraint: Constraint, most_new: int) -> None:
         dim = constraint.dim
+        budget.spend(_PRODUCT)
         if isinstance(dim, int) or dim in seen or len(found) >= _ROWS:
             return
         units = nonlinear([dim])
@@ -156,10 +170,17 @@ def products(given: list[Constraint], laws: list[Constraint], atoms: list[Expr],
             return
         if most_new < _UNITS and units and not units & known:
             return
-        budget.spend()
         seen.add(dim)
         known.update(new)
         found.append(constraint)
+
+    def is_near(dim: Dim, factor: Expr, most_new: int) -> bool:
+        """Whether a product would be entered, as far as its units tell: most are not, and need not be made."""
+        if factor.terms is not None:
+            return True
+        terms, const = terms_of(dim)
+        units = {u for u in (*[times(u, factor) for u in terms], factor if const else None) if type(u) is Mul}
+        return bool(units & known) and len(units - known) <= most_new
 
     for c in given:
         for d in divisors:
@@ -171,11 +192,14 @@ def products(given: list[Constraint], laws: list[Constraint], atoms: list[Expr],
     for most_new in (0, 1, 2):
         for c in rounds:
             for f in multipliers:
-                enter(Constraint(multiply(c.dim, f), c.reasons | {PRODUCT}, c.exact), most_new)
+                if len(found) < _ROWS and is_near(c.dim, f, most_new):
+                    enter(Constraint(multiply(c.dim, f), c.reasons | {PRODUCT}, c.exact), most_new)
         rounds = [*given, *laws, *found]
         if most_new == 0:
             squares(list(squared), degree, enter)
     for a, b in combinations(given, 2):
+        if len(found) >= _ROWS:
+            break
         enter(Constraint(multiply(a.dim, b.dim), a.reasons | b.reasons | {PRODUCT}, a.exact or b.exact), 2)
     return found
 

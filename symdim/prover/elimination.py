@@ -22,12 +22,12 @@ from symdim.monomial import powers_of, terms_of
 from symdim.order import order
 from symdim.polynomial import scale, subtract, sum_of
 from symdim.prover.hypotheses import DEFINED, Contradiction, Hypothesis, Problem
+from symdim.prover.nesting import shortened
 from symdim.variable import Var
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from symdim.expr import Dim
-    from symdim.prover.budget import Budget
     from symdim.prover.hypotheses import Reasons
 
     Terms = dict[Expr, int]
@@ -40,11 +40,11 @@ QUOTIENT = "n//d == q is 0 <= n - d*q <= d - 1"
 DIFFERENCE = "v >= r is v == r + t with t >= 0"
 
 
-def solved(problem: Problem, budget: Budget) -> Problem:
+def solved(problem: Problem) -> Problem:
     """The problem with its equations and bounds solved as far as the laws above go; raises `Contradiction`."""
-    problem = positive_divisors(problem.checked())
+    problem = positive_divisors(shortened(problem.checked()).checked())
     for _ in range(_ROUNDS):
-        budget.spend()
+        problem.budget.spend()
         step = _step(problem)
         if step is None:
             break
@@ -172,11 +172,10 @@ def _at_least_one(d: Dim) -> bool:
 def _congruence(problem: Problem, h: Hypothesis) -> Problem | None:
     """Modulo one coefficient m the terms with multiples of m vanish, and a variable of the others is determined."""
     terms, const = terms_of(h.dim)
+    alone = linear_variables(terms)  # in a product with another one the degree would grow, round after round
     for m in sorted({abs(k) for k in terms.values()} - {1}):
         rest = {u: k % m for u, k in terms.items() if k % m}
-        if not rest:
-            continue
-        for v in linear_variables(rest):
+        for v in [v for v in alone if v in rest]:
             g = gcd(rest[v], m)
             others = sum_of({u: k for u, k in rest.items() if u is not v}, const % m)
             modulus = m

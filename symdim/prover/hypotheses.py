@@ -6,7 +6,7 @@ common divisors, and solving for a variable. A contradiction is reported as the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from math import gcd
 from typing import NamedTuple
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
     from symdim.expr import Dim
+    from symdim.prover.budget import Budget
 
     Relation: TypeAlias = Literal[">=", "==", "!="]
     Reasons: TypeAlias = frozenset[int | str]  # numbers of facts, names of laws
@@ -47,20 +48,32 @@ class Contradiction(Exception):  # noqa: N818
 
 
 class Problem:
-    """Hypotheses over variables, and the original variables as dimensions over these.
+    """Hypotheses over variables, the original variables as dimensions over these, and the steps that are left.
 
-    Immutable; every method that changes something returns another problem.
+    Immutable but for the budget; every method that changes something returns another problem.
     """
 
-    __slots__ = ("hypotheses", "scope", "serial", "solution")
+    __slots__ = ("budget", "hypotheses", "scope", "serial", "solution")
 
     def __init__(
-        self, hypotheses: list[Hypothesis], solution: dict[Var, Dim], scope: Scope, serial: Iterator[int] | None = None
+        self,
+        hypotheses: list[Hypothesis],
+        solution: dict[Var, Dim],
+        scope: Scope,
+        budget: Budget,
+        serial: Iterator[int] | None = None,
     ) -> None:
         self.hypotheses = hypotheses
         self.solution = solution
         self.scope = scope
+        self.budget = budget
         self.serial = count() if serial is None else serial
+
+    def having(self, hypotheses: list[Hypothesis], solution: dict[Var, Dim] | None = None) -> Problem:
+        """A problem of the same variables and budget with other hypotheses."""
+        return Problem(
+            hypotheses, self.solution if solution is None else solution, self.scope, self.budget, self.serial
+        )
 
     def fresh(self, like: str, lo: int | None, hi: int | None) -> Var:
         """A variable that occurs nowhere, named after another one."""
@@ -78,20 +91,30 @@ class Problem:
                 raise Contradiction(h.reasons | reasons | {DEFINED}) from None
             hypotheses.append(h if dim is h.dim else Hypothesis(dim, h.relation, h.reasons | reasons))
         solution = {v: replaced(dim, mapping, values) for v, dim in self.solution.items()}
-        return Problem(hypotheses, solution, self.scope, self.serial)
+        self.budget.spend(len(hypotheses) + len(values) // 2)
+        return self.having(hypotheses, solution)
+
+    def case(self, mapping: Mapping[Expr, Dim], reasons: Reasons, more: Iterable[Hypothesis] = ()) -> Problem:
+        """As `replace`; a case that cannot be is a problem with a hypothesis that says so."""
+        try:
+            return self.replace(mapping, reasons, tuple(more))
+        except Contradiction as impossible:
+            return self.having([Hypothesis(-1, ">=", impossible.reasons)], {})
 
     def extended(self, *more: Hypothesis) -> Problem:
         """The problem with further hypotheses."""
-        return Problem([*self.hypotheses, *more], self.solution, self.scope, self.serial)
+        return self.having([*self.hypotheses, *more])
 
     def checked(self) -> Problem:
         """Without what is always true, each sum divided by its content; raises `Contradiction`."""
         kept: dict[tuple[Dim, str], Hypothesis] = {}
         for h in self.hypotheses:
             simpler = simplified(h)
-            for known in () if simpler is None else divided(simpler):
-                kept.setdefault((known.dim, known.relation), known)
-        return Problem(list(kept.values()), self.solution, self.scope, self.serial)
+            for part in () if simpler is None else divided(simpler):
+                known = part if part is simpler else simplified(part)
+                if known is not None:
+                    kept.setdefault((known.dim, known.relation), known)
+        return self.having(list(kept.values()))
 
 
 def normalised(a: Dim, relation: str, b: Dim) -> tuple[Dim, Relation]:
@@ -132,7 +155,7 @@ def divided(h: Hypothesis) -> tuple[Hypothesis, ...]:
     return (simpler,) if const >= -1 else (h, simpler)
 
 
-def problem_of(hypotheses: list[Hypothesis], about: tuple[Dim, ...] = ()) -> Problem:
+def problem_of(hypotheses: list[Hypothesis], about: tuple[Dim, ...], budget: Budget) -> Problem:
     """The problem of some hypotheses and of the upper bounds of the variables in them and in `about`."""
     variables: dict[Var, Dim] = {}
     limits: list[Hypothesis] = []
@@ -145,7 +168,7 @@ def problem_of(hypotheses: list[Hypothesis], about: tuple[Dim, ...] = ()) -> Pro
                 if isinstance(v.at_most, Expr):
                     limits.append(Hypothesis(subtract(v.at_most, v), ">=", frozenset((LIMIT,))))
                     stack.append(limits[-1].dim)
-    return Problem([*hypotheses, *limits], variables, Scope())
+    return Problem([*hypotheses, *limits], variables, Scope(), budget)
 
 
 FACTOR = "a product is positive, or 0, as its factors are"

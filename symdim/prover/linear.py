@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     Weights: TypeAlias = dict[Bound, int]
 
 
+_ENTRIES = 32  # coefficients that are computed in one step of the budget
+
+
 class System:
     """Integer variables with bounds, some of which are defined as sums of others."""
 
@@ -56,12 +59,12 @@ class System:
             violated = self._violated()
             if violated is None:
                 return None
-            budget.spend(1 + len(self.rows) // 8)
+            budget.spend()
             basic, end = violated
             entering = self._entering(basic, end)
             if entering is None:
                 return self._verified(self._certificate(basic, end))
-            self._pivot(basic, entering)
+            budget.spend(self._pivot(basic, entering) // _ENTRIES)
             bound = self.lower[basic] if end < 0 else self.upper[basic]
             assert bound is not None
             self.values[basic] = bound
@@ -116,7 +119,9 @@ class System:
                 best = v
         return best
 
-    def _pivot(self, leaving: int, entering: int) -> None:
+    def _pivot(self, leaving: int, entering: int) -> int:
+        """Exchange two variables; the number of coefficients that this made."""
+        made = 0
         pivot = self.rows.pop(leaving)
         if pivot[entering] < 0:
             pivot = {v: -k for v, k in pivot.items()}
@@ -134,9 +139,11 @@ class System:
                     merged[v] = total
                 else:
                     merged.pop(v, None)
+            made += len(merged)
             g = gcd(*merged.values())
             self.rows[basic] = {v: c // g for v, c in merged.items()} if g > 1 else merged
         self.rows[entering] = pivot
+        return made
 
     def _certificate(self, basic: int, end: int) -> Weights:
         row = self.rows[basic]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from symdim.polynomial import add, scale
 from symdim.prover.axioms import Constraint, atoms_of, axioms, constraints_of, contradiction, nonlinear, products
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.cases import arithmetic, structural
 from symdim.prover.elimination import solved
 from symdim.prover.hypotheses import Contradiction, Hypothesis, Problem
+from symdim.prover.nesting import restated
+from symdim.prover.ordering import with_order
 from symdim.prover.witness import satisfies, translated, witness
 from symdim.variable import Var
 
@@ -38,9 +42,9 @@ class Search:
 
     __slots__ = ("budget", "original")
 
-    def __init__(self, original: Problem, budget: Budget) -> None:
+    def __init__(self, original: Problem) -> None:
         self.original = original
-        self.budget = budget
+        self.budget = original.budget
 
     def refuted(self, problem: Problem) -> Reasons | None:
         """The reasons why the hypotheses cannot all hold; None when that is not shown.
@@ -52,31 +56,52 @@ class Search:
     def _refuted(self, problem: Problem, depth: int, cases: int) -> Reasons | None:
         self.budget.spend()
         try:
-            problem = solved(problem, self.budget)
-            if not problem.hypotheses:
+            given = problem = solved(problem)
+            while problem.hypotheses:
+                found = self._linear_with_order(problem)
+                simpler = restated(problem) if found is None and depth else None
+                if simpler is None:
+                    break
+                problem = solved(simpler)
+            else:
                 return None
-            found = self._on_both_sides(problem, self._linear)
             if found is None and depth:
                 alternatives = structural(problem)
-                if alternatives is not None and len(alternatives) <= cases:
-                    found = self._by_cases(alternatives, depth - 1, cases // len(alternatives))
+                if alternatives is not None:
+                    found = self._by_cases(alternatives, depth, cases)
                     if found is not None or depth < _DEPTH:
                         return found
-            if found is None:
-                found = self._on_both_sides(problem, self._with_products)
+            spellings = [problem] if problem is given or depth < _DEPTH else [problem, given]
+            for spelling in spellings:
+                found = found or self._on_both_sides(spelling, self._with_products)
         except Contradiction as contradicted:
             return contradicted.reasons
         if found is None and depth:
-            for alternatives in arithmetic(problem, min(cases, _MODULUS)):
-                found = self._by_cases(alternatives, depth - 1, cases // max(len(alternatives), 1))
+            for alternatives in chain(*[arithmetic(spelling, min(cases, _MODULUS)) for spelling in spellings]):
+                found = self._by_cases(alternatives, depth, cases)
                 if found is not None or depth < _DEPTH:
                     break
         return found
 
+    def _linear_with_order(self, problem: Problem) -> Reasons | None:
+        """`_linear`, at first with the hypotheses alone, then with the order of atoms that they imply."""
+        found = self._on_both_sides(problem, self._linear)
+        ordered = with_order(problem) if found is None else None
+        return found if ordered is None else self._on_both_sides(ordered, self._linear)
+
     def _by_cases(self, alternatives: list[Problem], depth: int, cases: int) -> Reasons | None:
+        """The reasons why none of the alternatives can be; those that need no search are no distinction."""
         reasons: Reasons = frozenset()
+        left = []
         for problem in alternatives:
-            found = self._refuted(problem, depth, cases)
+            try:
+                left.append(solved(problem))
+            except Contradiction as contradicted:
+                reasons |= contradicted.reasons
+        if len(left) > cases:
+            return None
+        for problem in left:
+            found = self._refuted(problem, depth - (len(left) > 1), cases // len(left))
             if found is None:
                 return None
             reasons |= found
@@ -126,10 +151,10 @@ class Search:
             raise Found(found)
 
 
-def decided(problem: Problem, budget: Budget) -> Assignment | Reasons | None:
+def decided(problem: Problem) -> Assignment | Reasons | None:
     """Values that satisfy all hypotheses, or the reasons why none do, or None where neither is found."""
     try:
-        reduced = solved(problem, budget)
+        reduced = solved(problem)
     except Contradiction as contradicted:
         return contradicted.reasons
     except OutOfBudget:
@@ -138,7 +163,7 @@ def decided(problem: Problem, budget: Budget) -> Assignment | Reasons | None:
     if found is not None:
         return found
     try:
-        reasons = Search(problem, budget).refuted(reduced)
+        reasons = Search(problem).refuted(reduced)
         if reasons is not None:
             return reasons
     except Found as example:
@@ -154,7 +179,7 @@ def one_sided(problem: Problem) -> list[Problem]:
         if relation == "!=":
             rest = problem.hypotheses[:i] + problem.hypotheses[i + 1 :]
             sides = [Hypothesis(add(scale(dim, sign), -1), ">=", reasons) for sign in (1, -1)]
-            return [Problem([side, *rest], problem.solution, problem.scope, problem.serial) for side in sides]
+            return [problem.having([side, *rest]) for side in sides]
     return [problem]
 
 

@@ -57,10 +57,10 @@ def _length(dim: Dim) -> tuple[int, int]:
 
 def _equations(dim: Expr, facts: Facts) -> dict[Expr, Dim]:
     """The variables that the facts determine by the other variables, or as numbers."""
-    problem = problem_of(facts.relevant(dim), (dim,))
+    problem = problem_of(facts.relevant(dim), (dim,), Budget(prove.BUDGET))
     variables = set(problem.solution)
     try:
-        solution = solved(problem, Budget(prove.BUDGET)).solution
+        solution = solved(problem).solution
     except (Contradiction, OutOfBudget):
         return {}
     return {v: value for v, value in solution.items() if value is not v and variables.issuperset(_variables(value))}

@@ -12,6 +12,7 @@ from collections import Counter
 
 from symdim.prove import Proof
 from symdim.testing import explain_text
+from tests.symdim.deep_statements import deep_statements
 from tests.symdim.statements import Statement, statements, violates, violation
 
 
@@ -31,17 +32,20 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--points", type=int, default=400)
+    parser.add_argument("--deep", action="store_true", help="the harder statements")
     parser.add_argument("--open", action="store_true", help="print what stays open")
     options = parser.parse_args()
     stop = time.monotonic() + options.seconds
     seen: Counter[str] = Counter()
-    spent = []
+    spent, spent_open = [0.0], [0.0]
     seed = options.seed
     while time.monotonic() < stop:
-        for statement in statements(seed, 50):
+        for statement in deep_statements(seed, 50) if options.deep else statements(seed, 50):
             began = time.perf_counter()
             proof = explain_text(*statement)
             spent.append(time.perf_counter() - began)
+            if proof.answer is None:
+                spent_open.append(spent[-1])
             found = violation(statement, options.points)
             truth = "false" if found is not None or proof.answer is False else "true"
             seen[f"{truth}: {proof.answer}"] += 1
@@ -55,6 +59,7 @@ def main() -> int:
     print(dict(sorted(seen.items())), f"seeds {options.seed}..{seed - 1}")
     print(f"median {1e3 * spent[len(spent) // 2]:.2f} ms, mean {1e3 * sum(spent) / len(spent):.2f} ms, ", end="")
     print(f"p99 {1e3 * spent[len(spent) * 99 // 100]:.1f} ms, worst {1e3 * spent[-1]:.0f} ms")
+    print(f"not decided: {len(spent_open) - 1}, median {1e3 * sorted(spent_open)[len(spent_open) // 2]:.1f} ms")
     return 1 if seen["wrong"] else 0
 
 

@@ -11,6 +11,7 @@ from itertools import product
 from random import Random
 from typing import NamedTuple
 
+_COMPLETIONS = 24
 Bounds = dict[str, tuple[int | None, int | None]]
 
 
@@ -284,14 +285,18 @@ def violation(statement: Statement, points: int, seed: int = 0) -> dict[str, int
 
 
 def violates(statement: Statement, values: dict[str, int]) -> bool:
-    """Whether an assignment is within the bounds, meets the assumptions, and violates the statement."""
+    """Whether an assignment is within the bounds, meets the assumptions, and violates the statement.
+
+    Names it lacks take small values. A name may be lacking where what is asked does not depend on it, nor do the assumptions about what is asked.
+    """
     names = names_of(statement)
+    choices = []
     for name in names:
         lo, hi = statement.bounds.get(name, (1, None))
-        size = values.setdefault(name, 1 if (lo is None or lo <= 1) and (hi is None or hi >= 1) else lo or 0)
-        if (lo is not None and size < lo) or (hi is not None and size > hi):
-            return False
-    return _violated(statement, names)(*[values[name] for name in names])
+        sizes = [values[name]] if name in values else _range((lo, hi), _COMPLETIONS)
+        choices.append([size for size in sizes if (lo is None or size >= lo) and (hi is None or size <= hi)])
+    violated = _violated(statement, names)
+    return any(violated(*point) for point in product(*choices))
 
 
 def _violated(statement: Statement, names: list[str]) -> Callable[..., bool]:

@@ -1,0 +1,162 @@
+"""Divisions by products: `n//(c*p) == (n//c)//p`, which the constructors use to merge and the prover to take apart.
+
+    nesting     n//(c*p) == (n//p)//c, with n//p as a variable
+    order       m//d == n//d + t with t >= 0, where n <= m
+
+Both state a problem in other variables, in which intervals and linear constraints see more.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+from math import gcd
+
+from symdim.bounds import bounds_of, quotient
+from symdim.evaluate import postorder
+from symdim.expr import Expr, FloorDiv, Max, Mul
+from symdim.floordiv import floordiv
+from symdim.longdivision import long_division
+from symdim.monomial import exact_quotient, powers_of, terms_of
+from symdim.order import order
+from symdim.polynomial import add, multiply, scale, subtract, sum_of
+from symdim.prover.axioms import atoms_of, defining, divisor_is_positive
+from symdim.prover.hypotheses import Hypothesis, Problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.expr import Dim
+    from symdim.prover.hypotheses import Reasons
+
+ORDER = "n//d <= m//d where n <= m and d >= 1"
+NESTING = "n//(c*p) == (n//p)//c"
+
+
+def factors(d: Dim) -> list[tuple[Dim, Dim]]:
+    """Pairs (c, p) with d == c*p, both >= 1: the number that divides d, and each atom where d is a product.
+
+    >>> from symdim import Var
+    >>> s, t = Var("s"), Var("t")
+    >>> factors(4 * s + 8), factors(s * t), factors(s)
+    ([(4, s + 2)], [(s, t), (t, s)], [])
+    """
+    if isinstance(d, int) or (bounds_of(d)[0] or 0) < 1:
+        return []
+    terms, const = terms_of(d)
+    g = gcd(const, *terms.values())
+    found: list[tuple[Dim, Dim]] = []
+    if g > 1:
+        found.append((g, sum_of({unit: k // g for unit, k in terms.items()}, const // g)))
+    if len(terms) == 1 and not const:
+        ((unit, k),) = terms.items()
+        for atom in sorted(powers_of(unit), key=order):
+            left = exact_quotient(unit, atom)
+            if left is not None and (bounds_of(atom)[0] or 0) >= 1 and (bounds_of(left)[0] or 0) >= 1:
+                found.append((atom, scale(left, k)))
+    return found
+
+
+def shortened(problem: Problem) -> Problem:
+    """The problem with divisions that nest after all: (4*w + x - 4*(x//4))//(4*z) == (w - x//4 + x//4)//z == w//z."""
+    shorter: dict[Expr, Dim] = {}
+    for atom in atoms_of([h.dim for h in problem.hypotheses]):
+        if isinstance(atom, FloorDiv):
+            n, d = atom.parts
+            for c, p in factors(d):
+                other = floordiv(floordiv(n, c), p)
+                if isinstance(other, int) or len(postorder(other)) < len(postorder(atom)):
+                    shorter[atom] = other
+                    break
+    return problem.replace(shorter, frozenset((NESTING,))) if shorter else problem
+
+
+def restated(problem: Problem) -> Problem | None:
+    """The problem in other variables that make nesting and order visible; None where it has neither."""
+    atoms = atoms_of([h.dim for h in problem.hypotheses])
+    if any(isinstance(a, Max) and a.height == 1 for a in atoms):
+        return None  # first a case for each argument, in which equal quotients become the same variable
+    return _unnested(problem, atoms) or _ordered(problem, atoms)
+
+
+def _ordered(problem: Problem, atoms: list[Expr]) -> Problem | None:
+    """One of two divisions as the other plus a variable >= 0, where its numerator is the larger.
+
+    Done where linear constraints do not see the order: for divisions by an expression, and for factors of products.
+    """
+    reasons: Reasons = frozenset((ORDER,))
+    factors: set[Expr] = set()
+    for h in problem.hypotheses:
+        for node in postorder(h.dim) if isinstance(h.dim, Expr) else ():
+            if type(node) is Mul and node.terms is None:
+                factors.update(powers_of(node))
+    divisions = [a for a in atoms if isinstance(a, FloorDiv) and (isinstance(a.parts[1], Expr) or a in factors)]
+    for smaller, larger in permutations(sorted(divisions, key=lambda a: (a.height, order(a))), 2):
+        (n, d), (m, e) = smaller.parts, larger.parts
+        if d != e or not divisor_is_positive(d):
+            continue
+        if _never_negative(subtract(m, n)):
+            value = add(smaller, problem.fresh("t", 0, None))
+            return problem.case({larger: value}, reasons, defining(larger, value, reasons))
+    return None
+
+
+def _never_negative(dim: Dim) -> bool:
+    lo, _ = bounds_of(dim)
+    return lo is not None and lo >= 0
+
+
+def _unnested(problem: Problem, atoms: list[Expr]) -> Problem | None:
+    """The constructors merge nested divisions; this undoes it where divisors are different multiples of an expression.
+
+    For n == s*p + r the quotient n//p is s + q with q == r//p, so equal remainders share one variable.
+    """
+    reasons: Reasons = frozenset((NESTING,))
+    found: dict[Expr, Dim] = {}
+    quotients: dict[tuple[Dim, Expr], Expr] = {}
+    laws: list[Hypothesis] = []
+    multiples: dict[Expr, set[Dim]] = {}
+    primitive = _primitive_divisors(atoms)
+    divisors = sorted(set(primitive.values()), key=lambda p: (_degree(p), order(p)))
+    for atom in atoms:
+        if not isinstance(atom, FloorDiv) or not isinstance(atom.parts[1], Expr):
+            continue
+        n, d = atom.parts
+        p, c = next((p, c) for p in divisors if (c := _times(d, p)) is not None) if d in primitive else (None, 0)
+        if p is None:
+            continue
+        multiples.setdefault(p, set()).add(c)
+        s, r = long_division(n, p)
+        q = quotients.get((r, p))
+        if q is None:
+            q = quotients[r, p] = problem.fresh("q", *quotient(bounds_of(r), bounds_of(p)))
+            rest = subtract(r, multiply(p, q))
+            laws += [Hypothesis(rest, ">=", reasons), Hypothesis(subtract(subtract(p, 1), rest), ">=", reasons)]
+        found[atom] = floordiv(add(s, q), c)
+    for ((n, p), q), ((m, d), larger) in permutations(quotients.items(), 2):
+        if p is d and _never_negative(subtract(m, n)):
+            laws.append(Hypothesis(subtract(larger, q), ">=", frozenset((ORDER,))))
+    several = any(len(factors) > 1 for factors in multiples.values())
+    return problem.case(found, reasons, laws) if several else None
+
+
+def _primitive_divisors(atoms: list[Expr]) -> dict[Dim, Expr]:
+    """The expressions >= 1 that divide, each with itself divided by the numbers that divide it."""
+    found: dict[Dim, Expr] = {}
+    for atom in atoms:
+        d = atom.parts[1] if isinstance(atom, FloorDiv) else 1
+        if isinstance(d, Expr) and d not in found and (bounds_of(d)[0] or 0) >= 1:
+            terms, const = terms_of(d)
+            c = gcd(const, *terms.values())
+            p = sum_of({u: k // c for u, k in terms.items()}, const // c)
+            assert isinstance(p, Expr)
+            found[d] = p
+    return found
+
+
+def _times(d: Dim, p: Expr) -> Dim | None:
+    """The c >= 1 with d == c*p, if there is one."""
+    c, rest = long_division(d, p)
+    return c if rest == 0 and (bounds_of(c)[0] or 0) >= 1 else None
+
+
+def _degree(dim: Expr) -> int:
+    return max(sum(powers_of(unit).values()) for unit in terms_of(dim)[0])

@@ -1,0 +1,168 @@
+"""Order between divisions and between maxima that follows from that of their parts, the innermost first.
+
+    quotient    m//d >= n//d                  m >= n, or m//c >= n//c for a factor c of d
+    maximum     max(q, ..) >= max(p, ..)      each p is at most one of the q
+    minimum     min(q, ..) >= min(p, ..)      each q is at least one of the p
+    dominance   max(a, b) == b                a <= b
+
+So a function that never falls is compared at two sizes level by level, with no distinction of cases.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from symdim.bounds import bounds_of
+from symdim.expr import Expr, FloorDiv, Max
+from symdim.extremum import maximum
+from symdim.floordiv import floordiv
+from symdim.monomial import exact_quotient, powers_of, terms_of
+from symdim.order import order
+from symdim.polynomial import add, multiply, scale, subtract
+from symdim.prover.axioms import MAXIMUM, atoms_of, divisor_is_positive
+from symdim.prover.hypotheses import Hypothesis, Problem
+from symdim.prover.nesting import factors
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from symdim.expr import Dim
+    from symdim.prover.hypotheses import Reasons
+
+MONOTONE = "n//d and max never fall where their parts grow"
+_STEPS = 4  # known differences that are subtracted to see a sign
+_ATOMS = 16
+_COMPARISON = 2  # steps of the budget for one comparison
+
+
+def with_order(problem: Problem) -> Problem | None:
+    """The problem with what the laws above say as further hypotheses; None where they say nothing new."""
+    atoms = atoms_of([h.dim for h in problem.hypotheses])
+    compared = sorted([a for a in atoms if isinstance(a, (FloorDiv, Max))], key=lambda a: (a.height, order(a)))
+    if all(isinstance(a, FloorDiv) and isinstance(a.parts[1], int) for a in compared):
+        return None
+    order_known = _Order(problem)
+    found: list[Hypothesis] = []
+    pairs = combinations(compared[:_ATOMS], 2)
+    for a, b in sorted(pairs, key=lambda pair: max(pair[0].height, pair[1].height)):
+        for smaller, larger in ((a, b), (b, a)):
+            for difference, reasons in order_known.differences(smaller, larger):
+                lo, _ = bounds_of(difference)
+                if lo is None or lo < 0:
+                    found.append(Hypothesis(difference, ">=", reasons | {MONOTONE}))
+                    order_known.learn(found[-1])
+    new = [h for h in found if all(h.dim is not g.dim for g in problem.hypotheses)]
+    shorter, reasons = order_known.without_dominated(compared)
+    if not new and not shorter:
+        return None
+    problem = problem.extended(*new)
+    return problem.replace(shorter, reasons).checked() if shorter else problem
+
+
+class _Order:
+    """Differences known not to be negative, by the units that they have with a negative coefficient."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.budget = problem.budget
+        self.known: dict[Expr, list[Hypothesis]] = {}
+        self.answers: dict[Dim, Reasons | None] = {}
+        for h in problem.hypotheses:
+            if h.relation == ">=":
+                self.learn(h)
+
+    def learn(self, h: Hypothesis) -> None:
+        """`h.dim >= 0`."""
+        self.answers = {dim: why for dim, why in self.answers.items() if why is not None}
+        for unit, k in terms_of(h.dim)[0].items():
+            if k < 0:
+                self.known.setdefault(unit, []).append(h)
+
+    def differences(self, smaller: Expr, larger: Expr) -> Iterator[tuple[Dim, Reasons]]:
+        """What is not negative because parts of one atom are at most those of the other, with the reasons."""
+        if isinstance(smaller, FloorDiv) and isinstance(larger, FloorDiv):
+            why = self._of_quotients(smaller, larger)
+            if why is not None:
+                yield subtract(larger, smaller), why
+        elif isinstance(smaller, Max) and isinstance(larger, Max):
+            low, high = smaller.parts, larger.parts
+            why = self._every(low, lambda part: [subtract(above, part) for above in high])
+            if why is not None:
+                yield subtract(larger, smaller), why
+            if len(low) == len(high) == 2:
+                why = self._every(high, lambda part: [subtract(part, below) for below in low])
+                if why is not None:
+                    yield subtract(subtract(add(*high), larger), subtract(add(*low), smaller)), why
+
+    def _of_quotients(self, smaller: FloorDiv, larger: FloorDiv) -> Reasons | None:
+        (n, d), (m, e) = smaller.parts, larger.parts
+        if d != e or not divisor_is_positive(d):
+            return None
+        why = self._nonnegative(subtract(m, n))
+        for c, _ in factors(d) if why is None else ():
+            why = self._nonnegative(subtract(floordiv(m, c), floordiv(n, c)))
+            if why is not None:
+                break
+        return why
+
+    def _every(self, parts: tuple[Dim, ...], ways: Callable[[Dim], list[Dim]]) -> Reasons | None:
+        """The reasons why for each of the parts one of its differences is not negative."""
+        reasons: Reasons = frozenset()
+        for part in parts:
+            why = next((why for dim in ways(part) if (why := self._nonnegative(dim)) is not None), None)
+            if why is None:
+                return None
+            reasons |= why
+        return reasons
+
+    def without_dominated(self, atoms: Sequence[Expr]) -> tuple[dict[Expr, Dim], Reasons]:
+        """The maxima with arguments that are at most another one, each with its equal without these, and why."""
+        found: dict[Expr, Dim] = {}
+        reasons: Reasons = frozenset()
+        for atom in atoms:
+            if not isinstance(atom, Max):
+                continue
+            kept = list(atom.parts)
+            for part in atom.parts:
+                ways = (self._nonnegative(subtract(other, part)) for other in kept if other is not part)
+                why = next((way for way in ways if way is not None), None)
+                if why is not None:
+                    kept.remove(part)
+                    reasons |= why
+            if len(kept) < len(atom.parts):
+                found[atom] = maximum(*kept)
+        return found, reasons | {MAXIMUM} if found else reasons
+
+    def _nonnegative(self, dim: Dim) -> Reasons | None:
+        """The reasons why dim >= 0: known differences, times factors >= 0, that leave an interval from 0 on."""
+        if dim not in self.answers:
+            self.answers[dim] = self._found(dim)
+        return self.answers[dim]
+
+    def _found(self, dim: Dim) -> Reasons | None:
+        reasons: Reasons = frozenset()
+        for _ in range(_STEPS):
+            self.budget.spend(_COMPARISON)
+            lo, hi = bounds_of(dim)
+            if lo is not None and lo >= 0:
+                return reasons
+            step = None if hi is not None and hi < 0 else self._step(dim)
+            if step is None:
+                return None
+            dim, why = step
+            reasons |= why
+        return None
+
+    def _step(self, dim: Dim) -> tuple[Dim, Reasons] | None:
+        """`dim` without its first negative term for which a difference is known."""
+        terms, _ = terms_of(dim)
+        for unit in sorted([u for u, k in terms.items() if k < 0], key=order):
+            for atom in powers_of(unit):
+                for h in self.known.get(atom, ()):
+                    factor = exact_quotient(unit, atom)
+                    times: Dim = 1 if factor is None else factor
+                    k = terms_of(h.dim)[0][atom]
+                    lo, _ = bounds_of(times)
+                    if lo is not None and lo >= 0 and terms[unit] % k == 0:
+                        return subtract(dim, multiply(scale(h.dim, terms[unit] // k), times)), h.reasons
+        return None
