@@ -38,14 +38,15 @@ def state(
     *,
     sizes: Mapping[str, Dim] | None = None,
     rows: Mapping[str, RowVar] | None = None,
+    least: int = 1,
     node: str = "",
     operands: Sequence[str] = (),
 ) -> Names:
     """State the equations of a specification; `shapes` are those of the operands and, last, of the result.
 
     A plain row is the output row of a tensor without batch and input axes. `sizes` gives labels that are known already,
-    and the strides and dilations with names; other labels become variables of the store, from 0 up where they are
-    `discardable`. `operands` are names for the errors' sake.
+    and the strides and dilations with names; other labels become variables of the store that are at least `least`, or
+    0 where they are `discardable`. `operands` are names for the errors' sake.
 
     Raises SpecError for a number of shapes that is not that of the specification, a stride without value, a kernel
     without padding marker and an offset that is not less than the stride.
@@ -53,21 +54,23 @@ def state(
     patterns = spec.shapes
     if spec.operands is None or len(shapes) != len(patterns):
         raise SpecError("arity", f"{spec} has {len(patterns) - 1} operands and a result, not {len(shapes)} shapes")
-    return _Statement(store, spec, dict(sizes or {}), dict(rows or {}), node).state(shapes, operands)
+    names = Names({**(sizes or {})}, {**(rows or {})})
+    may_be_empty = discardable(spec)
+    for name in spec.parameters():
+        if name not in names.sizes:
+            raise SpecError("unspecified_parameter", f"{spec}: the stride or dilation {name!r} has no value")
+    for name in spec.labels():
+        if name not in names.sizes:
+            names.sizes[name] = store.fresh(name, 0 if name in may_be_empty else least)
+    for name in spec.row_variables():
+        names.rows.setdefault(name, RowVar.fresh(name))
+    return _Statement(store, spec, names, node).state(shapes, operands)
 
 
 class _Statement:
-    def __init__(self, store: Store, spec: Spec, sizes: dict[str, Dim], rows: dict[str, RowVar], node: str) -> None:
-        self.store, self.spec, self.sizes, self.rows, self.node = store, spec, sizes, rows, node
-        for name in spec.parameters():
-            if name not in sizes:
-                raise SpecError("unspecified_parameter", f"{spec}: the stride or dilation {name!r} has no value")
-        may_be_empty = discardable(spec)
-        for name in spec.labels():
-            if name not in sizes:
-                sizes[name] = store.fresh(name, 0 if name in may_be_empty else 1)
-        for name in spec.row_variables():
-            rows.setdefault(name, RowVar.fresh(name))
+    def __init__(self, store: Store, spec: Spec, names: Names, node: str) -> None:
+        self.store, self.spec, self.names, self.node = store, spec, names, node
+        self.sizes, self.rows = names
 
     def state(self, shapes: Sequence[Row | Axes], operands: Sequence[str]) -> Names:
         joined: dict[str, list[Row]] = {}
@@ -82,7 +85,7 @@ class _Statement:
         for name, occurrences in joined.items():
             whole = Row(variable=self.rows[name]) if name in self.rows else Row(trail=(self.sizes[name],))
             self.store.bcast(whole, occurrences, origin=Origin(self.node, "", None, f"{self.spec}: {name}"))
-        return Names({name: self.sizes[name] for name in self.spec.labels()}, self.rows)
+        return self.names
 
     def template(self, row: RowSpec, origin: Origin, stretched: dict[str, list[Row]] | None) -> Row:
         """The row with sizes for its axes; with `stretched`, labels get sizes of their own, which are noted there."""

@@ -55,7 +55,7 @@ class Inference:
         self.spec = spec
         self.store = Store()
         self._shapes = [axes_of(shape) for shape in shapes]
-        self._names: Names = state(self.store, spec, self._shapes, sizes=parameters)
+        self._names: Names = state(self.store, spec, self._shapes, sizes=parameters, least=0)
 
     @property
     def operands(self) -> tuple[Axes, ...]:

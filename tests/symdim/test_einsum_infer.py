@@ -49,7 +49,7 @@ def test_4_14_windows():
     assert texts(spec.infer(None, ["K"], result=["O"]))[0] == "2*K + 2*O - 3"
     assert texts(EinsumSpec("2*o=+k; k => o").infer(None, [3], result=["H"])) == ["2*H", "3", "H"]
     assert texts(EinsumSpec("2*o+1 => o").infer([8])) == ["8", "4"]
-    with pytest.raises(SpecError, match="'=' .* or '<'") as caught:
+    with pytest.raises(SpecError, match=r"'=' .* or '<'") as caught:
         spec = EinsumSpec("2*o+k; k => o").infer([7], [3])
     assert caught.value.kind == "padding_unspecified"
     with pytest.raises(SpecError, match="offset") as caught:
@@ -66,7 +66,11 @@ def test_4_14_named_strides_are_the_callers():
 
 def test_4_15_concatenation():
     """4.15: the whole is the sum of the parts; a part may be a number."""
-    assert texts(EinsumSpec("..r.., a; ..r.., b => ..r.., a^b").infer([7, 2, 3], ["...", 4])) == ["7, 2, 3", "7, 2, 4", "7, 2, 7"]
+    assert texts(EinsumSpec("..r.., a; ..r.., b => ..r.., a^b").infer([7, 2, 3], ["...", 4])) == [
+        "7, 2, 3",
+        "7, 2, 4",
+        "7, 2, 7",
+    ]
     assert texts(EinsumSpec("3^rest => rest").infer(["N + 3"])) == ["N + 3", "N"]
     known = EinsumSpec("a^b => a").infer([5], result=[5])
     assert (known.size("a"), known.size("b")) == (5, 0)

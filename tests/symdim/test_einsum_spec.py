@@ -37,7 +37,9 @@ def test_4_11_modes(text, expected):
     assert axes(text) == expected
 
 
-@pytest.mark.parametrize("text, multi", [("ab;b=>a", False), ("a,b", True), ("a*b", True), ("a+b", True), ("a^b", True)])
+@pytest.mark.parametrize(
+    "text, multi", [("ab;b=>a", False), ("a,b", True), ("a*b", True), ("a+b", True), ("a^b", True)]
+)
 def test_4_11_what_switches_the_mode(text, multi):
     assert parse_spec(text).multi is multi
 
@@ -152,7 +154,9 @@ AXES = st.one_of(
     st.builds(Concatenation, st.lists(st.one_of(NAMES, st.integers(0, 9)), min_size=2, max_size=4).map(tuple)),
 )
 LISTS = st.lists(AXES, max_size=3).map(tuple)
-ROWS = st.one_of(st.builds(RowSpec, st.just(()), st.none(), LISTS), st.builds(RowSpec, LISTS, st.sampled_from("rq"), LISTS))
+ROWS = st.one_of(
+    st.builds(RowSpec, st.just(()), st.none(), LISTS), st.builds(RowSpec, LISTS, st.sampled_from("rq"), LISTS)
+)
 SHAPES = st.builds(ShapeSpec, ROWS, ROWS, ROWS)
 SPECS = st.builds(Spec, st.one_of(st.none(), st.lists(SHAPES, min_size=1, max_size=3).map(tuple)), SHAPES)
 
@@ -191,7 +195,8 @@ def test_subscripts_of_numpy(text, expected):
 
 
 @pytest.mark.parametrize(
-    "text, position", [("ij->ik", 5), ("ij->ii", 5), ("i...j...", 5), ("i.j", 1), ("i->j->k", 3), ("i1", 1), ("i->i,i", 4)]
+    "text, position",
+    [("ij->ik", 5), ("ij->ii", 5), ("i...j...", 5), ("i.j", 1), ("i->j->k", 3), ("i1", 1), ("i->i,i", 4)],
 )
 def test_subscripts_that_numpy_refuses(text, position):
     with pytest.raises(ParseError) as caught:

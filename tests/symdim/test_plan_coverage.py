@@ -1,0 +1,87 @@
+"""Injectivity and surjectivity of index maps, against all points of small boxes."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symdim import Var
+from symdim.einsum.cases import solve
+from symdim.einsum.coverage import covers, is_injective
+
+N, M = Var("N"), Var("M")
+NAMES = "abc"
+
+
+@st.composite
+def maps(draw):
+    """Sizes of iterators, axes as (terms, offset), and a shape."""
+    sizes = {name: draw(st.integers(1, 4)) for name in NAMES[: draw(st.integers(1, 3))]}
+    rank = draw(st.integers(0, 3))
+    coefficients = st.dictionaries(st.sampled_from(sorted(sizes)), st.integers(-2, 5).filter(bool))
+    axes = [(draw(coefficients), draw(st.integers(-2, 2))) for _ in range(rank)]
+    return sizes, axes, [draw(st.integers(1, 5)) for _ in range(rank)]
+
+
+@given(maps())
+def test_4_51_against_all_points(case):
+    """4.51: a map is injective where no two points meet, surjective where every element is met."""
+    sizes, axes, shape = case
+    hit = []
+    for point in product(*(range(size) for size in sizes.values())):
+        value = dict(zip(sizes, point, strict=True))
+        hit.append(tuple(offset + sum(c * value[name] for name, c in terms.items()) for terms, offset in axes))
+    assert is_injective([terms for terms, _ in axes], sizes) is (len(set(hit)) == len(hit))
+    assert covers(axes, sizes, shape) in (None, set(product(*map(range, shape))) <= set(hit))
+
+
+@pytest.mark.parametrize(
+    "axes, sizes, expected",
+    [
+        ([{"i": 1}, {"j": 1}], {"i": N, "j": M}, True),
+        ([{"i": 1}, {"i": 1}], {"i": N}, True),
+        ([{"i": N, "j": 1}], {"i": M, "j": N}, True),
+        ([{"i": M * N, "j": N, "k": 1}], {"i": 7, "j": M, "k": N}, True),
+        ([{"i": N, "j": 1}], {"i": M, "j": N + 1}, None),
+        ([{"i": 1}], {"i": N, "j": M + 1}, False),
+        ([{"i": 1}], {"i": N, "j": M}, None),
+        ([{"i": 1, "j": 1}], {"i": 2, "j": N + 1}, None),
+        ([{"i": 2, "j": 1}, {"j": 1}], {"i": N, "j": N}, True),
+        ([], {"i": N, "j": 0}, True),
+    ],
+)
+def test_4_51_injective_at_all_sizes(axes, sizes, expected):
+    assert is_injective(axes, sizes) is expected
+
+
+@pytest.mark.parametrize(
+    "axes, sizes, shape, expected",
+    [
+        ([({"i": 1}, 0)], {"i": N}, [N], True),
+        ([({"i": N, "j": 1}, 0)], {"i": M, "j": N}, [N * M], True),
+        ([({"i": 2}, 0)], {"i": N}, [2 * N], False),
+        ([({"i": 2, "j": 1}, 0)], {"i": N, "j": 3}, [2 * N + 1], True),
+        ([({"i": 1}, 0), ({"i": 1}, 0)], {"i": N}, [N, N], None),
+        ([({"i": 1}, 0), ({"i": 1}, 0)], {"i": N + 1}, [N + 1, N + 1], False),
+        ([({"i": 1}, 0), ({}, 0)], {"i": N}, [N, 1], True),
+        ([({"i": 1}, 0), ({}, 0)], {"i": N}, [N, M + 1], False),
+        ([({"i": 1}, -1)], {"i": N + 1}, [N], True),
+        ([({"i": 1}, 1)], {"i": N}, [N], False),
+    ],
+)
+def test_4_51_surjective_at_all_sizes(axes, sizes, shape, expected):
+    assert covers(axes, sizes, shape) is expected
+
+
+def test_long_searches_end():
+    coefficients = {f"i{n}": 1000 + 7 * n for n in range(30)}
+    assert is_injective([coefficients], dict.fromkeys(coefficients, 50)) in (None, False)
+
+
+def test_cases_written_as_data():
+    case = {"group": "injective", "index": ["i", 0, {"terms": [[2, "o"], [1, "w"], [1, "o"]]}]}
+    assert solve({**case, "ranges": {"i": 5, "o": 4, "w": 3}}) == {"injective": True}
+    assert solve({**case, "ranges": {"i": 5, "o": 4, "w": 4}}) == {"injective": False}
