@@ -18,6 +18,7 @@ from .join import NOTHING
 from .merge import merge, without_names
 from .operators import Operators
 from .outcome import Outcome, apply
+from .run_time import RunTimeValues
 from .scope import Scope, UndefinedInput
 from .solution import Solution
 from .subgraph import Mark, Subgraph
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from .binding import Operator
     from .graph import Graph, Model, Node
     from .merge import ShapeMergePolicy
+    from .run_time import NewSize
     from .symbols import Symbols
     from .tensor import Dim
 
@@ -53,6 +55,7 @@ class Engine:
         self._impatient = impatient
         self.seen = Record()
         self.solution = Solution()
+        self.run_time = RunTimeValues(symbols)
         self.functions = Functions(self)
         self.scope = Scope(model, model.graph.constants, Operators(model.opsets))
         self.inner: list[tuple[Graph, Scope]] = []
@@ -72,6 +75,7 @@ class Engine:
             return
         self.inner = list(inner_graphs(self.seen))
         if self.solution:
+            self.solution.adopt(self.created)
             self._map(self.solution.apply)
 
     def rename(self, variables: Mapping[Any, Dim]) -> None:
@@ -80,9 +84,12 @@ class Engine:
         self.facts = [Fact(f.kind, _renamed(f.lhs, variables), _renamed(f.rhs, variables), f.law) for f in self.facts]
 
     def _map(self, change: Callable[[Value], Value]) -> None:
+        changed: dict[Value, Value] = {}
         for scope in (self.scope, *(s for _, s in self.inner)):
             for name, value in scope.items():
-                scope[name] = change(value)
+                if value not in changed:
+                    changed[value] = change(value)
+                scope[name] = changed[value]
 
     def run_graph(self, graph: Graph, scope: Scope) -> None:
         """Infer the values of a graph whose inputs are in the scope, or declared, and of the functions it calls."""
@@ -143,7 +150,7 @@ class Engine:
                     remembered[key] = found
                 outcome = found
             if not outcome.plain:
-                outcome = self._replay(outcome, operator, node, values)
+                outcome = self._replay(outcome, operator, node, values, scope)
             for name, value in zip(outputs, outcome.values):  # noqa: B905  (called for every node)
                 scope[name] = value if name not in declared else self._merged(name, declared[name], value)
         return None
@@ -234,7 +241,9 @@ class Engine:
 
     # -- outcomes -------------------------------------------------------------------------------------------------
 
-    def _replay(self, outcome: Outcome, operator: Operator, node: Node, inputs: tuple[Value | None, ...]) -> Outcome:
+    def _replay(
+        self, outcome: Outcome, operator: Operator, node: Node, inputs: tuple[Value | None, ...], scope: Scope
+    ) -> Outcome:
         """Record what goes with an outcome, its fresh sizes under new names."""
         if outcome.error is not None:
             severity, message = outcome.error
@@ -244,16 +253,20 @@ class Engine:
         if outcome.note is not None:
             for name in node[3]:
                 self.notes[name] = outcome.note
-        return self._renew(outcome, node)
+        if not outcome.fresh:
+            return self._renew(outcome, node)
+        is_main = scope is self.scope
+        return self._renew(outcome, node, self.run_time.of(node, operator, inputs) if is_main else self.run_time.unread)
 
-    def _renew(self, outcome: Outcome, node: Node) -> Outcome:
+    def _renew(self, outcome: Outcome, node: Node, computed: NewSize | None = None) -> Outcome:
         """The outcome with its fresh sizes under new names; its facts are learnt."""
         values, facts = outcome.values, outcome.facts
         if outcome.fresh:
-            names = named(outcome.fresh, self.symbols.name)
+            names = named(outcome.fresh, self.symbols.name, computed)
             self.created += names.values()  # type: ignore[arg-type]
             values = tuple(substitute(v, names) for v in values)
             facts = tuple(Fact(f.kind, _renamed(f.lhs, names), _renamed(f.rhs, names), f.law) for f in facts)
+            facts += self.run_time.learnt()
         if facts and self.depth == 0:
             for fact in facts:
                 if fact.kind == "undecided":

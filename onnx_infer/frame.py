@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from .join import NOTHING
 from .order import sort_nodes
+from .run_time import RunTimeValues
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +34,8 @@ class Frame:
         if scope.parent is not None and not any(name in node[3] for node in graph.nodes()):
             raise undefined
         engine.rewind(self.mark)
+        if scope is engine.scope:
+            engine.run_time = RunTimeValues(engine.symbols)
         if self.sorted:
             engine.complain(f"value '{name}' is read before it is given")
             scope[name] = NOTHING

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symdim import Expr, leaf_count, maximum, minimum, quotient_by_positive
+from symdim.origin import is_data_dependent
 
 from .errors import ShapeInferenceError, Unknown, require
 from .trace import fresh, state
@@ -38,7 +39,7 @@ def differ(a: Dim, b: Dim) -> bool:
 
 def is_fresh(size: Dim) -> bool:
     """Whether a size contains a symbol that only the data decide."""
-    return isinstance(size, Expr) and any(v.origin is not None for v in size.variables())
+    return isinstance(size, Expr) and any(is_data_dependent(v.origin) for v in size.variables())
 
 
 def _rank_of_knowledge(size: Dim) -> tuple[bool, bool]:

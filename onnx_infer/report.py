@@ -138,8 +138,7 @@ def _node_text(node: NodeProto) -> str:
 
 
 def _origin(variable: Var) -> str:
-    reason = "declared for this value only" if variable.origin is None else variable.origin
-    return f"{reason}, at most {variable.at_most}" if variable.at_most is not None else str(reason)
+    return f"{variable.origin}, at most {variable.at_most}" if variable.at_most is not None else str(variable.origin)
 
 
 def as_json(result: InferenceResult) -> dict[str, Any]:

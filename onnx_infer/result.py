@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from onnx import FunctionProto, ModelProto
 
-    from symdim import Var
+    from symdim import Guarantee, Var
 
     from .diagnostics import Diagnostic
     from .engine import Engine, Scope
@@ -76,6 +76,20 @@ class InferenceResult:
         """The symbols that occur in the shapes, by name."""
         found = (v for shape in self.shapes.values() for d in shape if isinstance(d, Expr) for v in d.variables())
         return {v.name: v for v in found}
+
+    @property
+    def guarantees(self) -> dict[str, tuple[Guarantee, ...]]:
+        """What each size of each shape is worth; see `guarantees.py`, whose function takes available tensors too."""
+        from .guarantees import guarantees
+
+        return guarantees(self)
+
+    @property
+    def upper_bounds(self) -> dict[str, Shape]:
+        """The shapes with the upper bound of each size in its place, of the values whose sizes all have one."""
+        from .guarantees import upper_bounds
+
+        return upper_bounds(self)
 
     @cached_property
     def sources(self) -> Sources:

@@ -8,7 +8,7 @@ from symdim import maximum, minimum
 
 from .errors import require
 from .geometry import at_least
-from .trace import fresh
+from .trace import element, fresh
 
 if TYPE_CHECKING:
     from .tensor import Dim
@@ -19,11 +19,12 @@ _FAR = 2**31 - 1
 _INT_MAX = (2**31 - 1, 2**63 - 1)
 
 
-def slice_length(size: Dim, start: Dim | None, end: Dim | None, step: Dim | None) -> Dim:
+def slice_length(size: Dim, start: Dim | None, end: Dim | None, step: Dim | None, index: int | None = None) -> Dim:
     """The number of elements of `x[start:end:step]` along an axis of this size; bounds may be of any sign.
 
     `max(0, ceil((stop - begin) / step))` with the bounds counted from the front and clamped. A bound or a step that is
-    not known (None) gives a fresh size, at most that of the widest such slice.
+    not known (None) gives a fresh size, at most that of the widest such slice; `index` is that of its bounds in the
+    inputs `starts` and `ends`.
 
     >>> from symdim import Var
     >>> H = Var("H")
@@ -39,7 +40,11 @@ def slice_length(size: Dim, start: Dim | None, end: Dim | None, step: Dim | None
     if start is None or end is None:
         first, last = (0, size) if forward else (size, -_FAR)
         widest = slice_length(size, first if start is None else start, last if end is None else end, step)
-        return fresh("a bound of the slice is not known", at_most=widest)
+        value = None
+        if forward and index is not None:
+            first, last = (element(n, index) if x is None else x for n, x in (("starts", start), ("ends", end)))
+            value = slice_length(size, first, last, step)
+        return fresh("a bound of the slice is not known", at_most=widest, value=value)
     if not forward and end in _INT_MAX:
         return fresh("what a backward slice to the largest integer means, runtimes disagree on", at_most=size)
     begin, stop = _limits(size, start, end, forward)

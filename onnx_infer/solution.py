@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from symdim import Expr, Var
+from symdim import BoundsError, Expr, Var
+from symdim.origin import Computed, Declared, ValueOf
 
 from .geometry import is_fresh
 from .tensor import substitute
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .tensor import Dim, Value
     from .trace import Fact
 
@@ -22,14 +25,18 @@ class Solution:
 
     def __init__(self) -> None:
         self._of: dict[Var, Dim] = {}
+        self._declared: list[tuple[Var, Expr]] = []  # names, and the fresh sizes that are declared to be these
 
     def __bool__(self) -> bool:
-        return bool(self._of)
+        return bool(self._of or self._declared)
 
     def add(self, fact: Fact) -> None:
         """Learn from an equality."""
         if fact.kind != "equal":
             return
+        name, size = fact.lhs, fact.rhs
+        if isinstance(name, Var) and isinstance(name.origin, Declared) and isinstance(size, Expr) and is_fresh(size):
+            self._declared.append((name, size))
         lhs, rhs = self.resolve(fact.lhs), self.resolve(fact.rhs)
         if lhs is rhs or lhs == rhs:
             return
@@ -55,6 +62,31 @@ class Solution:
             dim = dim.substitute(known)
         return dim
 
+    def adopt(self, created: Iterable[Var]) -> None:
+        """Declared names take the origin and the bound of the fresh sizes that they name; `created` are all, in order.
+
+        Of several sizes with one name the first that has a bound or an origin to read counts: by its declaration the
+        author says that they are one. A bound refers to earlier sizes only, so that none is circular.
+        """
+        waiting: dict[Var, list[tuple[Var, Expr]]] = {}
+        place = {var: i for i, var in enumerate(created)}
+        for name, size in self._declared:
+            fresh = [v for v in size.variables() if v in place]
+            if fresh:
+                waiting.setdefault(max(fresh, key=place.__getitem__), []).append((name, size))
+        new: dict[Var, Dim] = {}
+        for var in place:
+            limit = _with(var.at_most, new)
+            if limit is not var.at_most:
+                new[var] = Var.fresh(var.name, var.lo or 0, var.hi, limit, var.origin)
+            for name, size in waiting.get(var, ()):
+                if name not in new:
+                    new |= _adopted(name, _with(size, new))
+        for name, size in self._declared:
+            if name not in new and isinstance(size, Var):
+                new[name] = Var.fresh(name.name, name.lo or 0, name.hi, origin=size.origin)
+        self._of = new | {var: _with(size, new) for var, size in self._of.items()}
+
     def apply(self, value: Value) -> Value:
         """The value with solved variables replaced."""
         for _ in range(len(self._of)):
@@ -63,3 +95,18 @@ class Solution:
                 break
             value = replaced
         return value
+
+
+def _adopted(name: Var, size: Dim) -> dict[Var, Dim]:
+    """The declared name with what is known of the size it stands for; nothing where that is no more than a text."""
+    limit, origin = (size.at_most, size.origin) if isinstance(size, Var) else (size, Computed(size, "declared"))
+    if limit is None and not isinstance(origin, (Computed, ValueOf)):
+        return {}
+    try:
+        return {name: Var.fresh(name.name, name.lo or 0, name.hi, limit, origin)}
+    except BoundsError:  # the declaration contradicts the bound
+        return {}
+
+
+def _with(dim: Any, sizes: dict[Var, Dim]) -> Any:
+    return dim.substitute(sizes) if isinstance(dim, Expr) else dim

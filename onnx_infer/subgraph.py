@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symdim import Expr, Var
+from symdim.origin import is_data_dependent
 
 from .join import NOTHING, kind_of, sizes
 from .merge import merge
@@ -128,7 +129,8 @@ class Subgraph:
         assert self._start is not None
         self._made.update(engine.created[self._start.created :])
         found = _variables(values)
-        doubtful = {v for v in found if v not in self._made and v.origin is None and v.name not in engine.symbols.names}
+        given = engine.symbols.names
+        doubtful = {v for v in found - self._made if not is_data_dependent(v.origin) and v.name not in given}
         if doubtful:
             doubtful -= self._visible(outside)
         return frozenset((found & self._made) | doubtful)

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from symdim import SymdimError, Var, parse
+from symdim.origin import Declared
 
 from .tensor import VARIES
 
@@ -76,7 +77,8 @@ class Symbols:
         by_name = {}
         for v in found.variables():
             if v.name in names and v.name not in self._dims:
-                self._dims[v.name] = Var.fresh(v.name) if v.name in generated else self._variable(v.name)
+                ours = v.name in generated
+                self._dims[v.name] = Var.fresh(v.name, origin=Declared(v.name)) if ours else self._variable(v.name)
             if v.name in names:
                 by_name[v] = self._dims[v.name]
         return found.substitute(by_name) if len(by_name) == len(found.variables()) else None
@@ -86,8 +88,9 @@ class Symbols:
         found = self._dims.get(text)
         if found is None:
             expression = self._expression(text)
-            found = expression if expression is not None else Var.fresh(text, *self._bounds.get(text, (0, None)))
-            self._dims[text] = found
+            if expression is None:
+                expression = Var.fresh(text, *self._bounds.get(text, (0, None)), origin=Declared(text))
+            found = self._dims[text] = expression
         return found
 
     def read(self, dim: Any) -> Dim:

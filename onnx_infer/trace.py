@@ -7,9 +7,11 @@ opens one trace per rule call, remembers it with the result and replays both for
 from __future__ import annotations
 
 from threading import local
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symdim import Expr, Var
+from symdim import Expr, Scope, Var
+from symdim.origin import Computed, ValueOf
+from symdim.variable import make_variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,30 +83,56 @@ def state(kind: str, lhs: Dim, rhs: Dim, law: str) -> None:
         _STACK.traces[-1].facts.append(Fact(kind, lhs, rhs, law))
 
 
-def fresh(note: str, *, at_most: Dim | None = None, at_least: int = 0) -> Var:
+def element(name: str, index: int = 0) -> Var:
+    """An element of the input of this name that is not known, as a variable; for the `value` of a fresh size only.
+
+    >>> element("ends", 1), element("ends", 1).bounds()
+    (ends[1], (None, None))
+    """
+    return make_variable(Scope(), f"{name}[{index}]", None, None, origin=ValueOf(name, index))
+
+
+def fresh(note: str, *, at_most: Dim | None = None, at_least: int = 0, value: Dim | None = None) -> Var:
     """A size that no input size determines; the note says what decides it, `at_most` bounds it where something does.
+
+    `value` is the size as an expression of elements of integer inputs (see `element`) and of sizes, with the rounding
+    and clamping of the operator: what the size will be once these are known.
 
     >>> fresh("the number of non-zero elements").lo
     0
     """
     hi = at_most if isinstance(at_most, int) else None
-    var = Var.fresh("_d", lo=at_least, hi=hi, at_most=at_most, origin=note)
+    origin = note if value is None else Computed(value, note)
+    var = Var.fresh("_d", lo=at_least, hi=hi, at_most=at_most, origin=origin)
     if _STACK.traces:
         _STACK.traces[-1].fresh.append(var)
         _STACK.traces[-1].notes.append(note)
     return var
 
 
-def named(fresh: tuple[Var, ...], name: Callable[[], str]) -> dict[Var, Dim]:
+def named(
+    fresh: tuple[Var, ...],
+    name: Callable[[], str],
+    computed: Callable[[Var, Dim | None, Computed], Var] | None = None,
+) -> dict[Var, Dim]:
     """New variables for the fresh sizes of a remembered outcome, each with a name of its own.
+
+    `computed` gives the variable for a size that is computed from elements: of its placeholder, bound and origin.
 
     >>> named((fresh("why"),), lambda: "_d7")
     {_d: _d7}
     """
     names: dict[Var, Dim] = {}
     for placeholder in fresh:
-        limit = placeholder.at_most
-        if isinstance(limit, Expr):
-            limit = limit.substitute(names)
-        names[placeholder] = Var.fresh(name(), placeholder.lo or 0, placeholder.hi, limit, placeholder.origin)
+        limit, origin = _renamed(placeholder.at_most, names), placeholder.origin
+        if isinstance(origin, Computed):
+            origin = Computed(_renamed(origin.size, names), origin.why)
+            if computed is not None:
+                names[placeholder] = computed(placeholder, limit, origin)
+                continue
+        names[placeholder] = Var.fresh(name(), placeholder.lo or 0, placeholder.hi, limit, origin)
     return names
+
+
+def _renamed(dim: Any, names: dict[Var, Dim]) -> Any:
+    return dim.substitute(names) if isinstance(dim, Expr) else dim

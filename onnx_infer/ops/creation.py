@@ -13,7 +13,7 @@ from onnx_infer.ops.movement import not_negative
 from onnx_infer.ratio import Ratio
 from onnx_infer.registration import op
 from onnx_infer.tensor import MAX_DATA, MAX_FLOATS, Sparse, SymTensor
-from onnx_infer.trace import fresh
+from onnx_infer.trace import element, fresh
 from onnx_infer.values import ceil, convert, divide, subtract
 from symdim import Expr, ceildiv, maximum, product
 
@@ -59,7 +59,10 @@ def _value_dtype(value: SymTensor | None) -> int | None:
 def constant_of_shape(input: Sizes, value: SymTensor | None) -> SymTensor:
     """sizes -> a tensor of these sizes, every element the one of `value`, or 0.0 (ConstantOfShape-9 to 25)."""
     require(value is None or value.size == 1, "value does not have one element", value)
-    sizes = [fresh("a size of the input") if x is None else not_negative(x, "a size of the input") for x in input]
+    sizes = [
+        fresh("a size of the input", value=element("input", i)) if x is None else not_negative(x, "a size of the input")
+        for i, x in enumerate(input)
+    ]
     if value is None:
         return _filled(dt.FLOAT, tuple(sizes), 0.0)
     return _filled(value.dtype, tuple(sizes), None if value.data is None else value.data[0])
@@ -101,6 +104,13 @@ def _range_length(start: Any, limit: Any, delta: Any, dtype: int | None) -> Dim 
     return None if whole is None else maximum(whole, 0)
 
 
+def _computed_length(start: Any, limit: Any, delta: Any) -> Dim | None:
+    """The same over the elements of whole numbers that are not known, None for an unknown delta."""
+    first, last = (element(n) if isinstance(x, Unknown) else x for n, x in (("start", start), ("limit", limit)))
+    whole = all(isinstance(x, (int, Expr)) for x in (first, last, delta))
+    return _range_length(first, last, delta, dt.INT64) if whole else None
+
+
 def _is_exact(x: Any) -> bool:
     """Whether sums and multiples of an element are exact in every type that holds it: integers, small whole floats."""
     return isinstance(x, (int, Expr)) or (isinstance(x, float) and x.is_integer() and abs(x) < 2**20)
@@ -119,7 +129,7 @@ def range_(
     known = not any(isinstance(x, Unknown) for x in (start, limit, delta))
     length = _range_length(start, limit, delta, output_dtype) if known else None
     if length is None:
-        return (fresh("the number of elements of a range"),)
+        return (fresh("the number of elements of a range", value=_computed_length(start, limit, delta)),)
     if not isinstance(length, int) or length > MAX_DATA or not (_is_exact(start) and _is_exact(delta)):
         return (length,)
     return SymTensor(output_dtype, (length,), _multiples(start, delta, length, output_dtype))
@@ -145,22 +155,22 @@ def multinomial(input: AnyRank, sample_size: int, dtype: int) -> Shape:
     return batch, not_negative(sample_size, "sample_size")
 
 
-def _length(value: Dim | Unknown, what: str) -> Dim:
-    """A size given by the value of a scalar."""
-    return fresh(what) if isinstance(value, Unknown) else not_negative(value, what)
+def _length(value: Dim | Unknown, name: str, what: str) -> Dim:
+    """A size given by the value of the scalar input of this name."""
+    return fresh(what, value=element(name)) if isinstance(value, Unknown) else not_negative(value, what)
 
 
 @op("BlackmanWindow", "HannWindow", "HammingWindow", dtype=lambda output_datatype: output_datatype)
 def signal_window(size: Scalar | Unknown) -> Shape:
     """size -> (size,) (BlackmanWindow-17, HannWindow-17, HammingWindow-17)."""
     require(size != 0, "size is not positive", size)
-    return (_length(size, "the size of the window"),)
+    return (_length(size, "size", "the size of the window"),)
 
 
 @op("MelWeightMatrix", dtype=lambda output_datatype: output_datatype)
 def mel_weight_matrix(num_mel_bins: Scalar | Unknown, dft_length: Scalar | Unknown) -> Shape:
     """num_mel_bins, dft_length -> (dft_length // 2 + 1, num_mel_bins) (MelWeightMatrix-17)."""
-    bins = _length(num_mel_bins, "num_mel_bins")
+    bins = _length(num_mel_bins, "num_mel_bins", "num_mel_bins")
     if isinstance(dft_length, Unknown):
-        return fresh("the number of frequencies", at_least=1), bins
+        return fresh("the number of frequencies", at_least=1, value=element("dft_length") // 2 + 1), bins
     return not_negative(dft_length, "dft_length") // 2 + 1, bins

@@ -203,6 +203,6 @@ def slice_(
     steps = (1,) * len(axes) if steps is None else steps
     columns = [v if isinstance(v, tuple) else (None,) * len(axes) for v in (starts, ends, steps)]
     dims = list(data.dims)
-    for axis, *bounds in zip(normalize_axes(axes, data.rank), *columns, strict=True):
-        dims[axis] = slice_length(dims[axis], *bounds)
+    for i, (axis, start, end, step) in enumerate(zip(normalize_axes(axes, data.rank), *columns, strict=True)):
+        dims[axis] = slice_length(dims[axis], start, end, step, i)
     return tuple(dims)

@@ -11,7 +11,7 @@ from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import exact_quotient, normalize_axes, normalize_axis, of_rank, unify
 from onnx_infer.ops.movement import demand_equal, known_sizes, not_negative
 from onnx_infer.registration import op
-from onnx_infer.trace import fresh
+from onnx_infer.trace import element, fresh
 from onnx_infer.values import convert
 from symdim import ceildiv, total
 
@@ -59,7 +59,10 @@ def _given_parts(size: Dim, split: tuple[Any, ...], count: int) -> list[Dim]:
     parts: list[Any] = [None if x is None else not_negative(convert(x, dt.INT64), "a size of split") for x in split]
     if parts.count(None) == 1:
         parts[parts.index(None)] = not_negative(size - total(p for p in parts if p is not None), "the rest of split")
-    settled = [fresh("a size of split", at_most=size) if part is None else part for part in parts]
+    settled = [
+        fresh("a size of split", at_most=size, value=element("split", i)) if part is None else part
+        for i, part in enumerate(parts)
+    ]
     demand_equal(total(settled), size, "the sum of split and the size to split")
     return settled
 
@@ -161,6 +164,7 @@ def center_crop_pad(input_data: SymTensor, shape: Sizes | Unknown, axes: Ints | 
     target: tuple[Any, ...] = (None,) * len(chosen) if isinstance(shape, Unknown) else shape
     require(len(target) == len(chosen), "shape does not hold one size for each axis", len(target), len(chosen))
     sizes = list(input_data.dims)
-    for axis, size in zip(chosen, target, strict=True):
-        sizes[axis] = fresh("a size of the target shape") if size is None else not_negative(size, "a target size")
+    for i, (axis, size) in enumerate(zip(chosen, target, strict=True)):
+        asked = fresh("a size of the target shape", value=element("shape", i)) if size is None else size
+        sizes[axis] = not_negative(asked, "a target size")
     return tuple(sizes)

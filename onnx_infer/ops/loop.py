@@ -19,7 +19,7 @@ from onnx_infer.join import NOTHING, Meeting, ceiling, join, join_with_itself, k
 from onnx_infer.ops.control_flow import check_outputs, check_types, condition, stacked
 from onnx_infer.registration import op
 from onnx_infer.tensor import SymTensor, substitute
-from onnx_infer.trace import fresh
+from onnx_infer.trace import element, fresh
 from symdim import Expr, Var, maximum
 
 if TYPE_CHECKING:
@@ -42,12 +42,12 @@ class Trips(NamedTuple):
     limit: Dim | None
     once: bool
 
-    def counted(self) -> Trips:
-        """With a size of its own for a number that is not known."""
+    def counted(self, value: Dim | None) -> Trips:
+        """With a size of its own for a number that is not known; `value` is what it will be, where inputs say it."""
         if self.number is not None:
             return self
         why = "the trip count is not known" if self.limit is None else "the condition decides when the Loop stops"
-        return self._replace(number=fresh(why, at_most=self.limit, at_least=int(self.once)))
+        return self._replace(number=fresh(why, at_most=self.limit, at_least=int(self.once), value=value))
 
 
 class Fixpoint(NamedTuple):
@@ -95,7 +95,8 @@ def loop(
         # once more in general, so that what is written into the body holds in every iteration
         body(scalar(body, 0, dt.INT64, index), scalar(body, 1, dt.BOOL, True), *found.state, repeated=True)
     if unrolled is None:
-        trips = trips.counted()
+        counts = isinstance(M, Unknown) and starts is True and goes_on is True
+        trips = trips.counted(maximum(element("M"), 0) if counts else None)
         return finals(found, trips) + scans(found, trips, count)
     body.release(unrolled)
     return unrolled

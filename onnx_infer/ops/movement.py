@@ -10,9 +10,9 @@ from onnx_infer import dtype as dt
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import bounds, broadcast_size, differ, exact_quotient, normalize_axis, of_rank, unify
 from onnx_infer.registration import op
-from onnx_infer.trace import fresh, state
+from onnx_infer.trace import element, fresh, state
 from onnx_infer.values import convert
-from symdim import Expr, maximum
+from symdim import Expr, maximum, minimum
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -70,10 +70,15 @@ def transpose(data: AnyRank, perm: tuple[int, ...] | None) -> Shape:
     return tuple(sizes[axis] for axis in perm)
 
 
-def _expanded(size: Dim, target: Dim | None) -> Dim:
-    """One size broadcast with one element of Expand's target."""
+def _expanded(size: Dim, target: Dim | None, index: int) -> Dim:
+    """One size broadcast with one element of Expand's target, that at the index."""
     if target is None:
-        return size if differ(size, 1) else fresh("a size of the target shape")
+        if differ(size, 1):
+            return size
+        asked = element("shape", index)
+        # as `broadcast_size` does: the target is not negative in a run in which the node runs
+        value = asked if size == 1 else maximum(size, asked, 1) + minimum(size, asked, 1) - 1
+        return fresh("a size of the target shape", value=value)
     # a target that were negative would fail, so that a Range of that many elements has this size
     target = not_negative(target, "a size of the target shape")
     return size if size == maximum(target, 0) else broadcast_size(size, target)
@@ -81,7 +86,9 @@ def _expanded(size: Dim, target: Dim | None) -> Dim:
 
 def _broadcast(sizes: Shape, target: Ints) -> Shape:
     rank = max(len(sizes), len(target))
-    return tuple(map(_expanded, (1,) * (rank - len(sizes)) + sizes, (1,) * (rank - len(target)) + target))
+    first = len(target) - rank
+    pairs = zip((1,) * (rank - len(sizes)) + sizes, (1,) * -first + target, range(first, len(target)), strict=True)
+    return tuple(_expanded(*pair) for pair in pairs)
 
 
 def _expand_data(input: Array, shape: Ints) -> Array:
@@ -102,9 +109,9 @@ def tile_along_axis(input: SymTensor, tiles: Dim | Unknown, axis: Dim) -> Shape:
     return tuple(_repeated(size, times) if i == along else size for i, size in enumerate(input.dims))
 
 
-def _repeated(size: Dim, times: Dim | None) -> Dim:
+def _repeated(size: Dim, times: Dim | None, value: Dim | None = None) -> Dim:
     if times is None:
-        return 0 if size == 0 else fresh("a number of repeats")
+        return 0 if size == 0 else fresh("a number of repeats", value=value)
     return size * not_negative(times, "a number of repeats")
 
 
@@ -118,9 +125,12 @@ def tile(input: AnyRank, repeats: Ints | Unknown) -> Shape:
     if isinstance(repeats, Unknown):
         if input.shape is None:
             raise repeats
-        return tuple(_repeated(size, None) for size in input.dims)
+        return tuple(_repeated(size, None, size * element("repeats", i)) for i, size in enumerate(input.dims))
     sizes = of_rank(input.shape, len(repeats), "the input, of which there are as many repeats,")
-    return tuple(map(_repeated, sizes, repeats))
+    return tuple(
+        _repeated(size, times, size * element("repeats", i) if times is None else None)
+        for i, (size, times) in enumerate(zip(sizes, repeats, strict=True))
+    )
 
 
 @op("DepthToSpace")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import at_least, bounds, normalize_axes, of_rank, unify
-from onnx_infer.ops.window import spatial_rank
+from onnx_infer.geometry import at_least, normalize_axes, of_rank, unify
+from onnx_infer.ops.window import given_sizes, spatial_rank
 from onnx_infer.ratio import Ratio
 from onnx_infer.registration import op
 from onnx_infer.trace import fresh
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 # Below this denominator, and as long as the result stays below 2**16, rounding cannot carry `size * scale` over the
 # next whole number: the float32 scale and the product are each off by at most 2**-24 of it.
 _MAX_DENOMINATOR = 128
+
+_FLOAT_ERROR = 2**20
+"""A float32 product of a size and a scale is off by less than this part of it: each rounding by at most 2**-24."""
 
 POLICIES = ("stretch", "not_larger", "not_smaller")
 
@@ -57,10 +60,14 @@ def scaled(size: Dim, scale: Any) -> Dim:
     if fraction is not None:
         return size * fraction[0] // fraction[1]
     if not isinstance(scale, float):
-        return fresh("scales is a quotient of sizes, of which floats give no exact multiple")
+        note = "scales is a quotient of sizes, of which floats give no exact multiple"
+        if not isinstance(scale, Ratio) or not at_least(scale.den, 1):
+            return fresh(note)
+        exact = size * scale.num // scale.den
+        return fresh(note, at_most=exact + exact // _FLOAT_ERROR + 1)
     if not isinstance(size, int):
-        top = bounds(size)[1]
-        return fresh(f"floats round {size} * {scale}", at_most=None if top is None else math.floor(top * scale) + 1)
+        above = Fraction(math.ceil(scale * (1 + 1 / _FLOAT_ERROR) * _MAX_DENOMINATOR), _MAX_DENOMINATOR)
+        return fresh(f"floats round {size} * {scale}", at_most=size * above.numerator // above.denominator)
     single = math.floor(np.float32(size) * np.float32(scale))
     double = math.floor(size * scale)
     return single if single == double else fresh(f"floats round {size} * {scale}", at_most=max(single, double))
@@ -124,7 +131,7 @@ def resize(X: AnyRank, scales: Floats | Unknown | None, sizes: Sizes | Unknown |
     if by_scale:
         new = tuple(scaled(shape[axis], scale) for axis, scale in zip(at, given, strict=True))
     else:
-        new = tuple(fresh("sizes is not known") if d is None else d for d in given)
+        new = given_sizes(given, "sizes")
     if not stretch:
         new = kept_aspect(tuple(shape[axis] for axis in at), new, keep_aspect_ratio_policy)
     changed = dict(zip(at, new, strict=True))
@@ -163,7 +170,7 @@ def affine_grid(theta: AnyRank, size: Sizes | Unknown) -> Shape:
     unify(columns, n + 1, "axis 2 of theta and the number of spatial axes plus 1")
     first, _, *spatial = size if isinstance(size, tuple) else (None,) * (n + 2)
     batch = batch if first is None else unify(batch, first, "the batch of theta and size")
-    return (batch, *(fresh("size is not known") if d is None else d for d in spatial), n)
+    return (batch, *given_sizes(spatial, "size", 2), n)
 
 
 @op("RoiAlign")

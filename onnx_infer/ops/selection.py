@@ -11,7 +11,7 @@ from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import at_least, differ, normalize_axis, unify
 from onnx_infer.registration import op
 from onnx_infer.tensor import SymTensor
-from onnx_infer.trace import fresh
+from onnx_infer.trace import element, fresh, state
 from onnx_infer.values import convert
 from symdim import maximum, minimum, product, total
 
@@ -148,9 +148,11 @@ def topk(
         require(len(K) == 1, "K does not have one element", len(K))
         wanted = K[0]
     if wanted is None:
-        wanted = fresh("the value of K is not known", at_most=size)
+        wanted = fresh("the value of K is not known", at_most=size, value=element("K"))
     if isinstance(wanted, int) and isinstance(size, int):
         require(wanted <= size, f"K is {wanted}, the size of the axis {size}")
+    elif not at_least(size - wanted, 0):
+        state("at_least", size, wanted, "the size of the axis and K")
     shape = (*X.dims[:at], wanted, *X.dims[at + 1 :])
     return [shape, shape]
 
@@ -180,7 +182,7 @@ def one_hot(indices: SymTensor, depth: Elements, values: AnyRank, axis: int) -> 
     require(depth.shape is None or (len(depth.shape) <= 1 and not differ(depth.size, 1)), "depth is no scalar", depth)
     count = convert(depth.data[0], dt.INT64) if depth.data else None
     if count is None:
-        count = fresh("the value of depth is not known")
+        count = fresh("the value of depth is not known", value=element("depth"))
     return (*indices.dims[:axis], count, *indices.dims[axis:])
 
 

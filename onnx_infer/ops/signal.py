@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import at_least, normalize_axis, of_rank, unify
 from onnx_infer.registration import op
-from onnx_infer.trace import fresh
+from onnx_infer.trace import element, fresh
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Scalar, SymTensor
@@ -41,7 +41,7 @@ def dft(
     if length is None:
         length = 2 * (signal[at] - 1) if real else signal[at]
     elif isinstance(length, Unknown):
-        length = fresh("the length of the transform is not known")
+        length = fresh("the length of the transform is not known", value=element("dft_length"))
     signal[at] = length // 2 + 1 if onesided and not inverse else length
     return (*signal, last)
 
@@ -60,7 +60,11 @@ def stft(
     """
     batch, length, last = (*signal.dims, 1) if signal.rank == 2 else of_rank(signal.dims, 3, "signal")
     _check_parts(last, (1, 2))
-    frame = fresh("the frame length is not known") if isinstance(frame_length, Unknown) else frame_length
+    frame = (
+        fresh("the frame length is not known", value=element("frame_length"))
+        if isinstance(frame_length, Unknown)
+        else frame_length
+    )
     if window is not None:
         size = of_rank(window.shape, 1, "window")[0]
         frame = size if frame is None else unify(frame, size, "frame_length and the length of the window")

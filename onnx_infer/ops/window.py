@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import at_least, exact_quotient, of_rank, unify, unify_shapes
 from onnx_infer.registration import op
-from onnx_infer.trace import fresh, state
+from onnx_infer.trace import element, fresh, state
 from onnx_infer.window_geometry import IntVector, Window, windows
 from symdim import product
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, Sizes, SymTensor
 
 
@@ -25,6 +27,12 @@ def spatial_rank(*tensors: SymTensor) -> int:
             require(tensor.rank >= 3, "the rank must be at least 3", tensor.rank)
             return tensor.rank
     raise Unknown("the rank of the input is not known")
+
+
+def given_sizes(sizes: Iterable[Dim | None], name: str, first: int = 0) -> Shape:
+    """The sizes that an input gives, from its element `first` on; those that are not known are fresh."""
+    pairs = enumerate(sizes, first)
+    return tuple(fresh(f"{name} is not known", value=element(name, i)) if d is None else d for i, d in pairs)
 
 
 def kernel_windows(kernel_shape: IntVector | None, weight: Shape, strides: IntVector | None,
@@ -162,7 +170,7 @@ def max_unpool(X: AnyRank, I: AnyRank, output_shape: Ints | Unknown | None, *, k
     require(len(given) == rank, f"output_shape must have {rank} elements", len(given))
     pairs = zip((batch, channels), given, strict=False)
     same = (old if new is None else unify(old, new, "sizes of X and output_shape") for old, new in pairs)
-    return (*same, *(fresh("output_shape is not known") if d is None else d for d in given[2:]))
+    return (*same, *given_sizes(given[2:], "output_shape", 2))
 
 
 @op("MaxRoiPool")
@@ -182,7 +190,7 @@ def col2im(input: AnyRank, image_shape: Sizes, block_shape: Sizes, *, strides: I
     batch, columns, count = of_rank(input.shape, 3, "input")
     require(len(image_shape) == len(block_shape), "image_shape and block_shape differ in length",
             len(image_shape), len(block_shape))  # fmt: skip
-    image = tuple(fresh("image_shape is not known") if d is None else d for d in image_shape)
+    image = given_sizes(image_shape, "image_shape")
     for name, values, per_axis in (("strides", strides, 1), ("dilations", dilations, 1), ("pads", pads, 2)):
         expected = per_axis * len(block_shape)
         right = values is None or len(values) == expected
