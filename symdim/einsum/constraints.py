@@ -44,21 +44,18 @@ def state(
 ) -> Names:
     """State the equations of a specification; `shapes` are those of the operands and, last, of the result.
 
-    A plain row is the output row of a tensor without batch and input axes. `sizes` gives labels that are known already,
-    and the strides and dilations with names; other labels become variables of the store that are at least `least`, or
+    A plain row is the output row of a tensor without batch and input axes. `sizes` gives labels that are known already
+    (a stride or dilation may be one); others become variables of the store that are at least `least`, or
     0 where they are `discardable`. `operands` are names for the errors' sake.
 
-    Raises SpecError for a number of shapes that is not that of the specification, a stride without value, a kernel
-    without padding marker and an offset that is not less than the stride.
+    Raises SpecError for a number of shapes that is not that of the specification, a kernel without padding marker and
+    an offset that is not less than the stride.
     """
     patterns = spec.shapes
     if spec.operands is None or len(shapes) != len(patterns):
         raise SpecError("arity", f"{spec} has {len(patterns) - 1} operands and a result, not {len(shapes)} shapes")
     names = Names({**(sizes or {})}, {**(rows or {})})
     may_be_empty = discardable(spec)
-    for name in spec.parameters():
-        if name not in names.sizes:
-            raise SpecError("unspecified_parameter", f"{spec}: the stride or dilation {name!r} has no value")
     for name in spec.labels():
         if name not in names.sizes:
             names.sizes[name] = store.fresh(name, 0 if name in may_be_empty else least)

@@ -36,26 +36,24 @@ class EinsumSpec:
     def infer(self, *shapes: Shaped, result: Shaped = None, **sizes: int) -> Inference:
         """What follows from the shapes of the operands and, where known, of the result.
 
-        `sizes` gives labels, and the strides and dilations that have names. Raises SpecError where the specification
-        does not fit, and Contradiction where sizes or ranks do not.
+        `sizes` gives labels, and rows by their number of elements. Raises SpecError where the specification does not
+        fit, and Contradiction, here or when asked, where sizes or ranks do not.
         """
-        inference = Inference(
-            self.spec, [*shapes, result], {name: sizes[name] for name in self.spec.parameters() if name in sizes}
-        )
-        for name, size in sizes.items():
-            if name not in self.spec.parameters():
-                inference.set_dim(name, size)
-        return inference
+        return Inference(self.spec, [*shapes, result], sizes)
 
 
 class Inference:
     """The shapes of one use of a specification, and its labels; statements about labels can still be added."""
 
-    def __init__(self, spec: Spec, shapes: Iterable[Shaped], parameters: Mapping[str, Dim]) -> None:
+    def __init__(self, spec: Spec, shapes: Iterable[Shaped], sizes: Mapping[str, Dim]) -> None:
         self.spec = spec
         self.store = Store()
         self._shapes = [axes_of(shape) for shape in shapes]
-        self._names: Names = state(self.store, spec, self._shapes, sizes=parameters, least=0)
+        labels = {name: sizes[name] for name in spec.labels() if name in sizes}
+        self._names: Names = state(self.store, spec, self._shapes, sizes=labels, least=0)
+        for name in sizes:
+            if name not in labels:
+                self.set_dim(name, sizes[name])
 
     @property
     def operands(self) -> tuple[Axes, ...]:

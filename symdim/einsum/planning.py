@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from symdim.canonical import maximum
 from symdim.einsum.constraints import check_affine, factor
 from symdim.einsum.index import Dim, Fixed, Static
 from symdim.einsum.inference import Inference, Shaped
@@ -37,9 +38,9 @@ def plan(
 ) -> Plan:
     """The loops of a specification over tensors of these shapes; ranks must be known, sizes may be symbolic.
 
-    `sizes` gives named strides and dilations; a label in `given` is not iterated over but has an index that the caller
-    gives, by that name, when the loops are run. Size-preserving padding puts an odd element before the axis, or with
-    `extra_after` behind it. Raises what `EinsumSpec.infer` raises.
+    `sizes` gives labels. A label in `given` is not iterated over, but has an index that the caller gives, by that name,
+    when the loops are run. Size-preserving padding puts an odd element before the axis, or with `extra_after` behind
+    it. Raises what `EinsumSpec.infer` raises.
 
     >>> p = plan("2*o<+k; k => o", [["H"], [3]], ["O"])
     >>> p.out, p.args[0], p.injective, p.surjective
@@ -48,11 +49,12 @@ def plan(
     spec = parse_spec(spec) if isinstance(spec, str) else spec
     inference = Inference(spec, [*shapes, result], dict(sizes or {}))
     projections = Projections()
-    labels = {name: projections.fresh(name, inference.size(name)) for name in spec.labels()}
+    values = {name: inference.size(name) for name in spec.labels()}
+    labels = {name: projections.fresh(name, size) for name, size in values.items()}
     for name, static in (given or {}).items():
         projections.give(labels[name], Static(static))
     rows = {name: inference.row(name) for name in spec.row_variables()}
-    classes = _Labels(projections, spec, dict(sizes or {}), labels, extra_after)
+    classes = _Labels(projections, spec, values, labels, extra_after)
     for name, row in rows.items():
         classes.rows[name] = [projections.fresh(f"{name}{i}", size) for i, size in enumerate(closed(row, spec))]
     accesses = [
@@ -120,15 +122,16 @@ class _Labels:
 
     def affine(self, axis: AffineIndex, size: Dim) -> tuple[Term, Dim, Margin]:
         check_affine(axis, self.spec, self.sizes)
-        terms: list[tuple[Dim, int]] = [(factor(axis.stride, self.sizes), self.labels[axis.over])]
+        stride, dilation = factor(axis.stride, self.sizes), factor(axis.dilation, self.sizes)
+        terms = [(stride, self.labels[axis.over])]
         before: Dim = 0
-        after: Dim = 0
+        margin = NO_MARGIN
         if axis.kernel is not None:
-            dilation = factor(axis.dilation, self.sizes)
             terms.append((dilation, self.labels[axis.kernel]))
             if axis.padding:
                 span = dilation * (self.projections.size(self.labels[axis.kernel]) - 1)
-                before, after = (span + 1) // 2, span // 2
-                if self.extra_after:
-                    before, after = after, before
-        return Sum(tuple(terms), axis.offset - before), size, (before, after)
+                before = span // 2 if self.extra_after else (span + 1) // 2
+                # What the first and the last position read; the last is stride*(over - 1), the size stride*over.
+                last = span - before + axis.offset - (stride - 1)
+                margin = maximum(before - axis.offset, 0), maximum(last, 0)
+        return Sum(tuple(terms), axis.offset - before), size, margin

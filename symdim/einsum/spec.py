@@ -56,7 +56,7 @@ class FixedIndex:
 
 @dataclass(frozen=True, slots=True)
 class AffineIndex:
-    """An axis indexed by `stride*over + offset + dilation*kernel - left padding`; names for strides are the caller's.
+    """An axis indexed by `stride*over + offset + dilation*kernel - left padding`; strides and dilations may have names.
 
     `padding` True keeps the size (`stride*over`), False is the valid convolution, `stride*(over - 1) + 1 +
     dilation*(kernel - 1)`; None: not said, which only an axis without kernel may leave.
@@ -141,24 +141,16 @@ class Spec:
         return (*(self.operands or ()), self.result)
 
     def labels(self) -> tuple[str, ...]:
-        """The names of sizes (not of rows, strides or dilations), by first occurrence."""
-        return tuple(dict.fromkeys(name for shape in self.shapes for axis in shape.axes for name in labels_of(axis)))
+        """The names of sizes, strides and dilations (not of rows), by first occurrence."""
+        axes = [axis for shape in self.shapes for axis in shape.axes]
+        factors = [f for axis in axes if isinstance(axis, AffineIndex) for f in (axis.stride, axis.dilation)]
+        named = [factor for factor in factors if isinstance(factor, str)]
+        return tuple(dict.fromkeys([*(name for axis in axes for name in labels_of(axis)), *named]))
 
     def row_variables(self) -> tuple[str, ...]:
         """The names of rows, by first occurrence; `...` has the name of its kind."""
         rows = (row.variable for shape in self.shapes for row in shape)
         return tuple(dict.fromkeys(name for name in rows if name is not None))
-
-    def parameters(self) -> tuple[str, ...]:
-        """The names of strides and dilations, which the caller binds."""
-        found = (
-            factor
-            for shape in self.shapes
-            for axis in shape.axes
-            if isinstance(axis, AffineIndex)
-            for factor in (axis.stride, axis.dilation)
-        )
-        return tuple(dict.fromkeys(factor for factor in found if isinstance(factor, str)))
 
     def __str__(self) -> str:
         """The text; reading it in its own language gives this specification again."""

@@ -103,7 +103,8 @@ def test_4_48_padding():
     even = plan("o=+k; k => o", [[5], [4]]), plan("o=+k; k => o", [[5], [4]], extra_after=True)
     assert [p.margins[0] for p in even] == [((2, 1),), ((1, 2),)]
     dilated = plan("2*o=+1+3*k; k => o", [["2*N"], [3]])
-    assert dilated.margins[0] == ((3, 3),)
+    assert dilated.margins[0] == ((2, 3),)
+    assert plan("2*o=+k; k => o", [[6], [3]]).margins[0] == ((1, 0),)
     assert dilated.args[0] == (Affine(((2, "o"), (3, "k")), -2),)
 
 
@@ -300,8 +301,8 @@ def test_loops_of_a_convolution(out, kernel, stride, dilation, padding, offset):
         if 0 <= place < size:
             expected[:, o] += x[:, place] @ w[k]
     np.testing.assert_array_equal(run(found, x, w), expected)
-    if not padding:
-        assert (stride * (out - 1) + dilation * (kernel - 1)) == size - 1
+    reads = [stride * o + offset + dilation * k - left for o, k in points(range(out), range(kernel))]
+    assert found.margins[0][1] == (max(0, -min(reads)), max(0, max(reads) - size + 1))
 
 
 def test_loops_of_a_two_dimensional_convolution():
