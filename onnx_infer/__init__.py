@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from .context import Node, ShapeInferenceContext, ValueInfo, broadcast_shapes, check_inputs, require_attr
     from .diagnostics import Diagnostic
     from .errors import OpUsageError, ShapeInferenceError, Unknown
+    from .guards import Guard, Violation
+    from .materialization import Materialized, materialize
     from .merge import ShapeMergePolicy
     from .node import infer_node_outputs
     from .registration import OpShapeInferenceRegistry, op, registry
@@ -25,10 +27,10 @@ if TYPE_CHECKING:
     from .tensor import Map, Optional, Sequence, Sparse, SymTensor
 
 __all__ = [
-    "Diagnostic", "InferenceResult", "Map", "Node", "OpShapeInferenceRegistry", "OpUsageError", "Optional", "Sequence",
-    "ShapeInferenceContext", "ShapeInferenceError", "ShapeMergePolicy", "Sparse", "SymTensor", "Unknown", "ValueInfo",
-    "broadcast_shapes", "check_inputs", "infer", "infer_node_outputs", "infer_shapes", "infer_symbolic_shapes", "op",
-    "registry", "require_attr",
+    "Diagnostic", "Guard", "InferenceResult", "Map", "Materialized", "Node", "OpShapeInferenceRegistry", "OpUsageError",
+    "Optional", "Sequence", "ShapeInferenceContext", "ShapeInferenceError", "ShapeMergePolicy", "Sparse", "SymTensor",
+    "Unknown", "ValueInfo", "Violation", "broadcast_shapes", "check_inputs", "infer", "infer_node_outputs",
+    "infer_shapes", "infer_symbolic_shapes", "materialize", "op", "registry", "require_attr",
 ]  # fmt: skip
 
 _MODULES = {
@@ -36,6 +38,8 @@ _MODULES = {
     "context": ("Node", "ShapeInferenceContext", "ValueInfo", "broadcast_shapes", "check_inputs", "require_attr"),
     "diagnostics": ("Diagnostic",),
     "errors": ("OpUsageError", "ShapeInferenceError", "Unknown"),
+    "guards": ("Guard", "Violation"),
+    "materialization": ("Materialized", "materialize"),
     "merge": ("ShapeMergePolicy",),
     "node": ("infer_node_outputs",),
     "registration": ("OpShapeInferenceRegistry", "op", "registry"),

@@ -14,7 +14,7 @@ from .tensor import SymTensor
 from .wire import type_field, value_infos
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from onnx import FunctionProto, ModelProto
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from .engine import Engine, Scope
     from .graph import Graph, Model
     from .guards import Guard, Violation
+    from .planning.costs import Costs
+    from .planning.memory import MemoryPlan
+    from .planning.planner import Planner
     from .sources import Sources
     from .tensor import Shape, Value
 
@@ -134,6 +137,34 @@ class InferenceResult:
         needed = self.sources.symbols
         chosen = [g for g in (*self.guards, *self.data_guards) if g.is_bound(given) or needed.issuperset(g.variables())]
         return violations(chosen, given)
+
+    def planner(
+        self,
+        args: Sequence[str | Var] | None = None,
+        *,
+        values: Iterable[str] | None = None,
+        upper: bool = False,
+    ) -> Planner:
+        """A compiled function from sizes of symbols to the shapes and byte sizes of all values, or of those given.
+
+        `args`: the symbols, by default all of the inputs. With `upper`, sizes that the data decide are their upper
+        bounds. Raises UnboundName for symbols that do not occur, and for those that given `values` need besides.
+        """
+        from .planning.planner import planner
+
+        return planner(self, args, values, upper)
+
+    def memory(self, *, inputs: bool = False, initializers: bool = False, upper: bool = False) -> MemoryPlan:
+        """The bytes of the values over the schedule and their peak; of inputs and initializers too where asked for."""
+        from .planning.memory import MemoryPlan
+
+        return MemoryPlan(self, inputs=inputs, initializers=initializers, upper=upper)
+
+    def costs(self) -> Costs:
+        """The parameters and multiply-adds of every node."""
+        from .planning.costs import costs
+
+        return costs(self)
 
     def apply(self, model: ModelProto) -> ModelProto:
         """Write the types into the value infos and outputs of the model that was inferred, or a copy; return it."""

@@ -99,11 +99,11 @@ class StraightLine:
                 self._held[node] = self._parameter(node, dim) if isinstance(node, Var) else self._computed(node)
         return self._held[dim]
 
-    def assign(self, text: str) -> str:
-        """The name of a new variable that holds the value of the text."""
+    def assign(self, text: str, note: str = "") -> str:
+        """The name of a new variable that holds the value of the text; the note stands behind it as a comment."""
         name = f"t{self._count}"
         self._count += 1
-        self.statements.append(f"{name} = {text}")
+        self.statements.append(f"{name} = {text}  # {note!a}" if note else f"{name} = {text}")
         return name
 
     def source(self, result: str) -> str:

@@ -12,7 +12,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from onnx_infer import infer
-from onnx_infer.materialize import Materialized, materialize
+from onnx_infer.materialization import Materialized, materialize
 from onnx_infer.result import InferenceResult
 from symdim import Expr, UnsupportedDynamicShape, Var, maximum, minimum
 from symdim.origin import Computed, ValueOf

@@ -1,0 +1,158 @@
+"""All sizes of a model as one compiled function of its input sizes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from onnx_infer import dtype as dt
+from onnx_infer.sources import without_computed
+from onnx_infer.tensor import SymTensor
+from symdim import Expr, SymdimError, UnboundName, Var, ceildiv, product
+from symdim.compile import StraightLine, function_of, literal, tuple_text
+from symdim.evaluate import checked_size
+from symdim.guarantee import bound_expr
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from onnx_infer.result import InferenceResult
+    from onnx_infer.tensor import Dim, Shape, Value
+
+
+class Plan(NamedTuple):
+    """The shapes of values, and their sizes in bytes: None for strings and unknown element types."""
+
+    shapes: dict[str, tuple[int, ...]]
+    bytes: dict[str, int | None]
+
+
+class Planner:
+    """A function from the sizes of `args` to the shapes and byte sizes of the values `names`.
+
+    `function` is that function in plain Python, without any check: it returns two tuples in the order of `names`;
+    `source` is its text. Calling the planner checks the sizes and gives names to the results. `missing` has the values
+    left out, each with the reason.
+    """
+
+    def __init__(
+        self, types: dict[str, Value], args: Sequence[Var], *, upper: bool = False, chosen: Iterable[str] | None = None
+    ) -> None:
+        self.args = tuple(args)
+        self.missing: dict[str, str] = {}
+        code = StraightLine(self.args)
+        rows: dict[Shape, str] = {}
+        counts: dict[tuple[Shape, int], str] = {}
+        shapes: dict[str, str] = {}
+        sizes: list[str] = []
+        for name in types if chosen is None else chosen:
+            value = types[name]
+            if not isinstance(value, SymTensor) or value.shape is None:
+                reason = (
+                    f"its rank is not known: {value}" if isinstance(value, SymTensor) else f"it is no tensor: {value}"
+                )
+                self._leave_out(name, reason, chosen)
+                continue
+            shape = bounding_shape(value.shape) if upper else tuple(map(without_computed, value.shape))
+            if shape not in rows:
+                free = [v.name for d in shape if isinstance(d, Expr) for v in d.variables() if v not in code]
+                if free:
+                    if chosen is not None:
+                        raise UnboundName(tuple(dict.fromkeys(free)))
+                    self.missing[name] = f"it depends on {', '.join(dict.fromkeys(free))}"
+                    continue
+                rows[shape] = code.assign(tuple_text(map(code.operand, shape)), note=name)
+            key = shape, dt.BITS.get(value.dtype or 0, 0)
+            if key not in counts:
+                counts[key] = _bytes_text(code, *key)
+            shapes[name] = rows[shape]
+            sizes.append(counts[key])
+        self.names = tuple(shapes)
+        self.source = code.source(f"{tuple_text(shapes.values())}, {tuple_text(sizes)}")
+        self.function: Callable[..., tuple[tuple[tuple[int, ...], ...], tuple[int | None, ...]]] = function_of(
+            self.source
+        )
+
+    def _leave_out(self, name: str, reason: str, chosen: object) -> None:
+        if chosen is not None:
+            raise SymdimError(f"value {name!r} has no sizes: {reason}")
+        self.missing[name] = reason
+
+    def __call__(self, *sizes: int, **named: int) -> Plan:
+        """The shapes and byte sizes at sizes of `args`, by position or name.
+
+        Raises BoundsError for sizes outside the bounds of their symbols, UnboundName for those not given.
+        """
+        given = self._arguments(sizes, named)
+        shapes, counts = self.function(*given)
+        names = self.names
+        return Plan(dict(zip(names, shapes, strict=True)), dict(zip(names, counts, strict=True)))
+
+    def _arguments(self, sizes: tuple[int, ...], named: dict[str, int]) -> list[int]:
+        rest = self.args[len(sizes) :]
+        if missing := tuple(arg.name for arg in rest if arg.name not in named):
+            raise UnboundName(missing)
+        if len(sizes) > len(self.args) or len(named) > len(rest):
+            raise SymdimError(f"the arguments are {', '.join(arg.name for arg in self.args)}, each once")
+        values = [*sizes, *(named[arg.name] for arg in rest)]
+        return [checked_size(arg, value) for arg, value in zip(self.args, values, strict=True)]
+
+
+def planner(
+    result: InferenceResult, args: Sequence[str | Var] | None, values: Iterable[str] | None, upper: bool
+) -> Planner:
+    """The planner of a result; see `InferenceResult.planner`."""
+    types = dict(result.types)
+    if args is None:
+        sizes = (v for _, dim in result.sources.axes if isinstance(dim, Expr) for v in dim.variables())
+        return Planner(types, list(dict.fromkeys(sizes)), upper=upper, chosen=values)
+    symbols = result.symbols
+    chosen = [symbols.get(arg) if isinstance(arg, str) else arg for arg in args]
+    found = [v for v in chosen if isinstance(v, Var)]
+    if len(found) < len(chosen):
+        raise UnboundName(tuple(str(arg) for arg, v in zip(args, chosen, strict=True) if v is None))
+    return Planner(types, found, upper=upper, chosen=values)
+
+
+def bounding_shape(shape: Shape) -> Shape:
+    """The sizes, those that the data decide as their upper bounds, where they have one."""
+    return tuple([_bounding(dim) for dim in shape])
+
+
+def _bounding(dim: Dim) -> Dim:
+    bound = bound_expr(dim)
+    return dim if bound is None else bound
+
+
+def byte_size(value: Value, *, upper: bool = False) -> Dim | None:
+    """The bytes that a tensor takes; None for strings, for what is no tensor, and for an unknown rank or element type.
+
+    Elements of less than a byte are packed, as ONNX packs them: the last byte may be filled in part.
+
+    >>> from symdim import Var
+    >>> N = Var("N")
+    >>> byte_size(SymTensor(dt.FLOAT, (N, 3))), byte_size(SymTensor(dt.STRING, (N,)))
+    (12*N, None)
+    >>> byte_size(SymTensor(dt.NUMBERS["i4"], (N,)))
+    (N + 1)//2
+    """
+    if not isinstance(value, SymTensor) or value.shape is None or not dt.BITS.get(value.dtype or 0):
+        return None
+    shape = bounding_shape(value.shape) if upper else value.shape
+    bits = dt.BITS[value.dtype or 0]
+    count = product(shape)
+    return count * (bits // 8) if bits % 8 == 0 else ceildiv(count * bits, 8)
+
+
+def _bytes_text(code: StraightLine, shape: Shape, bits: int) -> str:
+    """The source of the byte size of a tensor."""
+    if not bits:
+        return "None"
+    known = product([dim for dim in shape if isinstance(dim, int)])
+    assert isinstance(known, int)
+    packed = bits % 8 != 0
+    factor = known * (bits if packed else bits // 8)
+    symbolic = [code.operand(dim) for dim in shape if isinstance(dim, Expr)]
+    if not symbolic or not factor:
+        return literal(-(-factor // 8) if packed else factor)
+    text = "*".join([literal(factor), *symbolic] if factor != 1 else symbolic)
+    return code.assign(f"({text} + 7)//8" if packed else text)
