@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import onnx
 
+from .declared_bounds import declared_bounds
 from .engine import Engine
 from .errors import ShapeInferenceError, StrictModeError
 from .implied import implied_bounds
@@ -37,13 +38,17 @@ def infer(
     """Infer the types, shapes and small data of every value; the model is not changed.
 
     `policy` says what becomes of types that the model declares itself (see `onnx_infer.merge`); `bounds` gives symbols
-    intervals, both ends inclusive; other declared symbols are >= `min_dim`. A fresh size takes the name that the author
-    declared for it on an output or in value_info, unless `adopt_declared_symbols` is False. Errors of single nodes are
-    diagnostics in the result; only the policy `strict` raises the first of them, as `ShapeInferenceError`.
+    intervals, both ends inclusive, and so does the model's metadata entry `symdim.bounds` (`declared_bounds.py`); other
+    declared symbols are >= `min_dim`. A fresh size takes the name that the author declared for it on an output or in
+    value_info, unless `adopt_declared_symbols` is False. Errors of single nodes are diagnostics in the result; only the
+    policy `strict` raises the first of them, as `ShapeInferenceError`.
     """
     if policy not in POLICIES:
         raise ValueError(f"policy {policy!r} is none of {', '.join(POLICIES)}")
-    engine = _run(model, policy, bounds or {}, min_dim, adopt_declared_symbols)
+    declared, wrong = declared_bounds(model)
+    engine = _run(model, policy, {**declared, **(bounds or {})}, min_dim, adopt_declared_symbols)
+    for message in wrong:
+        engine.complain(message)
     result = InferenceResult(engine)
     if policy == "strict":
         errors = [d for d in result.diagnostics if d.severity == "error"]

@@ -212,4 +212,4 @@ def is_unreadable(size: object) -> bool:
 
 def readable(size: Dim) -> Dim:
     """The size, or a fresh one in place of an expression that is too large."""
-    return fresh("its expression is too large") if is_unreadable(size) else size
+    return fresh("its expression is too large", at_most=bounds(size)[1]) if is_unreadable(size) else size

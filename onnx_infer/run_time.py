@@ -71,14 +71,15 @@ class RunTimeValues:
 
     def _read(self, size: Dim, node: Node, operator: Operator, inputs: tuple[Value | None, ...]) -> Dim | None:
         """The size over the elements of the node's tensors; None where one of them holds no integers."""
-        formals = {formal.name: i for i, formal in enumerate(operator.schema.inputs)}
+        formals = [formal.name for formal in operator.schema.inputs]
+        tensors = dict(zip(formals, zip(node[2], inputs, strict=True), strict=False))
         names: dict[Var, Dim] = {}
         for placeholder in _elements_of(size):
-            at = formals[placeholder.origin.tensor]
-            tensor = inputs[at]
+            formal, index, _ = placeholder.origin
+            name, tensor = tensors.get(formal, ("", None))
             if not isinstance(tensor, SymTensor) or tensor.dtype not in dt.INTEGER_RANGE:
                 return None
-            names[placeholder] = self._element(node[2][at], placeholder.origin.index)
+            names[placeholder] = self._element(name, index)
         return size.substitute(names) if isinstance(size, Expr) else size
 
     def _element(self, tensor: str, index: int) -> Var:

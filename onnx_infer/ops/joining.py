@@ -114,9 +114,11 @@ def _padded(sizes: Shape, pads: Ints | Unknown, axes: Ints | Unknown | None) -> 
     out = list(sizes)
     values: tuple[Any, ...] = (None,) * (2 * len(chosen)) if isinstance(pads, Unknown) else pads
     require(len(values) == 2 * len(chosen), "pads do not hold two values for each axis", len(values), 2 * len(chosen))
-    for axis, begin, end in zip(chosen, values, values[len(chosen) :], strict=False):
-        known = begin is not None and end is not None
-        out[axis] = not_negative(begin + sizes[axis] + end, "a padded size") if known else fresh("the pads of an axis")
+    for i, axis in enumerate(chosen):
+        last = i + len(chosen)
+        begin, end = [element("pads", j) if values[j] is None else values[j] for j in (i, last)]
+        padded = not_negative(begin + sizes[axis] + end, "a padded size")
+        out[axis] = fresh("the pads of an axis", value=padded) if None in (values[i], values[last]) else padded
     return tuple(out)
 
 
