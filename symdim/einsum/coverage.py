@@ -145,23 +145,30 @@ def _no_collision(rows: Sequence[Mapping[str, int]], ranges: Mapping[str, int]) 
     for name in reversed(names):
         slack.append([s + abs(row.get(name, 0)) * (ranges[name] - 1) for s, row in zip(slack[-1], rows, strict=True)])
     slack.reverse()
+    work = 0
     stack = [(0, (0,) * len(rows), False)]
-    for _ in range(_BUDGET):
-        if not stack:
-            return True
+    while stack:
         depth, sums, moved = stack.pop()
-        if any(abs(value) > bound for value, bound in zip(sums, slack[depth], strict=True)):
-            continue
         if depth == len(names):
             if moved:
                 return False
             continue
-        name = names[depth]
+        coefficients = [row.get(names[depth], 0) for row in rows]
         # A difference and its negative collide alike: the first that is not zero is positive.
-        for step in range(1 - ranges[name] if moved else 0, ranges[name]):
-            changed = tuple(value + step * row.get(name, 0) for value, row in zip(sums, rows, strict=True))
+        low, high = 1 - ranges[names[depth]] if moved else 0, ranges[names[depth]] - 1
+        for value, c, bound in zip(sums, coefficients, slack[depth + 1], strict=True):
+            if c:
+                ends = (-bound - value, bound - value) if c > 0 else (value - bound, value + bound)
+                low, high = max(low, -(-ends[0] // abs(c))), min(high, ends[1] // abs(c))
+            elif abs(value) > bound:
+                high = low - 1
+        work += high - low + 1
+        if work > _BUDGET:
+            return None
+        for step in range(low, high + 1):
+            changed = tuple(value + step * c for value, c in zip(sums, coefficients, strict=True))
             stack.append((depth + 1, changed, moved or step != 0))
-    return None
+    return True
 
 
 def at_least(dim: Dim, bound: int) -> bool:

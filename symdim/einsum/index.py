@@ -81,9 +81,9 @@ def terms_of(index: Index) -> tuple[tuple[tuple[Dim, str], ...], Dim]:
 
 
 def iterators_of(index: Index) -> tuple[str, ...]:
-    """The names of the iterators in an index."""
+    """The names of the iterators, and of the given positions, in an index."""
     match index:
-        case Iterator(name):
+        case Iterator(name) | Static(name):
             return (name,)
         case Affine(terms):
             return tuple(name for _, name in terms)

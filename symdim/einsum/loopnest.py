@@ -8,7 +8,7 @@ from itertools import product as choices
 from typing import NamedTuple
 
 from symdim.einsum.coverage import at_least, covers, is_injective
-from symdim.einsum.index import Concat, Dim, Index, Static, in_walk, terms_of
+from symdim.einsum.index import Concat, Dim, Index, Static, in_walk, iterators_of, terms_of
 from symdim.einsum.projection import Access, Margin, Projections
 
 
@@ -27,7 +27,8 @@ class Plan:
     `product` holds components of (iterator, size): components are nested, the iterators of one are walked one after the
     other. `out` and `args` are the indices of the axes of the result and of the operands, in the order of storage
     (batch, output, input); `shapes` and `margins` are those of the operands and, last, of the result. A margin says how
-    far an index may go beyond the first and the last element: what is read there is padding.
+    far an index may go beyond the first and the last element: what is read there is padding. `statics` are the indices
+    that the caller gives.
     """
 
     product: tuple[tuple[tuple[str, Dim], ...], ...]
@@ -35,17 +36,12 @@ class Plan:
     args: tuple[tuple[Index, ...], ...]
     shapes: tuple[tuple[Dim, ...], ...]
     margins: tuple[tuple[Margin, ...], ...]
+    statics: tuple[str, ...] = ()
 
     @property
     def sizes(self) -> dict[str, Dim]:
         """The sizes of the iterators."""
         return {name: size for component in self.product for name, size in component}
-
-    @property
-    def statics(self) -> tuple[str, ...]:
-        """The names of indices that are given when the loops are run."""
-        every = (index for indices in (self.out, *self.args) for index in indices)
-        return tuple(dict.fromkeys(index.name for index in every if isinstance(index, Static)))
 
     def walks(self) -> Iterator[Walk]:
         """The nests of loops that write something: an iterator per component, a result and at least one operand."""
@@ -55,7 +51,7 @@ class Plan:
             walked = stack.pop()
             # Iterators of components that are still to come may be any of them.
             later = [name for component in self.product[len(walked) :] for name, _ in component]
-            possible = {*walked, *later}
+            possible = {*walked, *later, *self.statics}
             out = _indices(self.out, possible, sizes)
             args = {
                 i: found for i, arg in enumerate(self.args) if (found := _indices(arg, possible, sizes)) is not None
@@ -95,9 +91,9 @@ class Plan:
                     part = next(name for name in index.parts if name in walk.iterators)
                     axes.append(({part: 1}, 0))
                     extents.append(sizes[part])
-                elif isinstance(index, Static):
-                    if extent != 1:
-                        return False if at_least(extent, 2) else None
+                elif not set(iterators_of(index)).isdisjoint(self.statics):
+                    if extent != 1:  # one position, which is not known
+                        return False if isinstance(index, Static) and at_least(extent, 2) else None
                 else:
                     axes.append(_terms(of_walk))
                     extents.append(extent)
@@ -156,6 +152,7 @@ def lowered(projections: Projections, operands: Sequence[Access], result: Access
         tuple(map(tuple, args)),
         tuple(access.shape for access in [*operands, result]),
         tuple(access.margins for access in [*operands, result]),
+        projections.statics,
     )
 
 
@@ -165,7 +162,5 @@ def _indices(indices: Sequence[Index], walked: set[str], sizes: Mapping[str, Dim
 
 
 def _terms(index: Index) -> tuple[dict[str, Dim], Dim]:
-    if isinstance(index, Static):
-        return {}, 0
     terms, offset = terms_of(index)
     return {name: coefficient for coefficient, name in terms}, offset

@@ -6,7 +6,7 @@ together; the equations of the operation do. Classes of equal projections become
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -101,6 +101,11 @@ class Projections:
         """The size of its class."""
         return self._sizes[self.find(projection)]
 
+    @property
+    def statics(self) -> tuple[str, ...]:
+        """The names of the indices that are given when the loops are run."""
+        return tuple(dict.fromkeys(given.name for given in self._given.values() if isinstance(given, Static)))
+
     def indices(self, accesses: Sequence[Access]) -> tuple[list[list[Index]], list[list[tuple[str, Dim]]]]:
         """The indices of the accesses, and the components of iterators with their sizes.
 
@@ -118,15 +123,17 @@ class Projections:
             if self._sizes[root] == 1 and root not in members:
                 return Fixed(0)
             if root not in names:
-                names[root] = _unused(self._names[root], names.values())
+                names[root] = _unused(self._names[root], {*names.values(), *self.statics})
             return Iterator(names[root])
 
         def index(term: Term) -> Index:
             if isinstance(term, Parts):
                 parts = [index_of(self.find(p)) for p in term.parts if self.size(p) != 0]
-                if len(parts) == 1:
-                    return parts[0]
-                return Concat(tuple(part.name for part in parts if isinstance(part, Iterator)))
+                iterators = [part.name for part in parts if isinstance(part, Iterator)]
+                if len(iterators) < len(parts):
+                    names_of = " and ".join(self._names[self.find(p)] for p in term.parts)
+                    raise SpecError("index_mismatch", f"a part of the concatenation of {names_of} has a given index")
+                return parts[0] if len(parts) == 1 else Concat(tuple(iterators))
             terms: list[tuple[Dim, str]] = []
             offset = term.offset
             for coefficient, projection in term.terms:
@@ -134,22 +141,30 @@ class Projections:
                 terms += [(coefficient * factor, name) for factor, name in inner]
                 offset = offset + coefficient * constant
             simplest = affine(terms, offset)
-            statics = {given.name for given in self._given.values() if isinstance(given, Static)}
-            return Static(simplest.name) if isinstance(simplest, Iterator) and simplest.name in statics else simplest
+            if isinstance(simplest, Iterator) and simplest.name in self.statics:
+                return Static(simplest.name)
+            return simplest
 
         indices = [[index(term) for term in access.terms] for access in accesses]
-        groups: list[list[int]] = [[root] for root in names]
-        for parts in joined:
-            linked = [group for group in groups if not set(parts).isdisjoint(group)]
-            groups = [group for group in groups if group not in linked]
-            if linked:
-                groups.append([root for group in linked for root in group])
-        used, walked = list(names), [root for parts in joined for root in parts]
+        groups = _connected([*([root] for root in names), *joined])
+        walked = [root for parts in joined for root in parts]
         groups = [sorted(group, key=walked.index) if len(group) > 1 else group for group in groups]
-        groups.sort(key=lambda group: min(map(used.index, group)))
+        # A part that is empty vanishes but still joins the others: what holds for sizes above 0 holds for it.
         return indices, [
             [(names[r], self._sizes[r]) for r in group if len(group) == 1 or self._sizes[r] != 0] for group in groups
         ]
+
+
+def _connected(edges: Iterable[list[int]]) -> list[list[int]]:
+    """The connected components of a hypergraph, in the order of the first edges that touch them."""
+    groups: list[list[int]] = []
+    for edge in edges:
+        linked = [group for group in groups if not set(edge).isdisjoint(group)]
+        merged = list(dict.fromkeys([member for group in linked for member in group] + edge))
+        place = groups.index(linked[0]) if linked else len(groups)
+        groups[place : place + 1] = [merged]
+        groups = [group for group in groups if group is merged or group not in linked]
+    return groups
 
 
 def broadcast_term(projections: Projections, projection: int, size: Dim) -> Sum:
@@ -174,10 +189,10 @@ def differ(a: Dim, b: Dim) -> bool:
     return (lo is not None and lo > 0) or (hi is not None and hi < 0)
 
 
-def _unused(name: str, taken: Iterable[str]) -> str:
+def _unused(name: str, taken: Collection[str]) -> str:
     """The name, with a number where it is taken."""
-    used, count, candidate = set(taken), 1, name
-    while candidate in used:
+    count, candidate = 1, name
+    while candidate in taken:
         count += 1
         candidate = f"{name}{count}"
     return candidate

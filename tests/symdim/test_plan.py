@@ -151,6 +151,24 @@ def test_4_49_slices_and_rotations():
     np.testing.assert_array_equal(run(rotated, numbers(5), np.array([10, 100])), [3, 4, 5, 10, 200])
 
 
+@given(st.data())
+def test_4_49_parts_in_any_order(data):
+    """Parts taken out of two arrays and put together, against NumPy; empty ones and ones of size 1 too."""
+    sizes = {name: data.draw(st.integers(0, 3), label=name) for name in "abcd"}
+    arrays, pieces = [], {}
+    for parts in ("ab", "cd"):
+        array = data.draw(st.integers(1, 50)) + numbers(sum(sizes[name] for name in parts), 2)
+        cut = sizes[parts[0]]
+        arrays.append(array)
+        pieces |= {parts[0]: array[:cut], parts[1]: array[cut:]}
+    order = data.draw(st.permutations("abcd"))[: data.draw(st.integers(2, 4))]
+    assume(set(order) & set("ab") and set(order) & set("cd"))
+    found = plan(f"a^b, x; c^d, x => x, {'^'.join(order)}", [array.shape for array in arrays], sizes=sizes)
+    expected = np.concatenate([pieces[name] for name in order]).T
+    np.testing.assert_array_equal(run(found, *arrays), expected)
+    assert (found.injective, found.surjective) == (True, True)
+
+
 def test_4_49_components_are_connected():
     found = plan("a^b, x^y; b^c, y => c, x", [[5, 6], [4, 4]], [3, 2])
     assert sorted(sorted(name for name, _ in component) for component in found.product) == [["a", "b", "c"], ["x", "y"]]
@@ -164,6 +182,16 @@ def test_4_49_components_are_connected():
     np.testing.assert_array_equal(run(diagonal, first, second), expected)
     with pytest.raises(SpecError, match="twice"):
         plan("a^a => a", [[4]])
+    with pytest.raises(SpecError, match="given index"):
+        plan("a^b => b", [[4]], [1], given={"a": "step"})
+
+
+def test_4_49_a_sum_over_no_elements_is_empty():
+    found = plan("a^b, x; x => x", [[0, 3], [3]])
+    np.testing.assert_array_equal(run(found, numbers(0, 3), numbers(3)), [0, 0, 0])
+    found = plan("a^b; c^d => a^c", [[2], [3]], [2], sizes={"a": 2})
+    assert found.product == ((("a", 2), ("d", 3)),)
+    np.testing.assert_array_equal(run(found, numbers(2), numbers(3)), [1, 2])
 
 
 def test_4_50_given_indices():
@@ -175,6 +203,11 @@ def test_4_50_given_indices():
     assert sliced.statics == ("step",)
     array = numbers(5, 2, 4)
     np.testing.assert_array_equal(run(sliced, array, step=3), array[3])
+    window = plan("2*o<+k => k", [[9]], [3], given={"o": "k"})
+    assert str(window).splitlines()[1] == "    for k2 in range(3):"
+    np.testing.assert_array_equal(run(window, numbers(9), k=2), [5, 6, 7])
+    assert plan("o => 2*o+1", [[3]], given={"o": "s"}).surjective is None
+    assert [plan("o => oi", [[3]], [3, size], given={"i": "s"}).surjective for size in (1, 2)] == [True, False]
     row = plan("ij=>j", [[3, 4]], given={"i": "r"})
     np.testing.assert_array_equal(run(row, numbers(3, 4), r=2), [9, 10, 11, 12])
     projections = Projections()

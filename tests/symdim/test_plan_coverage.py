@@ -79,6 +79,10 @@ def test_4_51_surjective_at_all_sizes(axes, sizes, shape, expected):
 def test_long_searches_end():
     coefficients = {f"i{n}": 1000 + 7 * n for n in range(30)}
     assert is_injective([coefficients], dict.fromkeys(coefficients, 50)) in (None, False)
+    million = 10**6
+    assert is_injective([{"i": 1000, "j": 999}], {"i": million, "j": million}) in (None, False)
+    assert is_injective([{"i": million, "j": million + 1}], {"i": million + 1, "j": million}) in (None, True)
+    assert is_injective([{"i": 2, "j": 3}, {"i": 3, "j": 5}], {"i": million, "j": million}) in (None, True)
 
 
 def test_cases_written_as_data():
