@@ -1,0 +1,109 @@
+"""Broadcasting, and operators whose results have the shape of their first input."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.constraints.registration import form
+
+if TYPE_CHECKING:
+    from onnx_infer.constraints.statement import Statement
+    from onnx_infer.ops.kinds import Ints
+    from symdim.rows import Row
+
+    Rows = tuple[Row, ...]
+
+_ARITHMETIC = ("Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Equal", "Less", "Greater")
+
+_UNARY = (
+    "Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Bernoulli", "BitCast", "BitwiseNot", "Cast", "CastLike",
+    "Ceil", "Celu", "Clip", "Cos", "Cosh", "CumProd", "CumSum", "Dropout", "Elu", "Erf", "Exp", "EyeLike", "Floor",
+    "Gelu", "HardSigmoid", "HardSwish", "Hardmax", "Identity", "IsInf", "IsNaN", "LRN", "LeakyRelu", "Log",
+    "LogSoftmax", "LpNormalization", "MeanVarianceNormalization", "Mish", "Neg", "Not", "RandomNormalLike",
+    "RandomUniformLike", "Reciprocal", "Relu", "ReverseSequence", "Round", "Selu", "Shrink", "Sigmoid", "Sign", "Sin",
+    "Sinh", "Softmax", "Softplus", "Softsign", "Sqrt", "Swish", "Tan", "Tanh", "ThresholdedRelu", "Trilu",
+)  # fmt: skip
+
+_UNARY_MICROSOFT = (
+    "FastGelu", "Gelu", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax", "QuickGelu", "Trilu",
+)  # fmt: skip
+
+
+@form(*_UNARY)
+@form(*_UNARY_MICROSOFT, domain="com.microsoft")
+def alike(s: Statement, operands: Rows, outs: Rows) -> None:
+    """Every output, as Dropout's mask, has the shape of the first input."""
+    s.same(operands[0], *outs)
+
+
+@form(*_ARITHMETIC, since=7)
+@form("Max", "Min", "Sum", "Mean", since=8)
+@form("BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "GreaterOrEqual", "LessOrEqual", "Mod")
+@form("StringConcat", "Where")
+def broadcast(s: Statement, operands: Rows, out: Row) -> None:
+    """The inputs broadcast to the output."""
+    s.bcast(out, operands)
+
+
+@form(*_ARITHMETIC)
+def broadcast_by_attribute(s: Statement, operands: Rows, out: Row, broadcast: int = 0) -> None:
+    """The output has the first input's shape; before opset 7 the second one has it too, or broadcasts by `axis`."""
+    s.same(operands[0], out, *(() if broadcast else operands[1:]))
+
+
+@form("Max", "Min", "Sum", "Mean")
+def all_alike(s: Statement, operands: Rows, out: Row) -> None:
+    """Before opset 8 all inputs have one shape."""
+    s.same(out, *operands)
+
+
+@form("PRelu")
+def limited_prelu(s: Statement, X: Row, out: Row) -> None:
+    """X's shape; before opset 7 the slope is one per channel, or one."""
+    s.same(X, out)
+
+
+@form("PRelu", since=7)
+def prelu(s: Statement, X: Row, slope: Row, out: Row) -> None:
+    """X's shape, to which the slope broadcasts."""
+    s.same(X, out)
+    s.bcast_to(X, slope)
+
+
+@form("QuantizeLinear", "DequantizeLinear")
+@form("QuantizeLinear", "DequantizeLinear", domain="com.microsoft")
+def quantized(s: Statement, operands: Rows, out: Row, axis: int = 1, block_size: int = 0) -> None:
+    """The input's shape; a scale per axis has its size, and a zero point is as large as the scale."""
+    x, scale, *zero_points = operands
+    s.same(x, out)
+    s.same(scale, *zero_points)
+    if scale.rank == 1 and not block_size and isinstance(scale.dims[0], int) and scale.dims[0] > 1:
+        s.eq(s.size(x, axis), scale.dims[0], x, axis)
+
+
+@form("DynamicQuantizeLinear")
+def dynamically_quantized(s: Statement, x: Row, outs: Rows) -> None:
+    """The input's shape; scale and zero point are scalars."""
+    s.same(x, outs[0])
+    for scalar in outs[1:]:
+        s.be(scalar, ())
+
+
+@form("BiasGelu", "BiasAdd", domain="com.microsoft")
+def biased(s: Statement, operands: Rows, out: Row) -> None:
+    """The first input's shape, whose last size the bias has."""
+    s.same(operands[0], out)
+    s.eq(s.size(operands[0], -1), s.axes(operands[1], 1)[0], operands[1], 0)
+
+
+@form("QLinearAdd", "QLinearMul", domain="com.microsoft")
+def quantized_broadcast(s: Statement, A: Row, B: Row, out: Row) -> None:
+    """A and B broadcast to the output."""
+    s.bcast(out, (A, B))
+
+
+@form("ConstantOfShape")
+def filled(s: Statement, input: Ints, out: Row) -> None:
+    """The sizes are the elements of the input."""
+    for axis, (size, wanted) in enumerate(zip(s.axes(out, len(input)), input, strict=True)):
+        s.eq(size, wanted, out, axis)

@@ -1,0 +1,135 @@
+"""Products: MatMul and its kin, Gemm, Einsum, determinants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.constraints.registration import form
+from symdim.rows import Row, RowVar
+
+if TYPE_CHECKING:
+    from onnx_infer.constraints.statement import Dim, Statement
+
+    Rows = tuple[Row, ...]
+
+
+@form("MatMul", "MatMulInteger")
+@form("MatMulInteger16", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", domain="com.microsoft")
+def matmul(s: Statement, A: Row, B: Row, out: Row) -> None:
+    """(..a.., m, k), (..b.., k, n) -> (..broadcast.., m, n); a vector has no m, or no n."""
+    matrices = tuple(_is_matrix(x, y, out) for x, y in ((A, B), (B, A)))
+    if False in matrices:
+        _product_with_vector(s, A, B, out, matrices)
+    elif matrices == (True, True):
+        (a, (m, k)), (b, (inner, n)), (batch, (rows, columns)) = (s.trailing(x, 2) for x in (A, B, out))
+        for one, other, of, axis in ((k, inner, B, -2), (m, rows, out, -2), (n, columns, out, -1)):
+            s.eq(one, other, of, axis)
+        s.store.bcast(batch, (a, b), origin=s.origin(out))
+    else:
+        _product_of_unknown_ranks(s, A, B, out, matrices)
+
+
+def _is_matrix(x: Row, other: Row, out: Row) -> bool | None:
+    """Whether an operand has two axes or more, and not one; None where that is not known.
+
+    With a vector the result has an axis less than the other operand, which has one at least.
+    """
+    if x.rank is not None:
+        return x.rank > 1
+    if x.least_rank > 1 or (out.least_rank > 0 and other.rank is not None and out.least_rank >= other.rank):
+        return True
+    return None
+
+
+def _product_with_vector(s: Statement, A: Row, B: Row, out: Row, matrices: tuple[bool | None, ...]) -> None:
+    vector, other, place = (A, B, -2) if matrices[0] is False else (B, A, -1)
+    size, axes = s.axes(vector, 1)[0], matrices[1] if vector is A else matrices[0]
+    if axes is False:
+        s.eq(size, s.axes(other, 1)[0], other, 0)
+        s.be(out, ())
+    elif axes:
+        batch, pair = s.trailing(other, 2)
+        s.eq(size, pair[2 + place], other, place)
+        s.be(out, Row(batch.lead, batch.variable, (*batch.trail, pair[-3 - place])))
+    elif place == -1:  # a vector's only axis, or a matrix's last one
+        s.eq(size, s.size(other, -1), other, -1)
+
+
+def _product_of_unknown_ranks(s: Statement, A: Row, B: Row, out: Row, matrices: tuple[bool | None, ...]) -> None:
+    k = s.size(A, -1)
+    if matrices[1]:
+        inner, columns = s.trailing(B, 2)[1]
+        s.eq(k, inner, B, -2)
+        s.eq(columns, s.size(out, -1), out, -1)
+        if B.rank == 2:
+            rest = RowVar.fresh()
+            s.be(A, Row((), rest, (k,)))
+            s.be(out, Row((), rest, (columns,)))
+    else:
+        s.size(B, -1)
+
+
+@form("QLinearMatMul")
+def qlinear_matmul(s: Statement, a: Row, b: Row, out: Row) -> None:
+    """As MatMul, of quantized tensors."""
+    matmul(s, a, b, out)
+
+
+@form("FusedMatMul", "TransposeMatMul", domain="com.microsoft")
+def fused_matmul(s: Statement, A: Row, B: Row, out: Row, transA: int = 0, transB: int = 0, transBatchA: int = 0,
+                 transBatchB: int = 0) -> None:  # fmt: skip
+    """As MatMul, the last two axes of an operand swapped; vectors are not transposed."""
+    if transBatchA or transBatchB:
+        return
+    if (transA and not _is_matrix(A, B, out)) or (transB and not _is_matrix(B, A, out)):
+        return
+    matmul(s, _swapped(s, A) if transA else A, _swapped(s, B) if transB else B, out)
+
+
+def _swapped(s: Statement, x: Row) -> Row:
+    batch, (m, n) = s.trailing(x, 2)
+    return Row(batch.lead, batch.variable, (*batch.trail, n, m))
+
+
+def _projected(s: Statement, X: Row, out: Row, k: Dim, n: Dim) -> None:
+    """(..r.., k) -> (..r.., n)."""
+    rest, (inner,) = s.trailing(X, 1)
+    s.eq(inner, k, X, -1)
+    s.be(out, Row(rest.lead, rest.variable, (*rest.trail, n)))
+
+
+@form("MatMulNBits", "MatMulBnb4", domain="com.microsoft")
+def matmul_of_bits(s: Statement, A: Row, out: Row, K: int, N: int) -> None:
+    """(..r.., K) -> (..r.., N), with a weight of K by N packed into bits."""
+    _projected(s, A, out, K, N)
+
+
+@form("Gemm")
+@form("FusedGemm", domain="com.microsoft")
+def gemm(s: Statement, A: Row, B: Row, C: Row | None, out: Row, transA: int = 0, transB: int = 0,
+         broadcast: int = 1) -> None:  # fmt: skip
+    """(m, k), (k, n), C that broadcasts to (m, n) -> (m, n)."""
+    m, k = s.axes(A, 2)[:: -1 if transA else 1]
+    inner, n = s.axes(B, 2)[:: -1 if transB else 1]
+    s.eq(k, inner, B, 1 if transB else 0)
+    s.be(out, (m, n))
+    if broadcast or C is None:
+        s.bcast_to(Row(trail=(m, n)), C)
+    else:
+        s.be(C, (m, n))
+
+
+@form("Einsum")
+def einsum(s: Statement, Inputs: Rows, equation: str, out: Row) -> None:
+    """The labels of each term are the axes of its input; equal labels broadcast."""
+    from symdim.einsum import parse_subscripts, state
+
+    state(s.store, parse_subscripts(equation), (*Inputs, out), node=s.node)
+
+
+@form("Det")
+def det(s: Statement, X: Row, out: Row) -> None:
+    """(..r.., m, m) -> (..r..)."""
+    batch, (rows, columns) = s.trailing(X, 2)
+    s.eq(rows, columns, X, -1)
+    s.be(out, batch)

@@ -1,0 +1,111 @@
+"""Operators that move, repeat or scale axes: Transpose, Expand, Tile, Pad, Resize, DepthToSpace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.constraints.registration import form
+from onnx_infer.constraints.reshaping import same_rank
+from onnx_infer.constraints.statement import known, rank_of
+from onnx_infer.errors import Unknown, require
+from onnx_infer.ops.resize import scaled
+from symdim.rows import Row
+
+if TYPE_CHECKING:
+    from onnx_infer.constraints.statement import Statement
+    from onnx_infer.ops.kinds import Floats, Ints
+    from onnx_infer.window_geometry import IntVector
+
+
+@form("Transpose")
+def transpose(s: Statement, data: Row, out: Row, perm: IntVector | None = None) -> None:
+    """Axis i of the result is axis perm[i] of the input; without perm the axes are reversed."""
+    rank = rank_of(data, out) if perm is None else len(perm)
+    if rank is not None:
+        order = tuple(range(rank))[::-1] if perm is None else perm
+        require(sorted(order) == list(range(rank)), "perm is no permutation", list(order))
+        sizes = s.axes(data, rank)
+        s.be(out, tuple(sizes[axis] for axis in order))
+
+
+@form("Expand")
+def expand(s: Statement, input: Row, shape: Ints, out: Row) -> None:
+    """The input and the target broadcast to the result; a size of the target that is not known may be 1."""
+    target = tuple(s.fresh() if size is None else size for size in shape)
+    s.bcast(out, (input, Row(trail=target)))
+
+
+@form("Tile", since=6)
+def tile(s: Statement, input: Row, repeats: Ints, out: Row) -> None:
+    """Each axis is repeated so many times."""
+    pairs = zip(s.axes(input, len(repeats)), s.axes(out, len(repeats)), strict=True)
+    for axis, ((size, tiled), count) in enumerate(zip(pairs, repeats, strict=True)):
+        if count is not None:
+            s.eq(tiled, size * count, out, axis, law="stride")
+
+
+@form("Pad")
+def pad(s: Statement, data: Row, out: Row, pads: Ints | Unknown | None, paddings: Ints | None = None,
+        axes: Ints | Unknown | None = None) -> None:  # fmt: skip
+    """Each padded axis grows by what is added at both of its ends, or shrinks where that is negative."""
+    wanted = paddings if pads is None else () if isinstance(pads, Unknown) else pads
+    if axes is None and wanted:
+        axes = tuple(range(len(wanted) // 2))
+        s.axes(data, len(axes))
+    places = known(axes)
+    found = None if places is None else s.apart_from(places, data, out)
+    if places is None or found is None:
+        same_rank(s, data, out)
+    elif wanted:
+        ends = zip(wanted[: len(places)], wanted[len(places) :], strict=True)
+        for axis, (before, after), size, padded in zip(places, ends, *found, strict=True):
+            if before is not None and after is not None:
+                s.eq(padded, size + before + after, out, axis)
+
+
+@form("Resize", since=11)
+@form("Resize", "Upsample")
+def resize(s: Statement, X: Row, out: Row, scales: Floats | Unknown | None = None, sizes: Ints | Unknown | None = None,
+           axes: IntVector | None = None, keep_aspect_ratio_policy: str = "stretch") -> None:  # fmt: skip
+    """As many axes as before; those named have the sizes given, or floor(size * scale)."""
+    rank = rank_of(X, out)
+    given = sizes if isinstance(sizes, tuple) else scales if isinstance(scales, tuple) else ()
+    if rank is None and given and axes is None:
+        rank = len(given)
+    if rank is not None and not axes:
+        axes = tuple(range(rank))
+    if axes is None:
+        return
+    found = s.apart_from(axes, X, out)
+    if found is None or len(given) != len(axes) or keep_aspect_ratio_policy != "stretch":
+        return
+    for axis, size, resized, wanted in zip(axes, *found, given, strict=True):
+        if wanted is None:
+            continue
+        if given is sizes:
+            s.eq(resized, wanted, out, axis)
+        elif wanted == int(wanted):
+            s.eq(resized, size * int(wanted), out, axis, law="stride")
+        else:
+            s.eq(resized, scaled(size, wanted), out, axis, law="window")
+
+
+@form("DepthToSpace")
+def depth_to_space(s: Statement, input: Row, out: Row, blocksize: int) -> None:
+    """(n, c*b*b, h, w) -> (n, c, h*b, w*b)."""
+    _blocks(s, out, input, blocksize)
+
+
+@form("SpaceToDepth")
+def space_to_depth(s: Statement, input: Row, out: Row, blocksize: int) -> None:
+    """(n, c, h*b, w*b) -> (n, c*b*b, h, w)."""
+    _blocks(s, input, out, blocksize)
+
+
+def _blocks(s: Statement, space: Row, depth: Row, b: int) -> None:
+    n, c, *sides = s.axes(space, 4)
+    batch, channels, *blocks = s.axes(depth, 4)
+    s.eq(batch, n, depth, 0)
+    s.eq(channels, c * b * b, depth, 1, law="stride")
+    for axis, (side, count) in enumerate(zip(sides, blocks, strict=True), 2):
+        s.eq(side, count * b, space, axis, law="stride")

@@ -1,0 +1,130 @@
+"""Operators that reduce or select along axes: ReduceX, ArgMax, TopK, OneHot, NonZero, Compress, Unique."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.constraints.registration import form
+from onnx_infer.constraints.reshaping import same_rank
+from onnx_infer.constraints.statement import joined, known
+from onnx_infer.errors import Unknown
+from onnx_infer.geometry import normalize_axes
+from symdim.rows import Row, RowVar
+
+if TYPE_CHECKING:
+    from onnx_infer.constraints.statement import Dim, Statement
+    from onnx_infer.ops.kinds import Ints
+
+    Rows = tuple[Row, ...]
+
+_REDUCTIONS = tuple(
+    f"Reduce{name}" for name in ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
+)
+
+
+@form(*_REDUCTIONS)
+def reduce(s: Statement, data: Row, out: Row, axes: Ints | Unknown | None, keepdims: int = 1,
+           noop_with_empty_axes: int = 0) -> None:  # fmt: skip
+    """The axes named, or all, become 1 or are left out."""
+    places = () if axes is None else known(axes)
+    if places is None:
+        if keepdims:
+            same_rank(s, data, out)
+    elif places:
+        _reduce(s, data, out, places, keepdims)
+    elif noop_with_empty_axes:
+        s.same(data, out)
+    elif not keepdims:
+        s.be(out, ())
+    elif (rank := same_rank(s, data, out)) is not None:
+        s.be(out, (1,) * rank)
+
+
+def _reduce(s: Statement, data: Row, out: Row, axes: tuple[int, ...], keepdims: int) -> None:
+    rank = data.rank
+    if rank is None and out.rank is not None:
+        rank = out.rank + (0 if keepdims else len(axes))
+    if rank is not None:
+        places, sizes = normalize_axes(axes, rank), s.axes(data, rank)
+        kept: list[Dim] = [1 if i in places else size for i, size in enumerate(sizes) if keepdims or i not in places]
+        s.be(out, kept)
+    elif min(axes) >= 0 or max(axes) < 0:
+        reach = max(axes) + 1 if min(axes) >= 0 else -min(axes)
+        places = tuple(axis % reach for axis in axes)
+        between, known = Row(variable=RowVar.fresh()), [s.fresh() for _ in range(reach)]
+        kept = [1 if i in places else size for i, size in enumerate(known) if keepdims or i not in places]
+        for row, part in ((data, known), (out, kept)):
+            s.be(row, joined(part, between) if min(axes) >= 0 else joined(between, part))
+
+
+@form("ArgMax", "ArgMin")
+def arg_reduce(s: Statement, data: Row, out: Row, axis: int = 0, keepdims: int = 1) -> None:
+    """The axis becomes 1 or is left out."""
+    _reduce(s, data, out, (axis,), keepdims)
+
+
+@form("TopK")
+def top_k(s: Statement, X: Row, outs: Rows, K: Ints | Unknown | None, k: int | None = None, axis: int = -1) -> None:
+    """Both results are as X, with k elements at the axis, of at least as many."""
+    s.same(*outs)
+    out = next(row for row in outs if row is not None)
+    found = s.apart_from((axis,), X, out)
+    if found is not None:
+        count = k if K is None else K[0] if isinstance(K, tuple) and len(K) == 1 else None
+        ((size,), (kept,)) = found
+        s.eq(kept, count, out, axis)
+        s.at_least(size - kept, 0, X, axis)
+
+
+@form("OneHot")
+def one_hot(s: Statement, indices: Row, depth: Ints | Unknown, values: Row, out: Row, axis: int = -1) -> None:
+    """(..p.., ..q..) -> (..p.., depth, ..q..); two values."""
+    s.be(values, (2,))
+    size = depth[0] if isinstance(depth, tuple) and len(depth) == 1 and depth[0] is not None else s.fresh()
+    if axis >= 0:
+        head, rest = s.leading(indices, axis)
+        s.be(out, joined(head, (size,), rest))
+    else:
+        rest, tail = s.trailing(indices, -axis - 1)
+        s.be(out, joined(rest, (size,), tail))
+
+
+@form("NonZero")
+def non_zero(s: Statement, X: Row, out: Row) -> None:
+    """(rank, number of non-zero elements); runtimes differ for scalars."""
+    (count, _) = s.axes(out, 2)
+    if X.rank is not None and X.rank > 0:
+        s.eq(count, X.rank, out, 0)
+    elif X.rank is None and isinstance(count, int) and count > 1:
+        s.axes(X, count)
+
+
+@form("Compress")
+def compress(s: Statement, input: Row, condition: Row, out: Row, axis: int | None = None) -> None:
+    """Some elements along an axis, or of all."""
+    s.axes(condition, 1)
+    if axis is None:
+        s.axes(out, 1)
+    else:
+        s.apart_from((axis,), input, out)
+
+
+@form("Unique")
+def unique(s: Statement, X: Row, outs: Rows, axis: int | None = None) -> None:
+    """Some slices along an axis, or a vector of elements, and three vectors."""
+    if axis is not None and outs[0] is not None:
+        s.apart_from((axis,), X, outs[0])
+    for row in outs[1:] if axis is not None else outs:
+        if row is not None:
+            s.axes(row, 1)
+
+
+@form("NonMaxSuppression")
+def non_max_suppression(s: Statement, boxes: Row, scores: Row, out: Row) -> None:
+    """(n, boxes, 4), (n, classes, boxes) -> (selected, 3)."""
+    n, count, coordinates = s.axes(boxes, 3)
+    s.eq(coordinates, 4, boxes, 2)
+    batch, _, scored = s.axes(scores, 3)
+    s.eq(batch, n, scores, 0)
+    s.eq(scored, count, scores, 2)
+    s.eq(s.axes(out, 2)[1], 3, out, 1)

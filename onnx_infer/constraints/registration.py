@@ -1,0 +1,126 @@
+"""Which constraint form an operator has, and how a form gets the operands of a node by the names of its schema.
+
+A form is a function whose parameters are the schema's names of inputs and attributes, as those of an inference rule
+are (`onnx_infer.parameters`). An input is annotated `Row`, or `Rows` where it is variadic; `Ints`, `int`, `str` ask for
+values, and `| None`, `| Unknown` mean what they mean there. Four names are not the schema's: `s`, the `Statement` that
+the form makes; `operands`, all inputs that are present; `out` and `outs`, the first and all outputs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onnx_infer.constraints.statement import Statement
+from onnx_infer.errors import Unknown
+from onnx_infer.parameters import NOT_GIVEN, Parameter, argument, parameters
+from onnx_infer.registration import OpShapeInferenceRegistry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from onnx_infer.schema import Schema
+    from onnx_infer.tensor import Value
+    from symdim.rows import Row
+    from symdim.store import Store
+
+
+class Operand(NamedTuple):
+    """An input or output of a node: its name, its row, and a function that gives its value with its elements."""
+
+    name: str
+    row: Row
+    value: Callable[[], Value | None]
+
+
+class BoundForm:
+    """A form bound to one version of an operator."""
+
+    def __init__(self, function: Callable[..., None], schema: Schema) -> None:
+        self.function, self.schema = function, schema
+        special = {"s", "operands", "out", "outs"}
+        self.takes = special.intersection(function.__code__.co_varnames[: _arity(function)])
+        self.parameters = tuple(p for p in parameters(function, schema) if p.name not in special)
+
+    def state(
+        self,
+        store: Store,
+        node: str,
+        inputs: Sequence[Operand | None],
+        outputs: Sequence[Operand | None],
+        attributes: Mapping[str, Any],
+    ) -> bool:
+        """State what the node says of its operands; whether all that the form asks for is known.
+
+        Raises ShapeInferenceError for attributes that contradict the operator's law.
+        """
+        rows = {x.row: x.name for x in (*outputs, *inputs) if x is not None}
+        statement = Statement(store, node, rows)
+        arguments: dict[str, Any] = {}
+        try:
+            for p in self.parameters:
+                arguments[p.name] = self._argument(p, inputs, attributes)
+            if "out" in self.takes:
+                arguments["out"] = _row(outputs[0] if outputs else None, "the output")
+        except Unknown:
+            return False
+        if "operands" in self.takes:
+            arguments["operands"] = tuple(x.row for x in inputs if x is not None)
+        if "outs" in self.takes:
+            arguments["outs"] = tuple(None if x is None else x.row for x in outputs)
+        self.function(statement, **arguments)
+        return True
+
+    def _argument(self, p: Parameter, inputs: Sequence[Operand | None], attributes: Mapping[str, Any]) -> Any:
+        if p.source == "special":
+            return self.schema.since_version
+        if p.source == "variadic":
+            return tuple(_row(x, p.name) for x in inputs[p.at :])
+        operand = inputs[p.at] if p.source == "input" and p.at < len(inputs) else None
+        if p.source == "attribute" or (operand is None and p.name in attributes):
+            value = attributes.get(p.name, None if p.default is NOT_GIVEN else p.default)
+        elif p.want == "Row":
+            return None if operand is None and p.admits_none else _row(operand, p.name)
+        else:
+            value = None if operand is None else argument(p, operand.value(), arrays=False)
+        if value is None and not p.admits_none:
+            raise Unknown(f"{p.name} is absent")
+        return value
+
+
+def _row(operand: Operand | None, name: str) -> Row:
+    if operand is None:
+        raise Unknown(f"{name} is absent")
+    return operand.row
+
+
+def _arity(function: Callable[..., None]) -> int:
+    return function.__code__.co_argcount + function.__code__.co_kwonlyargcount
+
+
+def _load_families() -> None:
+    from importlib import import_module
+
+    from onnx_infer.constraints import FAMILIES
+
+    for family in FAMILIES:
+        import_module(f"onnx_infer.constraints.{family}")
+
+
+forms = OpShapeInferenceRegistry(load=_load_families)
+"""The forms by (domain, operator, since version); families load at the first look-up."""
+
+form = forms.op
+"""Decorator: register a form for the operators of these names."""
+
+_bound: dict[tuple[Any, Schema | str, int], BoundForm] = {}
+
+
+def bound_form(domain: str, op_type: str, version: int, schema: Schema) -> BoundForm | None:
+    """The form of an operator, bound to the version that the schema is of; None where it has none."""
+    rule = forms.get(domain, op_type, version)
+    if rule is None:
+        return None
+    key = (rule, schema.title, schema.since_version)
+    if key not in _bound:
+        _bound[key] = BoundForm(rule.shape, schema)
+    return _bound[key]

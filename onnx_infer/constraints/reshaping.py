@@ -1,0 +1,113 @@
+"""The same elements in another shape: Reshape, Flatten, Squeeze, Unsqueeze; and Shape, which tells it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.constraints.registration import form
+from onnx_infer.constraints.statement import joined, known, rank_of
+from onnx_infer.errors import Unknown
+from onnx_infer.geometry import normalize_axes
+from symdim.rows import Row, RowVar
+
+if TYPE_CHECKING:
+    from onnx_infer.constraints.statement import Dim, Statement
+    from onnx_infer.ops.kinds import Ints
+
+
+@form("Reshape")
+def reshape(s: Statement, data: Row, shape: Ints | Unknown, out: Row, allowzero: int = 0) -> None:
+    """As many elements; 0 copies a size, -1 stands for the rest, beside which no size is 0."""
+    s.as_many(data, out)
+    if isinstance(shape, Unknown):
+        return
+    sizes = s.axes(out, len(shape))
+    for axis, (size, wanted) in enumerate(zip(sizes, shape, strict=True)):
+        if wanted == 0 and not allowzero:
+            s.eq(size, s.size(data, axis), out, axis)
+        elif wanted != -1:
+            s.eq(size, wanted, out, axis)
+        if wanted != -1 and -1 in shape:
+            s.at_least(size, 1, out, axis)
+
+
+@form("Flatten")
+def flatten(s: Statement, input: Row, out: Row, axis: int = 1) -> None:
+    """(..p.., ..q..) -> (elements of p, elements of q), where p has `axis` axes."""
+    rows, columns = s.axes(out, 2)
+    if axis < 0:
+        before, tail = s.trailing(input, -axis)
+        after = Row(trail=tail)
+    else:
+        head, after = s.leading(input, axis)
+        before = Row(trail=head)
+    s.eq(s.store.count(before), rows, out, 0, law="elements")
+    s.eq(s.store.count(after), columns, out, 1, law="elements")
+
+
+def _insert(s: Statement, longer: Row, shorter: Row, axes: tuple[int, ...]) -> None:
+    """The longer row is the shorter one with sizes of 1 at these axes, which count its own."""
+    rank = longer.rank if longer.rank is not None else None if shorter.rank is None else shorter.rank + len(axes)
+    if rank is not None:
+        places = normalize_axes(axes, rank)
+        rest = iter(s.axes(shorter, rank - len(axes)))
+        s.be(longer, tuple(1 if i in places else next(rest) for i in range(rank)))
+    elif min(axes) >= 0 or max(axes) < 0:
+        reach = max(axes) + 1 if min(axes) >= 0 else -min(axes)
+        places = tuple(axis % reach for axis in axes)
+        kept: list[Dim] = [s.fresh() for _ in range(reach - len(axes))]
+        rest = iter(kept)
+        sizes = tuple(1 if i in places else next(rest) for i in range(reach))
+        between = Row(variable=RowVar.fresh())
+        for row, part in ((longer, sizes), (shorter, tuple(kept))):
+            s.be(row, joined(part, between) if min(axes) >= 0 else joined(between, part))
+
+
+@form("Squeeze")
+def squeeze(s: Statement, data: Row, axes: Ints | Unknown | None, out: Row) -> None:
+    """The axes named, of size 1, are left out; without axes all of size 1: then the elements are as many."""
+    if places := known(axes):
+        _insert(s, data, out, places)
+    else:
+        s.as_many(data, out)
+
+
+@form("Unsqueeze")
+def unsqueeze(s: Statement, data: Row, axes: Ints | Unknown, out: Row) -> None:
+    """Axes of size 1 are inserted, counted in the result."""
+    if places := known(axes):
+        _insert(s, out, data, places)
+    else:
+        s.as_many(data, out)
+
+
+@form("Shape")
+def shape_of(s: Statement, data: Row, out: Row, start: int = 0, end: int | None = None) -> None:
+    """The result has an element per axis: where their number is known, so is the rank."""
+    (count,) = s.axes(out, 1)
+    if start == 0 and end is None:
+        if data.rank is not None:
+            s.eq(count, data.rank, out, 0)
+        elif isinstance(count, int):
+            s.axes(data, count)
+
+
+@form("Size")
+def size_of(s: Statement, data: Row, out: Row) -> None:
+    """A scalar."""
+    s.be(out, ())
+
+
+@form("Range")
+def positions(s: Statement, out: Row) -> None:
+    """A vector."""
+    s.axes(out, 1)
+
+
+def same_rank(s: Statement, *rows: Row) -> int | None:
+    """The rank of rows that have the same one, stated of all of them where one is known."""
+    rank = rank_of(*rows)
+    if rank is not None:
+        for row in rows:
+            s.axes(row, rank)
+    return rank

@@ -1,0 +1,183 @@
+"""Operators that slide a window over spatial axes: (batch, channels, *space)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.constraints.registration import form
+from onnx_infer.constraints.statement import rank_of
+from onnx_infer.window_geometry import windows
+from symdim import product
+from symdim.rows import Row, RowVar
+
+if TYPE_CHECKING:
+    from onnx_infer.constraints.statement import Dim, Statement
+    from onnx_infer.window_geometry import IntVector, Window
+
+    Rows = tuple[Row, ...]
+
+
+def _spatial_rank(*rows: Row | None, **attributes: tuple[IntVector | None, int]) -> int | None:
+    """The rank of the operands, as one of them or an attribute with so many numbers per spatial axis tells it."""
+    found = rank_of(*rows)
+    lengths = (2 + len(values) // per_axis for values, per_axis in attributes.values() if values)
+    return found if found is not None else next(lengths, None)
+
+
+def _conv(s: Statement, X: Row, W: Row, B: Row | None, out: Row, group: int, auto_pad: str,
+          kernel_shape: IntVector | None, strides: IntVector | None, dilations: IntVector | None,
+          pads: IntVector | None) -> None:  # fmt: skip
+    """(n, c, ..), (m, c / group, ..kernel..) -> (n, m, ..): channels, whatever the rank is, and the windows."""
+    rank = _spatial_rank(X, W, out, kernel=(kernel_shape, 1), strides=(strides, 1), dilations=(dilations, 1),
+                         pads=(pads, 2))  # fmt: skip
+    n, c, *space = s.leading(X, 2)[0] if rank is None else s.axes(X, rank)
+    m, per_group, *kernel = s.leading(W, 2)[0] if rank is None else s.axes(W, rank)
+    s.eq(c, per_group * group, X, 1)
+    s.divisible(m, group, W, 0)
+    s.be(B, (m,))
+    for axis, (size, given) in enumerate(zip(kernel, kernel_shape or (), strict=False), 2):
+        s.eq(size, given, W, axis)
+    places = [s.fresh() for _ in space]
+    s.be(out, Row((n, m), RowVar.fresh()) if rank is None else (n, m, *places))
+    slide = [] if rank is None else windows(tuple(kernel), strides, dilations, pads, auto_pad)
+    for axis, (size, place, w) in enumerate(zip(space, places, slide, strict=True), 2):
+        s.store.window(size, place, w.kernel, stride=w.stride, dilation=w.dilation, pads=(w.before, w.after),
+                       auto_pad="SAME_UPPER" if w.same else "NOTSET", origin=s.origin(X, axis))  # fmt: skip
+
+
+@form("Conv")
+@form("FusedConv", domain="com.microsoft")
+def conv(s: Statement, X: Row, W: Row, B: Row | None, out: Row, group: int = 1, auto_pad: str = "NOTSET",
+         kernel_shape: IntVector | None = None, strides: IntVector | None = None, dilations: IntVector | None = None,
+         pads: IntVector | None = None) -> None:  # fmt: skip
+    """(n, c, ..space..), (m, c / group, ..kernel..), (m) -> (n, m, ..windows..)."""
+    _conv(s, X, W, B, out, group, auto_pad, kernel_shape, strides, dilations, pads)
+
+
+@form("ConvInteger")
+def conv_integer(s: Statement, x: Row, w: Row, out: Row, group: int = 1, auto_pad: str = "NOTSET",
+                 kernel_shape: IntVector | None = None, strides: IntVector | None = None,
+                 dilations: IntVector | None = None, pads: IntVector | None = None) -> None:  # fmt: skip
+    """As Conv, of integers."""
+    _conv(s, x, w, None, out, group, auto_pad, kernel_shape, strides, dilations, pads)
+
+
+@form("QLinearConv")
+@form("QLinearConv", domain="com.microsoft")
+def qlinear_conv(s: Statement, x: Row, w: Row, B: Row | None, out: Row, group: int = 1, auto_pad: str = "NOTSET",
+                 kernel_shape: IntVector | None = None, strides: IntVector | None = None,
+                 dilations: IntVector | None = None, pads: IntVector | None = None, channels_last: int = 0) -> None:  # fmt: skip
+    """As Conv, of quantized tensors."""
+    if not channels_last:
+        _conv(s, x, w, B, out, group, auto_pad, kernel_shape, strides, dilations, pads)
+
+
+@form("ConvTranspose")
+def conv_transpose(s: Statement, X: Row, W: Row, B: Row | None, out: Row, group: int = 1, auto_pad: str = "NOTSET",
+                   kernel_shape: IntVector | None = None, strides: IntVector | None = None,
+                   dilations: IntVector | None = None, pads: IntVector | None = None,
+                   output_padding: IntVector | None = None, output_shape: IntVector | None = None) -> None:  # fmt: skip
+    """(n, c, ..space..), (c, m / group, ..kernel..), (m) -> (n, m, ..spread..)."""
+    rank = _spatial_rank(X, W, out, kernel=(kernel_shape, 1), strides=(strides, 1), pads=(pads, 2))
+    if rank is None:
+        (n, c), _ = s.leading(X, 2)
+        (depth, per_group), _ = s.leading(W, 2)
+        s.be(out, Row((n, per_group * group), RowVar.fresh()))
+    else:
+        n, c, *space = s.axes(X, rank)
+        depth, per_group, *kernel = s.axes(W, rank)
+        spread = s.axes(out, rank)
+        s.eq(spread[0], n, out, 0)
+        s.eq(spread[1], per_group * group, out, 1)
+        slide = windows(tuple(kernel), strides, dilations, pads, auto_pad)
+        for axis, (size, w) in enumerate(zip(space, slide, strict=True)):
+            extra = output_padding[axis] if output_padding else 0
+            wanted = output_shape[axis] if output_shape else w.spread(size, extra)
+            s.eq(spread[2 + axis], wanted, out, 2 + axis, law="window")
+    s.eq(c, depth, X, 1)
+    s.divisible(c, group, X, 1)
+    s.be(B, (per_group * group,))
+
+
+@form("MaxPool", "AveragePool", "LpPool")
+def pool(s: Statement, X: Row, outs: Rows, kernel_shape: IntVector, auto_pad: str = "NOTSET",
+         strides: IntVector | None = None, dilations: IntVector | None = None, pads: IntVector | None = None, ceil_mode: int = 0) -> None:  # fmt: skip
+    """(n, c, ..space..) -> (n, c, ..windows..), twice for MaxPool's indices."""
+    n, c, *space = s.axes(X, 2 + len(kernel_shape))
+    s.same(*outs)
+    out = next(row for row in outs if row is not None)
+    batch, channels, *places = s.axes(out, 2 + len(kernel_shape))
+    s.eq(batch, n, out, 0)
+    s.eq(channels, c, out, 1)
+    slide = windows(kernel_shape, strides, dilations, pads, auto_pad)
+    for axis, (size, place, w) in enumerate(zip(space, places, slide, strict=True), 2):
+        if _agreed(w, size, place):
+            s.eq(place, w.pooled(size, ceil_mode), X, axis, law="window")
+
+
+def _agreed(w: Window, size: Dim, place: Dim) -> bool:
+    """Whether runtimes agree on how many windows there are.
+
+    They do not for dilated windows with SAME, nor for windows with strides that do not fit: there some find one.
+    """
+    if w.same:
+        return w.dilation == 1
+    room = size + w.before + w.after - w.extent
+    least = room if isinstance(room, int) else room.bounds()[0]
+    return place != 1 or w.stride == 1 or (least is not None and least >= 0)
+
+
+@form("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
+def global_pool(s: Statement, X: Row, out: Row) -> None:
+    """(n, c, ..space..) -> (n, c, 1, ..)."""
+    rank = rank_of(X, out)
+    if rank is None:
+        (batch, _) = s.leading(X, 2)
+        s.be(out, Row(batch, RowVar.fresh()))
+    else:
+        s.be(out, (*s.axes(X, rank)[:2], *(1,) * (rank - 2)))
+
+
+@form("MaxRoiPool")
+def max_roi_pool(s: Statement, X: Row, rois: Row, out: Row, pooled_shape: IntVector) -> None:
+    """(n, c, h, w), (r, 5) -> (r, c, *pooled_shape)."""
+    regions, coordinates = s.axes(rois, 2)
+    s.eq(coordinates, 5, rois, 1)
+    s.be(out, (regions, s.axes(X, 4)[1], *pooled_shape))
+
+
+@form("RoiAlign")
+def roi_align(s: Statement, X: Row, rois: Row, batch_indices: Row, out: Row, output_height: int = 1,
+              output_width: int = 1) -> None:  # fmt: skip
+    """(n, c, h, w), (r, 4), (r) -> (r, c, output_height, output_width)."""
+    regions, coordinates = s.axes(rois, 2)
+    s.eq(coordinates, 4, rois, 1)
+    s.be(batch_indices, (regions,))
+    s.be(out, (regions, s.axes(X, 4)[1], output_height, output_width))
+
+
+@form("GridSample")
+def grid_sample(s: Statement, X: Row, grid: Row, out: Row) -> None:
+    """(n, c, ..space..), (n, ..places.., r) -> (n, c, ..places..) for r spatial axes."""
+    rank = rank_of(X, grid, out)
+    if rank is None:
+        return
+    n, c, *_ = s.axes(X, rank)
+    batch, *places, coordinates = s.axes(grid, rank)
+    s.eq(batch, n, grid, 0)
+    s.eq(coordinates, rank - 2, grid, -1)
+    s.be(out, (n, c, *places))
+
+
+@form("DeformConv")
+def deform_conv(s: Statement, X: Row, W: Row, offset: Row, B: Row | None, mask: Row | None, out: Row, group: int = 1,
+                offset_group: int = 1, kernel_shape: IntVector | None = None, strides: IntVector | None = None,
+                dilations: IntVector | None = None, pads: IntVector | None = None) -> None:  # fmt: skip
+    """As Conv, with an offset (n, offset_group*prod(kernel)*r, ..windows..) and a mask without the r."""
+    _conv(s, X, W, B, out, group, "NOTSET", kernel_shape, strides, dilations, pads)
+    rank = _spatial_rank(X, W, out, kernel=(kernel_shape, 1))
+    if rank is not None:
+        n, _, *places = s.axes(out, rank)
+        samples = product(kernel_shape or s.axes(W, rank)[2:]) * offset_group
+        s.be(offset, (n, samples * (rank - 2), *places))
+        s.be(mask, (n, samples, *places))
