@@ -11,7 +11,7 @@ import numpy as np
 
 from onnx_infer import values
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import broadcast, broadcast_size, broadcast_to, unify, unify_shapes
+from onnx_infer.geometry import broadcast, broadcast_size, broadcast_to, of_rank, unify, unify_shapes
 from onnx_infer.ratio import Ratio
 from onnx_infer.registration import op
 from onnx_infer.trace import fresh
@@ -64,12 +64,11 @@ def qlinear_matmul(a: SymTensor, b: SymTensor) -> Shape:
 
 
 @op("Gemm")
-def gemm(A: SymTensor, B: SymTensor, C: AnyRank | None, transA: int, transB: int, broadcast: int = 1) -> Shape:
+def gemm(A: AnyRank, B: AnyRank, C: AnyRank | None, transA: int, transB: int, broadcast: int = 1) -> Shape:
     """(M, K), (K, N), C that broadcasts to (M, N) -> (M, N); before opset 7 only with `broadcast` (Gemm-1 to 13)."""
-    require(A.rank == 2, "rank of A is not 2", A.rank)
-    require(B.rank == 2, "rank of B is not 2", B.rank)
-    rows, inner = reversed(A.dims) if transA else A.dims
-    other, columns = reversed(B.dims) if transB else B.dims
+    left, right = of_rank(A.shape, 2, "A"), of_rank(B.shape, 2, "B")
+    rows, inner = reversed(left) if transA else left
+    other, columns = reversed(right) if transB else right
     unify(inner, other, "inner sizes of the product")
     if C is None or C.shape is None:
         return rows, columns

@@ -69,7 +69,7 @@ def batch_normalization_with_saved(
 ) -> list[Shape | None]:
     """(N, C, *spatial), four (C) -> (N, C, *spatial), four (C) (BatchNormalization-1 to 9).
 
-    All five outputs or the first alone. Without `spatial` the parameters have the shape (C, *spatial) (until version 7).
+    All five outputs or one. Without `spatial` the parameters have the shape (C, *spatial) (versions 1 to 7).
     """
     require(output_count in (1, 5), "the number of outputs is neither 1 nor 5", output_count)
     if not spatial:

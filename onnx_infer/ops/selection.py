@@ -172,14 +172,16 @@ def _one_hot(indices: Array, depth: Array, values: Array, axis: int) -> Array:
 
 
 @op("OneHot", data=_one_hot)
-def one_hot(indices: SymTensor, depth: Elements, values: AnyRank, axis: int) -> Shape:
+def one_hot(indices: AnyRank, depth: Elements, values: AnyRank, axis: int) -> Shape:
     """Indices of any shape -> the same with an axis of size `depth` inserted (OneHot-9, 11, 28)."""
-    require(indices.rank >= 1, "indices are a scalar")
-    axis = normalize_axis(axis, indices.rank + 1)
     if values.shape is not None:
         require(len(values.shape) == 1, "rank of values is not 1", len(values.shape))
         unify(values.shape[0], 2, "size of values")
     require(depth.shape is None or (len(depth.shape) <= 1 and not differ(depth.size, 1)), "depth is no scalar", depth)
+    if indices.shape is None:
+        raise Unknown("the rank of indices is not known")
+    require(indices.rank >= 1, "indices are a scalar")
+    axis = normalize_axis(axis, indices.rank + 1)
     count = convert(depth.data[0], dt.INT64) if depth.data else None
     if count is None:
         count = fresh("the value of depth is not known", value=element("depth"))

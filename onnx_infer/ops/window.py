@@ -17,7 +17,7 @@ from symdim import product
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, Sizes, SymTensor
+    from onnx_infer.ops.kinds import AnyRank, Dim, Shape, Sizes, SymTensor
 
 
 def spatial_rank(*tensors: SymTensor) -> int:
@@ -155,7 +155,7 @@ def global_pool(X: SymTensor) -> Shape:
 
 
 @op("MaxUnpool")
-def max_unpool(X: AnyRank, I: AnyRank, output_shape: Ints | Unknown | None, *, kernel_shape: IntVector,  # noqa: E741
+def max_unpool(X: AnyRank, I: AnyRank, output_shape: Sizes | Unknown | None, *, kernel_shape: IntVector,  # noqa: E741
                strides: IntVector | None = None, pads: IntVector | None = None) -> Shape:  # fmt: skip
     """(N, C, *spatial), indices likewise -> output_shape, or (N, C, *spread) (MaxUnpool-9, 11, 22)."""
     rank = spatial_rank(X, I)
@@ -179,6 +179,7 @@ def max_roi_pool(X: AnyRank, rois: AnyRank, *, pooled_shape: IntVector) -> Shape
     channels = of_rank(X.shape, 4, "X")[1]
     regions, coordinates = of_rank(rois.shape, 2, "rois")
     require(len(pooled_shape) == 2, "pooled_shape must have 2 elements", list(pooled_shape))
+    require(min(pooled_shape) >= 1, "pooled_shape must be positive", list(pooled_shape))
     unify(coordinates, 5, "axis 1 of rois and 5")
     return (regions, channels, *pooled_shape)
 

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 CRASH = "crash"
+_BATCH = 1000
+_PATIENCE = 15.0
+"""Seconds for a batch: onnx does not come back from some nodes."""
 
 
 class Question(NamedTuple):
@@ -29,18 +32,22 @@ def answers(questions: Sequence[Question]) -> Iterator[str | None]:
     """For each question None where the node is accepted, else why it is not; `crash` where no answer came."""
     at = 0
     while at < len(questions):
-        # the program: without the package's __init__ of the tests, and without what this process has imported
-        asked = subprocess.run(
-            [sys.executable, __file__], input=pickle.dumps(questions[at:]), capture_output=True, check=False
-        )
-        lines = asked.stdout.splitlines()
-        for line in lines:
-            text = line.decode()
-            yield None if text == "ok" else text
+        batch = questions[at : at + _BATCH]
+        lines = _ask(pickle.dumps(batch)).splitlines()[: len(batch)]
+        yield from (None if line == b"ok" else line.decode() for line in lines)
         at += len(lines)
-        if at < len(questions):
+        if len(lines) < len(batch):
             yield CRASH
             at += 1
+
+
+def _ask(questions: bytes) -> bytes:
+    """The answers of this file as a program, up to a crash."""
+    command = [sys.executable, __file__]
+    try:
+        return subprocess.run(command, input=questions, capture_output=True, check=False, timeout=_PATIENCE).stdout
+    except subprocess.TimeoutExpired as expired:
+        return expired.stdout or b""
 
 
 def by_onnx(question: Question) -> None:
