@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from symdim.canonical import total
 from symdim.einsum.index import Affine, Dim, Index, terms_of
+from symdim.errors import SymdimError
 from symdim.expr import Expr
 from symdim.text import to_text
 from symdim.variable import Scope
@@ -18,10 +19,13 @@ if TYPE_CHECKING:
 
 _NESTED = 12  # more loops than Python nests blocks are one loop over all their points
 _RESERVED = ("range", "points", "min", "max")
+_OPERATORS = ("*", "+", "-", "/", "//", "%", "&", "|", "^", "<<", ">>", "==", "!=", "<", "<=", ">", ">=")
 
 
 def source(plan: Plan, name: str = "run", product: str = "*") -> str:
     """The source of a function `name(out, in0, in1, ..., *, sizes and statics)`.
+
+    `product` is the binary operator of Python that combines the operands' elements. Raises SymdimError for others.
 
     >>> from symdim.einsum import plan
     >>> print(source(plan("o=+k; k => o", [["N"], [3]])))
@@ -46,6 +50,8 @@ class _Source:
     """Only numbers, operators and the names that `_name` makes enter the source: running it is safe."""
 
     def __init__(self, plan: Plan, product: str) -> None:
+        if product not in _OPERATORS:
+            raise SymdimError(f"elements are combined by one of {' '.join(_OPERATORS)}, not {product!r}")
         self.plan, self.product = plan, product
         self.taken = {*_RESERVED, "out", *(f"in{i}" for i in range(len(plan.args)))}
         dims = [dim for shape in plan.shapes for dim in shape] + list(plan.sizes.values())

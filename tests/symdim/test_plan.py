@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from symdim import Row, Var, maximum, plan
+from symdim import Row, SymdimError, Var, maximum, plan
 from symdim.einsum import (
     Padding,
     SpecError,
@@ -406,6 +406,8 @@ def test_names_in_the_source_are_safe():
     assert source.startswith("def run(out, in0, *, seq_len, _class):\n    for out_2 in range(2):")
     array = numbers(2, 3, 2)
     np.testing.assert_array_equal(run(found, array, shape=(2, 2), seq_len=2, _class=3), array.sum(1).T)
+    with pytest.raises(SymdimError, match="combined"):
+        found.compiled("or print() or")
 
 
 def test_many_axes():
