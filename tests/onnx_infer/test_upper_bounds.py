@@ -42,7 +42,7 @@ MODELS = {
     "Unique": ("int64[N] x", "a, b, c, d = Unique (x)", {"a": "<=N", "b": "<=N", "c": "N", "d": "<=N"}, ""),
     "Unique, chained": (
         "float[N] x",
-        "a = Unique (x)\n b = NonZero (a)\n o = Constant <value_ints = [0]> ()\n i = Squeeze (b, o)\n g = Gather (x, i)",
+        "a = Unique (x)\n b = NonZero (a)\n o = Constant <value_ints=[0]> ()\n i = Squeeze (b, o)\n g = Gather (x, i)",
         {"b": "1 <=N", "g": "<=N"},
         "",
     ),
