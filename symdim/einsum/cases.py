@@ -99,7 +99,7 @@ def plan_of(operation: Mapping[str, Any], operands: Sequence[Shaped], result: Sh
         case "transpose":
             return plan_transpose(operands[0], result)
         case "batch_slice":
-            return plan_batch_slice(operands[0], result)
+            return plan_batch_slice(operands[0], result, size=operation.get("range"))
     raise ValueError(f"the operation {operation['op']!r} has no plan")
 
 

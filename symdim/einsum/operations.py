@@ -10,7 +10,8 @@ from symdim.einsum.loopnest import Plan, lowered
 from symdim.einsum.planning import plan
 from symdim.einsum.projection import NO_MARGIN, Access, Margin, Projections, Sum, Term, broadcast_term
 from symdim.einsum.spec import KINDS, SpecError, closed, in_storage
-from symdim.rows import Axes
+from symdim.rows import Axes, Row
+from symdim.shape import broadcast_shapes
 
 _Kinds = Mapping[str, str]
 """Which row of the operation each row of an operand broadcasts to."""
@@ -19,44 +20,58 @@ _SAME: _Kinds = {kind: kind for kind in KINDS}
 _BATCH_SLICE = "s, ..b.. | ..i.. -> ..o.. => ..b.. | ..i.. -> ..o.."
 
 
-def plan_pointwise(shapes: Sequence[Shaped], result: Shaped) -> Plan:
+def plan_pointwise(shapes: Sequence[Shaped], result: Shaped = None) -> Plan:
     """The loops of an operation element by element: every operand broadcasts to the result, kind by kind.
 
-    >>> plan_pointwise([[3, 1], [4]], [3, 4]).args
+    A result that is not given is the smallest one. Raises SpecError, and BroadcastError without a result.
+
+    >>> plan_pointwise([[3, 1], [4]]).args
     ((Iterator(name='o0'), Fixed(position=0)), (Iterator(name='o1'),))
     """
     return _broadcast([_SAME] * len(shapes), shapes, result, "pointwise")
 
 
-def plan_transpose(shape: Shaped, result: Shaped) -> Plan:
+def plan_transpose(shape: Shaped, result: Shaped = None) -> Plan:
     """The loops that swap the input and output axes of a tensor and keep its batch axes."""
     mapping = {"batch": "batch", "input": "output", "output": "input"}
     return _broadcast([mapping], [shape], result, "transpose")
 
 
-def plan_compose(shapes: Sequence[Shaped], result: Shaped) -> Plan:
-    """The loops of the composition of two maps, output by input: the input axes of the first operand meet the output
-    axes of the second; further operands are added element by element."""
+def plan_compose(shapes: Sequence[Shaped], result: Shaped = None) -> Plan:
+    """The loops of the composition of two maps: the input axes of the first meet the output axes of the second.
+
+    Further operands are indexed as the result; `source` multiplies all, so for a sum only the indices are of use.
+
+    >>> print(plan_compose([{"input": [4], "output": [3]}, {"batch": ["N"], "output": [4]}]))
+    def run(out, in0, in1, *, N):
+        for b0 in range(N):
+            for o0 in range(3):
+                for k0 in range(4):
+                    out[b0, o0] += in0[o0, k0] * in1[b0, k0]
+    """
     first = {"batch": "batch", "output": "output", "input": "inner"}
     second = {"batch": "batch", "output": "inner", "input": "input"}
     rest = [_SAME] * (len(shapes) - 2)
     return _broadcast([first, second, *rest], shapes, result, "compose")
 
 
-def plan_batch_slice(shape: Shaped, result: Shaped, static: str = "static") -> Plan:
+def plan_batch_slice(shape: Shaped, result: Shaped = None, static: str = "static", size: Dim | None = None) -> Plan:
     """The loops that read a tensor at one index of its first batch axis, which is given when they are run.
 
-    >>> plan_batch_slice({"batch": [5, 2], "output": [4]}, {"batch": [2], "output": [4]}).args
+    `size` is that of the first batch axis, where it is known. Raises what `plan` raises.
+
+    >>> plan_batch_slice({"batch": [5, 2], "output": [4]}).args
     ((Static(name='static'), Iterator(name='b0'), Iterator(name='o0')),)
     """
-    return plan(_BATCH_SLICE, [shape], result, given={"s": static})
+    return plan(_BATCH_SLICE, [shape], result, sizes={} if size is None else {"s": size}, given={"s": static})
 
 
 def _broadcast(mappings: Sequence[_Kinds], shapes: Sequence[Shaped], result: Shaped, what: str) -> Plan:
     """The loops over the rows of the result, and over the inner row that the first operand's input gives."""
     if len(shapes) != len(mappings):
         raise SpecError("arity", f"{what} takes {len(mappings)} operands, not {len(shapes)}")
-    operands, whole = [axes_of(shape) for shape in shapes], axes_of(result)
+    operands = [axes_of(shape) for shape in shapes]
+    whole = _smallest_result(mappings, operands, what) if result is None else axes_of(result)
     projections = Projections()
     rows = _result_rows(projections, whole, what)
     if "inner" in mappings[0].values():
@@ -77,6 +92,15 @@ def _broadcast(mappings: Sequence[_Kinds], shapes: Sequence[Shaped], result: Sha
             ]
         accesses.append(Access.of(found))
     return lowered(projections, accesses, _result_access(whole, rows))
+
+
+def _smallest_result(mappings: Sequence[_Kinds], operands: Sequence[Axes], what: str) -> Axes:
+    rows: dict[str, list[tuple[Dim, ...]]] = {kind: [] for kind in KINDS}
+    for axes, mapping in zip(operands, mappings, strict=True):
+        for kind, row in in_storage(axes):
+            if mapping[kind] in rows:
+                rows[mapping[kind]].append(closed(row, what))
+    return Axes(**{kind: Row(trail=broadcast_shapes(*given).dims) for kind, given in rows.items()})
 
 
 def _result_rows(projections: Projections, whole: Axes, what: str) -> dict[str, list[int]]:

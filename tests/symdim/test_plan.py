@@ -200,6 +200,9 @@ def test_4_50_given_indices():
     np.testing.assert_array_equal(run(plan("i1=>i", [[3, 4]]), array), array[:, 1])
     sliced = plan_batch_slice({"batch": [5, 2], "output": [4]}, {"batch": [2], "output": [4]}, "step")
     assert sliced.args[0][0] == Static("step")
+    assert sliced == plan_batch_slice({"batch": [5, 2], "output": [4]}, None, "step", 5)
+    with pytest.raises(Contradiction):
+        plan_batch_slice({"batch": [5, 2], "output": [4]}, size=6)
     assert sliced.statics == ("step",)
     array = numbers(5, 2, 4)
     np.testing.assert_array_equal(run(sliced, array, step=3), array[3])
@@ -381,16 +384,19 @@ def test_pointwise_loops_broadcast_in_the_middle():
 
 def test_compose_and_transpose():
     w, x = numbers(3, 4), numbers(2, 4)
-    composed = plan_compose(
-        [{"input": [4], "output": [3]}, {"batch": [2], "output": [4]}], {"batch": [2], "output": [3]}
-    )
+    shapes = [{"input": [4], "output": [3]}, {"batch": [2], "output": [4]}]
+    composed = plan_compose(shapes, {"batch": [2], "output": [3]})
     np.testing.assert_array_equal(run(composed, w, x), np.einsum("oi,bi->bo", w, x))
     assert composed.injective is False
+    assert composed == plan_compose(shapes)
     shared = plan_compose([{"input": [4], "output": [3]}, [1]], [3])
     np.testing.assert_array_equal(run(shared, w, np.array([2])), 2 * w.sum(1))
     turned = plan_transpose({"batch": [2], "input": [3], "output": [4]}, {"batch": [2], "input": [4], "output": [3]})
     array = numbers(2, 4, 3)
     np.testing.assert_array_equal(run(turned, array), array.transpose(0, 2, 1))
+    assert turned == plan_transpose({"batch": [2], "input": [3], "output": [4]})
+    with pytest.raises(SpecError, match="takes 2 operands"):
+        plan_compose(shapes[:1])
 
 
 def test_loops_run_on_anything_with_items():
