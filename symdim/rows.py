@@ -42,6 +42,9 @@ class RowVar:
         """A variable that equals no other one, whatever its name."""
         return cls(name, next(_serials))
 
+    def __hash__(self) -> int:
+        return self.serial or hash(self.name)
+
     def __repr__(self) -> str:
         return f"..{self.name}.."
 

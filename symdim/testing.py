@@ -66,8 +66,8 @@ def solve_case(case: Mapping[str, Any]) -> dict[str, Any]:
     For shapes with rows the answer holds what is `entailed` and what is so when the store is `closed`, and at its top
     level the one that `expect["when"]` asks for; nothing else of `expect` is read.
 
-    >>> case = {"shapes": {"A": [3, 4], "OUT": None}, "ops": [{"op": "einsum", "spec": "ij=>ji", "args": ["A"], "out": "OUT"}]}
-    >>> solve_case({"group": "einsum", **case})["shapes"]
+    >>> transposition = {"op": "einsum", "spec": "ij=>ji", "args": ["A"], "out": "OUT"}
+    >>> solve_case({"group": "einsum", "shapes": {"A": [3, 4], "OUT": None}, "ops": [transposition]})["shapes"]
     {'A': [3, 4], 'OUT': [4, 3]}
     """
     group = case.get("group")

@@ -38,7 +38,7 @@ def solve(case: Data) -> Answer:
         problem.state()
         entailed = problem.answer()
     except SymdimError as error:
-        return dict.fromkeys(("entailed", "closed"), {"error": kind_of(error)})
+        return {when: {"error": kind_of(error)} for when in ("entailed", "closed")}
     try:
         problem.close()
         return {"entailed": entailed, "closed": problem.answer()}
@@ -177,6 +177,7 @@ class Problem:
         for i, fact in enumerate(self.case.get("facts", ())):
             for kind, content in fact.items():
                 self._fact(kind, content, f"fact {i}: {kind}")
+        self.store.propagate()
 
     def _operation(self, operation: Data, node: str, single: bool) -> None:
         kind, names = operation["op"], operation["args"]

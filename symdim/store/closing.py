@@ -99,14 +99,14 @@ class Closing:
     def _leaf_sizes(self) -> None:
         accessed = [v for v in self._unset() if (self.state.interval(v)[0] or 0) > 1]
         self._choose({v: self._bound(v) for v in [*self._leaf_variables(self.leaves), *accessed]}, {})
-        rows = {v: Row() for place in self.leaves for _, row in _rows(place) if (v := self._open(row)) is not None}
-        self._choose({}, {v: row for v, row in rows.items() if self._may_have_no_axes(v)})
+        opened = [variable for place in self.leaves for _, row in _rows(place) if (variable := self._open(row))]
+        self._choose({}, {variable: Row() for variable in opened if self._may_have_no_axes(variable)})
 
     def _guesses(self) -> None:
-        for v in self._leaf_variables(self.params):
-            if (self.state.interval(v)[0] or 0) <= 1:
-                message = f"nothing determines the size {v} of a parameter"
-                raise self.state.contradiction("unspecified_parameter", message, None, v)
+        for size in self._leaf_variables(self.params):
+            if (self.state.interval(size)[0] or 0) <= 1:
+                message = f"nothing determines the size {size} of a parameter"
+                raise self.state.contradiction("unspecified_parameter", message, None, size)
         self._choose({v: self._guess(v) for v in self._leaf_variables(self.leaves) if not self._is_blocked(v)}, {})
         rows: dict[RowVar, Row] = {}
         for variable in self._open_rows():
@@ -116,8 +116,8 @@ class Closing:
                     rows[variable] = found
         self._choose({}, rows)
         for fact in [fact for fact in self.state.pending if isinstance(fact, RowsEqual)]:
-            opened = [variable for row in fact.rows if (variable := self._open(row)) is not None]
-            self._choose({}, {variable: Row() for variable in opened[:-1] if variable != opened[-1]})
+            waiting = [end for row in fact.rows if (end := self._open(row)) is not None]
+            self._choose({}, {end: Row() for end in waiting[:-1] if end != waiting[-1]})
 
     def _all_rows(self) -> None:
         self._choose({v: self._bound(v) for v in self._unset()}, {})
@@ -129,6 +129,8 @@ class Closing:
     def _all_sizes(self) -> None:
         while stretched := {v: size for v in self._unset() if (size := self._stretched_from(v)) is not None}:
             self._choose(stretched, {})
+        self._choose({v: 0 for v in self.may_be_empty if not isinstance(self.state.size(v), int)}, {})
+        self._choose({v: self._guess(v) for v in self._unset() if not self._is_blocked(v)}, {})
         self._choose({v: self._guess(v) for v in self._unset()}, {})
 
     # choices
@@ -137,7 +139,7 @@ class Closing:
         """Let values take effect together; None is no choice."""
         state, origin = self.state, Origin(text=f"closing: {self.stage}")
         for v, size in sizes.items():
-            if size is not None and v not in state.sizes:
+            if size is not None and state.size(v) != size:
                 self.chosen[v] = self.stage
                 state.push(SizeEqual(origin, (), "size", v, size))
         for variable, row in rows.items():

@@ -5,6 +5,7 @@
     SizeJoin     result is the NumPy broadcast of operands     broadcast.py
     Bounds       lo <= dim <= hi                               sizes.py
     Divisible    dim % by == 0                                 sizes.py
+    Windows      out windows fit into an axis                  windows.py
     RowEqual     two rows have the same axes                   rows.py
     RowsEqual    rows one after the other have these axes      rows.py
     RowRefines   SizeRefines axis by axis, with missing axes   refinement.py
@@ -108,6 +109,23 @@ class Divisible(Fact):
 
     def __str__(self) -> str:
         return f"({self.dim}) % {self.by} == 0"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Windows(Fact):
+    """So many windows (`out`) of a kernel fit into an axis (`size`)."""
+
+    size: Dim
+    out: Dim
+    kernel: Dim
+    stride: int
+    dilation: int
+    pads: tuple[int, int]
+    ceil: bool
+
+    def __str__(self) -> str:
+        moves = f"stride {self.stride}, dilation {self.dilation}, pads {self.pads}{', ceil' if self.ceil else ''}"
+        return f"{self.out} == windows of {self.kernel} in {self.size} ({moves})"
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -238,8 +238,7 @@ class Propagation(Solution):
 
     def may_be(self, v: Var, value: Dim) -> bool:
         """Whether intervals allow a variable this value."""
-        (lo, hi), (low, high) = self.interval(v), self.bounds(value)
-        return (lo is None or high is None or high >= lo) and (hi is None or low is None or low <= hi)
+        return not self.differ(v, value)
 
     def unite(self, variables: tuple[Var, ...], fact: Fact) -> None:
         """Let variables have one label."""

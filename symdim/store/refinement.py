@@ -39,7 +39,7 @@ def size_refines(p: Propagation, fact: SizeRefines) -> bool:
         return True
     if operand == 1:
         return True
-    if result == 1 or p.excludes(result - operand, 0):
+    if result == 1 or p.differ(result, operand):
         p.equate(fact.operand, 1, fact)
         return True
     if isinstance(operand, Var):

@@ -29,18 +29,19 @@ def equal(p: Propagation, fact: SizeEqual) -> bool:
     a, b = p.size(fact.a), p.size(fact.b)
     if a is b or a == b:
         return True
-    terms, const = terms_of(a - b)
+    if isinstance(a, int | Var) and isinstance(b, int | Var):
+        return _atoms_equal(p, fact, a, b)
+    difference = _without_common_factor(p, a - b)
+    terms, const = terms_of(difference)
     if not terms:
         raise _violated(p, fact, UNEQUAL, a, b)
-    lo, hi = p.bounds(a - b)
+    lo, hi = p.bounds(difference)
     if (lo is not None and lo > 0) or (hi is not None and hi < 0):
         raise _violated(p, fact, OUT_OF_RANGE, a, b)
     content = gcd(*terms.values())
     if const % content:
         raise _violated(p, fact, INDIVISIBLE, a, b)
     terms, const = {unit: k // content for unit, k in terms.items()}, const // content
-    if const == 0 and len(terms) > 1:
-        terms = _without_common_factor(p, terms)
     if (v := _unknown(p, terms)) is not None:
         rest = [product((-k * terms[v], unit)) for unit, k in terms.items() if unit is not v]
         value = total([*rest, -const * terms[v]])
@@ -55,6 +56,22 @@ def equal(p: Propagation, fact: SizeEqual) -> bool:
     return False
 
 
+def _atoms_equal(p: Propagation, fact: SizeEqual, a: int | Var, b: int | Var) -> bool:
+    if isinstance(a, int) or (isinstance(b, Var) and _preference(p, a) < _preference(p, b)):
+        a, b = b, a  # a is to be replaced
+    if isinstance(a, int):
+        raise _violated(p, fact, UNEQUAL, a, b)
+    if not p.may_be(a, b):
+        raise _violated(p, fact, OUT_OF_RANGE, a, b)
+    p.bind(a, b, fact)
+    return True
+
+
+def _preference(p: Propagation, v: Var) -> tuple[bool, tuple[object, ...]]:
+    """Generated variables are replaced before given ones, later names before earlier ones."""
+    return v in p.generated, dim_order(v)
+
+
 def _violated(p: Propagation, fact: SizeEqual, situation: int, a: Dim, b: Dim) -> Exception:
     kind = kind_of(fact.law, situation)
     if fact.kernel is not None and variables_in(p.size(fact.kernel)):
@@ -66,21 +83,23 @@ def _violated(p: Propagation, fact: SizeEqual, situation: int, a: Dim, b: Dim) -
     return p.contradiction(kind, f"{fact}, but {a} {because} {b}", fact)
 
 
-def _without_common_factor(p: Propagation, terms: dict[Expr, int]) -> dict[Expr, int]:
-    """The units of a sum divided by the atoms that all of them have and that are not 0."""
+def _without_common_factor(p: Propagation, dim: Dim) -> Dim:
+    """A sum divided by the atoms that all its terms have and that are not 0."""
+    terms, const = terms_of(dim)
+    if const or len(terms) < 2:
+        return dim
     common = dict(powers_of(next(iter(terms))))
     for unit in terms:
         powers = powers_of(unit)
         common = {atom: min(k, powers[atom]) for atom, k in common.items() if atom in powers}
     common = {atom: k for atom, k in common.items() if p.excludes(atom, 0)}
     if not common:
-        return terms
+        return dim
     parts: list[Dim] = []
     for unit, coefficient in terms.items():
         rest = [power(atom, k - common.get(atom, 0)) for atom, k in powers_of(unit).items()]
         parts.append(product([coefficient, *rest]))
-    divided, const = terms_of(total(parts))
-    return terms if const else dict(divided)  # a unit that becomes 1 leaves a constant: not this time
+    return total(parts)
 
 
 def _unknown(p: Propagation, terms: dict[Expr, int]) -> Var | None:

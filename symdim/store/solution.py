@@ -81,9 +81,14 @@ class Solution:
 
     def splice(self, row: Row) -> Row:
         """The row with the value of its variable; its sizes as they were said."""
-        while row.variable is not None and (value := self.rows.get(row.variable)) is not None:
-            row = row.spliced(value)
-        return row
+        variable = row.variable
+        if variable is None or (value := self.rows.get(variable)) is None:
+            return row
+        if value.variable in self.rows:
+            while value.variable is not None and (inner := self.rows.get(value.variable)) is not None:
+                value = value.spliced(inner)
+            self.rows[variable] = value
+        return row.spliced(value)
 
     def row(self, row: Row) -> Row:
         """The row with the values of its variable and its sizes."""
@@ -122,8 +127,17 @@ class Solution:
 
     def excludes(self, dim: Dim, value: int) -> bool:
         """Whether a dimension is never this value, as far as intervals tell."""
+        if isinstance(dim, int):
+            return dim != value
         lo, hi = self.bounds(dim)
         return (lo is not None and lo > value) or (hi is not None and hi < value)
+
+    def differ(self, a: Dim, b: Dim) -> bool:
+        """Whether two dimensions are never equal, as far as intervals tell."""
+        if not isinstance(a, int | Var) and not isinstance(b, int | Var):
+            return self.excludes(a - b, 0)
+        (lo, hi), (low, high) = self.bounds(a), self.bounds(b)
+        return (lo is not None and high is not None and lo > high) or (hi is not None and low is not None and hi < low)
 
     # grounds
 

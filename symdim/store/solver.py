@@ -24,10 +24,11 @@ from symdim.store.facts import (
     SizeEqual,
     SizeJoin,
     SizeRefines,
+    Windows,
 )
 from symdim.store.propagation import Propagation
 from symdim.store.solution import variables_in
-from symdim.store.windows import affine_size, free_room, windows
+from symdim.store.windows import affine_size, free_room, window_count, windows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -48,6 +49,7 @@ _RULES: dict[type[Fact], Any] = {
     RowEqual: rows.row_equal,
     RowsEqual: rows.rows_equal,
     RankEdge: rows.rank_edge,
+    Windows: window_count,
     Label: labels.label,
 }
 
@@ -172,7 +174,9 @@ class Store:
         """
         where = _origin(origin)
         number = windows(size, kernel, stride, dilation, pads, auto_pad, ceil)
-        if number is not None:
+        if number is None:
+            self._learn(Windows(where, (), "window", size, out, kernel, stride, dilation, pads, ceil))
+        else:
             self._learn(SizeEqual(where, (), "window", out, number, kernel))
         if not auto_pad.startswith("SAME"):
             room = free_room(size, kernel, dilation, 0 if auto_pad == "VALID" else sum(pads))
@@ -318,8 +322,8 @@ class Store:
 
         `leaves` are the tensors, rows and sizes that take their shape from their uses, `params` those of them whose
         sizes must not be guessed, `late` sizes that become known only now, `may_be_empty` sizes that close to 0,
-        `others` what no fact mentions, `without` what is not used and not to be closed. Raises Contradiction: "unspecified_parameter", or
-        "closing_conflict" where the guesses contradict the facts.
+        `others` what no fact mentions, `without` what is not used and not to be closed. Raises Contradiction:
+        "unspecified_parameter", or "closing_conflict" where the guesses contradict the facts.
 
         >>> from symdim import Row, Store, Var
         >>> store, leaf = Store(), Row.unknown("leaf")

@@ -17,6 +17,7 @@ from symdim.store.facts import (
     SizeEqual,
     SizeJoin,
     SizeRefines,
+    Windows,
 )
 from symdim.store.solution import variables_in
 
@@ -39,6 +40,8 @@ def dims_of(fact: Fact) -> tuple[Dim, ...]:
             return fact.result, *fact.operands
         case Bounds() | Label():
             return (fact.dim,)
+        case Windows():
+            return fact.size, fact.out, fact.kernel
         case Divisible():
             return fact.dim, fact.by
         case RowsEqual():

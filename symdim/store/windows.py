@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from symdim.canonical import ceildiv, minimum
 from symdim.errors import SymdimError
+from symdim.store.facts import SizeEqual, Windows
 
 if TYPE_CHECKING:
     from symdim.expr import Dim
+    from symdim.store.propagation import Propagation
 
 AUTO_PADS = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
 
@@ -52,16 +54,27 @@ def windows(
         return ceildiv(size, stride)
     before, after = (0, 0) if auto_pad == "VALID" else pads
     room = free_room(size, kernel, dilation, before + after)
-    if not ceil:
+    if not ceil or stride == 1:
         return room // stride + 1
-    count = ceildiv(room, stride) + 1
-    if isinstance(count, int) and isinstance(size, int):
+    if isinstance(room, int) and isinstance(size, int):
+        count = ceildiv(room, stride) + 1
         return count - 1 if (count - 1) * stride >= size + before else count
-    if isinstance(kernel, int) and after < (kernel - 1) * dilation + 1:  # then one window at most begins too late
-        return minimum(count, ceildiv(size + before, stride))
-    return None
+    if after and not (isinstance(kernel, int) and after < (kernel - 1) * dilation + 1):
+        return None  # more than one window may begin beyond the input
+    # the least of ceil(room / stride) + 1 and ceil((size + before) / stride), the windows that begin before the end
+    return (size + before + stride - 1 + minimum(room - size - before + stride, 0)) // stride
 
 
 def free_room(size: Dim, kernel: Dim, dilation: int, padding: int) -> Dim:
     """By how much a padded axis is longer than a window; negative where no window fits."""
     return size + padding - ((kernel - 1) * dilation + 1)
+
+
+def window_count(p: Propagation, fact: Windows) -> bool:
+    """Equate the number of windows as soon as it is an expression."""
+    size, kernel = p.size(fact.size), p.size(fact.kernel)
+    number = windows(size, kernel, fact.stride, fact.dilation, fact.pads, ceil=fact.ceil)
+    if number is None:
+        return False
+    p.derive(SizeEqual(fact.origin, (fact,), fact.law, fact.out, number, fact.kernel))
+    return True
