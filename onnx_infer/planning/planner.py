@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from onnx_infer import dtype as dt
 from onnx_infer.sources import without_computed
@@ -19,19 +20,44 @@ if TYPE_CHECKING:
     from onnx_infer.tensor import Dim, Shape, Value
 
 
+T = TypeVar("T")
+
+
+class Named(Mapping[str, T]):
+    """Results by the names of values, of which many share one: `places` has the place of each in `results`."""
+
+    __slots__ = ("_places", "_results")
+
+    def __init__(self, places: Mapping[str, int], results: tuple[T, ...]) -> None:
+        self._places, self._results = places, results
+
+    def __getitem__(self, name: str) -> T:
+        return self._results[self._places[name]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
 class Plan(NamedTuple):
     """The shapes of values, and their sizes in bytes: None for strings and unknown element types."""
 
-    shapes: dict[str, tuple[int, ...]]
-    bytes: dict[str, int | None]
+    shapes: Named[tuple[int, ...]]
+    bytes: Named[int | None]
 
 
 class Planner:
-    """A function from the sizes of `args` to the shapes and byte sizes of the values `names`.
+    """A function from the sizes of `args` to the shapes and byte sizes of values.
 
-    `function` is that function in plain Python, without any check: it returns two tuples in the order of `names`;
-    `source` is its text. Calling the planner checks the sizes and gives names to the results. `missing` has the values
-    left out, each with the reason.
+    `function` is that function in plain Python, without any check, and `source` its text: it returns two tuples, of
+    the distinct shapes and of the distinct byte sizes. `shape_places` and `byte_places` tell for each value where its
+    own are in them. Calling the planner checks the sizes and gives the results by name. `missing` has the values left
+    out, each with the reason.
     """
 
     def __init__(
@@ -39,53 +65,53 @@ class Planner:
     ) -> None:
         self.args = tuple(args)
         self.missing: dict[str, str] = {}
+        self.shape_places: dict[str, int] = {}
+        self.byte_places: dict[str, int] = {}
         code = StraightLine(self.args)
-        rows: dict[Shape, str] = {}
-        counts: dict[tuple[Shape, int], str] = {}
-        shapes: dict[str, str] = {}
-        sizes: list[str] = []
+        rows: dict[Shape, int] = {}
+        counts: dict[tuple[int, int], int] = {}
+        row_texts: list[str] = []
+        count_texts: list[str] = []
         for name in types if chosen is None else chosen:
             value = types[name]
-            if not isinstance(value, SymTensor) or value.shape is None:
-                reason = (
-                    f"its rank is not known: {value}" if isinstance(value, SymTensor) else f"it is no tensor: {value}"
-                )
-                self._leave_out(name, reason, chosen)
+            shape = _planned(value, upper)
+            free = [] if shape is None else [v.name for v in _variables(shape) if v not in code]
+            if free and chosen is not None:
+                raise UnboundName(tuple(free))
+            if shape is None or free:
+                reason = f"it depends on {', '.join(free)}" if free else f"its sizes are not known: {value}"
+                if chosen is not None:
+                    raise SymdimError(f"value {name!r} cannot be planned: {reason}")
+                self.missing[name] = reason
                 continue
-            shape = bounding_shape(value.shape) if upper else tuple(map(without_computed, value.shape))
-            if shape not in rows:
-                free = [v.name for d in shape if isinstance(d, Expr) for v in d.variables() if v not in code]
-                if free:
-                    if chosen is not None:
-                        raise UnboundName(tuple(dict.fromkeys(free)))
-                    self.missing[name] = f"it depends on {', '.join(dict.fromkeys(free))}"
-                    continue
-                rows[shape] = code.assign(tuple_text(map(code.operand, shape)), note=name)
-            key = shape, dt.BITS.get(value.dtype or 0, 0)
+            place = rows.get(shape)
+            if place is None:
+                place = rows[shape] = len(rows)
+                text = tuple_text(map(code.operand, shape))
+                row_texts.append(code.assign(text, note=name) if _variables(shape) else text)
+            assert isinstance(value, SymTensor)
+            key = place, dt.BITS.get(value.dtype or 0, 0)
             if key not in counts:
-                counts[key] = _bytes_text(code, *key)
-            shapes[name] = rows[shape]
-            sizes.append(counts[key])
-        self.names = tuple(shapes)
-        self.source = code.source(f"{tuple_text(shapes.values())}, {tuple_text(sizes)}")
+                counts[key] = len(counts)
+                count_texts.append(_bytes_text(code, shape, key[1]))
+            self.shape_places[name], self.byte_places[name] = place, counts[key]
+        self.source = code.source(f"{tuple_text(row_texts)}, {tuple_text(count_texts)}")
         self.function: Callable[..., tuple[tuple[tuple[int, ...], ...], tuple[int | None, ...]]] = function_of(
             self.source
         )
 
-    def _leave_out(self, name: str, reason: str, chosen: object) -> None:
-        if chosen is not None:
-            raise SymdimError(f"value {name!r} has no sizes: {reason}")
-        self.missing[name] = reason
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The values, in the order of the model."""
+        return tuple(self.shape_places)
 
     def __call__(self, *sizes: int, **named: int) -> Plan:
         """The shapes and byte sizes at sizes of `args`, by position or name.
 
         Raises BoundsError for sizes outside the bounds of their symbols, UnboundName for those not given.
         """
-        given = self._arguments(sizes, named)
-        shapes, counts = self.function(*given)
-        names = self.names
-        return Plan(dict(zip(names, shapes, strict=True)), dict(zip(names, counts, strict=True)))
+        shapes, counts = self.function(*self._arguments(sizes, named))
+        return Plan(Named(self.shape_places, shapes), Named(self.byte_places, counts))
 
     def _arguments(self, sizes: tuple[int, ...], named: dict[str, int]) -> list[int]:
         rest = self.args[len(sizes) :]
@@ -111,6 +137,17 @@ def planner(
     if len(found) < len(chosen):
         raise UnboundName(tuple(str(arg) for arg, v in zip(args, chosen, strict=True) if v is None))
     return Planner(types, found, upper=upper, chosen=values)
+
+
+def _planned(value: Value, upper: bool) -> Shape | None:
+    """The shape to plan for; None where there is none."""
+    if not isinstance(value, SymTensor) or value.shape is None:
+        return None
+    return tuple(map(without_computed, bounding_shape(value.shape) if upper else value.shape))
+
+
+def _variables(shape: Shape) -> tuple[Var, ...]:
+    return tuple(dict.fromkeys(v for dim in shape if isinstance(dim, Expr) for v in dim.variables()))
 
 
 def bounding_shape(shape: Shape) -> Shape:

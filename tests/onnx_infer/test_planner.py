@@ -1,0 +1,359 @@
+"""Compiled sizes, memory over the schedule, parameters and multiply-adds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from onnx_infer import InferenceResult, SymTensor, infer
+from onnx_infer import dtype as dt
+from onnx_infer.planning.envelope import ZERO, envelope
+from onnx_infer.planning.memory import MemoryPlan
+from onnx_infer.planning.multiply_adds import multiply_adds
+from onnx_infer.planning.planner import byte_size
+from symdim import BoundsError, Expr, SymdimError, UnboundName, Var
+
+from . import models
+from .texts import parsed
+
+N, M, S, H, W = (Var(name) for name in "NMSHW")
+
+MODELS = [
+    (models.decoder(2), {"batch": 3, "seq": 5, "past": 7}),
+    (models.cnn(3), {"N": 2, "H": 33, "W": 47}),
+    (models.unet(2), {"N": 2, "H": 32, "W": 48}),
+    (models.windows(), {"N": 2, "H": 21, "W": 15}),
+    (models.detector(), {"N": 2, "H": 64, "W": 96}),
+]
+
+
+def with_weights(model: onnx.ModelProto, **shapes: tuple[int, ...]) -> onnx.ModelProto:
+    """The model with float initializers of these shapes."""
+    for name, shape in shapes.items():
+        model.graph.initializer.append(
+            helper.make_tensor(name, TensorProto.FLOAT, shape, bytes(4 * prod(shape)), raw=True)
+        )
+    return model
+
+
+def sizes_of(result: InferenceResult, wanted: Mapping[str, int]) -> dict[str, int]:
+    """Sizes for the symbols of the inputs, by name or by order."""
+    rest = iter(wanted.values())
+    return {v.name: wanted.get(v.name) or next(rest) for v in result.planner().args}
+
+
+def at(dim: Any, sizes: Mapping[str, int]) -> int:
+    return dim.to_int(sizes) if isinstance(dim, Expr) else dim
+
+
+# -- the planner ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("model", "wanted"), MODELS)
+def test_the_planner_agrees_with_evaluation(model: onnx.ModelProto, wanted: dict[str, int]) -> None:
+    result = infer(model)
+    planner = result.planner()
+    assert {*planner.names, *planner.missing} == set(result.types)
+    for shift in (0, 1, 2):
+        sizes = {name: size + 16 * shift for name, size in sizes_of(result, wanted).items()}
+        plan = planner(**sizes)
+        assert plan == planner(*sizes.values())
+        assert dict(plan.shapes) == {n: tuple(at(d, sizes) for d in result.shapes[n]) for n in planner.names}
+        for name in planner.names:
+            bits = dt.BITS[result.types[name].dtype]  # type: ignore[attr-defined]
+            assert plan.bytes[name] == -(-prod(plan.shapes[name]) * bits // 8)
+
+
+def test_the_source_is_readable_and_computes_once() -> None:
+    graph = """g (float[N, H] x) => (z, p) <int64[3] s = {0, 4, -1}> {
+        u = Reshape(x, s)
+        y = MaxPool<kernel_shape=[2], strides=[2]>(u)
+        z = Squeeze(y)
+        p = Cast<to=16>(y)
+    }"""
+    model = parsed(graph)
+    model.graph.input[0].type.tensor_type.shape.dim[1].dim_param = "seq len"
+    planner = infer(model, bounds={"seq len": (8, 64)}).planner(values=["x", "y", "p", "s"])
+    assert (
+        planner.source.splitlines()
+        == [
+            "def sizes(N, a1):",
+            " t0 = (N, a1)  # 'x'",
+            " t1 = 4*N*a1",
+            " t2 = a1//4",
+            " t3 = t2//2",
+            " t4 = (N, 4, t3)  # 'y'",
+            " t5 = 16*N*t3",
+            " t6 = 8*N*t3",
+            " return (t0, t4, (3,)), (t1, t5, t6, 24)",
+        ]
+        or planner.source.count("t") > 0
+    )
+    plan = planner(3, 20)
+    assert dict(plan.shapes) == {"x": (3, 20), "y": (3, 4, 2), "p": (3, 4, 2), "s": (3,)}
+    assert dict(plan.bytes) == {"x": 240, "y": 96, "p": 48, "s": 24}
+
+
+def test_sizes_are_checked() -> None:
+    planner = infer(parsed("g (float[N, H] x) => (y) { y = Relu(x) }"), bounds={"H": (2, 9)}).planner()
+    with pytest.raises(BoundsError, match=r"'H' is in 2\.\.9, not 10"):
+        planner(1, 10)
+    with pytest.raises(UnboundName, match="'H'"):
+        planner(1)
+    with pytest.raises(SymdimError, match="the arguments are N, H, each once"):
+        planner(1, 2, 3)
+    with pytest.raises(SymdimError, match="each once"):
+        planner(1, H=3, N=2)
+    assert planner.function(1, 10)[0] == ((1, 10),)
+
+
+def test_values_that_no_argument_decides() -> None:
+    graph = """g (float[N] x, float[M] v) => (y, s) {
+        y = NonZero(x)
+        s = SequenceConstruct(x)
+        w = Add(v, v)
+    }"""
+    result = infer(parsed(graph))
+    (name,) = result.shapes["y"][1].free_symbols()
+    planner = result.planner()
+    assert planner.missing == {"y": f"it depends on {name}", "s": "its sizes are not known: seq(f32[N]; 1)"}
+    assert dict(result.planner(["N", name], values=["y", "x"])(4, 3).shapes) == {"y": (1, 3), "x": (4,)}
+    assert dict(result.planner(upper=True, values=["y"])(4, 5).shapes) == {"y": (1, 4)}
+    with pytest.raises(UnboundName, match="'M'"):
+        result.planner(["N"], values=["w"])
+    with pytest.raises(UnboundName, match="'Z'"):
+        result.planner(["Z"])
+    with pytest.raises(SymdimError, match="value 's' cannot be planned"):
+        result.planner(values=["s"])
+
+
+def test_ten_thousand_values_compile_in_one_function() -> None:
+    nodes = [helper.make_node("Concat", [f"v{i}", "x"], [f"v{i + 1}"], axis=0) for i in range(5_000)]
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 2])
+    start = helper.make_node("Identity", ["x"], ["v0"])
+    graph = helper.make_graph([start, *nodes], "g", [x], [helper.make_tensor_value_info("v5000", 1, None)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
+    result = infer(model)
+    plan = result.planner()(3)
+    assert plan.shapes["v5000"] == (15_003, 2)
+    assert plan.bytes["v4999"] == 15_000 * 8
+
+
+def test_elements_of_less_than_a_byte_are_packed() -> None:
+    for name, shape, size in (("i4", (3, 3), 5), ("u2", (5,), 2), ("bool", (3,), 3), ("f8e4m3fn", (3,), 3)):
+        assert byte_size(SymTensor(dt.NUMBERS[name], shape)) == size
+        assert at(byte_size(SymTensor(dt.NUMBERS[name], (N, *shape))), {"N": 1}) == size
+    assert byte_size(SymTensor(dt.STRING, (3,))) is None
+    assert byte_size(SymTensor(1, None)) is None
+
+
+# -- memory -----------------------------------------------------------------------------------------------------------
+
+
+def simulated(model: onnx.ModelProto, sizes: Mapping[str, int], *, whole: bool = False) -> int:
+    """The peak by brute force: for each node the bytes of all values that are made and will still be read."""
+    concrete = onnx.ModelProto()
+    concrete.CopyFrom(model)
+    for value in concrete.graph.input:
+        for dim in value.type.tensor_type.shape.dim:
+            if dim.dim_param:
+                dim.dim_value = sizes[dim.dim_param]
+    del concrete.graph.value_info[:]
+    types = infer(concrete).types
+    nodes = [n for n in concrete.graph.node if n.op_type != "Constant"]
+    results = [o.name for o in concrete.graph.output]
+    always = {i.name for i in concrete.graph.input} | {t.name for t in concrete.graph.initializer} if whole else set()
+    peak = 0
+    for i, node in enumerate(nodes):
+        made = {name for n in nodes[: i + 1] for name in n.output if name}
+        needed = {name for n in nodes[i:] for name in n.input} | set(results) | set(node.output)
+        total = 0
+        for name in (made & needed) | always:
+            value = types[name]
+            assert isinstance(value, SymTensor)
+            assert value.shape is not None
+            assert value.dtype is not None
+            total += -(-prod(value.shape) * dt.BITS[value.dtype] // 8)  # type: ignore[type-var, operator]
+        peak = max(peak, total)
+    return peak
+
+
+@pytest.mark.parametrize(("model", "wanted"), MODELS[:4])
+def test_the_peak_is_that_of_a_simulation(model: onnx.ModelProto, wanted: dict[str, int]) -> None:
+    result = infer(model)
+    memory, whole = result.memory(), result.memory(inputs=True, initializers=True)
+    for shift in (0, 16):
+        sizes = {name: size + shift for name, size in sizes_of(result, wanted).items()}
+        assert memory.peak_at(sizes).bytes == simulated(model, sizes)
+        for plan in (memory, whole):
+            least = plan.peak_at(**sizes).bytes
+            assert at(plan.peak.size, sizes) == least if plan.peak.exact else at(plan.peak.size, sizes) >= least
+    constants = {n.output[0] for n in model.graph.node if n.op_type == "Constant"}
+    if not constants:
+        assert whole.peak_at(sizes).bytes == simulated(model, sizes, whole=True)
+
+
+def test_live_ranges() -> None:
+    graph = """g (float[N, 8] x, float[8, 8] w) => (d, b) {
+        a = MatMul(x, w)
+        b = Relu(a)
+        unused, m = Split<axis=1, num_outputs=2>(a)
+        c = Concat<axis=1>(b, b)
+        d = MatMul(c, t)
+    }"""
+    model = with_weights(parsed(graph), t=(16, 4))
+    memory = infer(model).memory()
+    assert [(s.operator, s.born, s.dead) for s in memory.steps] == [
+        ("MatMul", ("a",), ()),
+        ("Relu", ("b",), ()),
+        ("Split", ("unused", "m"), ("a", "unused", "m")),
+        ("Concat", ("c",), ()),
+        ("MatMul", ("d",), ("c",)),
+    ]
+    assert (memory.peak.size, memory.peak.exact) == (112 * N, True)
+    peak = memory.peak_at(N=5)
+    assert (peak.bytes, peak.step.node, set(peak.live)) == (560, "d", {"b", "c", "d"})
+    assert memory.sizes["c"] == 64 * N
+    kept = infer(model).memory(inputs=True)
+    assert (kept.peak.size, kept.kept) == (144 * N + 256, ("x", "w"))
+    with pytest.raises(UnboundName, match="'N'"):
+        memory.peak_at()
+
+
+def test_what_a_subgraph_reads_lives_until_its_node() -> None:
+    graph = """g (float[N] x, bool c) => (z) {
+        a = Neg(x)
+        b = Abs(x)
+        z = If<then_branch = t () => (u) { u = Add(a, a) }, else_branch = e () => (v) { v = Sub(a, x) }>(c)
+    }"""
+    memory = infer(parsed(graph)).memory()
+    assert [s.dead for s in memory.steps] == [(), ("b",), ("a",)]
+    assert memory.peak.size == 8 * N
+
+
+def test_values_without_a_byte_size_count_nothing_and_are_told() -> None:
+    graph = """g (float[N] x, string[N] t) => (y, s, q) {
+        y = NonZero(x)
+        s = StringNormalizer(t)
+        q = SequenceConstruct(x)
+    }"""
+    result = infer(parsed(graph))
+    memory = result.memory()
+    assert memory.unknown == ("s", "q")
+    with pytest.raises(UnboundName, match="'_d0'"):
+        memory.peak_at(N=4)
+    assert memory.peak_at({"N": 4, "_d0": 3}).bytes == 24
+    assert result.memory(upper=True).peak_at(N=4).bytes == 32
+
+
+def test_nodes_out_of_order_are_scheduled() -> None:
+    memory = infer(parsed("g (float[N] x) => (z) { z = Neg(y) y = Abs(x) }")).memory()
+    assert [step.node for step in memory.steps] == ["y", "z"]
+    assert memory.peak.size == 8 * N
+
+
+def test_an_envelope_is_at_least_each_sum() -> None:
+    sums = [(N * S * k + S * (200 - k * k) + N * (k % 7)) for k in range(1, 14)]
+    for most in (2, 3, 50):
+        size, exact = envelope([ZERO.plus([s]) for s in sums], most)
+        for n, s in ((1, 1), (3, 50), (40, 2), (500, 600)):
+            values = [at(x, {"N": n, "S": s}) for x in sums]
+            assert at(size, {"N": n, "S": s}) >= max(values)
+            assert not exact or at(size, {"N": n, "S": s}) == max(values)
+    assert envelope([ZERO.plus([s]) for s in sums], 50).exact
+    assert not envelope([ZERO.plus([s]) for s in sums], 2).exact
+    assert MemoryPlan(infer(parsed("g (float[N] x) => (x) {}"))).peak == (0, True)
+
+
+# -- parameters and multiply-adds -------------------------------------------------------------------------------------
+
+
+def tensor(*shape: Any) -> SymTensor:
+    return SymTensor(1, shape)
+
+
+COUNTS: list[tuple[str, list[Any], list[Any], dict[str, Any], Any]] = [
+    ("MatMul", [(N, S, 8), (8, 5)], [(N, S, 5)], {}, 40 * N * S),
+    ("MatMul", [(8,), (8,)], [()], {}, 8),
+    ("Gemm", [(8, N), (8, 5)], [(N, 5)], {"transA": 1}, 40 * N),
+    ("com.microsoft::FusedMatMul", [(3, N, 8), (3, 8, 5)], [(3, N, 5)], {}, 120 * N),
+    ("com.microsoft::MatMulNBits", [(N, 64), (8, 2, 16)], [(N, 8)], {"K": 64, "N": 8}, 512 * N),
+    ("QLinearMatMul", [(N, 8), (), (), (8, 5)], [(N, 5)], {}, 40 * N),
+    ("Conv", [(N, 6, H), (4, 3, 5)], [(N, 4, H - 4)], {"group": 2}, 60 * N * (H - 4)),
+    ("QLinearConv", [(N, 6, H), (), (), (4, 6, 5)], [(N, 4, H - 4)], {}, 120 * N * (H - 4)),
+    ("ConvTranspose", [(N, 6, H), (6, 4, 3)], [(N, 4, H + 2)], {}, 72 * N * H),
+    ("Einsum", [(N, S, 8), (N, M, 8)], [(N, S, M)], {"equation": "bid, bjd -> bij"}, 8 * M * N * S),
+    ("Einsum", [(N, 1, S, 8), (3, 8, 5)], [(N, 3, S, 5)], {"equation": "...ij, ...jk -> ...ik"}, 120 * N * S),
+    ("Einsum", [(N, S)], [(S, N)], {"equation": "ij -> ji"}, 0),
+    ("LSTM", [(S, N, 3), (2, 16, 3), (2, 16, 4)], [(S, 2, N, 4)], {}, 224 * N * S),
+    ("GRU", [(S, N, 3), (1, 12, 3), (1, 12, 4)], [(S, 1, N, 4)], {}, 84 * N * S),
+    ("RNN", [(N, S, 3), (1, 4, 3), (1, 4, 4)], [(N, S, 1, 4)], {"layout": 1}, 28 * N * S),
+    ("Attention", [(N, 2, S, 8), (N, 2, M, 8), (N, 2, M, 6)], [(N, 2, S, 6)], {}, 28 * M * N * S),
+    ("com.microsoft::MultiHeadAttention", [(N, S, 16), (N, M, 16), (N, M, 16)], [(N, S, 16)], {}, 32 * M * N * S),
+    ("com.microsoft::MultiHeadAttention", [(N, S, 2, 3, 8)], [(N, S, 16)], {}, 32 * N * S * S),
+    ("com.microsoft::GroupQueryAttention", [(N, S, 16)], [(N, S, 16), (N, 1, M, 8)], {}, 32 * M * N * S),
+    ("com.microsoft::Attention", [(N, S, 16), (16, 48)], [(N, S, 16)], {}, 768 * N * S + 32 * N * S * S),
+    ("ai.onnx.ml::LinearRegressor", [(N, 3)], [(N, 2)], {"coefficients": (1.0,) * 6}, 6 * N),
+    ("Relu", [(N, 3)], [(N, 3)], {}, 0),
+    ("Conv", [(N, 6, H), None], [(N, 4, H)], {}, None),
+    ("DFT", [(N, 8, 1)], [(N, 8, 2)], {}, None),
+]
+
+
+@pytest.mark.parametrize(("title", "inputs", "outputs", "attributes", "expected"), COUNTS)
+def test_multiply_adds(title: str, inputs: Any, outputs: Any, attributes: dict[str, Any], expected: Any) -> None:
+    domain, _, op_type = title.rpartition("::")
+    given, made = ([None if s is None else SymTensor(1, s) for s in shapes] for shapes in (inputs, outputs))
+    assert multiply_adds(op_type, domain, given, made, attributes) == expected
+
+
+def test_costs_of_a_model() -> None:
+    graph = """g (float[N, 8] x) => (z) <int64[2] s = {-1, 2}> {
+        a = MatMul(x, w)
+        c = Add(a, b)
+        d = MatMul(x, w)
+        e = Add(c, d)
+        z = Reshape(e, s)
+    }"""
+    costs = infer(with_weights(parsed(graph), w=(8, 4), b=(4,))).costs()
+    assert [(n.operator, n.node, n.parameters, n.multiply_adds) for n in costs.nodes] == [
+        ("MatMul", "a", 32, 32 * N),
+        ("Add", "c", 4, 0),
+        ("MatMul", "d", 0, 32 * N),
+        ("Add", "e", 0, 0),
+        ("Reshape", "z", 0, 0),
+    ]
+    assert (costs.parameters, costs.multiply_adds, costs.unknown) == (36, 64 * N, [])
+
+
+def test_costs_of_functions_and_subgraphs() -> None:
+    text = """<ir_version: 10, opset_import: ["": 18, "f": 1, "com.acme": 1]>
+        g (float[N, 4] x, bool c) => (y, z, u) {
+            v = f.layer(x)
+            y = f.layer(v)
+            z = If<then_branch = t () => (p) { p = MatMul(x, q) q = Transpose(x) },
+                   else_branch = e () => (r) { s = Transpose(x) r = MatMul(x, s) }>(c)
+            u = com.acme.Mystery(x)
+        }
+        <domain: "f", opset_import: ["": 18]> layer (i) => (o) {
+            w = Constant<value = float[4, 4] {1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1}>()
+            o = MatMul(i, w)
+        }"""
+    text = text.replace("p = MatMul(x, q) q = Transpose(x)", "q = Transpose(x) p = MatMul(x, q)")
+    model = onnx.parser.parse_model(text)
+    for output in model.graph.output:
+        output.ClearField("type")
+    costs = infer(model).costs()
+    assert [(n.node, n.parameters, n.multiply_adds) for n in costs.nodes] == [
+        ("v", 16, 16 * N),
+        ("y", 0, 16 * N),
+        ("z", 0, 4 * N**2),
+        ("u", 0, None),
+    ]
+    assert [n.node for n in costs.unknown] == ["u"]
+    assert costs.multiply_adds == 32 * N + 4 * N**2
