@@ -1,0 +1,314 @@
+"""Exact sizes, upper bounds and run-time scalars in models, and what passes may do with them. Rows `3.n` of the list of
+features; what the algebra alone does of them is in tests/symdim/test_guarantee.py.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import onnx.parser
+import pytest
+from onnx.reference import ReferenceEvaluator
+
+from onnx_infer import ShapeInferenceError, SymTensor, infer, infer_shapes
+from onnx_infer.guarantees import guarantees, with_values
+from onnx_infer.materialization import materialize
+from onnx_infer.ops.resize import scaled
+from onnx_infer.testing import run_case
+from symdim import (
+    BoundsError,
+    Computed,
+    Declared,
+    DivisionByZero,
+    Expr,
+    Facts,
+    InputDim,
+    NegativeSize,
+    Shape,
+    SizeOverflow,
+    UnboundName,
+    UnsupportedDynamicShape,
+    ValueOf,
+    Var,
+    equal,
+    minimum,
+    require_exact,
+    require_exact_shape,
+    require_rank,
+)
+
+
+def model(text: str) -> onnx.ModelProto:
+    """A model of the default domain."""
+    return onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 20]> {text}')
+
+
+TRUNCATED = model("""
+    g (float[N, M] x, int64[1] size, float[M, P] w) => (float[A, B] best, float[C, D] y, float[1, E] r) {
+        best, where = TopK <axis = 0> (x, size)
+        y = MatMul (best, w)
+        t = Transpose (best)
+        s = Exp (t)
+        shape = Constant <value_ints = [1, -1]> ()
+        r = Reshape (y, shape)
+    }""")
+
+
+def kinds(result, name, available=()):
+    return [g.kind for g in guarantees(result, available)[name]]
+
+
+def test_3_1_ranks_are_exact_and_without_a_rank_there_are_no_sizes():
+    result = infer(model("g (float[N] x, int64[R] shape) => (float[A] y, float z) { y = Reshape (x, shape)\n"
+                         "z = ReduceSum <keepdims = 0> (x) }"))  # fmt: skip
+    assert "y" not in result.shapes or len(result.shapes["y"]) == 1
+    unranked = infer(model("g (float[N] x, int64[R] shape) => (float[N] z) { y = Reshape (x, shape) z = Exp (x) }"))
+    assert "y" not in unranked.guarantees
+    assert unranked.types["y"].shape is None
+
+
+def test_3_2_exact_does_not_mean_constant():
+    result = infer(TRUNCATED)
+    assert result.guarantees["x"] == (("exact", Var("N")), ("exact", Var("M")))
+    assert require_exact_shape(result.shapes["x"], "Reshape") == (Var("N"), Var("M"))
+
+
+def test_3_3_upper_bounds_are_never_sizes():
+    result = infer(model("g (float[N] x) => (int64[1, K] y) { y = NonZero (x) }"))
+    assert str(result.guarantees["y"][1]) == "<=N"
+    with pytest.raises(UnsupportedDynamicShape):
+        require_exact(result.shapes["y"][1], "Reshape", "shape[1]")
+
+
+def test_3_4_unknown_sizes_have_a_note():
+    result = infer(model("g (int64 n) => (int64[K] y) { one = Constant <value_int = 1> () y = Range (one, n, one) }"))
+    assert kinds(result, "y") == ["unknown"]
+    assert "range" in result.notes["y"]
+
+
+def test_3_5_and_3_6_shapes_of_a_model():
+    result = infer(TRUNCATED)
+    best = Shape(result.shapes["best"])
+    assert best.exact_shape() is None
+    assert best.bound_shape() == (Var("N"), Var("M")) == result.upper_bounds["best"]
+
+
+def test_3_7_and_3_11_a_truncated_size_is_the_value_of_the_scalar():
+    result = infer(TRUNCATED)
+    truncated, kept = result.shapes["best"]
+    assert kept is Var("M")
+    assert truncated.origin == ValueOf("size", 0, "TopK.K")
+    assert kinds(result, "best") == ["upper_bound", "exact"]
+    assert kinds(result, "best", {"size"}) == ["exact", "exact"]
+    assert [str(g) for g in result.guards if g.operator == "TopK"] == [f"N >= {truncated}"]
+
+
+def test_3_8_errors_of_evaluation_are_typed():
+    n = Var.fresh("n", 1, 100)
+    for error, shape, sizes in [
+        (UnboundName, [n], {}),
+        (BoundsError, [n], {"n": 0}),
+        (NegativeSize, [n - 5], {"n": 3}),
+        (DivisionByZero, [8 // (n - 3)], {"n": 3}),
+        (SizeOverflow, [n * 2**60], {"n": 9}),
+    ]:
+        with pytest.raises(error):
+            Shape(shape).bind(sizes)
+
+
+def test_3_9_sizes_of_inputs_are_variables_that_substitution_remaps():
+    shape = Shape.of_input("X", 2)
+    assert [v.origin for v in shape.variables()] == [InputDim("X", 0), InputDim("X", 1)]
+    other = Shape.of_input("Y", 2)
+    moved = Shape([shape[0] * 2, shape[1]]).substitute(dict(zip(shape.variables(), other.variables(), strict=True)))
+    assert moved == (2 * other[0], other[1])
+
+
+def test_3_10_one_expression_type_on_both_sides():
+    n = Var("N")
+    assert 2 + n is n + 2
+    assert isinstance(minimum(n, 5), Expr)
+    assert (n - n + 4) == 4
+    assert (n * 2 + Var("M")).variables() == (Var("M"), n)
+
+
+@pytest.mark.parametrize("x, ends", [(10, -3), (10, 3), (4, 9), (4, -9)])
+def test_3_12_semantics_say_how_an_element_becomes_a_size(x, ends):
+    result = infer(model("g (float[N] x, int64[1] e) => (float[K] y) "
+                         "{ o = Constant <value_ints = [0]> () y = Slice (x, o, e) }"))  # fmt: skip
+    (size,) = result.shapes["y"]
+    assert isinstance(size.origin, Computed)
+    found = with_values(size, {"e": [ends]})
+    assert (found if isinstance(found, int) else found.evaluate(N=x)) == len(range(x)[:ends])
+
+
+def test_3_12_rounding_of_scales_is_the_operators_own():
+    assert (scaled(5, 0.5), scaled(5, 2.5), scaled(9, 0.25)) == (2, 12, 2)
+    assert run_case("Resize-13: f32[5], -, f32[1]={0.5} -> f32[2]")[0] == "f32[2]"
+
+
+def test_3_13_inference_leaves_the_model_untouched():
+    before = TRUNCATED.SerializeToString()
+    result = infer(TRUNCATED)
+    infer_shapes(TRUNCATED)
+    assert TRUNCATED.SerializeToString() == before
+    written = onnx.ModelProto.FromString(before)
+    assert result.apply(written) is written
+    assert written.SerializeToString() != before
+
+
+def test_3_14_rank_checks_need_the_rank_alone():
+    assert require_rank(infer(TRUNCATED).shapes["best"], 2, "MatMul")
+
+
+def test_3_15_a_transpose_permutes_guarantees():
+    result = infer(TRUNCATED)
+    assert result.guarantees["t"] == result.guarantees["best"][::-1] == result.guarantees["s"]
+
+
+@pytest.mark.parametrize("op", ["Expand", "Reshape"])
+def test_3_16_and_3_17_targets_are_exact_or_the_pass_is_refused(op):
+    shape = infer(TRUNCATED).shapes["best"]
+    with pytest.raises(UnsupportedDynamicShape, match="<=N") as caught:
+        require_exact_shape(shape, op)
+    assert (caught.value.op, caught.value.field, caught.value.observed) == (op, "shape[0]", "upper_bound")
+    assert require_exact_shape(shape, op, available={"size"}) == shape
+
+
+def test_3_18_merged_axes_keep_their_bound_and_gain_nothing():
+    result = infer(TRUNCATED)
+    assert str(result.guarantees["r"][1]) == "<=N*P"
+    assert kinds(result, "r", {"size"}) == ["exact", "exact"]
+
+
+def test_3_19_and_3_31_known_sizes_need_no_guarantee():
+    result = infer(model("g (float[2, 3] x) => (float[6] y) { o = Constant <value_ints = [6]> () y = Reshape (x, o) }"))
+    assert kinds(result, "y") == ["exact"]
+    assert not result.guards
+    assert not result.symbols
+
+
+def test_3_20_diagnostics_print_all_three():
+    result = infer(
+        model("""
+        g (float[N] x, int64[1] k, int64[1] n) => (float[A, B, C] z) {
+            y, i = TopK (x, k)
+            s = ConstantOfShape (n)
+            a = Constant <value_ints = [0, 1]> ()
+            b = Constant <value_ints = [0, 2]> ()
+            c = Constant <value_ints = [1, 2]> ()
+            p = Unsqueeze (x, c)
+            q = Unsqueeze (y, b)
+            r = Unsqueeze (s, a)
+            pq = Add (p, q)
+            z = Add (pq, r)
+        }""")
+    )
+    assert [str(result.guarantees[name][0]) for name in "xys"] == ["N", "<=N", "?"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_3_21_no_size_with_a_data_dependent_variable_is_exact(seed):
+    rng = np.random.default_rng(seed)
+    result = infer(TRUNCATED)
+    dims = [d for name in ("best", "y", "r", "t") for d in result.shapes[name]]
+    data = [d for d in dims if isinstance(d, Expr) and any(isinstance(v.origin, ValueOf) for v in d.variables())]
+    size = data[rng.integers(len(data))]
+    for _ in range(6):
+        other = dims[rng.integers(len(dims))]
+        size = [size + other, size * (other + 1), (size + other) // 3, minimum(size, 7) + size, size - other][
+            rng.integers(5)
+        ]
+        if isinstance(size, Expr) and any(isinstance(v.origin, ValueOf) for v in size.variables()):
+            assert size.as_exact() is None
+            assert size.guarantee().kind != "exact"
+
+
+def test_3_22_errors_name_the_operator_the_field_and_what_was_observed():
+    named = model("g (float[N] x) => (float[rows] y) { y = com.acme.Op (x) }")
+    (rows,) = infer(named).shapes["y"]
+    assert rows.origin == Declared("rows")
+    with pytest.raises(UnsupportedDynamicShape, match=r"Gather: slice_sizes\[0\].*rows is only \?.*declared for this"):
+        require_exact(rows, "Gather", "slice_sizes[0]")
+
+
+def test_3_23_symbolic_parameters_are_resolved_before_dispatch():
+    slice_sizes = infer(TRUNCATED).shapes["best"]
+    put = [with_values(d, {"size": [3]}) for d in slice_sizes]
+    assert Shape(put).bind(N=7, M=5).concrete() == (3, 5)
+    with pytest.raises(UnboundName):
+        Shape(slice_sizes).bind(N=7, M=5)
+
+
+def test_3_24_sizes_become_nodes_that_compute_them():
+    result = infer(TRUNCATED)
+    found = materialize([result.shapes["x"][0] * result.shapes["x"][1]], result)
+    assert sorted(n.op_type for n in found.nodes if n.op_type in ("Shape", "Mul")) == ["Mul", "Shape"]
+
+
+def test_3_25_passes_refuse_upper_bounds_as_parameters():
+    result = infer(TRUNCATED)
+    assert kinds(result, "best")[0] != "exact"
+    counted = infer(model("g (float[N] x) => (int64[1, K] y) { y = NonZero (x) }"))
+    with pytest.raises(UnsupportedDynamicShape):
+        materialize(counted.shapes["y"], counted)
+
+
+def test_3_26_one_value_is_one_size_in_every_operator():
+    """The narrow operator stays, its size is a variable like any other: both questions have one answer."""
+    result = infer(
+        model("""
+        g (float[N] x, int64[1] k) => (float[A] z) { y, i = TopK (x, k) c = ConstantOfShape (k) z = Add (y, c) }""")
+    )
+    assert result.shapes["y"] == result.shapes["c"] == result.shapes["i"]
+
+
+def test_3_27_recording_an_equality_solves_nothing_and_ranks_come_first():
+    result = infer(model("g (float[N, K] x, float[M, P] y) => (float[A, B] z) { z = MatMul (x, y) }"))
+    assert [str(g) for g in result.guards] == ["K == M"]
+    assert result.shapes["x"] == (Var("N"), Var("K"))
+    wrong = infer(model("g (float[2, 3, 4] x, float[3] y) => (float z) { z = Gemm (x, y) }"))
+    assert [g.text for g in wrong.guards] == []
+    assert any("rank" in d.message for d in wrong.diagnostics)
+
+
+def test_3_28_proven_disproven_unknown_in_any_order():
+    a, b, c = Var("a"), Var("b"), Var("c")
+    for facts in (["a == b", "b == c"], ["b == c", "a == b"]):
+        assert equal(a, c, Facts(facts)) is True
+        assert equal(a, c + 1, Facts(facts)) is False
+    assert equal(a, b * c, Facts(["a == b"])) is not True
+    assert run_case("MatMul-13: f32[2, 3], f32[4, 5] -> error: ?")[0].startswith("error: ")
+    with pytest.raises(ShapeInferenceError, match="3 != 4"):
+        infer(model("g (float[2, 3] x, float[4, 5] y) => (float[A, B] z) { z = MatMul (x, y) }"), policy="strict")
+
+
+def test_3_29_unknown_facts_are_guards_checked_before_a_run():
+    result = infer(model("g (float[N, K] x, float[M, P] y) => (float[A, B] z) { z = MatMul (x, y) }"))
+    assert result.check(N=2, K=3, M=3, P=4) == []
+    (violation,) = result.check(N=2, K=3, M=4, P=4)
+    assert "MatMul" in str(violation)
+
+
+def test_3_30_guards_go_with_their_node():
+    kept = model("g (float[N] x, float[M] y) => (float[N] z) { z = Exp (x) d = Add (x, y) }")
+    assert [g.operator for g in infer(kept).guards] == ["Add"]
+    del kept.graph.node[1]
+    assert infer(kept).guards == []
+
+
+def test_3_32_guarantees_are_those_of_the_sizes_whatever_the_operator():
+    """One shared code: an operator that no file knows has its guarantee from the sizes it is given."""
+    result = infer(TRUNCATED)
+    assert result.guarantees["s"] == tuple(d.guarantee() for d in result.shapes["s"])
+
+
+def test_the_truncation_in_a_run():
+    (x, k, w) = (np.ones((5, 4), np.float32), np.array([3]), np.ones((4, 2), np.float32))
+    for actual, name in zip(ReferenceEvaluator(TRUNCATED).run(None, {"x": x, "size": k, "w": w}),
+                            ("best", "y", "r"), strict=True):  # fmt: skip
+        result = infer(TRUNCATED)
+        sizes = Shape(with_values(d, {"size": k.tolist()}) for d in result.shapes[name]).bind(N=5, M=4, P=2)
+        assert sizes.concrete() == actual.shape
+        assert all(np.less_equal(actual.shape, Shape(result.upper_bounds[name]).bind(N=5, M=4, P=2)))
+        assert isinstance(result.types[name], SymTensor)
