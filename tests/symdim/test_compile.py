@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from symdim import Shape, SymdimError, UnboundName, Var, maximum, total
-from symdim.compile import compile_shape
+from symdim.compile import StraightLine, compile_shape, is_plain
 from symdim.expr import Expr
 from tests.symdim import strategies
 
@@ -31,9 +31,41 @@ def test_arguments_are_checked_when_compiling():
         compile_shape(Shape([N // (M - 1)]), ["N", "M"])(1, 1)
 
 
-@pytest.mark.parametrize("name", ["seq len", "import os", "a0", "max", "", "x):\n  raise SystemExit\ndef f("])
+HOSTILE = ["seq len", "import os", "a0", "a1", "t0", "max", "", "x):\n  raise SystemExit\ndef f(", "lambda", "None",
+           "__debug__", "sizes", "\ufb01", "x\x00", "\ud800"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
 def test_names_never_enter_the_source(name):
     assert compile_shape(Shape([2 * Var(name) + N]), ["N", name])(3, 5) == (13,)
+    assert not is_plain(name)
+
+
+@pytest.mark.parametrize("note", HOSTILE)
+def test_notes_stay_comments(note):
+    code = StraightLine(["N"])
+    assert code.function(code.assign("N + 1", note))(2) == 3
+
+
+def test_plain_names_make_the_source_readable():
+    code = StraightLine(["N", "seq_len", Var.fresh("N")])
+    result = code.operand(3 * N * Var("seq_len") - N // 2 - 5)
+    assert code.source(result).splitlines() == [
+        "def sizes(N, seq_len, a2):",
+        " t0 = N*seq_len",
+        " t1 = N//2",
+        " t2 = 3*t0 - t1 - 5",
+        " return t2",
+    ]
+    with pytest.raises(UnboundName, match="'M'"):
+        code.operand(N + M)
+
+
+def test_each_part_of_all_expressions_is_computed_once():
+    code = StraightLine(["N", "M"])
+    part = (N + 3) // 4
+    assert [code.operand(dim) for dim in (part, part * M, part * M + 1, N, 7)] == ["t1", "t2", "t3", "N", "7"]
+    assert code.statements == ["t0 = N + 3", "t1 = t0//4", "t2 = M*t1", "t3 = t2 + 1"]
 
 
 def test_large_numbers():
