@@ -40,7 +40,11 @@ def apply(operator: Operator, attributes: Any, values: tuple[Value | None, ...],
         except Exception as e:  # a defect of a rule: reported as such, with everything else inferred
             error = ("defect", f"{type(e).__name__}: {e}")
         if error is not None:
-            return Outcome(operator.unknowns(values, attributes, output_count), False, error[1], error=error)
+            unknown = operator.unknowns(values, attributes, output_count)
+            if error[0] == "defect":  # unless the rule was given what its schema does not admit
+                wrong = misuse(operator.schema, values, attributes, unknown)
+                error = error if wrong is None else ("error", wrong)
+            return Outcome(unknown, False, error[1], error=error)
     wrong = misuse(operator.schema, values, attributes, results)
     if note is None and wrong is None and not trace.facts and not trace.fresh:
         return Outcome(results)

@@ -159,7 +159,23 @@ def pad(data: AnyRank, pads: Ints | Unknown, mode: str, axes: Ints | Unknown | N
     return _padded(of_rank(data.shape, rank, "data"), pads, axes)
 
 
-@op("CenterCropPad")
+def _center_data(input_data: Array, shape: Ints, axes: Ints | None, output_dtype: int) -> Array:
+    """The middle of each axis, or zeros around it: of an odd rest the smaller half lies in front."""
+    out = input_data
+    for axis, size in zip(range(out.ndim) if axes is None else normalize_axes(axes, out.ndim), shape, strict=True):
+        if not isinstance(size, int):
+            raise Unknown("a size of the target shape is not known")
+        extra = size - out.shape[axis]
+        start = max(-extra, 0) // 2
+        out = np.take(out, range(start, start + min(size, out.shape[axis])), axis)
+        if extra > 0:
+            width = [(extra // 2, extra - extra // 2) if i == axis else (0, 0) for i in range(out.ndim)]
+            zero: Any = "" if output_dtype == dt.STRING else 0
+            out = np.pad(out, width, constant_values=zero)
+    return out
+
+
+@op("CenterCropPad", data=_center_data)
 def center_crop_pad(input_data: SymTensor, shape: Sizes | Unknown, axes: Ints | None) -> Shape:
     """The size at each of `axes`, or of all, is the one that `shape` gives (CenterCropPad-18)."""
     chosen = range(input_data.rank) if axes is None else normalize_axes(axes, input_data.rank)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import reduce
 from itertools import chain
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,8 +51,15 @@ def _matmul(A: Array, B: Array) -> Array:
     return out.reshape(matmul_shape(A.shape, B.shape))
 
 
+def _matmul_integer(A: Array, B: Array, a_zero_point: Array | None, b_zero_point: Array | None) -> Array:
+    for zero in (a_zero_point, b_zero_point):
+        if zero is not None and any(x != 0 for x in zero.flat):
+            raise Unknown("a zero point is not 0")
+    return _matmul(A, B)
+
+
 @op("MatMul", data=_matmul)
-@op("MatMulInteger")
+@op("MatMulInteger", data=_matmul_integer)
 def matmul(A: SymTensor, B: SymTensor) -> Shape:
     """(*batch, M, K), (*batch, K, N) -> (*batch, M, N) (MatMul-1 to 13, MatMulInteger-10)."""
     return matmul_shape(A.dims, B.dims)
@@ -63,7 +71,15 @@ def qlinear_matmul(a: SymTensor, b: SymTensor) -> Shape:
     return matmul_shape(a.dims, b.dims)
 
 
-@op("Gemm")
+def _gemm(A: Array, B: Array, C: Array | None, transA: int, transB: int, alpha: float, beta: float,
+          broadcast: int = 1) -> Array:  # fmt: skip
+    if alpha != 1 or (beta != 1 and C is not None):
+        raise Unknown("a scaled product of integers is rounded as runtimes choose")
+    out = _matmul(A.T if transA else A, B.T if transB else B)
+    return out if C is None else np.asarray(values.ADD(out, C), dtype=object)
+
+
+@op("Gemm", data=_gemm)
 def gemm(A: AnyRank, B: AnyRank, C: AnyRank | None, transA: int, transB: int, broadcast: int = 1) -> Shape:
     """(M, K), (K, N), C that broadcasts to (M, N) -> (M, N); before opset 7 only with `broadcast` (Gemm-1 to 13)."""
     left, right = of_rank(A.shape, 2, "A"), of_rank(B.shape, 2, "B")
@@ -88,7 +104,32 @@ def det(X: SymTensor) -> Shape:
 # -- Einsum -----------------------------------------------------------------------------------------------------------
 
 
-@op("Einsum")
+def _einsum(Inputs: tuple[Array, ...], equation: str) -> Array:
+    """The sum over the labels that the output lacks of the products of all operands, of integers."""
+    terms, output = read_equation(equation)
+    covered = next((x.ndim - len(t) + 1 for t, x in zip(terms, Inputs, strict=True) if "..." in t), 0)
+    named = [_expanded(term, covered) for term in terms]
+    out = _expanded(_implicit_output(terms) if output is None else output, covered)
+    labels = [*out, *dict.fromkeys(label for term in named for label in term if label not in out)]
+    if any(len(set(term)) < len(term) for term in named):
+        raise Unknown("a diagonal")
+    if any(isinstance(x, (float, Ratio)) for x in chain.from_iterable(a.flat for a in Inputs)):
+        raise Unknown("a sum of floats is rounded in an order that runtimes choose")
+    aligned = []
+    for term, x in zip(named, Inputs, strict=True):
+        order = sorted(range(len(term)), key=lambda i: labels.index(term[i]))
+        present = {term[i]: x.shape[i] for i in order}
+        aligned.append(x.transpose(order).reshape([present.get(label, 1) for label in labels]))
+    shape = np.broadcast_shapes(*(x.shape for x in aligned))
+    if not 0 < prod(shape) <= _MAX_PRODUCTS:
+        raise Unknown("the sum has too many terms")
+    result = np.broadcast_to(np.asarray(reduce(values.MULTIPLY, aligned), dtype=object), shape)
+    for _ in labels[len(out) :]:
+        result = np.asarray(reduce(values.ADD, np.moveaxis(result, -1, 0)), dtype=object)
+    return result
+
+
+@op("Einsum", data=_einsum)
 def einsum(Inputs: AnyRanks, equation: str) -> Shape:
     """The labels of the output term, each with the size that its axes broadcast to (Einsum-12, 28)."""
     terms, output = read_equation(equation)
@@ -101,16 +142,19 @@ def einsum(Inputs: AnyRanks, equation: str) -> Shape:
     for term, x in zip(terms, Inputs, strict=True):
         for label, size in _axes(term, x.shape, covered).items():
             sizes[label] = broadcast_size(sizes[label], size) if label in sizes else size
-    if output is None:
-        named = [label for term in terms for label in term if label != "..."]
-        output = (["..."] if any("..." in term for term in terms) else []) + sorted(
-            label for label in set(named) if named.count(label) == 1
-        )
+    output = _implicit_output(terms) if output is None else output
     for label in output:
         require(label in sizes or label == "...", f"label {label} of the output occurs in no input")
     if "..." in output and not covered and any("..." in term for term in terms):
         raise Unknown("the number of axes that the ellipsis stands for is not known")
     return tuple(sizes[label] for label in _expanded(output, covered[0] if covered else 0))
+
+
+def _implicit_output(terms: list[list[str]]) -> list[str]:
+    """The output where the equation names none: the ellipsis, then the labels that occur once, in order."""
+    named = [label for term in terms for label in term if label != "..."]
+    ellipsis = ["..."] if any("..." in term for term in terms) else []
+    return ellipsis + sorted(label for label in set(named) if named.count(label) == 1)
 
 
 def read_equation(equation: str) -> tuple[list[list[str]], list[str] | None]:

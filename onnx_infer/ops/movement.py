@@ -133,7 +133,17 @@ def tile(input: AnyRank, repeats: Ints | Unknown) -> Shape:
     )
 
 
-@op("DepthToSpace")
+def _blocks_to_space(input: Array, blocksize: int, mode: str = "DCR") -> Array:
+    n, c, h, w = input.shape
+    deep = c // blocksize**2
+    if mode == "DCR":
+        parts = input.reshape(n, blocksize, blocksize, deep, h, w).transpose(0, 3, 4, 1, 5, 2)
+    else:
+        parts = input.reshape(n, deep, blocksize, blocksize, h, w).transpose(0, 1, 4, 2, 5, 3)
+    return parts.reshape(n, deep, h * blocksize, w * blocksize)
+
+
+@op("DepthToSpace", data=_blocks_to_space)
 def depth_to_space(input: AnyRank, blocksize: int, mode: str = "DCR") -> Shape:
     """(N, C, H, W) -> (N, C / b^2, H * b, W * b) (DepthToSpace-1 to 28; the mode since 11 orders the elements)."""
     _check_blocks(blocksize, mode)
@@ -141,7 +151,14 @@ def depth_to_space(input: AnyRank, blocksize: int, mode: str = "DCR") -> Shape:
     return n, exact_quotient(c, blocksize**2, "the depth"), h * blocksize, w * blocksize
 
 
-@op("SpaceToDepth")
+def _space_to_blocks(input: Array, blocksize: int, mode: str = "DCR") -> Array:
+    n, c, h, w = input.shape
+    parts = input.reshape(n, c, h // blocksize, blocksize, w // blocksize, blocksize)
+    order = (0, 3, 5, 1, 2, 4) if mode == "DCR" else (0, 1, 3, 5, 2, 4)
+    return parts.transpose(order).reshape(n, c * blocksize**2, h // blocksize, w // blocksize)
+
+
+@op("SpaceToDepth", data=_space_to_blocks)
 def space_to_depth(input: AnyRank, blocksize: int, mode: str = "DCR") -> Shape:
     """(N, C, H, W) -> (N, C * b^2, H / b, W / b) (SpaceToDepth-1, 13, 28)."""
     _check_blocks(blocksize, mode)
@@ -154,7 +171,18 @@ def _check_blocks(blocksize: int, mode: str) -> None:
     require(mode in ("DCR", "CRD"), "mode is neither DCR nor CRD", mode)
 
 
-@op("ReverseSequence")
+def _reverse_data(input: Array, sequence_lens: Ints, batch_axis: int = 1, time_axis: int = 0) -> Array:
+    batch_axis, time_axis = batch_axis % input.ndim, time_axis % input.ndim
+    if not all(isinstance(n, int) and 0 <= n <= input.shape[time_axis] for n in sequence_lens):
+        raise Unknown("a sequence length is not known")
+    out = input.copy()
+    rows, source = (np.moveaxis(a, (batch_axis, time_axis), (0, 1)) for a in (out, input))
+    for row, given, length in zip(rows, source, sequence_lens, strict=True):
+        row[:length] = given[:length][::-1]
+    return out
+
+
+@op("ReverseSequence", data=_reverse_data)
 def reverse_sequence(input: SymTensor, sequence_lens: AnyRank, batch_axis: int = 1, time_axis: int = 0) -> Shape:
     """The shape of the input; the lengths are one per batch entry (ReverseSequence-10, 28)."""
     require(input.rank >= 2, "the rank is below 2", input.rank)

@@ -112,7 +112,28 @@ def kept_aspect(sizes: Shape, targets: Shape, policy: str) -> Shape:
     return tuple(out)
 
 
-@op("Resize")
+def _repeated(X: Any, scales: Floats | None, sizes: Sizes | None, mode: str = "nearest", nearest_mode: str = "",
+              coordinate_transformation_mode: str = "", axes: tuple[int, ...] = (),
+              keep_aspect_ratio_policy: str = "stretch", since_version: int = 0) -> Any:  # fmt: skip
+    """The nearest element, where it is plain which that is: every one repeated a whole number of times.
+
+    Place i comes from `(i + 1/2)/s - 1/2` rounded, or `i/s` rounded down: both are `i // s`.
+    """
+    ways = (("half_pixel", "round_prefer_floor"), ("asymmetric", "floor"))
+    plain = since_version < 11 or (coordinate_transformation_mode, nearest_mode) in ways
+    if mode != "nearest" or not plain or keep_aspect_ratio_policy != "stretch":
+        raise Unknown("which element is the nearest hangs on rounding")
+    at = normalize_axes(axes, X.ndim) if axes else range(X.ndim)
+    out = X
+    for axis, given in zip(at, scales or sizes or (), strict=True):
+        times = given if scales else Fraction(given, X.shape[axis]) if isinstance(given, int) and X.shape[axis] else 0
+        if not isinstance(times, (float, Fraction)) or times < 1 or times != int(times):
+            raise Unknown("a scale is not a whole number")
+        out = np.repeat(out, int(times), axis)
+    return out
+
+
+@op("Resize", data=_repeated)
 def resize(X: AnyRank, scales: Floats | Unknown | None, sizes: Sizes | Unknown | None, *, axes: tuple[int, ...] = (),
            keep_aspect_ratio_policy: str = "stretch") -> Shape:  # fmt: skip
     """floor(size * scale), or `sizes`, at each of `axes` (Resize-10, 11, 13, 18, 19); an empty input is none."""
