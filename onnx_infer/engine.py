@@ -20,7 +20,7 @@ from .operators import Operators
 from .outcome import Outcome, apply
 from .run_time import RunTimeValues
 from .scope import Scope, UndefinedInput
-from .solution import Solution
+from .solution import Solution, renew
 from .subgraph import Mark, Subgraph
 from .tensor import VARIES, SymTensor, Value, substitute
 from .trace import Fact, named
@@ -75,11 +75,14 @@ class Engine:
             return
         self.inner = list(inner_graphs(self.seen))
         if self.solution:
-            self.solution.adopt(self.created)
+            self.created += self.solution.adopt(self.created)
             self._map(self.solution.apply)
 
     def rename(self, variables: Mapping[Any, Dim]) -> None:
-        """Put other sizes in place of variables, in all values and facts."""
+        """Put other sizes in place of variables, in all values and facts, and in the bounds of fresh sizes."""
+        variables = dict(variables)
+        for var in dict.fromkeys(self.created):
+            renew(var, variables)
         self._map(lambda value: substitute(value, variables))
         self.facts = [Fact(f.kind, _renamed(f.lhs, variables), _renamed(f.rhs, variables), f.law) for f in self.facts]
 

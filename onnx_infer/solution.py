@@ -62,11 +62,12 @@ class Solution:
             dim = dim.substitute(known)
         return dim
 
-    def adopt(self, created: Iterable[Var]) -> None:
+    def adopt(self, created: Iterable[Var]) -> list[Var]:
         """Declared names take the origin and the bound of the fresh sizes that they name; `created` are all, in order.
 
         Of several sizes with one name the first that has a bound or an origin to read counts: by its declaration the
-        author says that they are one. A bound refers to earlier sizes only, so that none is circular.
+        author says that they are one. A bound refers to earlier sizes only, so that none is circular. Gives the new
+        variables, whose bounds and origins are those of the old ones.
         """
         waiting: dict[Var, list[tuple[Var, Expr]]] = {}
         place = {var: i for i, var in enumerate(created)}
@@ -76,9 +77,7 @@ class Solution:
                 waiting.setdefault(max(fresh, key=place.__getitem__), []).append((name, size))
         new: dict[Var, Dim] = {}
         for var in place:
-            limit = _with(var.at_most, new)
-            if limit is not var.at_most:
-                new[var] = Var.fresh(var.name, var.lo or 0, var.hi, limit, var.origin)
+            renew(var, new)
             for name, size in waiting.get(var, ()):
                 if name not in new:
                     new |= _adopted(name, _with(size, new))
@@ -86,6 +85,7 @@ class Solution:
             if name not in new and isinstance(size, Var):
                 new[name] = Var.fresh(name.name, name.lo or 0, name.hi, origin=size.origin)
         self._of = new | {var: _with(size, new) for var, size in self._of.items()}
+        return [var for var in new.values() if isinstance(var, Var)]
 
     def apply(self, value: Value) -> Value:
         """The value with solved variables replaced."""
@@ -95,6 +95,16 @@ class Solution:
                 break
             value = replaced
         return value
+
+
+def renew(var: Var, sizes: dict[Var, Dim]) -> None:
+    """Enter the variable with other sizes in its bound and its origin, where they occur there, for the variable."""
+    limit, origin = _with(var.at_most, sizes), var.origin
+    if isinstance(origin, Computed):
+        size = _with(origin.size, sizes)
+        origin = origin if size is origin.size else Computed(size, origin.why)
+    if limit is not var.at_most or origin is not var.origin:
+        sizes[var] = Var.fresh(var.name, var.lo or 0, var.hi, limit, origin)
 
 
 def _adopted(name: Var, size: Dim) -> dict[Var, Dim]:

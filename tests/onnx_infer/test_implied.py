@@ -52,3 +52,10 @@ def test_a_length_computed_with_div_is_the_size_of_the_convolution():
     assert [size.evaluate(S=s) for s in (25, 105, 400)] == [((s - 10) // 5 + 1 - 3) // 2 + 1 for s in (25, 105, 400)]
     assert [v.name for v in size.variables()] == ["S"]
     assert size.variables()[0] is Var("S")
+
+
+def test_bounds_of_fresh_sizes_are_in_the_symbols_of_the_inputs():
+    model = onnx.parser.parse_model(CHAIN)
+    model.graph.node.append(onnx.helper.make_node("NonZero", ["x"], ["found"]))
+    bound = infer(model).upper_bounds["found"][1]
+    assert bound.variables() == infer(model).types["x"].size.variables()
