@@ -21,10 +21,15 @@ _SAMPLES = (1, 8, 64, 512, 4096)
 
 
 class Envelope(NamedTuple):
-    """A size that is at least each of several sizes; `exact` where it is their maximum."""
+    """A size that is at least each of several: the maximum of `sizes`, and no more than the largest where `exact`."""
 
-    size: Dim
+    sizes: tuple[Dim, ...]
     exact: bool
+
+    @property
+    def size(self) -> Dim:
+        """The maximum as one expression, at least 0."""
+        return maximum(0, *self.sizes)
 
 
 class Polynomial(NamedTuple):
@@ -60,6 +65,21 @@ class Polynomial(NamedTuple):
         return self.const + sum(k * int(sample ** _degree(unit)) for unit, k in self.terms.items())
 
     @property
+    def is_monotone(self) -> bool:
+        """Whether larger coefficients make it larger: no unit is negative."""
+        return all(low is not None and low >= 0 for low, _ in (unit.bounds() for unit in self.terms))
+
+    def joined(self, other: Polynomial) -> Polynomial:
+        """A sum that is at least both, where no unit is negative: the larger coefficient of each unit."""
+        terms = {u: max(k, other.terms.get(u, 0)) for u, k in self.terms.items()}
+        terms.update((u, max(k, 0)) for u, k in other.terms.items() if u not in terms)
+        return Polynomial({u: k for u, k in terms.items() if k}, max(self.const, other.const))
+
+    def excess(self, other: Polynomial) -> float:
+        """How much larger it is than another one for symbols of several magnitudes, as a ratio."""
+        return sum(self.at(sample) / max(other.at(sample), 1) for sample in _SAMPLES)
+
+    @property
     def size(self) -> Dim:
         """The dimension."""
         return sum_of(dict(self.terms), self.const)
@@ -71,27 +91,39 @@ ZERO = Polynomial({}, 0)
 def envelope(sums: Iterable[Polynomial], most: int = MOST) -> Envelope:
     """The maximum of the sums that no other one covers.
 
-    Where these are more than `most`, those that are largest for symbols of some magnitude stay, and one sum stands for
-    all others together: the larger coefficient of each unit. The size is an upper bound then.
+    Where these are more than `most`, those that are largest for symbols of some magnitude stay, and each of the others
+    joins the one that grows the least by it: a join has the larger coefficient of each unit. The size is an upper bound
+    then. Sums with a unit that may be negative stay as they are.
 
     >>> from symdim import Var
     >>> N = Var("N")
     >>> envelope([ZERO.plus([d]) for d in (N + 1, 3 * N, N, 2 * N + 1, 100)])
-    Envelope(size=max(3*N, 100), exact=True)
-    >>> envelope([ZERO.plus([d]) for d in (N * N, 5 * N + 1, 9 * N, 50)], most=2)
-    Envelope(size=max(N**2, 9*N + 50), exact=False)
+    Envelope(sizes=(3*N, 100), exact=True)
+    >>> envelope([ZERO.plus([d]) for d in (9 * N * N, N * N + 9, 7 * N + 9, 10)], most=2)
+    Envelope(sizes=(9*N**2 + 9, 7*N + 9), exact=False)
     """
     front = _uncovered(list(sums))
     if len(front) <= most:
-        return Envelope(maximum(0, *(sum_.size for sum_ in front)), True)
-    kept: dict[int, Polynomial] = {}
-    for sample in reversed(_SAMPLES):
-        best = max(range(len(front)), key=lambda i: front[i].at(sample))
-        if len(kept) < most - 1:
-            kept[best] = front[best]
-    rest = [sum_ for i, sum_ in enumerate(front) if i not in kept]
-    sizes = [sum_.size for sum_ in (*(kept[i] for i in sorted(kept)), *_joined(rest))]
-    return Envelope(maximum(0, *sizes), len(rest) == 1)
+        return Envelope(tuple(sum_.size for sum_ in front), True)
+    ranked = _largest_first(front)
+    signed = [sum_ for sum_ in ranked if not sum_.is_monotone]
+    plain = [sum_ for sum_ in ranked if sum_.is_monotone]
+    groups = plain[:most]
+    for sum_ in plain[most:]:
+        joins = [group.joined(sum_) for group in groups]
+        best = min(range(most), key=lambda i: joins[i].excess(groups[i]))
+        groups[best] = joins[best]
+    return Envelope(tuple(sum_.size for sum_ in (*signed, *groups)), len(plain) <= most)
+
+
+def _largest_first(sums: Sequence[Polynomial]) -> list[Polynomial]:
+    """The sums by their best place among all, over the magnitudes of symbols."""
+    best = [len(sums)] * len(sums)
+    for sample in _SAMPLES:
+        order = sorted(range(len(sums)), key=lambda i: -sums[i].at(sample))
+        for place, i in enumerate(order):
+            best[i] = min(best[i], place)
+    return [sums[i] for i in sorted(range(len(sums)), key=best.__getitem__)]
 
 
 def _uncovered(sums: Sequence[Polynomial]) -> list[Polynomial]:
@@ -103,19 +135,6 @@ def _uncovered(sums: Sequence[Polynomial]) -> list[Polynomial]:
             front = [other for other in front if not candidate.covers(other)]
             front.append(candidate)
     return front
-
-
-def _joined(sums: Sequence[Polynomial]) -> list[Polynomial]:
-    """One sum that covers all where no unit is negative; those with units that may be are left as they are."""
-    signed = [s for s in sums if any((unit.bounds()[0] or 0) < 0 or unit.bounds()[0] is None for unit in s.terms)]
-    plain = [s for s in sums if s not in signed]
-    terms: dict[Expr, int] = {}
-    for sum_ in plain:
-        for unit in sum_.terms:
-            most = max(other.terms.get(unit, 0) for other in plain)
-            if most:
-                terms[unit] = most
-    return [*signed, Polynomial(terms, max(s.const for s in plain))] if plain else signed
 
 
 def _degree(unit: Expr) -> int:

@@ -70,7 +70,7 @@ class MemoryPlan:
 
     @cached_property
     def peak(self) -> Envelope:
-        """The most bytes alive at once, as an expression: the maximum over the steps that no other one covers.
+        """The most bytes alive at once: the maximum over the steps that no other one covers, as expressions.
 
         Where these are many it is an upper bound, not exact; `peak_at` is exact everywhere.
         """
