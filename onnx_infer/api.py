@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
+from functools import partial
 from typing import TYPE_CHECKING
 
 import onnx
 
 from .declared_bounds import declared_bounds
+from .diagnostics import Diagnostic
 from .engine import Engine
 from .errors import ShapeInferenceError, StrictModeError
 from .implied import implied_bounds
@@ -18,8 +20,9 @@ from .result import InferenceResult
 from .symbols import Symbols
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from .bidirectional import Found
     from .graph import Node
     from .merge import ShapeMergePolicy
     from .trace import Fact
@@ -34,6 +37,8 @@ def infer(
     bounds: Mapping[str, tuple[int, int | None]] | None = None,
     min_dim: int = 1,
     adopt_declared_symbols: bool = True,
+    bidirectional: bool = False,
+    assume: Sequence[str] = (),
 ) -> InferenceResult:
     """Infer the types, shapes and small data of every value; the model is not changed.
 
@@ -42,14 +47,21 @@ def infer(
     declared symbols are >= `min_dim`. A fresh size takes the name that the author declared for it on an output or in
     value_info, unless `adopt_declared_symbols` is False. Errors of single nodes are diagnostics in the result; only the
     policy `strict` raises the first of them, as `ShapeInferenceError`.
+
+    With `bidirectional`, shapes are also inferred from outputs to inputs: ranks and sizes that operators, weights and
+    declared outputs force. `assume` says what else holds of the symbols: `"H % 32 == 0"`, `"total == past + seq"`.
     """
     if policy not in POLICIES:
         raise ValueError(f"policy {policy!r} is none of {', '.join(POLICIES)}")
     declared, wrong = declared_bounds(model)
-    engine = _run(model, policy, {**declared, **(bounds or {})}, min_dim, adopt_declared_symbols)
-    for message in wrong:
-        engine.complain(message)
-    result = InferenceResult(engine)
+    walk = partial(run, model, policy, {**declared, **(bounds or {})}, min_dim, adopt_declared_symbols)
+    if bidirectional or assume:
+        from .bidirectional import infer_both_ways
+
+        result: InferenceResult = infer_both_ways(model, walk, assume, backwards=bidirectional)
+    else:
+        result = InferenceResult(walk())
+    result.diagnostics += [Diagnostic("error", "", "", message) for message in wrong]
     if policy == "strict":
         errors = [d for d in result.diagnostics if d.severity == "error"]
         if errors:
@@ -60,20 +72,21 @@ def infer(
 _MOST_WALKS = 4
 
 
-def _run(
+def run(
     model: onnx.ModelProto,
     policy: ShapeMergePolicy,
     bounds: Mapping[str, tuple[int, int | None]],
     min_dim: int,
     adopt: bool,
+    found: Found | None = None,
 ) -> Engine:
-    """The engine after its walk over the model.
+    """The engine after its walk over the model; `found` are types that stand in for those it declares.
 
     Where the sign of something decides and the facts so far imply lower bounds of input sizes, the walk begins anew
     under these; the symbols of the result are those of the first walk.
     """
-    names = list(_dim_params(model.graph.input))
-    reserved = list(_dim_params((*model.graph.output, *model.graph.value_info)))
+    names = list(dim_params(model.graph.input)) if found is None else found.names(model)
+    reserved = list(dim_params((*model.graph.output, *model.graph.value_info)))
     narrower: dict[str, tuple[int, int | None]] = {}
     originals: list[Symbols] = []
     stated: list[tuple[Fact, Node]] = []  # in earlier walks: the bounds of this one rest on it
@@ -81,7 +94,8 @@ def _run(
         symbols = Symbols(names, reserved, bounds={**bounds, **narrower}, min_dim=min_dim)
         originals.append(symbols)
         reader = GraphReader(symbols, model.ir_version)
-        engine = Engine(reader.model(model), symbols, policy, adopt, impatient=walk < _MOST_WALKS - 1)
+        view = reader.model(model) if found is None else found.put_into(reader.model(model), symbols)
+        engine = Engine(view, symbols, policy, adopt, impatient=walk < _MOST_WALKS - 1)
         engine.run()
         implied = implied_bounds(engine.facts) if engine.undecided else {}
         learnt = {v.name: (least, v.hi) for v, least in implied.items() if v.name in symbols.names}
@@ -108,13 +122,16 @@ def infer_shapes(
     bounds: Mapping[str, tuple[int, int | None]] | None = None,
     min_dim: int = 1,
     adopt_declared_symbols: bool = True,
+    bidirectional: bool = False,
+    assume: Sequence[str] = (),
 ) -> onnx.ModelProto:
     """A copy of the model with the type and shape of every value, as `onnx.shape_inference.infer_shapes` returns.
 
     The model is a ModelProto, its bytes, or a path, of which external data are not loaded. `in_place=True` writes into
     the ModelProto given and makes no copy. `data_prop` is accepted for compatibility: data are always propagated, since
     shapes depend on them. `check_type` raises where element types contradict the schema or the declared ones,
-    `strict_mode` raises every diagnosed error; both as `ShapeInferenceError`.
+    `strict_mode` raises every diagnosed error; both as `ShapeInferenceError`. `bidirectional=True` also writes the
+    shapes of inputs that the rest of the model forces; the other parameters are those of `infer`.
     """
     if isinstance(model, bytes):
         source = onnx.ModelProto.FromString(model)
@@ -125,7 +142,15 @@ def infer_shapes(
             source.CopyFrom(model)
     else:
         source = onnx.load(os.fspath(model), load_external_data=False)
-    result = infer(source, policy=policy, bounds=bounds, min_dim=min_dim, adopt_declared_symbols=adopt_declared_symbols)
+    result = infer(
+        source,
+        policy=policy,
+        bounds=bounds,
+        min_dim=min_dim,
+        adopt_declared_symbols=adopt_declared_symbols,
+        bidirectional=bidirectional,
+        assume=assume,
+    )
     errors = [d for d in result.diagnostics if d.severity == "error"]
     if errors and (strict_mode or (check_type and any("element type" in d.message for d in errors))):
         raise StrictModeError("\n".join(map(str, errors)))
@@ -147,7 +172,7 @@ def infer_symbolic_shapes(
     return result.apply(model)
 
 
-def _dim_params(infos: object) -> Iterator[str]:
+def dim_params(infos: object) -> Iterator[str]:
     """The dim_params in the types of value infos, in order; nested types included, equal types once."""
     seen: set[bytes] = set()
     for info in infos:  # type: ignore[attr-defined]

@@ -66,7 +66,8 @@ def conv_integer(s: Statement, x: Row, w: Row, out: Row, group: int = 1, auto_pa
 @form("QLinearConv", domain="com.microsoft")
 def qlinear_conv(s: Statement, x: Row, w: Row, B: Row | None, out: Row, group: int = 1, auto_pad: str = "NOTSET",
                  kernel_shape: IntVector | None = None, strides: IntVector | None = None,
-                 dilations: IntVector | None = None, pads: IntVector | None = None, channels_last: int = 0) -> None:  # fmt: skip
+                 dilations: IntVector | None = None, pads: IntVector | None = None,
+                 channels_last: int = 0) -> None:  # fmt: skip
     """As Conv, of quantized tensors."""
     if not channels_last:
         _conv(s, x, w, B, out, group, auto_pad, kernel_shape, strides, dilations, pads)
@@ -101,7 +102,8 @@ def conv_transpose(s: Statement, X: Row, W: Row, B: Row | None, out: Row, group:
 
 @form("MaxPool", "AveragePool", "LpPool")
 def pool(s: Statement, X: Row, outs: Rows, kernel_shape: IntVector, auto_pad: str = "NOTSET",
-         strides: IntVector | None = None, dilations: IntVector | None = None, pads: IntVector | None = None, ceil_mode: int = 0) -> None:  # fmt: skip
+         strides: IntVector | None = None, dilations: IntVector | None = None, pads: IntVector | None = None,
+         ceil_mode: int = 0) -> None:  # fmt: skip
     """(n, c, ..space..) -> (n, c, ..windows..), twice for MaxPool's indices."""
     n, c, *space = s.axes(X, 2 + len(kernel_shape))
     s.same(*outs)

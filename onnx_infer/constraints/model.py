@@ -1,0 +1,194 @@
+"""What a whole model says of its shapes: the forms of its nodes, the facts of inference, the declared types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onnx_infer.constraints.registration import Operand, bound_form
+from onnx_infer.diagnostics import Diagnostic
+from onnx_infer.errors import ShapeInferenceError
+from onnx_infer.tensor import VARIES, SymTensor
+from symdim import Expr, Var
+from symdim.rows import Row
+from symdim.store import Origin, Store
+from symdim.store.errors import Contradiction
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from onnx_infer.assumptions import Assumptions
+    from onnx_infer.engine import Engine
+    from onnx_infer.graph import Node
+    from onnx_infer.tensor import Value
+
+_MOST_CONTRADICTIONS = 8
+
+
+class Known(NamedTuple):
+    """A store with what a model says, and the row of every tensor; contradictions were left out, and are told."""
+
+    store: Store
+    rows: dict[str, Row]
+    contradictions: list[Diagnostic]
+
+
+def state_model(engine: Engine, given: Collection[str], assumptions: Assumptions, trusts_declared: bool) -> Known:
+    """State what the main graph of an inferred model says, and propagate it.
+
+    `given` are the names of symbols that stay; all others are replaced by what they equal. Where facts contradict each
+    other, the node that states the nearest one is left out, and all begins anew.
+    """
+    contradictions: list[Diagnostic] = []
+    left_out: set[str] = set()
+    while True:
+        statement = _ModelStatement(engine, given, left_out)
+        try:
+            assumptions.state(statement.store)
+            if trusts_declared:
+                statement.declared()
+            statement.facts()
+            statement.nodes()
+            statement.ranks_of_shapes()
+        except Contradiction as error:
+            origin = next((f.origin for f in error.chain if f.origin.node and f.origin.node not in left_out), None)
+            contradictions.append(Diagnostic("error", "", "" if origin is None else origin.node, str(error)))
+            if origin is None or len(contradictions) > _MOST_CONTRADICTIONS:
+                return Known(Store(), {}, contradictions)
+            left_out.add(origin.node)
+            continue
+        return Known(statement.store, statement.rows, contradictions)
+
+
+class _ModelStatement:
+    def __init__(self, engine: Engine, given: Collection[str], left_out: Collection[str]) -> None:
+        self.engine, self.given, self.left_out = engine, given, left_out
+        self.store = Store()
+        self.rows: dict[str, Row] = {}
+        self._seen: set[Var] = set()
+        self._lengths: list[tuple[Row, Row, Origin]] = []
+
+    def row(self, name: str) -> Row | None:
+        """The row of a value; None of what is no tensor."""
+        found = self.rows.get(name)
+        if found is None:
+            value = self.engine.scope[name]
+            if not isinstance(value, SymTensor):
+                return None
+            if value.shape is None:
+                found = Row.unknown(name)
+            else:
+                self.enter(value.shape)
+                self.enter(value.data or ())
+                found = Row(trail=value.shape)
+            self.rows[name] = found
+        return found
+
+    def enter(self, dims: Iterable[Any]) -> None:
+        """Let the store replace the variables of these, unless they are given."""
+        for dim in dims:
+            for v in dim.variables() if isinstance(dim, Expr) else ():
+                if v not in self._seen:
+                    self._seen.add(v)
+                    if v.name not in self.given:
+                        self.store.generated(v)
+
+    def is_known(self, row: Row | None) -> bool:
+        """Whether there is nothing to learn of a row."""
+        if row is None or row.is_open:
+            return row is None
+        return all(isinstance(d, int) or all(v.name in self.given for v in d.variables()) for d in row.dims)
+
+    # -- statements ---------------------------------------------------------------------------------------------------
+
+    def declared(self) -> None:
+        """Values have the types that the model declares."""
+        for name, value in self.engine.model.graph.declared.items():
+            label = f"the declared type of '{name}'"
+            if isinstance(value, SymTensor) and value.shape is not None and label not in self.left_out:
+                row = self.row(name) if self.engine.scope.knows(name) else None
+                if row is not None:
+                    self.enter(d for d in value.shape if d is not VARIES)
+                    dims = tuple(self.store.fresh() if d is VARIES else d for d in value.shape)
+                    self.store.eq_row(row, Row(trail=dims), origin=Origin(label))
+
+    def facts(self) -> None:
+        """The facts that inference rules state."""
+        resolve = self.engine.solution.resolve
+        for fact, node in zip(self.engine.facts, self.engine.fact_nodes, strict=True):
+            label = label_of(node)
+            if label in self.left_out:
+                continue
+            lhs, rhs, origin = resolve(fact.lhs), resolve(fact.rhs), Origin(label, text=fact.law)
+            self.enter((lhs, rhs))
+            if fact.kind == "equal":
+                self.store.eq(lhs, rhs, origin=origin)
+            elif fact.kind == "at_least":
+                self.store.bounds(lhs - rhs, 0, origin=origin)
+            elif fact.kind == "divides":
+                self.store.divisible(rhs, lhs, origin=origin)
+            elif fact.kind == "broadcast_to":
+                self.store.refine(rhs, lhs, origin=origin)
+
+    def nodes(self) -> None:
+        """The forms of the nodes of which something is not known."""
+        scope, graph = self.engine.scope, self.engine.model.graph
+        for node in graph.nodes():
+            op_type, domain, inputs, outputs, attributes, _ = node
+            operator = scope.operators[domain, op_type]
+            label = label_of(node)
+            if operator is None or label in self.left_out or attributes.has_graphs:
+                continue
+            form = bound_form(domain, op_type, scope.operators.version(domain), operator.schema)
+            if form is None:
+                continue
+            rows = [self.row(name) if name and scope.knows(name) else None for name in (*inputs, *outputs)]
+            if all(map(self.is_known, rows)):
+                continue
+            operands = [
+                None if row is None else Operand(name, row, self.reader(name))
+                for name, row in zip((*inputs, *outputs), rows, strict=True)
+            ]
+            given, made = operands[: len(inputs)], operands[len(inputs) :]
+            try:
+                form.state(self.store, label, given, made, attributes.values)
+            except ShapeInferenceError:
+                continue  # forward inference tells
+            if op_type == "Shape" and given[0] and made[0] and not attributes.values and given[0].row.is_open:
+                self._lengths.append((given[0].row, made[0].row, Origin(label, given[0].name)))
+
+    def reader(self, name: str) -> Any:
+        """A function that gives a value with its elements."""
+
+        def value() -> Value:
+            scope = self.engine.scope
+            holder = scope.holder(name)
+            found = scope[name] if holder is None else holder.load(name)
+            self.enter(found.data or ())
+            return found
+
+        return value
+
+    def ranks_of_shapes(self) -> None:
+        """A tensor has as many axes as its shape has elements, of which some are asked for."""
+        self.store.propagate()
+        for row, shape, origin in self._lengths:
+            length = self.store.row(shape)
+            if length.rank == 1:
+                least, most = self.store.interval(length.dims[0])
+                self.store.rank(row, least or 0, most, origin=origin)
+        self.store.propagate()
+
+
+def label_of(node: Node) -> str:
+    """The node's name, or its first output where it has none."""
+    return node[5].name or next(iter(node[3]), "")
+
+
+def equal_to(store: Store, variables: Iterable[Var]) -> Mapping[Expr, Var]:
+    """For each size that variables are known to equal, the first of them."""
+    found: dict[Expr, Var] = {}
+    for v in variables:
+        value = store.value(v)
+        if isinstance(value, Expr):
+            found.setdefault(value, v)
+    return found
