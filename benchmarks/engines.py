@@ -116,6 +116,57 @@ class Sympy(Engine):
         return self.library.sympify(text)
 
 
+class OnnxIr(Engine):
+    """onnx_ir's SymbolicDim, on SymPy with positive integer symbols; a maximum is written as text."""
+
+    module = "onnx_ir"
+
+    def clear(self) -> None:
+        import_module("sympy.core.cache").clear_cache()
+
+    def var(self, name: str) -> Expression:
+        return self.library.SymbolicDim(name)
+
+    def maximum(self, a: Expression, b: Expression) -> Expression:
+        return self.parse(f"max({a}, {b})")
+
+    def expand(self, a: Expression) -> Expression:
+        return a.simplify()
+
+    def evaluate(self, a: Expression, sizes: Mapping[str, int]) -> int:
+        return int(a.evaluate(dict(sizes)))
+
+    def parse(self, text: str) -> Expression:
+        dim = self.library.SymbolicDim(text)
+        dim.free_symbols()  # the text is read when it is needed
+        return dim
+
+
+class Torch(Sympy):
+    """The expressions of torch's SymInt: SymPy with FloorDiv, PythonMod and Max of its own, without tracing."""
+
+    module = "torch.utils._sympy.functions"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.functions, self.library = self.library, import_module("sympy")
+
+    def floordiv(self, a: Expression, b: Expression) -> Expression:
+        return self.functions.FloorDiv(a, b)
+
+    def mod(self, a: Expression, b: Expression) -> Expression:
+        return self.functions.PythonMod(a, b)
+
+    def maximum(self, a: Expression, b: Expression) -> Expression:
+        return self.functions.Max(a, b)
+
+    def quotient_text(self, a: str, b: int) -> str:
+        return f"FloorDiv({a}, {b})"
+
+    def parse(self, text: str) -> Expression:
+        return self.library.sympify(text, locals={"FloorDiv": self.functions.FloorDiv})
+
+
 class Symengine(Engine):
     """SymPy's core in C++."""
 
@@ -211,7 +262,7 @@ class Tinygrad(Engine):
 def installed() -> list[Engine]:
     """An instance of every engine that can be imported, this project first."""
     engines: list[Engine] = []
-    for kind in (Symdim, Sympy, Symengine, Jax, Pymbolic, Tinygrad):
+    for kind in (Symdim, Sympy, OnnxIr, Torch, Jax, Tinygrad, Symengine, Pymbolic):
         try:
             engines.append(kind())
         except ImportError:

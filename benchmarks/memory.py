@@ -61,6 +61,29 @@ def work(engine: str, path: str) -> dict[str, float]:
     return {"seconds": perf_counter() - start, "loaded": loaded, "extra": max(0.0, megabytes("VmHWM") - loaded)}
 
 
+def measure(megabytes: int) -> dict[str, dict[str, float]]:
+    """Engine -> megabytes after loading, megabytes above that at the peak, seconds; without engines that fail."""
+    found: dict[str, dict[str, float]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "heavy.onnx"
+        onnx.save(heavy_model(megabytes), path)
+        for engine in ENGINES:
+            command = [sys.executable, __file__, "--worker", engine, str(path)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode == 0:
+                found[engine] = json.loads(done.stdout)
+    return found
+
+
+def tables(found: dict[str, dict[str, float]]) -> str:
+    """The Markdown table."""
+    rows = [
+        [engine, f"{row['loaded']:.0f} MB", f"{row['extra']:.0f} MB", shown(row["seconds"])]
+        for engine, row in found.items()
+    ]
+    return table(["engine", "after loading", "more for inference", "time"], rows)
+
+
 def main() -> None:
     """Measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -70,19 +93,7 @@ def main() -> None:
     if options.worker:
         print(json.dumps(work(*options.worker)))
         return
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "heavy.onnx"
-        onnx.save(heavy_model(options.megabytes), path)
-        for engine in ENGINES:
-            command = [sys.executable, __file__, "--worker", engine, str(path)]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            if done.returncode:
-                rows.append([engine, "-", "-", done.stderr.strip().splitlines()[-1][:60]])
-                continue
-            found = json.loads(done.stdout)
-            rows.append([engine, f"{found['loaded']:.0f} MB", f"{found['extra']:.0f} MB", shown(found["seconds"])])
-    print(table(["engine", "after loading", "more for inference", "time"], rows))
+    print(tables(measure(options.megabytes)))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What engines answer to statements about sizes: `python -m benchmarks.prover [--cases FILE]`.
+"""What engines answer to statements about sizes: `python benchmarks/prover.py [--cases FILE]`.
 
 The cases are those of `tests/symdim/equiv_cases.json`: 286 statements, 38 of them false. Every engine installed here is
 asked through its public interface, in one process each. `UNSOUND` counts wrong answers; peers that only simplify
@@ -17,8 +17,10 @@ from multiprocessing import get_context
 from operator import add, ge, gt, le, lt, mul, sub
 from pathlib import Path
 from statistics import mean, median
-from time import perf_counter
-from typing import Any
+from time import process_time
+from typing import Any, NamedTuple
+
+from timing import shown, table
 
 CASES = Path(__file__).parent.parent / "tests" / "symdim" / "equiv_cases.json"
 NEGATION = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -171,12 +173,12 @@ def measured(engine: str, cases: list[Case]) -> tuple[Counter[str], list[float]]
     seconds: list[float] = []
     ask(cases[0])
     for case in cases:
-        began = perf_counter()
+        began = process_time()
         try:
             answer, failed = ask(case), False
         except (ArithmeticError, AssertionError, KeyError, NotImplementedError, RecursionError, TypeError, ValueError):
             answer, failed = None, True
-        seconds.append(perf_counter() - began)
+        seconds.append(process_time() - began)
         if answer is None:
             counts["error" if failed else "unknown"] += 1
         else:
@@ -184,23 +186,50 @@ def measured(engine: str, cases: list[Case]) -> tuple[Counter[str], list[float]]
     return counts, seconds
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--cases", type=Path, default=CASES)
-    options = parser.parse_args()
-    cases = json.loads(options.cases.read_text())["cases"]
-    true = sum(case["expected"] for case in cases)
-    columns = ("proved", "refuted", "unknown", "error", "UNSOUND")
-    print(f"{true} true, {len(cases) - true} false\n")
-    print("| engine | " + " | ".join(columns) + " | median ms | mean ms |")
-    print("|---" * (len(columns) + 3) + "|")
+VERDICTS = ("proved", "refuted", "unknown", "error", "UNSOUND")
+
+
+class Verdicts(NamedTuple):
+    """Counts of verdicts of an engine, and its seconds per case."""
+
+    counts: dict[str, int]
+    median: float
+    mean: float
+
+
+def measure(cases: list[Case]) -> dict[str, Verdicts]:
+    """Verdicts of every engine that is installed, each in a process of its own."""
+    found: dict[str, Verdicts] = {}
     with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         for engine, (module, _) in ENGINES.items():
-            if find_spec(module) is None:
-                continue
-            counts, seconds = pool.apply(measured, (engine, cases))
-            times = f"{1e3 * median(seconds):.2f} | {1e3 * mean(seconds):.2f}"
-            print(f"| {engine} | " + " | ".join(str(counts[c]) for c in columns) + f" | {times} |", flush=True)
+            if find_spec(module) is not None:
+                counts, seconds = pool.apply(measured, (engine, cases))
+                found[engine] = Verdicts(dict(counts), median(seconds), mean(seconds))
+    return found
+
+
+def tables(found: dict[str, Verdicts]) -> str:
+    """The Markdown table."""
+    rows = [
+        [engine, *(str(v.counts.get(kind, 0)) for kind in VERDICTS), shown(v.median), shown(v.mean)]
+        for engine, v in found.items()
+    ]
+    return table(["engine", *VERDICTS, "median", "mean"], rows)
+
+
+def cases_of(path: Path) -> list[Case]:
+    """The statements in a file."""
+    return list(json.loads(path.read_text())["cases"])
+
+
+def main() -> None:
+    """Measure and print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--cases", type=Path, default=CASES)
+    cases = cases_of(parser.parse_args().cases)
+    true = sum(case["expected"] for case in cases)
+    print(f"{true} true, {len(cases) - true} false\n")
+    print(tables(measure(cases)))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,18 @@
-"""How time grows with size: `python benchmarks/scaling.py`. The last column is near 1 where growth is linear.
+"""How time grows with size: `python benchmarks/scaling.py`.
 
-It is the time of the row divided by that of the row above, divided by the growth of the size.
+`growth` is the time of a row divided by that of the row above and by the growth of the size: near 1 where it is linear.
+The second table is the time per node of whole models of up to 200,000 nodes.
 """
 
 from __future__ import annotations
 
-from time import perf_counter
+import argparse
+import subprocess
+import sys
+from time import process_time
 from typing import TYPE_CHECKING
 
+from inference import ENGINES, installed
 from onnx import TensorProto, helper
 from timing import shown, table
 
@@ -16,7 +21,7 @@ from symdim import Var, clear_caches, maximum, parse
 from tests.onnx_infer import models
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from onnx import ModelProto
 
@@ -71,24 +76,71 @@ CASES: dict[str, tuple[Callable[[int], Callable[[], object]], tuple[int, ...]]] 
 }
 
 
-def main() -> None:
-    """Measure every case at every size, three times, and print the table of the fastest."""
+SIZES = (1_000, 5_000, 20_000, 100_000, 200_000)
+SLOW = {"onnx-shape-inference": 5_000, "onnxruntime script": 5_000}
+"""Engines that take minutes for more nodes than so many."""
+
+
+def first_sight(engine: str, nodes: int) -> float:
+    """Seconds per node for decoder layers of so many nodes in all, once a small model has loaded the operators."""
+    infer = ENGINES[engine][1]()
+    infer(models.decoder(1))
+    layers = 1 + nodes // (len(models.decoder(2).graph.node) - len(models.decoder(1).graph.node))
+    model = models.decoder(layers)
+    start = process_time()
+    infer(model)
+    return (process_time() - start) / len(model.graph.node)
+
+
+def per_node(sizes: Sequence[int] = SIZES) -> dict[str, dict[int, float]]:
+    """Engine -> number of nodes -> seconds per node, each in a process of its own, the best of three."""
+    found: dict[str, dict[int, float]] = {}
+    for engine in installed():
+        for nodes in sizes:
+            if nodes <= SLOW.get(engine, nodes):
+                command = [sys.executable, __file__, "--worker", engine, str(nodes)]
+                runs = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(3)]
+                found.setdefault(engine, {})[nodes] = min(float(run.stdout) for run in runs)
+    return found
+
+
+def tables(found: dict[str, dict[int, float]]) -> str:
+    """Time per node, a row for each number of nodes."""
+    sizes = sorted({nodes for points in found.values() for nodes in points})
+    rows = [[f"{n:,}", *(shown(points.get(n)) for points in found.values())] for n in sizes]
+    return table(["nodes", *(f"{engine}, per node" for engine in found)], rows)
+
+
+def growth() -> str:
+    """Every case at every size, the fastest of three times."""
     rows = []
     for name, (prepare, sizes) in CASES.items():
         before = None
         for n in sizes:
             seconds = min(_once(prepare(n)) for _ in range(3))
-            growth = f"{seconds / before[1] / (n / before[0]):.2f}" if before else "-"
-            rows.append([name, str(n), shown(seconds), growth])
+            rows.append(
+                [name, str(n), shown(seconds), f"{seconds / before[1] / (n / before[0]):.2f}" if before else "-"]
+            )
             before = (n, seconds)
-    print(table(["case", "size", "time", "growth"], rows))
+    return table(["case", "size", "time", "growth"], rows)
 
 
 def _once(run: Callable[[], object]) -> float:
     clear_caches()
-    start = perf_counter()
+    start = process_time()
     run()
-    return perf_counter() - start
+    return process_time() - start
+
+
+def main() -> None:
+    """Measure and print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--worker", nargs=2, metavar=("ENGINE", "NODES"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker:
+        print(first_sight(options.worker[0], int(options.worker[1])))
+    else:
+        print(f"{growth()}\n\n{tables(per_node())}")
 
 
 if __name__ == "__main__":

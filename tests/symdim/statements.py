@@ -287,7 +287,8 @@ def violation(statement: Statement, points: int, seed: int = 0) -> dict[str, int
 def violates(statement: Statement, values: dict[str, int]) -> bool:
     """Whether an assignment is within the bounds, meets the assumptions, and violates the statement.
 
-    Names it lacks take small values. A name may be lacking where what is asked does not depend on it, nor do the assumptions about what is asked.
+    Names it lacks take small values: a name may be lacking where what is asked does not depend on it, nor do the
+    assumptions about what is asked.
     """
     names = names_of(statement)
     choices = []
