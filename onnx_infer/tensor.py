@@ -47,7 +47,8 @@ class SymTensor(Value):
 
     `dtype` is a number of `TensorProto.DataType` or None; `shape` a tuple of dims (`int | Expr`) or None where even the
     rank is unknown; `data` the elements in row-major order (`int | Expr | bool | float | Ratio`, None for an unknown
-    one) or None where none is known. Data goes with a shape of plain ints only.
+    one) or None where none is known. Data goes with a shape of plain ints only; of a tensor without data that has equal
+    elements `fill` is the one.
 
     >>> SymTensor(7, (2,), (3, 4))
     i64[2]={3, 4}
@@ -55,23 +56,30 @@ class SymTensor(Value):
     True
     """
 
-    __slots__ = ("data", "dtype", "shape")
+    __slots__ = ("data", "dtype", "fill", "shape")
     dtype: int | None
     shape: Shape | None
     data: tuple[Any, ...] | None
+    fill: Any
 
     def __new__(
-        cls, dtype: int | None, shape: Iterable[Dim] | None = None, data: Iterable[Any] | None = None
+        cls,
+        dtype: int | None,
+        shape: Iterable[Dim] | None = None,
+        data: Iterable[Any] | None = None,
+        fill: Any = None,
     ) -> SymTensor:
         shape = None if shape is None else tuple(shape)
         data = None if data is None else tuple(data)
         # 1 == 1.0 == True in Python: the classes of the elements belong to the key where the dtype is unknown
         key = (dtype, shape, data) if dtype or not data else (dtype, shape, data, tuple(map(type, data)))
+        if fill is not None:
+            key += (fill,)
         found = _interned.get(key)
         if found is None:
             found = object.__new__(cls)
             found.wire = None
-            found.dtype, found.shape, found.data = dtype, shape, data
+            found.dtype, found.shape, found.data, found.fill = dtype, shape, data, fill
             found = _interned.setdefault(key, found)
         assert isinstance(found, SymTensor)
         return found
@@ -104,10 +112,10 @@ class SymTensor(Value):
 
     def without_data(self) -> SymTensor:
         """The same tensor, its elements forgotten."""
-        return self if self.data is None else SymTensor(self.dtype, self.shape)
+        return self if self.data is None and self.fill is None else SymTensor(self.dtype, self.shape)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return SymTensor, (self.dtype, self.shape, self.data)
+        return SymTensor, (self.dtype, self.shape, self.data, self.fill)
 
     def __str__(self) -> str:
         dims = "..." if self.shape is None else ", ".join(map(str, self.shape))
@@ -256,7 +264,7 @@ def substitute(value: Value, mapping: Mapping[Var, Dim]) -> Value:
     if isinstance(value, SymTensor):
         shape = value.shape and tuple([_replace(d, mapping) for d in value.shape])
         data = value.data and tuple([_replace(x, mapping) for x in value.data])
-        return value if shape == value.shape and data == value.data else SymTensor(value.dtype, shape, data)
+        return value if shape == value.shape and data == value.data else SymTensor(value.dtype, shape, data, value.fill)
     if isinstance(value, Sparse):
         return Sparse(value.dtype, value.shape and tuple(_replace(d, mapping) for d in value.shape))
     if isinstance(value, Sequence):

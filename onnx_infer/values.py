@@ -136,8 +136,18 @@ def fmod(x: Element, y: Element) -> Element:
     return None if quotient is None else x - y * quotient
 
 
+def exact_root(x: Element) -> float | None:
+    """The square root of a float where it is exact: runtimes may round others differently."""
+    if not isinstance(x, float) or not 0 <= x < math.inf:
+        return None
+    root = math.sqrt(x)
+    return root if Fraction(root) ** 2 == Fraction(x) else None
+
+
 def power(x: Element, y: Element) -> Element:
-    """`x ** y` for a known whole exponent from 0 to 64, of a symbol to 8, where every runtime is exact."""
+    """`x ** y` for a known whole exponent from 0 to 64, of a symbol to 8, or a half, where every runtime is exact."""
+    if y == 0.5:
+        return exact_root(x)
     if isinstance(y, (Expr, Ratio)) or y not in range(65 if isinstance(x, (int, float)) else 9):
         return None
     exponent = int(y)
@@ -285,5 +295,6 @@ EQUAL, LESS, AT_MOST = lift(equal, 2), lift(less, 2), lift(at_most, 2)
 AND, OR, NOT = lift_lenient(logical_and, 2), lift_lenient(logical_or, 2), lift_lenient(logical_not, 1)
 XOR = lift(logical_xor, 2)
 NEGATE, ABSOLUTE, SIGN = lift(negate, 1), lift(absolute, 1), lift(sign, 1)
+SQRT = lift(exact_root, 1)
 FLOOR, CEIL, ROUND = lift(floor, 1), lift(ceil, 1), lift(round_half_even, 1)
 SELECT = lift_lenient(select, 3)

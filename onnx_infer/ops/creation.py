@@ -47,7 +47,7 @@ def _filled(dtype: int | None, shape: Shape, element: Any) -> SymTensor:
     """A tensor of equal elements, with its data where it is small."""
     count = product(shape)
     if not isinstance(count, int) or count > (MAX_FLOATS if dtype in dt.FLOATS else MAX_DATA) or element is None:
-        return SymTensor(dtype, shape)
+        return SymTensor(dtype, shape, fill=element)
     return SymTensor(dtype, shape, (element,) * count)
 
 

@@ -45,6 +45,8 @@ def nonzero(X: SymTensor) -> Shape:
     if X.rank == 0:
         # the specification says (0, n), onnxruntime gives (1, n)
         return fresh("the rank of a scalar's indices", at_most=1), fresh("whether the scalar is 0", at_most=1)
+    if X.fill is not None:
+        return X.rank, X.size if X.fill else 0
     if X.data is None:
         return X.rank, fresh("the number of non-zero elements", at_most=X.size)
     truth = _truth(X.data)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,14 +23,6 @@ if TYPE_CHECKING:
 # -- functions and activations ----------------------------------------------------------------------------------
 
 
-def _exact_root(x: Element) -> float | None:
-    """The square root of a float where it is exact: runtimes may round others differently."""
-    if not isinstance(x, float) or not 0 <= x < math.inf:
-        return None
-    root = math.sqrt(x)
-    return root if Fraction(root) ** 2 == Fraction(x) else None
-
-
 def _exact_reciprocal(x: Element) -> Element:
     """`1 / x` where it is exact, or a ratio of sizes."""
     if isinstance(x, float):
@@ -40,7 +31,7 @@ def _exact_reciprocal(x: Element) -> Element:
     return values.divide(1.0, x)
 
 
-SQRT, RECIPROCAL = values.lift(_exact_root, 1), values.lift(_exact_reciprocal, 1)
+RECIPROCAL = values.lift(_exact_reciprocal, 1)
 
 
 @op("Abs", data=values.ABSOLUTE)
@@ -49,7 +40,7 @@ SQRT, RECIPROCAL = values.lift(_exact_root, 1), values.lift(_exact_reciprocal, 1
 @op("Round", data=values.ROUND)
 @op("Neg", data=values.NEGATE)
 @op("Not", data=values.NOT)
-@op("Sqrt", data=SQRT)
+@op("Sqrt", data=values.SQRT)
 @op("Reciprocal", data=RECIPROCAL)
 @op("Relu", data=lambda X: values.LARGER(X, 0))
 @op("LeakyRelu", data=lambda X, alpha: values.SELECT(values.LESS(X, 0), values.MULTIPLY(X, alpha), X))
@@ -154,7 +145,7 @@ def bit_cast(input: AnyRank, to: int) -> Shape | None:
 # -- Identity, Dropout -------------------------------------------------------------------------------------------
 
 
-@op("Identity")
+@op("Identity", data=lambda input: input)
 def identity(input: Value) -> Value:
     """The input, whatever it is: a tensor with its data, a sequence, an optional (Identity-1 to 25)."""
     return input
