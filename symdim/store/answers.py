@@ -16,9 +16,10 @@ from symdim.extremum import maximum
 from symdim.floordiv import floordiv, mod
 from symdim.monomial import powers_of, terms_of
 from symdim.polynomial import power, product, total
+from symdim.rows import RowVar
 from symdim.store.facts import Bounds, Divisible, Fact, Origin, SizeEqual, SizeJoin, SizeRefines
 from symdim.store.solution import variables_in
-from symdim.store.watch import dims_of, rows_of
+from symdim.store.watch import dims_of, mentioned_in, rows_of
 from symdim.variable import Var
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ class Guard:
     @property
     def text(self) -> str:
         """The condition."""
+        if isinstance(self.fact, SizeJoin) and len(self.fact.operands) == 2:
+            a, b = self.fact.operands
+            if self.fact.result == maximum(a, b):
+                return f"{a} == {b} or 1 in ({a}, {b})"
         return str(self.fact)
 
     @property
@@ -158,7 +163,8 @@ class Answers:
         found: dict[str, Guard] = {}
 
         def add(fact: Fact) -> None:
-            if all(map(self._given, dims_of(fact))):
+            fresh = any(v.serial for v in mentioned_in(fact) if isinstance(v, RowVar))
+            if not fresh and self.state.given(v for v in mentioned_in(fact) if isinstance(v, Var)):
                 guard = Guard(fact)
                 found.setdefault(guard.text, guard)
 
@@ -167,14 +173,17 @@ class Answers:
                 cause = state.causes[v][-1][0]
                 add(SizeEqual(cause.origin, (cause,), cause.law, v, self.value(dim)))
         for v, (lo, hi) in state.intervals.items():
-            if v not in state.generated and v not in state.sizes:
+            settled = any(cause not in state.pending for cause, _ in state.causes[v])
+            if v not in state.generated and v not in state.sizes and settled:
                 cause = state.causes[v][-1][0]
                 low, high = (None if lo == v.lo else lo), (None if hi == v.hi else hi)
                 if low is not None or high is not None:
                     add(Bounds(cause.origin, (cause,), cause.law, v, low, high))
-        for fact in [*state.pending, *self.conditions]:
-            if fact not in self.used:
-                add(self.resolved(fact))
+        left = [self.resolved(fact) for fact in [*state.pending, *self.conditions] if fact not in self.used]
+        joined = {(fact.result, dim) for fact in left if isinstance(fact, SizeJoin) for dim in fact.operands}
+        for fact in left:
+            if not (isinstance(fact, SizeRefines) and (fact.result, fact.operand) in joined):
+                add(fact)
         return list(found.values())
 
     def resolved(self, fact: Fact) -> Fact:

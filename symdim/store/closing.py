@@ -23,6 +23,7 @@ from symdim.extremum import maximum
 from symdim.rows import Axes, Row, RowVar
 from symdim.store.errors import Contradiction
 from symdim.store.facts import Origin, RowEqual, RowRefines, RowsEqual, SizeEqual, SizeRefines
+from symdim.store.rows import least_solution
 from symdim.store.solution import variables_in
 from symdim.variable import Var
 
@@ -108,6 +109,10 @@ class Closing:
                 message = f"nothing determines the size {size} of a parameter"
                 raise self.state.contradiction("unspecified_parameter", message, None, size)
         self._choose({v: self._guess(v) for v in self._leaf_variables(self.leaves) if not self._is_blocked(v)}, {})
+        kinds = self._kinds()
+        shared = [v for v in self._open_rows() if self._shares_its_count(v)]
+        absorbing = next((v for v in shared if kinds.get(v) == "output"), shared[-1] if shared else None)
+        self._choose({}, {v: Row() for v in shared if v != absorbing and kinds.get(v) != "output"})
         rows: dict[RowVar, Row] = {}
         for variable in self._open_rows():
             if variable in self.state.counts:
@@ -117,10 +122,13 @@ class Closing:
         self._choose({}, rows)
         for fact in [fact for fact in self.state.pending if isinstance(fact, RowsEqual)]:
             waiting = [end for row in fact.rows if (end := self._open(row)) is not None]
-            self._choose({}, {end: Row() for end in waiting[:-1] if end != waiting[-1]})
+            absorbing = next((end for end in waiting if kinds.get(end) == "output"), waiting[-1] if waiting else None)
+            self._choose({}, {end: Row() for end in waiting if end != absorbing})
 
     def _all_rows(self) -> None:
         self._choose({v: self._bound(v) for v in self._unset()}, {})
+        for fact in [fact for fact in self.state.pending if isinstance(fact, RowEqual)]:
+            self._choose({}, least_solution(self.state, fact))
         while opened := self._open_rows():
             bounded = {v: row for v in opened if (row := self._by_bound(v)) is not None}
             self._choose({}, bounded or {v: self._one_axis(v) or Row() for v in opened})
@@ -223,6 +231,11 @@ class Closing:
 
     def _open(self, row: Row) -> RowVar | None:
         return self.state.splice(row).variable
+
+    def _kinds(self) -> dict[RowVar, str]:
+        """The kinds of open rows, where places to be closed tell."""
+        rows = [pair for place in [*self.leaves, *self.others] for pair in _rows(place)]
+        return {end: kind for kind, row in rows if (end := self._open(row)) is not None}
 
     def _one_axis(self, v: RowVar) -> Row | None:
         """The row that a known count asks for: no axes for 1, else one axis."""

@@ -13,6 +13,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from symdim.bounds import meet
+from symdim.order import dim_order
 from symdim.rows import Row, RowVar
 from symdim.store.circles import circles_are_equal
 from symdim.store.errors import INDIVISIBLE, OUT_OF_RANGE, UNEQUAL, kind_of
@@ -85,6 +86,10 @@ class Propagation(Solution):
     def given(self, variables: Iterable[Var]) -> bool:
         """Whether none of these variables was made by the store."""
         return not any(v in self.generated for v in variables)
+
+    def preference(self, v: Var) -> tuple[bool, bool, tuple[object, ...]]:
+        """Of two variables the greater one is replaced: one of the store's own, then a generated one, then by name."""
+        return v in self.generated, v.scope is self._scope, dim_order(v)
 
     # the worklist
 

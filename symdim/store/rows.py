@@ -71,12 +71,27 @@ def _shifted(p: Propagation, fact: RowEqual, a: Row, b: Row) -> bool:
     if len(one) == 1:  # r is a number of these
         _equate(p, fact, one, other)
         return False
-    known, wanted = ([p.size(dim) for dim in dims] for dims in (one, other))
-    if all(isinstance(dim, int) for dim in known + wanted) and not any(
-        known[k:] + known[:k] == wanted for k in range(len(known))
-    ):
+    if not _rotations(p, one, other):
         raise p.contradiction("size_mismatch", f"{fact}: {one} is no rotation of {other}", fact)
     return False
+
+
+def _rotations(p: Propagation, a: tuple[Dim, ...], b: tuple[Dim, ...]) -> list[int]:
+    """The k for which a, begun at its k-th axis, may be b."""
+    one, other = ([p.size(dim) for dim in dims] for dims in (a, b))
+    return [k for k in range(len(one)) if not any(map(p.differ, one[k:] + one[:k], other))]
+
+
+def least_solution(p: Propagation, fact: RowEqual) -> dict[RowVar, Row]:
+    """The shortest row that solves A ++ r == r ++ B, where A == x ++ y and B == y ++ x: r == x."""
+    a, b = p.splice(fact.a), p.splice(fact.b)
+    if a.variable is None or a.variable != b.variable:
+        return {}
+    before, after = min(len(a.lead), len(b.lead)), min(len(a.trail), len(b.trail))
+    trail = max(a.trail, b.trail, key=len)
+    surplus = max(a.lead, b.lead, key=len)[before:], trail[: len(trail) - after]
+    rotations = _rotations(p, *surplus) if len(surplus[0]) == len(surplus[1]) else []
+    return {a.variable: Row((), None, surplus[0][: rotations[0]])} if rotations else {}
 
 
 def _split(p: Propagation, fact: RowEqual, a: Row, b: Row) -> bool:
@@ -117,12 +132,36 @@ def rows_equal(p: Propagation, fact: RowsEqual) -> bool:
     if len(variables) == 1:
         p.bind_row(variables[0], Row((), None, fact.dims[first:end]), fact)
         return True
+    if len(variables) == 2 and known < len(fact.dims):
+        return _slide(p, fact, variables, _sizes(word[first : len(word) - last]), fact.dims[first:end])
     if known == len(fact.dims):
         for variable in dict.fromkeys(variables):
             p.bind_row(variable, Row(), fact)
         _equate(p, fact, _sizes(word), fact.dims)
         return True
     return not variables
+
+
+def _slide(p: Propagation, fact: RowsEqual, ends: list[RowVar], middle: tuple[Dim, ...], dims: tuple[Dim, ...]) -> bool:
+    """r ++ middle ++ s == dims, where the middle fits at one place only."""
+    if ends[0] == ends[1]:
+        return False
+    places = fits(p, middle, dims)
+    if not places:
+        raise p.contradiction("size_mismatch", f"{fact}: {middle} is nowhere in {dims}", fact)
+    if len(places) > 1:
+        return False
+    at = places[0]
+    p.bind_row(ends[0], Row((), None, dims[:at]), fact)
+    p.bind_row(ends[1], Row((), None, dims[at + len(middle) :]), fact)
+    _equate(p, fact, middle, dims[at : at + len(middle)])
+    return True
+
+
+def fits(p: Propagation, middle: tuple[Dim, ...], dims: tuple[Dim, ...]) -> list[int]:
+    """The places at which sizes may stand in a row."""
+    sizes, axes = [p.size(dim) for dim in middle], [p.size(dim) for dim in dims]
+    return [k for k in range(len(axes) - len(sizes) + 1) if not any(map(p.differ, sizes, axes[k:]))]
 
 
 def _sizes(word: list[Dim | RowVar]) -> tuple[Dim, ...]:

@@ -57,28 +57,21 @@ def equal(p: Propagation, fact: SizeEqual) -> bool:
 
 
 def _atoms_equal(p: Propagation, fact: SizeEqual, a: int | Var, b: int | Var) -> bool:
-    if isinstance(a, int) or (isinstance(b, Var) and _preference(p, a) < _preference(p, b)):
+    if isinstance(a, int) or (isinstance(b, Var) and p.preference(a) < p.preference(b)):
         a, b = b, a  # a is to be replaced
     if isinstance(a, int):
         raise _violated(p, fact, UNEQUAL, a, b)
-    if not p.may_be(a, b):
-        raise _violated(p, fact, OUT_OF_RANGE, a, b)
     p.bind(a, b, fact)
     return True
-
-
-def _preference(p: Propagation, v: Var) -> tuple[bool, tuple[object, ...]]:
-    """Generated variables are replaced before given ones, later names before earlier ones."""
-    return v in p.generated, dim_order(v)
 
 
 def _violated(p: Propagation, fact: SizeEqual, situation: int, a: Dim, b: Dim) -> Exception:
     kind = kind_of(fact.law, situation)
     if fact.kernel is not None and variables_in(p.size(fact.kernel)):
         kind = "kernel_mismatch"
-    for one, other in ((a, b), (b, a)):
-        if isinstance(one, Var) and not isinstance(other, Var) and one in variables_in(other):
-            kind = "occurs"
+    sides = set(variables_in(a)) & set(variables_in(b))
+    if isinstance(a, Var) or isinstance(b, Var) or situation == UNEQUAL:
+        kind = kind if p.given(sides) else "occurs"  # a size of which it is required that it equal more than itself
     because = {UNEQUAL: "!=", INDIVISIBLE: "is, for no whole number, ==", OUT_OF_RANGE: "is never"}[situation]
     return p.contradiction(kind, f"{fact}, but {a} {because} {b}", fact)
 
@@ -107,7 +100,7 @@ def _unknown(p: Propagation, terms: dict[Expr, int]) -> Var | None:
     inside = {v for unit in terms if not isinstance(unit, Var) for v in variables_in(unit)}
     candidates = [v for v, k in terms.items() if isinstance(v, Var) and abs(k) == 1 and v not in inside]
     if generated := [v for v in candidates if v in p.generated]:
-        return max(generated, key=dim_order)
+        return max(generated, key=p.preference)
     if not candidates or not p.given((*inside, *(v for v in terms if isinstance(v, Var)))):
         return None
     return max(candidates, key=lambda v: (_reads_well(terms, v), dim_order(v)))

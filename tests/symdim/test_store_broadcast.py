@@ -1,0 +1,203 @@
+"""NumPy's broadcasting in the store, windows, guards and answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from symdim import Row, RowVar, Store, SymdimError, Var, maximum
+from symdim.store import Origin
+from symdim.store.errors import Contradiction
+from symdim.store.facts import SizeJoin
+
+N, M, H, W = Var("N"), Var("M"), Var("H"), Var("W")
+
+
+def join(*operands, result=None):
+    store = Store()
+    out = Row.unknown() if result is None else result
+    store.bcast(out, operands)
+    return store, out
+
+
+def test_a_size_that_is_not_1_is_the_results():
+    store, out = join(Row.of([N, 3]), Row.of([4, 1]))
+    assert store.row(out).dims == (4, 3)
+    assert [guard.text for guard in store.guards()] == ["N in (1, 4)"]
+
+
+def test_b_result_of_1():
+    a, b = Store().fresh("a", 0), Var("b")
+    store, _ = join(Row.of([a]), Row.of([b]), result=Row.of([1]))
+    assert (store.value(a), store.value(b)) == (1, 1)
+
+
+def test_c_the_only_size_left_is_the_results():
+    """Both ways: the operand from the result, and the result from the operand."""
+    store = Store()
+    b = Row.of([store.fresh(), store.fresh()])
+    store.bcast(Row.of([4, 5]), [Row.of([N, 1]), b])
+    assert store.row(b).dims[1] == 5
+    assert store.candidates(b.dims[0]) == (1, 4)
+    assert store.candidates(N) == (1, 4)
+    store, out = join(Row.of([1, N]), Row.of([1]))
+    assert store.row(out).dims == (1, N)
+
+
+def test_d_rank_of_the_result():
+    store, out = join(Row.of([3]), Row.of([N, 1, 3]))
+    assert store.row(out).dims == (N, 1, 3)
+    operand = Row.unknown()
+    store, _ = join(Row.of([3]), operand, result=Row.of([N, 4, 3]))
+    assert store.row(operand).rank == 3
+    assert store.row(operand).dims[:2] == (N, 4)
+
+
+def test_axes_that_only_one_operand_has_stay():
+    """[..r.., 768] and a vector give [..r.., 768]."""
+    store, out = join(Row.of(["..r..", 768]), Row.of([768]))
+    assert str(store.row(out)) == "[..r.., 768]"
+    store, out = join(Row.of([N, "..r..", 1]), Row.of([5]))
+    assert str(store.row(out)) == "[N, ..r.., 5]"
+
+
+def test_a_lead_axis_is_not_anchored_for_numpy():
+    """NumPy inserts axes at the left even of rows with axes before their variable."""
+    store, operand = Store(), Row.of([3, RowVar("r"), 5])
+    store.bcast_to(Row.of([2, 3, 4, 5]), operand)
+    store.rank(operand, 3, 3)
+    assert store.row(operand).dims[0] == 3
+    store = Store()
+    store.bcast_to(Row.of([2, 3, 4, 5]), operand)
+    store.rank(operand, 4, 4)
+    with pytest.raises(Contradiction):
+        store.row(operand)
+
+
+def test_e_maximum_of_different_symbols():
+    store, out = join(Row.of([N]), Row.of([M]))
+    assert store.row(out).dims == (maximum(N, M),)
+    (guard,) = store.guards()
+    assert [guard.holds({"N": n, "M": m}) for n, m in ((3, 3), (1, 4), (5, 1), (2, 3))] == [True, True, True, False]
+    zero = Store()
+    a, b, c = Var.fresh("a"), Var.fresh("b"), zero.fresh("c")
+    zero.bcast(Row.of([c]), [Row.of([a]), Row.of([b])])
+    assert zero.value(c) is c  # 0 and 1 give 0, which is not their maximum
+
+
+def test_e_does_not_depend_on_the_order():
+    store, out = join(Row.of([N]), Row.of([M]))
+    assert store.row(out).dims == (maximum(N, M),)
+    store.eq(N, M)
+    assert store.row(out).dims in ((N,), (M,))
+
+
+def test_a_size_of_0_is_stretched_to():
+    store, out = join(Row.of([0]), Row.of([1]))
+    assert store.row(out).dims == (0,)
+    with pytest.raises(Contradiction):
+        join(Row.of([0]), Row.of([2]))[0].propagate()
+
+
+@pytest.mark.parametrize("ceil", [False, True])
+@pytest.mark.parametrize(
+    "kernel,stride,dilation,pads", [(3, 2, 1, (0, 0)), (2, 3, 2, (1, 1)), (1, 2, 1, (0, 0)), (3, 1, 1, (1, 0))]
+)
+def test_windows_backwards(kernel, stride, dilation, pads, ceil):
+    """The sizes that the store leaves are those that give so many windows."""
+    options = {"stride": stride, "dilation": dilation, "pads": pads, "ceil": ceil}
+    counts: dict[int, list[int]] = {}
+    for size in range(1, 40):
+        store, out = Store(), Var.fresh("out")
+        store.window(size, out, kernel, **options)
+        try:
+            counts.setdefault(store.value(out), []).append(size)
+        except Contradiction:
+            continue
+    for out in range(2, 8):
+        store, x = Store(), Var("x")
+        store.window(x, out, kernel, **options)
+        assert list(store.candidates(x) or (store.value(x),)) == counts[out]
+
+
+def test_windows_of_a_symbol():
+    store, out = Store(), Store().fresh()
+    store.generated(out)
+    store.window(H, out, 7, stride=2, pads=(3, 3))
+    assert store.value(out) is (H - 1) // 2 + 1
+    store, out = Store(), Var.fresh("out")
+    store.generated(out)
+    store.window(H, out, 5)
+    assert store.value(out) is H - 4
+    assert [guard.text for guard in store.guards()] == ["H >= 5"]
+    with pytest.raises(SymdimError):
+        store.window(H, out, 3, auto_pad="SAME")
+
+
+def test_exact_quotient_and_its_guard():
+    """A Reshape's -1: the value is a quotient, its divisibility a guard."""
+    store = Store()
+    x = store.fresh()
+    store.elements([Row.of([x, 4])], H * W, origin=Origin("Reshape_7", "data"))
+    assert store.value(x) is H * W // 4
+    guards = {guard.text: guard for guard in store.guards()}
+    assert "(H*W) % 4 == 0" in guards
+    assert guards["(H*W) % 4 == 0"].holds({"H": 2, "W": 6}) is True
+    assert guards["(H*W) % 4 == 0"].holds({"H": 3, "W": 3}) is False
+    assert guards["(H*W) % 4 == 0"].holds({"H": 3}) is None
+    assert str(guards["(H*W) % 4 == 0"].origin) == "Reshape_7, data"
+    store.eq(x, 6)
+    assert store.value(H * W) in (24, H * W)
+    assert store.equal(H * W, 24) is True
+
+
+def test_guards_of_equal_inputs():
+    store = Store()
+    store.eq(N, 2 * M)
+    store.divisible(H, 4)
+    texts = {guard.text: guard for guard in store.guards()}
+    assert texts["N == 2*M"].holds({"N": 6, "M": 3}) is True
+    assert texts["N == 2*M"].holds({"N": 5, "M": 3}) is False
+    assert texts["(H) % 4 == 0"].holds({"H": 8}) is True
+
+
+def test_questions_have_three_answers():
+    store = Store()
+    store.eq(N, 2 * M)
+    store.bounds(H, lo=5)
+    assert store.equal(N * H, 2 * H * M) is True
+    assert store.equal(N, 2 * M + 1) is False
+    assert store.equal(N, H) is None
+    assert store.check(H, ">=", 4) is True
+    assert store.check(H, "<", 5) is False
+    assert store.check(H, ">", 6) is None
+
+
+def test_given_names_stay_and_generated_ones_go():
+    store = Store()
+    x = store.fresh()
+    store.eq(N, x)
+    assert store.value(x) is N
+    assert store.guards() == []
+
+
+def test_unknown_is_not_wrong_at_0():
+    """N*x == N*y says nothing about x where N may be 0."""
+    zero, x, y = Var.fresh("zero"), Var("x"), Var("y")
+    store = Store()
+    store.eq(zero * x, zero * y)
+    assert store.equal(x, y) is not True
+    store = Store()
+    store.eq(N * x, N * y)
+    assert store.equal(x, y) is True
+
+
+def test_explanations():
+    store, x = Store(), Var("x")
+    store.eq(x, 5, origin=Origin("Conv_3", "W", 1))
+    assert store.explain(x) == ("x == 5 (Conv_3, W, axis 1)",)
+
+
+def test_joins_are_facts_with_text():
+    store, _ = join(Row.of([N]), Row.of([M]))
+    store.propagate()
+    assert any(isinstance(guard.fact, SizeJoin) for guard in store.guards())
