@@ -156,7 +156,7 @@ def _origin(node: Node) -> Origin:
 
 
 def _plain(guard: Guard) -> Guard:
-    """The guard as it reads best: `N == 5` for `5 == N`, `H >= 4` for `H + 1 >= 5`.
+    """The guard as it reads best: `N == 5` for `5 == N`, `H >= 4` for `H + 1 >= 5`, `N % 2 == 0` for `3*N % 6 == 0`.
 
     Sizes that broadcast, of which the bounds say that neither is 1, are equal.
     """
@@ -168,7 +168,15 @@ def _plain(guard: Guard) -> Guard:
     if kind in ("equal", "at_least") and isinstance(rhs, int) and isinstance(lhs, Expr):
         offset = lhs.const
         lhs, rhs = lhs - offset, rhs - offset
+    if kind == "divides" and isinstance(lhs, int) and isinstance(rhs, Expr):
+        shared = gcd(lhs, _content(rhs)) or 1
+        lhs, rhs = lhs // shared, rhs // shared
     return guard._replace(kind=kind, lhs=lhs, rhs=rhs)
+
+
+def _content(size: Dim) -> int:
+    """The greatest common divisor of the coefficients."""
+    return size if isinstance(size, int) else gcd(*(size.terms or {size: 1}).values(), size.const)
 
 
 def _is_trivial(guard: Guard) -> bool:
@@ -190,9 +198,7 @@ def _key(guard: Guard) -> tuple[Hashable, ...]:
     gap = lhs - rhs
     if kind == "at_least":
         return kind, gap
-    terms = (gap.terms or {gap: 1}) if isinstance(gap, Expr) else {}
-    content = gcd(*terms.values(), gap.const) if isinstance(gap, Expr) else 1
-    reduced = gap // max(content, 1)
     if kind == "equal":
+        reduced = gap // max(_content(gap), 1)
         return kind, frozenset((reduced, -reduced))
     return kind, frozenset((lhs, rhs))

@@ -131,7 +131,8 @@ def planner(
     if args is None:
         sizes = (v for _, dim in result.sources.axes if isinstance(dim, Expr) for v in dim.variables())
         return Planner(types, list(dict.fromkeys(sizes)), upper=upper, chosen=values)
-    symbols = result.symbols
+    shapes = (_planned(value, upper) for value in types.values())
+    symbols = {v.name: v for shape in dict.fromkeys(shapes) if shape is not None for v in _variables(shape)}
     chosen = [symbols.get(arg) if isinstance(arg, str) else arg for arg in args]
     found = [v for v in chosen if isinstance(v, Var)]
     if len(found) < len(chosen):

@@ -15,8 +15,10 @@ from onnx_infer import dtype as dt
 from onnx_infer.planning.envelope import ZERO, envelope
 from onnx_infer.planning.memory import MemoryPlan
 from onnx_infer.planning.multiply_adds import multiply_adds
-from onnx_infer.planning.planner import byte_size
-from symdim import BoundsError, Expr, SymdimError, UnboundName, Var
+from onnx_infer.planning.planner import Planner, byte_size
+from onnx_infer.tensor import Value
+from symdim import BoundsError, Expr, SymdimError, UnboundName, Var, minimum
+from symdim.origin import Computed, ValueOf
 
 from . import models
 from .texts import parsed
@@ -130,6 +132,15 @@ def test_values_that_no_argument_decides() -> None:
         result.planner(["Z"])
     with pytest.raises(SymdimError, match="value 's' cannot be planned"):
         result.planner(values=["s"])
+
+
+def test_elements_of_inputs_are_arguments() -> None:
+    element = Var.fresh("k[0]", origin=ValueOf("k", 0, "TopK.K"))
+    length = Var.fresh("_d0", at_most=N, origin=Computed(minimum(element, N), "the length"))
+    types: dict[str, Value] = {"x": SymTensor(1, (N,)), "y": SymTensor(1, (length, 2))}
+    assert Planner(types, [N]).missing == {"y": "it depends on k[0]"}
+    assert dict(Planner(types, [N, element])(5, 3).shapes) == {"x": (5,), "y": (3, 2)}
+    assert dict(Planner(types, [N], upper=True)(5).bytes) == {"x": 20, "y": 40}
 
 
 def test_ten_thousand_values_compile_in_one_function() -> None:
