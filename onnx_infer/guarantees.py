@@ -6,14 +6,14 @@ needs what.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from operator import index
 from typing import TYPE_CHECKING
 
 from symdim import Expr, Var, guarantee_of
 from symdim.origin import Computed, ValueOf
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from symdim import Guarantee
 
@@ -43,10 +43,12 @@ def upper_bounds(result: InferenceResult, available: Collection[str] = ()) -> di
     return {name: tuple(size for size in row if size is not None) for name, row in bounds.items() if None not in row}
 
 
-def with_values(dim: Dim, values: Mapping[str, Sequence[int] | int]) -> Dim:
-    """A size with elements of tensors put in: those that are known now, by the name of their tensor.
+def with_values(dim: Dim, values: Mapping[str, Sequence[Dim] | Dim]) -> Dim:
+    """A size with elements of tensors put in: those known now, by the name of their tensor and in row-major order.
 
-    >>> from symdim import maximum, minimum
+    Raises BoundsError for elements that no run has: a K of TopK that is negative or beyond the size of its axis.
+
+    >>> from symdim import minimum
     >>> end = Var.fresh("end[0]", origin=ValueOf("end", 0))
     >>> rows = Var.fresh("_d0", at_most=Var("N"), origin=Computed(minimum(end, Var("N")), "a bound of the slice"))
     >>> with_values(2 * rows, {"end": 7})
@@ -68,8 +70,12 @@ def with_values(dim: Dim, values: Mapping[str, Sequence[int] | int]) -> Dim:
             found[variable] = size if settled else variable
         elif isinstance(origin, ValueOf):
             known = values.get(origin.tensor, variable)
-            found[variable] = known[origin.index] if isinstance(known, Sequence) else known
+            found[variable] = known if isinstance(known, (int, Expr)) else _element(known[origin.index])
     return _put(dim, found)
+
+
+def _element(x: Dim) -> Dim:
+    return x if isinstance(x, Expr) else index(x)
 
 
 def _run_time(dim: Dim) -> list[Var]:

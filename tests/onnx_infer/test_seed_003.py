@@ -103,6 +103,15 @@ def test_3_7_and_3_11_a_truncated_size_is_the_value_of_the_scalar():
     assert [str(g) for g in result.guards if g.operator == "TopK"] == [f"N >= {truncated}"]
 
 
+def test_3_11_a_known_scalar_is_the_size():
+    known = onnx.ModelProto.FromString(TRUNCATED.SerializeToString())
+    del known.graph.input[1]
+    known.graph.initializer.append(onnx.numpy_helper.from_array(np.array([3]), "size"))
+    result = infer(known)
+    assert result.shapes["best"] == (3, Var("M"))
+    assert kinds(result, "r") == ["exact", "exact"]
+
+
 def test_3_8_errors_of_evaluation_are_typed():
     n = Var.fresh("n", 1, 100)
     for error, shape, sizes in [

@@ -13,7 +13,7 @@ from onnx.reference import ReferenceEvaluator
 
 from onnx_infer import SymTensor, infer
 from onnx_infer.guarantees import guarantees, with_values
-from symdim import Expr
+from symdim import BoundsError, Expr, Var
 
 from .oracle import at
 
@@ -271,6 +271,43 @@ def test_elements_of_a_subgraph_are_not_those_of_the_graph() -> None:
         found += [d for d in scope["t"].shape if isinstance(d, Expr)]  # type: ignore[attr-defined]
     assert [str(d.guarantee()) for d in found] == ["<=N"]
     assert [d.guarantee({"k"}).kind for d in found] == ["upper_bound"]
+
+
+def test_elements_of_a_function_are_not_those_of_the_graph() -> None:
+    """Two calls of a function, whose inputs have one name: their sizes are two."""
+    model = onnx.parser.parse_model("""
+        <ir_version: 10, opset_import: ["": 20, "here": 1]>
+        g (float[N] x, int64[1] k, int64[1] n) => (float[A] a, float[B] b) {
+            a = here.first (x, k)
+            b = here.first (x, n)
+        }
+        <domain: "here", opset_import: ["": 20]> first (v, many) => (best) { best, i = TopK (v, many) }""")
+    result = infer(model)
+    (a,), (b,) = result.shapes["a"], result.shapes["b"]
+    assert a is not b
+    assert [str(d.guarantee({"many", "k", "n"})) for d in (a, b)] == ["<=N", "<=N"]
+
+
+def test_nodes_out_of_order_share_a_value_too() -> None:
+    model = model_of("float[N] x, int64[1] k", "d = Add (a, c)\n a, b = TopK (x, k)\n c = ConstantOfShape (k)", ["d"])
+    result = infer(model)
+    assert result.shapes["a"] == result.shapes["c"] == result.shapes["d"]
+    assert str(result.guarantees["d"][0]) == "<=N"
+
+
+def test_elements_of_floats_say_nothing() -> None:
+    """A depth of OneHot may be a float: it is truncated, and no integer variable stands for it."""
+    result = infer(model_of("int64[N] i, float depth, float[2] v", "a = OneHot (i, depth, v)", ["a"]))
+    assert guarantees(result, {"depth"})["a"][1].kind == "unknown"
+
+
+def test_elements_may_be_sizes() -> None:
+    (rows, _) = infer(model_of("float[N, M] x, int64[1] k", "a, b = TopK <axis = 0> (x, k)", ["a"])).shapes["a"]
+    assert with_values(rows, {"k": [Var("N") // 2]}) is Var("N") // 2
+    assert with_values(rows, {"k": np.array([3])}) == 3
+    assert with_values(rows, {"other": [3]}) is rows
+    with pytest.raises(BoundsError):
+        with_values(rows, {"k": [-1]})
 
 
 @pytest.mark.parametrize("where", ["model", "input"])
