@@ -9,16 +9,26 @@ from onnx_infer.constraints.reshaping import same_rank
 from onnx_infer.constraints.statement import joined, known
 from onnx_infer.errors import Unknown
 from onnx_infer.slicing import slice_length
+from onnx_infer.tensor import SymTensor
 from symdim.rows import Row, RowVar
 
 if TYPE_CHECKING:
+    from onnx_infer.constraints.registration import Operand
     from onnx_infer.constraints.statement import Dim, Statement
     from onnx_infer.ops.kinds import Ints
 
 
 @form("Gather")
-def gather(s: Statement, data: Row, indices: Row, out: Row, axis: int = 0) -> None:
-    """(..p.., x, ..q..), (..i..) -> (..p.., ..i.., ..q..)."""
+def gather(s: Statement, data: Row, indices: Operand, out: Row, axis: int = 0) -> None:
+    """(..p.., x, ..q..), (..i..) -> (..p.., ..i.., ..q..); x is as large as constant indices demand."""
+    value = indices.value()
+    for index in value.data or () if isinstance(value, SymTensor) else ():
+        if isinstance(index, int):
+            s.at_least(s.size(data, axis), index + 1 if index >= 0 else -index, data, axis, law="index")
+    _gathered(s, data, indices.row, out, axis)
+
+
+def _gathered(s: Statement, data: Row, indices: Row, out: Row, axis: int) -> None:
     if data.rank is None and indices.rank is not None and out.rank is not None:
         s.axes(data, out.rank - indices.rank + 1)
     if data.rank is not None and indices.rank is None and out.rank is not None:

@@ -170,12 +170,10 @@ class _ModelStatement:
 
     def ranks_of_shapes(self) -> None:
         """A tensor has as many axes as its shape has elements, of which some are asked for."""
-        self.store.propagate()
-        for row, shape, origin in self._lengths:
-            length = self.store.row(shape)
-            if length.rank == 1:
-                least, most = self.store.interval(length.dims[0])
-                self.store.rank(row, least or 0, most, origin=origin)
+        lengths = [(row, self.store.row(shape), origin) for row, shape, origin in self._lengths]
+        found = [(row, self.store.interval(shape.dims[0]), origin) for row, shape, origin in lengths if shape.rank == 1]
+        for row, (least, most), origin in found:
+            self.store.rank(row, least or 0, most, origin=origin)
         self.store.propagate()
 
 

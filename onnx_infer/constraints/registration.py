@@ -2,8 +2,8 @@
 
 A form is a function whose parameters are the schema's names of inputs and attributes, as those of an inference rule
 are (`onnx_infer.parameters`). An input is annotated `Row`, or `Rows` where it is variadic; `Ints`, `int`, `str` ask for
-values, and `| None`, `| Unknown` mean what they mean there. Four names are not the schema's: `s`, the `Statement` that
-the form makes; `operands`, all inputs that are present; `out` and `outs`, the first and all outputs.
+values, `Operand` for both, and `| None`, `| Unknown` mean what they mean there. Four names are not the schema's: `s`,
+the `Statement` that the form makes; `operands`, all inputs that are present; `out` and `outs`, the first and all outputs.
 """
 
 from __future__ import annotations
@@ -78,6 +78,10 @@ class BoundForm:
         operand = inputs[p.at] if p.source == "input" and p.at < len(inputs) else None
         if p.source == "attribute" or (operand is None and p.name in attributes):
             value = attributes.get(p.name, None if p.default is NOT_GIVEN else p.default)
+        elif p.want == "Operand":
+            if operand is None:
+                raise Unknown(f"{p.name} is absent")
+            return operand
         elif p.want == "Row":
             return None if operand is None and p.admits_none else _row(operand, p.name)
         else:

@@ -76,8 +76,8 @@ def _ranks(p: Propagation, fact: RowJoin, result: Row, operands: list[Row], open
             _equal(p, fact, result, p.fresh_row(rank))
         return
     if result.rank is not None:
-        if rank < result.rank and len(opened) == 1:
-            _equal(p, fact, opened[0], p.fresh_row(result.rank))
+        if rank < result.rank and len({row.variable for row in opened}) == 1:
+            _equal(p, fact, max(opened, key=lambda row: row.least_rank), p.fresh_row(result.rank))
         return
     first = opened[0]
     after = len(first.trail)
