@@ -74,8 +74,8 @@ class Engine:
         except Undecided:
             return
         self.inner = list(inner_graphs(self.seen))
-        if self.solution:
-            self.created += self.solution.adopt(self.created)
+        if self.solution or self.run_time.limits:
+            self.created += self.solution.adopt(self.created, self.run_time.limits)
             self._map(self.solution.apply)
 
     def rename(self, variables: Mapping[Any, Dim]) -> None:

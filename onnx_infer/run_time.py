@@ -37,6 +37,8 @@ class RunTimeValues:
         self._elements: dict[tuple[str, int], Var] = {}
         self._sizes: dict[Dim, Var] = {}
         self._facts: list[Fact] = []
+        self.limits: dict[Var, list[Dim]] = {}
+        """Bounds that later uses of a size add to that of the first."""
 
     def learnt(self) -> tuple[Fact, ...]:
         """The equalities of sizes found since this was asked last."""
@@ -57,6 +59,8 @@ class RunTimeValues:
                 return self.unread(placeholder, limit, origin)
             known = self._sizes.get(size)
             if known is not None and (known.at_most is not None or limit is None):
+                if limit is not None and limit != known.at_most:
+                    self.limits.setdefault(known, []).append(limit)
                 return known
             read: object = Computed(size, origin.why)
             if isinstance(size, Var) and isinstance(size.origin, ValueOf):

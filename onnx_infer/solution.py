@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from symdim import BoundsError, Expr, Var
+from symdim import BoundsError, Expr, Var, minimum
 from symdim.origin import Computed, Declared, ValueOf
 
 from .geometry import is_fresh
 from .tensor import substitute
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from .tensor import Dim, Value
     from .trace import Fact
@@ -62,8 +62,10 @@ class Solution:
             dim = dim.substitute(known)
         return dim
 
-    def adopt(self, created: Iterable[Var]) -> list[Var]:
+    def adopt(self, created: Iterable[Var], limits: Mapping[Var, list[Dim]]) -> list[Var]:
         """Declared names take the origin and the bound of the fresh sizes that they name; `created` are all, in order.
+
+        `limits` are further bounds of fresh sizes.
 
         Of several sizes with one name the first that has a bound or an origin to read counts: by its declaration the
         author says that they are one. A bound refers to earlier sizes only, so that none is circular. Gives the new
@@ -77,13 +79,14 @@ class Solution:
                 waiting.setdefault(max(fresh, key=place.__getitem__), []).append((name, size))
         new: dict[Var, Dim] = {}
         for var in place:
-            renew(var, new)
+            earlier = [x for x in limits.get(var, ()) if all(place.get(v, -1) < place[var] for v in _variables(x))]
+            renew(var, new, earlier)
             for name, size in waiting.get(var, ()):
                 if name not in new:
                     new |= _adopted(name, _with(size, new))
         for name, size in self._declared:
             if name not in new and isinstance(size, Var):
-                new[name] = Var.fresh(name.name, name.lo or 0, name.hi, origin=size.origin)
+                new |= _new(name, None, size.origin)
         self._of = new | {var: _with(size, new) for var, size in self._of.items()}
         return [var for var in new.values() if isinstance(var, Var)]
 
@@ -97,25 +100,37 @@ class Solution:
         return value
 
 
-def renew(var: Var, sizes: dict[Var, Dim]) -> None:
-    """Enter the variable with other sizes in its bound and its origin, where they occur there, for the variable."""
+def renew(var: Var, sizes: dict[Var, Dim], limits: Iterable[Dim] = ()) -> None:
+    """Enter the variable with other sizes in its bound and its origin, where they occur there, for the variable.
+
+    `limits` are bounds besides its own.
+    """
     limit, origin = _with(var.at_most, sizes), var.origin
+    for other in limits:
+        limit = minimum(limit, _with(other, sizes))
     if isinstance(origin, Computed):
         size = _with(origin.size, sizes)
         origin = origin if size is origin.size else Computed(size, origin.why)
     if limit is not var.at_most or origin is not var.origin:
-        sizes[var] = Var.fresh(var.name, var.lo or 0, var.hi, limit, origin)
+        sizes |= _new(var, limit, origin)
 
 
 def _adopted(name: Var, size: Dim) -> dict[Var, Dim]:
     """The declared name with what is known of the size it stands for; nothing where that is no more than a text."""
     limit, origin = (size.at_most, size.origin) if isinstance(size, Var) else (size, Computed(size, "declared"))
-    if limit is None and not isinstance(origin, (Computed, ValueOf)):
-        return {}
+    return {} if limit is None and not isinstance(origin, (Computed, ValueOf)) else _new(name, limit, origin)
+
+
+def _new(var: Var, limit: Dim | None, origin: object) -> dict[Var, Dim]:
+    """A variable of this name in place of the variable; nothing where the bounds contradict each other."""
     try:
-        return {name: Var.fresh(name.name, name.lo or 0, name.hi, limit, origin)}
-    except BoundsError:  # the declaration contradicts the bound
+        return {var: Var.fresh(var.name, var.lo or 0, var.hi, limit, origin)}
+    except BoundsError:
         return {}
+
+
+def _variables(dim: Dim) -> tuple[Var, ...]:
+    return dim.variables() if isinstance(dim, Expr) else ()
 
 
 def _with(dim: Any, sizes: dict[Var, Dim]) -> Any:
