@@ -173,6 +173,15 @@ def test_guards_of_sizes_that_the_data_decide_are_apart() -> None:
     ]
 
 
+def test_guards_of_elements_take_part_where_these_are_given() -> None:
+    result = infer(parsed("g (float[N] x, int64[1] k) => (v) { v, i = TopK(x, k) }"))
+    (guard,) = result.guards
+    element = next(v for v in guard.variables() if v.name != "N")
+    assert (guard.node, guard.kind) == ("v", "at_least")
+    assert result.check(N=3) == []
+    assert [bool(result.check({"N": 3, element: k})) for k in (2, 3, 4)] == [False, False, True]
+
+
 def test_a_divisor_of_zero_is_a_violation() -> None:
     guard = Guard("equal", N // (M - 1), 3, "law")
     assert str(guard.violation({"N": 3, "M": 1})) == "law: N//(M - 1) == 3 fails, a divisor is 0"

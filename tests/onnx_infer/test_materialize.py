@@ -148,6 +148,23 @@ def test_elements_of_inputs() -> None:
     assert evaluated([made], 1, [(3,), (10,)], 17) == [[[8, 6]], [[15, 14]]]
 
 
+def test_sizes_that_operators_compute_of_elements() -> None:
+    graph = """g (float[N, H] x, int64[1] k, int64[1] e) => (v, y) <int64[1] zero = {0}, int64[1] axes = {1}> {
+        v, i = TopK(x, k)
+        y = Slice(x, zero, e, axes)
+    }"""
+    model = parsed(graph)
+    result = infer(model)
+    for name in ("v", "y"):
+        materialize(result.shapes[name], result, prefix=name).insert(model)
+    model.graph.output.extend(helper.make_tensor_value_info(f"{name}_concat", TensorProto.INT64, [2]) for name in "vy")
+    run = session(model)
+    for end in (-9, -3, 0, 2, 100):
+        feeds = {"x": np.zeros((4, 7), np.float32), "k": np.array([3]), "e": np.array([end])}
+        v, y, *sizes = run.run(None, feeds)
+        assert [size.tolist() for size in sizes] == [list(v.shape), list(y.shape)]
+
+
 def test_sizes_that_cannot_be_read() -> None:
     graph = """g (float[N] x) => (y) {
         i = NonZero(x)
