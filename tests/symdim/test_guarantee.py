@@ -110,12 +110,16 @@ def test_3_7_origins():
     assert mixed.guarantee({"K"}).kind == "unknown"
 
 
-def test_a_bound_beyond_the_largest_size_is_no_end_of_a_monotone_range():
-    # e <= min(M % 8, 3) makes e % 5 rise up to there; the bound M % 8 goes on to 7, where it has fallen
-    m = Var.fresh("m", 0, 9)
-    e = data("e", minimum(m % 8, data("f", origin="small", at_most=3)))
-    high = (maximum(e % 5, m // 9)).bound_expr()
-    assert high.to_int({m: 7}) >= 3
+def test_a_variable_is_replaced_by_its_bound_only_where_monotone_up_to_it():
+    """`e % 5` rises up to 3, the largest e that d admits; the bound of e in n and m goes on to 5, where it fell."""
+    n, m = Var.fresh("n", 0, 3), Var.fresh("m", 1, 3)
+    d = data("d", (m + maximum(m, n) + n) // 2 - maximum(m, n) + 3)
+    e = data("e", d + m // (d + 1) - maximum(d, 4 * (d // 4) + m // (d + 1)))
+    size = maximum(e + 3 * (n // 3), 5 * (e // 5) + n) - 5 * (e // 5) - 3 * (n // 3)
+    at = {n: 0, m: 2, d: 1, e: 1}
+    assert e.at_most.to_int(at) == 1
+    assert size.to_int(at) == 1
+    assert size.bound_expr().to_int(at) >= 1
 
 
 def test_a_declared_name_is_not_exact():
