@@ -65,9 +65,9 @@ class Solution:
     def adopt(self, created: Iterable[Var], limits: Mapping[Var, list[Dim]]) -> list[Var]:
         """Declared names take the origin and the bound of the fresh sizes that they name.
 
-        `created` are all fresh sizes in order, `limits` further bounds of some. Of several sizes with one name the first
-        that has a bound or an origin to read counts: by its declaration the author says that they are one. A bound
-        refers to earlier sizes only, so that none is circular. Gives the new variables, which stand for the old ones.
+        `created` are all fresh sizes in order, `limits` further bounds of some. Of several sizes with one name the
+        first that has a bound or an origin to read counts: by its declaration the author says that they are one. A
+        bound refers to earlier sizes only, so that none is circular. Gives the new variables, which replace the old.
         """
         waiting: dict[Var, list[tuple[Var, Expr]]] = {}
         place = {var: i for i, var in enumerate(dict.fromkeys(created))}
