@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from symdim import SymdimError, Var, parse
+from symdim import SymdimError, Var, parse, read_dim_param
 from symdim.origin import Declared
 
 from .tensor import VARIES
@@ -53,9 +53,25 @@ class Symbols:
     def _declared(self, text: str) -> Dim:
         if text not in self.names:
             expression = self._expression(text)
+            if expression is None:
+                expression = self._sum_or_product(text)
             if expression is not None:
                 return expression
         return self._variable(text)
+
+    def _sum_or_product(self, text: str) -> Dim | None:
+        """The declared text as an expression of one name that nothing declares, as in `2*N` and `N + N`; else None.
+
+        Of two such names nothing says that they are sizes of their own, and a text without an operator is a name.
+        """
+        found = read_dim_param(text, self.names)
+        if isinstance(found, int) or isinstance(found, Var):
+            return None
+        new = found.free_symbols()
+        if len(new) != 1 or new & self.names:
+            return None
+        (name,) = new
+        return found.substitute({name: self._dims.setdefault(name, self._variable(name))})
 
     def _variable(self, name: str) -> Var:
         if name in self._bounds:
