@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def _parts(s: Statement, axis: int, whole: Row, parts: Rows) -> tuple[Dim, list[Dim]]:
     """The sizes of a row and of its parts at an axis, whose sum is the whole's; other axes are equal."""
     found = s.apart_from((axis,), whole, *parts)
-    assert found is not None  # one axis is never counted from both ends
+    if found is None:
+        return s.fresh(), [s.fresh() for _ in parts]
     (size,), *rest = found
     sizes = [part for (part,) in rest]
     s.store.concat(size, sizes, origin=s.origin(whole, axis))

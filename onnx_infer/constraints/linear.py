@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.constraints.registration import form
+from onnx_infer.constraints.statement import joined
 from symdim.rows import Row, RowVar
 
 if TYPE_CHECKING:
-    from onnx_infer.constraints.statement import Dim, Statement
+    from onnx_infer.constraints.statement import Statement
 
     Rows = tuple[Row, ...]
 
@@ -91,17 +92,12 @@ def _swapped(s: Statement, x: Row) -> Row:
     return Row(batch.lead, batch.variable, (*batch.trail, n, m))
 
 
-def _projected(s: Statement, X: Row, out: Row, k: Dim, n: Dim) -> None:
-    """(..r.., k) -> (..r.., n)."""
-    rest, (inner,) = s.trailing(X, 1)
-    s.eq(inner, k, X, -1)
-    s.be(out, Row(rest.lead, rest.variable, (*rest.trail, n)))
-
-
 @form("MatMulNBits", "MatMulBnb4", domain="com.microsoft")
-def matmul_of_bits(s: Statement, A: Row, out: Row, K: int, N: int) -> None:
-    """(..r.., K) -> (..r.., N), with a weight of K by N packed into bits."""
-    _projected(s, A, out, K, N)
+def matmul_of_bits(s: Statement, A: Row, out: Row, K: int, N: int, transB: int = 1) -> None:
+    """(..r.., K) -> (..r.., N), with a weight packed into bits; the other way round without transB."""
+    rest, (inner,) = s.trailing(A, 1)
+    s.eq(inner, K if transB else N, A, -1)
+    s.be(out, joined(rest, (N if transB else K,)))
 
 
 @form("Gemm")

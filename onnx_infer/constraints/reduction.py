@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.constraints.registration import form
 from onnx_infer.constraints.reshaping import same_rank
-from onnx_infer.constraints.statement import joined, known
+from onnx_infer.constraints.statement import joined, known, places_of
 from onnx_infer.errors import Unknown
-from onnx_infer.geometry import normalize_axes
+from symdim import Expr
 from symdim.rows import Row, RowVar
 
 if TYPE_CHECKING:
-    from onnx_infer.constraints.statement import Dim, Statement
+    from onnx_infer.constraints.statement import Statement
     from onnx_infer.ops.kinds import Ints
 
     Rows = tuple[Row, ...]
@@ -41,20 +41,23 @@ def reduce(s: Statement, data: Row, out: Row, axes: Ints | Unknown | None, keepd
 
 
 def _reduce(s: Statement, data: Row, out: Row, axes: tuple[int, ...], keepdims: int) -> None:
-    rank = data.rank
-    if rank is None and out.rank is not None:
-        rank = out.rank + (0 if keepdims else len(axes))
+    reach, rank = places_of(axes, None), data.rank
+    if rank is None and not keepdims and axes in ((0,), (-1,)) and not out.rank:
+        return  # some runtimes reduce a scalar along its first axis
+    if rank is None and out.rank is not None and (keepdims or reach is not None):
+        rank = out.rank if keepdims else out.rank + len(reach or ())
+    places = reach if rank is None else places_of(axes, rank)
+    if places is None:
+        return
+    count = rank if rank is not None else max(axes) + 1 if axes[0] >= 0 else -min(axes)
+    sizes = s.axes(data, count) if rank is not None else tuple(s.fresh() for _ in range(count))
+    kept = tuple(1 if i in places else size for i, size in enumerate(sizes) if keepdims or i not in places)
     if rank is not None:
-        places, sizes = normalize_axes(axes, rank), s.axes(data, rank)
-        kept: list[Dim] = [1 if i in places else size for i, size in enumerate(sizes) if keepdims or i not in places]
         s.be(out, kept)
-    elif min(axes) >= 0 or max(axes) < 0:
-        reach = max(axes) + 1 if min(axes) >= 0 else -min(axes)
-        places = tuple(axis % reach for axis in axes)
-        between, known = Row(variable=RowVar.fresh()), [s.fresh() for _ in range(reach)]
-        kept = [1 if i in places else size for i, size in enumerate(known) if keepdims or i not in places]
-        for row, part in ((data, known), (out, kept)):
-            s.be(row, joined(part, between) if min(axes) >= 0 else joined(between, part))
+    else:
+        between = Row(variable=RowVar.fresh())
+        for row, part in ((data, sizes), (out, kept)):
+            s.be(row, joined(part, between) if axes[0] >= 0 else joined(between, part))
 
 
 @form("ArgMax", "ArgMin")
@@ -80,7 +83,8 @@ def top_k(s: Statement, X: Row, outs: Rows, K: Ints | Unknown | None, k: int | N
 def one_hot(s: Statement, indices: Row, depth: Ints | Unknown, values: Row, out: Row, axis: int = -1) -> None:
     """(..p.., ..q..) -> (..p.., depth, ..q..); two values."""
     s.be(values, (2,))
-    size = depth[0] if isinstance(depth, tuple) and len(depth) == 1 and depth[0] is not None else s.fresh()
+    given = depth[0] if isinstance(depth, tuple) and len(depth) == 1 else None
+    size = given if isinstance(given, int | Expr) else s.fresh()
     if axis >= 0:
         head, rest = s.leading(indices, axis)
         s.be(out, joined(head, (size,), rest))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.constraints.registration import form
-from onnx_infer.constraints.statement import joined, known, rank_of
+from onnx_infer.constraints.statement import joined, known, places_of, rank_of
 from onnx_infer.errors import Unknown
-from onnx_infer.geometry import normalize_axes
 from symdim.rows import Row, RowVar
 
 if TYPE_CHECKING:
@@ -47,20 +46,22 @@ def flatten(s: Statement, input: Row, out: Row, axis: int = 1) -> None:
 
 def _insert(s: Statement, longer: Row, shorter: Row, axes: tuple[int, ...]) -> None:
     """The longer row is the shorter one with sizes of 1 at these axes, which count its own."""
-    rank = longer.rank if longer.rank is not None else None if shorter.rank is None else shorter.rank + len(axes)
+    reach, rank = places_of(axes, None), longer.rank
+    if rank is None and shorter.rank is not None and reach is not None:
+        rank = shorter.rank + len(reach)
+    places = reach if rank is None else places_of(axes, rank)
+    if places is None:
+        return
     if rank is not None:
-        places = normalize_axes(axes, rank)
-        rest = iter(s.axes(shorter, rank - len(axes)))
+        rest = iter(s.axes(shorter, rank - len(places)))
         s.be(longer, tuple(1 if i in places else next(rest) for i in range(rank)))
-    elif min(axes) >= 0 or max(axes) < 0:
-        reach = max(axes) + 1 if min(axes) >= 0 else -min(axes)
-        places = tuple(axis % reach for axis in axes)
-        kept: list[Dim] = [s.fresh() for _ in range(reach - len(axes))]
-        rest = iter(kept)
-        sizes = tuple(1 if i in places else next(rest) for i in range(reach))
-        between = Row(variable=RowVar.fresh())
-        for row, part in ((longer, sizes), (shorter, tuple(kept))):
-            s.be(row, joined(part, between) if min(axes) >= 0 else joined(between, part))
+        return
+    count = max(axes) + 1 if axes[0] >= 0 else -min(axes)
+    kept: list[Dim] = [s.fresh() for _ in range(count - len(places))]
+    rest, between = iter(kept), Row(variable=RowVar.fresh())
+    sizes = tuple(1 if i in places else next(rest) for i in range(count))
+    for row, part in ((longer, sizes), (shorter, tuple(kept))):
+        s.be(row, joined(part, between) if axes[0] >= 0 else joined(between, part))
 
 
 @form("Squeeze")

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown
 from onnx_infer.geometry import normalize_axes
+from symdim import Expr
 from symdim.rows import Row, RowVar
 from symdim.store import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from symdim import Expr
     from symdim.store import Store
 
     Dim = int | Expr
@@ -45,8 +45,8 @@ class Statement:
     def eq(
         self, a: Dim | None, b: Dim | None, of: Row | None = None, axis: int | None = None, law: str = "size"
     ) -> None:
-        """a == b, a size of the row `of`; nothing where one is None: an element that is not known."""
-        if a is not None and b is not None and (isinstance(a, int) or a is not b):
+        """a == b, a size of the row `of`; nothing where one is no size: an element that is not known, or a float."""
+        if isinstance(a, int | Expr) and isinstance(b, int | Expr) and (isinstance(a, int) or a is not b):
             self.store.eq(a, b, origin=self.origin(of, axis), law=law)
 
     def at_least(self, dim: Dim, lo: int, of: Row | None = None, axis: int | None = None, law: str = "size") -> None:
@@ -125,6 +125,10 @@ class Statement:
         None, and nothing stated, where the rank is not known and axes are counted from both ends.
         """
         axes, rank = tuple(axes), rank_of(*rows)
+        beyond = [] if rank is None else [axis for axis in axes if not -rank <= axis < rank]
+        if beyond:  # which is a contradiction
+            self.size(next(row for row in rows if row.rank == rank), beyond[0])
+            return None
         if rank is not None:
             places = normalize_axes(axes, rank)
             dims = [self.axes(row, rank) for row in rows]
@@ -154,6 +158,21 @@ def rank_of(*rows: Row | None) -> int | None:
     2
     """
     return next((row.rank for row in rows if row is not None and row.rank is not None), None)
+
+
+def places_of(axes: Sequence[int], rank: int | None) -> set[int] | None:
+    """The axes counted from the front, each once; as far as they reach where the rank is not known.
+
+    None where they do not exist, or are counted from both ends of an unknown rank.
+
+    >>> places_of((0, -1), 3), places_of((-1, -3), None), places_of((0, -1), None)
+    ({0, 2}, {0, 2}, None)
+    """
+    if rank is None:
+        if min(axes) < 0 <= max(axes):
+            return None
+        rank = max(axes) + 1 if min(axes) >= 0 else -min(axes)
+    return {axis % rank for axis in axes} if all(-rank <= axis < rank for axis in axes) else None
 
 
 def known(values: Sequence[Dim | None] | Unknown | None) -> tuple[int, ...] | None:
