@@ -1,6 +1,27 @@
-"""One place for what is known about sizes and rows."""
+"""One place for what is known about sizes and rows.
 
+A store takes facts with their origins, finds what follows from them, and answers questions. It knows sizes (`Dim`:
+ints and expressions) and rows (symdim/rows.py), and what operators say about them: equality, broadcasting one way or
+to exactly the result, sums, strides and windows, numbers of elements, bounds, divisibility, ranks, denotations.
+
+    facts.py          the kinds of facts, pure data; watch.py: the variables they mention; errors.py: contradictions
+    solution.py       values and intervals of variables, and the facts they come from
+    propagation.py    the worklist: every rule looks at a fact, and settles it or waits for its variables
+    sizes.py          equalities, bounds, divisibilities        rows.py        equal rows
+    refinement.py     one-way broadcasting                      circles.py     what refines itself is equal
+    broadcast.py      NumPy's broadcasting                      windows.py     convolutions and pools
+    ranks.py          ranks as a graph of differences           labels.py      denotations of axes
+    answers.py        values, candidates, guards                closing.py     guesses, in stages, when asked for
+    solver.py         the Store: statements and questions       cases.py       problems written as data
+
+Rules deduce and never guess, search or call the prover, so what they find holds in every model of the facts; questions
+about equality may call it. A count of elements is an equation between products, in which every unknown part of a row
+has a variable of its own; a window is an equation with a floor division, from which an interval follows backwards.
+"""
+
+from symdim.store.answers import Guard
+from symdim.store.errors import Contradiction
 from symdim.store.facts import Origin
 from symdim.store.solver import Store
 
-__all__ = ["Origin", "Store"]
+__all__ = ["Contradiction", "Guard", "Origin", "Store"]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from symdim.expr import Dim
+    from symdim.facts import Facts
     from symdim.store.propagation import Propagation
 
 _MANY = 1000  # candidates are listed up to this number
@@ -201,6 +202,28 @@ class Answers:
             case Divisible():
                 return Divisible(origin, parents, law, value(fact.dim), value(fact.by))
         return fact
+
+    def facts(self) -> Facts:
+        """The leftover facts about sizes as the prover reads them."""
+        from symdim.facts import Facts
+
+        facts, state = Facts(), self.state
+        for v, (lo, hi) in state.intervals.items():
+            for end, relation in ((lo, ">="), (hi, "<=")):
+                if end is not None and v not in state.sizes:
+                    facts.add(v, relation, end)
+        for fact in state.pending:
+            match self.resolved(fact):
+                case SizeEqual(a=a, b=b):
+                    facts.equal(a, b, origin=fact.origin)
+                case Divisible(dim=dim, by=by):
+                    facts.divides(by, dim, origin=fact.origin)
+                case Bounds(dim=dim, lo=lo, hi=hi):
+                    if lo is not None:
+                        facts.at_least(dim, lo, origin=fact.origin)
+                    if hi is not None:
+                        facts.at_least(hi, dim, origin=fact.origin)
+        return facts
 
     def candidates(self, dim: Dim) -> tuple[int, ...] | None:
         """The sizes that intervals, divisibilities and the limits of broadcasting leave; None where they are many."""

@@ -64,7 +64,7 @@ def row_join(p: Propagation, fact: RowJoin) -> bool:
     for axis in range(done + 1, known + 1):
         facing = tuple(row.trail[-axis] for row in operands if len(row.trail) >= axis)
         joined = SizeJoin(fact.origin._replace(axis=-axis), (fact,), fact.law, result.trail[-axis], facing)
-        p.derive(joined)
+        p.push(joined)
     p.progress[fact] = max(done, known)
     return not opened and not result.is_open
 
@@ -96,4 +96,4 @@ def _ranks(p: Propagation, fact: RowJoin, result: Row, operands: list[Row], open
 
 
 def _equal(p: Propagation, fact: RowJoin, a: Row, b: Row) -> None:
-    p.derive(RowEqual(fact.origin, (fact,), fact.law, a, b))
+    p.push(RowEqual(fact.origin, (fact,), fact.law, a, b))

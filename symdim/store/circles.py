@@ -40,7 +40,7 @@ def circles_are_equal(p: Propagation) -> bool:
             if isinstance(first, Var) and isinstance(other, Var):
                 p.equate(first, other, parent)
             elif isinstance(first, RowVar) and isinstance(other, RowVar):
-                p.derive(RowEqual(parent.origin, (parent, fact), "size", Row((), first), Row((), other)))
+                p.push(RowEqual(parent.origin, (parent, fact), "size", Row((), first), Row((), other)))
     return found
 
 

@@ -89,6 +89,8 @@ class Closing:
                     if v is None or v in rows:
                         continue
                     found = self._by_bound(v) or self._one_axis(v)
+                    if found == Row():
+                        continue
                     if found is None and kind not in ("", "output") and self._shares_its_count(v):
                         found = Row()
                     if found is not None:

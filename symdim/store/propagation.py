@@ -168,10 +168,6 @@ class Propagation(Solution):
 
     # what rules do
 
-    def derive(self, fact: Fact) -> None:
-        """Learn a fact that follows from others."""
-        self.push(fact)
-
     def equate(self, a: Dim, b: Dim, parent: Fact, law: str = "size", axis: int | None = None) -> None:
         """Learn a == b because of a fact; nothing to learn where they are one dimension."""
         if a is not b and a != b:

@@ -73,7 +73,7 @@ def row_refines(p: Propagation, fact: RowRefines) -> bool:
         _pair(p, fact, result, operand, before, after)
         rest = Row(operand.lead[before:], operand.variable, operand.trail[: len(operand.trail) - after])
         if rest.is_open or rest.dims:
-            p.derive(RowRefines(fact.origin, (fact,), fact.law, _without(result, before, after), rest, fact.leftmost))
+            p.push(RowRefines(fact.origin, (fact,), fact.law, _without(result, before, after), rest, fact.leftmost))
         return True
     if operand.variable is None and not operand.dims:
         return True
@@ -94,7 +94,7 @@ def _pair(p: Propagation, fact: RowRefines, result: Row, operand: Row, before: i
 
 
 def _refine(p: Propagation, fact: RowRefines, result: Dim, operand: Dim, axis: int) -> None:
-    p.derive(SizeRefines(fact.origin._replace(axis=axis), (fact,), fact.law, result, operand))
+    p.push(SizeRefines(fact.origin._replace(axis=axis), (fact,), fact.law, result, operand))
 
 
 def _without(row: Row, before: int, after: int) -> Row:

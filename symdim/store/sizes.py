@@ -115,11 +115,11 @@ def _unit_equal(p: Propagation, fact: SizeEqual, unit: Expr, value: int) -> bool
     if isinstance(unit, FloorDiv) and unit.terms is None:
         n, d = unit.parts
         if isinstance(d, int) and d > 0:  # n//d == q  iff  q*d <= n <= q*d + d - 1
-            p.derive(Bounds(fact.origin, (fact,), fact.law, n, value * d, value * d + d - 1))
+            p.push(Bounds(fact.origin, (fact,), fact.law, n, value * d, value * d + d - 1))
             return True
     elif isinstance(unit, Max) and unit.terms is None:
         for part in unit.parts:
-            p.derive(Bounds(fact.origin, (fact,), fact.law, part, None, value))
+            p.push(Bounds(fact.origin, (fact,), fact.law, part, None, value))
         able = [part for part in unit.parts if not p.excludes(part, value)]
         if len(able) == 1:
             p.equate(able[0], value, fact, fact.law)
@@ -145,7 +145,7 @@ def _product_equal(p: Propagation, fact: SizeEqual, powers: dict[Expr, int], val
         p.equate(atom, root, fact, fact.law)
         return True
     for atom, k in powers.items():
-        p.derive(Bounds(fact.origin, (fact,), fact.law, atom, 1, _root(value, k)))
+        p.push(Bounds(fact.origin, (fact,), fact.law, atom, 1, _root(value, k)))
     return False
 
 
@@ -174,10 +174,11 @@ def bounds(p: Propagation, fact: Bounds) -> bool:
         lo, hi = _divided(wanted, k)
         if isinstance(unit, Var):
             p.narrow(unit, lo, hi, fact)
-            return True
+            low, high = p.bounds(p.size(unit))
+            return (lo is None or (low is not None and low >= lo)) and (hi is None or (high is not None and high <= hi))
         if isinstance(unit, FloorDiv) and unit.terms is None and isinstance(d := unit.parts[1], int) and d > 0:
             least, most = None if lo is None else lo * d, None if hi is None else hi * d + d - 1
-            p.derive(Bounds(fact.origin, (fact,), fact.law, unit.parts[0], least, most))
+            p.push(Bounds(fact.origin, (fact,), fact.law, unit.parts[0], least, most))
             return True
     _narrow_terms(p, fact, terms, wanted)
     return False

@@ -8,7 +8,7 @@ from symdim.canonical import product, total
 from symdim.rows import Row, RowVar
 from symdim.store import broadcast, labels, refinement, rows, sizes
 from symdim.store.answers import Answers, Guard
-from symdim.store.errors import LONGEST_CHAIN
+from symdim.store.errors import LONGEST_CHAIN, Contradiction
 from symdim.store.facts import (
     NOWHERE,
     Bounds,
@@ -58,7 +58,7 @@ class Store:
     """What is known about sizes and rows, with its origins.
 
     Statements take effect together at the next question, the simple ones first; so their order does not matter, neither
-    for answers nor for the kind of an error. Every question raises Contradiction when the facts cannot hold together.
+    for answers nor for the kind of an error. Once the facts cannot hold together every question raises Contradiction.
     Nothing is guessed except by `close`. `least` is the lower bound of the sizes that the store itself introduces.
 
     >>> from symdim import Row, Store, Var
@@ -72,6 +72,7 @@ class Store:
     def __init__(self, *, least: int = 0) -> None:
         self._state = Propagation(_RULES, least)
         self._answers: Answers | None = None
+        self._contradiction: Contradiction | None = None
 
     def _learn(self, fact: Fact) -> None:
         self._answers = None
@@ -217,9 +218,15 @@ class Store:
 
     def propagate(self) -> Answers:
         """Learn all that follows; called by every question. Raises Contradiction."""
-        self._state.run()
-        if self._answers is None:
-            self._answers = Answers(self._state)
+        if self._contradiction is not None:
+            raise self._contradiction
+        try:
+            self._state.run()
+            if self._answers is None:
+                self._answers = Answers(self._state)
+        except Contradiction as error:
+            self._contradiction = error
+            raise
         return self._answers
 
     def value(self, dim: Dim) -> Dim:
@@ -275,32 +282,10 @@ class Store:
         from symdim import prove
 
         first, second = self.value(a), self.value(b)
-        facts = self._facts()
+        facts = self.propagate().facts()
         if prove.explain(first, relation, second, facts).answer:
             return True
         return False if prove.explain(first, _NEGATED[relation], second, facts).answer else None
-
-    def _facts(self) -> Any:
-        """The leftover facts as the prover reads them."""
-        from symdim.facts import Facts
-
-        facts, answers = Facts(), self.propagate()
-        for v, (lo, hi) in self._state.intervals.items():
-            for end, relation in ((lo, ">="), (hi, "<=")):
-                if end is not None and v not in self._state.sizes:
-                    facts.add(v, relation, end)
-        for fact in self._state.pending:
-            match answers.resolved(fact):
-                case SizeEqual(a=a, b=b):
-                    facts.equal(a, b, origin=fact.origin)
-                case Divisible(dim=dim, by=by):
-                    facts.divides(by, dim, origin=fact.origin)
-                case Bounds(dim=dim, lo=lo, hi=hi):
-                    if lo is not None:
-                        facts.at_least(dim, lo, origin=fact.origin)
-                    if hi is not None:
-                        facts.at_least(hi, dim, origin=fact.origin)
-        return facts
 
     def guards(self) -> list[Guard]:
         """The conditions on given sizes that the facts leave."""
@@ -337,7 +322,12 @@ class Store:
 
         self.propagate()
         self._answers = None
-        return Closing(self._state, leaves, params, late or {}, may_be_empty, others, without).run()
+        closing = Closing(self._state, leaves, params, late or {}, may_be_empty, others, without)
+        try:
+            return closing.run()
+        except Contradiction as error:
+            self._contradiction = error
+            raise
 
     def explain(self, about: Dim | Row) -> tuple[str, ...]:
         """The stated facts that bear on a size or a row, the nearest first, each with its origin."""

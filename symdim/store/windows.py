@@ -54,7 +54,7 @@ def windows(
         return ceildiv(size, stride)
     before, after = (0, 0) if auto_pad == "VALID" else pads
     room = free_room(size, kernel, dilation, before + after)
-    if not ceil or stride == 1:
+    if not ceil:
         return room // stride + 1
     if isinstance(room, int) and isinstance(size, int):
         count = ceildiv(room, stride) + 1
@@ -76,5 +76,5 @@ def window_count(p: Propagation, fact: Windows) -> bool:
     number = windows(size, kernel, fact.stride, fact.dilation, fact.pads, ceil=fact.ceil)
     if number is None:
         return False
-    p.derive(SizeEqual(fact.origin, (fact,), fact.law, fact.out, number, fact.kernel))
+    p.push(SizeEqual(fact.origin, (fact,), fact.law, fact.out, number, fact.kernel))
     return True

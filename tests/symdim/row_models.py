@@ -83,10 +83,8 @@ def window(content, model):
     room = n + before + after - (dilation * (k - 1) + 1)
     if room < 0:
         return False
-    starts = [i * stride for i in range(100) if i * stride <= room]
-    if content["ceil"] and room % stride and (begin := starts[-1] + stride) < n + before:
-        starts.append(begin)
-    return out == len(starts)
+    begins = range(0, room + stride, stride) if content["ceil"] else range(0, room + 1, stride)
+    return out == len([i for i in begins if i < n + before or not content["ceil"]])
 
 
 def models(facts, sizes=SIZES, rows=ROWS):

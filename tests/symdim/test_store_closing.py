@@ -1,0 +1,140 @@
+"""Closing: the stages, what they may set, and what they may not."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from time import process_time
+
+import pytest
+
+from symdim import Axes, Row, RowVar, Store, Var
+from symdim.store import Contradiction
+from symdim.store.closing import STAGES
+
+N = Var("N")
+
+
+def test_stage_2_sizes_that_become_known_late():
+    store = Store()
+    bytes_, v = store.fresh("bytes"), store.fresh("v")
+    store.eq(v * bytes_, 64)
+    assert store.close(late={bytes_: 4})[bytes_] == "late sizes"
+    assert store.value(v) == 16
+
+
+def test_stage_3_leaf_rows():
+    """A leaf takes its bound, unless it has one element; one axis if its count needs it."""
+    store, leaf, scalar, literal = Store(least=1), *(Row.unknown(name) for name in ("leaf", "scalar", "literal"))
+    store.refine_row(Row.of([2, 3]), leaf)
+    store.refine_row(Row.of([2, 3]), scalar)
+    store.elements([scalar], 1)
+    store.elements([literal], 12)
+    stages = store.close(leaves=[leaf, scalar, literal])
+    assert [store.row(row).dims for row in (leaf, scalar, literal)] == [(2, 3), (), (12,)]
+    assert stages[leaf.variable] == stages[literal.variable] == "leaf rows"
+    assert stages[scalar.variable] == "leaf sizes"
+
+
+def test_stage_3_other_kinds_leave_a_count_to_the_output():
+    store, tensor = Store(least=1), Axes(*(Row.unknown() for _ in range(3)))
+    store.elements(tensor, 12)
+    store.close(leaves=[tensor])
+    assert [store.row(row).dims for row in tensor] == [(), (), (12,)]
+
+
+def test_stage_4_leaf_sizes():
+    store, a, b, row = Store(), Var("a"), Var("b"), Row.unknown()
+    store.refine(3, a)
+    store.bounds(b, lo=4)
+    stages = store.close(leaves=[a, row])
+    assert store.value(a) == 3
+    assert store.row(row).dims == ()
+    assert stages[a] == stages[row.variable] == "leaf sizes"
+    assert store.value(b) is b  # given, and no leaf
+
+
+def test_stage_5_guesses():
+    store, a, empty = Store(), Var("a"), Store().fresh("empty", 0)
+    store.generated(empty)
+    stages = store.close(leaves=[a, empty], may_be_empty=[empty])
+    assert (store.value(a), store.value(empty)) == (1, 0)
+    assert stages == {a: "guesses", empty: "guesses"}
+
+
+def test_stage_5_parameters_are_not_guessed():
+    store, weight = Store(), Row.of([Var("K"), 3])
+    with pytest.raises(Contradiction) as caught:
+        store.close(params=[Var("K"), weight])
+    assert caught.value.kind == "unspecified_parameter"
+    store = Store()
+    store.refine(5, Var("K"))
+    store.close(params=[Var("K")])
+    assert store.value(Var("K")) == 5
+
+
+def test_stage_6_rows():
+    store, inner = Store(), Row.unknown()
+    store.refine_row(inner, Row.of([4]))
+    stages = store.close()
+    assert store.row(inner).dims == (4,)
+    assert set(stages.values()) == {"rows"}
+
+
+def test_stage_7_sizes():
+    store = Store()
+    stretched, free = store.fresh(), store.fresh()
+    store.refine(stretched, N)
+    stages = store.close(others=[Row.of([free])])
+    assert store.value(stretched) is N
+    assert store.value(free) == 1
+    assert stages == {stretched: "sizes", free: "sizes"}
+
+
+def test_given_names_are_kept():
+    store, leaf, out = Store(), Row.unknown(), Row.of([N, 768])
+    store.refine_row(out, leaf)
+    store.close(leaves=[leaf])
+    assert store.row(leaf).dims == (N, 768)
+
+
+def test_nothing_is_taken_back():
+    store, a, b = Store(), Var("a"), Var("b")
+    g = store.fresh("g")
+    for operand, result in ((a, 3), (b, 5), (a, g), (b, g)):
+        store.refine(result, operand)
+    store.propagate()
+    with pytest.raises(Contradiction) as caught:
+        store.close(leaves=[a, b])
+    assert caught.value.kind == "closing_conflict"
+    with pytest.raises(Contradiction):
+        store.value(a)
+
+
+def test_what_is_known_stays():
+    store, r = Store(), RowVar("r")
+    store.eq_row(Row((3,), r), Row((), r, (3,)))
+    store.eq_row(Row((), r), Row.of([3, 3]))
+    assert store.close() == {}
+    assert store.row(Row((), r)).dims == (3, 3)
+
+
+def test_stages_have_names():
+    assert STAGES == ("late sizes", "leaf rows", "leaf sizes", "guesses", "rows", "sizes")
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_many_facts(backwards):
+    """Chains of facts cost time in proportion, said in either order (a square would be minutes)."""
+    store, begin = Store(), process_time()
+    sizes = [store.fresh() for _ in range(4000)]
+    numbers = range(1, 4000)
+    for i in reversed(numbers) if backwards else numbers:
+        store.eq(sizes[i], sizes[i - 1] + 1)
+    store.eq(sizes[0], 7)
+    assert store.value(sizes[-1]) == 4006
+    store, r = Store(), RowVar("r")
+    rows = [Row((), r, (768,)), *(Row.unknown() for _ in range(1000))]
+    for before, after in pairwise(rows):
+        store.bcast(after, [before, Row.of([768])])
+    assert store.row(rows[-1]) == rows[0]
+    assert process_time() - begin < 10
