@@ -45,6 +45,18 @@ def refines(result, operand, gap):
     return all(m in (1, n) for n, m in zip(result, padded, strict=True))
 
 
+def broadcast(operands):
+    """NumPy's broadcast of rows of known sizes; None where there is none."""
+    rank = max(map(len, operands))
+    found = []
+    for column in zip(*([1] * (rank - len(row)) + row for row in operands), strict=True):
+        others = {n for n in column if n != 1}
+        if len(others) > 1:
+            return None
+        found.append(others.pop() if others else 1)
+    return found
+
+
 def satisfied(fact, model):
     """Whether a written fact holds in a model."""
     ((kind, content),) = fact.items()
@@ -68,6 +80,9 @@ def satisfied(fact, model):
                 for n in row(r, model)[0]:
                     count *= n
             return count == size(content["equals"], model)
+        case "join":
+            operands = [row(r, model)[0] for r in content["operands"]]
+            return row(content["result"], model)[0] == broadcast(operands)
         case "window":
             return window(content, model)
     raise ValueError(kind)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from symdim import Scope, parse
 from symdim.expr import Expr
-from symdim.store.cases import solve
+from symdim.store import Contradiction
+from symdim.store.cases import Problem, solve
 from tests.symdim.row_models import models, satisfied
 from tests.symdim.test_row_cases import CASES, agrees
 
@@ -111,10 +112,33 @@ def test_sizes_in_all_models(facts):
     check_against_models(facts, models(facts, sizes=range(1, 8)))
 
 
+SMALL_ROWS = [(), (1,), (2,), (3,), (1, 1), (1, 2), (2, 1), (2, 2), (3, 2), (2, 3), (1, 2, 3), (2, 1, 2)]
+
+
 @given(st.lists(ROW_FACT, min_size=1, max_size=3))
 def test_rows_in_all_models(facts):
-    rows = [(), (1,), (2,), (3,), (1, 1), (1, 2), (2, 1), (2, 2), (3, 2), (2, 3), (1, 2, 3), (2, 1, 2)]
-    check_against_models(facts, models(facts, sizes=range(1, 5), rows=rows))
+    check_against_models(facts, models(facts, sizes=range(1, 5), rows=SMALL_ROWS))
+
+
+JOIN = st.fixed_dictionaries({"result": ROW, "operands": st.lists(ROW, min_size=1, max_size=3)})
+
+
+@given(st.lists(JOIN, min_size=1, max_size=2), st.lists(ROW_FACT, max_size=1))
+def test_broadcasts_in_all_models(joins, facts):
+    problem = Problem({"facts": facts})
+    try:
+        for join in joins:
+            result, *operands = (problem.row(row).flat() for row in [join["result"], *join["operands"]])
+            problem.store.bcast(result, operands)
+        problem.state()
+        answer = problem.answer()
+    except Contradiction as error:
+        answer = {"error": error.kind}
+    found = models([*facts, *({"join": join} for join in joins)], sizes=range(1, 5), rows=SMALL_ROWS)
+    if "error" in answer:
+        assert not found, (answer, found[0])
+    for model in found:
+        assert holds_in(answer, model), (answer, model)
 
 
 def outcome(facts):
