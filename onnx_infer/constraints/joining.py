@@ -17,11 +17,10 @@ if TYPE_CHECKING:
 
 def _parts(s: Statement, axis: int, whole: Row, parts: Rows) -> tuple[Dim, list[Dim]]:
     """The sizes of a row and of its parts at an axis, whose sum is the whole's; other axes are equal."""
-    found = s.apart_from((axis,), whole, *parts)
+    found = s.apart_from((axis,), *parts, whole)
     if found is None:
         return s.fresh(), [s.fresh() for _ in parts]
-    (size,), *rest = found
-    sizes = [part for (part,) in rest]
+    *sizes, size = [dim for (dim,) in found]
     s.store.concat(size, sizes, origin=s.origin(whole, axis))
     return size, sizes
 

@@ -1,0 +1,213 @@
+"""Constraint forms: sound on every operator case with shapes taken away, and each family read backwards."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from onnx_infer import testing
+from onnx_infer.constraints import state
+from onnx_infer.constraints.registration import BoundForm, Operand, bound_form
+from onnx_infer.errors import OnnxInferError
+from onnx_infer.operators import bind
+from onnx_infer.tensor import SymTensor, substitute
+from symdim import Expr
+from symdim.rows import Row
+from symdim.store import Store
+from symdim.store.errors import Contradiction
+from tests.onnx_infer.test_cases import CASES, lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from onnx_infer.tensor import Value
+    from symdim import Var
+
+PRIMES = (7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73)
+
+
+class Case(NamedTuple):
+    """A node whose shapes are all known."""
+
+    form: BoundForm
+    attributes: dict[str, Any]
+    inputs: list[SymTensor | None]
+    outputs: list[SymTensor | None]
+
+
+def concrete(line: str) -> Case | None:
+    """An operator case with a prime for each symbol; None where it has no form, or no shapes that are all known."""
+    call, expected = line.rsplit("->", 1)
+    head, _, operands = testing._split_head(call)
+    found = testing._HEAD.match(head)
+    assert found is not None
+    domain, name, version = found["domain"] or "", found["name"], int(found["version"])
+    operator = bind(domain, name, version)
+    form = None if operator is None else bound_form(domain, name, version, operator.schema)
+    if form is None or "error" in expected:
+        return None
+    attributes = testing.read_attributes(found["attributes"] or "")
+    values = [testing.read_value(text) for text in testing.split(operands)]
+    inputs = with_primes(values)
+    count = len(testing.split(expected))
+    try:
+        outputs = testing.infer_node(name, inputs, attributes, version=version, domain=domain, output_count=count)
+    except OnnxInferError:
+        return None
+    known: list[Any] = [x for x in (*inputs, *outputs) if x is not None]
+    if not all(isinstance(x, SymTensor) and x.shape is not None for x in known):
+        return None
+    if any(isinstance(d, Expr) for x in known for d in x.shape or ()):
+        return None
+    kept = [x if text.strip() != "-" else None for x, text in zip(outputs, testing.split(expected), strict=True)]
+    return Case(form, attributes, inputs, kept)  # type: ignore[arg-type]
+
+
+def with_primes(values: list[Value | None]) -> list[Value | None]:
+    """The values with a number for each symbol."""
+    symbols: dict[Var, int] = {}
+    for value in values:
+        if isinstance(value, SymTensor):
+            for x in (*(value.shape or ()), *(value.data or ())):
+                for v in x.variables() if isinstance(x, Expr) else ():
+                    symbols.setdefault(v, PRIMES[len(symbols)])
+    return [None if value is None else substitute(value, symbols) for value in values]
+
+
+def views(case: Case) -> Iterator[tuple[str, list[Row | None], list[Row | None]]]:
+    """The rows of a case with some of them unknown: none, each one, all inputs, all outputs; ranks or sizes only."""
+    operands = [*case.inputs, *case.outputs]
+    first = len(case.inputs)
+    chosen = [set(), set(range(first)), set(range(first, len(operands))), *({i} for i in range(len(operands)))]
+    for which in chosen:
+        for sizes_only in (False, True) if which else (False,):
+
+            def row(i: int, value: SymTensor | None, which: set[int] = which, keep: bool = sizes_only) -> Row | None:
+                if value is None:
+                    return None
+                if i not in which:
+                    return Row.of(value.dims)
+                return Row.of([VARIABLES.fresh(lo=0) for _ in value.dims]) if keep else Row.unknown()
+
+            rows = [row(i, value) for i, value in enumerate(operands)]
+            yield f"without {sorted(which)}, {'sizes' if sizes_only else 'ranks'}", rows[:first], rows[first:]
+
+
+VARIABLES = Store()
+
+
+def stated(case: Case, inputs: list[Row | None], outputs: list[Row | None]) -> Store:
+    """A store with what the form says of these rows."""
+    store = Store()
+
+    def operand(i: int, row: Row | None, value: SymTensor | None) -> Operand | None:
+        if row is None or value is None:
+            return None
+        for d in row.dims:
+            for v in d.variables() if isinstance(d, Expr) else ():
+                store.generated(v)
+        return Operand(f"#{i}", row, lambda: value if row.rank is not None else SymTensor(value.dtype, None, None))
+
+    given = [operand(i, row, value) for i, (row, value) in enumerate(zip(inputs, case.inputs, strict=True))]
+    made = [operand(i, row, value) for i, (row, value) in enumerate(zip(outputs, case.outputs, strict=True))]
+    case.form.state(store, "node", given, made, case.attributes)
+    return store
+
+
+def differs(store: Store, row: Row, value: SymTensor) -> str:
+    """How what is known of a row contradicts the real shape."""
+    solved = store.row(row)
+    least, most = store.rank_bounds(row)
+    rank = len(value.dims)
+    if not least <= rank <= (rank if most is None else most):
+        return f"rank in {least}..{most}, really {value}"
+    pairs = [*zip(solved.lead, value.dims, strict=False), *zip(solved.trail[::-1], value.dims[::-1], strict=False)]
+    for size, real in pairs:
+        lo, hi = store.interval(size)
+        assert isinstance(real, int)
+        if (lo is not None and real < lo) or (hi is not None and real > hi):
+            return f"{solved}, really {value}"
+    return ""
+
+
+def check(line: str) -> tuple[list[str], int]:
+    """What is wrong about a case with shapes taken away, and how many sizes came back."""
+    case = concrete(line)
+    if case is None:
+        return [], 0
+    wrong, back = [], 0
+    for title, inputs, outputs in views(case):
+        try:
+            store = stated(case, inputs, outputs)
+            for row, value in zip((*inputs, *outputs), (*case.inputs, *case.outputs), strict=True):
+                if row is not None and value is not None:
+                    if why := differs(store, row, value):
+                        wrong.append(f"{line}\n  {title}: {why}")
+                    back += sum(isinstance(d, int) for d in store.row(row).dims) - sum(
+                        isinstance(d, int) for d in row.dims
+                    )
+        except Contradiction as error:
+            wrong.append(f"{line}\n  {title}: {error}")
+    return wrong, back
+
+
+DO_NOT_RUN = {"Gather-13: i64[3]={N, 4, H}, i64[1]={3} -> i64[1]"}  # an index out of range
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in CASES])
+def test_no_form_contradicts_what_runs(path: Path) -> None:
+    results = [check(line) for _, line in lines(path) if line not in DO_NOT_RUN]
+    assert not [text for wrong, _ in results for text in wrong]
+
+
+def test_much_comes_back() -> None:
+    counted = {path.stem: sum(check(line)[1] for _, line in lines(path) if line not in DO_NOT_RUN) for path in CASES}
+    least = {"window": 900, "linear": 500, "indexing": 500, "reshaping": 350, "elementwise": 900, "recurrent": 350}
+    assert all(counted[family] >= sizes for family, sizes in least.items()), counted
+
+
+FAMILIES = Path(__file__).parent / "constraint_cases.txt"
+_NODE = re.compile(r"(?:(?P<domain>[\w.]+)::)?(?P<name>\w+)(?:\((?P<attributes>.*?)\))?(?: \{(?P<constants>.*)\})?: ")
+
+
+@pytest.mark.parametrize("line", [line for _, line in lines(FAMILIES)])
+def test_family(line: str) -> None:
+    head = _NODE.match(line)
+    assert head is not None
+    given, expected = line[head.end() :].split(" => ")
+    store = Store(least=1)
+    inputs, outputs = (testing.split(side) for side in given.split(" -> "))
+    rows = {f"#{i}": read_row(store, text) for i, text in enumerate((*inputs, *outputs))}
+    names = list(rows)
+    node = {"onnx": head["name"], "domain": head["domain"] or "", "inputs": names[: len(inputs)],
+            "outputs": names[len(inputs) :], "attrs": testing.read_attributes(head["attributes"] or "")}  # fmt: skip
+    assert state(store, node, rows, testing.read_attributes(head["constants"] or ""))
+    solved = [re.sub(r"\b[_a-z]+\d+\b", "?", str(store.row(row).flat())) for row in rows.values()]
+    assert f"{', '.join(solved[: len(inputs)])} -> {', '.join(solved[len(inputs) :])}" == expected
+
+
+def read_row(store: Store, text: str) -> Row:
+    """The row of a text in which ? is a size of which nothing is known."""
+    items = [item.strip() for item in text[1:-1].split(",") if item.strip()]
+    return Row.of([store.fresh() if item == "?" else int(item) if item.isdigit() else item for item in items])
+
+
+def test_a_contradiction_names_node_operand_and_axis() -> None:
+    store, x = Store(), Row.of(["N", 4, 8, 8])
+    state(store, {"onnx": "Conv", "name": "stem", "inputs": ["X", "W"], "outputs": ["Y"]},
+          {"X": x, "W": Row.of([64, 3, 3, 3]), "Y": Row.unknown()})  # fmt: skip
+    with pytest.raises(Contradiction, match=r"4 == 3.*\(stem, X, axis 1\)") as raised:
+        store.propagate()
+    assert raised.value.kind == "size_mismatch"
+
+
+def test_a_node_without_a_form_states_nothing() -> None:
+    assert not state(Store(), {"onnx": "TfIdfVectorizer", "inputs": ["X"], "outputs": ["Y"]}, {"X": Row.unknown()})
+
+
+def test_a_form_that_asks_for_more_states_nothing() -> None:
+    rows = {"X": Row.unknown(), "Y": Row.unknown(), "repeats": Row.unknown()}
+    assert not state(Store(), {"onnx": "Tile", "inputs": ["X", "repeats"], "outputs": ["Y"]}, rows)
