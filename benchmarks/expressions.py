@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from engines import installed
-from timing import seconds_per_run, shown, table
+from timing import SLOW_SECONDS, seconds_per_run, shown, table
 from workloads import ONE_OPERATION, REPEATS, WORKLOADS, CannotDo, mixed_expression
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ Times = dict[tuple[str, str], list[float]]
 
 
 def measure(engines: list[Engine], rounds: int, only: str) -> Times:
-    """(workload, engine) -> seconds per run, one sample per round."""
+    """(workload, engine) -> seconds per run, one sample per round; of slow ones the first round only."""
     times: Times = {}
     for workload in WORKLOADS:
         if only not in workload.name:
@@ -41,6 +41,8 @@ def measure(engines: list[Engine], rounds: int, only: str) -> Times:
                     continue
                 share = REPEATS if workload.name in ONE_OPERATION else 1
                 times.setdefault((workload.name, engine.name), []).append(seconds / share)
+                if seconds >= SLOW_SECONDS:
+                    able.remove(engine)
     return times
 
 

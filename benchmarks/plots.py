@@ -1,6 +1,6 @@
 """The pictures of the benchmarks, drawn by matplotlib: each as NAME-light.svg and NAME-dark.svg.
 
-Colours mark engines, the same in every picture; this project's is the only saturated one.
+Colours mark engines; this project's is the only saturated one and always comes first.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ COLOURS = {
 }
 MARKERS = "osD^vP"
 WIDTH = 8.2  # inches
+_LEGIBLE = 8  # shorter pieces of a bar have no number in them
 
 
 class Picture:
@@ -41,7 +42,7 @@ class Picture:
         self.axes.set_axisbelow(True)
         for side in self.axes.spines.values():
             side.set_visible(False)
-        self.axes.tick_params(length=0)
+        self.axes.tick_params(which="both", length=0)
 
     def colour(self, place: int) -> str:
         """That of the engine in this place; this project's comes first."""
@@ -140,11 +141,8 @@ def stacked(picture: Picture, rows: Mapping[str, Mapping[str, int]], kinds: Mapp
         for kind, colour in kinds.items():
             count = row.get(kind, 0)
             axes.barh(y, count, 0.66, left=left, color=colour, label=kind if y == 0 else None)
-            if count:
-                inside = count > 8
-                axes.annotate(
-                    str(count), (left + count / 2, y), ha="center", va="center", fontsize=8, color="#fff"
-                ) if inside else None
+            if count > _LEGIBLE:
+                axes.annotate(str(count), (left + count / 2, y), ha="center", va="center", fontsize=8, color="#fff")
             left += count
     axes.set_yticks(range(len(rows)), list(rows))
     axes.set_ylim(len(rows) - 0.5, -0.5)

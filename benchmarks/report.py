@@ -33,12 +33,12 @@ def measured_expressions() -> Any:
     """Workload -> engine -> seconds."""
     engines = installed()
     expressions.check_agreement(engines)
-    return expressions.medians(engines, rounds=5)
+    return expressions.medians(engines, rounds=3)
 
 
 MEASURE: dict[str, Callable[[], Any]] = {
     "expressions": measured_expressions,
-    "models": lambda: models.measure([], rounds=3, runs=20),
+    "models": lambda: models.measure([], rounds=3, runs=10),
     "scaling": scaling.per_node,
     "memory": lambda: memory.measure(1024),
     "prover": lambda: prover.measure(prover.cases_of(prover.CASES)),
@@ -90,7 +90,7 @@ def draw(results: dict[str, Any]) -> None:
             engines = ["onnx_infer, in place", "onnx_infer, a copy", "onnx"]
             row = {e: max(1.0, rows[e]["extra"]) for e in engines if e in rows}
             picture = Picture(theme, 2.0, "Memory on top of a loaded model with 1 GB of weights")
-            bars(picture, {"": row}, engines, lambda megabytes: f"{megabytes:,.0f} MB")
+            bars(picture, {"": row}, engines, lambda megabytes: f"{megabytes:,.0f} MB", log=False)
             save(picture, "memory")
         if rows := results.get("prover"):
             picture = Picture(theme, 2.6, "286 statements about sizes, 38 of them false: answers")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
-
 from symdim.polynomial import add, scale
 from symdim.prover.axioms import Constraint, atoms_of, axioms, constraints_of, contradiction, nonlinear, products
 from symdim.prover.budget import Budget, OutOfBudget
@@ -55,33 +53,49 @@ class Search:
 
     def _refuted(self, problem: Problem, depth: int, cases: int) -> Reasons | None:
         self.budget.spend()
+        left_out: Reasons = frozenset()  # why alternatives were left out on the way to the problem
         try:
             given = problem = solved(problem)
-            while problem.hypotheses:
+            while True:
+                if not problem.hypotheses:
+                    return None
                 found = self._linear_with_order(problem)
-                simpler = restated(problem) if found is None and depth else None
-                if simpler is None:
+                if found is not None or not depth:
                     break
-                problem = solved(simpler)
-            else:
-                return None
-            if found is None and depth:
+                simpler = restated(problem)
+                if simpler is not None:
+                    problem = solved(simpler)
+                    continue
                 alternatives = structural(problem)
-                if alternatives is not None:
-                    found = self._by_cases(alternatives, depth, cases)
-                    if found is not None or depth < _DEPTH:
-                        return found
-            spellings = [problem] if problem is given or depth < _DEPTH else [problem, given]
-            for spelling in spellings:
-                found = found or self._on_both_sides(spelling, self._with_products)
-        except Contradiction as contradicted:
-            return contradicted.reasons
-        if found is None and depth:
-            for alternatives in chain(*[arithmetic(spelling, min(cases, _MODULUS)) for spelling in spellings]):
-                found = self._by_cases(alternatives, depth, cases)
-                if found is not None or depth < _DEPTH:
+                if alternatives is None:
                     break
-        return found
+                possible, impossible = self._possible(alternatives)
+                if len(possible) == 1:
+                    problem, left_out = possible[0], left_out | impossible
+                    continue
+                found = self._by_cases(possible, impossible, depth - 1, cases)
+                if found is None and depth < _DEPTH:
+                    return None
+                break
+            spellings = [(problem, left_out)]
+            if problem is not given and depth == _DEPTH:
+                spellings.append((given, frozenset()))
+            for spelling, reasons in spellings if found is None else ():
+                found = self._on_both_sides(spelling, self._with_products)
+                if found is not None:
+                    return found | reasons
+        except Contradiction as contradicted:
+            return contradicted.reasons | left_out
+        if found is not None:
+            return found | left_out
+        for spelling, reasons in spellings if depth else ():
+            for alternatives in arithmetic(spelling, min(cases, _MODULUS)):
+                found = self._by_cases(*self._possible(alternatives), depth - 1, cases)
+                if found is not None:
+                    return found | reasons
+                if depth < _DEPTH:
+                    return None
+        return None
 
     def _linear_with_order(self, problem: Problem) -> Reasons | None:
         """`_linear`, at first with the hypotheses alone, then with the order of atoms that they imply."""
@@ -89,19 +103,23 @@ class Search:
         ordered = with_order(problem) if found is None else None
         return found if ordered is None else self._on_both_sides(ordered, self._linear)
 
-    def _by_cases(self, alternatives: list[Problem], depth: int, cases: int) -> Reasons | None:
-        """The reasons why none of the alternatives can be; those that need no search are no distinction."""
-        reasons: Reasons = frozenset()
-        left = []
+    def _possible(self, alternatives: list[Problem]) -> tuple[list[Problem], Reasons]:
+        """The alternatives that are not contradictory at once, and the reasons why the others are."""
+        possible = []
+        impossible: Reasons = frozenset()
         for problem in alternatives:
             try:
-                left.append(solved(problem))
+                possible.append(solved(problem))
             except Contradiction as contradicted:
-                reasons |= contradicted.reasons
-        if len(left) > cases:
+                impossible |= contradicted.reasons
+        return possible, impossible
+
+    def _by_cases(self, possible: list[Problem], reasons: Reasons, depth: int, cases: int) -> Reasons | None:
+        """The given reasons, and those why none of the alternatives can be."""
+        if len(possible) > cases:
             return None
-        for problem in left:
-            found = self._refuted(problem, depth - (len(left) > 1), cases // len(left))
+        for problem in possible:
+            found = self._refuted(problem, depth, cases // len(possible))
             if found is None:
                 return None
             reasons |= found
