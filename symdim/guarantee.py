@@ -183,11 +183,13 @@ def _at_ends(dim: Expr, known: dict[Var, Limits]) -> Dim:
         if not isinstance(found, Expr):
             break
         low, high = known[variable]
-        if low is variable or variable.lo is None or leaf_count(found) > _MOST_LEAVES or _occurrences(variable, found) < 2:
+        if low is variable or variable.lo is None or _occurrences(variable, found) < 2:
             continue
+        if leaf_count(found) > _MOST_LEAVES:
+            break
         try:
             # the bound may be larger than the variable ever is: monotone up to `hi`, whatever `at_most` says
-            free = Var.fresh(variable.name, variable.lo or 0, variable.hi)
+            free = Var.fresh(variable.name, variable.lo, variable.hi)
             step = found.substitute({variable: free + 1}) - found.substitute({variable: free})
             end = high if _never_negative(step) else low if _never_negative(-step) else None
             found = found if end is None else found.substitute({variable: end})
