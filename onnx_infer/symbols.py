@@ -62,10 +62,10 @@ class Symbols:
     def _sum_or_product(self, text: str) -> Dim | None:
         """The declared text as an expression of one name that nothing declares, as in `2*N` and `N + N`; else None.
 
-        Of two such names nothing says that they are sizes of their own, and a text without an operator is a name.
+        Of two such names nothing says that they are sizes of their own.
         """
         found = read_dim_param(text, self.names)
-        if isinstance(found, int) or isinstance(found, Var):
+        if isinstance(found, int) or (isinstance(found, Var) and found.name == text):
             return None
         new = found.free_symbols()
         if len(new) != 1 or new & self.names:

@@ -1,0 +1,93 @@
+"""Malformed and hostile models: each keeps its healthy value, and says which node or value is wrong."""
+
+from __future__ import annotations
+
+import onnx
+import onnx.parser
+import pytest
+
+from onnx_infer import infer, infer_shapes
+
+HEALTHY = "bystander = Abs (z)"
+
+CASES = {
+    "a cycle": ("p = Add (x, y) y = Neg (p)", "cycle are not inferred: n0_Add, n1_Neg"),
+    "declared size": ("y = Neg (x)", "value 'y': declared 7 but inferred 5 at axis 0"),
+    "declared rank": ("y = Neg (x)", "value 'y': declared rank 3 but inferred rank 1"),
+    "declared type": ("y = Neg (x)", "value 'y': declared i64[5] but inferred f32[5]"),
+    "inner sizes": ("y = MatMul (x, z)", "MatMul-13 'n0_MatMul': inner sizes of the product differ: 5 != 4"),
+    "step of 0": (
+        "s = Constant <value_ints = [0]> () y = Slice (x, s, s, s, s)",
+        "Slice-13 'n1_Slice': the step of a slice is 0",
+    ),
+    "delta of 0": ("s = Constant <value_int = 0> () y = Range (s, s, s)", "Range-11 'n1_Range': delta is 0"),
+    "two sizes of -1": (
+        "s = Constant <value_ints = [-1, -1]> () y = Reshape (x, s)",
+        "Reshape-19 'n1_Reshape': more than one size is -1",
+    ),
+    "a type": ("y = And (x, x)", "And-7 'n0_And': A has element type tensor(float)"),
+    "an attribute": ("y = Relu <slope = 0.5> (x)", "Relu-14 'n0_Relu': the operator has no attribute slope"),
+    "a missing input": ('y = Add (x, "")', "Add-14 'n0_Add': required input B is missing"),
+    "an undefined input": ("y = Neg (nowhere)", "nowhere"),
+}
+OUTPUTS = {
+    "declared size": "float[7] y",
+    "declared rank": "float[5, 1, 1] y",
+    "declared type": "int64[5] y",
+    "a type": "bool[?] y",
+}
+
+
+def model_of(nodes: str, output: str = "float[?] y") -> onnx.ModelProto:
+    model = onnx.parser.parse_model(
+        f'<ir_version: 10, opset_import: ["": 20]> '
+        f"g (float[5] x, float[4, 2] z) => ({output}, float[?, ?] bystander) {{ {nodes} {HEALTHY} }}"
+    )
+    for i, node in enumerate(model.graph.node):
+        node.name = f"n{i}_{node.op_type}"
+    return model
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_diagnostic_names_node_and_value_and_the_rest_is_inferred(name: str) -> None:
+    nodes, message = CASES[name]
+    result = infer(model_of(nodes, OUTPUTS.get(name, "float[?] y")))
+    assert str(result.types["bystander"]) == "f32[4, 2]"
+    assert any(message in str(d) for d in result.diagnostics), [str(d) for d in result.diagnostics]
+
+
+@pytest.mark.parametrize("operator", ["Div", "Mod"])
+def test_division_by_zero_is_unknown_and_costs_nothing_else(operator: str) -> None:
+    nodes = f"s = Shape (x) o = Constant <value_ints = [0]> () q = {operator} (s, o) y = ConstantOfShape (q)"
+    result = infer(model_of(nodes))
+    assert str(result.types["bystander"]) == "f32[4, 2]"
+    assert str(result.types["y"]).startswith("f32[_d")
+    assert "y" in result.notes
+
+
+def test_sizes_without_end_are_not_built() -> None:
+    nodes = "a = Constant <value_int = 0> () b = Constant <value_int = 1000000000> () " + (
+        "c = Constant <value_int = 1> () r = Range (a, b, c) y = Neg (r)"
+    )
+    assert str(infer(model_of(nodes, "int64[?] y")).types["y"]) == "i64[1000000000]"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("+".join(["N"] * 20_000), "40000*N"),
+        ("(" * 20_000 + "N" + ")" * 20_000, "2*N"),
+        ("2*N", "4*N"),
+        ("N*M", "2*`N*M`"),  # of two undeclared names nothing says that they are sizes
+        ("batch-size", "2*`batch-size`"),
+        ("N +", "2*`N +`"),
+    ],
+)
+def test_texts_of_undeclared_names(text: str, expected: str) -> None:
+    model = model_of("y = Concat <axis = 0> (x, x)")
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = text
+    (size,) = infer(model).shapes["y"] or ()
+    assert str(size) == expected
+    inferred = infer_shapes(model)
+    assert inferred.graph.input[0].type.tensor_type.shape.dim[0].dim_param == text
+    assert infer_shapes(inferred) == inferred
