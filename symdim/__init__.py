@@ -60,7 +60,9 @@ if TYPE_CHECKING:
     from symdim.parsing import check, parse, read_dim_param
     from symdim.prove import at_least, equal
     from symdim.prover.simplification import simplify
+    from symdim.rows import Axes, Row, RowVar
     from symdim.shape import INFER, Shape, broadcast_shapes, is_infer
+    from symdim.store import Store
 
 __all__ = [
     "INFER",
@@ -93,6 +95,7 @@ __all__ = [
     "Scope",
     "Shape",
     "SizeOverflow",
+    "Store",
     "SymdimError",
     "UnboundName",
     "UnsupportedDynamicShape",
