@@ -12,7 +12,6 @@ from symdim.errors import (
     BroadcastError,
     NegativeSize,
     NotDivisible,
-    ParseError,
     ReshapeError,
     SizeOverflow,
     UnboundName,
@@ -20,8 +19,8 @@ from symdim.errors import (
 from symdim.expr import Expr, as_dim
 from symdim.order import dim_order
 from symdim.origin import InputDim
-from symdim.parser.tokens import is_name, lexicon
-from symdim.parsing import parse, read_dim_param
+from symdim.parser.tokens import is_name
+from symdim.parsing import read_dim_param
 from symdim.text import quoted, to_text
 from symdim.variable import Var
 
@@ -93,17 +92,9 @@ class Shape(Sequence[Dim]):
         >>> Shape.parse("[N, max(N, 3), `seq len`]").rank
         3
         """
-        start, stop = len(text) - len(text.lstrip()), len(text.rstrip())
-        if text[start : start + 1] != "[" or text[stop - 1 : stop] != "]" or stop - start < 2:
-            raise ParseError(text, start, "a shape is written [...]")
-        dims: list[Dim] = []
-        for first, last in _split_at_commas(text, start + 1, stop - 1, frozenset(names)):
-            try:
-                dims.append(parse(text[first:last].strip(), names))
-            except ParseError as error:
-                blanks = len(text[first:last]) - len(text[first:last].lstrip())
-                raise ParseError(text, first + blanks + error.position, error.message) from None
-        return cls(dims)
+        from symdim.shape_text import dims_of
+
+        return cls(dims_of(text, names))
 
     def __len__(self) -> int:
         return len(self.dims)
@@ -347,16 +338,3 @@ def _dim(size: object) -> Dim:
 
 def _text(dims: Iterable[Dim]) -> str:
     return f"[{', '.join(quoted(dim.name) if isinstance(dim, Var) else to_text(dim) for dim in dims)}]"
-
-
-def _split_at_commas(text: str, start: int, stop: int, names: frozenset[str]) -> Iterator[tuple[int, int]]:
-    """The spans between the commas outside of parentheses in text[start:stop]; none when it is blank."""
-    depth, first = 0, start
-    for match in lexicon(names).pattern.finditer(text, start, stop):
-        lexeme = match[1]
-        depth += (lexeme == "(") - (lexeme == ")")
-        if lexeme == "," and depth == 0:
-            yield first, match.start(1)
-            first = match.end(1)
-    if first > start or text[start:stop].strip():
-        yield first, stop
