@@ -170,11 +170,11 @@ class _Names:
     def __init__(self, model: ModelProto, engine: Engine, known: Known, given: set[str]) -> None:
         from .api import dim_params
 
-        others = dim_params((*model.graph.output, *model.graph.value_info))
+        others = set(dim_params((*model.graph.output, *model.graph.value_info)))
         self._symbols = Symbols(dim_params(model.graph.input), others)
         self.given = given
-        declared = [v for v in _declared_variables(engine) if v.name not in given] if engine.adopt else []
-        self._declared = equal_to(known.store, declared)
+        declared = (v for v in _declared_variables(engine) if v.name in others and v.name not in given)
+        self._declared = equal_to(known.store, declared if engine.adopt else ())
         self.of: dict[Dim, str] = {}
 
     def name(self, size: Dim) -> str:
@@ -198,12 +198,12 @@ class _Names:
 
 
 def _declared_variables(engine: Engine) -> Iterator[Var]:
-    """The names that only outputs and value infos declare."""
+    """The names in the declared types of outputs and other values."""
     declared = engine.model.graph.declared
     for name in dict.fromkeys((*engine.model.graph.outputs, *declared)):
         value = declared.get(name)
         for dim in (value.shape or ()) if isinstance(value, SymTensor) else ():
-            if isinstance(dim, Var) and dim is not VARIES and isinstance(dim.origin, Declared):
+            if isinstance(dim, Var) and dim is not VARIES:
                 yield dim
 
 

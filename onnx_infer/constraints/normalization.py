@@ -61,7 +61,7 @@ def _statistics(s: Statement, X: Row, outs: Rows, axis: int) -> None:
     """Mean and deviation, with 1 in place of the normalized axes."""
     if not any(row is not None for row in outs):
         return
-    if X.rank is not None:
+    if X.rank:
         kept: Row | None = Row(trail=(*X.dims[: axis % X.rank], *(1,) * (X.rank - axis % X.rank)))
     elif axis < 0:
         kept = joined(s.trailing(X, -axis)[0], (1,) * -axis)

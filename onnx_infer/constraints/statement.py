@@ -26,7 +26,7 @@ class Statement:
     >>> s = Statement(store, "Relu_0", {x: "X", y: "Y"})
     >>> s.same(x, y)
     >>> print(store.row(x), store.explain(x))
-    [N, 8] ('[...] == [N, 8] (Relu_0, X)',)
+    [N, 8] ('[N, 8] == [...] (Relu_0, X)',)
     """
 
     def __init__(self, store: Store, node: str, names: Mapping[Row, str]) -> None:

@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 
 
 def _spatial_rank(*rows: Row | None, **attributes: tuple[IntVector | None, int]) -> int | None:
-    """The rank of the operands, as one of them or an attribute with so many numbers per spatial axis tells it."""
+    """The rank of the operands, as one of them or an attribute with so many numbers per spatial axis tells it.
+
+    None also for ranks below 3, which contradict the batch, the channels and one axis at least.
+    """
     found = rank_of(*rows)
     lengths = (2 + len(values) // per_axis for values, per_axis in attributes.values() if values)
-    return found if found is not None else next(lengths, None)
+    rank = found if found is not None else next(lengths, None)
+    return rank if rank is not None and rank > 2 else None
 
 
 def _conv(s: Statement, X: Row, W: Row, B: Row | None, out: Row, group: int, auto_pad: str,
@@ -133,9 +137,8 @@ def _agreed(w: Window, size: Dim, place: Dim) -> bool:
 def global_pool(s: Statement, X: Row, out: Row) -> None:
     """(n, c, ..space..) -> (n, c, 1, ..)."""
     rank = rank_of(X, out)
-    if rank is None:
-        (batch, _) = s.leading(X, 2)
-        s.be(out, Row(batch, RowVar.fresh()))
+    if rank is None or rank < 2:
+        s.be(out, Row(s.leading(X, 2)[0], RowVar.fresh()))
     else:
         s.be(out, (*s.axes(X, rank)[:2], *(1,) * (rank - 2)))
 
@@ -161,7 +164,7 @@ def roi_align(s: Statement, X: Row, rois: Row, batch_indices: Row, out: Row, out
 @form("GridSample")
 def grid_sample(s: Statement, X: Row, grid: Row, out: Row) -> None:
     """(n, c, ..space..), (n, ..places.., r) -> (n, c, ..places..) for r spatial axes."""
-    rank = rank_of(X, grid, out)
+    rank = _spatial_rank(X, grid, out)
     if rank is None:
         return
     n, c, *_ = s.axes(X, rank)

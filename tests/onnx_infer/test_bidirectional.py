@@ -1,0 +1,211 @@
+"""Inference in both directions: what comes back, what must stay unknown, and that nothing is lost or wrong."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import onnx
+import pytest
+
+from onnx_infer import infer, infer_shapes
+from symdim import ParseError
+from tests.onnx_infer import models
+from tests.onnx_infer.oracle import contradictions
+from tests.onnx_infer.test_models import SIZES, feeds, run
+from tests.onnx_infer.texts import parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+MODELS = [models.decoder, models.cnn, models.unet, models.windows]
+
+
+def erased(model: onnx.ModelProto, names: Collection[str] | None = None) -> onnx.ModelProto:
+    """A copy in which these inputs, or all, have no shape: not even their rank is known."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    for info in copy.graph.input:
+        if names is None or info.name in names:
+            info.type.tensor_type.ClearField("shape")
+    return copy
+
+
+def found(graph: str, *, assume: Collection[str] = ()) -> dict[str, str]:
+    """The types that inference in both directions finds, without their element types."""
+    result = infer(parsed(graph), bidirectional=True, assume=list(assume))
+    assert not [str(d) for d in result.diagnostics]
+    return {name: str(value)[str(value).index("[") :] for name, value in result.types.items()}
+
+
+# -- what comes back ----------------------------------------------------------------------------------------------
+
+
+def test_rank_and_channels_of_an_image() -> None:
+    types = found("""g (float[] x, float[64, 3, 7, 7] w) => (y) {
+        y = Conv <strides = [2, 2], pads = [3, 3, 3, 3]> (x, w) }""")
+    assert types["x"] == "[_d0, 3, _d1, _d2]"
+    assert types["y"] == "[_d0, 64, (_d1 + 1)//2, (_d2 + 1)//2]"
+
+
+def test_declared_outputs_name_the_axes_of_inputs() -> None:
+    types = found("g (float[] x, float[784, 10] w) => (float[batch, 10] y) { y = MatMul (x, w) }")
+    assert types["x"] == "[batch, 784]"
+
+
+def test_names_are_not_adopted_where_the_caller_says_so() -> None:
+    model = parsed("g (float[] x, float[784, 10] w) => (float[batch, 10] y) { y = MatMul (x, w) }")
+    result = infer(model, bidirectional=True, adopt_declared_symbols=False)
+    assert str(result.types["x"]) == "f32[_d0, 784]"
+
+
+def test_an_unknown_size_is_what_the_weight_forces() -> None:
+    types = found("g (float[N, K] x, float[784, 10] w) => (y) { y = MatMul (x, w) }")
+    assert types["x"] == "[N, 784]"
+
+
+def test_a_size_that_the_sizes_of_other_inputs_give() -> None:
+    types = found("""g (float[N, P] past, float[N, S] new, float[] mask) => (y) {
+        all = Concat <axis = 1> (past, new)  p = Neg (mask)  y = Concat <axis = 0> (all, p) }""")
+    assert types["mask"] == "[_d0, P + S]"
+
+
+def test_intermediates_are_found_from_their_consumers() -> None:
+    model = parsed("g (float[N, 3] x, float[3, 8] w) => (y) { a = com.acme.Odd (x)  b = MatMul (a, w)"
+                   " c = Transpose <perm = [1, 0]> (b)  y = Identity (c) }")  # fmt: skip
+    types = infer(model, bidirectional=True).types
+    assert [str(types[name]) for name in "aby"] == ["?[_d0, 3]", "f32[_d0, 8]", "f32[8, _d0]"]
+
+
+def test_rows_find_their_rank_only_where_it_is_forced() -> None:
+    types = found("g (float[] x, float[768] scale) => (y) { y = LayerNormalization (x, scale) }".replace("18", "17"))
+    assert types["x"] == "[...]"
+
+
+def test_the_inputs_of_the_model_are_written() -> None:
+    model = parsed("g (float[] x, float[64, 3, 7, 7] w) => (y) { y = Conv (x, w) }")
+    written = infer_shapes(model, bidirectional=True)
+    dims = [d.dim_param or d.dim_value for d in written.graph.input[0].type.tensor_type.shape.dim]
+    assert dims == ["_d0", 3, "_d1", "_d2"]
+    assert not model.graph.input[0].type.tensor_type.HasField("shape")
+    onnx.checker.check_model(written)
+
+
+def test_what_stays_unknown_of_inputs_is_a_guard() -> None:
+    model = parsed("""g (float[] x, float[8, 3, 5, 5] w) => (y) {
+        a = Conv (x, w)  shape = Constant <value_ints = [0, -1, 4]> ()  y = Reshape (a, shape) }""")
+    result = infer(model, bidirectional=True)
+    assert {str(g) for g in result.guards} == {"_d1 >= 5", "_d2 >= 5"}
+    assert infer(model, bidirectional=True).check(_d0=1, _d1=4, _d2=9)
+
+
+def test_found_names_collide_with_none_of_the_model() -> None:
+    types = found("g (float[_d0] b, float[] x, float[8, 3, 5] w) => (y, z) { y = Conv (x, w)  z = Neg (b) }")
+    assert types["x"] == "[_d1, 3, _d2]"
+
+
+# -- what must stay unknown ---------------------------------------------------------------------------------------
+
+
+def test_a_size_that_may_be_1_by_broadcasting_stays_unknown() -> None:
+    types = found("g (float[N, 5] a, float[A, B] b) => (float[4, 5] y) { y = Add (a, b) }")
+    assert types["b"] == "[A, B]"
+    types = found("g (float[4, 5] a, float[] b) => (float[4, 5] y) { y = Add (a, b) }")
+    assert types["b"] == "[...]"
+
+
+def test_a_strided_window_forces_no_size() -> None:
+    types = found("g (float[] x, float[8, 3, 3] w) => (float[1, 8, 5] y) { y = Conv <strides = [2]> (x, w) }")
+    assert types["x"] == "[1, 3, _d0]"
+
+
+def test_two_declared_symbols_stay_two() -> None:
+    result = infer(parsed("g (float[N, K] x, float[L, M] w) => (y) { y = MatMul (x, w) }"), bidirectional=True)
+    assert [str(result.types[name]) for name in "xw"] == ["f32[N, K]", "f32[L, M]"]
+    assert [str(g) for g in result.guards] == ["K == L"]
+
+
+# -- contradictions -----------------------------------------------------------------------------------------------
+
+
+def test_a_contradiction_is_told_with_its_chain_and_costs_its_node_only() -> None:
+    model = parsed("g (float[] x, float[3, 8] v, float[5, 8] w, float[] image, float[8, 3, 1, 1] k) => (a, b, c) {"
+                   " a = MatMul (x, v)  b = MatMul (x, w)  c = Conv (image, k) }")  # fmt: skip
+    result = infer(model, bidirectional=True)
+    (message,) = [str(d) for d in result.diagnostics if "MatMul-" not in str(d)]
+    assert message.startswith("size mismatch")
+    assert "(a, v, axis -2)" in message
+    assert "(b, w, axis -2)" in message
+    assert str(result.types["image"]) == "f32[_d0, 3, _d1, _d2]"
+
+
+# -- assumptions --------------------------------------------------------------------------------------------------
+
+
+def test_assumptions_simplify_sizes() -> None:
+    graph = """g (float[N, C, H, W] x, float[past] p, float[seq] s, float[total] t) => (y, z) {
+        scales = Constant <value_floats = [1.0, 1.0, 8.0, 8.0]> ()
+        a = MaxPool <kernel_shape = [8, 8], strides = [8, 8]> (x)  y = Resize (a, , scales)
+        z = Concat <axis = 0> (p, s) }"""
+    assume = ["H % 8 == 0", "total == past + seq"]
+    for both in (False, True):
+        result = infer(parsed(graph), assume=assume, bidirectional=both)
+        assert str(result.types["y"]) == "f32[N, C, H, 8*(W//8)]"
+        assert str(result.types["z"]) == "f32[total]"
+
+
+def test_assumptions_are_facts_of_the_store() -> None:
+    model = parsed("g (float[K] x, float[N, M] w) => (y) { y = MatMul (x, w) }")
+    result = infer(model, bidirectional=True, assume=["K == 8"])
+    assert [str(result.types[name]) for name in "xwy"] == ["f32[8]", "f32[8, M]", "f32[M]"]
+
+
+def test_assumptions_that_contradict_each_other_are_told() -> None:
+    result = infer(parsed("g (float[N] x) => (y) { y = Neg (x) }"), assume=["N >= 5", "N == 3"])
+    assert any("assumptions contradict" in d.message for d in result.diagnostics)
+
+
+def test_what_is_no_relation_is_refused() -> None:
+    with pytest.raises(ParseError):
+        infer(parsed("g (float[N] x) => (y) { y = Neg (x) }"), assume=["N"])
+
+
+# -- whole models -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", MODELS, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("kept", [0, 1])
+def test_nothing_is_wrong_of_models_with_erased_inputs(make: Callable[[], onnx.ModelProto], kept: int) -> None:
+    model = make()
+    result = infer(erased(model, [info.name for info in model.graph.input][kept:]), bidirectional=True)
+    assert not [str(d) for d in result.diagnostics]
+    for sizes in SIZES:
+        shapes = {name: x.shape for name, x in feeds(model, sizes).items() if name in result.shapes}
+        found = {v.name: size for v, size in result.sources.bindings(shapes).items() if not isinstance(v, str)}
+        for name, actual in run(model, sizes).items():
+            assert list(contradictions(result.types.get(name), actual, found)) == [], name
+
+
+@pytest.mark.parametrize(("make", "expected"), [
+    (models.cnn, {"image": "f32[_d0, 3, _d1, _d2]"}),
+    (models.decoder, {"past_0_k": "f32[_d0, 2, _d1, 8]"}),
+], ids=["cnn", "decoder"])  # fmt: skip
+def test_what_comes_back_of_whole_models(make: Callable[[], onnx.ModelProto], expected: dict[str, str]) -> None:
+    types = infer(erased(make()), bidirectional=True).types
+    assert {name: str(types[name]) for name in expected} == expected
+
+
+def test_a_run_in_both_directions_knows_at_least_what_a_forward_one_knows() -> None:
+    for build in MODELS:
+        forward, both = infer(build()), infer(build(), bidirectional=True)
+        assert {n: str(v) for n, v in forward.types.items()} == {n: str(v) for n, v in both.types.items()}
+
+
+def test_a_forward_run_loads_nothing_of_it() -> None:
+    packages = ("onnx_infer.constraints", "onnx_infer.bidirectional", "symdim.store")
+    code = f"""import sys, onnx_infer
+from onnx_infer.demo import demo_model
+onnx_infer.infer(demo_model())
+sys.exit(any(name.startswith({packages}) for name in sys.modules))"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
