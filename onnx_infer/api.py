@@ -22,7 +22,7 @@ from .symbols import Symbols
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from .bidirectional import Found
+    from .found import Found
     from .graph import Node
     from .merge import ShapeMergePolicy
     from .trace import Fact

@@ -1,0 +1,177 @@
+"""Shapes that inference in both directions finds, as a model would declare them, and their names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from symdim import Expr, Var
+from symdim.origin import Declared
+
+from .constraints.model import equal_to
+from .symbols import Symbols
+from .tensor import VARIES, SymTensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from onnx import ModelProto
+
+    from .constraints.model import Known
+    from .engine import Engine
+    from .graph import Model
+    from .tensor import Dim, Value
+
+Size = int | str | None
+"""A size as a model declares it: a number, a dim_param, or nothing."""
+
+
+class Found(NamedTuple):
+    """Shapes that stand in for those that a model declares: of inputs, and of other values."""
+
+    inputs: dict[str, tuple[int | str, ...]]
+    values: dict[str, tuple[Size, ...]]
+
+    def names(self, model: ModelProto) -> list[str]:
+        """The dim_params of the inputs, in order."""
+        from .api import dim_params
+
+        out: list[str] = []
+        for info in model.graph.input:
+            sizes = self.inputs.get(info.name)
+            out += dim_params((info,)) if sizes is None else (s for s in sizes if isinstance(s, str))
+        return out
+
+    def put_into(self, model: Model, symbols: Symbols) -> Model:
+        """The model with these shapes."""
+
+        def shaped(value: object, sizes: Sequence[Size]) -> SymTensor:
+            dims = [VARIES if s is None else s if isinstance(s, int) else symbols.text(s) for s in sizes]
+            return SymTensor(value.dtype if isinstance(value, SymTensor) else None, dims)
+
+        inputs = [(n, shaped(v, self.inputs[n]) if n in self.inputs else v) for n, v in model.graph.inputs]
+        declared = dict(model.graph.declared)
+        declared.update((n, shaped(declared.get(n), sizes)) for n, sizes in self.values.items())
+        return model._replace(graph=model.graph._replace(inputs=inputs, declared=declared))
+
+
+class Names:
+    """Texts for sizes that the store leaves unknown: a name that the model declares for one, or a new one."""
+
+    def __init__(self, model: ModelProto, engine: Engine, known: Known, given: set[str]) -> None:
+        from .api import dim_params
+
+        others = set(dim_params((*model.graph.output, *model.graph.value_info)))
+        self._symbols = Symbols(dim_params(model.graph.input), others)
+        self.given = given
+        declared = (v for v in _declared(engine) if v.name in others and v.name not in given)
+        self._declared = equal_to(known.store, declared if engine.adopt else ())
+        self.of: dict[Dim, str] = {}
+
+    def new(self) -> str:
+        """A name that nothing has."""
+        return self._symbols.name()
+
+    def name(self, size: Dim) -> str:
+        """The text for a size of an input: its expression in named sizes, or a name."""
+        found = self.text(size)
+        if found is None:
+            declared = self._declared.get(size) if isinstance(size, Expr) else None
+            found = self.of[size] = self.new() if declared is None else declared.name
+        return found
+
+    def text(self, size: Dim) -> str | None:
+        """The text of a size in terms of named ones; None where there is none."""
+        if size in self.of or isinstance(size, int):
+            return self.of.get(size)
+        unknown = [v for v in size.variables() if v.name not in self.given]
+        if not unknown:
+            return str(size)
+        if all(v in self.of for v in unknown):
+            return str(size.substitute({v: Var.fresh(self.of[v]) for v in unknown}))
+        return None
+
+
+def _declared(engine: Engine) -> Iterator[Var]:
+    """The names in the declared types of outputs and other values."""
+    declared = engine.model.graph.declared
+    for name in dict.fromkeys((*engine.model.graph.outputs, *declared)):
+        value = declared.get(name)
+        for dim in (value.shape or ()) if isinstance(value, SymTensor) else ():
+            if isinstance(dim, Var) and dim is not VARIES:
+                yield dim
+
+
+def found_shapes(
+    engine: Engine, known: Known, written: Mapping[str, tuple[Size, ...]], names: Names, before: Found | None
+) -> Found:
+    """What the facts force beyond what the model declares."""
+    shapes: dict[str, tuple[Dim, ...]] = {}
+    for name, value in engine.model.graph.inputs:
+        row = known.rows.get(name)
+        if row is None and isinstance(value, SymTensor) and value.shape is not None:
+            shapes[name] = value.shape
+        elif row is not None and (solved := known.store.row(row)).rank is not None:
+            shapes[name] = solved.dims
+    for dim in (d for shape in shapes.values() for d in shape):  # plain sizes first, so that others are said with them
+        if isinstance(dim, Var):
+            names.name(dim)
+    inputs: dict[str, tuple[int | str, ...]] = {}
+    for name, shape in shapes.items():
+        old = written.get(name, (None,) * len(shape))
+        sizes = tuple(
+            d if isinstance(d, int) else text if isinstance(text, str) else names.name(d)
+            for d, text in zip(shape, old, strict=True)
+        )
+        if name not in written or sizes != old:
+            inputs[name] = sizes
+    return Found(inputs, dict(_values(engine, known, names, before)))
+
+
+def _values(engine: Engine, known: Known, names: Names, before: Found | None) -> Iterator[tuple[str, tuple[Size, ...]]]:
+    """The shapes of values that forward inference does not know as well, those found before included."""
+    inputs = {name for name, _ in engine.model.graph.inputs}
+    constants = engine.model.graph.constants
+    earlier = {} if before is None else before.values
+    for name, row in known.rows.items():
+        value = engine.scope[name]
+        if name in inputs or name in constants or not isinstance(value, SymTensor):
+            continue
+        solved = known.store.row(row)
+        if solved.rank is None:
+            continue
+        sizes = tuple(d if isinstance(d, int) else names.text(d) for d in solved.dims)
+        if name in earlier or value.shape is None or _says_more(sizes, value.shape, names):
+            yield name, sizes
+
+
+def _says_more(sizes: Iterable[Size], shape: tuple[Dim, ...], names: Names) -> bool:
+    """Whether a number stands where there was none, or a named size where there was an unknown one."""
+    for size, dim in zip(sizes, shape, strict=True):
+        if isinstance(dim, Expr) and size is not None and (isinstance(size, int) or names.text(dim) is None):
+            return True
+    return False
+
+
+def variables_of(values: Iterable[Value | None]) -> dict[Var, None]:
+    """The symbols in the shapes of tensors, in order."""
+    shapes = (value.shape or () for value in values if isinstance(value, SymTensor))
+    return {v: None for shape in shapes for d in shape if isinstance(d, Expr) for v in d.variables()}
+
+
+def substitute_solved(engine: Engine, known: Known, given: set[str]) -> None:
+    """Put what sizes equal in their place, in all values; names that the model declares only for known sizes."""
+    inputs = variables_of(engine.scope[name] for name, _ in engine.model.graph.inputs)
+    ours = {**inputs, **variables_of(engine.scope.values())}
+    first = equal_to(known.store, ours)
+    solved: dict[Var, Dim] = {}
+    for v in ours:
+        if v in inputs or v.name in given:
+            continue
+        value = known.store.value(v)
+        if isinstance(value, Expr):
+            value = first.get(value, value)
+        used = value.variables() if isinstance(value, Expr) else ()
+        if value is not v and all(w in (inputs if isinstance(v.origin, Declared) else ours) for w in used):
+            solved[v] = value
+    if solved:
+        engine.rename(solved)
