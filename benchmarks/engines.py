@@ -55,6 +55,10 @@ class Engine:
         """The expression multiplied out, where the engine does not do so by itself."""
         return a
 
+    def normal(self, a: Expression) -> Expression:
+        """The normal form of an expression, where the engine does not keep it by itself."""
+        return a
+
     def evaluate(self, a: Expression, sizes: Mapping[str, int]) -> int:
         """The value at the sizes."""
         raise NotImplementedError
@@ -254,6 +258,9 @@ class Tinygrad(Engine):
 
     def same(self, a: Expression, b: Expression) -> bool:
         return a.simplify() is b.simplify()
+
+    def normal(self, a: Expression) -> Expression:
+        return a.simplify()
 
     def evaluate(self, a: Expression, sizes: Mapping[str, int]) -> int:
         return int(a.sym_infer(dict(sizes)))

@@ -20,15 +20,16 @@ SLOW_SECONDS = 0.05
 def seconds_per_run(prepare: Callable[[str], Callable[[], object]], tag: str) -> float:
     """The time of one run; each run is prepared apart, with names of its own, and only the runs are timed.
 
-    As many are prepared as take `BATCH_SECONDS` together, judged by the first two, of which the first warms up.
+    As many are prepared as take `BATCH_SECONDS` together, judged by the first two, of which the first warms up. Of what
+    takes `SLOW_SECONDS` one run is enough.
     """
     gc.collect()
     gc.disable()
     try:
-        prepare(f"{tag}_w")()
+        warming = _timed([prepare(f"{tag}_w")])
+        if warming >= SLOW_SECONDS:
+            return warming
         first = _timed([prepare(f"{tag}_f")])
-        if first >= SLOW_SECONDS:
-            return first
         count = max(1, min(MAX_BATCH, int(BATCH_SECONDS / max(first, 1e-7))))
         thunks = [prepare(f"{tag}_{i}") for i in range(count)]
         return _timed(thunks) / count
