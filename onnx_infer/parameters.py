@@ -8,7 +8,6 @@ says what the rule wants:
     Ints Floats       a vector: the attribute, or the data of the input (None for an unknown element)
     Sizes             likewise, of an input that must have rank 1
     int float Dim     a scalar: the attribute, or the only element of the input
-    Scalar            likewise, of an input that must have rank 0 where it is constant: runtimes ask no more
     str Strings       strings                          Value          whatever the value is: a sequence, a map ...
     Elements          a tensor with its data, any rank Values         the rest of the inputs, with theirs
     Graph             a subgraph, as a function from input values to output values
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from .tensor import Value
 
 _VECTORS = {"Ints", "Sizes", "Floats", "Strings"}
-_SCALARS = {"int", "float", "Dim", "Scalar", "bool", "str"}
+_SCALARS = {"int", "float", "Dim", "bool", "str"}
 TENSORS = {"SymTensor", "AnyRank", "Value", "Variadic", "AnyRanks", "Variadic[AnyRank]", "Variadic[Value]"}
 NOT_GIVEN = object()
 
@@ -110,12 +109,6 @@ def _scalar(tensor: Value, name: str) -> Any:
     return Unknown(f"the value of {name} is not known") if only is None else only
 
 
-def _check_rank(p: Parameter, given: SymTensor) -> None:
-    rank = 1 if p.want == "Sizes" else 0
-    constant = given.data is not None and all(isinstance(x, (int, float)) for x in given.data)
-    require(given.rank == rank or (rank == 0 and not constant), f"rank of {p.name} is not {rank}", given.rank)
-
-
 def _array(p: Parameter, given: Value) -> np.ndarray[Any, Any] | None:
     """The elements of an input as an array, all of them None where they are not known and the rule admits that."""
     if not isinstance(given, SymTensor):
@@ -132,8 +125,8 @@ def argument(p: Parameter, given: Value | None, arrays: bool) -> Any:
     if given is None:
         return None if p.default is NOT_GIVEN else p.default
     if p.want in _VECTORS or p.want in _SCALARS:
-        if p.want in ("Sizes", "Scalar") and isinstance(given, SymTensor) and given.shape is not None:
-            _check_rank(p, given)
+        if p.want == "Sizes" and isinstance(given, SymTensor) and given.shape is not None:
+            require(given.rank == 1, f"rank of {p.name} is not 1", given.rank)
         value = _vector(given, p.name) if p.want in _VECTORS else _scalar(given, p.name)
         if isinstance(value, Unknown) and not p.admits_unknown:
             raise value

@@ -18,7 +18,7 @@ from onnx_infer.values import ceil, convert, divide, subtract
 from symdim import Expr, ceildiv, maximum, product
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import AnyRank, Dim, Floats, Ints, Scalar, Shape, Sizes, Strings, Value
+    from onnx_infer.ops.kinds import AnyRank, Dim, Floats, Ints, Shape, Sizes, Strings, Value
 
 
 @op("Constant")
@@ -123,7 +123,7 @@ def _multiples(start: Any, delta: Any, count: int, dtype: int | None) -> list[An
 
 @op("Range")
 def range_(
-    start: Scalar | Unknown, limit: Scalar | Unknown, delta: Scalar | Unknown, output_dtype: int | None
+    start: Dim | Unknown, limit: Dim | Unknown, delta: Dim | Unknown, output_dtype: int | None
 ) -> SymTensor | Shape:
     """scalars -> (max(ceil((limit - start) / delta), 0),): start, start + delta, ... (Range-11, 27)."""
     known = not any(isinstance(x, Unknown) for x in (start, limit, delta))
@@ -161,14 +161,14 @@ def _length(value: Dim | Unknown, name: str, what: str) -> Dim:
 
 
 @op("BlackmanWindow", "HannWindow", "HammingWindow", dtype=lambda output_datatype: output_datatype)
-def signal_window(size: Scalar | Unknown) -> Shape:
+def signal_window(size: Dim | Unknown) -> Shape:
     """size -> (size,) (BlackmanWindow-17, HannWindow-17, HammingWindow-17)."""
     require(size != 0, "size is not positive", size)
     return (_length(size, "size", "the size of the window"),)
 
 
 @op("MelWeightMatrix", dtype=lambda output_datatype: output_datatype)
-def mel_weight_matrix(num_mel_bins: Scalar | Unknown, dft_length: Scalar | Unknown) -> Shape:
+def mel_weight_matrix(num_mel_bins: Dim | Unknown, dft_length: Dim | Unknown) -> Shape:
     """num_mel_bins, dft_length -> (dft_length // 2 + 1, num_mel_bins) (MelWeightMatrix-17)."""
     bins = _length(num_mel_bins, "num_mel_bins", "num_mel_bins")
     if isinstance(dft_length, Unknown):

@@ -21,8 +21,6 @@ Ints: TypeAlias = tuple[Dim, ...]
 """A vector of integers: an attribute, or the data of an input; an element that is not known is None."""
 Sizes: TypeAlias = tuple[Dim, ...]
 """As `Ints`; an input must have rank 1."""
-Scalar: TypeAlias = Dim
-"""A scalar: an attribute, or the element of an input, which must have rank 0 where it is constant."""
 Floats: TypeAlias = tuple[float, ...]
 """A vector of floats, likewise."""
 Strings: TypeAlias = tuple[str, ...]
@@ -38,7 +36,6 @@ __all__ = [
     "Floats",
     "Graph",
     "Ints",
-    "Scalar",
     "Shape",
     "Sizes",
     "Strings",

@@ -10,7 +10,7 @@ from onnx_infer.registration import op
 from onnx_infer.trace import element, fresh
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import AnyRank, Scalar, SymTensor
+    from onnx_infer.ops.kinds import AnyRank, SymTensor
     from onnx_infer.tensor import Dim, Shape
 
 
@@ -21,7 +21,7 @@ def _check_parts(size: Dim, parts: tuple[int, ...]) -> None:
 
 @op("DFT")
 def dft(
-    input: SymTensor, dft_length: Scalar | Unknown | None, inverse: int, onesided: int, axis: Scalar | Unknown = -2
+    input: SymTensor, dft_length: Dim | Unknown | None, inverse: int, onesided: int, axis: int | Unknown = -2
 ) -> Shape:
     """(*signal, 1 or 2) -> n values along the axis, n//2 + 1 if one-sided (DFT-17, 20).
 

@@ -20,6 +20,7 @@ def _step(inputs: tuple[SymTensor, ...], roles: int, output_count: int) -> list[
 
     A tensor, its gradient and its states have one shape. The outputs are the new tensors, then the new states.
     """
+    require(None not in inputs, "an operand is missing")
     require(len(inputs) % roles == 0, f"the number of inputs must be R, T and a multiple of {roles}", len(inputs))
     n = len(inputs) // roles
     shapes = []
@@ -49,6 +50,7 @@ def adam(inputs: AnyRanks, output_count: int) -> list[Value]:
 @op("Gradient", domain=DOMAIN)
 def gradient(Inputs: AnyRanks, *, xs: tuple[str, ...], zs: tuple[str, ...] = ()) -> list[Value]:
     """The values of xs, then of zs -> a gradient of the shape of each of xs (Gradient-1)."""
+    require(None not in Inputs, "an operand is missing")
     names = len(xs) + len(zs or ())
     require(len(Inputs) == names, "there must be one input per name in xs and zs", len(Inputs), names)
     return [SymTensor(x.dtype, x.shape) for x in Inputs[: len(xs)]]

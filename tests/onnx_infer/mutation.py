@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import count
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
 
 import onnx
 from onnx import helper
@@ -18,7 +21,6 @@ from symdim import Expr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from random import Random
 
     from onnx_infer.tensor import Value
 
@@ -95,8 +97,8 @@ def read(line: str, rng: Random) -> NodeCase | None:
         return None
     sizes: dict[Any, int] = {}
     inputs = tuple(_concrete(testing.read_value(t), rng, sizes) for t in testing.split(operands))
-    count = 1 if expected.strip().startswith("error") else len(testing.split(expected))
-    case = NodeCase(domain, name, version, testing.read_attributes(found["attributes"] or ""), inputs, count)
+    outputs = 1 if expected.strip().startswith("error") else len(testing.split(expected))
+    case = NodeCase(domain, name, version, testing.read_attributes(found["attributes"] or ""), inputs, outputs)
     known = case.schema.attributes
     for key, value in case.attributes.items():
         if type(value) is int and key in known and known[key].type == onnx.defs.OpSchema.AttrType.FLOAT:
@@ -281,13 +283,18 @@ def model(case: NodeCase) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[opset, *others], ir_version=10)
 
 
-def draw(rng: Random) -> Iterator[NodeCase]:
-    """Random nodes for ever: a case at random sizes, with none to three changes."""
-    texts = lines()
-    while True:
-        case = read(rng.choice(texts), rng)
-        if case is None:
-            continue
-        for _ in range(rng.choice((0, 1, 1, 1, 2, 3))):
-            case = mutated(case, rng)
-        yield case
+def draw(seed: int) -> Iterator[NodeCase]:
+    """Random nodes for ever: a case at random sizes, with none to three changes.
+
+    A new line among the cases changes nothing of what is drawn of the others.
+    """
+    texts = sorted(lines(), key=lambda text: crc32(f"{seed} {text}".encode()))
+    for turn in count():
+        for text in texts:
+            rng = Random(f"{seed} {turn} {text}")
+            case = read(text, rng)
+            if case is None:
+                continue
+            for _ in range(rng.choice((0, 1, 1, 1, 2, 3))):
+                case = mutated(case, rng)
+            yield case

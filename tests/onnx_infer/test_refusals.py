@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import re
 from collections import Counter
-from random import Random
 from typing import NamedTuple
 
 import pytest
@@ -31,11 +30,13 @@ class Difference(NamedTuple):
 LAX = [
     Difference(".*", "has been deprecated", "runtimes still run the node; what it gives is clear"),
     Difference("Reduce.*", "Input rank was 0|input rank was 0", "a scalar is reduced over axis 0 too; runtimes do it"),
+    Difference("Range|.*Window|MelWeightMatrix|DFT", "scalar", "only constants: runtimes take one element computed"),
     Difference("Resize", "but not both of them", "an empty input is an absent one, as Resize-11 has it"),
     Difference("Resize", r"\(0\)", "onnx takes sizes of unknown rank for none"),
     Difference("FlexAttention|STFT", "rank", "onnx takes an unknown rank for rank 0"),
     Difference("FlexAttention", "softmax_precision", "the precision changes no shape"),
     Difference("RMSNormalization", "Y has inconsistent type", "Y has the type of the scale, as the schema says"),
+    Difference("Pad", "ParseData type mismatch", "the schema admits axes of int32"),
     Difference("OneHot", "must be non-negative", "onnxruntime takes negative indices in version 9 too"),
     Difference("LabelEncoder", "must be the same", "the numbers of keys and values change no shape"),
     Difference("Attention", "nonpad_kv_seqlen", "of four outputs the middle ones may be left out"),
@@ -82,8 +83,8 @@ def _deliberate(differences: list[Difference], case: NodeCase, message: str) -> 
 
 def cases(seed: int, count: int) -> list[NodeCase]:
     """Different random nodes that protobuf can hold."""
-    rng, found, seen = Random(seed), [], set()
-    for case in draw(rng):
+    found, seen = [], set()
+    for case in draw(seed):
         if len(found) == count:
             break
         if str(case) in seen:
