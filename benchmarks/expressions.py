@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from engines import installed
-from timing import SLOW_SECONDS, seconds_per_run, shown, table
+from timing import SLOW_SECONDS, multiple, seconds_per_run, shown, table
 from workloads import ONE_OPERATION, REPEATS, WORKLOADS, CannotDo, mixed_expression
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def tables(found: dict[str, dict[str, float]]) -> str:
     """Times, and ratios to this project, as Markdown tables."""
     names = list(dict.fromkeys(engine for row in found.values() for engine in row))
     times = [[w, *(shown(row.get(n)) for n in names)] for w, row in found.items()]
-    ratios = [[w, *(f"{row[n] / row[names[0]]:.2g}x" if n in row else "-" for n in names)] for w, row in found.items()]
+    ratios = [[w, *(multiple(row[n] / row[names[0]]) if n in row else "-" for n in names)] for w, row in found.items()]
     return f"{table(['workload', *names], times)}\n\n{table([f'times of {names[0]}', *names], ratios)}"
 
 

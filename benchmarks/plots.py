@@ -12,6 +12,7 @@ import matplotlib as mpl
 mpl.use("svg")
 from matplotlib import pyplot as plt
 from matplotlib.ticker import FuncFormatter, NullFormatter
+from timing import multiple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,11 +59,6 @@ class Picture:
         plt.close(self.figure)
 
 
-def factor(value: float, _: object = None) -> str:
-    """A ratio for people: 0.5x, 3x, 1,000x."""
-    return f"{value:,.0f}x" if value >= 1 else f"{value:.2g}x"
-
-
 def dots(picture: Picture, rows: Mapping[str, Mapping[str, float]], engines: Sequence[str]) -> None:
     """A row for each workload, a mark for each engine at its ratio to the first one; logarithmic."""
     axes = picture.axes
@@ -77,7 +73,7 @@ def dots(picture: Picture, rows: Mapping[str, Mapping[str, float]], engines: Seq
             zorder=3 if place == 0 else 2,
         )
     axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(FuncFormatter(factor))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: multiple(value)))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.axvline(1, color=OURS, linewidth=1)
     axes.set_yticks(range(len(rows)), list(rows))

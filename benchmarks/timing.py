@@ -57,6 +57,15 @@ def shown(seconds: float | None) -> str:
     return f"{seconds * 1e3:.2f} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.2f} us"
 
 
+def multiple(ratio: float) -> str:
+    """A ratio in two digits or whole.
+
+    >>> multiple(0.0312), multiple(1.46), multiple(1234.5)
+    ('0.031x', '1.5x', '1,234x')
+    """
+    return f"{ratio:,.0f}x" if ratio >= 10 else f"{ratio:.2g}x"
+
+
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table, columns aligned for reading as text."""
     cells = [list(head), *map(list, rows)]
