@@ -19,10 +19,11 @@ from .result import InferenceResult
 from .tensor import SymTensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from onnx import ModelProto
 
+    from .diagnostics import Diagnostic
     from .engine import Engine
     from .found import Size
     from .tensor import Dim
@@ -78,8 +79,11 @@ class _Round(NamedTuple):
 
     def broken(self) -> set[str]:
         """The nodes that do not run."""
-        told = (*self.engine.diagnostics, *self.known.contradictions)
-        return {d.node for d in told if d.severity == "error"}
+        return _broken((*self.engine.diagnostics, *self.known.diagnostics))
+
+
+def _broken(told: Iterable[Diagnostic]) -> set[str]:
+    return {d.node for d in told if d.severity == "error"}
 
 
 class _Inference:
@@ -96,9 +100,8 @@ class _Inference:
         """The assumptions on the symbols of a walk."""
         return Assumptions(self.assume, {v.name: v for v in variables_of(engine.scope.values())})
 
-    def round(self, before: Found | None) -> _Round:
-        """One round."""
-        engine = self.first if before is None else self.walk(found=before)
+    def round(self, before: Found | None, engine: Engine) -> _Round:
+        """One round, after its walk."""
         assumptions = self.assumptions(engine)
         given = self.given | assumptions.names()
         known = state_model(engine, given, assumptions, trusts_declared=engine.policy != "override")
@@ -107,7 +110,7 @@ class _Inference:
 
     def solve(self) -> _Round:
         """The last round: when nothing changes any more."""
-        current = self.round(None)
+        current = self.round(None, self.first)
         seen: list[Found | None] = [None]
         while len(seen) <= _MOST_ROUNDS:
             after: Found | None = current.after
@@ -116,7 +119,7 @@ class _Inference:
             if after is None or after in seen:
                 break
             seen.append(after)
-            current = self.round(after)
+            current = self.round(after, self.walk(found=after))
         return current
 
     def with_only_rank(self, current: _Round) -> Found | None:
@@ -130,13 +133,18 @@ class _Inference:
                 sizes = tuple(current.names.new() for _ in range(rank))
                 trial = current.after._replace(inputs={**current.after.inputs, name: sizes})
                 self.trials += 1
-                if self.round(trial).broken() <= broken:
+                if self.may_run(trial, broken):
                     possible.append(trial)
                 if len(possible) > 1:
                     break
             if len(possible) == 1:
                 return possible[0]
         return None
+
+    def may_run(self, trial: Found, broken: set[str]) -> bool:
+        """Whether no more nodes than these are known not to run."""
+        engine = self.walk(found=trial)
+        return _broken(engine.diagnostics) <= broken and self.round(trial, engine).broken() <= broken
 
 
 def _open_inputs(current: _Round) -> list[tuple[str, int, int]]:
@@ -163,7 +171,7 @@ def infer_both_ways(model: ModelProto, walk: Walk, assume: Sequence[str], *, bac
         last = inference.solve()
         engine, found = last.engine, last.before
         substitute_solved(engine, last.known, last.names.given)
-        engine.diagnostics += last.known.contradictions
+        engine.diagnostics += last.known.diagnostics
     assumptions = inference.assumptions(engine)
     if wrong:
         engine.complain(wrong)

@@ -32,8 +32,9 @@ _UNARY_MICROSOFT = (
 @form(*_UNARY)
 @form(*_UNARY_MICROSOFT, domain="com.microsoft")
 def alike(s: Statement, operands: Rows, outs: Rows) -> None:
-    """Every output, as Dropout's mask, has the shape of the first input."""
-    s.same(operands[0], *outs)
+    """Every output, as Dropout's mask, has the shape of the first input; there is none where that is no tensor."""
+    if operands:
+        s.same(operands[0], *outs)
 
 
 @form(*_ARITHMETIC, since=7)

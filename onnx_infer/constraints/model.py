@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.constraints.registration import Operand, bound_form
 from onnx_infer.diagnostics import Diagnostic
-from onnx_infer.errors import ShapeInferenceError
 from onnx_infer.tensor import VARIES, SymTensor
 from symdim import Expr, Var
 from symdim.rows import Row
@@ -25,11 +24,11 @@ _MOST_CONTRADICTIONS = 8
 
 
 class Known(NamedTuple):
-    """A store with what a model says, and the row of every tensor; contradictions were left out, and are told."""
+    """A store with what a model says, and the row of every tensor; what is contradictory was left out, and is told."""
 
     store: Store
     rows: dict[str, Row]
-    contradictions: list[Diagnostic]
+    diagnostics: list[Diagnostic]
 
 
 def state_model(engine: Engine, given: Collection[str], assumptions: Assumptions, trusts_declared: bool) -> Known:
@@ -38,7 +37,7 @@ def state_model(engine: Engine, given: Collection[str], assumptions: Assumptions
     `given` are the names of symbols that stay; all others are replaced by what they equal. Where facts contradict each
     other, the node that states the nearest one is left out, and all begins anew.
     """
-    contradictions: list[Diagnostic] = []
+    told: list[Diagnostic] = []
     left_out: set[str] = set()
     while True:
         statement = _ModelStatement(engine, given, left_out)
@@ -50,18 +49,20 @@ def state_model(engine: Engine, given: Collection[str], assumptions: Assumptions
             statement.nodes()
             statement.ranks_of_shapes()
         except Contradiction as error:
+            told += statement.defects
             origin = next((f.origin for f in error.chain if f.origin.node and f.origin.node not in left_out), None)
-            contradictions.append(Diagnostic("error", "", "" if origin is None else origin.node, str(error)))
-            if origin is None or len(contradictions) > _MOST_CONTRADICTIONS:
-                return Known(Store(), {}, contradictions)
+            told.append(Diagnostic("error", "", "" if origin is None else origin.node, str(error)))
+            if origin is None or len(told) > _MOST_CONTRADICTIONS:
+                return Known(Store(), {}, told)
             left_out.add(origin.node)
             continue
-        return Known(statement.store, statement.rows, contradictions)
+        return Known(statement.store, statement.rows, told + statement.defects)
 
 
 class _ModelStatement:
-    def __init__(self, engine: Engine, given: Collection[str], left_out: Collection[str]) -> None:
+    def __init__(self, engine: Engine, given: Collection[str], left_out: set[str]) -> None:
         self.engine, self.given, self.left_out = engine, given, left_out
+        self.defects: list[Diagnostic] = []
         self.store = Store()
         self.rows: dict[str, Row] = {}
         self._seen: set[Var] = set()
@@ -151,8 +152,12 @@ class _ModelStatement:
             given, made = operands[: len(inputs)], operands[len(inputs) :]
             try:
                 form.state(self.store, label, given, made, attributes.values)
-            except ShapeInferenceError:
+            except ValueError:
                 continue  # forward inference tells
+            except Exception as error:  # a defect of a form: reported as such, with everything else inferred
+                message = f"constraint form: {type(error).__name__}: {error}"
+                self.defects.append(Diagnostic("defect", operator.schema.title, label, message))
+                self.left_out.add(label)
             if op_type == "Shape" and given[0] and made[0] and not attributes.values and given[0].row.is_open:
                 self._lengths.append((given[0].row, made[0].row, Origin(label, given[0].name)))
 

@@ -31,6 +31,7 @@ def transpose(s: Statement, data: Row, out: Row, perm: IntVector | None = None) 
 @form("Expand")
 def expand(s: Statement, input: Row, shape: Ints, out: Row) -> None:
     """The input and the target broadcast to the result; a size of the target that is not known may be 1."""
+    require(not any(isinstance(size, int) and size < 0 for size in shape), "a size is negative", list(shape))
     target = tuple(s.fresh() if size is None else size for size in shape)
     s.bcast(out, (input, Row(trail=target)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.constraints.registration import form
+from onnx_infer.errors import require
 from onnx_infer.ops.recurrent import DIRECTIONS
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 def _recurrent(s: Statement, gates: int, X: Row, W: Row, R: Row, B: Row | None, states: Rows, outs: Rows,
                direction: str, hidden_size: int | None, layout: int) -> None:  # fmt: skip
     """(length, n, i), (D, gates*h, i), (D, gates*h, h), (D, 2*gates*h) -> (length, D, n, h), states (D, n, h)."""
+    require(direction in DIRECTIONS, "no such direction", direction)
     first, second, inputs = s.axes(X, 3)
     batch, length = (first, second) if layout else (second, first)
     count, hidden = DIRECTIONS[direction], s.axes(R, 3)[2]

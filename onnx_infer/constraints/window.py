@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.constraints.registration import form
 from onnx_infer.constraints.statement import rank_of
+from onnx_infer.errors import require
 from onnx_infer.window_geometry import windows
 from symdim import product
 from symdim.rows import Row, RowVar
@@ -95,6 +96,8 @@ def conv_transpose(s: Statement, X: Row, W: Row, B: Row | None, out: Row, group:
         s.eq(spread[0], n, out, 0)
         s.eq(spread[1], per_group * group, out, 1)
         slide = windows(tuple(kernel), strides, dilations, pads, auto_pad)
+        for name, values in (("output_padding", output_padding), ("output_shape", output_shape)):
+            require(not values or len(values) == len(slide), f"{name} must have {len(slide)} elements", values)
         for axis, (size, w) in enumerate(zip(space, slide, strict=True)):
             extra = output_padding[axis] if output_padding else 0
             wanted = output_shape[axis] if output_shape else w.spread(size, extra)

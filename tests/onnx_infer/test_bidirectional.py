@@ -10,6 +10,7 @@ import onnx
 import pytest
 
 from onnx_infer import infer, infer_shapes
+from onnx_infer.constraints import forms
 from symdim import ParseError
 from tests.onnx_infer import models
 from tests.onnx_infer.oracle import contradictions
@@ -138,6 +139,19 @@ def test_a_contradiction_is_told_with_its_chain_and_costs_its_node_only() -> Non
     assert "(a, v, axis -2)" in message
     assert "(b, w, axis -2)" in message
     assert str(result.types["image"]) == "f32[_d0, 3, _d1, _d2]"
+
+
+def test_a_defect_of_a_form_costs_its_facts_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(s: object) -> None:
+        raise KeyError("oops")
+
+    monkeypatch.setitem(forms._rules, ("", "Neg"), {1: forms.get("", "Neg", 18)._replace(shape=broken)})  # type: ignore[union-attr]
+    monkeypatch.setattr(forms, "_found", {})
+    result = infer(
+        parsed("g (float[] x, float[64, 3, 7] w) => (y) { a = Conv (x, w)  y = Neg (a) }"), bidirectional=True
+    )
+    assert [d.severity for d in result.diagnostics] == ["defect"]
+    assert str(result.types["x"]) == "f32[_d0, 3, _d1]"
 
 
 # -- assumptions --------------------------------------------------------------------------------------------------
