@@ -97,8 +97,8 @@ def run(
         view = reader.model(model) if found is None else found.put_into(reader.model(model), symbols)
         engine = Engine(view, symbols, policy, adopt, impatient=walk < _MOST_WALKS - 1)
         engine.run()
-        implied = implied_bounds(engine.facts) if engine.undecided else {}
-        learnt = {v.name: (least, v.hi) for v, least in implied.items() if v.name in symbols.names}
+        implied = engine.open_signs.implied(engine.facts)
+        learnt = {v.name: (least, v.hi) for v, least in implied.items()}
         if narrower:
             engine.rename({symbols.text(name): originals[0].text(name) for name in narrower})
         if not learnt:

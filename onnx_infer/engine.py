@@ -13,7 +13,7 @@ from symdim import Var
 from .diagnostics import Diagnostic, about_node
 from .frame import Frame
 from .functions import Call, Functions, Record, inner_graphs, read_once
-from .implied import Undecided, implied_bounds
+from .implied import OpenSigns, Undecided
 from .join import NOTHING
 from .merge import merge, without_names
 from .operators import Operators
@@ -51,7 +51,7 @@ class Engine:
         self.fact_nodes: list[Node] = []  # for each fact the node that states it
         self.notes: dict[str, str] = {}
         self.created: list[Var] = []
-        self.undecided = False
+        self.open_signs = OpenSigns(symbols.names)
         self._impatient = impatient
         self.seen = Record()
         self.solution = Solution()
@@ -273,8 +273,8 @@ class Engine:
         if facts and self.depth == 0:
             for fact in facts:
                 if fact.kind == "undecided":
-                    self.undecided = True
-                    if self._impatient and implied_bounds(self.facts):
+                    self.open_signs.add(fact.lhs)
+                    if self._impatient and self.open_signs.implied(self.facts):
                         raise Undecided
                 else:
                     self.facts.append(fact)
@@ -307,6 +307,7 @@ class Engine:
         del self.created[mark.created :]
         del self.seen.calls[mark.calls :]
         del self._unknown_operators[mark.unknown :]
+        self.open_signs.forget()
 
 
 def _load(

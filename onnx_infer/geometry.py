@@ -107,6 +107,9 @@ def broadcast_size(a: Dim, b: Dim) -> Dim:
         return unify(a, b, "broadcast sizes")
     if a_wins or b_wins:
         return a if a_wins else b
+    for size in (a, b):
+        if not at_least(size, 1):
+            state("undecided", size, 1, "whether a size is 0")
     return maximum(a, b, 1) + minimum(a, b, 1) - 1
 
 

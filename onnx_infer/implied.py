@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from symdim import Expr, FloorDiv, Var
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
+    from .tensor import Dim
     from .trace import Fact
 
 _LARGEST = 1 << 40
@@ -20,6 +21,31 @@ _LARGEST = 1 << 40
 
 class Undecided(Exception):  # noqa: N818  (a signal inside the engine)
     """A sign matters, and the bounds implied so far may decide it: the walk is worth beginning anew."""
+
+
+class OpenSigns:
+    """The sizes whose sign one walk over a model leaves open, and what its facts imply of the input symbols in them."""
+
+    def __init__(self, symbols: Collection[str]) -> None:
+        self._symbols = symbols
+        self._variables: set[Var] = set()
+        self.forget()
+
+    def add(self, size: Dim) -> None:
+        """Note a size whose sign matters."""
+        if isinstance(size, Expr):
+            self._variables.update(v for v in size.variables() if v.name in self._symbols)
+
+    def forget(self) -> None:
+        """Read the facts from the first one on again: some of them are withdrawn."""
+        self._read, self._bounds = 0, dict[Var, int]()
+
+    def implied(self, facts: Sequence[Fact]) -> dict[Var, int]:
+        """The least values implied of symbols in these sizes, where they exceed the known ones; reads a fact once."""
+        for variable, least in implied_bounds(facts[self._read :]).items():
+            self._bounds[variable] = max(least, self._bounds.get(variable, least))
+        self._read = len(facts)
+        return {v: least for v, least in self._bounds.items() if v in self._variables}
 
 
 def implied_bounds(facts: Iterable[Fact]) -> dict[Var, int]:

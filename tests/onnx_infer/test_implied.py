@@ -59,3 +59,25 @@ def test_bounds_of_fresh_sizes_are_in_the_symbols_of_the_inputs():
     model.graph.node.append(onnx.helper.make_node("NonZero", ["x"], ["found"]))
     bound = infer(model).upper_bounds["found"][1]
     assert bound.variables() == infer(model).types["x"].size.variables()
+
+
+def test_a_sign_that_only_fresh_sizes_decide_loses_no_value():
+    model = onnx.parser.parse_model(
+        """<ir_version: 8, opset_import: ["": 17]> g (float[N] x, float[4, 1, 10] a) => (y, q, after)
+        <int64[1] ten = {10}, int64[1] five = {5}, int64[1] one = {1}> {
+            at = NonZero(x) f = Cast<to = 1>(at) f1 = Unsqueeze(f, one) y = Conv(f1, a)
+            n = Shape<start = 1>(at) t = Sub(n, ten) q = Div(t, five) after = Relu(x) }"""
+    )
+    for output in model.graph.output:
+        output.ClearField("type")
+    assert str(infer(model).types["after"]) == "f32[N]"
+
+
+def test_a_size_that_a_convolution_shows_not_to_be_0_broadcasts_as_itself():
+    model = onnx.parser.parse_model(
+        """<ir_version: 8, opset_import: ["": 17]> g (float[N, 1, S] x, float[4, 1, 10] k, float[N, 4, T] t) => (y)
+        <int64[1] zero = {0}, int64[1] two = {2}> {
+            h = Conv (x, k) w = Shape<start = 2>(h) part = Slice(t, zero, w, two) y = Add(h, part) }"""
+    )
+    model.graph.output[0].ClearField("type")
+    assert str(infer(model).types["y"]) == "f32[N, 4, S - 9]"
