@@ -12,6 +12,7 @@ but never search for a proof, so each costs microseconds.
 from __future__ import annotations
 
 from symdim import evaluate as _evaluate
+from symdim import extremum as _extremum
 from symdim import monomial as _monomial
 from symdim.bounds import bounds_of
 from symdim.evaluate import evaluate, substitute, to_int, variables_of
@@ -55,6 +56,7 @@ __all__ = [
 def clear_memo() -> None:
     """Forget what the constructors and walks remember."""
     _monomial.clear_memo()
+    _extremum.clear_memo()
     _evaluate.clear_memo()
 
 

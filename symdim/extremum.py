@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import gcd
 
 from symdim.bounds import bounds_of, greatest, linear_bounds
-from symdim.expr import Max
+from symdim.expr import CACHE_SIZE, Max
 from symdim.interning import find_unit, publish, sequence_fingerprint
 from symdim.monomial import accumulate, terms_of
 from symdim.order import dim_order, height_of, merged_names
@@ -27,8 +27,15 @@ if TYPE_CHECKING:
     Terms = dict[Expr, int]
     Sum = tuple[Terms, int]
 
+_maxima: dict[tuple[Dim, ...], Dim] = {}
+
 _PAIRS = 16  # arguments are compared in pairs up to this many
 _FLAT = 64  # a maximum with more arguments than this is not merged into another
+
+
+def clear_memo() -> None:
+    """Forget remembered maxima."""
+    _maxima.clear()
 
 
 def maximum(*dims: Dim) -> Dim:
@@ -41,7 +48,13 @@ def maximum(*dims: Dim) -> Dim:
     """
     if not dims:
         raise TypeError("maximum of no dimensions")
-    return _maximum([_sum(checked(dim)) for dim in dims])
+    key = tuple([checked(dim) for dim in dims])
+    found = _maxima.get(key)
+    if found is None:
+        if len(_maxima) >= CACHE_SIZE:
+            _maxima.clear()
+        found = _maxima[key] = _maximum([_sum(dim) for dim in key])
+    return found
 
 
 def minimum(*dims: Dim) -> Dim:
@@ -54,7 +67,7 @@ def minimum(*dims: Dim) -> Dim:
     """
     if not dims:
         raise TypeError("minimum of no dimensions")
-    return scale(_maximum([_sum(scale(checked(dim), -1)) for dim in dims]), -1)
+    return scale(maximum(*[scale(checked(dim), -1) for dim in dims]), -1)
 
 
 def _sum(dim: Dim) -> Sum:
