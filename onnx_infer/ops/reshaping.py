@@ -140,6 +140,8 @@ def reshaped(shape: Shape | None, elements: Ints, allowzero: int = 0) -> Shape:
         sizes[rest] = quotient_of_sizes(shape, settled)
     elif shape is not None and len(settled) == len(sizes):
         demand_equal(product(settled), product(shape), "the element counts")
+    if None not in sizes:
+        return tuple(sizes)  # type: ignore[arg-type]
     count = product(shape) if shape is not None and at_least(product(shape), 1) else None
     return tuple(fresh("a size of the target shape", at_most=count) if s is None else s for s in sizes)
 
