@@ -56,9 +56,13 @@ def _around(s: Statement, row: Row, axis: int) -> tuple[Row, Dim, Row]:
 
 @form("GatherElements")
 def gather_elements(s: Statement, data: Row, indices: Row, out: Row, axis: int = 0) -> None:
-    """The indices' shape; data has as many axes."""
+    """The indices' shape; data has as many axes, and is at least as long along the others."""
     s.same(indices, out)
-    same_rank(s, data, indices, out)
+    rank = same_rank(s, data, indices, out)
+    pairs = zip(s.axes(data, rank), s.axes(indices, rank), strict=True) if rank else ()
+    for i, (size, count) in enumerate(pairs):
+        if rank and i != axis % rank:
+            s.at_least(size - count, 0, indices, i)
 
 
 @form("ScatterElements", "Scatter")

@@ -48,6 +48,8 @@ def _reduce(s: Statement, data: Row, out: Row, axes: tuple[int, ...], keepdims: 
         rank = out.rank if keepdims else out.rank + len(reach or ())
     places = reach if rank is None else places_of(axes, rank)
     if places is None:
+        if data.rank:  # some runtimes reduce scalars along any axis
+            s.size(data, max(axes, key=abs))
         return
     count = rank if rank is not None else max(axes) + 1 if axes[0] >= 0 else -min(axes)
     sizes = s.axes(data, count) if rank is not None else tuple(s.fresh() for _ in range(count))
