@@ -13,6 +13,7 @@ from symdim import Var
 from .diagnostics import Diagnostic, about_node
 from .frame import Frame
 from .functions import Call, Functions, Record, inner_graphs, read_once
+from .graph import label_of
 from .implied import OpenSigns, Undecided
 from .join import NOTHING
 from .merge import merge, without_names
@@ -26,7 +27,7 @@ from .tensor import VARIES, SymTensor, Value, substitute
 from .trace import Fact, named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from .binding import Operator
     from .graph import Graph, Model, Node
@@ -104,7 +105,7 @@ class Engine:
             while frames:
                 frame = frames[-1]
                 try:
-                    call = self._run_nodes(frame.nodes, frame.graph, frame.scope)
+                    call = self._run_nodes(frame)
                 except UndefinedInput as undefined:
                     frame.sort(self, undefined)
                     continue
@@ -112,7 +113,7 @@ class Engine:
                     frames.append(Frame(call.function.body, call.scope, self.mark(), call))
                     continue
                 frames.pop()
-                frame.scope.pop("", None)  # outputs that nodes leave out
+                frame.close(self)
                 if frame.call is not None:
                     outcome = Outcome(tuple(self.functions.finish(frame.call)))
                     self._declare(frames[-1].graph.declared, frame.call.node[3], outcome, frames[-1].scope)
@@ -126,12 +127,14 @@ class Engine:
 
     # -- nodes ----------------------------------------------------------------------------------------------------
 
-    def _run_nodes(self, nodes: Iterable[Node], graph: Graph, scope: Scope) -> Call | None:
+    def _run_nodes(self, frame: Frame) -> Call | None:
         """Infer the nodes up to a call of a function whose result is not known yet, which is returned."""
+        graph, scope, given = frame.graph, frame.scope, frame.given
         declared = graph.declared
         operators, remembered = scope.operators, _remembered
-        for node in nodes:
+        for node in frame.nodes:
             op_type, domain, inputs, outputs, attributes, _ = node
+            given += outputs
             operator = operators[domain, op_type]
             if operator is None:
                 call = self._without_rule(node, graph, scope)
@@ -205,7 +208,7 @@ class Engine:
             self._unknown_operators.append(title)
             version = scope.operators.version(domain)
             self.diagnostics.append(
-                Diagnostic("warning", f"{title}-{version}", _label(node), "no rule for this operator")
+                Diagnostic("warning", f"{title}-{version}", label_of(node), "no rule for this operator")
             )
         return None
 
@@ -251,7 +254,7 @@ class Engine:
         if outcome.error is not None:
             severity, message = outcome.error
             attributes = node[4].values
-            label = _label(node)
+            label = label_of(node)
             self.diagnostics.append(about_node(severity, operator.schema, label, message, inputs, attributes))
         if outcome.note is not None:
             for name in node[3]:
@@ -289,7 +292,7 @@ class Engine:
     def failed(self, node: Node, message: str) -> Outcome:
         """The outcome of a call that cannot be made."""
         title = f"{node[1]}::{node[0]}" if node[1] else node[0]
-        self.diagnostics.append(Diagnostic("error", title, _label(node), message))
+        self.diagnostics.append(Diagnostic("error", title, label_of(node), message))
         return Outcome((NOTHING,) * len(node[3]))
 
     # -- what is recorded -----------------------------------------------------------------------------------------
@@ -329,11 +332,6 @@ def _load(
                 loaded = loaded or list(values)
                 loaded[i] = holder.load(names[i])
     return values if loaded is None else tuple(loaded)
-
-
-def _label(node: Node) -> str:
-    """The node's name, or its first output where it has none."""
-    return node[5].name or next(iter(node[3]), "")
 
 
 def _renamed(dim: Dim, names: Mapping[Any, Dim]) -> Dim:

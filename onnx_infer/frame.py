@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
+from .graph import label_of
 from .join import NOTHING
 from .order import sort_nodes
 from .run_time import RunTimeValues
@@ -19,13 +21,17 @@ if TYPE_CHECKING:
 
 
 class Frame:
-    """A graph being walked: the main graph, a subgraph, or the body of a function that is called."""
+    """A graph being walked: the main graph, a subgraph, or the body of a function that is called.
 
-    __slots__ = ("call", "graph", "mark", "nodes", "scope", "sorted")
+    `given` are the names of outputs met so far.
+    """
+
+    __slots__ = ("call", "given", "graph", "mark", "nodes", "scope", "sorted")
 
     def __init__(self, graph: Graph, scope: Scope, mark: Mark, call: Call | None = None) -> None:
         self.graph, self.scope, self.mark, self.call = graph, scope, mark, call
         self.sorted = False
+        self.given: list[str] = []
         self.nodes: Iterator[Node] = iter(graph.nodes())
 
     def sort(self, engine: Engine, undefined: UndefinedInput) -> None:
@@ -40,6 +46,18 @@ class Frame:
             engine.complain(f"value '{name}' is read before it is given")
             scope[name] = NOTHING
         self.sorted = True
+        self.given.clear()
         for name in graph.literals:
             scope.pop(name, None)
         self.nodes = iter(sort_nodes(graph, scope, engine.complain))
+
+    def close(self, engine: Engine) -> None:
+        """The graph is walked: tell which names several nodes gave, and forget the outputs that nodes leave out."""
+        if len(set(self.given)) < len(self.given):
+            for name, count in Counter(self.given).items():
+                if name and count > 1:
+                    nodes = [label_of(node) for node in self.graph.nodes() if name in node[3]]
+                    engine.complain(
+                        f"value '{name}' is given by {count} nodes, the last one counts: {', '.join(nodes)}"
+                    )
+        self.scope.pop("", None)

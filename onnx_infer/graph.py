@@ -33,6 +33,11 @@ Node: TypeAlias = "tuple[str, str, list[str], list[str], Attributes, Any]"
 """(op_type, domain, inputs, outputs, attributes, handle); the handle is the front end's and has `.name`."""
 
 
+def label_of(node: Node) -> str:
+    """The node's name, or its first output where it has none."""
+    return node[5].name or next(iter(node[3]), "")
+
+
 class Graph(NamedTuple):
     """A graph or subgraph.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from .graph import label_of
 from .tensor import SymTensor, Value
 
 if TYPE_CHECKING:
@@ -40,20 +41,16 @@ def sort_nodes(graph: Graph, scope: Scope, complain: Callable[[str], None]) -> l
                 ready.append(reader)
     stuck = sorted(set(range(len(nodes))) - set(order))
     if stuck:
-        complain(f"nodes on or behind a cycle are not inferred: {', '.join(_name(nodes[i]) for i in stuck[:5])}")
+        complain(f"nodes on or behind a cycle are not inferred: {', '.join(label_of(nodes[i]) for i in stuck[:5])}")
     for i in order:
         for name in (*nodes[i][2], *captured(scope.model, nodes[i])):
             if name and name not in producer and not scope.knows(name):
-                complain(f"input '{name}' of node '{_name(nodes[i])}' is produced by no node")
+                complain(f"input '{name}' of node '{label_of(nodes[i])}' is produced by no node")
                 scope[name] = SymTensor(None, None)
     for i in stuck:
         for name in nodes[i][3]:
             scope[name] = SymTensor(None, None)
     return [nodes[i] for i in order]
-
-
-def _name(node: Node) -> str:
-    return node[5].name or next(iter(node[3]), "")
 
 
 def captured(model: Model, node: Node) -> list[str]:

@@ -46,9 +46,11 @@ def apply(operator: Operator, attributes: Any, values: tuple[Value | None, ...],
                 error = error if wrong is None else ("error", wrong)
             return Outcome(unknown, False, error[1], error=error)
     wrong = misuse(operator.schema, values, attributes, results)
-    if note is None and wrong is None and not trace.facts and not trace.fresh:
+    if note is None and wrong is None and not (trace.facts or trace.fresh or trace.warnings):
         return Outcome(results)
     if note is None and trace.notes:
         note = trace.notes[0]
     error = None if wrong is None else ("error", wrong)
+    if error is None and trace.warnings:
+        error = ("warning", trace.warnings[0])
     return Outcome(results, False, note, tuple(trace.facts), tuple(trace.fresh), error)

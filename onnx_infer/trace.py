@@ -50,14 +50,15 @@ class Fact(NamedTuple):
 
 
 class Trace:
-    """The facts, fresh sizes and notes of one rule call."""
+    """The facts, fresh sizes, notes and warnings of one rule call."""
 
-    __slots__ = ("facts", "fresh", "notes")
+    __slots__ = ("facts", "fresh", "notes", "warnings")
 
     def __init__(self) -> None:
         self.facts: list[Fact] = []
         self.fresh: list[Var] = []
         self.notes: list[str] = []
+        self.warnings: list[str] = []
 
     def __enter__(self) -> Trace:
         _STACK.traces.append(self)
@@ -81,6 +82,12 @@ def state(kind: str, lhs: Dim, rhs: Dim, law: str) -> None:
     """Note a fact in the open trace, if there is one."""
     if _STACK.traces:
         _STACK.traces[-1].facts.append(Fact(kind, lhs, rhs, law))
+
+
+def warn(law: str) -> None:
+    """Tell of elements for which the operator has no result, in the open trace, if there is one."""
+    if _STACK.traces:
+        _STACK.traces[-1].warnings.append(law)
 
 
 def element(name: str, index: int = 0) -> Var:

@@ -29,7 +29,7 @@ from .comparison import (
 )
 from .geometry import at_least
 from .ratio import Element, Ratio, fraction, is_rounded, ratio
-from .trace import state
+from .trace import state, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,6 +97,7 @@ def truncating_quotient(a: Dim, b: Dim) -> Dim | None:
     -3
     """
     if b == 0:
+        warn(f"an integer is divided by 0: {a}")
         return None
     if not at_least(b, 0):
         return truncating_quotient(-a, -b) if at_least(-b, 0) else None
@@ -121,9 +122,12 @@ def modulo(x: Element, y: Element) -> Element:
     """The remainder with the sign of the divisor (Mod with fmod=0)."""
     if isinstance(x, float) and isinstance(y, float):
         return x % y if y and math.isfinite(x) else None
-    if _floating(x, y) or y == 0 or not (at_least(y, 0) or at_least(-y, 0)):
+    if _floating(x, y):
         return None
-    return x % y
+    if y == 0:
+        warn(f"an integer is divided by 0: {x}")
+        return None
+    return x % y if at_least(y, 0) or at_least(-y, 0) else None
 
 
 def fmod(x: Element, y: Element) -> Element:

@@ -29,6 +29,18 @@ CASES = {
     "an attribute": ("y = Relu <slope = 0.5> (x)", "Relu-14 'n0_Relu': the operator has no attribute slope"),
     "a missing input": ('y = Add (x, "")', "Add-14 'n0_Add': required input B is missing"),
     "an undefined input": ("y = Neg (nowhere)", "nowhere"),
+    "two givers": (
+        "y = Neg (x) y = Abs (x)",
+        "value 'y' is given by 2 nodes, of which the last counts: n0_Neg, n1_Abs",
+    ),
+    "a quotient": (
+        "s = Shape (x) o = Constant <value_ints = [0]> () q = Div (s, o) y = Reshape (x, q)",
+        "Div-14 'n2_Div': an integer is divided by 0: 5",
+    ),
+    "a remainder": (
+        "s = Shape (x) o = Constant <value_ints = [0]> () q = Mod (s, o) y = Reshape (x, q)",
+        "Mod-13 'n2_Mod': an integer is divided by 0: 5",
+    ),
 }
 OUTPUTS = {
     "declared size": "float[7] y",
