@@ -10,6 +10,7 @@ from symdim.rows import Row
 
 if TYPE_CHECKING:
     from onnx_infer.constraints.statement import Dim, Statement
+    from onnx_infer.window_geometry import IntVector
     from symdim.rows import Row as _Row
 
     Rows = tuple[_Row | None, ...]
@@ -61,20 +62,76 @@ def attention(s: Statement, Q: Row, K: Row, V: Row, outs: Rows, past_key: Row | 
         s.be(out, sizes)
 
 
+def _cache(s: Statement, rows: Rows, batch: Dim, heads: int, size: Dim | None) -> None:
+    """Caches (batch, heads, some length, size), where they are present."""
+    for row in rows:
+        if row is not None:
+            s.be(row, (batch, heads, s.fresh(), s.fresh() if size is None else size))
+
+
 @form("MultiHeadAttention", domain="com.microsoft")
-def multi_head_attention(s: Statement, query: Row, key: Row | None, value: Row | None, outs: Rows,
-                         num_heads: int) -> None:  # fmt: skip
-    """(b, n, hidden), (b, t, hidden), (b, t, v) -> (b, n, v); packed forms state nothing."""
-    if key is None or value is None or any(row.rank not in (None, 3) for row in (query, key, value)):
+def multi_head_attention(s: Statement, query: Row, key: Row | None, value: Row | None, past_key: Row | None,
+                         past_value: Row | None, outs: Rows, num_heads: int) -> None:  # fmt: skip
+    """(b, n, hidden), (b, t, hidden), (b, t, v) -> (b, n, v); packed forms state nothing.
+
+    Caches are (b, heads, some length, hidden / heads) and (b, heads, some length, v / heads).
+    """
+    if key is None or value is None or query.rank not in (None, 3):
         return
-    if key.rank != 3 or value.rank != 3:  # they may be past ones, of rank 4
+    b, n, _ = s.axes(query, 3)
+    if key.rank != 3 or value.rank != 3:  # they may be of rank 4, split into heads
+        s.be(outs[0], (b, n, s.fresh()))
         return
+    length, size, value_size = s.axes(key, 3)[1], s.fresh(), s.fresh()
+    s.be(query, (b, n, size * num_heads))
+    s.be(key, (b, length, size * num_heads))
+    s.be(value, (b, length, value_size * num_heads))
+    s.be(outs[0], (b, n, value_size * num_heads))
+    _cache(s, (past_key, *outs[1:2]), b, num_heads, size)
+    _cache(s, (past_value, *outs[2:3]), b, num_heads, value_size)
+
+
+@form("GroupQueryAttention", domain="com.microsoft")
+def group_query_attention(s: Statement, query: Row, key: Row | None, past_key: Row | None, past_value: Row | None,
+                          k_scale: Row | None, outs: Rows, num_heads: int, kv_num_heads: int,
+                          kv_cache_bit_width: int = 0) -> None:  # fmt: skip
+    """(b, n, heads * size), keys and values packed with it or (b, t, kv_heads * size) -> (b, n, heads * size).
+
+    Caches are (b, kv_heads, some length, size), the size of quantized ones packed.
+    """
     b, n, hidden = s.axes(query, 3)
-    length, size = s.axes(key, 3)[1], s.axes(value, 3)[2]
-    s.be(key, (b, length, hidden))
-    s.be(value, (b, length, size))
-    s.divisible(hidden, num_heads, query, 2)
-    s.be(outs[0], (b, n, size))
+    size = s.fresh()
+    s.eq(hidden, size * (num_heads if key is not None else num_heads + 2 * kv_num_heads), query, 2, law="stride")
+    if key is not None:
+        s.be(key, (b, s.fresh(), size * kv_num_heads))
+    s.be(outs[0], (b, n, size * num_heads))
+    _cache(
+        s,
+        (past_key, past_value, *outs[1:3]),
+        b,
+        kv_num_heads,
+        size if k_scale is None and not kv_cache_bit_width else None,
+    )
+
+
+@form("Attention", domain="com.microsoft")
+def fused_attention(s: Statement, input: Row, weights: Row, bias: Row | None, past: Row | None, outs: Rows,
+                    num_heads: int, qkv_hidden_sizes: IntVector | None = None) -> None:  # fmt: skip
+    """(b, n, d), (d, q + k + v), (q + k + v) -> (b, n, v); a cache is (2, b, heads, some length, v / heads)."""
+    b, n, d = s.axes(input, 3)
+    inner, merged = s.axes(weights, 2)
+    s.eq(d, inner, input, 2)
+    s.be(bias, (merged,))
+    size = s.fresh()
+    hidden = size * num_heads
+    if qkv_hidden_sizes:
+        s.eq(merged, sum(qkv_hidden_sizes), weights, 1)
+        s.eq(hidden, qkv_hidden_sizes[-1], weights, 1, law="stride")
+    else:
+        s.eq(merged, 3 * hidden, weights, 1, law="stride")
+    s.be(outs[0], (b, n, hidden))
+    for row in (past, *outs[1:2]):
+        s.be(row, (2, b, num_heads, s.fresh(), size))
 
 
 @form("RotaryEmbedding")

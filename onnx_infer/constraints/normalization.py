@@ -103,3 +103,17 @@ def skip_layer_normalization(s: Statement, input: Row, skip: Row, operands: Rows
         s.be(vector, (hidden,))
     for row in outs[1:3]:
         s.be(row, Row(outer.lead, outer.variable, (*outer.trail, 1)))
+
+
+@form("EmbedLayerNormalization", domain="com.microsoft")
+def embed_layer_normalization(s: Statement, input_ids: Row, segment_ids: Row | None, word_embedding: Row, gamma: Row,
+                              beta: Row, mask: Row | None, outs: Rows) -> None:  # fmt: skip
+    """Tokens and segments (b, n), table (words, hidden), vectors (hidden) -> (b, n, hidden), (b), and the sum."""
+    batch, length = s.axes(input_ids, 2)
+    hidden = s.axes(word_embedding, 2)[1]
+    for row in (segment_ids, mask):
+        s.be(row, (batch, length))
+    for row in (gamma, beta):
+        s.be(row, (hidden,))
+    for row, sizes in zip(outs, ((batch, length, hidden), (batch,), (batch, length, hidden)), strict=False):
+        s.be(row, sizes)
