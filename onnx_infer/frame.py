@@ -58,6 +58,6 @@ class Frame:
                 if name and count > 1:
                     nodes = [label_of(node) for node in self.graph.nodes() if name in node[3]]
                     engine.complain(
-                        f"value '{name}' is given by {count} nodes, the last one counts: {', '.join(nodes)}"
+                        f"value '{name}' is given by {count} nodes, of which the last counts: {', '.join(nodes)}"
                     )
         self.scope.pop("", None)

@@ -8,6 +8,7 @@ from onnx import helper
 
 from onnx_infer import infer, infer_shapes
 from onnx_infer.engine import Engine
+from onnx_infer.frame import Frame
 from onnx_infer.operators import Operators
 
 from .texts import messages, parsed, types
@@ -70,9 +71,9 @@ def test_equal_calls_walk_the_body_once(monkeypatch: pytest.MonkeyPatch) -> None
     walked: list[str] = []
     run_nodes = Engine._run_nodes
 
-    def count(self: Engine, nodes: object, graph: object, scope: object) -> object:
-        walked.append(graph.name)  # type: ignore[attr-defined]
-        return run_nodes(self, nodes, graph, scope)  # type: ignore[arg-type]
+    def count(self: Engine, frame: Frame) -> object:
+        walked.append(frame.graph.name)
+        return run_nodes(self, frame)
 
     monkeypatch.setattr(Engine, "_run_nodes", count)
     calls = " ".join(f"x{i + 1} = f.Layer(x{i}, w{i})" for i in range(50))
