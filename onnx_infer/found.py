@@ -169,7 +169,7 @@ def substitute_solved(engine: Engine, known: Known, given: set[str]) -> None:
             continue
         value = known.store.value(v)
         if isinstance(value, Expr):
-            value = first.get(value, value)
+            value = value.substitute({w: first.get(w, w) for w in value.variables()})
         used = value.variables() if isinstance(value, Expr) else ()
         if value is not v and all(w in (inputs if isinstance(v.origin, Declared) else ours) for w in used):
             solved[v] = value

@@ -210,6 +210,17 @@ def test_what_comes_back_of_whole_models(make: Callable[[], onnx.ModelProto], ex
     assert {name: str(types[name]) for name in expected} == expected
 
 
+def test_a_rank_at_which_no_run_is_possible_is_excluded() -> None:
+    model = models.decoder()
+    for output in model.graph.output:
+        if output.name == "logits":
+            output.type.tensor_type.shape.dim.extend(onnx.TensorShapeProto.Dimension() for _ in range(3))
+    types = infer(erased(model), bidirectional=True).types
+    assert str(types["input_ids"]) == "i64[_d0, _d1]"  # a vector would do for the residual sums, but not for the heads
+    assert str(types["past_1_v"]) == "f32[_d0, 2, _d2, 8]"
+    assert str(types["logits"]) == "f32[_d0, _d1, 100]"
+
+
 def test_a_run_in_both_directions_knows_at_least_what_a_forward_one_knows() -> None:
     for build in MODELS:
         forward, both = infer(build()), infer(build(), bidirectional=True)
