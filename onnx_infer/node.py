@@ -61,7 +61,7 @@ def infer_node_outputs(
             values.append(found if found is not None else SymTensor(None, None))
     attributes = read_attributes(node.attribute).values if node.attribute else {}
     outcome = apply(operator, attributes, tuple(values), len(node.output))
-    if outcome.error is not None:
+    if outcome.error is not None and outcome.error[0] != "warning":
         severity, message = outcome.error
         text = str(about_node(severity, operator.schema, node.name, message, tuple(values), attributes))
         raise ShapeInferenceError(text)
