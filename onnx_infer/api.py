@@ -99,12 +99,14 @@ def run(
         engine.run()
         implied = engine.open_signs.implied(engine.facts)
         learnt = {v.name: (least, v.hi) for v, least in implied.items()}
-        if narrower:
-            engine.rename({symbols.text(name): originals[0].text(name) for name in narrower})
-        if not learnt:
+        to_original = {symbols.text(name): originals[0].text(name) for name in narrower}
+        if not learnt or walk == _MOST_WALKS - 1:
+            if narrower:
+                engine.rename(to_original)
             break
-        pairs = zip(engine.facts, engine.fact_nodes, strict=True)
-        stated += [pair for pair in pairs if any(v.name in symbols.names for v in implied_bounds(pair[:1]))]
+        for fact, node in zip(engine.facts, engine.fact_nodes, strict=True):
+            if any(v in implied for v in implied_bounds([fact])):
+                stated.append((fact.substitute(to_original), node))
         narrower.update(learnt)
     engine.facts[:0] = [fact for fact, _ in stated]
     engine.fact_nodes[:0] = [node for _, node in stated]

@@ -85,7 +85,7 @@ class Engine:
         for var in dict.fromkeys(self.created):
             renew(var, variables)
         self._map(lambda value: substitute(value, variables))
-        self.facts = [Fact(f.kind, _renamed(f.lhs, variables), _renamed(f.rhs, variables), f.law) for f in self.facts]
+        self.facts = [fact.substitute(variables) for fact in self.facts]
 
     def _map(self, change: Callable[[Value], Value]) -> None:
         changed: dict[Value, Value] = {}
@@ -271,7 +271,7 @@ class Engine:
             names = named(outcome.fresh, self.symbols.name, computed)
             self.created += names.values()  # type: ignore[arg-type]
             values = tuple(substitute(v, names) for v in values)
-            facts = tuple(Fact(f.kind, _renamed(f.lhs, names), _renamed(f.rhs, names), f.law) for f in facts)
+            facts = tuple([fact.substitute(names) for fact in facts])
             facts += self.run_time.learnt()
         if facts and self.depth == 0:
             for fact in facts:
@@ -332,10 +332,6 @@ def _load(
                 loaded = loaded or list(values)
                 loaded[i] = holder.load(names[i])
     return values if loaded is None else tuple(loaded)
-
-
-def _renamed(dim: Dim, names: Mapping[Any, Dim]) -> Dim:
-    return dim if isinstance(dim, int) else dim.substitute(names)
 
 
 __all__ = ["NOTHING", "Engine", "Outcome", "Scope", "Subgraph", "apply"]

@@ -14,7 +14,7 @@ from symdim.origin import Computed, ValueOf
 from symdim.variable import make_variable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from .tensor import Dim
 
@@ -47,6 +47,10 @@ class Fact(NamedTuple):
         if self.kind == "broadcast_to":
             return f"{self.lhs} in ({self.rhs}, 1)"
         return f"{self.lhs} == {self.rhs} or 1 in ({self.lhs}, {self.rhs})"
+
+    def substitute(self, variables: Mapping[Any, Dim]) -> Fact:
+        """The fact with other sizes in place of variables."""
+        return self._replace(lhs=_renamed(self.lhs, variables), rhs=_renamed(self.rhs, variables))
 
 
 class Trace:
@@ -141,5 +145,5 @@ def named(
     return names
 
 
-def _renamed(dim: Any, names: dict[Var, Dim]) -> Any:
+def _renamed(dim: Any, names: Mapping[Any, Dim]) -> Any:
     return dim.substitute(names) if isinstance(dim, Expr) else dim
