@@ -43,7 +43,8 @@ class Fact(NamedTuple):
         if self.kind == "at_least":
             return f"{self.lhs} >= {self.rhs}"
         if self.kind == "divides":
-            return f"{self.rhs} % {self.lhs} == 0"
+            whole, part = str(self.rhs), str(self.lhs)
+            return f"{f'({whole})' if ' ' in whole else whole} % {part if part.isalnum() else f'({part})'} == 0"
         if self.kind == "broadcast_to":
             return f"{self.lhs} in ({self.rhs}, 1)"
         return f"{self.lhs} == {self.rhs} or 1 in ({self.lhs}, {self.rhs})"
