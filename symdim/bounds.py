@@ -83,6 +83,11 @@ def times(a: Interval, b: Interval) -> Interval:
     >>> times((2, None), (-3, 5)), times((0, 0), (None, None)), times((1, None), (1, None))
     ((None, None), (0, 0), (1, None))
     """
+    (al, ah), (bl, bh) = a, b
+    if al is not None and bl is not None and al >= 0 and bl >= 0:
+        if ah is not None and bh is not None:
+            return al * bl, ah * bh
+        return al * bl, 0 if ah == 0 or bh == 0 else None
     corners = [_corner(x, i, y, j) for i, x in ((-1, a[0]), (1, a[1])) for j, y in ((-1, b[0]), (1, b[1]))]
     least, most = min(corners), max(corners)
     return (None if least[0] else least[1]), (None if most[0] else most[1])

@@ -86,7 +86,18 @@ class Expr:
     True
     """
 
-    __slots__ = ("__weakref__", "_bounds", "_names", "_order", "const", "fingerprint", "height", "parts", "terms")
+    __slots__ = (
+        "__weakref__",
+        "_bounds",
+        "_names",
+        "_order",
+        "_text",
+        "const",
+        "fingerprint",
+        "height",
+        "parts",
+        "terms",
+    )
     __match_args__: tuple[str, ...] = ("args",)
 
     terms: dict[Expr, int] | None  # unit -> coefficient, never 0; None when this node is a unit
@@ -97,6 +108,7 @@ class Expr:
     _bounds: Interval | None
     _names: tuple[str, ...] | None
     _order: tuple[object, ...] | None
+    _text: str | None
 
     def __new__(cls, *args: object, **kwargs: object) -> Expr:
         raise TypeError(f"{cls.__name__} nodes are made by operators and functions, not directly")
@@ -187,7 +199,10 @@ class Expr:
     __lt__ = __le__ = __gt__ = __ge__ = _unordered
 
     def __repr__(self) -> str:
-        return canonical.to_text(self)
+        text = self._text
+        if text is None:
+            text = self._text = canonical.to_text(self)
+        return text
 
     def __copy__(self) -> Expr:
         return self

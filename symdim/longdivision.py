@@ -35,9 +35,17 @@ def long_division(n: Dim, d: Expr) -> tuple[Dim, Dim]:
     whole = 0
     if len(d_terms) == 1 and d_const == 0:
         for unit, k in terms.items():
-            if divides(lead, unit):
-                q = _rounded(k, c)
-                whole += _take(rest, quotient, unit, q, exact_quotient(unit, lead), d_terms)
+            q = _rounded(k, c)
+            if q and divides(lead, unit):
+                if k == q * c:
+                    del rest[unit]
+                else:
+                    rest[unit] = k - q * c
+                factor = exact_quotient(unit, lead)
+                if factor is None:
+                    whole = q
+                else:
+                    quotient[factor] = q
         return sum_of(quotient, whole), sum_of(rest, const)
     for _ in range(_STEPS):
         reducible = [unit for unit, k in rest.items() if _rounded(k, c) and divides(lead, unit)]
@@ -45,22 +53,14 @@ def long_division(n: Dim, d: Expr) -> tuple[Dim, Dim]:
             return sum_of(quotient, whole), sum_of(rest, const)
         unit = min(reducible, key=order)
         q, factor = _rounded(rest[unit], c), exact_quotient(unit, lead)
-        whole += _take(rest, quotient, unit, q, factor, d_terms)
-        if d_const and factor is not None:
-            accumulate(rest, {factor: -q * d_const})
-        elif factor is None:
-            const -= q * d_const
-    return 0, n
-
-
-def _take(rest: Terms, quotient: Terms, unit: Expr, q: int, factor: Expr | None, d_terms: Terms) -> int:
-    """Move q*factor*d from `rest` to `quotient`; the part of the quotient that is a number is returned."""
-    if q:
         accumulate(rest, d_terms, -q, factor)
         if factor is None:
-            return q
-        accumulate(quotient, {factor: q})
-    return 0
+            whole += q
+            const -= q * d_const
+        else:
+            accumulate(quotient, {factor: q})
+            accumulate(rest, {factor: -q * d_const} if d_const else {})
+    return 0, n
 
 
 def _rounded(k: int, c: int) -> int:

@@ -6,7 +6,7 @@ from math import gcd
 
 from symdim.expr import Add, Const, Expr, Mul
 from symdim.interning import PRIME, find_sum, publish
-from symdim.monomial import accumulate, has_sum_factor, powers_of, terms_of, unit_of
+from symdim.monomial import accumulate, has_sum_factor, powers_of, terms_of, times, unit_of
 from symdim.order import dim_order, leading
 from symdim.reading import class_of
 
@@ -51,7 +51,7 @@ def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
     node.const = const
     node.fingerprint = fingerprint
     node.height = height
-    node.parts = node._bounds = node._names = node._order = None
+    node.parts = node._bounds = node._names = node._order = node._text = None
     return publish(node)
 
 
@@ -64,7 +64,7 @@ def constant(value: int) -> Const:
     node.const = int(value)
     node.height = 0
     node.fingerprint = value % PRIME
-    node.parts = node._names = node._order = None
+    node.parts = node._names = node._order = node._text = None
     node._bounds = (value, value)
     return publish(node)  # type: ignore[return-value]
 
@@ -142,6 +142,8 @@ def multiply(a: Dim, b: Dim) -> Dim:
         return scale(a, b)
     if isinstance(a, int):
         return scale(b, a)
+    if a.terms is None and b.terms is None:
+        return times(a, b)  # type: ignore[return-value]
     a_terms, a_const = terms_of(a)
     b_terms, b_const = terms_of(b)
     a_size, b_size = len(a_terms) + (a_const != 0), len(b_terms) + (b_const != 0)

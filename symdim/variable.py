@@ -175,6 +175,7 @@ def make_variable(
     node._bounds = (lo, hi)
     node._names = (name,)
     node._order = None
+    node._text = name
     node.name, node.lo, node.hi, node.scope, node.at_most, node.origin = name, lo, hi, scope, at_most, origin
     return node
 
