@@ -40,3 +40,23 @@ PATTERNS = {
 def test_pattern(name: str) -> None:
     text, expected = PATTERNS[name]
     assert types(parsed(text), "y") == [expected]
+
+
+COUNT_IS_OPEN = {
+    "changed in a loop": (
+        "g (float[N] x, int64 m) => (y) { n = Shape(x) zeros = ConstantOfShape(n) one = Constant<value_float = 1.0>()"
+        " yes = Constant<value = bool {1}>() s = Loop(m, yes, zeros) <body = b (int64 i, bool c, float[K] a)"
+        " => (bool d, float[K] e) { d = Identity(c) e = Add(a, one) }> y = NonZero(s) }"
+    ),
+    "of one of two branches": (
+        "g (float[N] x, bool c) => (y) { n = Shape(x) zeros = ConstantOfShape(n)"
+        " s = If(c) <then_branch = a () => (float[K] p) { p = ConstantOfShape<value = float[1] {1}>(n) },"
+        " else_branch = b () => (float[K] q) { q = Identity(zeros) }> y = NonZero(s) }"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COUNT_IS_OPEN)
+def test_elements_that_vary_are_not_counted(name: str) -> None:
+    (found,) = types(parsed(COUNT_IS_OPEN[name]), "y")
+    assert found.startswith("i64[1, _d")
