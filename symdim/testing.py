@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+
 from symdim import prove
+from symdim.expr import Expr
 from symdim.facts import Facts
 from symdim.parsing import parse
 from symdim.variable import Scope, Var, make_variable
@@ -51,13 +54,33 @@ def explain_text(
     bounds: Mapping[str, tuple[int | None, int | None]] | None = None,
     assume: Iterable[str] = (),
 ) -> prove.Proof:
-    """The answer of `prove_text` with its grounds."""
+    """The answer of `prove_text` with its grounds.
+
+    Where a divisor is 0 the statement says nothing, also if the quotient is gone from its canonical form.
+    """
     names = Names(bounds or {})
     facts = Facts()
     for text in assume:
         facts.assume(text, scope=names)
     a, b = parse(lhs, scope=names), parse(rhs, scope=names)
+    for text in (*_divisors(lhs), *_divisors(rhs)):
+        divisor = parse(text, scope=names)
+        if isinstance(divisor, Expr) and divisor.bounds()[0] in (None, 0) and divisor.bounds() != (0, 0):
+            facts.add(divisor, "!=", 0)
     return prove.explain(a, relation, b, facts)
+
+
+def _divisors(text: str) -> list[str]:
+    """The divisors in a text that is also Python; none of another text."""
+    try:
+        tree = ast.parse(text, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    quotients = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp) and isinstance(node.op, _QUOTIENTS)]
+    return [ast.unparse(node.right) for node in quotients]
+
+
+_QUOTIENTS = (ast.FloorDiv, ast.Mod, ast.Div)
 
 
 def solve_case(case: Mapping[str, Any]) -> dict[str, Any]:
