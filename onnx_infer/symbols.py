@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from symdim import SymdimError, Var, parse, read_dim_param
+from symdim import Scope, SymdimError, Var, parse, read_dim_param
 from symdim.origin import Declared
 
 from .tensor import VARIES
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
 
 GENERATED = re.compile(r"\b_d\d+\b")
 """The names that inference gives to sizes."""
+
+
+@lru_cache(maxsize=64)
+def _scope(lo: int, hi: int | None) -> Scope:
+    """The name space of the symbols with these bounds; kept, so that what is remembered serves the next inference."""
+    return Scope()
 
 
 class Symbols:
@@ -75,7 +82,7 @@ class Symbols:
 
     def _variable(self, name: str) -> Var:
         if name in self._bounds:
-            return Var.fresh(name, *self._bounds[name])
+            return _scope(*self._bounds[name]).var(name, *self._bounds[name])
         return Var(name) if self._min_dim == 1 else Var.fresh(name, lo=self._min_dim)
 
     def _expression(self, text: str) -> Dim | None:

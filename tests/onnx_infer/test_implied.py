@@ -7,6 +7,7 @@ import pytest
 
 from onnx_infer import infer
 from onnx_infer.implied import implied_bounds, is_monotone
+from onnx_infer.symbols import Symbols
 from onnx_infer.trace import Fact
 from symdim import Var
 
@@ -81,3 +82,10 @@ def test_a_size_that_a_convolution_shows_not_to_be_0_broadcasts_as_itself():
     )
     model.graph.output[0].ClearField("type")
     assert str(infer(model).types["y"]) == "f32[N, 4, S - 9]"
+
+
+def test_symbols_of_equal_bounds_are_the_same_ones_in_the_next_inference():
+    first, second = (Symbols(["N", "M"], bounds={"N": (4, None), "M": (4, None)}) for _ in range(2))
+    assert first.text("N") is second.text("N")
+    assert first.text("N") is not first.text("M")
+    assert Symbols(["N"], bounds={"N": (5, None)}).text("N") is not first.text("N")
