@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import onnx
 
-from symdim import SymdimError, UnboundName
+from symdim import BoundsError, ParseError, SymdimError, UnboundName
 
 from . import report
 from .api import infer
@@ -43,6 +43,19 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument(
         "--bind", metavar="NAME=SIZE", action="append", default=[], type=binding, help="fix a symbol; repeatable"
     )
+    parser.add_argument(
+        "--bounds", metavar="NAME=LO..HI", action="append", default=[], type=interval, help="limit a symbol; repeatable"
+    )
+    parser.add_argument(
+        "--assume",
+        metavar="RELATION",
+        action="append",
+        default=[],
+        help="what else holds: 'H %% 32 == 0'; repeatable",
+    )
+    parser.add_argument(
+        "--bidirectional", action="store_true", help="infer the shapes of inputs from what uses them, too"
+    )
     parser.add_argument("--explain", metavar="VALUE", help="where the type of this value comes from")
     parser.add_argument("--policy", choices=POLICIES, default="refine", help="inferred against declared types")
     parser.add_argument("--all", action="store_true", help="show every value, however many there are")
@@ -59,6 +72,19 @@ def binding(text: str) -> tuple[str, int]:
     if not name or not size.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=SIZE")
     return name, int(size)
+
+
+def interval(text: str) -> tuple[str, tuple[int, int | None]]:
+    """The name and bounds of `N=1..64`; without an upper end there is none.
+
+    >>> interval("N=1..64"), interval("seq=0..")
+    (('N', (1, 64)), ('seq', (0, None)))
+    """
+    name, _, ends = text.rpartition("=")
+    low, dots, high = ends.partition("..")
+    if not name or not dots or not low.isdecimal() or not (high.isdecimal() or not high):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=LO..HI")
+    return name, (int(low), int(high) if high else None)
 
 
 def load(path: str) -> onnx.ModelProto:
@@ -86,7 +112,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         except SymdimError as error:
             return _usage(f"--bind: {error}")
     try:
-        result = infer(model, policy=options.policy)
+        result = infer(
+            model,
+            policy=options.policy,
+            bounds=dict(options.bounds),
+            assume=options.assume,
+            bidirectional=options.bidirectional,
+        )
+    except ParseError as error:
+        return _usage(f"--assume: {error}")
+    except BoundsError as error:
+        return _usage(f"--bounds: {error}")
     except ShapeInferenceError as error:
         print(f"error: {error}", file=sys.stderr)
         return MODEL_ERRORS
