@@ -3,6 +3,7 @@
     equation      T  ->  P + S                 where the facts say T == P + S, if the result is shorter
     remainder     c*d*(n//d)  ->  c*(n - r)    n % d == r
     value         n//d  ->  k                  n//d == k
+    rounding      (n + r)//(g*d)  ->  (n + g*((s + r)//g) - s)//(g*d)      n % g == s, for numbers r, g, d
     dominance     max(a, b)  ->  a             a >= b
 
 Each replacement is proved first, so the result equals the dimension for all values that the facts allow.
@@ -15,6 +16,7 @@ from symdim.evaluate import postorder
 from symdim.expr import Expr, FloorDiv, Max
 from symdim.extremum import maximum
 from symdim.facts import Facts
+from symdim.floordiv import floordiv, mod
 from symdim.monomial import divides, exact_quotient, powers_of, terms_of
 from symdim.order import order
 from symdim.polynomial import add, multiply, product, subtract, sum_of
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from symdim.variable import Var
 
 _ROUNDS = 8
+_FACTORS = 64  # of a divisor, so many quotients by 1, 2, ... are tried
 
 
 def simplify(dim: Dim, facts: Facts) -> Dim:
@@ -90,9 +93,24 @@ def _locally(node: Expr, facts: Facts) -> Dim:
         return _without_dominated(node, facts)
     if isinstance(node, FloorDiv):
         value = _known(node, facts)
-        return node if value is None else value
+        return _rounded(node, facts) if value is None else value
     if node.terms is not None or len(powers_of(node)) > 1:
         return _exact(node, facts)
+    return node
+
+
+def _rounded(node: FloorDiv, facts: Facts) -> Dim:
+    """With the numerator rounded down to a multiple of a factor of the divisor, where facts say what remains of it."""
+    dividend, divisor = node.parts
+    terms, const = terms_of(dividend)
+    if not isinstance(divisor, int) or not const or not facts.relevant(node):
+        return node
+    n = sum_of(dict(terms), 0)
+    for g in [divisor // d for d in range(1, min(divisor, _FACTORS)) if divisor % d == 0]:
+        remainder = _known(mod(n, g), facts)
+        if remainder is not None:
+            rounded = g * ((remainder + const) // g) - remainder
+            return floordiv(add(n, rounded), divisor)
     return node
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import permutations, product
 
 import pytest
 
@@ -152,3 +152,14 @@ def test_upper_bounds_of_variables_are_facts():
     n = Var.fresh("nnz", 0, at_most=N * M)
     assert prove.at_most(n, N * M) is True
     assert prove.at_most(n, N) is False
+
+
+@pytest.mark.parametrize("m", [2, 3, 4, 6, 8])
+def test_numerators_are_rounded_down_where_the_remainder_is_known(m):
+    """`(n + r)//(g*d)` by what `n % g` is: equal at every size that the fact allows, and no more than rounded."""
+    for s, r, c in product(range(m), range(-5, 8, 3), (2, 4, 6, 12)):
+        shorter = simplify((3 * N + r) // c, Facts([f"N % {m} == {s}"]))
+        for size in range(s or m, 60, m):
+            value = shorter if isinstance(shorter, int) else shorter.evaluate(N=size)
+            assert value == (3 * size + r) // c, (shorter, m, s, r, c, size)
+    assert simplify((N + m - 1) // m, Facts([f"N % {m} == 0"])) is N // m
