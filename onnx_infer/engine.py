@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from symdim import Var
+from symdim.evaluate import Substitution
 
 from .diagnostics import Diagnostic, about_node
 from .frame import Frame
@@ -84,6 +85,7 @@ class Engine:
         variables = dict(variables)
         for var in dict.fromkeys(self.created):
             renew(var, variables)
+        variables = Substitution(variables)
         self._map(lambda value: substitute(value, variables))
         self.facts = [fact.substitute(variables) for fact in self.facts]
 

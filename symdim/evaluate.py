@@ -137,11 +137,26 @@ def to_int(root: Expr, bindings: Mapping[str | Var, int]) -> int:
     raise UnboundName(tuple(names))
 
 
+class Substitution(dict[object, "Dim"]):
+    """Dimensions for variables, to be put into many expressions: the parts that these share are rebuilt once.
+
+    It must not change once it was used.
+    """
+
+    __slots__ = ("rebuilt",)
+
+    def __init__(self, mapping: Mapping[Any, Dim]) -> None:
+        super().__init__(mapping)
+        self.rebuilt: dict[Dim, Dim] = {}
+
+
 def substitute(root: Expr, mapping: Mapping[Any, Dim]) -> Dim:
     """The expression with dimensions for variables, all replaced at once."""
-    values: dict[Dim, Dim] = {}
-    for node in postorder(root):
-        values[node] = _rebuilt(node, values, mapping)
+    values = mapping.rebuilt if isinstance(mapping, Substitution) else {}
+    if root not in values:
+        for node in postorder(root):
+            if node not in values:
+                values[node] = _rebuilt(node, values, mapping)
     return values[root]
 
 
