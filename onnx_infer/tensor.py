@@ -254,7 +254,7 @@ class Sparse(Value):
         return f"sparse({SymTensor(self.dtype, self.shape)})"
 
 
-def substitute(value: Value, mapping: Mapping[Var, Dim]) -> Value:
+def substitute(value: Value, mapping: Mapping[Any, Dim]) -> Value:
     """The value with variables replaced in its shape and data; the same object where none occurs.
 
     >>> N = Var("N")
@@ -277,7 +277,7 @@ def substitute(value: Value, mapping: Mapping[Var, Dim]) -> Value:
     return value
 
 
-def _replace(x: Any, mapping: Mapping[Var, Dim]) -> Any:
+def _replace(x: Any, mapping: Mapping[Any, Dim]) -> Any:
     if isinstance(x, Expr):
         return x.substitute(mapping)
     replace = getattr(x, "substitute", None)
