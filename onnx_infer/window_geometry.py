@@ -8,7 +8,7 @@ from symdim import ceildiv, maximum, minimum
 
 from .errors import require
 from .geometry import bounds
-from .trace import fresh
+from .trace import fresh, state
 
 if TYPE_CHECKING:
     from .tensor import Dim
@@ -65,10 +65,12 @@ class Window(NamedTuple):
             return fresh("SAME padding of a dilated pool", at_most=self.places(size))
         if ceil_mode and not self.same:
             return ceildiv(size + self.before + maximum(over, minimum(self.stride + over, 0)), self.stride)
-        most = bounds(size + self.before + over)[1]
-        if not self.same and most is not None and most < 0:
-            # the specification's floor and the truncating division of onnxruntime disagree here
+        least, most = (0, None) if self.same else bounds(size + self.before + over)
+        # where the window exceeds the padded size the specification's floor and a runtime's truncating division differ
+        if most is not None and most < 0:
             return fresh("the window of the pool exceeds the padded size", at_most=1)
+        if self.stride > 1 and (least is None or least < 0):
+            state("at_least", size + self.before + self.after, self.extent, "a window fits into the padded input")
         return self.places(size)
 
     def spread(self, count: Dim, extra: int = 0) -> Dim:

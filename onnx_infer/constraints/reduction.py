@@ -42,8 +42,10 @@ def reduce(s: Statement, data: Row, out: Row, axes: Ints | Unknown | None, keepd
 
 def _reduce(s: Statement, data: Row, out: Row, axes: tuple[int, ...], keepdims: int) -> None:
     reach, rank = places_of(axes, None), data.rank
-    if rank is None and not keepdims and axes in ((0,), (-1,)) and not out.rank:
-        return  # some runtimes reduce a scalar along its first axis
+    if rank is None and axes in ((0,), (-1,)) and not out.rank:  # some runtimes reduce a scalar along its first axis
+        if keepdims:
+            same_rank(s, data, out)
+        return
     if rank is None and out.rank is not None and (keepdims or reach is not None):
         rank = out.rank if keepdims else out.rank + len(reach or ())
     places = reach if rank is None else places_of(axes, rank)

@@ -107,6 +107,23 @@ def test_the_model_runs_exactly_where_all_guards_hold(graph: str, sizes: tuple[i
     assert outcomes == {True, False}
 
 
+@pytest.mark.parametrize(("kernel", "stride"), [(2, 2), (3, 2), (4, 3), (3, 1)])
+def test_a_pool_has_the_size_inferred_where_its_guard_holds(kernel: int, stride: int) -> None:
+    """Where the window exceeds the input, onnxruntime's truncating division has one place more than the law."""
+    ort = pytest.importorskip("onnxruntime")
+    pool = f"y = MaxPool<kernel_shape=[{kernel}], strides=[{stride}]>(x)"
+    model = parsed(f"g (float[1, 1, H] x) => (y) {{ {pool} }}", '<ir_version: 8, opset_import: ["": 18]>')
+    result = infer(model)
+    assert texts(result) == ([f"MaxPool y: H >= {kernel}"] if stride > 1 else [])
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    for size in range(kernel - 1, 9):
+        if not result.check(H=size):
+            (y,) = session.run(None, {"x": np.zeros((1, 1, size), np.float32)})
+            assert y.shape == tuple(d if isinstance(d, int) else d.to_int(H=size) for d in result.shapes["y"])
+
+
 def test_a_violation_says_which_node_and_both_values() -> None:
     result = infer(parsed("g (float[N, K] a, float[M, P] b) => (y) { y = MatMul(a, b) }"))
     (found,) = result.check(N=2, K=3, M=4, P=5)
