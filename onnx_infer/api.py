@@ -4,28 +4,18 @@ from __future__ import annotations
 
 import logging
 import os
-from functools import partial
 from typing import TYPE_CHECKING
 
 import onnx
 
-from .declared_bounds import declared_bounds
-from .diagnostics import Diagnostic
-from .engine import Engine
-from .errors import ShapeInferenceError, StrictModeError
-from .implied import implied_bounds
-from .merge import POLICIES
-from .proto import GraphReader
+from .inference import check, run
+from .proto import ModelProtoFrontEnd
 from .result import InferenceResult
-from .symbols import Symbols
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from .found import Found
-    from .graph import Node
     from .merge import ShapeMergePolicy
-    from .trace import Fact
 
 _logger = logging.getLogger("onnx_infer")
 
@@ -51,66 +41,16 @@ def infer(
     With `bidirectional`, shapes are also inferred from outputs to inputs: ranks and sizes that operators, weights and
     declared outputs force. `assume` says what else holds of the symbols: `"H % 32 == 0"`, `"total == past + seq"`.
     """
-    if policy not in POLICIES:
-        raise ValueError(f"policy {policy!r} is none of {', '.join(POLICIES)}")
-    declared, wrong = declared_bounds(model)
-    walk = partial(run, model, policy, {**declared, **(bounds or {})}, min_dim, adopt_declared_symbols)
-    if bidirectional or assume:
-        from .bidirectional import infer_both_ways
-
-        result: InferenceResult = infer_both_ways(model, walk, assume, backwards=bidirectional)
-    else:
-        result = InferenceResult(walk())
-    result.diagnostics += [Diagnostic("error", "", "", message) for message in wrong]
-    if policy == "strict":
-        errors = [d for d in result.diagnostics if d.severity == "error"]
-        if errors:
-            raise ShapeInferenceError(str(errors[0]))
-    return result
-
-
-_MOST_WALKS = 4
-
-
-def run(
-    model: onnx.ModelProto,
-    policy: ShapeMergePolicy,
-    bounds: Mapping[str, tuple[int, int | None]],
-    min_dim: int,
-    adopt: bool,
-    found: Found | None = None,
-) -> Engine:
-    """The engine after its walk over the model; `found` are types that stand in for those it declares.
-
-    Where the sign of something decides and the facts so far imply lower bounds of input sizes, the walk begins anew
-    under these; the symbols of the result are those of the first walk.
-    """
-    names = list(dim_params(model.graph.input)) if found is None else found.names(model)
-    reserved = list(dim_params((*model.graph.output, *model.graph.value_info)))
-    narrower: dict[str, tuple[int, int | None]] = {}
-    originals: list[Symbols] = []
-    stated: list[tuple[Fact, Node]] = []  # in earlier walks: the bounds of this one rest on it
-    for walk in range(_MOST_WALKS):
-        symbols = Symbols(names, reserved, bounds={**bounds, **narrower}, min_dim=min_dim)
-        originals.append(symbols)
-        reader = GraphReader(symbols, model.ir_version)
-        view = reader.model(model) if found is None else found.put_into(reader.model(model), symbols)
-        engine = Engine(view, symbols, policy, adopt, impatient=walk < _MOST_WALKS - 1)
-        engine.run()
-        implied = engine.open_signs.implied(engine.facts)
-        learnt = {v.name: (least, v.hi) for v, least in implied.items()}
-        to_original = {symbols.text(name): originals[0].text(name) for name in narrower}
-        if not learnt or walk == _MOST_WALKS - 1:
-            if narrower:
-                engine.rename(to_original)
-            break
-        for fact, node in zip(engine.facts, engine.fact_nodes, strict=True):
-            if any(v in implied for v in implied_bounds([fact])):
-                stated.append((fact.substitute(to_original), node))
-        narrower.update(learnt)
-    engine.facts[:0] = [fact for fact, _ in stated]
-    engine.fact_nodes[:0] = [node for _, node in stated]
-    return engine
+    engine, found_inputs = run(
+        ModelProtoFrontEnd(model),
+        policy=policy,
+        bounds=bounds,
+        min_dim=min_dim,
+        adopt_declared_symbols=adopt_declared_symbols,
+        bidirectional=bidirectional,
+        assume=assume,
+    )
+    return InferenceResult(engine, found_inputs)
 
 
 def infer_shapes(
@@ -153,9 +93,7 @@ def infer_shapes(
         bidirectional=bidirectional,
         assume=assume,
     )
-    errors = [d for d in result.diagnostics if d.severity == "error"]
-    if errors and (strict_mode or (check_type and any("element type" in d.message for d in errors))):
-        raise StrictModeError("\n".join(map(str, errors)))
+    check(result.diagnostics, check_type, strict_mode)
     return result.apply(source)
 
 
@@ -172,27 +110,3 @@ def infer_symbolic_shapes(
         if warn_on_missing or diagnostic.severity != "warning":
             _logger.warning("%s", diagnostic)
     return result.apply(model)
-
-
-def dim_params(infos: object) -> Iterator[str]:
-    """The dim_params in the types of value infos, in order; nested types included, equal types once."""
-    seen: set[bytes] = set()
-    for info in infos:  # type: ignore[attr-defined]
-        kind = info.type
-        wire = kind.SerializeToString()
-        if wire in seen:
-            continue
-        seen.add(wire)
-        while True:
-            which = kind.WhichOneof("value")
-            if which in ("tensor_type", "sparse_tensor_type"):
-                for dim in getattr(kind, which).shape.dim:
-                    if dim.dim_param:
-                        yield dim.dim_param
-                break
-            if which in ("sequence_type", "optional_type"):
-                kind = getattr(kind, which).elem_type
-            elif which == "map_type":
-                kind = kind.map_type.value_type
-            else:
-                break

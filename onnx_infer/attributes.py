@@ -11,8 +11,11 @@ from . import dtype as dt
 from .tensor import MAX_DATA, MAX_FLOATS, VARIES, Map, Optional, Sequence, Sparse, SymTensor
 
 if TYPE_CHECKING:
-    from onnx import SparseTensorProto, TensorProto, TypeProto
+    from collections.abc import Iterable
 
+    from onnx import SparseTensorProto, TensorProto, TensorShapeProto, TypeProto
+
+    from .graph import Size
     from .tensor import Value
 
 _FIELD = {
@@ -59,18 +62,18 @@ def _untyped(attribute: AttributeProto) -> int:
 
 
 def value_type(proto: TypeProto, dim: Any = None) -> Value | None:
-    """The value that a TypeProto describes; `dim` reads one dim of a shape (default: sizes as ints, others unknown)."""
+    """The value that a TypeProto describes; `dim` reads one size of a shape (default: numbers, others are unknown)."""
     kind = proto.WhichOneof("value")
     if kind in ("tensor_type", "sparse_tensor_type"):
         inner = getattr(proto, kind)
-        read = dim or _plain_dim
-        shape = tuple(map(read, inner.shape.dim)) if inner.HasField("shape") else None
+        read = dim or number
+        shape: Any = tuple([read(declared_size(d)) for d in inner.shape.dim]) if inner.HasField("shape") else None
         if shape is not None and None in shape:
             shape = None
         return (SymTensor if kind == "tensor_type" else Sparse)(inner.elem_type or None, shape)
     if kind == "sequence_type":
         # an unnamed size is another one for every element
-        inner_dim = dim and (lambda d: dim(d) if d.WhichOneof("value") else VARIES)
+        inner_dim = dim and (lambda size: VARIES if size is None else dim(size))
         return Sequence(value_type(proto.sequence_type.elem_type, inner_dim))
     if kind == "optional_type":
         return Optional(value_type(proto.optional_type.elem_type, dim))
@@ -79,8 +82,15 @@ def value_type(proto: TypeProto, dim: Any = None) -> Value | None:
     return None
 
 
-def _plain_dim(dim: Any) -> int | None:
-    return int(dim.dim_value) if dim.WhichOneof("value") == "dim_value" else None
+def declared_size(dim: TensorShapeProto.Dimension) -> Size:
+    """A size as it is written."""
+    kind = dim.WhichOneof("value")
+    return None if kind is None else getattr(dim, kind)
+
+
+def number(size: Size) -> int | None:
+    """A size that is written as a number."""
+    return size if isinstance(size, int) else None
 
 
 def sparse_constant(proto: SparseTensorProto) -> Sparse:
@@ -120,17 +130,12 @@ def constant(proto: TensorProto) -> SymTensor:
 
 def elements(proto: TensorProto, shape: tuple[int, ...]) -> tuple[Any, ...] | None:
     """The elements of a small tensor: ints, bools, floats, strings; None where there are too many or no such kind."""
-    count = 1
-    for size in shape:
-        count *= size
     kind = proto.data_type
-    if count > (MAX_FLOATS if kind in dt.FLOATS else MAX_DATA) or count < 0 or proto.data_location == 1:
+    count = known_count(kind, shape)
+    if count is None or proto.data_location == 1:
         return None
     if kind == dt.STRING:
-        strings = tuple(v.decode("utf-8", "surrogateescape") for v in proto.string_data)
-        return strings if len(strings) == count else None
-    if kind not in _STRUCT:
-        return None
+        return strings(proto.string_data, count)
     raw = proto.raw_data
     if not raw:
         values = tuple(getattr(proto, _TYPED_FIELD.get(kind, "int32_data")))
@@ -140,6 +145,27 @@ def elements(proto: TensorProto, shape: tuple[int, ...]) -> tuple[Any, ...] | No
             return tuple(map(bool, values)) if kind == dt.BOOL else _without_nan(values)
         # 16-bit floats stand in int32_data as their bits, the small integers and bools as themselves (onnx.proto)
         raw = struct.pack(f"<{count}H", *[bits & 0xFFFF for bits in values])
+    return unpacked(kind, raw, count)
+
+
+def known_count(kind: int, shape: tuple[int, ...]) -> int | None:
+    """The number of a tensor's elements where they are few and of a kind that is propagated, else None."""
+    count = 1
+    for size in shape:
+        count *= size
+    if count > (MAX_FLOATS if kind in dt.FLOATS else MAX_DATA) or count < 0:
+        return None
+    return count if kind in _STRUCT or kind == dt.STRING else None
+
+
+def strings(texts: Iterable[bytes], count: int) -> tuple[str, ...] | None:
+    """The elements of a tensor of strings; None where they are not so many."""
+    found = tuple(v.decode("utf-8", "surrogateescape") for v in texts)
+    return found if len(found) == count else None
+
+
+def unpacked(kind: int, raw: bytes, count: int) -> tuple[Any, ...] | None:
+    """The numbers of a tensor from its `raw_data`; None where they are not so many."""
     code = _STRUCT[kind]
     if len(raw) != count * struct.calcsize(code):
         return None

@@ -15,17 +15,14 @@ from symdim import Expr
 from .assumptions import Assumptions
 from .constraints.model import Known, state_model
 from .found import Found, Names, found_shapes, substitute_solved, variables_of
-from .result import InferenceResult
 from .tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from onnx import ModelProto
-
     from .diagnostics import Diagnostic
     from .engine import Engine
-    from .found import Size
+    from .graph import FrontEnd, Size
     from .tensor import Dim
 
 _MOST_ROUNDS = 12
@@ -37,35 +34,6 @@ class Walk(Protocol):
     """Forward inference of a model, with the types found so far."""
 
     def __call__(self, *, found: Found | None = None) -> Engine: ...
-
-
-class BidirectionalResult(InferenceResult):
-    """The outcome of an inference in both directions.
-
-    `found_inputs` are the shapes of inputs that say more than the model does; `apply` writes these too.
-    """
-
-    def __init__(self, engine: Engine, inputs: Mapping[str, tuple[int | str, ...]]) -> None:
-        super().__init__(engine)
-        self.found_inputs = dict(inputs)
-
-    def apply(self, model: ModelProto) -> ModelProto:
-        """Write the types into the model that was inferred, or a copy, those of its inputs too; return it."""
-        super().apply(model)
-        for info in model.graph.input:
-            sizes = self.found_inputs.get(info.name)
-            if sizes is not None:
-                shape = info.type.tensor_type.shape
-                labels = [d.denotation for d in shape.dim] if len(shape.dim) == len(sizes) else [""] * len(sizes)
-                shape.Clear()
-                for size, label in zip(sizes, labels, strict=True):
-                    dim = shape.dim.add(denotation=label) if label else shape.dim.add()
-                    if isinstance(size, int):
-                        dim.dim_value = size
-                    else:
-                        dim.dim_param = size
-                shape.SetInParent()
-        return model
 
 
 class _Round(NamedTuple):
@@ -89,10 +57,10 @@ def _broken(told: Iterable[Diagnostic]) -> set[str]:
 class _Inference:
     """The rounds of one inference, under assumptions."""
 
-    def __init__(self, model: ModelProto, walk: Walk, assume: Sequence[str]) -> None:
-        self.model, self.walk, self.assume = model, walk, assume
+    def __init__(self, front: FrontEnd, walk: Walk, assume: Sequence[str]) -> None:
+        self.front, self.walk, self.assume = front, walk, assume
         self.first = walk()
-        self.written = _written_sizes(model, self.first)
+        self.written = _written_sizes(front, self.first)
         self.given = _declared_names(self.first, self.written)
         self.trials = 0
 
@@ -105,7 +73,7 @@ class _Inference:
         assumptions = self.assumptions(engine)
         given = self.given | assumptions.names()
         known = state_model(engine, given, assumptions, trusts_declared=engine.policy != "override")
-        names = Names(self.model, engine, known, given)
+        names = Names(self.front, engine, known, given)
         return _Round(engine, before, known, names, found_shapes(engine, known, self.written, names, before))
 
     def solve(self) -> _Round:
@@ -159,12 +127,15 @@ def _open_inputs(current: _Round) -> list[tuple[str, int, int]]:
     return out
 
 
-def infer_both_ways(model: ModelProto, walk: Walk, assume: Sequence[str], *, backwards: bool) -> BidirectionalResult:
+def infer_both_ways(
+    front: FrontEnd, walk: Walk, assume: Sequence[str], *, backwards: bool
+) -> tuple[Engine, Mapping[str, tuple[int | str, ...]]]:
     """Infer forwards, and with `backwards` in both directions until nothing changes, under the assumptions.
 
-    Raises ParseError for an assumption that is no relation.
+    Gives the engine of the last walk, and the shapes of inputs that say more than the model does. Raises ParseError for
+    an assumption that is no relation.
     """
-    inference = _Inference(model, walk, assume)
+    inference = _Inference(front, walk, assume)
     engine, found = inference.first, None
     wrong = inference.assumptions(engine).contradiction()
     if backwards and not wrong:
@@ -177,21 +148,17 @@ def infer_both_ways(model: ModelProto, walk: Walk, assume: Sequence[str], *, bac
         engine.complain(wrong)
     elif assumptions:
         _rewrite(engine, assumptions.simplest)
-    return BidirectionalResult(engine, {} if found is None else found.inputs)
+    return engine, {} if found is None else found.inputs
 
 
-def _written_sizes(model: ModelProto, engine: Engine) -> dict[str, tuple[Size, ...]]:
-    """The sizes of the inputs that have a shape, as they are written."""
-    out: dict[str, tuple[Size, ...]] = {}
-    inputs = {name for name, _ in engine.model.graph.inputs}
-    for info in model.graph.input:
-        kind = info.type.tensor_type
-        if info.name in inputs and info.type.HasField("tensor_type") and kind.HasField("shape"):
-            out[info.name] = tuple(
-                d.dim_value if d.HasField("dim_value") and d.dim_value >= 0 else d.dim_param or None
-                for d in kind.shape.dim
-            )
-    return out
+def _written_sizes(front: FrontEnd, engine: Engine) -> dict[str, tuple[Size, ...]]:
+    """The sizes of the inputs that have a shape, as they are written; a negative one is none."""
+    shaped = {n for n, v in engine.model.graph.inputs if isinstance(v, SymTensor) and v.shape is not None}
+    return {
+        name: tuple((s if s >= 0 else None) if isinstance(s, int) else s or None for s in sizes)
+        for name, sizes in front.inputs()
+        if name in shaped
+    }
 
 
 def _declared_names(engine: Engine, written: Mapping[str, tuple[Size, ...]]) -> set[str]:

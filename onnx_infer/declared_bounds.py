@@ -9,30 +9,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import onnx
+    from collections.abc import Iterable, Mapping
 
     Bounds = Mapping[str, tuple[int, int | None]]
 
 KEY = "symdim.bounds"
 
 
-def declared_bounds(model: onnx.ModelProto) -> tuple[dict[str, tuple[int, int | None]], list[str]]:
-    """The intervals by symbol, those of the model before those of inputs, and what is wrong with others.
+def declared_bounds(entries: Iterable[str]) -> tuple[dict[str, tuple[int, int | None]], list[str]]:
+    """The intervals by symbol, of several entries the first one's, and what is wrong with others.
 
-    >>> import onnx
-    >>> model = onnx.ModelProto()
-    >>> onnx.helper.set_model_props(model, {"symdim.bounds": '{"seq": [1, 2048], "batch": [4, 2]}'})
-    >>> declared_bounds(model)
+    >>> declared_bounds(['{"seq": [1, 2048], "batch": [4, 2]}'])
     ({'seq': (1, 2048)}, ["metadata symdim.bounds: [4, 2] are no bounds of 'batch'"])
     """
     found: dict[str, tuple[int, int | None]] = {}
     wrong: list[str] = []
-    for holder in (model, *model.graph.input):
-        for entry in holder.metadata_props:
-            if entry.key == KEY:
-                _read(entry.value, found, wrong)
+    for entry in entries:
+        _read(entry, found, wrong)
     return found, wrong
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from symdim import Expr, Var
 
@@ -12,26 +12,28 @@ from .symbols import GENERATED
 from .tensor import SymTensor, substitute
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
+    from .graph import Size
     from .scope import Scope
     from .tensor import Dim, Value
 
 
-def with_former_names(infos: Iterable[Any], scope: Scope) -> dict[str, Value]:
-    """The values of a graph, its fresh sizes under the names that its value infos have for them.
+def with_former_names(declared: Iterable[tuple[str, Sequence[Size]]], scope: Scope) -> dict[str, Value]:
+    """The values of a graph, its fresh sizes under the names that the shapes declared for its tensors have for them.
 
     Only names that inference generates are taken over, one for each size, and only where no other size has them.
     """
     names: dict[Var, str] = {}
-    for info in infos:
-        value = scope.get(info.name)
-        dims = info.type.tensor_type.shape.dim
+    for name, dims in declared:
+        value = scope.get(name)
         if isinstance(value, SymTensor) and value.shape is not None and len(value.shape) == len(dims):
             for old, new in zip(dims, value.shape, strict=True):
-                if not isinstance(new, Var) or not is_fresh(new) or not GENERATED.fullmatch(old.dim_param):
+                if not isinstance(old, str) or not GENERATED.fullmatch(old):
                     continue
-                if names.setdefault(new, old.dim_param) != old.dim_param:
+                if not isinstance(new, Var) or not is_fresh(new):
+                    continue
+                if names.setdefault(new, old) != old:
                     return dict(scope)
     variables = {v for x in scope.values() for d in sizes(x) if isinstance(d, Expr) for v in d.variables()}
     others = {v.name for v in variables if v not in names}

@@ -14,15 +14,10 @@ from .tensor import VARIES, SymTensor
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from onnx import ModelProto
-
     from .constraints.model import Known
     from .engine import Engine
-    from .graph import Model
+    from .graph import FrontEnd, Model, Size
     from .tensor import Dim, Value
-
-Size = int | str | None
-"""A size as a model declares it: a number, a dim_param, or nothing."""
 
 
 class Found(NamedTuple):
@@ -31,15 +26,10 @@ class Found(NamedTuple):
     inputs: dict[str, tuple[int | str, ...]]
     values: dict[str, tuple[Size, ...]]
 
-    def names(self, model: ModelProto) -> list[str]:
+    def names(self, front: FrontEnd) -> list[str]:
         """The dim_params of the inputs, in order."""
-        from .api import dim_params
-
-        out: list[str] = []
-        for info in model.graph.input:
-            sizes = self.inputs.get(info.name)
-            out += dim_params((info,)) if sizes is None else (s for s in sizes if isinstance(s, str))
-        return out
+        sizes = (s for name, written in front.inputs() for s in self.inputs.get(name, written))
+        return [s for s in sizes if isinstance(s, str) and s]
 
     def put_into(self, model: Model, symbols: Symbols) -> Model:
         """The model with these shapes."""
@@ -57,11 +47,10 @@ class Found(NamedTuple):
 class Names:
     """Texts for sizes that the store leaves unknown: a name that the model declares for one, or a new one."""
 
-    def __init__(self, model: ModelProto, engine: Engine, known: Known, given: set[str]) -> None:
-        from .api import dim_params
-
-        others = set(dim_params((*model.graph.output, *model.graph.value_info)))
-        self._symbols = Symbols(dim_params(model.graph.input), others)
+    def __init__(self, front: FrontEnd, engine: Engine, known: Known, given: set[str]) -> None:
+        names, texts = front.dim_params()
+        others = set(texts)
+        self._symbols = Symbols(names, others)
         self.given = given
         declared = (v for v in _declared(engine) if v.name in others and v.name not in given)
         self._declared = equal_to(known.store, declared if engine.adopt else ())

@@ -82,7 +82,7 @@ class Functions:
         function = self._functions.get((normal_domain(node[1]), node[0], getattr(node[5], "overload", "")))
         if function is None:
             inputs = [scope[name] if name else None for name in node[2]]
-            function = schema_function(node, scope.operators.version(node[1]), inputs)
+            function = schema_function(node, scope.operators.version(node[1]), inputs, self._engine.model.message)
             if function is None:
                 return None
         key = (function.domain, function.name, function.overload)

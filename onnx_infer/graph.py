@@ -1,15 +1,16 @@
 """The engine's thin view of a model, filled by a front end: names, types, constants and nodes, no protobuf.
 
-A front end (`proto.py`; another for another IR) gives a `Model`; the engine reads it once and never writes to it.
+A front end (`proto.py`, `integrations/onnx_ir.py`) gives a `Model`; the engine reads it once and never writes to it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from .symbols import Symbols
     from .tensor import Value
 
 
@@ -72,7 +73,7 @@ class Model(NamedTuple):
     """A model: its graph, functions by (domain, name, overload), opset imports.
 
     `header` gives the type of a constant's handle, `load` the tensor with its elements if they are few; `subgraph` the
-    view of a graph attribute.
+    view of a graph attribute; `message` the bytes of a node's NodeProto.
     """
 
     graph: Graph
@@ -81,3 +82,24 @@ class Model(NamedTuple):
     header: Callable[[Any], Value]
     load: Callable[[Any], Value]
     subgraph: Callable[[Any], Graph]
+    message: Callable[[Node], bytes]
+
+
+Size: TypeAlias = "int | str | None"
+"""A size as a model declares it: a number, a dim_param, or nothing."""
+
+
+class FrontEnd(Protocol):
+    """A model as it is written, before its dims are read as sizes."""
+
+    def dim_params(self) -> tuple[list[str], list[str]]:
+        """The texts in the types of the graph's inputs, in order, and in those of its other values."""
+
+    def bounds(self) -> tuple[dict[str, tuple[int, int | None]], list[str]]:
+        """The intervals of symbols that the model declares itself, and what is wrong with others."""
+
+    def inputs(self) -> Iterable[tuple[str, Sequence[Size]]]:
+        """The graph's inputs, with their sizes as written; of a nested type those of the innermost."""
+
+    def view(self, symbols: Symbols) -> Model:
+        """The model, its dims read as sizes."""

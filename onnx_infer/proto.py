@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from onnx import AttributeProto, SparseTensorProto
 
-from .attributes import attribute_value, constant, sparse_constant, value_type
+from .attributes import attribute_value, constant, declared_size, sparse_constant, value_type
+from .declared_bounds import KEY, declared_bounds
 from .graph import NO_ATTRIBUTES, Attributes, Function, Graph, Model
 from .registration import normal_domain
 from .tensor import SymTensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from onnx import FunctionProto, GraphProto, ModelProto, TensorProto
 
-    from .graph import Node
+    from .graph import Node, Size
     from .symbols import Symbols
     from .tensor import Value
 
@@ -53,6 +54,60 @@ def _parse(attributes: Any) -> Attributes:
     return Attributes(values, references or None, any(a.type in _GRAPH_KINDS for a in attributes))
 
 
+class ModelProtoFrontEnd:
+    """The front end of a ModelProto."""
+
+    def __init__(self, model: ModelProto) -> None:
+        self.model = model
+
+    def dim_params(self) -> tuple[list[str], list[str]]:
+        """The texts in the types of inputs, in order, and of outputs and value infos."""
+        graph = self.model.graph
+        return list(dim_params(graph.input)), list(dim_params((*graph.output, *graph.value_info)))
+
+    def bounds(self) -> tuple[dict[str, tuple[int, int | None]], list[str]]:
+        """The intervals of symbols in the metadata of the model, before those of inputs."""
+        holders = (self.model, *self.model.graph.input)
+        return declared_bounds(e.value for holder in holders for e in holder.metadata_props if e.key == KEY)
+
+    def inputs(self) -> Iterator[tuple[str, tuple[Size, ...]]]:
+        """The sizes of inputs as they are written."""
+        for info in self.model.graph.input:
+            shape = innermost_shape(info.type)
+            yield info.name, () if shape is None else tuple(map(declared_size, shape.dim))
+
+    def view(self, symbols: Symbols) -> Model:
+        """The model, its dims read as sizes."""
+        return GraphReader(symbols, self.model.ir_version).model(self.model)
+
+
+def innermost_shape(kind: Any) -> Any:
+    """The shape in a type, which may be nested; None where it has none."""
+    while True:
+        which = kind.WhichOneof("value")
+        if which in ("tensor_type", "sparse_tensor_type"):
+            return getattr(kind, which).shape
+        if which in ("sequence_type", "optional_type"):
+            kind = getattr(kind, which).elem_type
+        elif which == "map_type":
+            kind = kind.map_type.value_type
+        else:
+            return None
+
+
+def dim_params(infos: Iterable[Any]) -> Iterator[str]:
+    """The dim_params in the types of value infos, in order; equal types once."""
+    seen: set[bytes] = set()
+    for info in infos:
+        wire = info.type.SerializeToString()
+        if wire not in seen:
+            seen.add(wire)
+            shape = innermost_shape(info.type)
+            for dim in () if shape is None else shape.dim:
+                if dim.dim_param:
+                    yield dim.dim_param
+
+
 class GraphReader:
     """Reads GraphProtos; `symbols` turns dims into sizes."""
 
@@ -63,7 +118,7 @@ class GraphReader:
     def model(self, proto: ModelProto) -> Model:
         """The view of a model."""
         functions = {(f.domain, f.name, f.overload): self.function(f) for f in proto.functions}
-        return Model(self.graph(proto.graph), functions, opset_imports(proto), header, load, self.graph)
+        return Model(self.graph(proto.graph), functions, opset_imports(proto), header, load, self.graph, message)
 
     def graph(self, proto: GraphProto) -> Graph:
         """The view of a graph or subgraph."""
@@ -159,3 +214,8 @@ def load(handle: TensorProto | SparseTensorProto | AttributeProto) -> Value:
     if isinstance(handle, SparseTensorProto):
         return sparse_constant(handle)
     return constant(handle.t if isinstance(handle, AttributeProto) else handle)
+
+
+def message(node: Node) -> bytes:
+    """The bytes of a node's NodeProto."""
+    return node[5].SerializeToString()  # type: ignore[no-any-return]

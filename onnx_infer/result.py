@@ -1,28 +1,21 @@
-"""What an inference found, and writing it back into the model."""
+"""What an inference found."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
-
-from onnx import AttributeProto, GraphProto
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from symdim import Expr
 
-from .former_names import with_former_names
 from .tensor import SymTensor
-from .wire import type_field, value_infos
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from onnx import FunctionProto, ModelProto
-
     from symdim import Guarantee, Var
 
     from .diagnostics import Diagnostic
-    from .engine import Engine, Scope
-    from .graph import Graph, Model
+    from .engine import Engine
     from .guards import Guard, Violation
     from .planning.costs import Costs
     from .planning.memory import MemoryPlan
@@ -30,19 +23,20 @@ if TYPE_CHECKING:
     from .sources import Sources
     from .tensor import Shape, Value
 
-_FUNCTION_VALUE_INFO = 10
-"""The IR version from which functions have value infos (onnx/docs/IR.md)."""
+Model = TypeVar("Model")
 
 
 class InferenceResult:
     """The outcome of one inference; nothing is written to the model until `apply`.
 
     `types`: value name -> what is known of it, main graph only. `diagnostics`: what is malformed, contradictory or
-    unsupported. `notes`: value name -> why something in it is unknown.
+    unsupported. `notes`: value name -> why something in it is unknown. `found_inputs`: the shapes of inputs that say
+    more than the model does, of an inference in both directions; `apply` writes these too.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, found_inputs: Mapping[str, tuple[int | str, ...]]) -> None:
         self._engine = engine
+        self.found_inputs = dict(found_inputs)
         self.diagnostics: list[Diagnostic] = engine.diagnostics
         self.notes: dict[str, str] = engine.notes
 
@@ -50,8 +44,7 @@ class InferenceResult:
     def types(self) -> Mapping[str, Value]:
         """Every value of the main graph that a node reads or gives, by name."""
         scope = self._engine.scope
-        for name in self._engine.model.graph.literals:
-            scope[name]
+        scope.touch(self._engine.model.graph.literals)
         return scope
 
     @property
@@ -166,70 +159,12 @@ class InferenceResult:
 
         return costs(self)
 
-    def apply(self, model: ModelProto) -> ModelProto:
+    def apply(self, model: Model) -> Model:
         """Write the types into the value infos and outputs of the model that was inferred, or a copy; return it."""
-        engine = self._engine
-        write_graph(model.graph, engine.model.graph, engine.scope)
-        if engine.inner:
-            copies = counterparts(engine.model, model)
-            for graph, scope in engine.inner:
-                proto = copies.get(id(graph.handle))
-                if isinstance(proto, GraphProto):
-                    for name in graph.literals:
-                        scope[name]
-                    infos = (*proto.value_info, *proto.output, *proto.input)
-                    write_graph(proto, graph, with_former_names(infos, scope))
-                elif proto is not None and model.ir_version >= _FUNCTION_VALUE_INFO:
-                    write_function(proto, graph, scope)
+        self._write(model)
         return model
 
+    def _write(self, model: Any) -> None:
+        from .writing import write_model
 
-def counterparts(model: Model, copy: ModelProto) -> dict[int, GraphProto | FunctionProto]:
-    """The inner graphs and the functions of a copy of a model, by the id of the message that they are copies of."""
-    functions = {(f.domain, f.name, f.overload): f for f in copy.functions}
-    pending: list[tuple[Any, Any]] = [(model.graph.handle, copy.graph)]
-    pending += [(f.handle, functions[key]) for key, f in model.functions.items() if key in functions]
-    found: dict[int, GraphProto | FunctionProto] = {}
-    while pending:
-        original, same = pending.pop()
-        found[id(original)] = same
-        for a, b in zip(original.node, same.node, strict=True):
-            for x, y in zip(a.attribute, b.attribute, strict=True):
-                if x.type == AttributeProto.GRAPH:
-                    pending.append((x.g, y.g))
-                elif x.type == AttributeProto.GRAPHS:
-                    pending += zip(x.graphs, y.graphs, strict=True)
-    return found
-
-
-def write_function(proto: FunctionProto, graph: Graph, scope: Scope) -> None:
-    """Write what is known of the values in the body of a function, in all calls, its inputs and outputs included."""
-    for name in graph.literals:
-        scope[name]
-    values = with_former_names(proto.value_info, scope)
-    del proto.value_info[:]
-    proto.MergeFromString(value_infos(12, values.items()))
-
-
-def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value]) -> None:
-    """Write what is known of the values of one graph: outputs and untyped inputs in place, others as value_info.
-
-    Initializers carry their type themselves and get no value_info.
-    """
-    given = {name for name, _ in graph.inputs}
-    given.update(graph.outputs)
-    literals = graph.literals
-    if literals:
-        for name in literals:
-            scope[name]
-        given.update(graph.constants.keys() - set(literals))
-    else:
-        given.update(graph.constants)
-    values = [item for item in scope.items() if item[0] not in given]
-    del proto.value_info[:]
-    proto.MergeFromString(value_infos(13, values))
-    for info in (*proto.output, *(i for i in proto.input if not i.type.ByteSize())):
-        value = scope.get(info.name)
-        if value is not None and type_field(value):
-            info.ClearField("type")
-            info.MergeFromString(type_field(value))
+        write_model(model, self._engine, self.found_inputs)

@@ -13,13 +13,17 @@ from .symbols import Symbols
 from .wire import type_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .graph import Function, Node
     from .tensor import Value
 
 _read: dict[tuple[Any, ...], Function | None] = {}
 
 
-def schema_function(node: Node, version: int, inputs: list[Value | None]) -> Function | None:
+def schema_function(
+    node: Node, version: int, inputs: list[Value | None], message: Callable[[Node], bytes]
+) -> Function | None:
     """The body of an operator's schema at an opset version, or None where it has none.
 
     A body may depend on the node and the types of its inputs; there is one for each of them then.
@@ -31,21 +35,26 @@ def schema_function(node: Node, version: int, inputs: list[Value | None]) -> Fun
     if schema.has_context_dependent_function:
         key += (node[4], *(None if x is None else type_bytes(x) for x in inputs))
     if key not in _read:
-        _read[key] = _read_function(schema, node, version, inputs, key)
+        _read[key] = _read_function(schema, node, version, inputs, key, message)
     return _read[key]
 
 
 def _read_function(
-    schema: onnx.defs.OpSchema, node: Node, version: int, inputs: list[Value | None], key: tuple[Any, ...]
+    schema: onnx.defs.OpSchema,
+    node: Node,
+    version: int,
+    inputs: list[Value | None],
+    key: tuple[Any, ...],
+    message: Callable[[Node], bytes],
 ) -> Function | None:
     if schema.has_function:
         wanted = max((v for v in schema.function_opset_versions if v <= version), default=schema.since_version)
         text = schema.get_function_with_opset_version(wanted)
-    elif schema.has_context_dependent_function and isinstance(node[5], onnx.NodeProto):
+    elif schema.has_context_dependent_function:
         types = [b"" if x is None else type_bytes(x) for x in inputs]
         versions = schema.context_dependent_function_opset_versions
         wanted = max((v for v in versions if v <= version), default=schema.since_version)
-        text = schema.get_context_dependent_function_with_opset_version(wanted, node[5].SerializeToString(), types)
+        text = schema.get_context_dependent_function_with_opset_version(wanted, message(node), types)
     else:
         return None
     function = GraphReader(Symbols(()), onnx.IR_VERSION).function(onnx.FunctionProto.FromString(text))

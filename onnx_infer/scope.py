@@ -52,6 +52,11 @@ class Scope(dict[str, "Value"]):
             raise UndefinedInput(name)
         return self.parent[name]
 
+    def touch(self, names: list[str]) -> None:
+        """Let the constants of these names appear."""
+        for name in names:
+            self[name]
+
     def knows(self, name: str) -> bool:
         """Whether the name stands for a value here or in a graph around this one."""
         scope: Scope | None = self

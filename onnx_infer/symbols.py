@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from symdim import Scope, SymdimError, Var, parse, read_dim_param
 from symdim.origin import Declared
@@ -14,6 +14,7 @@ from .tensor import VARIES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from .graph import Size
     from .tensor import Dim
 
 GENERATED = re.compile(r"\b_d\d+\b")
@@ -116,24 +117,24 @@ class Symbols:
             found = self._dims[text] = expression
         return found
 
-    def read(self, dim: Any) -> Dim:
-        """The size that a TensorShapeProto.Dimension stands for; an unnamed one gets a fresh name."""
-        kind = dim.WhichOneof("value")
-        if kind == "dim_value" and dim.dim_value >= 0:
-            return int(dim.dim_value)
-        if kind == "dim_param" and dim.dim_param:
-            return self.text(dim.dim_param)
+    def read(self, size: Size) -> Dim:
+        """The size that is declared; one without a name, or a negative one, gets a fresh name."""
+        if isinstance(size, int) and size >= 0:
+            return size
+        if isinstance(size, str) and size:
+            return self.text(size)
         return Var.fresh(self.name(), lo=self._min_dim)
 
-    def read_declared(self, dim: Any) -> Dim:
+    def read_declared(self, size: Size) -> Dim:
         """As `read`, of a value that is no input.
 
         A dimension without a name says nothing, nor does a name that inference generates and that only a subgraph has.
         """
-        if dim.WhichOneof("value") == "dim_value":
-            return self.read(dim)
-        ours = not self.reserved.issuperset(GENERATED.findall(dim.dim_param))
-        return VARIES if ours or not dim.dim_param else self.read(dim)
+        if not size and size != 0:
+            return VARIES
+        if isinstance(size, str) and not self.reserved.issuperset(GENERATED.findall(size)):
+            return VARIES
+        return self.read(size)
 
     def name(self) -> str:
         """The next of `_d0`, `_d1`, ... that the model does not use itself."""

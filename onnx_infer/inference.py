@@ -1,0 +1,115 @@
+"""Inference of a model of any front end: walks over it, until the bounds that they imply are settled."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, TypedDict
+
+from .diagnostics import Diagnostic
+from .engine import Engine
+from .errors import ShapeInferenceError, StrictModeError
+from .implied import implied_bounds
+from .merge import POLICIES
+from .symbols import Symbols
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from .found import Found
+    from .graph import FrontEnd, Node
+    from .merge import ShapeMergePolicy
+    from .trace import Fact
+
+
+class Options(TypedDict, total=False):
+    """The options of inference; see `onnx_infer.infer`."""
+
+    policy: ShapeMergePolicy
+    bounds: Mapping[str, tuple[int, int | None]] | None
+    min_dim: int
+    adopt_declared_symbols: bool
+    bidirectional: bool
+    assume: Sequence[str]
+
+
+def run(
+    front: FrontEnd,
+    *,
+    policy: ShapeMergePolicy = "refine",
+    bounds: Mapping[str, tuple[int, int | None]] | None = None,
+    min_dim: int = 1,
+    adopt_declared_symbols: bool = True,
+    bidirectional: bool = False,
+    assume: Sequence[str] = (),
+) -> tuple[Engine, Mapping[str, tuple[int | str, ...]]]:
+    """The engine after its last walk, and the shapes of inputs that were found; see `onnx_infer.infer`."""
+    if policy not in POLICIES:
+        raise ValueError(f"policy {policy!r} is none of {', '.join(POLICIES)}")
+    declared, wrong = front.bounds()
+    walks = partial(walk, front, policy, {**declared, **(bounds or {})}, min_dim, adopt_declared_symbols)
+    inputs: Mapping[str, tuple[int | str, ...]] = {}
+    if bidirectional or assume:
+        from .bidirectional import infer_both_ways
+
+        engine, inputs = infer_both_ways(front, walks, assume, backwards=bidirectional)
+    else:
+        engine = walks()
+    engine.diagnostics += [Diagnostic("error", "", "", message) for message in wrong]
+    if policy == "strict":
+        errors = [d for d in engine.diagnostics if d.severity == "error"]
+        if errors:
+            raise ShapeInferenceError(str(errors[0]))
+    return engine, inputs
+
+
+def check(diagnostics: Sequence[Diagnostic], check_type: bool, strict_mode: bool) -> None:
+    """Raise the errors among the diagnostics that the caller wants to be raised."""
+    errors = [d for d in diagnostics if d.severity == "error"]
+    if errors and (strict_mode or (check_type and any("element type" in d.message for d in errors))):
+        raise StrictModeError("\n".join(map(str, errors)))
+
+
+_MOST_WALKS = 4
+
+
+def walk(
+    front: FrontEnd,
+    policy: ShapeMergePolicy,
+    bounds: Mapping[str, tuple[int, int | None]],
+    min_dim: int,
+    adopt: bool,
+    found: Found | None = None,
+) -> Engine:
+    """The engine after its walk over the model; `found` are types that stand in for those it declares.
+
+    Where the sign of something decides and the facts so far imply lower bounds of input sizes, the walk begins anew
+    under these; the symbols of the result are those of the first walk.
+    """
+    names, reserved = front.dim_params()
+    if found is not None:
+        names = found.names(front)
+    narrower: dict[str, tuple[int, int | None]] = {}
+    originals: list[Symbols] = []
+    stated: list[tuple[Fact, Node]] = []  # in earlier walks: the bounds of this one rest on it
+    for count in range(_MOST_WALKS):
+        symbols = Symbols(names, reserved, bounds={**bounds, **narrower}, min_dim=min_dim)
+        originals.append(symbols)
+        view = front.view(symbols)
+        if found is not None:
+            view = found.put_into(view, symbols)
+        engine = Engine(view, symbols, policy, adopt, impatient=count < _MOST_WALKS - 1)
+        engine.run()
+        implied = engine.open_signs.implied(engine.facts)
+        learnt = {v.name: (least, v.hi) for v, least in implied.items()}
+        to_original = {symbols.text(name): originals[0].text(name) for name in narrower}
+        if not learnt or count == _MOST_WALKS - 1:
+            if narrower:
+                engine.rename(to_original)
+            break
+        for fact, node in zip(engine.facts, engine.fact_nodes, strict=True):
+            if any(v in implied for v in implied_bounds([fact])):
+                stated.append((fact.substitute(to_original), node))
+        narrower.update(learnt)
+    engine.facts[:0] = [fact for fact, _ in stated]
+    engine.fact_nodes[:0] = [node for _, node in stated]
+    return engine
