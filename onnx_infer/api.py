@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from typing import TYPE_CHECKING
 
 import onnx
 
-from .inference import check, run
+from .inference import check, log, run
 from .proto import ModelProtoFrontEnd
 from .result import InferenceResult
 
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from .merge import ShapeMergePolicy
-
-_logger = logging.getLogger("onnx_infer")
 
 
 def infer(
@@ -106,7 +103,5 @@ def infer_symbolic_shapes(
 ) -> onnx.ModelProto:
     """Infer in place and return the model; operators without a rule are logged as warnings if `warn_on_missing`."""
     result = infer(model, policy=policy, adopt_declared_symbols=adopt_declared_symbols)
-    for diagnostic in result.diagnostics:
-        if warn_on_missing or diagnostic.severity != "warning":
-            _logger.warning("%s", diagnostic)
+    log(result.diagnostics, warn_on_missing)
     return result.apply(model)

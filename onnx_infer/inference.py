@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from functools import partial
 from typing import TYPE_CHECKING, TypedDict
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from .graph import FrontEnd, Node
     from .merge import ShapeMergePolicy
     from .trace import Fact
+
+_logger = logging.getLogger("onnx_infer")
 
 
 class Options(TypedDict, total=False):
@@ -67,6 +70,13 @@ def check(diagnostics: Sequence[Diagnostic], check_type: bool, strict_mode: bool
     errors = [d for d in diagnostics if d.severity == "error"]
     if errors and (strict_mode or (check_type and any("element type" in d.message for d in errors))):
         raise StrictModeError("\n".join(map(str, errors)))
+
+
+def log(diagnostics: Sequence[Diagnostic], warn_on_missing: bool) -> None:
+    """Log the diagnostics; operators without a rule only if `warn_on_missing`."""
+    for diagnostic in diagnostics:
+        if warn_on_missing or diagnostic.severity != "warning":
+            _logger.warning("%s", diagnostic)
 
 
 _MOST_WALKS = 4

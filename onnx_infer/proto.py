@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from onnx import AttributeProto, SparseTensorProto
+from onnx import AttributeProto, SparseTensorProto, TensorProto
 
 from .attributes import attribute_value, constant, declared_size, sparse_constant, value_type
 from .declared_bounds import KEY, declared_bounds
@@ -16,7 +16,7 @@ from .tensor import SymTensor
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from onnx import FunctionProto, GraphProto, ModelProto, TensorProto
+    from onnx import FunctionProto, GraphProto, ModelProto
 
     from .graph import Node, Size
     from .symbols import Symbols
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
 _MAX_INTERNED = 1 << 14
 _MAX_KEY = 1 << 12
-_MAX_LITERAL = 128
+MAX_LITERAL = 128
 _interned: dict[Any, Attributes] = {}
+
+CONSTANTS = (TensorProto, SparseTensorProto, AttributeProto)
+"""The classes of the handles of constants."""
 
 _TENSOR = AttributeProto.TENSOR
 _GRAPH_KINDS = frozenset((AttributeProto.GRAPH, AttributeProto.GRAPHS))
@@ -204,7 +207,7 @@ def header(handle: TensorProto | SparseTensorProto | AttributeProto) -> Value:
         return sparse_constant(handle)
     if isinstance(handle, AttributeProto):
         handle = handle.t
-        if handle.ByteSize() <= _MAX_LITERAL:
+        if handle.ByteSize() <= MAX_LITERAL:
             return constant(handle)
     return SymTensor(handle.data_type or None, tuple(handle.dims))
 

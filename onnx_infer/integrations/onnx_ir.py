@@ -1,0 +1,205 @@
+"""Inference of an `onnx_ir.Model`, which torch.onnx and onnxscript work on; no ModelProto is made of it.
+
+    >>> import onnx_ir as ir
+    >>> from onnx_infer.integrations import onnx_ir
+    >>> model = ir.from_onnx_text('''
+    ... <ir_version: 10, opset_import: ["": 20]>
+    ... g (float[N, H] x) => (y) { t = Concat <axis: int = 1> (x, x)  y = Flatten <axis: int = 0> (t) }''')
+    >>> onnx_ir.infer(model).types["y"]
+    f32[1, 2*H*N]
+    >>> onnx_ir.infer_shapes(model).graph.outputs[0].shape
+    Shape([1, SymbolicDim('2*H*N')])
+
+Needs the package onnx-ir: `pip install 'onnx-symdim[ir]'`.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Unpack
+
+import onnx_ir as ir
+
+from onnx_infer import result
+from onnx_infer.former_names import with_former_names
+from onnx_infer.inference import Options, check, log, run
+from onnx_infer.tensor import VARIES, Optional, Sequence, Sparse, SymTensor
+
+from .onnx_ir_names import ValueNames, given_values
+from .onnx_ir_reader import OnnxIRFrontEnd, written_sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onnx_infer.engine import Engine
+    from onnx_infer.merge import ShapeMergePolicy
+    from onnx_infer.tensor import Value
+
+
+class InferenceResult(result.InferenceResult):
+    """The outcome of one inference; nothing is written to the model until `apply`.
+
+    As `onnx_infer.InferenceResult`, for an `ir.Model`. Values are known by their names, or, where two values that are
+    visible together have the same, one of them by a new one; `type_of` finds a value of any graph by itself.
+    """
+
+    def __init__(
+        self, front: OnnxIRFrontEnd, engine: Engine, found_inputs: Mapping[str, tuple[int | str, ...]]
+    ) -> None:
+        super().__init__(engine, found_inputs)
+        self._front = front
+        self.modified = False
+
+    def type_of(self, value: ir.Value) -> Value | None:
+        """What is known of a value of the main graph, a subgraph or the body of a function; None where it has none."""
+        name = self._front.names[value]
+        for graph, scope in ((self._engine.model.graph, self._engine.scope), *self._engine.inner):
+            if value.graph is graph.handle:
+                scope.touch(graph.literals)
+                return scope.get(name)
+        return None
+
+    def _write(self, model: Any) -> None:
+        if model is not self._front.model:
+            raise ValueError("the types can be written only into the model that was inferred")
+        self.modified = write_model(self._front, self._engine, self.found_inputs)
+
+
+def infer(model: ir.Model, **options: Unpack[Options]) -> InferenceResult:
+    """Infer the types, shapes and small data of every value; the model is not changed.
+
+    The options are those of `onnx_infer.infer`: `policy`, `bounds`, `min_dim`, `adopt_declared_symbols`,
+    `bidirectional`, `assume`. External and lazy tensors are never loaded.
+    """
+    front = OnnxIRFrontEnd(model)
+    return InferenceResult(front, *run(front, **options))
+
+
+def infer_shapes(
+    model: ir.Model,
+    *,
+    in_place: bool = False,
+    check_type: bool = False,
+    strict_mode: bool = False,
+    **options: Unpack[Options],
+) -> ir.Model:
+    """A copy of the model with the type and shape of every value; with `in_place` the model itself.
+
+    The copy shares the tensors of the model. `check_type`, `strict_mode` and the options are those of
+    `onnx_infer.infer_shapes`.
+    """
+    target = model if in_place else model.clone()
+    found = infer(target, **options)
+    check(found.diagnostics, check_type, strict_mode)
+    return found.apply(target)
+
+
+def infer_symbolic_shapes(
+    model: ir.Model,
+    *,
+    policy: ShapeMergePolicy = "refine",
+    warn_on_missing: bool = True,
+    adopt_declared_symbols: bool = True,
+) -> ir.Model:
+    """Infer in place and return the model; operators without a rule are logged as warnings if `warn_on_missing`."""
+    found = infer(model, policy=policy, adopt_declared_symbols=adopt_declared_symbols)
+    log(found.diagnostics, warn_on_missing)
+    return found.apply(model)
+
+
+class SymbolicShapeInferencePass(ir.passes.InPlacePass):  # type: ignore[misc]
+    """Inference as a pass, with the options of `infer`.
+
+    >>> model = ir.from_onnx_text('<ir_version: 10, opset_import: ["": 20]> g (float[N] x) => (y) { y = Relu (x) }')
+    >>> shapes = ir.passes.Sequential(SymbolicShapeInferencePass(policy="override"))
+    >>> shapes(model).modified, shapes(model).modified, model.graph.outputs[0].shape
+    (True, False, Shape([SymbolicDim('N')]))
+    """
+
+    def __init__(self, **options: Unpack[Options]) -> None:
+        super().__init__()
+        self.options = options
+
+    def call(self, model: ir.Model) -> ir.passes.PassResult:
+        """Infer, and write the types into the model."""
+        found = infer(model, **self.options)
+        found.apply(model)
+        return ir.passes.PassResult(model, found.modified)
+
+
+# -- writing ----------------------------------------------------------------------------------------------------------
+
+
+def write_model(front: OnnxIRFrontEnd, engine: Engine, inputs: Mapping[str, tuple[int | str, ...]]) -> bool:
+    """Write the types into the values of the model, and the shapes of `inputs`; whether this changed any."""
+    names, modified = front.names, False
+    bodies = {id(function.handle) for function in engine.model.functions.values()}
+    for graph, scope in ((engine.model.graph, engine.scope), *engine.inner):
+        if isinstance(graph.handle, ir.Graph):  # not the body of an operator's schema
+            scope.touch(graph.literals)
+            in_body = id(graph.handle) in bodies
+            found = scope if scope is engine.scope else _with_former_names(graph.handle, names, scope)
+            modified |= _write_graph(graph.handle, names, found, in_body)
+    for value in front.model.graph.inputs:
+        sizes = inputs.get(names[value])
+        if sizes is not None:
+            modified |= _set(value, value.type, list(sizes))
+    return modified
+
+
+def _with_former_names(graph: ir.Graph, names: ValueNames, scope: Any) -> dict[str, Value]:
+    values = chain(graph.inputs, given_values(graph))
+    return with_former_names(((names[v], written_sizes(v)) for v in values), scope)
+
+
+def _write_graph(graph: ir.Graph, names: ValueNames, found: Mapping[str, Value], in_body: bool) -> bool:
+    """Write the types of what the nodes give and of inputs without one, in the body of a function of all inputs."""
+    modified = False
+    inputs = [v for v in graph.inputs if in_body or (v.type is None and v.shape is None)]
+    for value in chain(inputs, given_values(graph)):
+        known = found.get(names[value])
+        kind = None if known is None else _type(known)
+        dims = None if known is None else _dims(known)
+        if kind is not None or dims is not None:
+            modified |= _set(value, kind, dims)
+        elif (in_body or not value.is_graph_output()) and (known is None or isinstance(known, SymTensor)):
+            modified |= _set(value, None, None)
+    return modified
+
+
+def _set(value: ir.Value, kind: Any, dims: list[int | str | None] | None) -> bool:
+    """Give a value a type and a shape; whether it had others. Denotations stay where they belong to an axis."""
+    old = value.shape
+    written = None if old is None else list(written_sizes(value))
+    if value.type == kind and written == dims:
+        return False
+    if kind is not None and value.type is not None:
+        kind.denotation = value.type.denotation
+    value.type = kind
+    if dims is None:
+        value.shape = None
+    else:
+        labels = None if old is None or len(old) != len(dims) else [old.get_denotation(i) for i in range(len(old))]
+        value.shape = ir.Shape(dims, denotations=labels)
+    return True
+
+
+def _type(value: Value | None) -> Any:
+    """The type of a value for onnx_ir; None where it is not known, and for maps, which onnx_ir does not have."""
+    if isinstance(value, (SymTensor, Sparse)):
+        kind = ir.TensorType if isinstance(value, SymTensor) else ir.SparseTensorType
+        return kind(ir.DataType(value.dtype)) if value.dtype else None
+    if isinstance(value, (Sequence, Optional)):
+        inner = _type(value.elem)
+        kind = ir.SequenceType if isinstance(value, Sequence) else ir.OptionalType
+        return None if inner is None else kind(inner)
+    return None
+
+
+def _dims(value: Value | None) -> list[int | str | None] | None:
+    """The sizes of a tensor, or of the tensors in a sequence or optional, as they are written."""
+    while isinstance(value, (Sequence, Optional)):
+        value = value.elem
+    if not isinstance(value, (SymTensor, Sparse)) or value.shape is None:
+        return None
+    return [d if isinstance(d, int) else None if d is VARIES else str(d) for d in value.shape]

@@ -1,0 +1,77 @@
+"""Names for the values of an `onnx_ir.Model`."""
+
+from __future__ import annotations
+
+from itertools import chain, count
+from typing import TYPE_CHECKING, Any
+
+import onnx_ir as ir
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+GRAPHS = frozenset((ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS))
+"""The kinds of attributes that hold graphs."""
+
+
+class ValueNames(dict[Any, str]):
+    """The name of every `ir.Value` of a model: its own, unless a value that is visible with it has that name too.
+
+    In onnx_ir a value is an object, and names need not tell values apart; the engine knows values by name. An output
+    that is left out has the name "".
+    """
+
+    def __init__(self, model: ir.Model) -> None:
+        super().__init__()
+        self._numbers = count()
+        pending: list[tuple[ir.Graph, tuple[set[str], ...]]]
+        pending = [(graph, ()) for graph in (model.graph, *(f.graph for f in model.functions.values()))]
+        while pending:
+            graph, outer = pending.pop()
+            visible = (self._enter(graph, outer), *outer)
+            pending += [(g, visible) for node in graph for g in subgraphs(node)]
+
+    def _enter(self, graph: ir.Graph, outer: tuple[set[str], ...]) -> set[str]:
+        taken: set[str] = set()
+        others: list[ir.Value] = []
+        for value in chain(graph.inputs, graph.initializers.values(), given_values(graph)):
+            name = value.name
+            if value in self:
+                continue
+            if name and name not in taken and not any(name in names for names in outer):
+                taken.add(name)
+                self[value] = name
+            elif name == "" and not value.uses() and not value.is_graph_output():
+                self[value] = ""
+            else:
+                others.append(value)
+        for value in others:
+            name = self._new(value, (taken, *outer))
+            taken.add(name)
+            self[value] = name
+        return taken
+
+    def _new(self, value: ir.Value, visible: tuple[set[str], ...]) -> str:
+        while True:
+            name = f"{value.name or 'value'}_{next(self._numbers)}"
+            if not any(name in names for names in visible):
+                return name
+
+    def __missing__(self, value: ir.Value) -> str:
+        """The name of a value that no graph of the model gives."""
+        taken = set(self.values())
+        name = value.name
+        found = self[value] = name if name and name not in taken else self._new(value, (taken,))
+        return found
+
+
+def given_values(graph: ir.Graph) -> Iterator[ir.Value]:
+    """The values that the nodes of a graph give."""
+    return (value for node in graph for value in node.outputs)
+
+
+def subgraphs(node: ir.Node) -> Iterator[ir.Graph]:
+    """The graphs in the attributes of a node."""
+    for attribute in node.attributes.data.values():
+        if attribute.type in GRAPHS and not attribute.ref_attr_name:
+            yield from (attribute.value,) if attribute.type == ir.AttributeType.GRAPH else attribute.value

@@ -1,0 +1,310 @@
+"""The onnx_ir front end: reads the graph view off an `onnx_ir.Model`. External and lazy tensors are never loaded."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import onnx
+import onnx_ir as ir
+
+from onnx_infer import proto
+from onnx_infer.attributes import constant, known_count, number, strings, unpacked
+from onnx_infer.declared_bounds import KEY, declared_bounds
+from onnx_infer.graph import NO_ATTRIBUTES, Attributes, Function, Graph, Model
+from onnx_infer.registration import normal_domain
+from onnx_infer.tensor import VARIES, Optional, Sequence, Sparse, SymTensor
+
+from .onnx_ir_names import GRAPHS, ValueNames, given_values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from onnx_infer.graph import Node, Size
+    from onnx_infer.symbols import Symbols
+    from onnx_infer.tensor import Dim, Value
+
+_MAX_INTERNED = 1 << 14
+_interned: dict[Any, Attributes] = {}
+
+_KIND = ir.AttributeType
+_HASHABLE = frozenset((_KIND.FLOAT, _KIND.INT, _KIND.STRING, _KIND.FLOATS, _KIND.INTS, _KIND.STRINGS))
+_IN_MEMORY = (ir.Tensor, ir.StringTensor)
+
+
+# -- types ------------------------------------------------------------------------------------------------------------
+
+
+def written_sizes(value: ir.Value) -> tuple[Size, ...]:
+    """The sizes in the shape of a value as they are written; none where it has no shape."""
+    shape = value.shape
+    return () if shape is None else tuple([d if type(d) is int else d.value for d in shape])
+
+
+def typed(kind: Any, sizes: tuple[Size, ...] | None, read: Callable[[Size], Dim | None]) -> Value | None:
+    """The value that a type and a shape describe, as `onnx_infer.attributes.value_type` for a TypeProto."""
+    if isinstance(kind, ir.SequenceType):
+        # an unnamed size is another one for every element
+        return Sequence(typed(kind.elem_type, sizes, lambda size: VARIES if size is None else read(size)))
+    if isinstance(kind, ir.OptionalType):
+        return Optional(typed(kind.elem_type, sizes, read))
+    if kind is None and sizes is None:
+        return None
+    dims: Any = None if sizes is None else tuple(map(read, sizes))
+    if dims is not None and None in dims:
+        dims = None
+    return (Sparse if isinstance(kind, ir.SparseTensorType) else SymTensor)(
+        int(kind.dtype) or None if kind else None, dims
+    )
+
+
+# -- tensors and attributes -------------------------------------------------------------------------------------------
+
+
+def in_message(tensor: Any) -> Any:
+    """The TensorProto that a tensor was read from, where there is one, else the tensor."""
+    return tensor.raw if isinstance(tensor, ir.serde.TensorProtoTensor) else tensor
+
+
+def header(tensor: Any) -> SymTensor:
+    """The type of a tensor."""
+    shape = tuple(tensor.shape)
+    return SymTensor(int(tensor.dtype) or None, shape if all(type(d) is int for d in shape) else None)
+
+
+def load(tensor: Any) -> SymTensor:
+    """A tensor with its elements, if they are few and in memory: external and lazy tensors stay as they are."""
+    tensor = in_message(tensor)
+    if isinstance(tensor, onnx.TensorProto):
+        return constant(tensor)
+    if not isinstance(tensor, _IN_MEMORY):
+        return header(tensor)
+    kind, shape = int(tensor.dtype), tuple(tensor.shape)
+    return SymTensor(kind or None, shape, _elements(tensor, kind, known_count(kind, shape)))
+
+
+def _elements(tensor: ir.Tensor | ir.StringTensor, kind: int, count: int | None) -> tuple[Any, ...] | None:
+    if count is None:
+        return None
+    if isinstance(tensor, ir.StringTensor):
+        return strings(tensor.string_data(), count)
+    try:
+        raw = tensor.tobytes()
+    except (TypeError, ValueError, RuntimeError):  # a tensor without data, as torch's fake tensors are
+        return None
+    return unpacked(kind, raw, count)
+
+
+def read_attributes(attributes: Any) -> Attributes:
+    """The attributes of a node, of which there are some: the same object where they are equal."""
+    if any(a.ref_attr_name or a.type in GRAPHS for a in attributes):
+        references = {a.name: a.ref_attr_name for a in attributes if a.ref_attr_name}
+        values = {a.name: attribute_value(a) for a in attributes if not a.ref_attr_name}
+        return Attributes(values, references or None, any(a.type in GRAPHS for a in attributes))
+    key = tuple([(a.name, a.type, a.value if a.type in _HASHABLE else attribute_value(a)) for a in attributes])
+    found = _interned.get(key)
+    if found is None:
+        if len(_interned) >= _MAX_INTERNED:
+            _interned.clear()
+        found = _interned[key] = Attributes({a.name: attribute_value(a) for a in attributes})
+    return found
+
+
+def attribute_value(attribute: ir.Attr) -> Any:
+    """The plain value of an attribute, as `onnx_infer.attributes.attribute_value` of an AttributeProto."""
+    kind, value = attribute.type, attribute.value
+    if value is None or kind in (_KIND.SPARSE_TENSOR, _KIND.SPARSE_TENSORS):
+        return None
+    if kind == _KIND.FLOAT:
+        return _single(value)
+    if kind == _KIND.FLOATS:
+        return tuple(map(_single, value))
+    if kind == _KIND.STRING:
+        return _text(value)
+    if kind == _KIND.STRINGS:
+        return tuple(map(_text, value))
+    if kind == _KIND.TENSOR:
+        return load(value)
+    if kind == _KIND.TENSORS:
+        return tuple(map(load, value))
+    if kind == _KIND.TYPE_PROTO:
+        return _type(value)
+    if kind == _KIND.TYPE_PROTOS:
+        return tuple(map(_type, value))
+    return value
+
+
+def _single(value: float) -> float:
+    """A float as the message will hold it, in 32 bits."""
+    import numpy
+
+    with numpy.errstate(over="ignore"):
+        return float(numpy.float32(value))
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
+
+
+def _type(value: ir.TypeAndShape) -> Value | None:
+    sizes = None if value.shape is None else tuple(d if type(d) is int else d.value for d in value.shape)
+    return typed(value.type, sizes, number)
+
+
+# -- graphs -----------------------------------------------------------------------------------------------------------
+
+
+class OnnxIRFrontEnd:
+    """The front end of an `onnx_ir.Model`; `names` are the names under which the engine knows its values."""
+
+    def __init__(self, model: ir.Model) -> None:
+        self.model, self.names = model, ValueNames(model)
+
+    def dim_params(self) -> tuple[list[str], list[str]]:
+        """The texts in the shapes of inputs, in order, and of outputs and intermediate values."""
+        graph = self.model.graph
+        others = chain(graph.outputs, given_values(graph))
+        return _texts(graph.inputs), _texts(others)
+
+    def bounds(self) -> tuple[dict[str, tuple[int, int | None]], list[str]]:
+        """The intervals of symbols in the metadata of the model, before those of inputs."""
+        holders = (self.model, *self.model.graph.inputs)
+        return declared_bounds(h.metadata_props[KEY] for h in holders if KEY in h.metadata_props)
+
+    def inputs(self) -> Iterator[tuple[str, tuple[Size, ...]]]:
+        """The sizes of inputs as they are written."""
+        return ((self.names[value], written_sizes(value)) for value in self.model.graph.inputs)
+
+    def view(self, symbols: Symbols) -> Model:
+        """The model, its dims read as sizes."""
+        return _Reader(symbols, self.model.ir_version, self.names).model(self.model)
+
+
+def _texts(values: Any) -> list[str]:
+    return [s for value in values for s in written_sizes(value) if s and isinstance(s, str)]
+
+
+class _Reader:
+    """Reads graphs; those in the bodies of operator schemas are messages, also here."""
+
+    def __init__(self, symbols: Symbols, ir_version: int, names: ValueNames) -> None:
+        self.symbols, self.ir_version, self.names = symbols, ir_version, names
+        self._messages = proto.GraphReader(symbols, ir_version)
+        self._declared: dict[Any, Value | None] = {}
+
+    def model(self, model: ir.Model) -> Model:
+        """The view of a model."""
+        functions = {key: self.function(f) for key, f in model.functions.items()}
+        graph, opsets = self.graph(model.graph), opset_imports(model)
+        return Model(graph, functions, opsets, self.header, self.load, self.subgraph, self.message)
+
+    def subgraph(self, handle: Any) -> Graph:
+        """The view of a graph attribute."""
+        return self._messages.graph(handle) if isinstance(handle, onnx.GraphProto) else self.graph(handle)
+
+    def graph(self, graph: ir.Graph) -> Graph:
+        """The view of a graph or subgraph."""
+        names = self.names
+        constants = {names[v]: v if v.const_value is None else in_message(v.const_value)
+                     for v in graph.initializers.values()}  # fmt: skip
+        # see `onnx_infer.proto.GraphReader.graph`
+        given = [(names[v], v) for v in graph.inputs if self.ir_version >= 4 or names[v] not in constants]
+        for name, _ in given:
+            constants.pop(name, None)
+        declared: dict[str, Value] = {}
+        for value in chain(given_values(graph), graph.outputs):
+            found = self.declared(value)
+            if found is not None:
+                declared[names[value]] = found
+        return self._view(graph, [(name, self.type(v)) for name, v in given], constants, declared)
+
+    def function(self, function: ir.Function) -> Function:
+        """The view of a model-local function."""
+        defaults = {a.name: attribute_value(a) for a in function.attributes.values() if a.value is not None}
+        body = self._view(function.graph, [(self.names[v], None) for v in function.inputs], {}, {})
+        key = function.domain, function.name, function.overload
+        return Function(*key, defaults, opset_imports(function), body, function.graph)
+
+    def _view(
+        self,
+        graph: ir.Graph,
+        inputs: list[tuple[str, Value | None]],
+        constants: dict[str, Any],
+        declared: Mapping[str, Value],
+    ) -> Graph:
+        literals: list[str] = []
+        walk = partial(nodes, graph, self.names, constants, literals)
+        outputs = [self.names[v] for v in graph.outputs]
+        return Graph(graph.name or "", inputs, constants, walk, literals, outputs, declared, graph)
+
+    def type(self, value: ir.Value) -> Value | None:
+        """The declared type of an input; a size without a name is another for each input."""
+        return typed(value.type, None if value.shape is None else written_sizes(value), self.symbols.read)
+
+    def declared(self, value: ir.Value) -> Value | None:
+        """The declared type of another value; equal types of tensors are read once."""
+        kind = value.type
+        if kind is None and value.shape is None:
+            return None
+        sizes = None if value.shape is None else written_sizes(value)
+        if type(kind) is not ir.TensorType:
+            return typed(kind, sizes, self.symbols.read_declared)
+        key = (kind.dtype, sizes)
+        if key not in self._declared:
+            self._declared[key] = typed(kind, sizes, self.symbols.read_declared)
+        return self._declared[key]
+
+    def header(self, handle: Any) -> Value:
+        """The type of a constant; a small literal, the value of a Constant node, comes with its elements."""
+        if isinstance(handle, proto.CONSTANTS):
+            return proto.header(handle)
+        if isinstance(handle, ir.Value):  # an initializer whose tensor is not there yet
+            return self.type(handle) or SymTensor(None, None)
+        if isinstance(handle, ir.Attr):
+            message = in_message(handle.value)
+            size = message.ByteSize() if isinstance(message, onnx.TensorProto) else message.nbytes
+            if size <= proto.MAX_LITERAL:
+                return load(handle.value)
+            return proto.header(message) if isinstance(message, onnx.TensorProto) else header(message)
+        return header(handle)
+
+    def load(self, handle: Any) -> Value:
+        """A constant with its elements, if they are few."""
+        if isinstance(handle, proto.CONSTANTS):
+            return proto.load(handle)
+        if isinstance(handle, ir.Value):
+            return self.header(handle)
+        return load(handle.value if isinstance(handle, ir.Attr) else handle)
+
+    @staticmethod
+    def message(node: Node) -> bytes:
+        """The bytes of a node's NodeProto."""
+        op_type, domain, inputs, outputs, _, handle = node
+        if isinstance(handle, onnx.NodeProto):
+            return proto.message(node)
+        attributes = [ir.to_proto(a) for a in handle.attributes.values()]
+        made = onnx.NodeProto(op_type=op_type, domain=domain, input=inputs, output=outputs, attribute=attributes)
+        return made.SerializeToString()  # type: ignore[no-any-return]
+
+
+def opset_imports(holder: ir.Model | ir.Function) -> dict[str, int]:
+    """domain -> version."""
+    return {normal_domain(domain): version for domain, version in holder.opset_imports.items()}
+
+
+def nodes(graph: ir.Graph, names: ValueNames, constants: dict[str, Any], literals: list[str]) -> Iterator[Node]:
+    """The nodes of a graph; those that are constant tensors join the graph's constants instead."""
+    for node in graph:
+        op_type, domain = node.op_type, node.domain
+        attributes = node.attributes.data
+        outputs = [names[v] for v in node.outputs]
+        if op_type == "Constant" and len(attributes) == 1 and domain in ("", "ai.onnx"):
+            (value,) = attributes.values()
+            if value.type == _KIND.TENSOR and not value.ref_attr_name:
+                if outputs[0] not in constants:
+                    literals.append(outputs[0])
+                constants[outputs[0]] = value
+                continue
+        known = read_attributes(attributes.values()) if attributes else NO_ATTRIBUTES
+        yield op_type, domain, ["" if v is None else names[v] for v in node.inputs], outputs, known, node
