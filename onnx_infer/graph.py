@@ -73,7 +73,8 @@ class Model(NamedTuple):
     """A model: its graph, functions by (domain, name, overload), opset imports.
 
     `header` gives the type of a constant's handle, `load` the tensor with its elements if they are few; `subgraph` the
-    view of a graph attribute; `message` the bytes of a node's NodeProto.
+    view of a graph attribute; `message` the bytes of a node's NodeProto; `names` those of all values and nodes in the
+    graph.
     """
 
     graph: Graph
@@ -83,6 +84,7 @@ class Model(NamedTuple):
     load: Callable[[Any], Value]
     subgraph: Callable[[Any], Graph]
     message: Callable[[Node], bytes]
+    names: Callable[[], Iterable[str]]
 
 
 Size: TypeAlias = "int | str | None"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx import AttributeProto, NodeProto, TensorProto, helper
+from onnx import NodeProto, TensorProto, helper
 
 from symdim import Add, Const, Expr, FloorDiv, Max, Min, Mod, Mul, UnsupportedDynamicShape, Var
 from symdim.guarantee import require_exact
@@ -19,9 +19,9 @@ from .geometry import at_least, bounds
 from .sources import Sources
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
-    from onnx import GraphProto, ModelProto
+    from onnx import ModelProto
 
     from .result import InferenceResult
     from .tensor import Dim
@@ -80,13 +80,13 @@ def materialize(
     >>> made.insert(model, before="y")
     'size_concat'
     """
-    graph = result._engine.model.graph
+    model = result._engine.model
     if opset is None:
-        opset = result._engine.model.opsets.get("", 0)
+        opset = model.opsets.get("", 0)
     if opset < _OLDEST:
         raise ValueError(f"sizes are computed from opset {_OLDEST} on, not in {opset}")
     sources = result.sources if values is None else Sources({name: result.types[name] for name in values})
-    writer = _Writer(opset, Names(graph.handle, prefix))
+    writer = _Writer(opset, Names(model.names(), prefix))
     if isinstance(sizes, (int, Expr)):
         output = writer.size(_readable(sizes, sources, "the size"))
     else:
@@ -106,16 +106,16 @@ def _readable(size: Dim, sources: Sources, field: str) -> Dim:
 
 
 class Names:
-    """Names that a graph, its subgraphs included, does not use.
+    """Names that are not used.
 
-    >>> names = Names(helper.make_graph([helper.make_node("Relu", ["x"], ["size_add"])], "g", [], []), "size")
+    >>> names = Names(["x", "size_add"], "size")
     >>> names.new("add"), names.new("mul"), names.new("mul")
     ('size_add_1', 'size_mul', 'size_mul_1')
     """
 
-    def __init__(self, graph: GraphProto, prefix: str) -> None:
+    def __init__(self, used: Iterable[str], prefix: str) -> None:
         self._prefix = prefix
-        self._used = set(_names_in(graph))
+        self._used = set(used)
 
     def new(self, kind: str) -> str:
         """A name that tells what it stands for."""
@@ -126,25 +126,6 @@ class Names:
             name = f"{base}_{count}"
         self._used.add(name)
         return name
-
-
-def _names_in(graph: GraphProto) -> Iterator[str]:
-    """The names of values and nodes of a graph and all graphs in it."""
-    pending = [graph]
-    while pending:
-        graph = pending.pop()
-        yield from (info.name for info in (*graph.input, *graph.output, *graph.value_info))
-        yield from (tensor.name for tensor in graph.initializer)
-        yield from (sparse.values.name for sparse in graph.sparse_initializer)
-        for node in graph.node:
-            yield node.name
-            yield from node.input
-            yield from node.output
-            for attribute in node.attribute:
-                if attribute.type == AttributeProto.GRAPH:
-                    pending.append(attribute.g)
-                elif attribute.type == AttributeProto.GRAPHS:
-                    pending += attribute.graphs
 
 
 class _Writer:

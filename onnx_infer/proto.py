@@ -121,7 +121,8 @@ class GraphReader:
     def model(self, proto: ModelProto) -> Model:
         """The view of a model."""
         functions = {(f.domain, f.name, f.overload): self.function(f) for f in proto.functions}
-        return Model(self.graph(proto.graph), functions, opset_imports(proto), header, load, self.graph, message)
+        names = partial(names_in, proto.graph)
+        return Model(self.graph(proto.graph), functions, opset_imports(proto), header, load, self.graph, message, names)
 
     def graph(self, proto: GraphProto) -> Graph:
         """The view of a graph or subgraph."""
@@ -217,6 +218,25 @@ def load(handle: TensorProto | SparseTensorProto | AttributeProto) -> Value:
     if isinstance(handle, SparseTensorProto):
         return sparse_constant(handle)
     return constant(handle.t if isinstance(handle, AttributeProto) else handle)
+
+
+def names_in(graph: GraphProto) -> Iterator[str]:
+    """The names of values and nodes of a graph and all graphs in it."""
+    pending = [graph]
+    while pending:
+        graph = pending.pop()
+        yield from (info.name for info in (*graph.input, *graph.output, *graph.value_info))
+        yield from (tensor.name for tensor in graph.initializer)
+        yield from (sparse.values.name for sparse in graph.sparse_initializer)
+        for node in graph.node:
+            yield node.name
+            yield from node.input
+            yield from node.output
+            for attribute in node.attribute:
+                if attribute.type == AttributeProto.GRAPH:
+                    pending.append(attribute.g)
+                elif attribute.type == AttributeProto.GRAPHS:
+                    pending += attribute.graphs
 
 
 def message(node: Node) -> bytes:

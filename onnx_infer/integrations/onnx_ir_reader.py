@@ -197,7 +197,11 @@ class _Reader:
         """The view of a model."""
         functions = {key: self.function(f) for key, f in model.functions.items()}
         graph, opsets = self.graph(model.graph), opset_imports(model)
-        return Model(graph, functions, opsets, self.header, self.load, self.subgraph, self.message)
+        names = partial(self._used, model.graph)
+        return Model(graph, functions, opsets, self.header, self.load, self.subgraph, self.message, names)
+
+    def _used(self, graph: ir.Graph) -> Iterator[str]:
+        return chain(self.names.values(), (node.name or "" for node in graph.all_nodes()))
 
     def subgraph(self, handle: Any) -> Graph:
         """The view of a graph attribute."""
