@@ -69,15 +69,20 @@ def times(u: Expr | None, v: Expr | None) -> Expr | None:
         return u
     found = _products.get((u, v))
     if found is None:
-        powers = dict(powers_of(u))
-        for atom, exponent in powers_of(v).items():
-            powers[atom] = powers.get(atom, 0) + exponent
-        found = unit_of(powers)
-        assert found is not None
+        found = _products.get((v, u)) or _merged(u, v)
         if len(_products) >= CACHE_SIZE:
             _products.clear()
         _products[u, v] = found
     return found
+
+
+def _merged(u: Expr, v: Expr) -> Expr:
+    powers = dict(powers_of(u))
+    for atom, exponent in powers_of(v).items():
+        powers[atom] = powers.get(atom, 0) + exponent
+    product = unit_of(powers)
+    assert product is not None
+    return product
 
 
 def divides(v: Expr | None, u: Expr | None) -> bool:
