@@ -115,8 +115,7 @@ def _by_number(terms: Terms, const: int, c: int) -> Dim:
         if g > 1:
             rest = {unit: k // g for unit, k in rest.items()}
             c, const = c // g, const // g
-        lead = leading(rest)
-        if c == 2 and terms[lead] < 0:
+        if c == 2 and terms[leading(rest)] < 0:
             # all remainders are 1, and -1 would do as well: a negative numerator keeps its sign, and is reflected
             accumulate(whole, dict.fromkeys(rest, sign))
             terms, const, sign = rest, 1 - const, -sign
