@@ -16,7 +16,7 @@ from .symbols import Symbols
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .found import Found
+    from .bidirectional.found_shapes import Found
     from .graph import FrontEnd, Node
     from .merge import ShapeMergePolicy
     from .trace import Fact

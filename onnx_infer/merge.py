@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from .errors import ShapeInferenceError
 from .geometry import differ, is_fresh
 from .tensor import VARIES, Optional, Sequence, Sparse, SymTensor
 
@@ -100,8 +99,3 @@ def _merge_dims(declared: Dim, inferred: Dim, axis: int, conflict: Callable[[str
     if isinstance(declared, int):
         return declared
     return declared if is_fresh(inferred) else inferred
-
-
-def strict_conflict(message: str) -> None:
-    """What the policy strict does with a contradiction."""
-    raise ShapeInferenceError(message)

@@ -160,7 +160,22 @@ def substitute(root: Expr, mapping: Mapping[Any, Dim]) -> Dim:
     return values[root]
 
 
+def replaced(dim: Dim, mapping: Mapping[Expr, Dim], values: dict[Dim, Dim]) -> Dim:
+    """`dim` with every occurrence of the units in `mapping` replaced, all at once.
+
+    `values` remembers the nodes done; pass the same dict for several dimensions. The bounds of variables are not
+    checked. Raises `DivisionByZero` where a divisor becomes 0: then `dim` has no value.
+    """
+    if isinstance(dim, int):
+        return dim
+    for node in postorder(dim):
+        if node not in values:
+            values[node] = mapping[node] if node in mapping else _rebuilt(node, values, {})
+    return values[dim]
+
+
 def _rebuilt(node: Expr, values: dict[Dim, Dim], mapping: Mapping[Any, Dim]) -> Dim:
+    """A node with `values` for its parts; a variable is what `mapping` has for it, if anything."""
     if isinstance(node, Var):
         given = mapping.get(node.name, mapping.get(node))
         return node if given is None else _replacement(node, checked(given))

@@ -13,11 +13,10 @@ from typing import NamedTuple
 
 from symdim.bounds import bounds_of
 from symdim.errors import DivisionByZero
-from symdim.evaluate import variables_of
+from symdim.evaluate import replaced, variables_of
 from symdim.expr import Expr, Mul
 from symdim.monomial import exact_quotient, powers_of, terms_of, unit_of
 from symdim.polynomial import add, subtract, sum_of
-from symdim.prover.rewriting import replaced
 from symdim.variable import Scope, Var, make_variable
 
 TYPE_CHECKING = False
@@ -82,7 +81,7 @@ class Problem:
 
     def replace(self, mapping: Mapping[Expr, Dim], reasons: Reasons, more: tuple[Hypothesis, ...] = ()) -> Problem:
         """The problem with units replaced by equal dimensions, and further hypotheses."""
-        values: dict[Expr, Dim] = {}
+        values: dict[Dim, Dim] = {}
         hypotheses: list[Hypothesis] = []
         for h in (*self.hypotheses, *more):
             try:

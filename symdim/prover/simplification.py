@@ -12,7 +12,7 @@ Each replacement is proved first, so the result equals the dimension for all val
 from __future__ import annotations
 
 from symdim import prove
-from symdim.evaluate import postorder
+from symdim.evaluate import postorder, replaced
 from symdim.expr import Expr, FloorDiv, Max
 from symdim.extremum import maximum
 from symdim.facts import Facts
@@ -23,7 +23,6 @@ from symdim.polynomial import add, multiply, product, subtract, sum_of
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.elimination import solved
 from symdim.prover.hypotheses import Contradiction, problem_of
-from symdim.prover.rewriting import replaced
 from symdim.prover.witness import valued
 
 TYPE_CHECKING = False
@@ -78,7 +77,7 @@ def _settled(dim: Dim, facts: Facts) -> Dim:
     for _ in range(_ROUNDS):
         if isinstance(dim, int):
             break
-        values: dict[Expr, Dim] = {}
+        values: dict[Dim, Dim] = {}
         for node in postorder(dim):
             value = replaced(node, {}, values)
             values[node] = _locally(value, facts) if isinstance(value, Expr) else value

@@ -4,11 +4,11 @@ A store takes facts with their origins, finds what follows from them, and answer
 ints and expressions) and rows (symdim/rows.py), and what operators say about them: equality, broadcasting one way or
 to exactly the result, sums, strides and windows, numbers of elements, bounds, divisibility, ranks, denotations.
 
-    facts.py          the kinds of facts, pure data; watch.py: the variables they mention; errors.py: contradictions
+    facts.py          the kinds of facts, pure data; mentions.py: their variables; errors.py: contradictions
     solution.py       values and intervals of variables, and the facts they come from
     propagation.py    the worklist: every rule looks at a fact, and settles it or waits for its variables
     sizes.py          equalities, bounds, divisibilities        rows.py        equal rows
-    refinement.py     one-way broadcasting                      circles.py     what refines itself is equal
+    refinement.py     one-way broadcasting                      cycles.py      what refines itself is equal
     broadcast.py      NumPy's broadcasting                      windows.py     convolutions and pools
     ranks.py          ranks as a graph of differences           labels.py      denotations of axes
     answers.py        values, candidates, guards                closing.py     guesses, in stages, when asked for

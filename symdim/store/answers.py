@@ -18,8 +18,8 @@ from symdim.monomial import powers_of, terms_of
 from symdim.polynomial import power, product, total
 from symdim.rows import RowVar
 from symdim.store.facts import Bounds, Divisible, Fact, Origin, SizeEqual, SizeJoin, SizeRefines
+from symdim.store.mentions import dims_of, mentioned_in, rows_of
 from symdim.store.solution import variables_in
-from symdim.store.watch import dims_of, mentioned_in, rows_of
 from symdim.variable import Var
 
 if TYPE_CHECKING:

@@ -54,7 +54,7 @@ def row_join(p: Propagation, fact: RowJoin) -> bool:
     operands = [p.splice(row).flat() for row in fact.operands]
     opened = [row for row in operands if row.is_open]
     rank = max((row.least_rank for row in operands if not row.is_open), default=0)
-    _ranks(p, fact, result, operands, opened, rank)
+    _ranks(p, fact, result, opened, rank)
     known = min(len(row.trail) for row in opened) if opened else rank
     if result.is_open:
         known = min(known, len(result.trail))
@@ -69,7 +69,7 @@ def row_join(p: Propagation, fact: RowJoin) -> bool:
     return not opened and not result.is_open
 
 
-def _ranks(p: Propagation, fact: RowJoin, result: Row, operands: list[Row], opened: list[Row], rank: int) -> None:
+def _ranks(p: Propagation, fact: RowJoin, result: Row, opened: list[Row], rank: int) -> None:
     """Rule (d), and: axes to the left of all that others have are the axes of the only operand that has them."""
     if not opened:
         if result.is_open or len(result.dims) != rank:
@@ -79,19 +79,9 @@ def _ranks(p: Propagation, fact: RowJoin, result: Row, operands: list[Row], open
         if rank < result.rank and len({row.variable for row in opened}) == 1:
             _equal(p, fact, max(opened, key=lambda row: row.least_rank), p.fresh_row(result.rank))
         return
-    first = opened[0]
-    after = len(first.trail)
-    alike = all((row.variable, row.lead, len(row.trail)) == (first.variable, first.lead, after) for row in opened)
-    if (
-        alike
-        and rank <= after
-        and (result.variable, result.lead, len(result.trail))
-        != (
-            first.variable,
-            first.lead,
-            after,
-        )
-    ):
+    first, after = opened[0], len(opened[0].trail)
+    places = {(row.variable, row.lead, len(row.trail)) for row in opened}
+    if len(places) == 1 and rank <= after and (result.variable, result.lead, len(result.trail)) not in places:
         _equal(p, fact, result, Row(first.lead, first.variable, p.fresh_row(after).dims))
 
 

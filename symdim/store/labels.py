@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symdim.store.errors import LONGEST_CHAIN
+
 if TYPE_CHECKING:
     from symdim.store.facts import Fact, Label
     from symdim.store.propagation import Propagation
@@ -39,7 +41,7 @@ class Labels:
             self._labels[root] = text, fact
             return self._members.get(root, [root])
         if old[0] != text:
-            chain = tuple(dict.fromkeys(solution.chain(fact) + solution.chain(old[1])))[:20]
+            chain = tuple(dict.fromkeys(solution.chain(fact) + solution.chain(old[1])))[:LONGEST_CHAIN]
             error = solution.contradiction("label_mismatch", f"{v} is {text!r} and {old[0]!r}", fact)
             error.chain = chain
             raise error

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from symdim.bounds import meet
 from symdim.order import dim_order
 from symdim.rows import Row, RowVar
-from symdim.store.circles import circles_are_equal
-from symdim.store.errors import INDIVISIBLE, OUT_OF_RANGE, UNEQUAL, kind_of
+from symdim.store.cycles import cycles_are_equal
+from symdim.store.errors import INDIVISIBLE, OUT_OF_RANGE, kind_of
 from symdim.store.facts import (
     Bounds,
     Fact,
@@ -28,9 +28,9 @@ from symdim.store.facts import (
     SizeEqual,
 )
 from symdim.store.labels import Labels
+from symdim.store.mentions import mentioned_in
 from symdim.store.ranks import RankGraph
 from symdim.store.solution import Solution, variables_in
-from symdim.store.watch import mentioned_in
 from symdim.variable import Scope, Var
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Propagation(Solution):
         while True:
             queue = next((q for q in self._queues if q), None)
             if queue is None:
-                if self._ranks_that_are_known() or circles_are_equal(self):
+                if self._ranks_that_are_known() or cycles_are_equal(self):
                     continue
                 return
             fact = queue.popleft()
@@ -269,10 +269,6 @@ class Propagation(Solution):
         lo, hi = self.interval(v)
         kind = kind_of(law, OUT_OF_RANGE)
         return self.contradiction(kind, f"{v} would be {value}, outside of {lo}..{'' if hi is None else hi}", fact, v)
-
-    def unequal(self, fact: Fact, a: Dim, b: Dim) -> Exception:
-        """The error for two sizes that differ."""
-        return self.contradiction(kind_of(fact.law, UNEQUAL), f"{fact}, but {a} != {b}", fact)
 
     def indivisible(self, fact: Fact, n: Dim, d: Dim) -> Exception:
         """The error for a division that leaves a remainder."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from symdim.store.errors import Contradiction
+from symdim.store.errors import LONGEST_CHAIN, Contradiction
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -55,12 +55,12 @@ class RankGraph:
                 continue
             came[node] = source, edge
             if node is None or node == low:
-                raise self._contradiction(node, low, came)
+                raise self._contradiction(node, came)
             self.least[node] = self.least[source] + gain
             self.changed[node] = None
             queue += [(top, node, k, f) for top, k, f in self.above.get(node, ())]
 
-    def _contradiction(self, node: Node, low: Node, came: dict[Node, tuple[Node, Fact]]) -> Contradiction:
+    def _contradiction(self, node: Node, came: dict[Node, tuple[Node, Fact]]) -> Contradiction:
         facts: dict[Fact, None] = {}
         at = node
         while at in came:
@@ -72,7 +72,7 @@ class RankGraph:
             queue += one.parents
             if not one.parents:
                 stated[one] = None
-        chain = tuple(stated)[:20]
+        chain = tuple(stated)[:LONGEST_CHAIN]
         if node is None:
             return Contradiction("rank_mismatch", "a row would have more axes than it can have", chain)
         return Contradiction("rank_cycle", f"the row {node} would need more axes than itself", chain)

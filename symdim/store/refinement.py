@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symdim.rows import Row, RowVar
-from symdim.store.circles import add_edge
+from symdim.store.cycles import add_edge
 from symdim.store.facts import RowRefines, SizeRefines
 from symdim.variable import Var
 

@@ -147,7 +147,7 @@ class Solution:
 
     def chain(self, fact: Fact | None, *variables: Var | RowVar) -> tuple[Fact, ...]:
         """The stated facts behind a fact and what is known of the variables, nearest first, at most 20."""
-        from symdim.store.watch import mentioned_in
+        from symdim.store.mentions import mentioned_in
 
         found: dict[Fact, None] = {}
         seen: set[object] = set()

@@ -15,7 +15,7 @@ from symdim.store.errors import Contradiction
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from onnx_infer.assumptions import Assumptions
+    from onnx_infer.bidirectional.assumptions import Assumptions
     from onnx_infer.engine import Engine
     from onnx_infer.graph import Node
     from onnx_infer.tensor import Value

@@ -13,9 +13,8 @@ from symdim.store import Origin
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from onnx_infer.tensor import Dim
     from symdim.store import Store
-
-    from .tensor import Dim
 
 _RELATION = re.compile(r"(==|!=|<=|>=|<|>)")
 

@@ -10,20 +10,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from onnx_infer.bidirectional.assumptions import Assumptions
+from onnx_infer.bidirectional.found_shapes import Found, Names, found_shapes, substitute_solved, variables_of
+from onnx_infer.bidirectional.model_facts import Known, state_model
+from onnx_infer.tensor import SymTensor
 from symdim import Expr
-
-from .assumptions import Assumptions
-from .constraints.model import Known, state_model
-from .found import Found, Names, found_shapes, substitute_solved, variables_of
-from .tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from .diagnostics import Diagnostic
-    from .engine import Engine
-    from .graph import FrontEnd, Size
-    from .tensor import Dim
+    from onnx_infer.diagnostics import Diagnostic
+    from onnx_infer.engine import Engine
+    from onnx_infer.graph import FrontEnd, Size
+    from onnx_infer.tensor import Dim
 
 _MOST_ROUNDS = 12
 _MOST_RANKS = 4

@@ -1,4 +1,4 @@
-"""Circles of refinements: sizes, or rows, that refine one another are equal."""
+"""Cycles of refinements: sizes, or rows, that refine one another are equal."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def add_edge(p: Propagation, high: Node, low: Node, fact: Fact) -> None:
         p.new_edges.append(high)
 
 
-def circles_are_equal(p: Propagation) -> bool:
-    """Equate what lies on a circle through an edge added since the last time; whether there was one.
+def cycles_are_equal(p: Propagation) -> bool:
+    """Equate what lies on a cycle through an edge added since the last time; whether there was one.
 
     a in (1, b) and b in (1, c) and c in (1, a) leave only a == b == c.
     """
     starts, p.new_edges = p.new_edges, []
     found = False
-    for circle in _circles(p, starts):
-        first, fact = circle[0], next(iter(p.edges[circle[0]].values()))
-        for other in circle[1:]:
+    for cycle in _cycles(p, starts):
+        first, fact = cycle[0], next(iter(p.edges[cycle[0]].values()))
+        for other in cycle[1:]:
             found = True
             parent = next(iter(p.edges[other].values()), fact)
             if isinstance(first, Var) and isinstance(other, Var):
@@ -44,12 +44,12 @@ def circles_are_equal(p: Propagation) -> bool:
     return found
 
 
-def _circles(p: Propagation, starts: list[Node]) -> list[list[Node]]:
+def _cycles(p: Propagation, starts: list[Node]) -> list[list[Node]]:
     """The strongly connected components of more than one node that can be reached (Tarjan, without recursion)."""
     number: dict[Node, int] = {}
     low: dict[Node, int] = {}
     on_path: dict[Node, None] = {}
-    circles: list[list[Node]] = []
+    cycles: list[list[Node]] = []
     for start in starts:
         if start in number:
             continue
@@ -78,8 +78,8 @@ def _circles(p: Propagation, starts: list[Node]) -> list[list[Node]]:
                         if member == node:
                             break
                     if len(members) > 1:
-                        circles.append(members[::-1])
-    return circles
+                        cycles.append(members[::-1])
+    return cycles
 
 
 def _below(p: Propagation, node: Node) -> list[Node]:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from onnx_infer.bidirectional.model_facts import equal_to
+from onnx_infer.symbols import Symbols
+from onnx_infer.tensor import VARIES, SymTensor
 from symdim import Expr, Var
 from symdim.origin import Declared
-
-from .constraints.model import equal_to
-from .symbols import Symbols
-from .tensor import VARIES, SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from .constraints.model import Known
-    from .engine import Engine
-    from .graph import FrontEnd, Model, Size
-    from .tensor import Dim, Value
+    from onnx_infer.bidirectional.model_facts import Known
+    from onnx_infer.engine import Engine
+    from onnx_infer.graph import FrontEnd, Model, Size
+    from onnx_infer.tensor import Dim, Value
 
 
 class Found(NamedTuple):
