@@ -96,20 +96,32 @@ def is_monotone(expression: Expr) -> bool:
 
 
 def _least(expression: Expr, variable: Var, target: int) -> int | None:
-    """The smallest value of the variable at which a monotone expression reaches the target, by bisection."""
+    """The smallest value of the variable at which a monotone expression reaches the target; None where none does.
 
-    def reaches(size: int) -> bool:
-        value = expression.substitute({variable: size})
-        return isinstance(value, int) and value >= target
+    k*u + c >= t where u >= ceil((t - c)/k), and n//d >= t where n >= t*d, for k, d >= 1; sums are bisected.
+    """
+    while expression is not variable:
+        if isinstance(expression, FloorDiv) and expression.terms is None:
+            numerator, divisor = expression.parts
+            assert isinstance(numerator, Expr)
+            assert isinstance(divisor, int)
+            expression, target = numerator, target * divisor
+        elif expression.terms is not None and len(expression.terms) == 1:
+            ((unit, k),) = expression.terms.items()
+            expression, target = unit, -((expression.const - target) // k)
+        else:
+            return _bisected(expression, variable, target)
+    least = max(target, variable.lo or 0)
+    return least if variable.hi is None or least <= variable.hi else None
 
-    low, high = variable.lo or 0, max(variable.lo or 0, 1)
-    while not reaches(high):
-        high *= 2
-        if high > _LARGEST:
-            return None
+
+def _bisected(expression: Expr, variable: Var, target: int) -> int | None:
+    low, high = variable.lo or 0, _LARGEST if variable.hi is None else variable.hi
+    if expression.to_int({variable: high}) < target:
+        return None
     while low < high:
         middle = (low + high) // 2
-        if reaches(middle):
+        if expression.to_int({variable: middle}) >= target:
             high = middle
         else:
             low = middle + 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import onnx.parser
 import pytest
 
@@ -9,7 +11,7 @@ from onnx_infer import infer
 from onnx_infer.implied import implied_bounds, is_monotone
 from onnx_infer.symbols import Symbols
 from onnx_infer.trace import Fact
-from symdim import Var
+from symdim import Expr, Var
 
 H, W = Var("H"), Var("W")
 CHAIN = """<ir_version: 8, opset_import: ["": 17]>
@@ -89,3 +91,22 @@ def test_symbols_of_equal_bounds_are_the_same_ones_in_the_next_inference():
     assert first.text("N") is second.text("N")
     assert first.text("N") is not first.text("M")
     assert Symbols(["N"], bounds={"N": (5, None)}).text("N") is not first.text("N")
+
+
+def test_least_values_are_those_of_a_search() -> None:
+    """Random monotone sizes; also where the symbol's own bounds leave no such value."""
+    choose = random.Random(1)
+    for _ in range(800):
+        lo = choose.randint(0, 3)
+        x = Var.fresh("x", lo, choose.choice([None, choose.randint(lo, 60)]))
+        size: int | Expr = x
+        for _ in range(choose.randint(0, 4)):
+            shift, factor = choose.randint(-9, 9), choose.randint(1, 5)
+            size = choose.choice([size + shift, size * factor, (size + shift) // factor, size + x // factor])
+        target = choose.randint(-10, 40)
+        if not isinstance(size, Expr) or not is_monotone(size):
+            continue
+        values = range(lo, (500 if x.hi is None else x.hi) + 1)
+        least = next((value for value in values if size.to_int({x: value}) >= target), None)
+        expected = {} if least is None or least == lo else {x: least}
+        assert implied_bounds([Fact("at_least", size, target, "law")]) == expected, (size, target, x.bounds())
