@@ -96,7 +96,7 @@ def test_symbols_of_equal_bounds_are_the_same_ones_in_the_next_inference():
 def test_least_values_are_those_of_a_search() -> None:
     """Random monotone sizes; also where the symbol's own bounds leave no such value."""
     choose = random.Random(1)
-    for _ in range(800):
+    for _ in range(300):
         lo = choose.randint(0, 3)
         x = Var.fresh("x", lo, choose.choice([None, choose.randint(lo, 60)]))
         size: int | Expr = x
@@ -106,7 +106,7 @@ def test_least_values_are_those_of_a_search() -> None:
         target = choose.randint(-10, 40)
         if not isinstance(size, Expr) or not is_monotone(size):
             continue
-        values = range(lo, (500 if x.hi is None else x.hi) + 1)
+        values = range(lo, (5000 if x.hi is None else x.hi) + 1)
         least = next((value for value in values if size.to_int({x: value}) >= target), None)
         expected = {} if least is None or least == lo else {x: least}
         assert implied_bounds([Fact("at_least", size, target, "law")]) == expected, (size, target, x.bounds())
