@@ -2,6 +2,19 @@
 
 `infer_shapes` takes what `onnx.shape_inference.infer_shapes` takes; `infer` gives the whole result. The package costs
 next to nothing to import: its modules load with the first name that is used.
+
+    the calls         api, __main__ (demo, report), node, specialize, testing; integrations/
+    a model           graph (the view that the engine reads), proto and attributes (from ModelProtos), symbols,
+                      declared_bounds, order
+    the walk          inference (walks until bounds are settled), engine, frame, scope, subgraph, functions, outcome,
+                      trace (facts and fresh sizes), solution and implied (what facts say), merge and join (of types)
+    an operator       registration, schema, schema_functions, parameters, binding, operators, verification, context;
+                      the rules: ops/
+    values            tensor, dtype; elements: values, comparison, ratio, aggregation; run_time (known in runs only)
+    shared laws       geometry, window_geometry, slicing
+    both directions   bidirectional/; operators as constraints: constraints/
+    a result          result, diagnostics, errors; guards, guarantees, sources, materialization, planning/
+    writing back      writing, wire, former_names
 """
 
 from __future__ import annotations

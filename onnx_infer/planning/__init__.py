@@ -1,1 +1,6 @@
-"""What a runtime plans before it runs a model: sizes of all values, memory over a schedule, the cost of nodes."""
+"""What a runtime plans before it runs a model.
+
+planner.py         the sizes of all values as one compiled function
+memory.py          the memory that live tensors take over a schedule; envelope.py: its maximum as an expression
+costs.py           multiply-adds, and parameters of nodes; multiply_adds.py: operator by operator
+"""

@@ -73,7 +73,9 @@ class Planner:
         row_texts: list[str] = []
         count_texts: list[str] = []
         for name in types if chosen is None else chosen:
-            value = types[name]
+            value = types.get(name)
+            if value is None:
+                raise SymdimError(f"value {name!r} cannot be planned: the model has no such value")
             shape = _planned(value, upper)
             free = [] if shape is None else [v.name for v in _variables(shape) if v not in code]
             if free and chosen is not None:

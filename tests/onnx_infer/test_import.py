@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+ROOT = Path(__file__).parents[2]
 
 
 def loaded_by(code: str) -> set[str]:
@@ -45,3 +50,17 @@ def test_onnx_infer_says_what_it_needs(module: str) -> None:
     code = f"import sys; sys.modules[{module!r}] = None; import onnx_infer"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "ImportError: onnx_infer needs onnx: pip install 'onnx-symdim[onnx]'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "package",
+    ["onnx_infer", "onnx_infer/bidirectional", "onnx_infer/constraints", "onnx_infer/planning"]
+    + [f"symdim/{name}" for name in ("einsum", "parser", "prover", "store")],
+)
+def test_the_docstring_of_a_package_is_a_map_of_its_modules(package: str) -> None:
+    folder = ROOT / package
+    text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
+    modules = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    packages = {path.parent.name for path in folder.glob("*/__init__.py")}
+    assert modules | packages <= set(re.findall(r"\w+", text))
+    assert set(re.findall(r"(\w+)\.py\b", text)) <= modules

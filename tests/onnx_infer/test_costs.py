@@ -1,0 +1,102 @@
+"""Parameters and multiply-adds of nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import onnx
+import pytest
+
+from onnx_infer import SymTensor, infer
+from onnx_infer.planning.multiply_adds import multiply_adds
+from symdim import Var
+
+from .test_planner import with_weights
+from .texts import parsed
+
+N, M, S, H, W = (Var(name) for name in "NMSHW")
+
+
+def tensor(*shape: Any) -> SymTensor:
+    return SymTensor(1, shape)
+
+
+COUNTS: list[tuple[str, list[Any], list[Any], dict[str, Any], Any]] = [
+    ("MatMul", [(N, S, 8), (8, 5)], [(N, S, 5)], {}, 40 * N * S),
+    ("MatMul", [(8,), (8,)], [()], {}, 8),
+    ("Gemm", [(8, N), (8, 5)], [(N, 5)], {"transA": 1}, 40 * N),
+    ("com.microsoft::FusedMatMul", [(3, N, 8), (3, 8, 5)], [(3, N, 5)], {}, 120 * N),
+    ("com.microsoft::MatMulNBits", [(N, 64), (8, 2, 16)], [(N, 8)], {"K": 64, "N": 8}, 512 * N),
+    ("QLinearMatMul", [(N, 8), (), (), (8, 5)], [(N, 5)], {}, 40 * N),
+    ("Conv", [(N, 6, H), (4, 3, 5)], [(N, 4, H - 4)], {"group": 2}, 60 * N * (H - 4)),
+    ("QLinearConv", [(N, 6, H), (), (), (4, 6, 5)], [(N, 4, H - 4)], {}, 120 * N * (H - 4)),
+    ("ConvTranspose", [(N, 6, H), (6, 4, 3)], [(N, 4, H + 2)], {}, 72 * N * H),
+    ("Einsum", [(N, S, 8), (N, M, 8)], [(N, S, M)], {"equation": "bid, bjd -> bij"}, 8 * M * N * S),
+    ("Einsum", [(N, 1, S, 8), (3, 8, 5)], [(N, 3, S, 5)], {"equation": "...ij, ...jk -> ...ik"}, 120 * N * S),
+    ("Einsum", [(N, S)], [(S, N)], {"equation": "ij -> ji"}, 0),
+    ("LSTM", [(S, N, 3), (2, 16, 3), (2, 16, 4)], [(S, 2, N, 4)], {}, 224 * N * S),
+    ("GRU", [(S, N, 3), (1, 12, 3), (1, 12, 4)], [(S, 1, N, 4)], {}, 84 * N * S),
+    ("RNN", [(N, S, 3), (1, 4, 3), (1, 4, 4)], [(N, S, 1, 4)], {"layout": 1}, 28 * N * S),
+    ("Attention", [(N, 2, S, 8), (N, 2, M, 8), (N, 2, M, 6)], [(N, 2, S, 6)], {}, 28 * M * N * S),
+    ("com.microsoft::MultiHeadAttention", [(N, S, 16), (N, M, 16), (N, M, 16)], [(N, S, 16)], {}, 32 * M * N * S),
+    ("com.microsoft::MultiHeadAttention", [(N, S, 2, 3, 8)], [(N, S, 16)], {}, 32 * N * S * S),
+    ("com.microsoft::GroupQueryAttention", [(N, S, 16)], [(N, S, 16), (N, 1, M, 8)], {}, 32 * M * N * S),
+    ("com.microsoft::Attention", [(N, S, 16), (16, 48)], [(N, S, 16)], {}, 768 * N * S + 32 * N * S * S),
+    ("ai.onnx.ml::LinearRegressor", [(N, 3)], [(N, 2)], {"coefficients": (1.0,) * 6}, 6 * N),
+    ("Relu", [(N, 3)], [(N, 3)], {}, 0),
+    ("Conv", [(N, 6, H), None], [(N, 4, H)], {}, None),
+    ("DFT", [(N, 8, 1)], [(N, 8, 2)], {}, None),
+]
+
+
+@pytest.mark.parametrize(("title", "inputs", "outputs", "attributes", "expected"), COUNTS)
+def test_multiply_adds(title: str, inputs: Any, outputs: Any, attributes: dict[str, Any], expected: Any) -> None:
+    domain, _, op_type = title.rpartition("::")
+    given, made = ([None if s is None else SymTensor(1, s) for s in shapes] for shapes in (inputs, outputs))
+    assert multiply_adds(op_type, domain, given, made, attributes) == expected
+
+
+def test_costs_of_a_model() -> None:
+    graph = """g (float[N, 8] x) => (z) <int64[2] s = {-1, 2}> {
+        a = MatMul(x, w)
+        c = Add(a, b)
+        d = MatMul(x, w)
+        e = Add(c, d)
+        z = Reshape(e, s)
+    }"""
+    costs = infer(with_weights(parsed(graph), w=(8, 4), b=(4,))).costs()
+    assert [(n.operator, n.node, n.parameters, n.multiply_adds) for n in costs.nodes] == [
+        ("MatMul", "a", 32, 32 * N),
+        ("Add", "c", 4, 0),
+        ("MatMul", "d", 0, 32 * N),
+        ("Add", "e", 0, 0),
+        ("Reshape", "z", 0, 0),
+    ]
+    assert (costs.parameters, costs.multiply_adds, costs.unknown) == (36, 64 * N, [])
+
+
+def test_costs_of_functions_and_subgraphs() -> None:
+    text = """<ir_version: 10, opset_import: ["": 18, "f": 1, "com.acme": 1]>
+        g (float[N, 4] x, bool c) => (y, z, u) {
+            v = f.layer(x)
+            y = f.layer(v)
+            z = If<then_branch = t () => (p) { q = Transpose(x) p = MatMul(x, q) },
+                   else_branch = e () => (r) { s = Transpose(x) r = MatMul(x, s) }>(c)
+            u = com.acme.Mystery(x)
+        }
+        <domain: "f", opset_import: ["": 18]> layer (i) => (o) {
+            w = Constant<value = float[4, 4] {1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1}>()
+            o = MatMul(i, w)
+        }"""
+    model = onnx.parser.parse_model(text)
+    for output in model.graph.output:
+        output.ClearField("type")
+    costs = infer(model).costs()
+    assert [(n.node, n.parameters, n.multiply_adds) for n in costs.nodes] == [
+        ("v", 16, 16 * N),
+        ("y", 0, 16 * N),
+        ("z", 0, 4 * N**2),
+        ("u", 0, None),
+    ]
+    assert [n.node for n in costs.unknown] == ["u"]
+    assert costs.multiply_adds == 32 * N + 4 * N**2
