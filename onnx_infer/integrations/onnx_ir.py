@@ -18,7 +18,10 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Unpack
 
-import onnx_ir as ir
+try:
+    import onnx_ir as ir
+except ImportError as error:
+    raise ImportError("onnx_infer.integrations.onnx_ir needs onnx-ir: pip install 'onnx-symdim[ir]'") from error
 
 from onnx_infer import result
 from onnx_infer.former_names import with_former_names

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -442,6 +444,27 @@ def test_errors_are_raised_where_they_are_wanted(caplog: pytest.LogCaptureFixtur
     with caplog.at_level(logging.WARNING, "onnx_infer"):
         onnx_ir.infer_symbolic_shapes(model, warn_on_missing=False)
     assert len(caplog.records) == 1
+
+
+def python(program: str) -> str:
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True).stdout
+
+
+def test_onnx_ir_is_loaded_only_by_its_front_end() -> None:
+    program = "import sys, onnx_infer; from onnx_infer.demo import demo_model; onnx_infer.infer(demo_model())"
+    assert python(f"{program}; print('onnx_ir' in sys.modules)") == "False\n"
+
+
+def test_without_the_package() -> None:
+    program = """
+import sys
+sys.modules["onnx_ir"] = None
+try:
+    import onnx_infer.integrations.onnx_ir
+except ImportError as error:
+    print(error)
+"""
+    assert "pip install 'onnx-symdim[ir]'" in python(program)
 
 
 # -- what is asked of a result ----------------------------------------------------------------------------------------
