@@ -165,7 +165,7 @@ def _write_graph(graph: ir.Graph, names: ValueNames, found: Mapping[str, Value],
         dims = None if known is None else _dims(known)
         if kind is not None or dims is not None:
             modified |= _set(value, kind, dims)
-        elif (in_body or not value.is_graph_output()) and (known is None or isinstance(known, SymTensor)):
+        elif in_body or not value.is_graph_output():
             modified |= _set(value, None, None)
     return modified
 

@@ -62,13 +62,11 @@ def written(model: onnx.ModelProto) -> dict[str, bytes]:
 
 def check_same(model: onnx.ModelProto, **options: Any) -> None:
     """Both front ends find the same and write the same."""
-    theirs = ir.from_proto(model)
-    assert findings(onnx_infer.infer(model, **options)) == findings(onnx_ir.infer(theirs, **options))
-    expected = onnx_infer.infer_shapes(model, **options)
-    assert written(ir.to_proto(onnx_ir.infer_shapes(theirs, in_place=True, **options))) == written(expected)
-    assert findings(onnx_infer.infer(expected, **options)) == findings(
-        onnx_ir.infer(ir.from_proto(expected), **options)
-    )
+    for _ in range(2):  # the second time with the types that the first one has written
+        theirs = ir.from_proto(model)
+        assert findings(onnx_infer.infer(model, **options)) == findings(onnx_ir.infer(theirs, **options))
+        model = onnx_infer.infer_shapes(model, **options)
+        assert written(ir.to_proto(onnx_ir.infer_shapes(theirs, in_place=True, **options))) == written(model)
 
 
 # -- the same through both front ends ---------------------------------------------------------------------------------
@@ -100,11 +98,12 @@ GRAPHS = {
         c = LeakyRelu<alpha=0.1>(x) }""",
     "strings": """g (string[N] x) => (y, z) <string[2] c = {"a", "b"}> {
         y = Concat<axis=0>(x, c) z = LabelEncoder<keys_strings=["a", "b"], values_int64s=[1, 2]>(x) }""",
-    "sequences": """g (seq(float[N, 3]) s, float[N] x) => (a, b, c) {
+    "sequences": """g (seq(float[N, ?]) s, float[N] x) => (a, b, c) {
         a = SequenceAt(s, i) i = Constant<value_int=0>() b = SplitToSequence<axis=0>(x) c = SequenceInsert(s, a) }""",
     "optionals": "g (optional(float[N]) o) => (a, b) { a = OptionalHasElement(o) b = OptionalGetElement(o) }",
     "out of order": "g (float[N] x) => (y) { y = Concat<axis=0>(t, t) t = Relu(x) }",
-    "no rule": "g (float[N] x) => (y, float[N, M] z) { y = f.Odd(x) z = f.Odd(y) }",
+    "no rule": "g (float[N] x) => (y, float[N, M] z) <float[N] t> { y = f.Odd(x) t = f.Odd(y) z = f.Odd(t) }",
+    "no producer": "g (float[N] x) => (y, float[N, M] z) { y = Relu(x) }",
     "errors": "g (float[N, 3] x, float[N, 4] w) => (y, z) { y = Concat<axis=5>(x, w) z = Add(x, w) }",
     "guards": "g (float[N] x, float[M] w) => (y) { y = Add(x, w) }",
     "branches": """g (float[N, 2] x, float[M, 2] w, bool c) => (y) {
@@ -119,9 +118,10 @@ GRAPHS = {
 }
 
 
+@pytest.mark.parametrize("policy", ["refine", "override"])
 @pytest.mark.parametrize("name", GRAPHS)
-def test_graphs(name: str) -> None:
-    check_same(parsed(GRAPHS[name], HEAD))
+def test_graphs(name: str, policy: str) -> None:
+    check_same(parsed(GRAPHS[name], HEAD), policy=policy)
 
 
 FUNCTIONS = {
@@ -155,6 +155,19 @@ FUNCTIONS = {
 def test_functions(name: str) -> None:
     graph, *bodies = FUNCTIONS[name]
     check_same(parsed("\n".join([graph, *(f"{BODY} {body}" for body in bodies)]), HEAD))
+
+
+def test_types_as_attributes() -> None:
+    nodes = []
+    for i, dims in enumerate(([2, 3], ["N", 3])):
+        kind = helper.make_tensor_type_proto(TensorProto.FLOAT, dims)
+        nodes.append(helper.make_node("Optional", [], [f"o{i}"], type=kind))
+        nodes.append(helper.make_node("OptionalGetElement", [f"o{i}"], [f"y{i}"]))
+    outputs = [onnx.ValueInfoProto(name=f"y{i}") for i in range(2)]
+    model = helper.make_model(helper.make_graph(nodes, "g", [], outputs), opset_imports=[helper.make_opsetid("", 20)])
+    check_same(model)
+    found = onnx_ir.infer(ir.from_proto(model)).types
+    assert [str(found[name]) for name in ("o0", "o1")] == ["optional(f32[2, 3]; empty)", "optional(f32[...]; empty)"]
 
 
 def test_texts_that_are_no_names() -> None:
@@ -298,10 +311,10 @@ def test_an_initializer_without_a_tensor() -> None:
 
 def test_floats_have_32_bits() -> None:
     x = value("x", 3, dtype=ir.DataType.FLOAT)
-    node = ir.node("LeakyRelu", [x], {"alpha": 0.1})
+    node = ir.node("Odd", [x], {"alpha": 0.1, "betas": [0.1, 1e99]}, domain="f")
     view = view_of(model_of([x], node.outputs, [node]))
     (read,) = view.graph.nodes()
-    assert read[4].values == {"alpha": float(np.float32(0.1))}
+    assert read[4].values == {"alpha": float(np.float32(0.1)), "betas": (float(np.float32(0.1)), float("inf"))}
 
 
 def view_of(model: Any) -> Model:
@@ -398,6 +411,33 @@ def test_a_copy_leaves_the_model_as_it_is() -> None:
     assert all(v.shape is not None and v.type is not None for v in all_values(copy))
     assert onnx_ir.infer_shapes(model, in_place=True) is model
     assert [(v.type, v.shape) for v in all_values(model)] == [(v.type, v.shape) for v in all_values(copy)]
+
+
+def test_what_is_written_follows_the_model() -> None:
+    body = f"{BODY} Twice (a) => (b) {{ b = Concat<axis=0>(a, a) }}"
+    model = ir.from_proto(parsed(f"g (float[N, 2] x) => (y) {{ y = f.Twice(x) }}\n{body}", HEAD))
+    onnx_ir.infer_shapes(model, in_place=True)
+    model.graph.inputs[0].shape = ir.Shape([3, "M"])
+    onnx_ir.infer_shapes(model, in_place=True, policy="override")
+    (function,) = model.functions.values()
+    found = [model.graph.outputs[0], function.inputs[0], function.outputs[0]]
+    assert [str(v.shape) for v in found] == ["[6,M]", "[3,M]", "[6,M]"]
+    function.outputs[0].producer().op_type = "Odd"
+    onnx_ir.infer_shapes(model, in_place=True, policy="override")
+    assert [v.shape and str(v.shape) for v in found] == ["[6,M]", "[3,M]", None]
+
+
+def test_maps_have_no_type() -> None:
+    x = value("x", "N", 2)
+    node = ir.node("ZipMap", [x], {"classlabels_int64s": [1, 2]}, domain="ai.onnx.ml")
+    relu = ir.node("Relu", [x])
+    node.outputs[0].type = ir.TensorType(ir.DataType.FLOAT)
+    model = model_of([x], relu.outputs, [node, relu])
+    model.graph.opset_imports["ai.onnx.ml"] = 1
+    result = onnx_ir.infer(model, policy="override")
+    assert str(result.type_of(node.outputs[0])) == "seq(map(i64, f32[]); N)"
+    result.apply(model)
+    assert (node.outputs[0].type, node.outputs[0].shape) == (None, None)
 
 
 def test_types_are_not_shared_between_values() -> None:
