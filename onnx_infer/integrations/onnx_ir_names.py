@@ -30,6 +30,7 @@ class ValueNames(dict[Any, str]):
             graph, outer = pending.pop()
             visible = (self._enter(graph, outer), *outer)
             pending += [(g, visible) for node in graph for g in subgraphs(node)]
+        self._all = set(self.values())
 
     def _enter(self, graph: ir.Graph, outer: tuple[set[str], ...]) -> set[str]:
         taken: set[str] = set()
@@ -59,10 +60,12 @@ class ValueNames(dict[Any, str]):
 
     def __missing__(self, value: ir.Value) -> str:
         """The name of a value that no graph of the model gives."""
-        taken = set(self.values())
         name = value.name
-        found = self[value] = name if name and name not in taken else self._new(value, (taken,))
-        return found
+        if not name or name in self._all:
+            name = self._new(value, (self._all,))
+        self._all.add(name)
+        self[value] = name
+        return name
 
 
 def given_values(graph: ir.Graph) -> Iterator[ir.Value]:

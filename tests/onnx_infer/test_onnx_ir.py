@@ -111,8 +111,8 @@ GRAPHS = {
                    else_branch = b () => (q) { t = Relu(w) q = Concat<axis=0>(t, t) }> }""",
     "sizes of the inside": """g (float[N] x, bool c) => (t, y) {
         t = NonZero(x)
-        y = If(c) <then_branch = a () => (p) { i = NonZero(x) p = Shape(i) }, else_branch = b () => (q) { q = Shape(x) }>
-        }""",
+        y = If(c) <then_branch = a () => (p) { i = NonZero(x) p = Shape(i) },
+                   else_branch = b () => (q) { q = Shape(x) }> }""",
     "loops": """g (int64 m, bool c, float[N, 2] x) => (y, z) {
         y, z = Loop(m, c, x) <body = b (int64 i, bool go, float[A, 2] v) => (again, w, o) {
             again = Identity(go) w = Concat<axis=0>(v, x) o = Relu(x) }> }""",
