@@ -60,7 +60,7 @@ class ValueNames(dict[Any, str]):
 
     def __missing__(self, value: ir.Value) -> str:
         """The name of a value that no graph of the model gives."""
-        name = value.name
+        name: str = value.name or ""
         if not name or name in self._all:
             name = self._new(value, (self._all,))
         self._all.add(name)
