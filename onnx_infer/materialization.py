@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _OLDEST = 7
 _MOD_SINCE, _WHERE_SINCE, _INTEGER_MAX_SINCE = 10, 9, 12
+_INITIALIZERS_ALONE_SINCE = 4
+"""The IR version from which an initializer need not be a graph input (onnx/docs/IR.md)."""
 
 
 class Materialized(NamedTuple):
@@ -40,15 +42,21 @@ class Materialized(NamedTuple):
     def insert(self, model: ModelProto, before: str = "") -> str:
         """Put the nodes into the model's graph, before the node of this name or with this output, or at its start.
 
-        Returns the name of the result. Raises `ValueError` where there is no such node. The names are free in the model
-        that was inferred; in one that has been changed since, they must still be.
+        The constants are initializers, and nodes before IR version 4. Returns the name of the result. Raises
+        `ValueError` where there is no such node. The names are free in the model that was inferred; in one that has been
+        changed since, they must still be.
         """
         graph = model.graph
         places = [i for i, node in enumerate(graph.node) if before and before in (node.name, *node.output)]
         if before and not places:
             raise ValueError(f"no node is named {before!r} or gives it")
-        graph.initializer.extend(self.initializers)
-        for place, node in enumerate(self.nodes, places[0] if places else 0):
+        nodes = self.nodes
+        if model.ir_version >= _INITIALIZERS_ALONE_SINCE:
+            graph.initializer.extend(self.initializers)
+        else:
+            constants = (helper.make_node("Constant", [], [x.name], x.name, value=x) for x in self.initializers)
+            nodes = [*constants, *nodes]
+        for place, node in enumerate(nodes, places[0] if places else 0):
             graph.node.insert(place, node)
         return self.output
 

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from .tensor import Value
 
 
-class UndefinedInput(Exception):  # noqa: N818  (a signal inside the engine)
-    """A node reads a name that no earlier node gave: the nodes may be out of order."""
+class UndefinedInput(KeyError):  # noqa: N818  (a signal inside the engine)
+    """A name without a value: that a node reads one may mean that the nodes are out of order."""
 
 
 class Scope(dict[str, "Value"]):

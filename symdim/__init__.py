@@ -179,3 +179,7 @@ def __getattr__(name: str) -> object:
 
         return import_module(f"symdim.{name}")
     raise AttributeError(f"module 'symdim' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

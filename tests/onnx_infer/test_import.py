@@ -40,6 +40,12 @@ def test_onnx_infer_loads_nothing_beyond_onnx_and_numpy() -> None:
     assert not loaded & {"onnx.reference", "onnx.checker.test", "sympy", "argparse"}
 
 
+@pytest.mark.parametrize("package", ["symdim", "onnx_infer"])
+def test_public_names_are_listed_before_they_load(package: str) -> None:
+    code = f"import {package} as p; assert set(p.__all__) <= set(dir(p)); [getattr(p, name) for name in p.__all__]"
+    assert package in loaded_by(code)
+
+
 def test_operator_families_load_at_the_first_look_up() -> None:
     assert not [name for name in loaded_by("import onnx_infer") if name.startswith("onnx_infer.ops.elementwise")]
     assert "onnx_infer.ops.elementwise" in loaded_by("import onnx_infer; onnx_infer.registry.get('', 'Add', 20)")

@@ -74,6 +74,18 @@ def test_every_kind_of_expression_in_every_opset(opset: int) -> None:
     assert evaluated(made, 2, sizes, opset) == expected
 
 
+@pytest.mark.parametrize("version", [3, 4])
+def test_constants_in_every_ir_version(version: int) -> None:
+    model = parsed(
+        "g (float[N, M] x) => (float[N, M] y) { y = Identity(x) }", f'<ir_version: {version}, opset_import: ["": 9]>'
+    )
+    output = materialize((N * M // 3, 7), infer(model)).insert(model, before="y")
+    model.graph.output.append(helper.make_tensor_value_info(output, TensorProto.INT64, [2]))
+    onnx.checker.check_model(model)
+    assert len(model.graph.input) == 1
+    assert [x.tolist() for x in session(model).run([output], {"x": np.zeros((4, 5), np.float32)})] == [[6, 7]]
+
+
 def test_what_an_old_opset_lacks() -> None:
     with pytest.raises(ValueError, match="Where, which is from opset 9 on, not in 8"):
         materialize(maximum(N, H), given(N, H), opset=8)
@@ -163,6 +175,11 @@ def test_sizes_that_operators_compute_of_elements() -> None:
         feeds = {"x": np.zeros((4, 7), np.float32), "k": np.array([3]), "e": np.array([end])}
         v, y, *sizes = run.run(None, feeds)
         assert [size.tolist() for size in sizes] == [list(v.shape), list(y.shape)]
+
+
+def test_values_that_the_model_does_not_have() -> None:
+    with pytest.raises(KeyError, match="none"):
+        materialize(N, given(N), values=["none"])
 
 
 def test_sizes_that_cannot_be_read() -> None:
