@@ -188,7 +188,7 @@ def nodes(protos: Any, constants: dict[str, Any], literals: list[str]) -> Iterat
         attributes = node.attribute
         if op_type == "Constant" and len(attributes) == 1 and node.domain in ("", "ai.onnx"):
             value = attributes[0]
-            if value.type == _TENSOR and not value.ref_attr_name:
+            if value.type == _TENSOR and not value.ref_attr_name and node.output:
                 name = node.output[0]
                 if name not in constants:
                     literals.append(name)

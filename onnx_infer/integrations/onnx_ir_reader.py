@@ -209,9 +209,7 @@ class _Reader:
 
     def graph(self, graph: ir.Graph) -> Graph:
         """The view of a graph or subgraph."""
-        names = self.names
-        constants = {names[v]: v if v.const_value is None else in_message(v.const_value)
-                     for v in graph.initializers.values()}  # fmt: skip
+        names, constants = self.names, self._constants(graph)
         # see `onnx_infer.proto.GraphReader.graph`
         given = [(names[v], v) for v in graph.inputs if self.ir_version >= 4 or names[v] not in constants]
         for name, _ in given:
@@ -226,9 +224,15 @@ class _Reader:
     def function(self, function: ir.Function) -> Function:
         """The view of a model-local function."""
         defaults = {a.name: attribute_value(a) for a in function.attributes.values() if a.value is not None}
-        body = self._view(function.graph, [(self.names[v], None) for v in function.inputs], {}, {})
+        inputs: list[tuple[str, Value | None]] = [(self.names[v], None) for v in function.inputs]
+        body = self._view(function.graph, inputs, self._constants(function.graph), {})
         key = function.domain, function.name, function.overload
         return Function(*key, defaults, opset_imports(function), body, function.graph)
+
+    def _constants(self, graph: ir.Graph) -> dict[str, Any]:
+        """The initializers of a graph by name; in onnx_ir the body of a function may have some."""
+        held = graph.initializers.values()
+        return {self.names[v]: v if v.const_value is None else in_message(v.const_value) for v in held}
 
     def _view(
         self,
@@ -305,7 +309,7 @@ def nodes(graph: ir.Graph, names: ValueNames, constants: dict[str, Any], literal
         outputs = [names[v] for v in node.outputs]
         if op_type == "Constant" and len(attributes) == 1 and domain in ("", "ai.onnx"):
             (value,) = attributes.values()
-            if value.type == _KIND.TENSOR and not value.ref_attr_name:
+            if value.type == _KIND.TENSOR and not value.ref_attr_name and outputs:
                 if outputs[0] not in constants:
                     literals.append(outputs[0])
                 constants[outputs[0]] = value
