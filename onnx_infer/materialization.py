@@ -43,8 +43,8 @@ class Materialized(NamedTuple):
         """Put the nodes into the model's graph, before the node of this name or with this output, or at its start.
 
         The constants are initializers, and nodes before IR version 4. Returns the name of the result. Raises
-        `ValueError` where there is no such node. The names are free in the model that was inferred; in one that has been
-        changed since, they must still be.
+        `ValueError` where there is no such node. The names are free in the model that was inferred; in one that has
+        been changed since, they must still be.
         """
         graph = model.graph
         places = [i for i, node in enumerate(graph.node) if before and before in (node.name, *node.output)]

@@ -100,3 +100,20 @@ def test_costs_of_functions_and_subgraphs() -> None:
     ]
     assert [n.node for n in costs.unknown] == ["u"]
     assert costs.multiply_adds == 32 * N + 4 * N**2
+
+
+@pytest.mark.parametrize(
+    ("title", "inputs", "outputs", "attributes"),
+    [
+        ("MatMul", [(), (3, 4)], [(4,)], {}),
+        ("Gemm", [(), (3, 4)], [(4,)], {"transA": 1}),
+        ("Conv", [(N, 3, H)], [(N, 4, H)], {}),
+        ("Attention", [(N, 2, S, 8), (N,), (N,)], [(N, 2, S, 6)], {}),
+        ("com.microsoft::MultiHeadAttention", [(N, S, 16), (N,), (N,)], [(N, S, 16)], {}),
+        ("ai.onnx.ml::LinearRegressor", [(N, 3)], [(N, 2)], {"coefficients": 3}),
+    ],
+)
+def test_of_malformed_nodes_nothing_is_known(title: str, inputs: Any, outputs: Any, attributes: dict[str, Any]) -> None:
+    domain, _, op_type = title.rpartition("::")
+    given, made = ([SymTensor(1, s) for s in shapes] for shapes in (inputs, outputs))
+    assert multiply_adds(op_type, domain, given, made, attributes) is None
