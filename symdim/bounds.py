@@ -33,7 +33,7 @@ def bounds_of(dim: Dim) -> Interval:
         else:
             found = linear_bounds(dim.terms, dim.const)
             if dim.height:
-                found = reading.met_with_patterns(dim.terms, dim.const, found)
+                found = reading.met_with_patterns(dim, dim.terms, found)
                 if relaxation.is_correlated(dim.terms):
                     found = meet(found, relaxation.relaxed(dim.terms, dim.const))
         dim._bounds = found

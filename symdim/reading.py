@@ -136,9 +136,9 @@ def _nested_remainders(atom: FloorDiv, coefficient: int, outer: Expr | None, ter
     n_terms, n_const = terms_of(numerator)
     assert isinstance(divisor, int)
     for unit in terms:
-        if unit.height != atom.height or not divides(outer, unit):
+        if unit.height != atom.height or not (outer is None or divides(outer, unit)):
             continue
-        inner = exact_quotient(unit, outer)
+        inner = unit if outer is None else exact_quotient(unit, outer)
         if type(inner) is not FloorDiv or inner is atom or not isinstance(inner.parts[1], int):
             continue
         e = inner.parts[1]
@@ -269,9 +269,10 @@ def disjoint(terms: Terms, const: int) -> tuple[list[Pattern], Terms, int]:
     return taken, rest, const
 
 
-def met_with_patterns(terms: Terms, const: int, known: Interval) -> Interval:
-    """`known` met with the interval of the sum read as patterns."""
-    found, rest, rest_const = patterns(terms, const)
+def met_with_patterns(node: Expr, terms: Terms, known: Interval) -> Interval:
+    """`known` met with the interval of a sum, that of these terms, read as patterns."""
+    read = disjoint if type(node) is Add else patterns  # whose class is `Add` is no pattern as a whole
+    found, rest, rest_const = read(terms, node.const)
     if not found:
         return known
     result = bounds.linear_bounds(rest, rest_const)
