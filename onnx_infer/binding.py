@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from .registration import Rule
 
 
+LARGEST_SIZE = 2**63 - 1
+"""The largest size that a model can hold: dim_value is a 64-bit integer (onnx.proto)."""
+
+
 class Asked(NamedTuple):
     """Indices of actual inputs: those whose elements the rule `wants`; those without which its data function can do
     nothing (`needs`); and, where it can do something, those that either of the two `reads`."""
@@ -154,8 +158,9 @@ class Operator:
             return result
         shape = tuple([size if isinstance(size, int) else readable(size) for size in result])
         for size in shape:
-            if isinstance(size, int) and size < 0:
-                raise ShapeInferenceError(f"a size of the result is negative: ({', '.join(map(str, shape))})")
+            if isinstance(size, int) and not 0 <= size <= LARGEST_SIZE:
+                law = "is negative" if size < 0 else "does not fit into 64 bits"
+                raise ShapeInferenceError(f"a size of the result {law}: ({', '.join(map(str, shape))})")
         return SymTensor(dtype, shape)
 
     # -- element types --------------------------------------------------------------------------------------------

@@ -89,6 +89,7 @@ class Expr:
     __slots__ = (
         "__weakref__",
         "_bounds",
+        "_named",
         "_names",
         "_order",
         "_text",
@@ -106,6 +107,7 @@ class Expr:
     fingerprint: int  # value of the polynomial at a fixed pseudo-random point, modulo a prime (interning.py)
     height: int  # nesting depth of divisions and maxima; 0 for a polynomial in variables
     _bounds: Interval | None
+    _named: int | None  # the fingerprint of the expression in which variables of one name are one (order.py)
     _names: tuple[str, ...] | None
     _order: tuple[object, ...] | None
     _text: str | None

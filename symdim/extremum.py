@@ -185,5 +185,5 @@ def maximum_atom(parts: tuple[Dim, ...]) -> Expr:
     node.height = 1 + max([height_of(part) for part in parts])
     node._bounds = greatest([bounds_of(part) for part in parts])
     node._names = merged_names(parts)
-    node._order = node._text = None
+    node._order = node._named = node._text = None
     return publish(node)

@@ -245,7 +245,7 @@ def _atom(n: Dim, d: Dim) -> Expr:
     known = divisor[0] is not None and divisor[0] >= 1
     node._bounds = quotient(bounds_of(n), divisor) if known else (None, None)
     node._names = names_of(n) if isinstance(d, int) else merged_names(parts)
-    node._order = node._text = None
+    node._order = node._named = node._text = None
     return publish(node)
 
 

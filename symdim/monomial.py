@@ -48,7 +48,7 @@ def _new_unit(powers: Powers, fingerprint: int) -> Expr:
     node.const = 0
     node.parts = powers
     node.fingerprint = fingerprint
-    node._bounds = node._order = node._names = node._text = None
+    node._bounds = node._order = node._names = node._named = node._text = None
     height = 0
     for atom in powers:
         if atom.terms is not None:

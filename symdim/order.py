@@ -6,7 +6,10 @@ variable names, kind, and content. That is a graded lexicographic monomial order
 
 from __future__ import annotations
 
+from math import prod
+
 from symdim.expr import FloorDiv, Max, Mul
+from symdim.interning import PRIME, sequence_fingerprint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,22 +39,48 @@ def merged_names(nodes: Collection[Dim]) -> tuple[str, ...]:
     return tuple(sorted(names)[:_NAMES])
 
 
+def named_fingerprint(node: Expr) -> int:
+    """The fingerprint, had variables of one name been one: it does not tell in which order they were made.
+
+    So what it orders has the same order whenever a process builds it.
+    """
+    stack = [] if node._named is not None else [node]
+    while stack:
+        top = stack[-1]
+        inner: Collection[Dim] = top.parts if top.terms is None else top.terms  # type: ignore[assignment]
+        missing = [part for part in inner if not isinstance(part, int) and part._named is None]
+        if missing:
+            stack += missing
+            continue
+        stack.pop()
+        if top.terms is not None:
+            total = sum([k * (unit._named or 0) for unit, k in top.terms.items()])
+            top._named = (top.const + total) % PRIME
+        elif isinstance(top.parts, dict):
+            top._named = prod([pow(atom._named, exponent, PRIME) for atom, exponent in top.parts.items()]) % PRIME
+        else:
+            numbers = tuple([part if isinstance(part, int) else part._named for part in inner])
+            top._named = sequence_fingerprint(1 if isinstance(top, FloorDiv) else 2, numbers)  # type: ignore[arg-type]
+    return node._named  # type: ignore[return-value]
+
+
 def height_of(node: Dim) -> int:
     """How deep divisions and maxima are nested in a dimension; 0 for a polynomial in variables."""
     return 0 if isinstance(node, int) else node.height
 
 
 def _atom_order(atom: Expr) -> tuple[object, ...]:
+    named = named_fingerprint(atom)
     if atom.terms is not None:  # a sum kept as one factor of a product
-        return names_of(atom), 3, len(atom.terms), atom.const, atom.fingerprint
+        return names_of(atom), 3, len(atom.terms), atom.const, named, atom.fingerprint
     if isinstance(atom, FloorDiv):
         numerator, divisor = atom.parts
         by = divisor if isinstance(divisor, int) else 0
         const = numerator if isinstance(numerator, int) else numerator.const
-        return names_of(atom), 1, by, const, atom.fingerprint
+        return names_of(atom), 1, by, const, named, atom.fingerprint
     if isinstance(atom, Max):
-        return names_of(atom), 2, len(atom.parts), 0, atom.fingerprint
-    return names_of(atom), 0, atom.scope.serial, 0, atom.fingerprint  # type: ignore[attr-defined]
+        return names_of(atom), 2, len(atom.parts), 0, named, atom.fingerprint
+    return names_of(atom), 0, atom.scope.serial, 0, named, atom.fingerprint  # type: ignore[attr-defined]
 
 
 def order(unit: Expr) -> tuple[object, ...]:
@@ -84,6 +113,6 @@ def dim_order(dim: Dim) -> tuple[object, ...]:
     if isinstance(dim, int):
         return 1, (), dim
     if dim.terms is None:
-        return 0, order(dim), -1, 1, 0, dim.fingerprint
+        return 0, order(dim), -1, 1, 0, named_fingerprint(dim), dim.fingerprint
     lead = leading(dim.terms)
-    return 0, order(lead), -dim.terms[lead], len(dim.terms), dim.const, dim.fingerprint
+    return 0, order(lead), -dim.terms[lead], len(dim.terms), dim.const, named_fingerprint(dim), dim.fingerprint

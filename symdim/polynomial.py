@@ -51,7 +51,7 @@ def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
     node.const = const
     node.fingerprint = fingerprint
     node.height = height
-    node.parts = node._bounds = node._names = node._order = node._text = None
+    node.parts = node._bounds = node._names = node._named = node._order = node._text = None
     return publish(node)
 
 
@@ -64,7 +64,7 @@ def constant(value: int) -> Const:
     node.const = int(value)
     node.height = 0
     node.fingerprint = value % PRIME
-    node.parts = node._names = node._order = node._text = None
+    node.parts = node._names = node._named = node._order = node._text = None
     node._bounds = (value, value)
     return publish(node)  # type: ignore[return-value]
 

@@ -7,6 +7,7 @@ sum with rational coefficients in which the numerators cancel; the interval of t
 from __future__ import annotations
 
 from symdim.expr import FloorDiv
+from symdim.order import named_fingerprint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def _least(terms: Terms, const: int) -> int | None:
         divisions = [u for u in terms if type(u) is FloorDiv and type(u.parts[1]) is int and u.parts[1] >= 1]
         if not divisions:
             break
-        chosen = max(divisions, key=lambda u: (u.height, u.fingerprint))
+        chosen = max(divisions, key=lambda u: (u.height, named_fingerprint(u)))
         k = terms.pop(chosen)
         numerator, c = chosen.parts
         assert isinstance(c, int)

@@ -171,7 +171,8 @@ def make_variable(
     node.const = node.height = 0
     node.parts = None
     salt = 0 if scope is _default else mixed(scope.serial)
-    node.fingerprint = text_fingerprint(name) if not salt else mixed(text_fingerprint(name) ^ salt)
+    node._named = text_fingerprint(name)
+    node.fingerprint = mixed(node._named ^ salt) if salt else node._named
     node._bounds = (lo, hi)
     node._names = (name,)
     node._order = None

@@ -103,3 +103,13 @@ def test_texts_of_undeclared_names(text: str, expected: str) -> None:
     inferred = infer_shapes(model)
     assert inferred.graph.input[0].type.tensor_type.shape.dim[0].dim_param == text
     assert infer_shapes(inferred) == inferred
+
+
+def test_sizes_beyond_64_bits_are_refused_and_the_rest_is_kept() -> None:
+    steps = "".join(f"s{i} = Shape (t{i}) t{i + 1} = Tile (t{i}, s{i}) " for i in range(12))
+    model = model_of("t0 = Identity (x) " + steps + "y = Neg (t12)")
+    result = infer(model)
+    assert str(result.types["t4"]) == f"f32[{5**16}]"
+    assert any("does not fit into 64 bits" in str(d) for d in result.diagnostics)
+    assert str(result.types["bystander"]) == "f32[4, 2]"
+    assert infer_shapes(model).graph.output[1].type.tensor_type.shape.dim[0].dim_value == 4

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from symdim import Scope, Var, ceildiv, maximum, minimum, total
+from symdim import Scope, Shape, Var, ceildiv, maximum, minimum, total
 from symdim.text import quoted, to_text
 from symdim.variable import make_variable
 
@@ -109,3 +109,13 @@ def test_long_texts_are_printed_in_linear_time():
 
 def test_a_function_word_is_a_name_too():
     assert str(scope.var("max") + maximum(N, 4)) == "max(N, 4) + max"
+
+
+def test_ties_between_fresh_variables_do_not_hang_on_when_they_were_made():
+    """Two maxima of the same names, in a sum of products, in one order whenever a process builds them."""
+    texts = set()
+    for _ in range(12):
+        a, b, c = (Var.fresh(name) for name in "abc")
+        total = a * maximum(b, c, 1) - a * maximum(b + 1, b + c, c + 1) + maximum(b, c, 5) * maximum(c, b - 3)
+        texts.add(f"{total} {total % 7} {Shape([total, maximum(total, a)])}")
+    assert len(texts) == 1, texts
