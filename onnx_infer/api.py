@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import onnx
 
@@ -17,8 +17,20 @@ if TYPE_CHECKING:
     from .merge import ShapeMergePolicy
 
 
+Source: TypeAlias = "onnx.ModelProto | bytes | str | os.PathLike[str]"
+
+
+def _message(model: Source) -> onnx.ModelProto:
+    """The model itself, or read from its bytes or from a path, of which external data are not loaded."""
+    if isinstance(model, onnx.ModelProto):
+        return model
+    if isinstance(model, bytes):
+        return onnx.ModelProto.FromString(model)
+    return onnx.load(os.fspath(model), load_external_data=False)
+
+
 def infer(
-    model: onnx.ModelProto,
+    model: Source,
     *,
     policy: ShapeMergePolicy = "refine",
     bounds: Mapping[str, tuple[int, int | None]] | None = None,
@@ -29,6 +41,7 @@ def infer(
 ) -> InferenceResult:
     """Infer the types, shapes and small data of every value; the model is not changed.
 
+    The model is a ModelProto, its bytes, or a path, of which external data are not loaded.
     `policy` says what becomes of types that the model declares itself (see `onnx_infer.merge`); `bounds` gives symbols
     intervals, both ends inclusive, and so does the model's metadata entry `symdim.bounds` (`declared_bounds.py`); other
     declared symbols are >= `min_dim`. A fresh size takes the name that the author declared for it on an output or in
@@ -39,7 +52,7 @@ def infer(
     declared outputs force. `assume` says what else holds of the symbols: `"H % 32 == 0"`, `"total == past + seq"`.
     """
     engine, found_inputs = run(
-        ModelProtoFrontEnd(model),
+        ModelProtoFrontEnd(_message(model)),
         policy=policy,
         bounds=bounds,
         min_dim=min_dim,
@@ -51,7 +64,7 @@ def infer(
 
 
 def infer_shapes(
-    model: onnx.ModelProto | bytes | str | os.PathLike[str],
+    model: Source,
     check_type: bool = False,
     strict_mode: bool = False,
     data_prop: bool = True,
@@ -66,21 +79,15 @@ def infer_shapes(
 ) -> onnx.ModelProto:
     """A copy of the model with the type and shape of every value, as `onnx.shape_inference.infer_shapes` returns.
 
-    The model is a ModelProto, its bytes, or a path, of which external data are not loaded. `in_place=True` writes into
-    the ModelProto given and makes no copy. `data_prop` is accepted for compatibility: data are always propagated, since
-    shapes depend on them. `check_type` raises where element types contradict the schema or the declared ones,
-    `strict_mode` raises every diagnosed error; both as `ShapeInferenceError`. `bidirectional=True` also writes the
-    shapes of inputs that the rest of the model forces; the other parameters are those of `infer`.
+    `in_place=True` writes into the ModelProto given and makes no copy. `data_prop` is accepted for compatibility: data
+    are always propagated, since shapes depend on them. `check_type` raises where element types contradict the schema or
+    the declared ones, `strict_mode` raises every diagnosed error; both as `ShapeInferenceError`. `bidirectional=True`
+    also writes the shapes of inputs that the rest of the model forces; the other parameters are those of `infer`.
     """
-    if isinstance(model, bytes):
-        source = onnx.ModelProto.FromString(model)
-    elif isinstance(model, onnx.ModelProto):
-        source = model
-        if not in_place:
-            source = onnx.ModelProto()
-            source.CopyFrom(model)
-    else:
-        source = onnx.load(os.fspath(model), load_external_data=False)
+    source = _message(model)
+    if source is model and not in_place:
+        source = onnx.ModelProto()
+        source.CopyFrom(model)
     result = infer(
         source,
         policy=policy,

@@ -238,6 +238,7 @@ def test_a_path_bytes_and_a_model_give_the_same(tmp_path: Path) -> None:
     model = parsed("g (float[N, 3] x) => (y) { y = Transpose(x) }")
     onnx.save(model, tmp_path / "m.onnx")
     expected = infer_shapes(model)
+    assert infer(tmp_path / "m.onnx").types == infer(model.SerializeToString()).types == infer(model).types
     assert infer_shapes(tmp_path / "m.onnx") == infer_shapes(str(tmp_path / "m.onnx")) == expected
     assert infer_shapes(model.SerializeToString()) == expected
 
