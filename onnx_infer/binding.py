@@ -26,6 +26,9 @@ LARGEST_SIZE = 2**63 - 1
 """The largest size that a model can hold: dim_value is a 64-bit integer (onnx.proto)."""
 
 
+_MAX_COUNTS = 64  # numbers of inputs of a variadic operator that are remembered
+
+
 class Asked(NamedTuple):
     """Indices of actual inputs: those whose elements the rule `wants`; those without which its data function can do
     nothing (`needs`); and, where it can do something, those that either of the two `reads`."""
@@ -86,11 +89,12 @@ class Operator:
         """Which of so many actual inputs the rule and its data function ask for."""
         found = self._asked.get(count)
         if found is None:
-            at = [(i, self.position(i)) for i in range(count)]
-            wants = tuple(i for i, formal in at if formal in self.wants)
-            needs = tuple(i for i, formal in at if formal in self.reads - self.partial)
-            reads = tuple(i for i, formal in at if formal in self.wants | self.reads)
-            found = self._asked[count] = Asked(wants, needs, reads)
+            sets = self.wants, self.reads - self.partial, self.wants | self.reads
+            at = [self.position(i) for i in range(count)]
+            found = Asked(*[tuple(i for i, formal in enumerate(at) if formal in asked) for asked in sets])
+            if len(self._asked) >= _MAX_COUNTS:
+                self._asked.clear()
+            self._asked[count] = found
         return found
 
     # -- one node -------------------------------------------------------------------------------------------------

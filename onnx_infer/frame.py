@@ -54,10 +54,12 @@ class Frame:
     def close(self, engine: Engine) -> None:
         """The graph is walked: tell which names several nodes gave, and forget the outputs that nodes leave out."""
         if len(set(self.given)) < len(self.given):
-            for name, count in Counter(self.given).items():
-                if name and count > 1:
-                    nodes = [label_of(node) for node in self.graph.nodes() if name in node[3]]
-                    engine.complain(
-                        f"value '{name}' is given by {count} nodes, of which the last counts: {', '.join(nodes)}"
-                    )
+            givers: dict[str, list[str]] = {name: [] for name, n in Counter(self.given).items() if name and n > 1}
+            for node in self.graph.nodes():
+                for name in node[3]:
+                    if name in givers:
+                        givers[name].append(label_of(node))
+            for name, labels in givers.items():
+                first = ", ".join(labels[:5])
+                engine.complain(f"value '{name}' is given by {len(labels)} nodes, of which the last counts: {first}")
         self.scope.pop("", None)
