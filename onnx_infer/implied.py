@@ -42,6 +42,8 @@ class OpenSigns:
 
     def implied(self, facts: Sequence[Fact]) -> dict[Var, int]:
         """The least values implied of symbols in these sizes, where they exceed the known ones; reads a fact once."""
+        if not self._variables:
+            return {}
         for variable, least in implied_bounds(facts[self._read :]).items():
             self._bounds[variable] = max(least, self._bounds.get(variable, least))
         self._read = len(facts)
