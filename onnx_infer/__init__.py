@@ -8,8 +8,8 @@ next to nothing to import: its modules load with the first name that is used.
                       declared_bounds, order
     the walk          inference (walks until bounds are settled), engine, frame, scope, subgraph, functions, outcome,
                       trace (facts and fresh sizes), solution and implied (what facts say), merge and join (of types)
-    an operator       registration, schema, schema_functions, parameters, binding, operators, verification, context;
-                      the rules: ops/
+    an operator       registration, schema, schema_functions, parameters, arguments, binding, operators, verification,
+                      context; the rules: ops/
     values            tensor, dtype; elements: values, comparison, ratio, aggregation; run_time (known in runs only)
     shared laws       geometry, window_geometry, slicing
     both directions   bidirectional/; operators as constraints: constraints/

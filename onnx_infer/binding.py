@@ -6,19 +6,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .arguments import Arguments
 from .dtype import NAMES
 from .errors import OpUsageError, ShapeInferenceError, Unknown
 from .geometry import is_unreadable, readable
 from .join import kind_of
-from .parameters import NOT_GIVEN, TENSORS, Parameter, argument, is_small, parameters
+from .parameters import TENSORS
 from .schema import Schema, fixed_dtype
-from .tensor import MAX_DATA, Optional, Sequence, SymTensor, Value
+from .tensor import MAX_DATA, Optional, Sequence, SymTensor, Value, is_small
 from .values import convert
-from .verification import check_attributes
+from .verification import check_attributes, check_inputs, check_types
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from .graph import Attributes
+    from .parameters import Parameter
     from .registration import Rule
 
 
@@ -27,6 +28,7 @@ LARGEST_SIZE = 2**63 - 1
 
 
 _MAX_COUNTS = 64  # numbers of inputs of a variadic operator that are remembered
+_MAX_TYPES = 1 << 8  # combinations of types of operands of an operator that are remembered
 
 
 class Asked(NamedTuple):
@@ -48,15 +50,15 @@ class Operator:
     def __init__(self, rule: Rule, schema: Schema) -> None:
         self.rule, self.schema = rule, schema
         by_name = rule.style == "schema"
-        self.parameters = parameters(rule.shape, schema) if by_name else ()
+        self._arguments = Arguments(rule.shape, schema) if by_name else None
         plain = rule.data is not None and hasattr(rule.data, "__code__")
-        self._data_parameters = parameters(rule.data, schema) if rule.data is not None and plain else None
-        self._dtype_parameters = parameters(rule.dtype, schema) if rule.dtype is not None else ()
+        self._data_arguments = Arguments(rule.data, schema) if rule.data is not None and plain else None
+        self._dtype_arguments = Arguments(rule.dtype, schema) if rule.dtype is not None else None
         self._types = [self._type_source(formal.type_str) for formal in schema.outputs]
         self._kinds = [kind(schema, formal.type_str) for formal in schema.outputs]
-        asked = (*self.parameters, *self._dtype_parameters)
+        asked = (*self.parameters, *(self._dtype_arguments.parameters if self._dtype_arguments else ()))
         self.wants = frozenset(p.at for p in asked if p.source in ("input", "variadic") and p.want not in TENSORS)
-        used = self._data_parameters if plain else None
+        used = self._data_arguments.parameters if self._data_arguments else None
         if rule.data is None:
             # a function on the context may ask for any value
             self.reads: frozenset[int] = frozenset() if by_name else frozenset(range(MAX_DATA))
@@ -69,6 +71,13 @@ class Operator:
         self.variadic_from = variadic[0] if variadic else None
         self.asks = bool(self.wants or self.reads)
         self._asked: dict[int, Asked] = {}
+        self._dtypes_of: dict[Any, list[int | None]] = {}
+        self._misuse_of: dict[Any, str | None] = {}
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters of the rule's shape function; none of a function on the context."""
+        return self._arguments.parameters if self._arguments is not None else ()
 
     def _type_source(self, type_str: str) -> tuple[str, int] | None:
         """Where an output's element type comes from: ("input", index), ("fixed", dtype) or None."""
@@ -100,59 +109,66 @@ class Operator:
     # -- one node -------------------------------------------------------------------------------------------------
 
     def infer(
-        self, inputs: tuple[Value | None, ...], attributes: Mapping[str, Any], output_count: int
-    ) -> tuple[tuple[Value, ...], str | None]:
-        """The values of the outputs, and why something is unknown in them.
+        self, inputs: tuple[Value | None, ...], attributes: Attributes, output_count: int
+    ) -> tuple[tuple[Value, ...], str | None, str | None]:
+        """The values of the outputs, why something is unknown in them, and why the schema does not admit the node.
 
         Raises `OpUsageError` and `ShapeInferenceError` with the bare law; the engine adds who.
         """
-        self.check_arity(inputs, attributes)
-        if self.rule.style == "context":
-            return self._call_with_context(inputs, attributes, output_count), None
-        dtypes = self._dtypes(inputs, attributes, output_count)
+        types = _types(inputs)
+        dtypes = self._dtypes(types, inputs, attributes, output_count)
         note = None
+        if self._arguments is None:
+            values = self._call_with_context(inputs, attributes, output_count)
+            return values, None, self._misuse(types, inputs, attributes, values)
         try:
-            arguments = self._arguments(self.parameters, inputs, attributes, dtypes)
-            results = self.rule.shape(**arguments)
+            results = self.rule.shape(**self._arguments(inputs, attributes, dtypes))
         except Unknown as unknown:
             results, note = [None] * output_count, unknown.note
         if not isinstance(results, list):
             results = [results]
         results += [None] * (output_count - len(results))
-        values = [
+        found = [
             self._unknown(i, d, inputs) if r is None else self._value(r, d)
             for i, (r, d) in enumerate(zip(results, dtypes, strict=False))
         ]
         if self.rule.data is not None and note is None:
-            self._propagate(values, inputs, attributes, dtypes)
-        return tuple(values), note
+            self._propagate(found, inputs, attributes, dtypes)
+        values = tuple(found)
+        return values, note, self._misuse(types, inputs, attributes, values)
 
     def _call_with_context(
-        self, inputs: tuple[Value | None, ...], attributes: Mapping[str, Any], output_count: int
+        self, inputs: tuple[Value | None, ...], attributes: Attributes, output_count: int
     ) -> tuple[Value, ...]:
         from .context import Node, ValueInfo, run_rule
 
         given = [None if value is None else ValueInfo(f"input {i}", value) for i, value in enumerate(inputs)]
         outputs = [ValueInfo(f"output {i}") for i in range(output_count)]
-        node = Node(self.schema.name, given, outputs, attributes, domain=self.schema.domain)
+        node = Node(self.schema.name, given, outputs, attributes.values, domain=self.schema.domain)
         return run_rule(self.rule.shape, node, {self.schema.domain: self.schema.since_version})
 
-    def check_arity(self, inputs: tuple[Value | None, ...], attributes: Mapping[str, Any]) -> None:
-        """The number of inputs, the required ones and the required attributes of the schema."""
-        schema = self.schema
-        if not schema.min_input <= len(inputs) <= schema.max_input:
-            most = "any number" if schema.max_input >= 2**31 - 1 else schema.max_input
-            raise OpUsageError(f"{len(inputs)} inputs where {schema.min_input} to {most} are allowed")
-        for i, value in enumerate(inputs):
-            if value is None and schema.inputs:
-                formal = schema.inputs[min(i, len(schema.inputs) - 1)]
-                # operands of types of their own, as a Loop's, may be left out
-                if not formal.optional and (formal.type_str or not formal.variadic):
-                    raise OpUsageError(f"required input {formal.name} is missing")
-        for name in schema.required:
-            if name not in attributes:
-                raise OpUsageError(f"required attribute {name} is missing")
-        check_attributes(schema, attributes)
+    def misuse(
+        self, inputs: tuple[Value | None, ...], attributes: Attributes, outputs: tuple[Value, ...]
+    ) -> str | None:
+        """Why the schema does not admit a node of which the sizes can be told all the same, or None."""
+        return self._misuse(_types(inputs), inputs, attributes, outputs)
+
+    def _misuse(
+        self, types: Any, inputs: tuple[Value | None, ...], attributes: Attributes, outputs: tuple[Value, ...]
+    ) -> str | None:
+        known, key = self._misuse_of, (types, _types(outputs))
+        if key not in known:
+            if len(known) >= _MAX_TYPES:
+                known.clear()
+            known[key] = check_types(self.schema, inputs, outputs)
+        return self._attribute_misuse(attributes) or known[key]
+
+    def _attribute_misuse(self, attributes: Attributes) -> str | None:
+        """Why the schema does not admit attributes whose values are clear, or None; raises `OpUsageError`."""
+        found = attributes.made.get(self, "unread")
+        if found == "unread":
+            found = attributes.keep(self, check_attributes(self.schema, attributes.values))
+        return found  # type: ignore[no-any-return]
 
     @staticmethod
     def _value(result: Any, dtype: int | None) -> Value:
@@ -170,28 +186,40 @@ class Operator:
     # -- element types --------------------------------------------------------------------------------------------
 
     def _dtypes(
-        self, inputs: tuple[Value | None, ...], attributes: Mapping[str, Any], output_count: int
+        self, types: Any, inputs: tuple[Value | None, ...], attributes: Attributes, output_count: int
     ) -> list[int | None]:
-        out = []
-        for i in range(output_count):
-            source = self._types[min(i, len(self._types) - 1)] if self._types else None
-            if source is None:
-                by_default = not self.schema.known and self.rule.dtype is None
-                out.append(_dtype_of(inputs[0]) if by_default and inputs else None)
-            else:
-                kind, value = source
-                out.append(value if kind == "fixed" else self._first_dtype(inputs, value))
-        if self.rule.dtype is not None:
-            try:
-                said = self.rule.dtype(**self._arguments(self._dtype_parameters, inputs, attributes, out))
-            except Unknown:
-                said = None
-            for i, dtype in enumerate(said if isinstance(said, (list, tuple)) else [said]):
-                if dtype is not None and i < output_count:
-                    if dtype not in NAMES:
-                        raise OpUsageError(f"no such element type: {dtype}")
-                    out[i] = dtype
+        """The element types of the outputs, of a node that the schema admits."""
+        known, key = self._dtypes_of, (types, output_count)
+        found = known.get(key)
+        if found is None:
+            check_inputs(self.schema, inputs)
+            if len(known) >= _MAX_TYPES:
+                known.clear()
+            found = known[key] = [self._schema_dtype(inputs, i) for i in range(output_count)]
+        self._attribute_misuse(attributes)
+        if self._dtype_arguments is None:
+            return found
+        assert self.rule.dtype is not None
+        out = found.copy()
+        try:
+            said = self.rule.dtype(**self._dtype_arguments(inputs, attributes, out))
+        except Unknown:
+            said = None
+        for i, dtype in enumerate(said if isinstance(said, (list, tuple)) else [said]):
+            if dtype is not None and i < output_count:
+                if dtype not in NAMES:
+                    raise OpUsageError(f"no such element type: {dtype}")
+                out[i] = dtype
         return out
+
+    def _schema_dtype(self, inputs: tuple[Value | None, ...], output: int) -> int | None:
+        """The element type of an output as the schema says it."""
+        source = self._types[min(output, len(self._types) - 1)] if self._types else None
+        if source is None:
+            by_default = not self.schema.known and self.rule.dtype is None
+            return _dtype_of(inputs[0]) if by_default and inputs else None
+        kind, value = source
+        return value if kind == "fixed" else self._first_dtype(inputs, value)
 
     def _first_dtype(self, inputs: tuple[Value | None, ...], index: int) -> int | None:
         """The element type of a formal input; of all inputs bound to the same type variable the first that has one."""
@@ -205,12 +233,11 @@ class Operator:
         return None
 
     def unknowns(
-        self, inputs: tuple[Value | None, ...], attributes: Mapping[str, Any], output_count: int
+        self, inputs: tuple[Value | None, ...], attributes: Attributes, output_count: int
     ) -> tuple[Value, ...]:
         """What the schema says of the results even of a node whose rule failed."""
         try:
-            self.check_arity(inputs, attributes)
-            dtypes = self._dtypes(inputs, attributes, output_count)
+            dtypes = self._dtypes(_types(inputs), inputs, attributes, output_count)
         except ValueError:
             dtypes = [None] * output_count
         return tuple([self._unknown(i, dtype, inputs) for i, dtype in enumerate(dtypes)])
@@ -227,59 +254,33 @@ class Operator:
         given = inputs[source[1]] if source is not None and source[1] < len(inputs) else None
         return SymTensor(dtype) if given is None or isinstance(given, SymTensor) else kind_of(given)
 
-    # -- arguments ------------------------------------------------------------------------------------------------
-
-    def _arguments(
-        self,
-        wanted: tuple[Parameter, ...],
-        inputs: tuple[Value | None, ...],
-        attributes: Mapping[str, Any],
-        dtypes: list[int | None],
-        arrays: bool = False,
-    ) -> dict[str, Any]:
-        out: dict[str, Any] = {}
-        for p in wanted:
-            if p.source == "attribute":
-                value = attributes.get(p.name, p.default)
-                if value is NOT_GIVEN:
-                    raise OpUsageError(f"required attribute {p.name} is missing")
-            elif p.source == "input":
-                given = inputs[p.at] if p.at < len(inputs) else None
-                # Split-1 has `split` as an optional input and as an attribute
-                as_attribute = given is None and p.name in attributes
-                value = attributes[p.name] if as_attribute else argument(p, given, arrays)
-            elif p.source == "variadic":
-                rest = inputs[p.at :]
-                value = tuple(argument(p, x, arrays) for x in rest)
-            else:
-                specials = {"output_count": len(dtypes), "output_dtype": dtypes[0] if dtypes else None}
-                value = specials.get(p.name, self.schema.since_version)
-            out[p.name] = value
-        return out
-
     # -- data -----------------------------------------------------------------------------------------------------
 
     def _propagate(
         self,
         values: list[Value],
         inputs: tuple[Value | None, ...],
-        attributes: Mapping[str, Any],
+        attributes: Attributes,
         dtypes: list[int | None],
     ) -> None:
         """Compute the data of the outputs, where they are small and the data that they need are known."""
         data = self.rule.data
         assert data is not None
-        if not any(is_small(v) for v in values):
+        for i in self.asked(len(inputs)).needs:
+            value = inputs[i]
+            if value is not None and value.data is None:
+                return
+        if not any(map(is_small, values)):
             return
         unknown = [self.position(i) for i, value in enumerate(inputs) if getattr(value, "data", ()) is None]
         missing = self.reads.intersection(unknown)
-        if not missing <= self.partial or (missing and len(unknown) == len(inputs)):
+        if missing and len(unknown) == len(inputs):
             return
         try:
-            if self._data_parameters is None:
+            if self._data_arguments is None:
                 results = data(*(x.array for x in inputs if isinstance(x, SymTensor)))
             else:
-                results = data(**self._arguments(self._data_parameters, inputs, attributes, dtypes, arrays=True))
+                results = data(**self._data_arguments(inputs, attributes, dtypes, arrays=True))
         except Unknown:
             return
         if not isinstance(results, list):
@@ -302,9 +303,16 @@ class Operator:
 def kind(schema: Schema, type_str: str) -> type[Value] | None:
     """The class of the values that a type string or type variable admits, None where it admits several."""
     allowed = schema.constraints.get(type_str, {type_str})
+    if all(text.startswith("tensor(") for text in allowed):
+        return SymTensor
     classes = {"seq": Sequence, "optional": Optional}
     found = {classes.get(text.partition("(")[0], SymTensor) for text in allowed}
     return found.pop() if len(found) == 1 else None
+
+
+def _types(values: tuple[Value | None, ...]) -> tuple[Any, ...]:
+    """What schemas see of values: the element types of tensors, values of other kinds as they are."""
+    return tuple([v.dtype or 0 if type(v) is SymTensor else v for v in values])
 
 
 def _dtype_of(value: Value | None) -> int | None:

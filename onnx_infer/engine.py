@@ -14,7 +14,7 @@ from symdim.evaluate import Substitution
 from .diagnostics import Diagnostic, about_node
 from .frame import Frame
 from .functions import Call, Functions, Record, inner_graphs, read_once
-from .graph import label_of
+from .graph import Attributes, label_of
 from .implied import OpenSigns, Undecided
 from .join import NOTHING
 from .merge import merge, without_names
@@ -133,7 +133,7 @@ class Engine:
         """Infer the nodes up to a call of a function whose result is not known yet, which is returned."""
         graph, scope, given = frame.graph, frame.scope, frame.given
         declared = graph.declared
-        operators, remembered = scope.operators, _remembered
+        operators, unread, remembered = scope.operators, scope.unread, _remembered
         for node in frame.nodes:
             op_type, domain, inputs, outputs, attributes, _ = node
             given += outputs
@@ -144,7 +144,7 @@ class Engine:
                     continue
                 return call
             values = tuple([scope[name] if name else None for name in inputs])
-            if operator.asks:
+            if operator.asks and not unread.isdisjoint(inputs):
                 values = _load(operator, inputs, values, scope)
             if attributes.has_graphs or attributes.references:
                 outcome = self._special(operator, node, values, scope)
@@ -152,7 +152,7 @@ class Engine:
                 key = (operator, attributes, len(outputs), values)
                 found = remembered.get(key)
                 if found is None:
-                    found = apply(operator, attributes.values, values, len(outputs))
+                    found = apply(operator, attributes, values, len(outputs))
                     if len(remembered) >= _MAX_REMEMBERED:
                         remembered.clear()
                     remembered[key] = found
@@ -171,11 +171,11 @@ class Engine:
             holders = [scope.holder(name) for name in node[2]]
             values = tuple([v if h is None else h.load(n) for n, v, h in zip(node[2], values, holders, strict=True)])
             bound = {name: self.bind_graphs(value, scope) for name, value in attributes.values.items()}
-            return apply(operator, bound, values, count)
+            return apply(operator, Attributes(bound), values, count)
         key = (operator, attributes, count, values)
         found = _remembered.get(key)
         if found is None:
-            found = _remembered[key] = apply(operator, attributes.values, values, count)
+            found = _remembered[key] = apply(operator, attributes, values, count)
         return found
 
     def bind_graphs(self, value: Any, scope: Scope) -> Any:

@@ -14,18 +14,30 @@ if TYPE_CHECKING:
     from .tensor import Value
 
 
+_MAX_MADE = 1 << 12
+
+
 class Attributes:
     """The attributes of a node as plain values; equal ones are the same object, so that results are remembered by it.
 
-    `references`, in the body of a function, maps an attribute to the attribute of the call that it stands for.
+    `references`, in the body of a function, maps an attribute to the attribute of the call that it stands for. `made`
+    keeps what operators and their rules make of the attributes (`arguments.py`, `binding.py`).
     """
 
-    __slots__ = ("has_graphs", "references", "values")
+    __slots__ = ("has_graphs", "made", "references", "values")
 
     def __init__(
         self, values: Mapping[str, Any], references: Mapping[str, str] | None = None, has_graphs: bool = False
     ) -> None:
         self.values, self.references, self.has_graphs = values, references, has_graphs
+        self.made: dict[Any, Any] = {}
+
+    def keep(self, key: object, made: Any) -> Any:
+        """Keep what is made of the attributes, and give it back; what is kept is bounded."""
+        if len(self.made) >= _MAX_MADE:
+            self.made.clear()
+        self.made[key] = made
+        return made
 
 
 NO_ATTRIBUTES = Attributes({})

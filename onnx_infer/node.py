@@ -10,6 +10,7 @@ from .attributes import constant, value_type
 from .diagnostics import about_node
 from .engine import apply
 from .errors import OpUsageError, ShapeInferenceError
+from .graph import NO_ATTRIBUTES
 from .operators import NEWEST, bind
 from .proto import read_attributes
 from .symbols import Symbols
@@ -59,11 +60,11 @@ def infer_node_outputs(
         else:
             found = value_type(input_types[name], symbols.read) if name in input_types else None
             values.append(found if found is not None else SymTensor(None, None))
-    attributes = read_attributes(node.attribute).values if node.attribute else {}
+    attributes = read_attributes(node.attribute) if node.attribute else NO_ATTRIBUTES
     outcome = apply(operator, attributes, tuple(values), len(node.output))
     if outcome.error is not None and outcome.error[0] != "warning":
         severity, message = outcome.error
-        text = str(about_node(severity, operator.schema, node.name, message, tuple(values), attributes))
+        text = str(about_node(severity, operator.schema, node.name, message, tuple(values), attributes.values))
         raise ShapeInferenceError(text)
     names = named(outcome.fresh, symbols.name)
     out = {}

@@ -11,20 +11,44 @@ from .schema import find_schema, read_schema, schema_of_rule
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_bound: dict[tuple[str, str, int, int], Operator | None] = {}
+    from .registration import Rule
+
+_MAX_BOUND = 1 << 13
+_bound: dict[tuple[str, str, int], Operator] = {}
+_operators: dict[tuple[Rule, int], Operator] = {}
+_generation = -1
 
 
 def bind(domain: str, op_type: str, version: int) -> Operator | None:
-    """The operator at an opset version with its rule, or None where there is no rule for it."""
+    """The operator at an opset version with its rule, or None where there is no rule for it.
+
+    It is the same one for all opset versions in which the operator and its rule are: what is remembered of it holds.
+    """
+    global _generation
     domain = normal_domain(domain)
     rule = registry.get(domain, op_type, version)
-    key = (domain, op_type, version, registry.generation)
-    if key not in _bound:
-        _bound[key] = None
-        if rule is not None:
-            found = find_schema(domain, op_type, version) if rule.inputs is None else None
-            _bound[key] = Operator(rule, read_schema(found) if found else schema_of_rule(rule))
-    return _bound[key]
+    if _generation != registry.generation:
+        _bound.clear()
+        _operators.clear()
+        _generation = registry.generation
+    if rule is None:
+        return None
+    key = domain, op_type, version
+    found = _bound.get(key)
+    if found is None:
+        if len(_bound) >= _MAX_BOUND:
+            _bound.clear()
+        found = _bound[key] = _operator(rule, *key)
+    return found
+
+
+def _operator(rule: Rule, domain: str, op_type: str, version: int) -> Operator:
+    schema = find_schema(domain, op_type, version) if rule.inputs is None else None
+    key = rule, 0 if schema is None else schema.since_version
+    found = _operators.get(key)
+    if found is None:
+        found = _operators[key] = Operator(rule, read_schema(schema) if schema else schema_of_rule(rule))
+    return found
 
 
 class Operators(dict[tuple[str, str], "Operator | None"]):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .errors import OnnxInferError
 from .scope import UndefinedInput
 from .trace import Fact, Trace
-from .verification import misuse
 
 if TYPE_CHECKING:
     from symdim import Var
 
     from .binding import Operator
+    from .graph import Attributes
     from .tensor import Value
 
 
@@ -27,25 +27,21 @@ class Outcome(NamedTuple):
     error: tuple[str, str] | None = None
 
 
-def apply(operator: Operator, attributes: Any, values: tuple[Value | None, ...], output_count: int) -> Outcome:
+def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None, ...], output_count: int) -> Outcome:
     """Apply a rule; an error of the node, or of the rule itself, costs this node's results and nothing else."""
     with Trace() as trace:
         try:
-            results, note = operator.infer(values, attributes, output_count)
-            error = None
+            results, note, wrong = operator.infer(values, attributes, output_count)
         except OnnxInferError as e:
-            error = ("error", str(e))
+            return _failed(operator.unknowns(values, attributes, output_count), "error", str(e))
         except UndefinedInput:
             raise
         except Exception as e:  # a defect of a rule: reported as such, with everything else inferred
-            error = ("defect", f"{type(e).__name__}: {e}")
-        if error is not None:
             unknown = operator.unknowns(values, attributes, output_count)
-            if error[0] == "defect":  # unless the rule was given what its schema does not admit
-                wrong = misuse(operator.schema, values, attributes, unknown)
-                error = error if wrong is None else ("error", wrong)
-            return Outcome(unknown, False, error[1], error=error)
-    wrong = misuse(operator.schema, values, attributes, results)
+            wrong = operator.misuse(values, attributes, unknown)  # what its schema does not admit is no defect
+            if wrong is not None:
+                return _failed(unknown, "error", wrong)
+            return _failed(unknown, "defect", f"{type(e).__name__}: {e}")
     if note is None and wrong is None and not (trace.facts or trace.fresh or trace.warnings):
         return Outcome(results)
     if note is None and trace.notes:
@@ -54,3 +50,7 @@ def apply(operator: Operator, attributes: Any, values: tuple[Value | None, ...],
     if error is None and trace.warnings:
         error = ("warning", trace.warnings[0])
     return Outcome(results, False, note, tuple(trace.facts), tuple(trace.fresh), error)
+
+
+def _failed(unknown: tuple[Value, ...], severity: str, message: str) -> Outcome:
+    return Outcome(unknown, False, message, error=(severity, message))

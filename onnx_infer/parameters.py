@@ -20,6 +20,7 @@ schema's: `output_count`, `output_dtype` (of the first output, where the schema 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from inspect import unwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,7 +30,7 @@ from . import dtype as dt
 from .comparison import decided
 from .errors import ShapeInferenceError, Unknown, require
 from .schema import SPECIAL
-from .tensor import MAX_DATA, MAX_FLOATS, SymTensor
+from .tensor import MAX_DATA, SymTensor, is_small
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,25 +56,37 @@ class Parameter(NamedTuple):
     default: Any
 
 
-def _signature(function: Callable[..., Any]) -> list[tuple[str, str, Any]]:
-    """(name, annotation, default) of each parameter of a plain Python function, or of the one that it wraps."""
+class _Declared(NamedTuple):
+    """A parameter as the function declares it."""
+
+    name: str
+    want: str
+    admits_none: bool
+    admits_unknown: bool
+    default: Any
+
+
+@lru_cache(maxsize=1 << 10)
+def _signature(function: Callable[..., Any]) -> tuple[_Declared, ...]:
+    """The parameters of a plain Python function, or of the one that it wraps."""
     function = unwrap(function)
     code = function.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     positional = function.__defaults__ or ()
     defaults = dict(zip(names[code.co_argcount - len(positional) : code.co_argcount], positional, strict=True))
     defaults.update(function.__kwdefaults__ or {})
-    annotations = function.__annotations__
-    return [(name, str(annotations.get(name, "")), defaults.get(name, NOT_GIVEN)) for name in names]
+    out = []
+    for name in names:
+        words = [word.strip() for word in str(function.__annotations__.get(name, "")).split("|")]
+        out.append(_Declared(name, words[0], "None" in words, "Unknown" in words, defaults.get(name, NOT_GIVEN)))
+    return tuple(out)
 
 
 def parameters(function: Callable[..., Any], schema: Schema) -> tuple[Parameter, ...]:
     """The parameters of a rule, bound to one version of the operator."""
     inputs = {formal.name: i for i, formal in enumerate(schema.inputs)}
     out = []
-    for name, annotation, default in _signature(function):
-        words = [word.strip() for word in annotation.split("|")]
-        none, unknown, want = "None" in words, "Unknown" in words, words[0]
+    for name, want, none, unknown, default in _signature(function):
         index = -1
         if name in SPECIAL and name not in schema.defaults:
             source = "special"
@@ -140,15 +153,3 @@ def argument(p: Parameter, given: Value | None, arrays: bool) -> Any:
     if given.shape is None and p.want in ("SymTensor", "Variadic"):
         raise Unknown(f"the rank of {p.name} is not known")
     return given
-
-
-def is_small(value: Value) -> bool:
-    """Whether a value may carry data: its sizes are known and its elements few."""
-    if not isinstance(value, SymTensor) or value.shape is None:
-        return False
-    count = 1
-    for size in value.shape:
-        if not isinstance(size, int):
-            return False
-        count *= size
-    return count <= (MAX_FLOATS if value.dtype in dt.FLOATS else MAX_DATA)

@@ -49,6 +49,9 @@ def normal_domain(domain: str) -> str:
     return "" if domain == "ai.onnx" else domain
 
 
+_MAX_FOUND = 1 << 13
+
+
 class OpShapeInferenceRegistry:
     """Rules by (domain, operator, version), looked up in constant time once asked for.
 
@@ -122,6 +125,8 @@ class OpShapeInferenceRegistry:
         if name not in self._rules and self._plugins is not None:
             plugins, self._plugins = self._plugins, None
             plugins()
+        if len(self._found) >= _MAX_FOUND:
+            self._found.clear()
         rule = self._found[key] = self._find(*name, version)
         return rule
 

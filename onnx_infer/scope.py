@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .tensor import is_small
+
 if TYPE_CHECKING:
     from .graph import Attributes, Model
     from .operators import Operators
@@ -19,10 +21,11 @@ class Scope(dict[str, "Value"]):
 
     `operators` are those of the opset imports that hold here. In the body of a function an absent optional input is
     None, and `attributes` are those of the call. In the body of a Loop, at any depth, `repeated` is true: what is
-    declared there may hold in the first iteration only.
+    declared there may hold in the first iteration only. `unread` are the names of constants, here and around, whose
+    elements are few and were not read.
     """
 
-    __slots__ = ("attributes", "constants", "loaded", "model", "operators", "parent", "repeated")
+    __slots__ = ("attributes", "constants", "loaded", "model", "operators", "parent", "repeated", "unread")
 
     def __init__(
         self,
@@ -37,6 +40,7 @@ class Scope(dict[str, "Value"]):
         self.attributes = attributes
         self.repeated = False
         self.loaded: dict[str, Value] = {}
+        self.unread: set[str] = set() if parent is None else parent.unread
 
     def inside(self, constants: Any, repeated: bool) -> Scope:
         """The scope of a graph in this one; `repeated` if it is the body of a Loop."""
@@ -47,6 +51,8 @@ class Scope(dict[str, "Value"]):
     def __missing__(self, name: str) -> Value:
         if name in self.constants:
             value = self[name] = self.model.header(self.constants[name])
+            if value.data is None and is_small(value):
+                self.unread.add(name)
             return value
         if self.parent is None:
             raise UndefinedInput(name)

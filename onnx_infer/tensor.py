@@ -24,7 +24,7 @@ Shape: TypeAlias = tuple[Dim, ...]
 MAX_DATA = 1024
 """The most elements of a tensor whose data is propagated."""
 
-MAX_FLOATS = 64
+MAX_FLOATS = 16
 """The same for tensors of floats: more are weights, never scales or sizes."""
 
 
@@ -252,6 +252,18 @@ class Sparse(Value):
 
     def __str__(self) -> str:
         return f"sparse({SymTensor(self.dtype, self.shape)})"
+
+
+def is_small(value: Value) -> bool:
+    """Whether a value may carry data: its sizes are known and its elements few."""
+    if not isinstance(value, SymTensor) or value.shape is None:
+        return False
+    count = 1
+    for size in value.shape:
+        if not isinstance(size, int):
+            return False
+        count *= size
+    return count <= (MAX_FLOATS if value.dtype in dt.FLOATS else MAX_DATA)
 
 
 def substitute(value: Value, mapping: Mapping[Any, Dim]) -> Value:

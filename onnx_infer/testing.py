@@ -22,6 +22,7 @@ from . import dtype as dt
 from .comparison import positive
 from .engine import apply
 from .errors import OpUsageError, ShapeInferenceError
+from .graph import Attributes
 from .join import sequence_of
 from .operators import NEWEST, bind
 from .ratio import Ratio
@@ -152,7 +153,7 @@ def infer_node(
     operator = bind(domain, op_type, version)
     if operator is None:
         raise OpUsageError(f"no operator {domain}::{op_type} at version {version}")
-    outcome = apply(operator, dict(attributes or {}), tuple(inputs), output_count)
+    outcome = apply(operator, Attributes(dict(attributes or {})), tuple(inputs), output_count)
     if outcome.error is not None and outcome.error[0] != "warning":
         kind, message = outcome.error
         raise (AssertionError if kind == "defect" else ShapeInferenceError)(message)

@@ -1,6 +1,6 @@
-"""What a node owes its operator's schema: the kinds of its attributes and the types of its operands.
+"""What a node owes its operator's schema: the number and the types of its operands, the kinds of its attributes.
 
-The number of its operands is checked with the binding (`binding.py`), laws of sizes by the rules.
+Laws of sizes are checked by the rules.
 """
 
 from __future__ import annotations
@@ -34,13 +34,33 @@ _CLASSES: dict[int, tuple[str, tuple[type, ...]]] = {
 _TENSOR_TEXTS = {number: f"tensor({word})" for word, number in dt.FROM_SCHEMA.items()}
 
 
-def check_attributes(schema: Schema, attributes: Mapping[str, Any]) -> None:
-    """Raise `OpUsageError` for an attribute whose value is of another kind than the schema says.
+def check_inputs(schema: Schema, inputs: tuple[Value | None, ...]) -> None:
+    """Raise `OpUsageError` for a number of inputs that the schema does not admit, and for a required one left out."""
+    if not schema.min_input <= len(inputs) <= schema.max_input:
+        most = "any number" if schema.max_input >= 2**31 - 1 else schema.max_input
+        raise OpUsageError(f"{len(inputs)} inputs where {schema.min_input} to {most} are allowed")
+    for i, value in enumerate(inputs):
+        if value is None and schema.inputs:
+            formal = schema.inputs[min(i, len(schema.inputs) - 1)]
+            # operands of types of their own, as a Loop's, may be left out
+            if not formal.optional and (formal.type_str or not formal.variadic):
+                raise OpUsageError(f"required input {formal.name} is missing")
 
-    An integer in place of a float is told by `misuse`: its value is clear.
+
+def check_attributes(schema: Schema, attributes: Mapping[str, Any]) -> str | None:
+    """Why the schema does not admit attributes whose values are clear all the same, or None.
+
+    That is one which the operator does not have, and an integer in place of a float. Raises `OpUsageError` for a
+    required attribute that is missing, and for one whose value is of another kind than the schema says.
     """
+    for name in schema.required:
+        if name not in attributes:
+            raise OpUsageError(f"required attribute {name} is missing")
+    misuse = None
     for name, value in attributes.items():
         kind = schema.attributes.get(name)
+        if kind is None and schema.known:
+            misuse = misuse or f"the operator has no attribute {name}"
         if kind is None or kind not in _CLASSES:
             continue
         word, classes = _CLASSES[kind]
@@ -48,29 +68,21 @@ def check_attributes(schema: Schema, attributes: Mapping[str, Any]) -> None:
         elements = value if is_list and isinstance(value, tuple) else (value,)
         if isinstance(value, tuple) != is_list or not all(isinstance(x, classes) for x in elements):
             raise OpUsageError(f"attribute {name} is not {word}: {value}")
+        if type(value) is int and kind == AttributeProto.FLOAT:
+            misuse = misuse or f"attribute {name} is an integer and not a float: {value}"
+    return misuse
 
 
-def misuse(
-    schema: Schema, inputs: tuple[Value | None, ...], attributes: Mapping[str, Any], outputs: tuple[Value, ...]
-) -> str | None:
+def check_types(schema: Schema, inputs: tuple[Value | None, ...], outputs: tuple[Value, ...]) -> str | None:
     """Why the schema does not admit a node of which the sizes can be told all the same, or None.
 
-    An attribute or outputs that the operator does not have, an element type that it does not admit, two types where
-    one type variable demands one.
+    That is outputs which the operator does not have, an element type that it does not admit, two types where one type
+    variable demands one.
     """
     if not schema.known:
         return None
-    for name, value in attributes.items():
-        if name not in schema.attributes:
-            return f"the operator has no attribute {name}"
-        if type(value) is int and schema.attributes[name] == AttributeProto.FLOAT:
-            return f"attribute {name} is an integer and not a float: {value}"
     if not schema.min_output <= len(outputs) <= schema.max_output:
         return f"{len(outputs)} outputs where {schema.min_output} to {schema.max_output} are allowed"
-    return _wrong_type(schema, inputs, outputs)
-
-
-def _wrong_type(schema: Schema, inputs: tuple[Value | None, ...], outputs: tuple[Value, ...]) -> str | None:
     bound: dict[str, str] = {}
     for formals, values in ((schema.inputs, inputs), (schema.outputs, outputs)):
         last = len(formals) - 1

@@ -17,12 +17,17 @@ if TYPE_CHECKING:
     from .tensor import Dim, Value
 
 
+_SHORT = [bytes((n,)) for n in range(128)]
+
+
 def varint(n: int) -> bytes:
     """A non-negative number in protobuf's base-128 form.
 
     >>> varint(300)
     b'\\xac\\x02'
     """
+    if n < 128:
+        return _SHORT[n]
     out = bytearray()
     while n > 127:
         out.append(n & 127 | 128)
@@ -111,6 +116,3 @@ def value_infos(number: int, values: Iterable[tuple[str, Value]]) -> bytes:
         size += len(prefix) + len(kind)
         out += (tag, _SHORT[size] if size < 128 else varint(size), prefix, text, kind)
     return b"".join(out)
-
-
-_SHORT = [bytes((n,)) for n in range(128)]

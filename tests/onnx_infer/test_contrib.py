@@ -11,6 +11,7 @@ import pytest
 
 from onnx_infer import OpShapeInferenceRegistry, OpUsageError, registry
 from onnx_infer.binding import Operator
+from onnx_infer.graph import Attributes
 from onnx_infer.operators import bind
 from onnx_infer.schema import schema_of_rule
 from onnx_infer.testing import read_value
@@ -104,12 +105,12 @@ def test_a_rule_with_named_inputs_takes_those_it_uses() -> None:
     operator = Operator(rule, schema_of_rule(rule))
     assert operator.schema.required == {"times"}
     inputs = tuple(read_value(text) for text in ("f32[N]", "f16[]", "f32[...]", "f32[2]"))
-    (value,), _ = operator.infer(inputs, {"times": 3, "axis": 7}, 1)
+    (value,), _, _ = operator.infer(inputs, Attributes({"times": 3, "axis": 7}), 1)
     assert str(value) == "f16[N, 3, 2, 7]"
     with pytest.raises(OpUsageError, match="required input X is missing"):
-        operator.infer((None, *inputs[1:]), {"times": 3}, 1)
+        operator.infer((None, *inputs[1:]), Attributes({"times": 3}), 1)
     with pytest.raises(OpUsageError, match="required attribute times is missing"):
-        operator.infer(inputs, {}, 1)
+        operator.infer(inputs, Attributes({}), 1)
 
 
 def test_onnxruntime_s_layer_normalization_precedes_the_one_of_onnx() -> None:
