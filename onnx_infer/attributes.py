@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any
 
-from onnx import AttributeProto
+from onnx import AttributeProto, TensorProto
 
 from . import dtype as dt
 from .tensor import MAX_DATA, MAX_FLOATS, VARIES, Map, Optional, Sequence, Sparse, SymTensor
@@ -13,7 +13,7 @@ from .tensor import MAX_DATA, MAX_FLOATS, VARIES, Map, Optional, Sequence, Spars
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from onnx import SparseTensorProto, TensorProto, TensorShapeProto, TypeProto
+    from onnx import SparseTensorProto, TensorShapeProto, TypeProto
 
     from .graph import Size
     from .tensor import Value
@@ -98,6 +98,7 @@ def sparse_constant(proto: SparseTensorProto) -> Sparse:
     return Sparse(proto.values.data_type, tuple(proto.dims))
 
 
+_EXTERNAL = TensorProto.EXTERNAL
 _STRUCT = {dt.INT64: "q", dt.INT32: "i", dt.FLOAT: "f", dt.DOUBLE: "d", dt.BOOL: "?", dt.INT8: "b", dt.UINT8: "B",
            dt.INT16: "h", dt.UINT16: "H", dt.UINT32: "I", dt.UINT64: "Q", dt.FLOAT16: "e",
            dt.BFLOAT16: "H"}  # fmt: skip
@@ -107,45 +108,41 @@ _TYPED_FIELD = {dt.INT64: "int64_data", dt.FLOAT: "float_data", dt.DOUBLE: "doub
 
 _MAX_CONSTANTS = 1 << 13
 _MAX_CONSTANT_SIZE = 1 << 9
-_constants: dict[bytes, SymTensor] = {}
+_constants: dict[tuple[int, tuple[int, ...], bytes], SymTensor] = {}
 
 
 def constant(proto: TensorProto) -> SymTensor:
     """A TensorProto as a tensor: with its elements where they are few and inside the message, never the weights.
 
-    Small ones are remembered by their wire bytes: exporters repeat the same constants in every layer.
+    Small ones are remembered: exporters repeat the same constants in every layer.
     """
-    if proto.ByteSize() > _MAX_CONSTANT_SIZE:
-        shape = tuple(proto.dims)
-        return SymTensor(proto.data_type or None, shape, elements(proto, shape))
-    key = proto.SerializeToString()
+    kind, shape = proto.data_type, tuple(proto.dims)
+    count = known_count(kind, shape)
+    if count is None or proto.data_location == _EXTERNAL:
+        return SymTensor(kind or None, shape)
+    raw = proto.raw_data
+    if not raw or len(raw) > _MAX_CONSTANT_SIZE:
+        return SymTensor(kind, shape, unpacked(kind, raw, count) if raw else _typed(proto, kind, count))
+    key = kind, shape, raw
     found = _constants.get(key)
     if found is None:
         if len(_constants) >= _MAX_CONSTANTS:
             _constants.clear()
-        shape = tuple(proto.dims)
-        found = _constants[key] = SymTensor(proto.data_type or None, shape, elements(proto, shape))
+        found = _constants[key] = SymTensor(kind, shape, unpacked(kind, raw, count))
     return found
 
 
-def elements(proto: TensorProto, shape: tuple[int, ...]) -> tuple[Any, ...] | None:
-    """The elements of a small tensor: ints, bools, floats, strings; None where there are too many or no such kind."""
-    kind = proto.data_type
-    count = known_count(kind, shape)
-    if count is None or proto.data_location == 1:
-        return None
+def _typed(proto: TensorProto, kind: int, count: int) -> tuple[Any, ...] | None:
+    """The elements of a tensor that keeps them in a field of their type; None where they are not so many."""
     if kind == dt.STRING:
         return strings(proto.string_data, count)
-    raw = proto.raw_data
-    if not raw:
-        values = tuple(getattr(proto, _TYPED_FIELD.get(kind, "int32_data")))
-        if len(values) != count:
-            return None
-        if kind not in (dt.FLOAT16, dt.BFLOAT16):
-            return tuple(map(bool, values)) if kind == dt.BOOL else _without_nan(values)
-        # 16-bit floats stand in int32_data as their bits, the small integers and bools as themselves (onnx.proto)
-        raw = struct.pack(f"<{count}H", *[bits & 0xFFFF for bits in values])
-    return unpacked(kind, raw, count)
+    values = tuple(getattr(proto, _TYPED_FIELD.get(kind, "int32_data")))
+    if len(values) != count:
+        return None
+    if kind not in (dt.FLOAT16, dt.BFLOAT16):
+        return tuple(map(bool, values)) if kind == dt.BOOL else _without_nan(values)
+    # 16-bit floats stand in int32_data as their bits, the small integers and bools as themselves (onnx.proto)
+    return unpacked(kind, struct.pack(f"<{count}H", *[bits & 0xFFFF for bits in values]), count)
 
 
 def known_count(kind: int, shape: tuple[int, ...]) -> int | None:
@@ -166,8 +163,8 @@ def strings(texts: Iterable[bytes], count: int) -> tuple[str, ...] | None:
 
 def unpacked(kind: int, raw: bytes, count: int) -> tuple[Any, ...] | None:
     """The numbers of a tensor from its `raw_data`; None where they are not so many."""
-    code = _STRUCT[kind]
-    if len(raw) != count * struct.calcsize(code):
+    code = _STRUCT.get(kind)
+    if code is None or len(raw) != count * struct.calcsize(code):
         return None
     if kind == dt.BFLOAT16:
         # the upper half of a 32-bit float

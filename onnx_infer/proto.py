@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 _MAX_INTERNED = 1 << 14
 _MAX_KEY = 1 << 12
-MAX_LITERAL = 128
+_FEW = 16
+_SIZES = frozenset((TensorProto.INT64, TensorProto.INT32))
 _interned: dict[Any, Attributes] = {}
 
 CONSTANTS = (TensorProto, SparseTensorProto, AttributeProto)
@@ -201,16 +202,16 @@ def nodes(protos: Any, constants: dict[str, Any], literals: list[str]) -> Iterat
 def header(handle: TensorProto | SparseTensorProto | AttributeProto) -> Value:
     """The type of a constant, without the elements of an initializer.
 
-    A literal, the value of a Constant node, comes with its elements where it is small: to look it up among those seen
-    before is cheaper than to read its type.
+    A literal, the value of a Constant node, comes with its elements where they are few, and so do a few integers: most
+    rules that read such a constant ask for them.
     """
-    if isinstance(handle, SparseTensorProto):
-        return sparse_constant(handle)
+    if type(handle) is TensorProto:
+        kind, shape = handle.data_type, tuple(handle.dims)
+        few = kind in _SIZES and (not shape or (len(shape) == 1 and shape[0] <= _FEW))
+        return constant(handle) if few else SymTensor(kind or None, shape)
     if isinstance(handle, AttributeProto):
-        handle = handle.t
-        if handle.ByteSize() <= MAX_LITERAL:
-            return constant(handle)
-    return SymTensor(handle.data_type or None, tuple(handle.dims))
+        return constant(handle.t)
+    return sparse_constant(handle)
 
 
 def load(handle: TensorProto | SparseTensorProto | AttributeProto) -> Value:

@@ -6,8 +6,9 @@ The text form is the one of the test cases: `f32[N, 3]`, `i64[2]={N, 2}`, `f32[.
 
 from __future__ import annotations
 
+from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeAlias
-from weakref import WeakValueDictionary
+from weakref import ref
 
 import numpy as np
 
@@ -28,7 +29,31 @@ MAX_FLOATS = 16
 """The same for tensors of floats: more are weights, never scales or sizes."""
 
 
-_interned: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
+_table: dict[tuple[Any, ...], ref[Value]] = {}
+_lock = RLock()
+_capacity = 1 << 10
+
+
+def _find(key: tuple[Any, ...]) -> Any:
+    """The live value with this key, if there is one."""
+    entry = _table.get(key)
+    return None if entry is None else entry()
+
+
+def _publish(key: tuple[Any, ...], value: Any) -> Any:
+    """The one live value with this key: `value`, unless another was there first."""
+    global _capacity
+    value.wire = None
+    with _lock:
+        other = _find(key)
+        if other is not None:
+            return other
+        _table[key] = ref(value)
+        if len(_table) > _capacity:  # it has doubled: to drop the entries of dead values costs O(1) for each value made
+            for dead in [k for k, entry in _table.items() if entry() is None]:
+                del _table[dead]
+            _capacity = max(1 << 10, 2 * len(_table))
+    return value
 
 
 class Value:
@@ -75,12 +100,11 @@ class SymTensor(Value):
         key = (dtype, shape, data) if dtype or not data else (dtype, shape, data, tuple(map(type, data)))
         if fill is not None:
             key += (fill,)
-        found = _interned.get(key)
+        found = _find(key)
         if found is None:
             found = object.__new__(cls)
-            found.wire = None
             found.dtype, found.shape, found.data, found.fill = dtype, shape, data, fill
-            found = _interned.setdefault(key, found)
+            found = _publish(key, found)
         assert isinstance(found, SymTensor)
         return found
 
@@ -152,12 +176,11 @@ class Sequence(Value):
             if all(x is items[0] for x in items):
                 items = None
         key = (cls, elem, length, items)
-        found = _interned.get(key)
+        found = _find(key)
         if found is None:
             found = object.__new__(cls)
-            found.wire = None
             found.elem, found.length, found.items = elem, length, items
-            found = _interned.setdefault(key, found)
+            found = _publish(key, found)
         assert isinstance(found, Sequence)
         return found
 
@@ -184,12 +207,11 @@ class Optional(Value):
 
     def __new__(cls, elem: Value | None = None, full: bool | None = None) -> Optional:
         key = (cls, elem, full)
-        found = _interned.get(key)
+        found = _find(key)
         if found is None:
             found = object.__new__(cls)
-            found.wire = None
             found.elem, found.full = elem, full
-            found = _interned.setdefault(key, found)
+            found = _publish(key, found)
         assert isinstance(found, Optional)
         return found
 
@@ -213,12 +235,11 @@ class Map(Value):
     value: Value | None
 
     def __new__(cls, key: int, value: Value | None = None) -> Map:
-        found = _interned.get((cls, key, value))
+        found = _find((cls, key, value))
         if found is None:
             found = object.__new__(cls)
-            found.wire = None
             found.key, found.value = key, value
-            found = _interned.setdefault((cls, key, value), found)
+            found = _publish((cls, key, value), found)
         assert isinstance(found, Map)
         return found
 
@@ -238,12 +259,11 @@ class Sparse(Value):
 
     def __new__(cls, dtype: int | None, shape: Iterable[Dim] | None = None) -> Sparse:
         shape = None if shape is None else tuple(shape)
-        found = _interned.get((cls, dtype, shape))
+        found = _find((cls, dtype, shape))
         if found is None:
             found = object.__new__(cls)
-            found.wire = None
             found.dtype, found.shape = dtype, shape
-            found = _interned.setdefault((cls, dtype, shape), found)
+            found = _publish((cls, dtype, shape), found)
         assert isinstance(found, Sparse)
         return found
 

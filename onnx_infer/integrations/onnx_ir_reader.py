@@ -264,17 +264,13 @@ class _Reader:
         return self._declared[key]
 
     def header(self, handle: Any) -> Value:
-        """The type of a constant; a small literal, the value of a Constant node, comes with its elements."""
+        """The type of a constant; a literal, the value of a Constant, comes with its elements where they are few."""
         if isinstance(handle, proto.CONSTANTS):
             return proto.header(handle)
         if isinstance(handle, ir.Value):  # an initializer whose tensor is not there yet
             return self.type(handle) or SymTensor(None, None)
         if isinstance(handle, ir.Attr):
-            message = in_message(handle.value)
-            size = message.ByteSize() if isinstance(message, onnx.TensorProto) else message.nbytes
-            if size <= proto.MAX_LITERAL:
-                return load(handle.value)
-            return proto.header(message) if isinstance(message, onnx.TensorProto) else header(message)
+            return load(handle.value)
         return header(handle)
 
     def load(self, handle: Any) -> Value:
