@@ -272,10 +272,10 @@ class Operator:
                 return
         if not any(map(is_small, values)):
             return
-        unknown = [self.position(i) for i, value in enumerate(inputs) if getattr(value, "data", ()) is None]
-        missing = self.reads.intersection(unknown)
-        if missing and len(unknown) == len(inputs):
-            return
+        if self.partial:
+            unknown = [self.position(i) for i, value in enumerate(inputs) if value is not None and value.data is None]
+            if len(unknown) == len(inputs) and not self.reads.isdisjoint(unknown):
+                return
         try:
             if self._data_arguments is None:
                 results = data(*(x.array for x in inputs if isinstance(x, SymTensor)))
@@ -295,8 +295,9 @@ class Operator:
                 raise AssertionError(
                     f"{self.schema.title}: the data have shape {array.shape}, the result {value.shape}"
                 )
-            elements = tuple(None if is_unreadable(x) else convert(x, value.dtype) for x in array.ravel().tolist())
-            if any(x is not None for x in elements) or not elements:
+            dtype = value.dtype
+            elements = [None if is_unreadable(x) else convert(x, dtype) for x in array.ravel().tolist()]
+            if not elements or elements.count(None) < len(elements):
                 values[i] = SymTensor(value.dtype, value.shape, elements)
 
 

@@ -132,7 +132,7 @@ class SymTensor(Value):
             return None
         flat = np.empty(len(self.data), dtype=object)
         flat[:] = self.data
-        return flat.reshape(self.shape)
+        return flat if self.rank == 1 else flat.reshape(self.shape)
 
     def without_data(self) -> SymTensor:
         """The same tensor, its elements forgotten."""

@@ -223,6 +223,10 @@ def truncate(x: Element) -> Element:
     return int(x) if math.isfinite(x) else None
 
 
+_SIZES = frozenset((dt.INT32, dt.INT64))
+"""The element types that hold any size, and its negative."""
+
+
 def convert(x: Element, dtype: int | None) -> Element:
     """An element as the element type holds it: Cast's semantics, integers wrapped around, floats rounded.
 
@@ -231,6 +235,8 @@ def convert(x: Element, dtype: int | None) -> Element:
     >>> convert(300, dt.UINT8), convert(2.7, dt.INT64), convert(3, dt.FLOAT)
     (44, 2, 3.0)
     """
+    if dtype in _SIZES and isinstance(x, Expr):
+        return x
     if x is None or dtype is None or isinstance(x, str) != (dtype == dt.STRING):
         return None
     if dtype == dt.BOOL:
@@ -258,10 +264,11 @@ def _to_integer(x: Element, dtype: int) -> Element:
         if x is None or (isinstance(x, int) and not low <= x <= high):
             return None
     if isinstance(x, Expr):
+        if dtype in _SIZES:
+            return x
         lo, hi = x.bounds()
-        inside = lo is not None and lo >= low and hi is not None and hi <= high
-        plausible = dt.BITS[dtype] >= 32 and (low < 0 or (lo is not None and lo >= 0))
-        return x if inside or plausible else None
+        inside = lo is not None and lo >= low and (dt.BITS[dtype] >= 32 or (hi is not None and hi <= high))
+        return x if inside else None
     return (int(x) - low) % (high - low + 1) + low
 
 
