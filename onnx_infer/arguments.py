@@ -27,7 +27,8 @@ class Arguments:
     def __init__(self, function: Callable[..., Any], schema: Schema) -> None:
         self.parameters = parameters(function, schema)
         self._attributes = tuple(p for p in self.parameters if p.source == "attribute")
-        self._inputs = tuple((p.name, p.at, p) for p in self.parameters if p.source in ("input", "variadic"))
+        taken = [p for p in self.parameters if p.source in ("input", "variadic")]
+        self._inputs = tuple((p.name, p.at, p, p.source == "variadic", p.want == "SymTensor") for p in taken)
         self._specials = frozenset(p.name for p in self.parameters if p.source == "special")
         self._since_version = schema.since_version
 
@@ -46,12 +47,12 @@ class Arguments:
         if fixed is None:
             fixed = attributes.keep(self, self._of_attributes(attributes.values))
         out: dict[str, Any] = fixed.copy()
-        for name, at, p in self._inputs:
-            if p.source == "variadic":
+        for name, at, p, variadic, ranked in self._inputs:
+            if variadic:
                 out[name] = tuple([argument(p, x, arrays) for x in inputs[at:]])
                 continue
             given = inputs[at] if at < len(inputs) else None
-            if p.want == "SymTensor" and type(given) is SymTensor and given.shape is not None and not arrays:
+            if ranked and type(given) is SymTensor and given.shape is not None and not arrays:
                 out[name] = given
             elif given is None and name in attributes.values:
                 out[name] = attributes.values[name]  # Split-1 has `split` as an optional input and as an attribute

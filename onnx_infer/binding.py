@@ -117,25 +117,24 @@ class Operator:
         """
         types = _types(inputs)
         dtypes = self._dtypes(types, inputs, attributes, output_count)
-        note = None
+        wrong, note = self._attribute_misuse(attributes), None
         if self._arguments is None:
             values = self._call_with_context(inputs, attributes, output_count)
-            return values, None, self._misuse(types, inputs, attributes, values)
+            return values, None, wrong or self._type_misuse(types, inputs, values)
         try:
             results = self.rule.shape(**self._arguments(inputs, attributes, dtypes))
         except Unknown as unknown:
             results, note = [None] * output_count, unknown.note
         if not isinstance(results, list):
             results = [results]
-        results += [None] * (output_count - len(results))
-        found = [
-            self._unknown(i, d, inputs) if r is None else self._value(r, d)
-            for i, (r, d) in enumerate(zip(results, dtypes, strict=False))
-        ]
+        found = []
+        for i, dtype in enumerate(dtypes):
+            result = results[i] if i < len(results) else None
+            found.append(self._unknown(i, dtype, inputs) if result is None else _value(result, dtype))
         if self.rule.data is not None and note is None:
             self._propagate(found, inputs, attributes, dtypes)
         values = tuple(found)
-        return values, note, self._misuse(types, inputs, attributes, values)
+        return values, note, wrong or self._type_misuse(types, inputs, values)
 
     def _call_with_context(
         self, inputs: tuple[Value | None, ...], attributes: Attributes, output_count: int
@@ -151,17 +150,15 @@ class Operator:
         self, inputs: tuple[Value | None, ...], attributes: Attributes, outputs: tuple[Value, ...]
     ) -> str | None:
         """Why the schema does not admit a node of which the sizes can be told all the same, or None."""
-        return self._misuse(_types(inputs), inputs, attributes, outputs)
+        return self._attribute_misuse(attributes) or self._type_misuse(_types(inputs), inputs, outputs)
 
-    def _misuse(
-        self, types: Any, inputs: tuple[Value | None, ...], attributes: Attributes, outputs: tuple[Value, ...]
-    ) -> str | None:
+    def _type_misuse(self, types: Any, inputs: tuple[Value | None, ...], outputs: tuple[Value, ...]) -> str | None:
         known, key = self._misuse_of, (types, _types(outputs))
         if key not in known:
             if len(known) >= _MAX_TYPES:
                 known.clear()
             known[key] = check_types(self.schema, inputs, outputs)
-        return self._attribute_misuse(attributes) or known[key]
+        return known[key]
 
     def _attribute_misuse(self, attributes: Attributes) -> str | None:
         """Why the schema does not admit attributes whose values are clear, or None; raises `OpUsageError`."""
@@ -169,19 +166,6 @@ class Operator:
         if found == "unread":
             found = attributes.keep(self, check_attributes(self.schema, attributes.values))
         return found  # type: ignore[no-any-return]
-
-    @staticmethod
-    def _value(result: Any, dtype: int | None) -> Value:
-        if isinstance(result, Value):
-            if isinstance(result, SymTensor) and result.dtype is None and dtype is not None:
-                return SymTensor(dtype, result.shape, result.data)
-            return result
-        shape = tuple([size if isinstance(size, int) else readable(size) for size in result])
-        for size in shape:
-            if isinstance(size, int) and not 0 <= size <= LARGEST_SIZE:
-                law = "is negative" if size < 0 else "does not fit into 64 bits"
-                raise ShapeInferenceError(f"a size of the result {law}: ({', '.join(map(str, shape))})")
-        return SymTensor(dtype, shape)
 
     # -- element types --------------------------------------------------------------------------------------------
 
@@ -196,7 +180,6 @@ class Operator:
             if len(known) >= _MAX_TYPES:
                 known.clear()
             found = known[key] = [self._schema_dtype(inputs, i) for i in range(output_count)]
-        self._attribute_misuse(attributes)
         if self._dtype_arguments is None:
             return found
         assert self.rule.dtype is not None
@@ -238,6 +221,7 @@ class Operator:
         """What the schema says of the results even of a node whose rule failed."""
         try:
             dtypes = self._dtypes(_types(inputs), inputs, attributes, output_count)
+            self._attribute_misuse(attributes)
         except ValueError:
             dtypes = [None] * output_count
         return tuple([self._unknown(i, dtype, inputs) for i, dtype in enumerate(dtypes)])
@@ -299,6 +283,23 @@ class Operator:
             elements = [None if is_unreadable(x) else convert(x, dtype) for x in array.ravel().tolist()]
             if not elements or elements.count(None) < len(elements):
                 values[i] = SymTensor(value.dtype, value.shape, elements)
+
+
+def _value(result: Any, dtype: int | None) -> Value:
+    """What a rule gave for an output as a value: a shape, or a value, whose element type may be the schema's to say."""
+    if isinstance(result, Value):
+        if isinstance(result, SymTensor) and result.dtype is None and dtype is not None:
+            return SymTensor(dtype, result.shape, result.data)
+        return result
+    shape = tuple(result)
+    for size in shape:
+        if isinstance(size, int):
+            if not 0 <= size <= LARGEST_SIZE:
+                law = "is negative" if size < 0 else "does not fit into 64 bits"
+                raise ShapeInferenceError(f"a size of the result {law}: ({', '.join(map(str, shape))})")
+        elif is_unreadable(size):
+            return SymTensor(dtype, [x if isinstance(x, int) else readable(x) for x in shape])
+    return SymTensor(dtype, shape)
 
 
 def kind(schema: Schema, type_str: str) -> type[Value] | None:

@@ -100,7 +100,8 @@ class SymTensor(Value):
         key = (dtype, shape, data) if dtype or not data else (dtype, shape, data, tuple(map(type, data)))
         if fill is not None:
             key += (fill,)
-        found = _find(key)
+        entry = _table.get(key)
+        found: Any = None if entry is None else entry()
         if found is None:
             found = object.__new__(cls)
             found.dtype, found.shape, found.data, found.fill = dtype, shape, data, fill

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 _SHORT = [bytes((n,)) for n in range(128)]
+_TAGS = [bytes((number << 3 | 2,)) for number in range(16)]
 
 
 def varint(n: int) -> bytes:
@@ -38,7 +39,8 @@ def varint(n: int) -> bytes:
 
 def field(number: int, payload: bytes) -> bytes:
     """A length-delimited field."""
-    return varint(number << 3 | 2) + varint(len(payload)) + payload
+    size = len(payload)
+    return _TAGS[number] + (_SHORT[size] if size < 128 else varint(size)) + payload
 
 
 def number_field(number: int, value: int) -> bytes:
@@ -102,7 +104,7 @@ def type_field(value: Value) -> bytes:
 
 def value_infos(number: int, values: Iterable[tuple[str, Value]]) -> bytes:
     """Value infos as a repeated field of this number; values of which nothing is known are left out."""
-    tag = varint(number << 3 | 2)
+    tag = _TAGS[number]
     out: list[bytes] = []
     for name, value in values:
         kind = value.wire
