@@ -10,7 +10,7 @@ next to nothing to import: its modules load with the first name that is used.
                       trace (facts and fresh sizes), solution and implied (what facts say), merge and join (of types)
     an operator       registration, schema, schema_functions, parameters, arguments, binding, operators, verification,
                       context; the rules: ops/
-    values            tensor, dtype; elements: values, comparison, ratio, aggregation; run_time (known in runs only)
+    values            tensor, dtype; elements: values, lifting, comparison, ratio, aggregation; run_time (in runs only)
     shared laws       geometry, window_geometry, slicing
     both directions   bidirectional/; operators as constraints: constraints/
     a result          result, diagnostics, errors; guards, guarantees, sources, materialization, planning/

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from .dtype import NAMES
 from .errors import OpUsageError, ShapeInferenceError, Unknown
 from .geometry import is_unreadable, readable
 from .join import kind_of
+from .lifting import SAME, Lifted
 from .parameters import TENSORS
 from .schema import Schema, fixed_dtype
 from .tensor import MAX_DATA, Optional, Sequence, SymTensor, Value, is_small
@@ -63,7 +65,7 @@ class Operator:
             # a function on the context may ask for any value
             self.reads: frozenset[int] = frozenset() if by_name else frozenset(range(MAX_DATA))
         elif used is None:
-            self.reads = frozenset(range(len(schema.inputs)))
+            self.reads = frozenset(range(1 if rule.data is SAME else len(schema.inputs)))
         else:
             self.reads = frozenset(p.at for p in used if p.source in ("input", "variadic"))
         self.partial = frozenset(p.at for p in used or () if p.admits_unknown)
@@ -262,7 +264,11 @@ class Operator:
                 return
         try:
             if self._data_arguments is None:
-                results = data(*(x.array for x in inputs if isinstance(x, SymTensor)))
+                tensors = [x for x in inputs if isinstance(x, SymTensor)]
+                if isinstance(data, Lifted) and isinstance(values[0], SymTensor):
+                    results = [data.of(values[0].dims, tensors)]
+                else:
+                    results = data(*[x.array for x in tensors])
             else:
                 results = data(**self._data_arguments(inputs, attributes, dtypes, arrays=True))
         except Unknown:
@@ -274,15 +280,23 @@ class Operator:
             if result is None or not is_small(value):
                 continue
             assert isinstance(value, SymTensor)
-            array = np.asarray(result, dtype=object)
-            if array.shape != value.shape:
-                raise AssertionError(
-                    f"{self.schema.title}: the data have shape {array.shape}, the result {value.shape}"
-                )
             dtype = value.dtype
-            elements = [None if is_unreadable(x) else convert(x, dtype) for x in array.ravel().tolist()]
+            elements = [None if is_unreadable(x) else convert(x, dtype) for x in self._flat(result, value)]
             if not elements or elements.count(None) < len(elements):
                 values[i] = SymTensor(value.dtype, value.shape, elements)
+
+    def _flat(self, result: Any, tensor: SymTensor) -> list[Any]:
+        """The elements of a data function's result, which are those of the tensor that the rule gave."""
+        if type(result) is list:
+            shape, elements = (len(result),), result
+            fits = len(result) == prod(tensor.dims)
+        else:
+            array = np.asarray(result, dtype=object)
+            shape, elements = array.shape, array.ravel().tolist()
+            fits = shape == tensor.shape
+        if not fits:
+            raise AssertionError(f"{self.schema.title}: the data have shape {shape}, the result {tensor.shape}")
+        return elements
 
 
 def _value(result: Any, dtype: int | None) -> Value:

@@ -28,6 +28,7 @@ from .comparison import (
     select,
 )
 from .geometry import at_least
+from .lifting import lift, lift_lenient
 from .ratio import Element, Ratio, fraction, is_rounded, ratio
 from .trace import state, warn
 
@@ -283,20 +284,6 @@ def _round_float(x: Element, dtype: int) -> Element:
         return None
     # -0.0 equals 0.0 and would be interned as whichever came first
     return value + 0.0 if value == value else None
-
-
-def lift(function: Callable[..., Element], arity: int) -> Callable[..., Any]:
-    """The function on elements as one on numpy object arrays that broadcast; an unknown operand gives an unknown."""
-
-    def strict(*elements: Element) -> Element:
-        return None if any(e is None for e in elements) else function(*elements)
-
-    return np.frompyfunc(strict, arity, 1)
-
-
-def lift_lenient(function: Callable[..., Element], arity: int) -> Callable[..., Any]:
-    """As `lift`, for functions that decide over unknown operands themselves."""
-    return np.frompyfunc(function, arity, 1)  # type: ignore[no-any-return]
 
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE = lift(add, 2), lift(subtract, 2), lift(multiply, 2), lift(divide, 2)

@@ -229,19 +229,29 @@ def product(dims: Iterable[Dim]) -> Dim:
     powers: dict[Expr, int] = {}
     sums: list[Expr] = []
     for dim in dims:
+        if type(dim) is int:
+            coefficient *= dim
+            continue
         dim = checked(dim)
         if isinstance(dim, int):
             coefficient *= dim
-        elif dim.terms is None or (len(dim.terms) == 1 and dim.const == 0):
-            terms, _ = terms_of(dim)
-            ((unit, number),) = terms.items()
+            continue
+        unit = dim
+        if dim.terms is not None:
+            if dim.const or len(dim.terms) > 1:
+                sums.append(dim)
+                continue
+            ((unit, number),) = dim.terms.items()
             coefficient *= number
+        if type(unit) is Mul:
             for atom, exponent in powers_of(unit).items():
                 powers[atom] = powers.get(atom, 0) + exponent
         else:
-            sums.append(dim)
+            powers[unit] = powers.get(unit, 0) + 1
     single = unit_of(powers)
     result: Dim = coefficient if single is None else scale(single, coefficient)
+    if not sums:
+        return result
     for factor in sorted(sums, key=lambda dim: (len(terms_of(dim)[0]), dim_order(dim))):
         result = multiply(result, factor)
     return result

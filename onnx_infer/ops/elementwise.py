@@ -12,6 +12,7 @@ from onnx_infer import values
 from onnx_infer.aggregation import mean, total
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import broadcast, broadcast_to, differ, unify_shapes
+from onnx_infer.lifting import lift
 from onnx_infer.registration import op
 from symdim import Expr
 
@@ -124,10 +125,10 @@ def _bit_and(x: Element, y: Element) -> Element:
 
 
 def _known(function: Callable[[int, int], int]) -> Data:
-    return values.lift(lambda x, y: None if isinstance(x, Expr) or isinstance(y, Expr) else function(x, y), 2)
+    return lift(lambda x, y: None if isinstance(x, Expr) or isinstance(y, Expr) else function(x, y), 2)
 
 
-op("BitwiseAnd", data=values.lift(_bit_and, 2))(broadcast_binary)
+op("BitwiseAnd", data=lift(_bit_and, 2))(broadcast_binary)
 op("BitwiseOr", data=_known(lambda x, y: x | y))(broadcast_binary)
 op("BitwiseXor", data=_known(lambda x, y: x ^ y))(broadcast_binary)
 
@@ -146,7 +147,7 @@ def _shifted(X: Any, Y: Any, direction: str, output_dtype: int | None, since_ver
             return None
         return -1 if direction == "RIGHT" and x < 0 else 0
 
-    return values.lift(shift, 2)(X, Y)
+    return lift(shift, 2)(X, Y)
 
 
 @op("BitShift", data=_shifted)

@@ -19,7 +19,8 @@ from onnx_infer.geometry import (
     of_rank,
     unify,
 )
-from onnx_infer.ops.movement import demand_equal, known_sizes
+from onnx_infer.lifting import SAME
+from onnx_infer.ops.movement import demand_equal
 from onnx_infer.registration import op
 from onnx_infer.tensor import SymTensor
 from onnx_infer.trace import fresh, state
@@ -40,6 +41,18 @@ def _factors(size: Dim) -> tuple[Dim, ...]:
     return size.args if isinstance(size, Mul) else (size,)
 
 
+def _without_common(sizes: Iterable[Dim], others: Iterable[Dim]) -> tuple[list[Dim], list[Dim]]:
+    """The factors of sizes and of others without those, other than 0, that both have."""
+    rest = [f for size in sizes for f in _factors(size)]
+    apart = []
+    for factor in [f for size in others for f in _factors(size)]:
+        if factor != 0 and factor in rest:
+            rest.remove(factor)
+        else:
+            apart.append(factor)
+    return rest, apart
+
+
 def quotient_of_sizes(sizes: Iterable[Dim], divisors: Iterable[Dim]) -> Dim:
     """`product(sizes) / product(divisors)`, which the operator demands to be whole, and the divisors not to be 0.
 
@@ -50,13 +63,7 @@ def quotient_of_sizes(sizes: Iterable[Dim], divisors: Iterable[Dim]) -> Dim:
     >>> quotient_of_sizes((N, S, 768), (N, 12)), quotient_of_sizes((N, S - 1, 8), (N * S - N,))
     (64*S, 8)
     """
-    above = [f for size in sizes for f in _factors(size)]
-    below = []
-    for factor in [f for size in divisors for f in _factors(size)]:
-        if factor != 0 and factor in above:
-            above.remove(factor)
-        else:
-            below.append(factor)
+    above, below = _without_common(sizes, divisors)
     dividend, divisor = product(above), product(below)
     require(divisor != 0, "beside a size of 0 the -1 is not determined")
     if isinstance(divisor, Expr):
@@ -139,11 +146,18 @@ def reshaped(shape: Shape | None, elements: Ints, allowzero: int = 0) -> Shape:
     if shape is not None and rest is not None:
         sizes[rest] = quotient_of_sizes(shape, settled)
     elif shape is not None and len(settled) == len(sizes):
-        demand_equal(product(settled), product(shape), "the element counts")
+        _demand_as_many(settled, shape)
     if None not in sizes:
         return tuple(sizes)  # type: ignore[arg-type]
     count = product(shape) if shape is not None and at_least(product(shape), 1) else None
     return tuple(fresh("a size of the target shape", at_most=count) if s is None else s for s in sizes)
+
+
+def _demand_as_many(sizes: Iterable[Dim], shape: Shape) -> None:
+    """State that the element count of the shape is the product of the sizes."""
+    mine, theirs = _without_common(sizes, shape)
+    if product(mine) != product(theirs):
+        demand_equal(product(sizes), product(shape), "the element counts")
 
 
 def _rest(sizes: list[Dim | None], elements: Ints) -> int | None:
@@ -155,42 +169,33 @@ def _rest(sizes: list[Dim | None], elements: Ints) -> int | None:
     return index if positive or elements[index] == -1 else None
 
 
-def _reshape_data(data: Array, shape: Ints, allowzero: int = 0) -> Array:
-    return data.reshape(known_sizes(reshaped(data.shape, shape, allowzero)))
-
-
-@op("Reshape", data=_reshape_data)
+@op("Reshape", data=SAME)
 def reshape(data: AnyRank, shape: Sizes | None, allowzero: int = 0) -> Shape:
     """(*sizes) -> shape: 0 copies the size at its index unless `allowzero`, -1 is the rest (Reshape-1 to 25)."""
     require(shape is not None, "the attribute shape is missing")
     return reshaped(data.shape, shape or (), allowzero)
 
 
-def _flatten_data(input: Array, axis: int) -> Array:
-    return input.reshape(known_sizes(_flattened(input.shape, axis)))
-
-
-def _flattened(shape: Shape, axis: int) -> Shape:
-    split = axis + len(shape) if axis < 0 else axis
-    return product(shape[:split]), product(shape[split:])
-
-
-@op("Flatten", data=_flatten_data)
+@op("Flatten", data=SAME)
 def flatten(input: AnyRank, axis: int, since_version: int) -> Shape:
     """(*outer, *inner) -> (prod(outer), prod(inner)), split at `axis` (Flatten-1 to 25; negative axes since 11)."""
     if input.shape is None:
         return of_rank(None, 2, "the flattened tensor")
     low = -input.rank if since_version >= 11 else 0
     require(low <= axis <= input.rank, f"axis {axis} is out of range for rank {input.rank}")
-    return _flattened(input.dims, axis)
+    split = axis + input.rank if axis < 0 else axis
+    return product(input.dims[:split]), product(input.dims[split:])
 
 
-def _squeezed(shape: Shape, axes: Ints | None) -> Shape:
-    rank = len(shape)
-    maybe_one = [i for i, size in enumerate(shape) if not differ(size, 1)]
+@op("Squeeze", data=SAME)
+def squeeze(data: SymTensor, axes: Ints | None) -> Shape:
+    """The shape without the axes, of size 1; absent: without every size that is 1 (Squeeze-1, 11, 13 to 25)."""
+    dims = data.dims
+    rank = len(dims)
+    maybe_one = [i for i, size in enumerate(dims) if not differ(size, 1)]
     if not axes:
         # onnxruntime reads empty axes as absent ones, onnx as none: both agree where no size is 1
-        if any(shape[i] != 1 for i in maybe_one) or (axes is not None and maybe_one):
+        if any(dims[i] != 1 for i in maybe_one) or (axes is not None and maybe_one):
             raise Unknown("which sizes are 1 is not known")
         gone = set(maybe_one)
     elif None not in axes:
@@ -202,37 +207,19 @@ def _squeezed(shape: Shape, axes: Ints | None) -> Shape:
             return of_rank(None, rank - len(axes), "the squeezed tensor")
         gone = set(maybe_one)
     for axis in sorted(gone):
-        require(not differ(shape[axis], 1), f"the size at squeezed axis {axis} is not 1", shape[axis])
-        unify(shape[axis], 1, "squeezed sizes")
-    return tuple(size for i, size in enumerate(shape) if i not in gone)
+        require(not differ(dims[axis], 1), f"the size at squeezed axis {axis} is not 1", dims[axis])
+        unify(dims[axis], 1, "squeezed sizes")
+    return tuple(size for i, size in enumerate(dims) if i not in gone)
 
 
-def _squeeze_data(data: Array, axes: Ints | None) -> Array:
-    return data.reshape(known_sizes(_squeezed(data.shape, axes)))
-
-
-@op("Squeeze", data=_squeeze_data)
-def squeeze(data: SymTensor, axes: Ints | None) -> Shape:
-    """The shape without the axes, of size 1; absent: without every size that is 1 (Squeeze-1, 11, 13 to 25)."""
-    return _squeezed(data.dims, axes)
-
-
-def _unsqueezed(shape: Shape, axes: Ints) -> Shape:
-    rank = len(shape) + len(axes)
-    if None in axes:
-        return of_rank(None, rank, "the unsqueezed tensor")
-    new, sizes = set(normalize_axes(axes, rank)), iter(shape)
-    return tuple(1 if i in new else next(sizes) for i in range(rank))
-
-
-def _unsqueeze_data(data: Array, axes: Ints) -> Array:
-    return data.reshape(known_sizes(_unsqueezed(data.shape, axes)))
-
-
-@op("Unsqueeze", data=_unsqueeze_data)
+@op("Unsqueeze", data=SAME)
 def unsqueeze(data: SymTensor, axes: Ints) -> Shape:
     """The shape with a 1 at each of the axes of the result (Unsqueeze-1, 11, 13 to 25)."""
-    return _unsqueezed(data.dims, axes)
+    rank = len(data.dims) + len(axes)
+    if None in axes:
+        return of_rank(None, rank, "the unsqueezed tensor")
+    new, sizes = set(normalize_axes(axes, rank)), iter(data.dims)
+    return tuple(1 if i in new else next(sizes) for i in range(rank))
 
 
 @op("Shape")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING
 
-from onnx_infer import values
 from onnx_infer.errors import require
 from onnx_infer.geometry import broadcast, unify
+from onnx_infer.lifting import lift
 from onnx_infer.registration import op
 from onnx_infer.trace import fresh
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from onnx_infer.tensor import Shape
 
 
-@op("StringConcat", data=values.lift(operator.add, 2))
+@op("StringConcat", data=lift(operator.add, 2))
 def string_concat(X: SymTensor, Y: SymTensor) -> Shape:
     """X, Y that broadcast to each other -> their broadcast shape (StringConcat-20)."""
     return broadcast(X.dims, Y.dims)

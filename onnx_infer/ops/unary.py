@@ -11,6 +11,7 @@ from onnx_infer import dtype as dt
 from onnx_infer import values
 from onnx_infer.errors import require
 from onnx_infer.geometry import unify
+from onnx_infer.lifting import SAME, lift
 from onnx_infer.ratio import Ratio
 from onnx_infer.registration import op
 from symdim import Expr
@@ -31,7 +32,7 @@ def _exact_reciprocal(x: Element) -> Element:
     return values.divide(1.0, x)
 
 
-RECIPROCAL = values.lift(_exact_reciprocal, 1)
+RECIPROCAL = lift(_exact_reciprocal, 1)
 
 
 @op("Abs", data=values.ABSOLUTE)
@@ -46,7 +47,7 @@ RECIPROCAL = values.lift(_exact_reciprocal, 1)
 @op("LeakyRelu", data=lambda X, alpha: values.SELECT(values.LESS(X, 0), values.MULTIPLY(X, alpha), X))
 @op("ThresholdedRelu", data=lambda X, alpha: values.SELECT(values.LESS(alpha, X), X, 0.0))
 @op("BitwiseNot", data=lambda X: values.SUBTRACT(-1, X))
-@op("IsNaN", data=values.lift(lambda x: False, 1))
+@op("IsNaN", data=lift(lambda x: False, 1))
 @op("Celu", "Elu", "HardSigmoid", "HardSwish", "Mish", "Selu", "Sigmoid", "Softplus", "Swish")
 def same_shape(X: SymTensor) -> Shape:
     """X's shape. `~x` is `-1 - x` in two's complement; an element that is known is not NaN."""
@@ -69,7 +70,7 @@ def gelu(X: SymTensor) -> Shape:
 
 def _infinite(X: Any, detect_negative: int, detect_positive: int) -> Any:
     signs = {math.inf: bool(detect_positive), -math.inf: bool(detect_negative)}
-    return values.lift(lambda x: signs.get(x, False) if isinstance(x, float) else False, 1)(X)
+    return lift(lambda x: signs.get(x, False) if isinstance(x, float) else False, 1)(X)
 
 
 @op("IsInf", data=_infinite)
@@ -119,8 +120,8 @@ def _cast_type(to: int | str) -> int:
     return number
 
 
-@op("Cast", data=lambda input: input, dtype=_cast_type)
-@op("CastLike", data=lambda input: input)
+@op("Cast", data=SAME, dtype=_cast_type)
+@op("CastLike", data=SAME)
 def cast(input: SymTensor) -> Shape:
     """The input's shape, the element type `to` or that of `target_type` (Cast-1 to 28, CastLike-15 to 25)."""
     return input.dims
@@ -130,7 +131,7 @@ def _same_bits(input: Any, output_dtype: int | None) -> Any:
     """Integers wrap around to the other signedness; the bits of floats are not followed."""
     if output_dtype not in dt.INTEGER_RANGE:
         return None
-    return values.lift(lambda x: x if type(x) is int or isinstance(x, Expr) else None, 1)(input)
+    return lift(lambda x: x if type(x) is int or isinstance(x, Expr) else None, 1)(input)
 
 
 @op("BitCast", data=_same_bits, dtype=lambda to: to)
@@ -145,7 +146,7 @@ def bit_cast(input: AnyRank, to: int) -> Shape | None:
 # -- Identity, Dropout -------------------------------------------------------------------------------------------
 
 
-@op("Identity", data=lambda input: input)
+@op("Identity", data=SAME)
 def identity(input: Value) -> Value:
     """The input, whatever it is: a tensor with its data, a sequence, an optional (Identity-1 to 25)."""
     return input
@@ -157,7 +158,7 @@ def dropout(data: AnyRank, output_count: int) -> list[Shape | None]:
     return [data.shape] * output_count
 
 
-@op("Dropout", since=7, data=lambda data: data)
+@op("Dropout", since=7, data=SAME)
 def dropout_of_inference(data: AnyRank, output_count: int) -> list[Shape | None]:
     """As before; since version 7 it drops nothing in inference (Dropout-7, 10)."""
     return [data.shape] * output_count
