@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from symdim import ceildiv, maximum, minimum
@@ -86,17 +87,18 @@ class Window(NamedTuple):
         return (count - 1) * self.stride + last
 
 
+@lru_cache(maxsize=1 << 9)
 def windows(
     kernel: tuple[Dim, ...],
     strides: IntVector | None,
     dilations: IntVector | None,
     pads: IntVector | None,
     auto_pad: str = "NOTSET",
-) -> list[Window]:
+) -> tuple[Window, ...]:
     """One window per spatial axis from an operator's attributes; `pads` counts only with `auto_pad` NOTSET.
 
     >>> windows((3,), None, (2,), (1, 0))
-    [Window(kernel=3, stride=1, dilation=2, before=1, after=0, same=False)]
+    (Window(kernel=3, stride=1, dilation=2, before=1, after=0, same=False),)
     """
     rank = len(kernel)
     strides = (1,) * rank if strides is None else strides
@@ -117,7 +119,5 @@ def windows(
     if auto_pad != "NOTSET":
         pads = (0,) * (2 * rank)
     same = auto_pad.startswith("SAME")
-    return [
-        Window(k, s, d, before, after, same)
-        for k, s, d, before, after in zip(kernel, strides, dilations, pads[:rank], pads[rank:], strict=True)
-    ]
+    axes = zip(kernel, strides, dilations, pads[:rank], pads[rank:], strict=True)
+    return tuple(Window(k, s, d, before, after, same) for k, s, d, before, after in axes)

@@ -44,7 +44,7 @@ def _conv(s: Statement, X: Row, W: Row, B: Row | None, out: Row, group: int, aut
         s.eq(size, given, W, axis)
     places = [s.fresh() for _ in space]
     s.be(out, Row((n, m), RowVar.fresh()) if rank is None else (n, m, *places))
-    slide = [] if rank is None else windows(tuple(kernel), strides, dilations, pads, auto_pad)
+    slide = () if rank is None else windows(tuple(kernel), strides, dilations, pads, auto_pad)
     for axis, (size, place, w) in enumerate(zip(space, places, slide, strict=True), 2):
         s.store.window(size, place, w.kernel, stride=w.stride, dilation=w.dilation, pads=(w.before, w.after),
                        auto_pad="SAME_UPPER" if w.same else "NOTSET", origin=s.origin(X, axis))  # fmt: skip

@@ -36,7 +36,8 @@ def given_sizes(sizes: Iterable[Dim | None], name: str, first: int = 0) -> Shape
 
 
 def kernel_windows(kernel_shape: IntVector | None, weight: Shape, strides: IntVector | None,
-                   dilations: IntVector | None, pads: IntVector | None, auto_pad: str) -> list[Window]:  # fmt: skip
+                   dilations: IntVector | None, pads: IntVector | None,
+                   auto_pad: str) -> tuple[Window, ...]:  # fmt: skip
     """The windows of a weight's spatial axes, to which the attribute kernel_shape must be equal."""
     kernel = weight if kernel_shape is None else unify_shapes(kernel_shape, weight, "kernel_shape and the weight")
     return windows(kernel, strides, dilations, pads, auto_pad)
