@@ -133,7 +133,7 @@ class Engine:
         """Infer the nodes up to a call of a function whose result is not known yet, which is returned."""
         graph, scope, given = frame.graph, frame.scope, frame.given
         declared = graph.declared
-        operators, unread, remembered = scope.operators, scope.unread, _remembered
+        operators, unread, remembered, read = scope.operators, scope.unread, _remembered, scope.__getitem__
         for node in frame.nodes:
             op_type, domain, inputs, outputs, attributes, _ = node
             given += outputs
@@ -143,10 +143,13 @@ class Engine:
                 if call is None:
                     continue
                 return call
-            values = tuple([scope[name] if name else None for name in inputs])
+            if "" in inputs:
+                values = tuple([read(name) if name else None for name in inputs])
+            else:
+                values = tuple(map(read, inputs))
             if operator.asks and not unread.isdisjoint(inputs):
                 values = _load(operator, inputs, values, scope)
-            if attributes.has_graphs or attributes.references:
+            if not attributes.plain:
                 outcome = self._special(operator, node, values, scope)
             else:
                 key = (operator, attributes, len(outputs), values)
@@ -221,6 +224,8 @@ class Engine:
 
     def _merged(self, name: str, declared: Value, inferred: Value) -> Value:
         """What is declared of a value and what is inferred, by the policy."""
+        if declared is inferred:
+            return inferred
 
         def conflict(message: str) -> None:
             self.diagnostics.append(Diagnostic("error", "", name, f"value '{name}': {message}"))

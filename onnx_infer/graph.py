@@ -20,16 +20,18 @@ _MAX_MADE = 1 << 12
 class Attributes:
     """The attributes of a node as plain values; equal ones are the same object, so that results are remembered by it.
 
-    `references`, in the body of a function, maps an attribute to the attribute of the call that it stands for. `made`
-    keeps what operators and their rules make of the attributes (`arguments.py`, `binding.py`).
+    `references`, in the body of a function, maps an attribute to the attribute of the call that it stands for. Those
+    with graphs or references are not `plain`. `made` keeps what operators and their rules make of the attributes
+    (`arguments.py`, `binding.py`).
     """
 
-    __slots__ = ("has_graphs", "made", "references", "values")
+    __slots__ = ("has_graphs", "made", "plain", "references", "values")
 
     def __init__(
         self, values: Mapping[str, Any], references: Mapping[str, str] | None = None, has_graphs: bool = False
     ) -> None:
         self.values, self.references, self.has_graphs = values, references, has_graphs
+        self.plain = not has_graphs and not references
         self.made: dict[Any, Any] = {}
 
     def keep(self, key: object, made: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from onnx import AttributeProto, SparseTensorProto, TensorProto
@@ -117,6 +118,7 @@ class GraphReader:
 
     def __init__(self, symbols: Symbols, ir_version: int) -> None:
         self.symbols, self.ir_version = symbols, ir_version
+        self._inputs: dict[bytes, Value | None] = {}
         self._declared: dict[bytes, Value | None] = {}
 
     def model(self, proto: ModelProto) -> Model:
@@ -167,7 +169,14 @@ class GraphReader:
 
     def type(self, proto: Any) -> Value | None:
         """The declared type of an input, its dims read as sizes; one without a name is another for each input."""
-        return value_type(proto, self.symbols.read)
+        wire = proto.SerializeToString()
+        if wire not in self._inputs:
+            count = self.symbols.count
+            value = value_type(proto, self.symbols.read)
+            if self.symbols.count != count:
+                return value
+            self._inputs[wire] = value
+        return self._inputs[wire]
 
     def declared(self, proto: Any) -> Value | None:
         """The declared type of another value; equal ones are read once."""
@@ -182,21 +191,23 @@ def opset_imports(proto: ModelProto | FunctionProto) -> dict[str, int]:
     return {normal_domain(o.domain): o.version for o in proto.opset_import}
 
 
+_parts = attrgetter("op_type", "domain", "input", "output", "attribute")
+
+
 def nodes(protos: Any, constants: dict[str, Any], literals: list[str]) -> Iterator[Node]:
     """The nodes of a graph; those that are constant tensors join the graph's constants instead."""
     for node in protos:
-        op_type = node.op_type
-        attributes = node.attribute
-        if op_type == "Constant" and len(attributes) == 1 and node.domain in ("", "ai.onnx"):
+        op_type, domain, inputs, outputs, attributes = _parts(node)
+        if op_type == "Constant" and len(attributes) == 1 and domain in ("", "ai.onnx"):
             value = attributes[0]
-            if value.type == _TENSOR and not value.ref_attr_name and node.output:
-                name = node.output[0]
+            if value.type == _TENSOR and not value.ref_attr_name and outputs:
+                name = outputs[0]
                 if name not in constants:
                     literals.append(name)
                 constants[name] = value
                 continue
         known = read_attributes(attributes) if attributes else NO_ATTRIBUTES
-        yield op_type, node.domain, node.input[:], node.output[:], known, node
+        yield op_type, domain, inputs[:], outputs[:], known, node
 
 
 def header(handle: TensorProto | SparseTensorProto | AttributeProto) -> Value:

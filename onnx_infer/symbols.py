@@ -51,7 +51,7 @@ class Symbols:
         self._bounds = dict(bounds or {})
         self._min_dim = min_dim
         self._dims: dict[str, Dim] = {}
-        self._count = 0
+        self.count = 0
         texts = (*declared, *reserved)
         self.reserved = frozenset(texts).union(*map(GENERATED.findall, texts))
         self.names = frozenset(t for t in declared if _is_name(t))
@@ -139,8 +139,8 @@ class Symbols:
     def name(self) -> str:
         """The next of `_d0`, `_d1`, ... that the model does not use itself."""
         while True:
-            name = f"_d{self._count}"
-            self._count += 1
+            name = f"_d{self.count}"
+            self.count += 1
             if name not in self.reserved:
                 return name
 

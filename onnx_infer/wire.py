@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 from .tensor import VARIES, Map, Optional, Sequence, Sparse, SymTensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Mapping
 
     from .tensor import Dim, Value
 
 
 _SHORT = [bytes((n,)) for n in range(128)]
 _TAGS = [bytes((number << 3 | 2,)) for number in range(16)]
+_NAMES = [_TAGS[1] + size for size in _SHORT]
 
 
 def varint(n: int) -> bytes:
@@ -102,11 +103,13 @@ def type_field(value: Value) -> bytes:
     return found
 
 
-def value_infos(number: int, values: Iterable[tuple[str, Value]]) -> bytes:
-    """Value infos as a repeated field of this number; values of which nothing is known are left out."""
+def value_infos(number: int, values: Mapping[str, Value], without: Container[str] = ()) -> bytes:
+    """Value infos as a repeated field of this number; those of which nothing is known, or named, are left out."""
     tag = _TAGS[number]
     out: list[bytes] = []
-    for name, value in values:
+    for name, value in values.items():
+        if name in without:
+            continue
         kind = value.wire
         if kind is None:
             kind = type_field(value)
@@ -114,7 +117,7 @@ def value_infos(number: int, values: Iterable[tuple[str, Value]]) -> bytes:
             continue
         text = name.encode("utf-8", "surrogatepass")
         size = len(text)
-        prefix = b"\x0a" + (_SHORT[size] if size < 128 else varint(size))
+        prefix = _NAMES[size] if size < 128 else _TAGS[1] + varint(size)
         size += len(prefix) + len(kind)
         out += (tag, _SHORT[size] if size < 128 else varint(size), prefix, text, kind)
     return b"".join(out)

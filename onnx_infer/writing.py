@@ -83,7 +83,7 @@ def write_function(proto: FunctionProto, graph: Graph, scope: Scope) -> None:
     scope.touch(graph.literals)
     values = with_former_names(_sizes(proto.value_info), scope)
     del proto.value_info[:]
-    proto.MergeFromString(value_infos(12, values.items()))
+    proto.MergeFromString(value_infos(12, values))
 
 
 def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value]) -> None:
@@ -98,9 +98,8 @@ def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value]) -> 
         given.update(graph.constants.keys() - set(literals))
     else:
         given.update(graph.constants)
-    values = [item for item in scope.items() if item[0] not in given]
     del proto.value_info[:]
-    proto.MergeFromString(value_infos(13, values))
+    proto.MergeFromString(value_infos(13, scope, without=given))
     for info in (*proto.output, *(i for i in proto.input if not i.type.ByteSize())):
         value = scope.get(info.name)
         if value is not None and type_field(value):
