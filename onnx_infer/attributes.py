@@ -132,6 +132,23 @@ def constant(proto: TensorProto) -> SymTensor:
     return found
 
 
+_MAX_LITERAL = 1 << 7
+_literals: dict[bytes, SymTensor] = {}
+
+
+def literal(attribute: AttributeProto) -> SymTensor:
+    """The tensor of a Constant node as `constant` gives it; small ones are recognised by the attribute's bytes."""
+    if attribute.ByteSize() > _MAX_LITERAL:
+        return constant(attribute.t)
+    wire = attribute.SerializeToString()
+    found = _literals.get(wire)
+    if found is None:
+        if len(_literals) >= _MAX_CONSTANTS:
+            _literals.clear()
+        found = _literals[wire] = constant(attribute.t)
+    return found
+
+
 def _typed(proto: TensorProto, kind: int, count: int) -> tuple[Any, ...] | None:
     """The elements of a tensor that keeps them in a field of their type; None where they are not so many."""
     if kind == dt.STRING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx import AttributeProto, SparseTensorProto, TensorProto
 
-from .attributes import attribute_value, constant, declared_size, sparse_constant, value_type
+from .attributes import attribute_value, constant, declared_size, literal, sparse_constant, value_type
 from .declared_bounds import KEY, declared_bounds
 from .graph import NO_ATTRIBUTES, Attributes, Function, Graph, Model
 from .registration import normal_domain
@@ -221,7 +221,7 @@ def header(handle: TensorProto | SparseTensorProto | AttributeProto) -> Value:
         few = kind in _SIZES and (not shape or (len(shape) == 1 and shape[0] <= _FEW))
         return constant(handle) if few else SymTensor(kind or None, shape)
     if isinstance(handle, AttributeProto):
-        return constant(handle.t)
+        return literal(handle)
     return sparse_constant(handle)
 
 
