@@ -147,7 +147,7 @@ class Engine:
                 values = tuple([read(name) if name else None for name in inputs])
             else:
                 values = tuple(map(read, inputs))
-            if operator.asks and not unread.isdisjoint(inputs):
+            if unread and operator.asks and not unread.isdisjoint(inputs):
                 values = _load(operator, inputs, values, scope)
             if not attributes.plain:
                 outcome = self._special(operator, node, values, scope)
@@ -162,8 +162,10 @@ class Engine:
                 outcome = found
             if not outcome.plain:
                 outcome = self._replay(outcome, operator, node, values, scope)
-            for name, value in zip(outputs, outcome.values):  # noqa: B905  (called for every node)
-                scope[name] = value if name not in declared else self._merged(name, declared[name], value)
+            if len(outputs) == 1 and outputs[0] not in declared:  # as nearly always
+                scope[outputs[0]] = outcome.values[0]
+            else:
+                self._declare(declared, outputs, outcome, scope)
         return None
 
     def _special(self, operator: Operator, node: Node, values: tuple[Value | None, ...], scope: Scope) -> Outcome:
