@@ -50,8 +50,10 @@ def _publish(key: tuple[Any, ...], value: Any) -> Any:
             return other
         _table[key] = ref(value)
         if len(_table) > _capacity:  # it has doubled: to drop the entries of dead values costs O(1) for each value made
-            for dead in [k for k, entry in _table.items() if entry() is None]:
-                del _table[dead]
+            for made in list(_table):  # a finalizer that runs meanwhile may make values
+                entry = _table.get(made)
+                if entry is not None and entry() is None:
+                    del _table[made]
             _capacity = max(1 << 10, 2 * len(_table))
     return value
 

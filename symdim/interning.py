@@ -111,8 +111,9 @@ def _sweep() -> None:
     global _capacity
     tables: tuple[dict[object, ref[Expr]], ...] = (_table, _crowded)  # type: ignore[assignment]
     for table in tables:
-        for key, entry in [(key, entry) for key, entry in list(table.items()) if entry() is None]:
-            if table.get(key) is entry:
+        for key in list(table):  # a finalizer that runs meanwhile may make expressions
+            entry = table.get(key)
+            if entry is not None and entry() is None:
                 del table[key]
     _capacity = max(1024, 2 * (len(_table) + len(_crowded)))
 

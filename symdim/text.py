@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from symdim.expr import Dim
     from symdim.tree import Product
 
-    Piece: TypeAlias = "str | tuple[Dim, int]"
+    Piece: TypeAlias = "str | tuple[Expr, int]"
 
 _TERM, _OPERAND, _FACTOR, _BASE = 1, 2, 3, 4  # what a node stands for in its surroundings; _BASE: of a power
 _SHALLOW = 4  # nodes of this height print at once
@@ -41,15 +41,17 @@ def to_text(dim: Dim) -> str:
     if isinstance(dim, Var):
         return dim.name
     if dim.height <= _SHALLOW:
-        return "".join(_pieces(dim, 0))  # type: ignore[arg-type]
+        return "".join(_pieces(dim))  # type: ignore[arg-type]
     out: list[str] = []
-    stack = _pieces(dim, 0)[::-1]
+    stack = _pieces(dim)[::-1]
     while stack:
         piece = stack.pop()
-        if type(piece) is str:
+        if isinstance(piece, str):
             out.append(piece)
         else:
-            stack += _pieces(*piece)[::-1]
+            node, place = piece
+            pieces = _pieces(node)[::-1]
+            stack += pieces if _stands(node, place) else [")", *pieces, "("]
     return "".join(out)
 
 
@@ -71,45 +73,57 @@ def _piece(dim: Dim, place: int) -> Piece:
     """Text, or a node with its place, still to print: what nests deeper than _SHALLOW is left to the caller's stack."""
     if type(dim) is Var:
         return quoted(dim.name)
+    if isinstance(dim, Const):
+        dim = dim.const
     if isinstance(dim, int):
         return f"({dim})" if dim < 0 and place >= _OPERAND else str(dim)
-    return (dim, place) if dim.height > _SHALLOW else "".join(_pieces(dim, place))  # type: ignore[arg-type]
+    if dim.height > _SHALLOW:
+        return dim, place
+    return str(dim) if _stands(dim, place) else f"({dim})"
 
 
-def _pieces(node: Expr, place: int) -> list[Piece]:
-    """The text of a node as strings and nodes still to print, in parentheses where its surroundings need them."""
-    pieces: list[Piece]
+def _stands(node: Expr, place: int) -> bool:
+    """Whether a node needs no parentheses in its surroundings."""
+    kind = type(node)
+    if place == 0 or kind is Max or kind is Min:
+        return True
+    if kind is Mul:
+        if place <= _TERM:
+            return True
+        coefficient, powers = factors_of(node)
+        return (place == _OPERAND and coefficient > 0) or (place == _FACTOR and coefficient == 1 == len(powers))
+    return kind is not Add and place <= _TERM
+
+
+def _pieces(node: Expr) -> list[Piece]:
+    """The text of a node as strings and nodes still to print."""
     kind = type(node)
     if kind is Add:
-        pieces = _sum(summands_of(node))
-        free = place == 0
-    elif kind is Mul:
-        coefficient, powers = factors_of(node)
-        pieces = _product(coefficient, powers)
-        is_power = coefficient == 1 == len(powers)
-        free = place <= _TERM or (place == _OPERAND and coefficient > 0) or (place == _FACTOR and is_power)
-    elif kind is Max or kind is Min:
-        pieces = ["max(" if kind is Max else "min("]
+        return _sum(summands_of(node))
+    if kind is Mul:
+        return _product(*factors_of(node))
+    if kind is Const:
+        return [str(node.const)]
+    if kind is Max or kind is Min:
+        pieces: list[Piece] = ["max(" if kind is Max else "min("]
         for arg in operands_of(node):
             pieces += [_piece(arg, 0), ", "]
         pieces[-1] = ")"
         return pieces
-    elif kind is Const:
-        return [_piece(node.const, place)]
-    else:
-        left, right = operands_of(node)
-        pieces = [_piece(left, _OPERAND), "//" if kind is FloorDiv else " % ", _piece(right, _FACTOR)]
-        free = place <= _TERM
-    return pieces if free else ["(", *pieces, ")"]
+    left, right = operands_of(node)
+    return [_piece(left, _OPERAND), "//" if kind is FloorDiv else " % ", _piece(right, _FACTOR)]
 
 
 def _sum(summands: list[Product]) -> list[Piece]:
-    coefficient, powers = summands[0]
-    pieces: list[Piece] = ["-"] if coefficient < 0 else []
-    pieces += _product(abs(coefficient), powers, negated=coefficient < 0)
-    for coefficient, powers in summands[1:]:
-        pieces.append(" + " if coefficient > 0 else " - ")
-        pieces += _product(abs(coefficient), powers)
+    pieces: list[Piece] = []
+    for coefficient, powers in summands:
+        if pieces:
+            pieces.append(" + " if coefficient > 0 else " - ")
+            pieces += _product(abs(coefficient), powers)
+        elif coefficient > 0:
+            pieces = _product(coefficient, powers)
+        else:
+            pieces = ["-", *_product(-coefficient, powers, negated=True)]
     return pieces
 
 
@@ -119,9 +133,11 @@ def _product(coefficient: int, powers: list[tuple[Expr, int]], *, negated: bool 
     pieces: list[Piece] = [] if coefficient == 1 else ["-" if coefficient == -1 else f"{coefficient}*"]
     place = _TERM if len(powers) == 1 and not pieces and not negated else _FACTOR
     for base, exponent in powers:
-        if exponent == 1:
-            pieces += (_piece(base, place), "*")
-        else:
-            pieces += (_piece(base, _BASE), f"**{exponent}", "*")
-    del pieces[-1]
+        pieces.append(_piece(base, place if exponent == 1 else _BASE))
+        pieces.append("*" if exponent == 1 else f"**{exponent}*")
+    last = powers[-1][1]
+    if last == 1:
+        del pieces[-1]
+    else:
+        pieces[-1] = f"**{last}"
     return pieces
