@@ -1,7 +1,6 @@
 """Expression workloads in this project and its peers, side by side: `python benchmarks/expressions.py [--rounds 5]`.
 
-Prints the median time of each workload, and how many times that of this project it is. onnx_ir writes the text of a
-size while it computes it, so what it needs to print one is in its other rows.
+Prints the median time of each workload, and how many times that of this project it is.
 """
 
 from __future__ import annotations

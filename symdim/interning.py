@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 PRIME = (1 << 61) - 1
 _MASK = (1 << 64) - 1
 
-_table: dict[int, ref[Expr]] = {}
+live: dict[int, ref[Expr]] = {}
+"""Fingerprint -> the node, weakly; a node found here is still to be compared."""
+
 _crowded: dict[object, ref[Expr]] = {}
 _lock = RLock()
 _capacity = 1024
@@ -57,18 +59,9 @@ def _structure(node: Expr) -> object:
     return type(node), terms, node.const, parts
 
 
-def find_sum(fingerprint: int, terms: dict[Expr, int], const: int) -> Expr | None:
-    """The live sum of these terms, if there is one."""
-    entry = _table.get(fingerprint)
-    node = None if entry is None else entry()
-    if node is not None and node.const == const and node.terms == terms:
-        return node
-    return None
-
-
 def find_unit(fingerprint: int, kind: type[Expr], parts: object) -> Expr | None:
     """The live unit of this kind and parts, if there is one."""
-    entry = _table.get(fingerprint)
+    entry = live.get(fingerprint)
     node = None if entry is None else entry()
     if node is not None and node.parts == parts and type(node) is kind:
         return node
@@ -76,17 +69,25 @@ def find_unit(fingerprint: int, kind: type[Expr], parts: object) -> Expr | None:
 
 
 def publish(node: Expr) -> Expr:
-    """The one live node that equals `node`: `node` itself, unless another was there first."""
+    """The one live node that equals `node`: `node` itself, unless another was there first.
+
+    `setdefault` is one step for all threads: who finds its place free has it, and needs no lock.
+    """
     entry = ref(node)
+    if not _crowded and live.setdefault(node.fingerprint, entry) is entry:
+        if len(live) > _capacity:
+            with _lock:
+                _sweep()
+        return node
     with _lock:
-        held = _table.get(node.fingerprint)
+        held = live.get(node.fingerprint)
         other = None if held is None else held()
         if other is not None and _same(other, node):
             return other
         if other is not None or _crowded:
             return _publish_crowded(node, entry, free=other is None)
-        _table[node.fingerprint] = entry
-        if len(_table) > _capacity:
+        live[node.fingerprint] = entry
+        if len(live) > _capacity:
             _sweep()
     return node
 
@@ -98,10 +99,10 @@ def _publish_crowded(node: Expr, entry: ref[Expr], free: bool) -> Expr:
     if other is not None:
         return other
     if free:
-        _table[node.fingerprint] = entry
+        live[node.fingerprint] = entry
     else:
         _crowded[key] = entry
-    if len(_table) + len(_crowded) > _capacity:
+    if len(live) + len(_crowded) > _capacity:
         _sweep()
     return node
 
@@ -109,17 +110,17 @@ def _publish_crowded(node: Expr, entry: ref[Expr], free: bool) -> Expr:
 def _sweep() -> None:
     """Drop the entries of dead nodes; done when the table has doubled, so it costs O(1) for each node made."""
     global _capacity
-    tables: tuple[dict[object, ref[Expr]], ...] = (_table, _crowded)  # type: ignore[assignment]
+    tables: tuple[dict[object, ref[Expr]], ...] = (live, _crowded)  # type: ignore[assignment]
     for table in tables:
         for key in list(table):  # a finalizer that runs meanwhile may make expressions
             entry = table.get(key)
             if entry is not None and entry() is None:
                 del table[key]
-    _capacity = max(1024, 2 * (len(_table) + len(_crowded)))
+    _capacity = max(1024, 2 * (len(live) + len(_crowded)))
 
 
 def live_nodes() -> int:
     """How many nodes other than variables are alive now."""
     with _lock:
         _sweep()
-        return len(_table) + len(_crowded)
+        return len(live) + len(_crowded)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import gcd
 
 from symdim.expr import Add, Const, Expr, Mul
-from symdim.interning import PRIME, find_sum, publish
+from symdim.interning import PRIME, live, publish
 from symdim.monomial import accumulate, has_sum_factor, powers_of, terms_of, times, unit_of
 from symdim.order import dim_order, leading
 from symdim.reading import class_of
@@ -35,9 +35,11 @@ def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
         for unit, coefficient in terms.items():
             fingerprint += coefficient * unit.fingerprint
         fingerprint %= PRIME
-    found = find_sum(fingerprint, terms, const)
-    if found is not None:
-        return found
+    entry = live.get(fingerprint)
+    if entry is not None:
+        found = entry()
+        if found is not None and found.const == const and found.terms == terms:
+            return found
     height = 0
     for unit in terms:
         if unit.height > height:
