@@ -38,7 +38,7 @@ def test_nothing_is_kept_for_ever():
     for i in range(3 * CACHE_SIZE):
         scope.var(f"v{i}") + 1
     assert len(_sums) <= CACHE_SIZE
-    assert len(interning._table) <= before + 4 * CACHE_SIZE
+    assert len(interning.live) <= before + 4 * CACHE_SIZE
     assert len(scope._vars) <= 3 * CACHE_SIZE
     clear_caches()
     assert live_nodes() <= before
