@@ -25,8 +25,8 @@ Shape: TypeAlias = tuple[Dim, ...]
 MAX_DATA = 1024
 """The most elements of a tensor whose data is propagated."""
 
-MAX_FLOATS = 16
-"""The same for tensors of floats: more are weights, never scales or sizes."""
+MAX_FLOATS = 12
+"""The same for tensors of floats, as many as a Resize of rank 6 has in its `roi`: more are weights."""
 
 
 _table: dict[tuple[Any, ...], ref[Value]] = {}

@@ -46,7 +46,7 @@ def field(number: int, payload: bytes) -> bytes:
 
 def number_field(number: int, value: int) -> bytes:
     """A varint field."""
-    return varint(number << 3) + varint(value)
+    return _SHORT[number << 3] + (_SHORT[value] if value < 128 else varint(value))
 
 
 _MAX_DIMENSIONS = 1 << 13
@@ -72,7 +72,7 @@ def tensor_type(value: SymTensor | Sparse) -> bytes:
     elem = number_field(1, value.dtype) if value.dtype else b""
     if value.shape is None:
         return elem
-    return elem + field(2, b"".join([dimension(d) for d in value.shape]))
+    return elem + field(2, b"".join([_dimensions.get(d) or dimension(d) for d in value.shape]))
 
 
 def type_bytes(value: Value | None) -> bytes:
