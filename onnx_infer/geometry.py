@@ -73,6 +73,8 @@ def unify_shapes(a: Shape, b: Shape, what: str) -> Shape:
     >>> unify_shapes((Var("N"), 3), (2, 3), "shapes")
     (2, 3)
     """
+    if a == b:
+        return a
     require(len(a) == len(b), f"ranks of {what} differ", len(a), len(b))
     return tuple(unify(x, y, f"{what} at axis {i}") for i, (x, y) in enumerate(zip(a, b, strict=True)))
 
@@ -155,7 +157,8 @@ def of_rank(shape: Shape | None, rank: int, what: str) -> Shape:
     """
     if shape is None:
         return tuple(fresh(f"size of {what} at axis {i}") for i in range(rank))
-    require(len(shape) == rank, f"rank of {what} is not {rank}", len(shape))
+    if len(shape) != rank:
+        raise ShapeInferenceError(f"rank of {what} is not {rank}: {len(shape)}")
     return shape
 
 
@@ -167,7 +170,8 @@ def normalize_axis(axis: object, rank: int) -> int:
     """
     if not isinstance(axis, int):
         raise Unknown("the value of the axis is not known")
-    require(-rank <= axis < rank, f"axis {axis} is out of range for rank {rank}")
+    if not -rank <= axis < rank:
+        raise ShapeInferenceError(f"axis {axis} is out of range for rank {rank}")
     return axis + rank if axis < 0 else axis
 
 

@@ -38,7 +38,9 @@ def concat(inputs: AnyRanks, axis: int = 1) -> Shape:
     known = [of_rank(x.shape, ranks[0], "an input") for x in inputs if x.shape is not None]
     sizes = list(known[0])
     for other in known[1:]:
-        sizes = [size if i == axis else unify(size, other[i], f"sizes at axis {i}") for i, size in enumerate(sizes)]
+        for i, (size, same) in enumerate(zip(sizes, other, strict=True)):
+            if i != axis and size is not same:
+                sizes[i] = unify(size, same, f"sizes at axis {i}")
     sizes[axis] = total(shape[axis] for shape in known)
     if len(known) < len(inputs):
         sizes[axis] = sizes[axis] + fresh(f"sizes at axis {axis} of inputs of unknown rank")
