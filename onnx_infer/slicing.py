@@ -55,6 +55,18 @@ def slice_length(size: Dim, start: Dim | None, end: Dim | None, step: Dim | None
     return maximum((span + stride - 1) // stride, 0)
 
 
+def slice_range(size: int, start: int, end: int, step: int) -> range:
+    """The positions that `x[start:end:step]` takes along an axis of a known size.
+
+    >>> list(slice_range(5, -1, -(2**63), -2))
+    [4, 2, 0]
+    """
+    begin, stop = _limits(size, start, end, step > 0)
+    assert isinstance(begin, int)
+    assert isinstance(stop, int)
+    return range(begin, stop, step)
+
+
 def _limits(size: Dim, start: Dim, end: Dim, forward: bool) -> tuple[Dim, Dim]:
     """The first position and the one that ends the slice; the slice is empty where they are in the wrong order.
 

@@ -10,7 +10,7 @@ from onnx_infer import values
 from onnx_infer.errors import Unknown, require
 from onnx_infer.geometry import normalize_axes, normalize_axis, unify, unify_shapes
 from onnx_infer.registration import op
-from onnx_infer.slicing import slice_length
+from onnx_infer.slicing import slice_length, slice_range
 from onnx_infer.trace import fresh
 
 if TYPE_CHECKING:
@@ -181,8 +181,9 @@ def _slice(data: Array, starts: Any, ends: Any, axes: Any = None, steps: Any = N
     for axis, *bounds in zip(*vectors, strict=True):
         if not all(isinstance(b, int) for b in bounds):
             raise Unknown("a bound of the slice is not known")
-        part: list[slice] = [slice(None)] * data.ndim
-        part[axis] = slice(*bounds)  # Python counts from the end and clamps as Slice does
+        kept = slice_range(data.shape[axis], *bounds)
+        part = [slice(None)] * data.ndim
+        part[axis] = slice(kept.start, kept.stop if kept.stop >= 0 else None, kept.step) if kept else slice(0)
         data = data[tuple(part)]
     return data
 

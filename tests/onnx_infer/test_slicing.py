@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from onnx_infer.slicing import slice_length
+from onnx_infer.slicing import slice_length, slice_range
 from onnx_infer.testing import const_value, infer_node
 from symdim import Expr, Var
 
@@ -54,10 +54,11 @@ def test_known_bounds(step: int) -> None:
 def test_positions(step: int) -> None:
     for size, start, end in itertools.product(range(6), BOUNDS, BOUNDS):
         if agreed(end, step):
+            assert list(slice_range(size, start, end, step)) == taken(size, start, end, step)
+            assert slice_length(size, start, end, step) == len(taken(size, start, end, step))
             bounds = [const_value([x]) for x in (start, end, 0, step)]
             (part,) = infer_node("Slice", [const_value(range(size)), *bounds], version=13)
             assert part.data == tuple(taken(size, start, end, step))
-            assert slice_length(size, start, end, step) == len(taken(size, start, end, step))
 
 
 @pytest.mark.parametrize("step", [-2, -1, 1, 3])
