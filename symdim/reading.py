@@ -89,11 +89,13 @@ def _holds(terms: Terms, part: Terms, factor: int = 1) -> bool:
     return True
 
 
-def _remainders(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms) -> Iterator[Pattern]:
+def _remainders(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms, size: int) -> Iterator[Pattern]:
     """Candidates `k*w*(x % d)` at the term `coefficient*unit`, where `atom` divides `unit`.
 
     x is the numerator n, or -1 - n because floor((-1 - n)/d) == -1 - floor(n/d); for a number d also floor(n/e) with
-    d replaced by d/e, where e divides d and floor(n/e) occurs in the sum.
+    d replaced by d/e, where e divides d and floor(n/e) occurs in the sum. With a `size` only those of so many terms:
+    for a number d, n - d*(n//d) has one term more than n, since the division is nested deeper than what is in n, and
+    w times the constant is a term too.
     """
     numerator, divisor = atom.parts
     n_terms, n_const = terms_of(numerator)
@@ -106,7 +108,9 @@ def _remainders(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms) -> I
         outer, scale = exact_quotient(outer, lead), d_terms[lead]
     else:
         scale = d_const
-    if coefficient % scale == 0 and (outer is not None or _holds(terms, n_terms, -coefficient // scale)):
+    spare = 0 if outer is None else 1
+    fits = not size or bool(d_terms) or 0 <= size - 1 - len(n_terms) <= spare
+    if fits and coefficient % scale == 0 and (outer is not None or _holds(terms, n_terms, -coefficient // scale)):
         core: Terms = dict(n_terms)
         accumulate(core, d_terms, -1, atom)
         accumulate(core, {atom: -d_const} if d_const else {})
@@ -118,7 +122,7 @@ def _remainders(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms) -> I
             x_const = -1 - n_const + (0 if d_terms else d_const)
             const = -1 - n_const + d_const
             yield Pattern(Mod, [(x_terms, x_const), (d_terms, d_const)], coefficient // scale, outer, flipped, const)
-    if not d_terms and len(terms) <= _NESTED and gcd(coefficient, d_const) > 1:
+    if not d_terms and (not size or 0 <= size - 2 <= spare) and len(terms) <= _NESTED and gcd(coefficient, d_const) > 1:
         yield from _nested_remainders(atom, coefficient, outer, terms)
 
 
@@ -173,8 +177,11 @@ def _minimum(unit: Expr, coefficient: int, atom: Max) -> Pattern:
     return Pattern(Min, flipped, -coefficient, exact_quotient(unit, atom), core, top_const)
 
 
-def _candidates(unit: Expr, terms: Terms, const: int) -> list[Pattern]:
-    """The patterns found at one term: those that leave the least first, then those with the least constant inside."""
+def _candidates(unit: Expr, terms: Terms, const: int, size: int = 0) -> list[Pattern]:
+    """The patterns found at one term: those that leave the least first, then those with the least constant inside.
+
+    With a `size`, those of other sizes may be left out.
+    """
     coefficient = terms.get(unit, 0)
     found: list[Pattern] = []
     for atom in powers_of(unit) if coefficient else ():
@@ -182,7 +189,7 @@ def _candidates(unit: Expr, terms: Terms, const: int) -> list[Pattern]:
             if atom is not unit or _may_turn(atom, coefficient, terms):
                 found.append(_minimum(unit, coefficient, atom))
         elif _may_remain(atom, coefficient):
-            found += _remainders(unit, coefficient, atom, terms)
+            found += _remainders(unit, coefficient, atom, terms, size)
     found = [p for p in found if _holds(terms, p.terms) and (p.unit or p.const == const or not p.rigid())]
     return sorted(found, key=lambda p: (p.left_of(terms), abs(p.operands[0][1]), p.coefficient < 0))
 
@@ -244,7 +251,7 @@ def whole(terms: Terms, const: int) -> Pattern | None:
     if len(terms) == 1 and const == 0:
         return None
     for unit in _compound(terms, len(terms)):
-        for pattern in _candidates(unit, terms, const):
+        for pattern in _candidates(unit, terms, const, len(terms)):
             if pattern.const == const and pattern.terms == terms:
                 return pattern
     return None
