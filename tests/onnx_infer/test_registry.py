@@ -68,6 +68,12 @@ def unbound(operator: Operator, key: tuple[str, str, int], served: dict[Function
     return out
 
 
+def test_an_operator_is_bound_once_for_all_opsets_in_which_it_is_the_same() -> None:
+    """So what is remembered of its nodes serves models of other opsets."""
+    assert bind("", "Relu", 14) is bind("ai.onnx", "Relu", 24)
+    assert bind("", "Relu", 13) is not bind("", "Relu", 14)
+
+
 @pytest.mark.parametrize("name", ["Gelu", "GroupNormalization"])
 def test_an_operator_does_not_exist_before_its_first_version(name: str) -> None:
     first = min(version for domain, found, version in SCHEMAS if (domain, found) == ("", name))
