@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from onnx_infer import infer_shapes
 from tests.onnx_infer import models
 
-LIMIT = 3.0
+LIMIT = 2.0
 ROUNDS = 15
 
 
