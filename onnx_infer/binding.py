@@ -152,7 +152,10 @@ class Operator:
         self, inputs: tuple[Value | None, ...], attributes: Attributes, outputs: tuple[Value, ...]
     ) -> str | None:
         """Why the schema does not admit a node of which the sizes can be told all the same, or None."""
-        return self._attribute_misuse(attributes) or self._type_misuse(_types(inputs), inputs, outputs)
+        try:
+            return self._attribute_misuse(attributes) or self._type_misuse(_types(inputs), inputs, outputs)
+        except OpUsageError as e:
+            return str(e)
 
     def _type_misuse(self, types: Any, inputs: tuple[Value | None, ...], outputs: tuple[Value, ...]) -> str | None:
         known, key = self._misuse_of, (types, _types(outputs))
@@ -182,6 +185,7 @@ class Operator:
             if len(known) >= _MAX_TYPES:
                 known.clear()
             found = known[key] = [self._schema_dtype(inputs, i) for i in range(output_count)]
+        self._attribute_misuse(attributes)
         if self._dtype_arguments is None:
             return found
         assert self.rule.dtype is not None
@@ -223,7 +227,6 @@ class Operator:
         """What the schema says of the results even of a node whose rule failed."""
         try:
             dtypes = self._dtypes(_types(inputs), inputs, attributes, output_count)
-            self._attribute_misuse(attributes)
         except ValueError:
             dtypes = [None] * output_count
         return tuple([self._unknown(i, dtype, inputs) for i, dtype in enumerate(dtypes)])
