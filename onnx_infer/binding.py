@@ -265,13 +265,13 @@ class Operator:
             unknown = [self.position(i) for i, value in enumerate(inputs) if value is not None and value.data is None]
             if len(unknown) == len(inputs) and not self.reads.isdisjoint(unknown):
                 return
+        tensors = [x for x in inputs if isinstance(x, SymTensor)]
+        first = values[0]
         try:
-            if self._data_arguments is None:
-                tensors = [x for x in inputs if isinstance(x, SymTensor)]
-                if isinstance(data, Lifted) and isinstance(values[0], SymTensor):
-                    results = [data.of(values[0].dims, tensors)]
-                else:
-                    results = data(*[x.array for x in tensors])
+            if isinstance(data, Lifted) and isinstance(first, SymTensor) and is_small(first):
+                results = [data.of(first.dims, tensors)]
+            elif self._data_arguments is None:
+                results = data(*[x.array for x in tensors])
             else:
                 results = data(**self._data_arguments(inputs, attributes, dtypes, arrays=True))
         except Unknown:
@@ -290,7 +290,7 @@ class Operator:
 
     def _flat(self, result: Any, tensor: SymTensor) -> list[Any]:
         """The elements of a data function's result, which are those of the tensor that the rule gave."""
-        if type(result) is list:
+        if isinstance(self.rule.data, Lifted) and type(result) is list:  # without a shape of their own
             shape, elements = (len(result),), result
             fits = len(result) == prod(tensor.dims)
         else:

@@ -152,14 +152,8 @@ class Engine:
             if not attributes.plain:
                 outcome = self._special(operator, node, values, scope)
             else:
-                key = (operator, attributes, len(outputs), values)
-                found = remembered.get(key)
-                if found is None:
-                    found = apply(operator, attributes, values, len(outputs))
-                    if len(remembered) >= _MAX_REMEMBERED:
-                        remembered.clear()
-                    remembered[key] = found
-                outcome = found
+                found = remembered.get((operator, attributes, len(outputs), values))
+                outcome = _outcome(operator, attributes, values, len(outputs)) if found is None else found
             if not outcome.plain:
                 outcome = self._replay(outcome, operator, node, values, scope)
             if len(outputs) == 1 and outputs[0] not in declared:  # as nearly always
@@ -177,11 +171,7 @@ class Engine:
             values = tuple([v if h is None else h.load(n) for n, v, h in zip(node[2], values, holders, strict=True)])
             bound = {name: self.bind_graphs(value, scope) for name, value in attributes.values.items()}
             return apply(operator, Attributes(bound), values, count)
-        key = (operator, attributes, count, values)
-        found = _remembered.get(key)
-        if found is None:
-            found = _remembered[key] = apply(operator, attributes, values, count)
-        return found
+        return _outcome(operator, attributes, values, count)
 
     def bind_graphs(self, value: Any, scope: Scope) -> Any:
         """An attribute's value with graphs as functions; a graph that is one already stays."""
@@ -320,6 +310,19 @@ class Engine:
         del self.seen.calls[mark.calls :]
         del self._unknown_operators[mark.unknown :]
         self.open_signs.forget()
+
+
+def _outcome(
+    operator: Operator, attributes: Attributes, values: tuple[Value | None, ...], output_count: int
+) -> Outcome:
+    """What the rule says of a node, remembered."""
+    key = (operator, attributes, output_count, values)
+    found = _remembered.get(key)
+    if found is None:
+        if len(_remembered) >= _MAX_REMEMBERED:
+            _remembered.clear()
+        found = _remembered[key] = apply(operator, attributes, values, output_count)
+    return found
 
 
 def _load(

@@ -71,7 +71,7 @@ def find_unit(fingerprint: int, kind: type[Expr], parts: object) -> Expr | None:
 def publish(node: Expr) -> Expr:
     """The one live node that equals `node`: `node` itself, unless another was there first.
 
-    `setdefault` is one step for all threads: who finds its place free has it, and needs no lock.
+    `setdefault` is one step for all threads: while no place is crowded, who finds its own free has it without the lock.
     """
     entry = ref(node)
     if not _crowded and live.setdefault(node.fingerprint, entry) is entry:
