@@ -27,17 +27,24 @@ except ImportError as error:
     raise ImportError("onnx_infer needs onnx: pip install 'onnx-symdim[onnx]'") from error
 
 if TYPE_CHECKING:
-    from .api import infer, infer_shapes, infer_symbolic_shapes
-    from .context import Node, ShapeInferenceContext, ValueInfo, broadcast_shapes, check_inputs, require_attr
-    from .diagnostics import Diagnostic
-    from .errors import OpUsageError, ShapeInferenceError, Unknown
-    from .guards import Guard, Violation
-    from .materialization import Materialized, materialize
-    from .merge import ShapeMergePolicy
-    from .node import infer_node_outputs
-    from .registration import OpShapeInferenceRegistry, op, registry
-    from .result import InferenceResult
-    from .tensor import Map, Optional, Sequence, Sparse, SymTensor
+    from onnx_infer.api import infer, infer_shapes, infer_symbolic_shapes
+    from onnx_infer.diagnostics import Diagnostic
+    from onnx_infer.errors import OpUsageError, ShapeInferenceError, Unknown
+    from onnx_infer.node import infer_node_outputs
+    from onnx_infer.operators.context import (
+        Node,
+        ShapeInferenceContext,
+        ValueInfo,
+        broadcast_shapes,
+        check_inputs,
+        require_attr,
+    )
+    from onnx_infer.operators.registration import OpShapeInferenceRegistry, op, registry
+    from onnx_infer.result import InferenceResult
+    from onnx_infer.results.guards import Guard, Violation
+    from onnx_infer.results.materialization import Materialized, materialize
+    from onnx_infer.types.merge import ShapeMergePolicy
+    from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor
 
 __all__ = [
     "Diagnostic", "Guard", "InferenceResult", "Map", "Materialized", "Node", "OpShapeInferenceRegistry", "OpUsageError",
@@ -48,16 +55,23 @@ __all__ = [
 
 _MODULES = {
     "api": ("infer", "infer_shapes", "infer_symbolic_shapes"),
-    "context": ("Node", "ShapeInferenceContext", "ValueInfo", "broadcast_shapes", "check_inputs", "require_attr"),
+    "operators.context": (
+        "Node",
+        "ShapeInferenceContext",
+        "ValueInfo",
+        "broadcast_shapes",
+        "check_inputs",
+        "require_attr",
+    ),
     "diagnostics": ("Diagnostic",),
     "errors": ("OpUsageError", "ShapeInferenceError", "Unknown"),
-    "guards": ("Guard", "Violation"),
-    "materialization": ("Materialized", "materialize"),
-    "merge": ("ShapeMergePolicy",),
+    "results.guards": ("Guard", "Violation"),
+    "results.materialization": ("Materialized", "materialize"),
+    "types.merge": ("ShapeMergePolicy",),
     "node": ("infer_node_outputs",),
-    "registration": ("OpShapeInferenceRegistry", "op", "registry"),
+    "operators.registration": ("OpShapeInferenceRegistry", "op", "registry"),
     "result": ("InferenceResult",),
-    "tensor": ("Map", "Optional", "Sequence", "Sparse", "SymTensor"),
+    "values.tensor": ("Map", "Optional", "Sequence", "Sparse", "SymTensor"),
 }
 
 

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 
 import onnx
 
+from onnx_infer.api import infer
+from onnx_infer.cli import report
+from onnx_infer.cli.demo import demo_model
+from onnx_infer.errors import ShapeInferenceError
+from onnx_infer.protobuf.specialize import specialize
+from onnx_infer.types.merge import POLICIES
 from symdim import BoundsError, ParseError, SymdimError, UnboundName
-
-from . import report
-from .api import infer
-from .demo import demo_model
-from .errors import ShapeInferenceError
-from .merge import POLICIES
-from .specialize import specialize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

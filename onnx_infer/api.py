@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import onnx
 
-from .inference import check, log, run
-from .proto import ModelProtoFrontEnd
-from .result import InferenceResult
+from onnx_infer.inference import check, log, run
+from onnx_infer.protobuf.reading import ModelProtoFrontEnd
+from onnx_infer.result import InferenceResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .merge import ShapeMergePolicy
+    from onnx_infer.types.merge import ShapeMergePolicy
 
 
 Source: TypeAlias = "onnx.ModelProto | bytes | str | os.PathLike[str]"
@@ -42,7 +42,7 @@ def infer(
     """Infer the types, shapes and small data of every value; the model is not changed.
 
     The model is a ModelProto, its bytes, or a path, of which external data are not loaded.
-    `policy` says what becomes of types that the model declares itself (see `onnx_infer.merge`); `bounds` gives symbols
+    `policy` says what becomes of types that the model declares itself (see `onnx_infer.types.merge`); `bounds` gives symbols
     intervals, both ends inclusive, and so does the model's metadata entry `symdim.bounds` (`declared_bounds.py`); other
     declared symbols are >= `min_dim`. A fresh size takes the name that the author declared for it on an output or in
     value_info, unless `adopt_declared_symbols` is False. Errors of single nodes are diagnostics in the result; only the

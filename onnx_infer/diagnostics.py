@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .schema import Schema
-    from .tensor import Value
+    from onnx_infer.operators.schema import Schema
+    from onnx_infer.values.tensor import Value
 
 
 class Diagnostic(NamedTuple):

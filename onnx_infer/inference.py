@@ -6,20 +6,20 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING, TypedDict
 
-from .diagnostics import Diagnostic
-from .engine import Engine
-from .errors import ShapeInferenceError, StrictModeError
-from .implied import implied_bounds
-from .merge import POLICIES
-from .symbols import Symbols
+from onnx_infer.diagnostics import Diagnostic
+from onnx_infer.engine.engine import Engine
+from onnx_infer.engine.implied_bounds import implied_bounds
+from onnx_infer.errors import ShapeInferenceError, StrictModeError
+from onnx_infer.model.symbols import Symbols
+from onnx_infer.types.merge import POLICIES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .bidirectional.found_shapes import Found
-    from .graph import FrontEnd, Node
-    from .merge import ShapeMergePolicy
-    from .trace import Fact
+    from onnx_infer.bidirectional.found_shapes import Found
+    from onnx_infer.laws.statements import Fact
+    from onnx_infer.model.graph import FrontEnd, Node
+    from onnx_infer.types.merge import ShapeMergePolicy
 
 _logger = logging.getLogger("onnx_infer")
 
@@ -52,7 +52,7 @@ def run(
     walks = partial(walk, front, policy, {**declared, **(bounds or {})}, min_dim, adopt_declared_symbols)
     inputs: Mapping[str, tuple[int | str, ...]] = {}
     if bidirectional or assume:
-        from .bidirectional import infer_both_ways
+        from onnx_infer.bidirectional import infer_both_ways
 
         engine, inputs = infer_both_ways(front, walks, assume, backwards=bidirectional)
     else:

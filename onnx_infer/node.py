@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING
 
 import onnx
 
-from .attributes import constant, value_type
-from .diagnostics import about_node
-from .engine import apply
-from .errors import OpUsageError, ShapeInferenceError
-from .graph import NO_ATTRIBUTES
-from .operators import NEWEST, bind
-from .proto import read_attributes
-from .symbols import Symbols
-from .tensor import SymTensor, substitute
-from .trace import named
-from .wire import type_bytes
+from onnx_infer.diagnostics import about_node
+from onnx_infer.engine.engine import apply
+from onnx_infer.errors import OpUsageError, ShapeInferenceError
+from onnx_infer.laws.statements import named
+from onnx_infer.model.attributes import constant, value_type
+from onnx_infer.model.graph import NO_ATTRIBUTES
+from onnx_infer.model.symbols import Symbols
+from onnx_infer.operators.lookup import NEWEST, bind
+from onnx_infer.protobuf.reading import read_attributes
+from onnx_infer.protobuf.wire import type_bytes
+from onnx_infer.values.tensor import SymTensor, substitute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .tensor import Value
+    from onnx_infer.values.tensor import Value
 
 
 def infer_node_outputs(

@@ -5,23 +5,21 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from onnx_infer.values.tensor import SymTensor
 from symdim import Expr
-
-from .tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from onnx_infer.diagnostics import Diagnostic
+    from onnx_infer.engine.engine import Engine
+    from onnx_infer.results.guards import Guard, Violation
+    from onnx_infer.results.planning.costs import Costs
+    from onnx_infer.results.planning.memory import MemoryPlan
+    from onnx_infer.results.planning.planner import Planner
+    from onnx_infer.results.sources import Sources
+    from onnx_infer.values.tensor import Shape, Value
     from symdim import Guarantee, Var
-
-    from .diagnostics import Diagnostic
-    from .engine import Engine
-    from .guards import Guard, Violation
-    from .planning.costs import Costs
-    from .planning.memory import MemoryPlan
-    from .planning.planner import Planner
-    from .sources import Sources
-    from .tensor import Shape, Value
 
 Model = TypeVar("Model")
 
@@ -76,28 +74,28 @@ class InferenceResult:
     @property
     def guarantees(self) -> dict[str, tuple[Guarantee, ...]]:
         """What each size of each shape is worth; see `guarantees.py`, whose function takes available tensors too."""
-        from .guarantees import guarantees
+        from onnx_infer.results.guarantees import guarantees
 
         return guarantees(self)
 
     @property
     def upper_bounds(self) -> dict[str, Shape]:
         """The shapes with the upper bound of each size in its place, of the values whose sizes all have one."""
-        from .guarantees import upper_bounds
+        from onnx_infer.results.guarantees import upper_bounds
 
         return upper_bounds(self)
 
     @cached_property
     def sources(self) -> Sources:
         """Where the symbols of the input sizes can be read: the axes of the inputs."""
-        from .sources import Sources
+        from onnx_infer.results.sources import Sources
 
         return Sources({name: self.types[name] for name in self.inputs})
 
     @cached_property
     def _guards(self) -> tuple[list[Guard], list[Guard]]:
-        from .guards import guards_of
-        from .sources import element_of
+        from onnx_infer.results.guards import guards_of
+        from onnx_infer.results.sources import element_of
 
         inputs = frozenset(self.inputs)
         parted: tuple[list[Guard], list[Guard]] = ([], [])
@@ -123,7 +121,7 @@ class InferenceResult:
         and of sizes that the data decide, take part where these are given. Raises UnboundName for symbols of input
         sizes that have no size, BoundsError for sizes outside their bounds.
         """
-        from .guards import violations
+        from onnx_infer.results.guards import violations
 
         given: dict[str | Var, int] = dict(bindings or {})
         given.update(sizes)
@@ -143,19 +141,19 @@ class InferenceResult:
         `args`: the symbols, by default all of the inputs. With `upper`, sizes that the data decide are their upper
         bounds. Raises UnboundName for symbols that do not occur, and for those that given `values` need besides.
         """
-        from .planning.planner import planner
+        from onnx_infer.results.planning.planner import planner
 
         return planner(self, args, values, upper)
 
     def memory(self, *, inputs: bool = False, initializers: bool = False, upper: bool = False) -> MemoryPlan:
         """The bytes of the values over the schedule and their peak; of inputs and initializers too where asked for."""
-        from .planning.memory import MemoryPlan
+        from onnx_infer.results.planning.memory import MemoryPlan
 
         return MemoryPlan(self, inputs=inputs, initializers=initializers, upper=upper)
 
     def costs(self) -> Costs:
         """The parameters and multiply-adds of every node."""
-        from .planning.costs import costs
+        from onnx_infer.results.planning.costs import costs
 
         return costs(self)
 
@@ -165,6 +163,6 @@ class InferenceResult:
         return model
 
     def _write(self, model: Any) -> None:
-        from .writing import write_model
+        from onnx_infer.protobuf.writing import write_model
 
         write_model(model, self._engine, self.found_inputs)

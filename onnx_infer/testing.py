@@ -16,24 +16,23 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any
 
+from onnx_infer.elements.conditions import positive
+from onnx_infer.elements.ratio import Ratio
+from onnx_infer.engine.engine import apply
+from onnx_infer.errors import OpUsageError, ShapeInferenceError
+from onnx_infer.laws.statements import named
+from onnx_infer.model.graph import Attributes
+from onnx_infer.model.symbols import Symbols
+from onnx_infer.operators.lookup import NEWEST, bind
+from onnx_infer.types.join import sequence_of
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import VARIES, Map, Optional, Sequence, Sparse, SymTensor, substitute
 from symdim import Expr, parse
-
-from . import dtype as dt
-from .comparison import positive
-from .engine import apply
-from .errors import OpUsageError, ShapeInferenceError
-from .graph import Attributes
-from .join import sequence_of
-from .operators import NEWEST, bind
-from .ratio import Ratio
-from .symbols import Symbols
-from .tensor import VARIES, Map, Optional, Sequence, Sparse, SymTensor, substitute
-from .trace import named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from .tensor import Value
+    from onnx_infer.values.tensor import Value
 
 _HEAD = re.compile(r"(?:(?P<domain>[\w.]+)::)?(?P<name>\w+)-(?P<version>\d+)(?:\((?P<attributes>.*)\))?$", re.DOTALL)
 _CONDITION = re.compile(r"\((.*)\) > 0")

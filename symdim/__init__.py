@@ -20,7 +20,9 @@ A dimension is an int or an expression in variables, always in canonical form: e
 
 from __future__ import annotations
 
-from symdim.canonical import ceildiv, maximum, minimum, product, quotient_by_positive, total
+from symdim.algebra.canonical import ceildiv, maximum, minimum, product, quotient_by_positive, total
+from symdim.algebra.expr import Add, Const, Expr, FloorDiv, Max, Min, Mod, Mul, clear_caches
+from symdim.algebra.variable import Scope, Var
 from symdim.errors import (
     BoundsError,
     BroadcastError,
@@ -35,11 +37,11 @@ from symdim.errors import (
     UnboundName,
     UnsupportedDynamicShape,
 )
-from symdim.expr import Add, Const, Expr, FloorDiv, Max, Min, Mod, Mul, clear_caches
-from symdim.variable import Scope, Var
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from symdim.algebra.leaves import leaf_count
+    from symdim.algebra.origin import Computed, Declared, InputDim, ValueOf
     from symdim.bindings import Bindings
     from symdim.compile import compile_shape
     from symdim.einsum import EinsumSpec, plan
@@ -55,8 +57,6 @@ if TYPE_CHECKING:
         require_exact_shape,
         require_rank,
     )
-    from symdim.leaves import leaf_count
-    from symdim.origin import Computed, Declared, InputDim, ValueOf
     from symdim.parsing import check, parse, read_dim_param
     from symdim.prove import at_least, equal
     from symdim.prover.simplification import simplify
@@ -146,13 +146,13 @@ _LAZY = {
     "require_exact": "guarantee",
     "require_exact_shape": "guarantee",
     "require_rank": "guarantee",
-    "Computed": "origin",
-    "Declared": "origin",
-    "InputDim": "origin",
-    "ValueOf": "origin",
+    "Computed": "algebra.origin",
+    "Declared": "algebra.origin",
+    "InputDim": "algebra.origin",
+    "ValueOf": "algebra.origin",
     "read_dim_param": "parsing",
     "compile_shape": "compile",
-    "leaf_count": "leaves",
+    "leaf_count": "algebra.leaves",
     "equal": "prove",
     "at_least": "prove",
     "Facts": "facts",

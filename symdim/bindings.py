@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from symdim.algebra.evaluate import checked_size
+from symdim.algebra.variable import Var
 from symdim.errors import BoundsError
-from symdim.evaluate import checked_size
-from symdim.variable import Var
 
 
 class Bindings(Mapping[str | Var, int]):

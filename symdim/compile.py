@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from keyword import iskeyword
 from typing import Any, overload
 
+from symdim.algebra.evaluate import children, variables_of
+from symdim.algebra.expr import Expr, FloorDiv, Max
+from symdim.algebra.monomial import powers_of
+from symdim.algebra.order import dim_order, order, sorted_units
+from symdim.algebra.variable import Var
 from symdim.errors import SymdimError, UnboundName
-from symdim.evaluate import children, variables_of
-from symdim.expr import Expr, FloorDiv, Max
-from symdim.monomial import powers_of
-from symdim.order import dim_order, order, sorted_units
 from symdim.shape import Shape
-from symdim.variable import Var
 
 _OPERANDS = 32
 _DIGITS = 10**18

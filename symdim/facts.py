@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from symdim.evaluate import variables_of
-from symdim.expr import Expr
-from symdim.floordiv import mod
-from symdim.order import dim_order
-from symdim.polynomial import checked
+from symdim.algebra.evaluate import variables_of
+from symdim.algebra.expr import Expr
+from symdim.algebra.floordiv import mod
+from symdim.algebra.order import dim_order
+from symdim.algebra.polynomial import checked
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.hypotheses import Hypothesis, normalised, problem_of
 
@@ -17,10 +17,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from symdim.expr import Dim
+    from symdim.algebra.expr import Dim
+    from symdim.algebra.variable import Var
     from symdim.parsing import NameSpace
     from symdim.prover.hypotheses import Relation
-    from symdim.variable import Var
 
 _BUDGET = 2000
 _RELATION = re.compile(r"(==|!=|<=|>=|<|>)")

@@ -17,18 +17,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Literal, NamedTuple, TypeAlias
 
-from symdim.bounds import bounds_of
-from symdim.canonical import maximum, minimum, product, quotient_by_positive, total
+from symdim.algebra.canonical import maximum, minimum, product, quotient_by_positive, total
+from symdim.algebra.evaluate import children, postorder
+from symdim.algebra.expr import Expr, FloorDiv, Max, Mod
+from symdim.algebra.intervals import bounds_of
+from symdim.algebra.leaves import leaf_count
+from symdim.algebra.monomial import powers_of
+from symdim.algebra.origin import Computed, ValueOf, is_given
+from symdim.algebra.patterns import Pattern, patterns
+from symdim.algebra.pickling import with_limits
+from symdim.algebra.polynomial import sum_of
+from symdim.algebra.variable import Var
 from symdim.errors import BoundsError, DivisionByZero, RankError, UnsupportedDynamicShape
-from symdim.evaluate import children, postorder
-from symdim.expr import Expr, FloorDiv, Max, Mod
-from symdim.leaves import leaf_count
-from symdim.monomial import powers_of
-from symdim.origin import Computed, ValueOf, is_given
-from symdim.polynomial import sum_of
-from symdim.program import with_limits
-from symdim.reading import Pattern, patterns
-from symdim.variable import Var
 
 Dim: TypeAlias = int | Expr
 Limits: TypeAlias = tuple[Dim | None, Dim | None]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Protocol
 
+from symdim.algebra.expr import Expr
+from symdim.algebra.variable import Var
 from symdim.errors import ParseError
-from symdim.expr import Expr
 from symdim.parser.grammar import Dialect, Reader
 from symdim.parser.tokens import Lexicon, is_name, is_number, is_word, lexicon
-from symdim.variable import Var
 
 
 class NameSpace(Protocol):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from symdim.bounds import bounds_of
-from symdim.evaluate import postorder
-from symdim.expr import Expr, FloorDiv
+from symdim.algebra.evaluate import postorder
+from symdim.algebra.expr import Expr, FloorDiv
+from symdim.algebra.floordiv import mod
+from symdim.algebra.intervals import bounds_of
+from symdim.algebra.polynomial import add, checked, scale
 from symdim.facts import Facts
-from symdim.floordiv import mod
-from symdim.polynomial import add, checked, scale
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.elimination import solved
 from symdim.prover.hypotheses import DEFINED, INTERVALS, Contradiction, Hypothesis, Problem, normalised, problem_of
@@ -18,9 +18,9 @@ from symdim.prover.witness import witness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.expr import Dim
+    from symdim.algebra.expr import Dim
+    from symdim.algebra.variable import Var
     from symdim.prover.hypotheses import Relation
-    from symdim.variable import Var
 
 BUDGET = 3000
 _ALL = 1000  # points tried for an example

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from symdim.algebra.expr import Expr
+from symdim.algebra.printing import quoted, to_text
+from symdim.algebra.variable import Var
 from symdim.errors import ParseError, SymdimError
-from symdim.expr import Expr
 from symdim.shape import Shape
-from symdim.text import quoted, to_text
-from symdim.variable import Var
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-    from symdim.expr import Dim
+    from symdim.algebra.expr import Dim
 
 _serials = count(1)
 _DOTS = ".."

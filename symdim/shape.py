@@ -7,25 +7,18 @@ from itertools import combinations
 from operator import index
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from symdim.canonical import maximum, minimum, product
-from symdim.errors import (
-    BroadcastError,
-    NegativeSize,
-    NotDivisible,
-    ReshapeError,
-    SizeOverflow,
-    UnboundName,
-)
-from symdim.expr import Expr, as_dim
-from symdim.order import dim_order
-from symdim.origin import InputDim
+from symdim.algebra.canonical import maximum, minimum, product
+from symdim.algebra.expr import Expr, as_dim
+from symdim.algebra.order import dim_order
+from symdim.algebra.origin import InputDim
+from symdim.algebra.printing import quoted, to_text
+from symdim.algebra.variable import Var
+from symdim.errors import BroadcastError, NegativeSize, NotDivisible, ReshapeError, SizeOverflow, UnboundName
 from symdim.parser.tokens import is_name
 from symdim.parsing import read_dim_param
-from symdim.text import quoted, to_text
-from symdim.variable import Var
 
 if TYPE_CHECKING:
-    from symdim.expr import Interval
+    from symdim.algebra.expr import Interval
     from symdim.guarantee import Guarantee
 
 Dim: TypeAlias = int | Expr
@@ -92,7 +85,7 @@ class Shape(Sequence[Dim]):
         >>> Shape.parse("[N, max(N, 3), `seq len`]").rank
         3
         """
-        from symdim.shape_text import dims_of
+        from symdim.parser.shapes import dims_of
 
         return cls(dims_of(text, names))
 

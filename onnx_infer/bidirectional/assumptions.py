@@ -6,14 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from symdim import Expr, Facts, ParseError, Var, parse, simplify
-from symdim.expr import FloorDiv
-from symdim.floordiv import mod
+from symdim.algebra.expr import FloorDiv
+from symdim.algebra.floordiv import mod
 from symdim.store import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from onnx_infer.tensor import Dim
+    from onnx_infer.values.tensor import Dim
     from symdim.store import Store
 
 _RELATION = re.compile(r"(==|!=|<=|>=|<|>)")

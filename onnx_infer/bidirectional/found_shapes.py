@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.bidirectional.model_facts import equal_to
-from onnx_infer.symbols import Symbols
-from onnx_infer.tensor import VARIES, SymTensor
+from onnx_infer.model.symbols import Symbols
+from onnx_infer.values.tensor import VARIES, SymTensor
 from symdim import Expr, Var
-from symdim.origin import Declared
+from symdim.algebra.origin import Declared
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from onnx_infer.bidirectional.model_facts import Known
-    from onnx_infer.engine import Engine
-    from onnx_infer.graph import FrontEnd, Model, Size
-    from onnx_infer.tensor import Dim, Value
+    from onnx_infer.engine.engine import Engine
+    from onnx_infer.model.graph import FrontEnd, Model, Size
+    from onnx_infer.values.tensor import Dim, Value
 
 
 class Found(NamedTuple):

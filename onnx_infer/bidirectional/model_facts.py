@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.constraints.registration import Operand, bound_form
 from onnx_infer.diagnostics import Diagnostic
-from onnx_infer.tensor import VARIES, SymTensor
+from onnx_infer.values.tensor import VARIES, SymTensor
 from symdim import Expr, Var
 from symdim.rows import Row
 from symdim.store import Origin, Store
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from onnx_infer.bidirectional.assumptions import Assumptions
-    from onnx_infer.engine import Engine
-    from onnx_infer.graph import Node
-    from onnx_infer.tensor import Value
+    from onnx_infer.engine.engine import Engine
+    from onnx_infer.model.graph import Node
+    from onnx_infer.values.tensor import Value
 
 _MOST_CONTRADICTIONS = 8
 

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from onnx_infer.bidirectional.assumptions import Assumptions
 from onnx_infer.bidirectional.found_shapes import Found, Names, found_shapes, substitute_solved, variables_of
 from onnx_infer.bidirectional.model_facts import Known, state_model
-from onnx_infer.tensor import SymTensor
+from onnx_infer.values.tensor import SymTensor
 from symdim import Expr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from onnx_infer.diagnostics import Diagnostic
-    from onnx_infer.engine import Engine
-    from onnx_infer.graph import FrontEnd, Size
-    from onnx_infer.tensor import Dim
+    from onnx_infer.engine.engine import Engine
+    from onnx_infer.model.graph import FrontEnd, Size
+    from onnx_infer.values.tensor import Dim
 
 _MOST_ROUNDS = 12
 _MOST_RANKS = 4

@@ -30,10 +30,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer import dtype as dt
 from onnx_infer.constraints.registration import BoundForm, Operand, bound_form, form, forms
-from onnx_infer.operators import NEWEST, bind
-from onnx_infer.tensor import SymTensor
+from onnx_infer.operators.lookup import NEWEST, bind
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,7 +10,7 @@ from symdim.rows import Row
 
 if TYPE_CHECKING:
     from onnx_infer.constraints.statement import Dim, Statement
-    from onnx_infer.window_geometry import IntVector
+    from onnx_infer.laws.windows import IntVector
     from symdim.rows import Row as _Row
 
     Rows = tuple[_Row | None, ...]

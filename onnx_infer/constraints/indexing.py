@@ -8,8 +8,8 @@ from onnx_infer.constraints.registration import form
 from onnx_infer.constraints.reshaping import same_rank
 from onnx_infer.constraints.statement import joined, known
 from onnx_infer.errors import Unknown
-from onnx_infer.slicing import slice_length
-from onnx_infer.tensor import SymTensor
+from onnx_infer.laws.slices import slice_length
+from onnx_infer.values.tensor import SymTensor
 from symdim.rows import Row, RowVar
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from symdim.rows import Row
 
 if TYPE_CHECKING:
     from onnx_infer.constraints.statement import Statement
+    from onnx_infer.laws.windows import IntVector
     from onnx_infer.ops.kinds import Floats, Ints
-    from onnx_infer.window_geometry import IntVector
 
 
 @form("Transpose")

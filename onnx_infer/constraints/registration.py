@@ -1,7 +1,7 @@
 """Which constraint form an operator has, and how a form gets the operands of a node by the names of its schema.
 
 A form is a function whose parameters are the schema's names of inputs and attributes, as those of an inference rule
-are (`onnx_infer.parameters`). An input is annotated `Row`, or `Rows` where it is variadic; `Ints`, `int`, `str` ask for
+are (`onnx_infer.operators.parameters`). An input is annotated `Row`, or `Rows` where it is variadic; `Ints`, `int`, `str` ask for
 values, `Operand` for both, and `| None`, `| Unknown` mean what they mean there. Four names are not the schema's: `s` is
 the `Statement` that the form makes; `operands` are the inputs that are present, `out` and `outs` the first output and
 all of them.
@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.constraints.statement import Statement
 from onnx_infer.errors import Unknown
-from onnx_infer.parameters import NOT_GIVEN, Parameter, argument, parameters
-from onnx_infer.registration import OpShapeInferenceRegistry
+from onnx_infer.operators.parameters import NOT_GIVEN, Parameter, argument, parameters
+from onnx_infer.operators.registration import OpShapeInferenceRegistry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from onnx_infer.schema import Schema
-    from onnx_infer.tensor import Value
+    from onnx_infer.operators.schema import Schema
+    from onnx_infer.values.tensor import Value
     from symdim.rows import Row
     from symdim.store import Store
 

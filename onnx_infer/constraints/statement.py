@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown
-from onnx_infer.geometry import normalize_axes
+from onnx_infer.laws.sizes import normalize_axes
 from symdim import Expr
 from symdim.rows import Row, RowVar
 from symdim.store import Origin

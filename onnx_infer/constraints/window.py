@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from onnx_infer.constraints.registration import form
 from onnx_infer.constraints.statement import rank_of
 from onnx_infer.errors import require
-from onnx_infer.window_geometry import windows
+from onnx_infer.laws.windows import windows
 from symdim import product
 from symdim.rows import Row, RowVar
 
 if TYPE_CHECKING:
     from onnx_infer.constraints.statement import Dim, Statement
-    from onnx_infer.window_geometry import IntVector, Window
+    from onnx_infer.laws.windows import IntVector, Window
 
     Rows = tuple[Row, ...]
 

@@ -24,19 +24,18 @@ except ImportError as error:
     raise ImportError("onnx_infer.integrations.onnx_ir needs onnx-ir: pip install 'onnx-symdim[ir]'") from error
 
 from onnx_infer import result
-from onnx_infer.former_names import with_former_names
 from onnx_infer.inference import Options, check, log, run
-from onnx_infer.tensor import VARIES, Optional, Sequence, Sparse, SymTensor
-
-from .onnx_ir_names import ValueNames, given_values
-from .onnx_ir_reader import OnnxIRFrontEnd, written_sizes
+from onnx_infer.integrations.onnx_ir_names import ValueNames, given_values
+from onnx_infer.integrations.onnx_ir_reader import OnnxIRFrontEnd, written_sizes
+from onnx_infer.protobuf.former_names import with_former_names
+from onnx_infer.values.tensor import VARIES, Optional, Sequence, Sparse, SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from onnx_infer.engine import Engine
-    from onnx_infer.merge import ShapeMergePolicy
-    from onnx_infer.tensor import Value
+    from onnx_infer.engine.engine import Engine
+    from onnx_infer.types.merge import ShapeMergePolicy
+    from onnx_infer.values.tensor import Value
 
 
 class InferenceResult(result.InferenceResult):

@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING, Any
 import onnx
 import onnx_ir as ir
 
-from onnx_infer import proto
-from onnx_infer.attributes import constant, known_count, number, strings, unpacked
-from onnx_infer.declared_bounds import KEY, declared_bounds
-from onnx_infer.graph import NO_ATTRIBUTES, Attributes, Function, Graph, Model
-from onnx_infer.registration import normal_domain
-from onnx_infer.tensor import VARIES, Optional, Sequence, Sparse, SymTensor
-
-from .onnx_ir_names import GRAPHS, ValueNames, given_values
+from onnx_infer.integrations.onnx_ir_names import GRAPHS, ValueNames, given_values
+from onnx_infer.model.attributes import constant, known_count, number, strings, unpacked
+from onnx_infer.model.declared_bounds import KEY, declared_bounds
+from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function, Graph, Model
+from onnx_infer.operators.registration import normal_domain
+from onnx_infer.protobuf import reading as proto
+from onnx_infer.values.tensor import VARIES, Optional, Sequence, Sparse, SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from onnx_infer.graph import Node, Size
-    from onnx_infer.symbols import Symbols
-    from onnx_infer.tensor import Dim, Value
+    from onnx_infer.model.graph import Node, Size
+    from onnx_infer.model.symbols import Symbols
+    from onnx_infer.values.tensor import Dim, Value
 
 _MAX_INTERNED = 1 << 14
 _interned: dict[Any, Attributes] = {}
@@ -43,7 +42,7 @@ def written_sizes(value: ir.Value) -> tuple[Size, ...]:
 
 
 def typed(kind: Any, sizes: tuple[Size, ...] | None, read: Callable[[Size], Dim | None]) -> Value | None:
-    """The value that a type and a shape describe, as `onnx_infer.attributes.value_type` for a TypeProto."""
+    """The value that a type and a shape describe, as `onnx_infer.model.attributes.value_type` for a TypeProto."""
     if isinstance(kind, ir.SequenceType):
         # an unnamed size is another one for every element
         return Sequence(typed(kind.elem_type, sizes, lambda size: VARIES if size is None else read(size)))
@@ -112,7 +111,7 @@ def read_attributes(attributes: Any) -> Attributes:
 
 
 def attribute_value(attribute: ir.Attr) -> Any:
-    """The plain value of an attribute, as `onnx_infer.attributes.attribute_value` of an AttributeProto."""
+    """The plain value of an attribute, as `onnx_infer.model.attributes.attribute_value` of an AttributeProto."""
     kind, value = attribute.type, attribute.value
     if value is None or kind in (_KIND.SPARSE_TENSOR, _KIND.SPARSE_TENSORS):
         return None
@@ -210,7 +209,7 @@ class _Reader:
     def graph(self, graph: ir.Graph) -> Graph:
         """The view of a graph or subgraph."""
         names, constants = self.names, self._constants(graph)
-        # see `onnx_infer.proto.GraphReader.graph`
+        # see `onnx_infer.protobuf.reading.GraphReader.graph`
         given = [(names[v], v) for v in graph.inputs if self.ir_version >= 4 or names[v] not in constants]
         for name, _ in given:
             constants.pop(name, None)

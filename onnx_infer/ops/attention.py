@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer import dtype as dt
 from onnx_infer.errors import require
-from onnx_infer.geometry import exact_quotient, of_rank, unify
-from onnx_infer.registration import op
-from onnx_infer.tensor import SymTensor
+from onnx_infer.laws.sizes import exact_quotient, of_rank, unify
+from onnx_infer.operators.registration import op
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Graph
-    from onnx_infer.tensor import Shape
+    from onnx_infer.values.tensor import Shape
 
 
 def split_heads(shape: Shape, heads: int | None, what: str) -> Shape:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer import dtype as dt
-from onnx_infer.comparison import Positive, select
+from onnx_infer.elements.conditions import Positive, select
 from onnx_infer.errors import require
-from onnx_infer.geometry import is_fresh, normalize_axis, unify, unify_shapes
-from onnx_infer.join import NOTHING, either, elements, join, sequence_of
-from onnx_infer.registration import op
-from onnx_infer.tensor import VARIES, Sequence, SymTensor, Value
-from onnx_infer.trace import fresh
+from onnx_infer.laws.sizes import is_fresh, normalize_axis, unify, unify_shapes
+from onnx_infer.laws.statements import fresh
+from onnx_infer.operators.registration import op
+from onnx_infer.types.join import NOTHING, either, elements, join, sequence_of
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import VARIES, Sequence, SymTensor, Value
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import Dim, Elements, Graph, Ints, Values

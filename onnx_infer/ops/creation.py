@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnx_infer import dtype as dt
+from onnx_infer.elements.arithmetic import ceil, convert, divide, subtract
+from onnx_infer.elements.ratio import Ratio
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import at_least, of_rank
+from onnx_infer.laws.sizes import at_least, of_rank
+from onnx_infer.laws.statements import element, fresh
+from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import not_negative
-from onnx_infer.ratio import Ratio
-from onnx_infer.registration import op
-from onnx_infer.tensor import MAX_DATA, MAX_FLOATS, Sparse, SymTensor
-from onnx_infer.trace import element, fresh
-from onnx_infer.values import ceil, convert, divide, subtract
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import MAX_DATA, MAX_FLOATS, Sparse, SymTensor
 from symdim import Expr, ceildiv, maximum, product
 
 if TYPE_CHECKING:

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnx_infer import dtype as dt
-from onnx_infer import values
-from onnx_infer.aggregation import mean, total
+from onnx_infer.elements import arithmetic as values
+from onnx_infer.elements.lifting import lift
+from onnx_infer.elements.reductions import mean, total
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import broadcast, broadcast_to, differ, unify_shapes
-from onnx_infer.lifting import lift
-from onnx_infer.registration import op
+from onnx_infer.laws.sizes import broadcast, broadcast_to, differ, unify_shapes
+from onnx_infer.operators.registration import op
+from onnx_infer.values import dtype as dt
 from symdim import Expr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from onnx_infer.elements.ratio import Element
     from onnx_infer.ops.kinds import AnyRank, Shape, SymTensor, Variadic
-    from onnx_infer.ratio import Element
 
     Data = Callable[..., Any]
 

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnx_infer import values
+from onnx_infer.elements import arithmetic as values
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import normalize_axes, normalize_axis, unify, unify_shapes
-from onnx_infer.registration import op
-from onnx_infer.slicing import slice_length, slice_range
-from onnx_infer.trace import fresh
+from onnx_infer.laws.sizes import normalize_axes, normalize_axis, unify, unify_shapes
+from onnx_infer.laws.slices import slice_length, slice_range
+from onnx_infer.laws.statements import fresh
+from onnx_infer.operators.registration import op
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from onnx_infer.ops.kinds import AnyRank, Ints, SymTensor
-    from onnx_infer.tensor import Shape
+    from onnx_infer.values.tensor import Shape
 
     Array = np.ndarray[Any, Any]
 

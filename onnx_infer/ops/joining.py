@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnx_infer import dtype as dt
+from onnx_infer.elements.arithmetic import convert
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import exact_quotient, normalize_axes, normalize_axis, of_rank, unify
+from onnx_infer.laws.sizes import exact_quotient, normalize_axes, normalize_axis, of_rank, unify
+from onnx_infer.laws.statements import element, fresh
+from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal, known_sizes, not_negative
-from onnx_infer.registration import op
-from onnx_infer.trace import element, fresh
-from onnx_infer.values import convert
+from onnx_infer.values import dtype as dt
 from symdim import ceildiv, total
 
 if TYPE_CHECKING:

@@ -1,11 +1,11 @@
-"""The kinds of parameters that rules declare, as types; what the binder makes of them says `onnx_infer.parameters`."""
+"""The kinds of parameters that rules declare, as types; what the binder makes of them says `onnx_infer.operators.parameters`."""
 
 from __future__ import annotations
 
 from typing import TypeAlias
 
-from onnx_infer.engine import Subgraph
-from onnx_infer.tensor import Dim, Shape, SymTensor, Value
+from onnx_infer.engine.engine import Subgraph
+from onnx_infer.values.tensor import Dim, Shape, SymTensor, Value
 
 AnyRank: TypeAlias = SymTensor
 """A tensor whose shape may be None."""

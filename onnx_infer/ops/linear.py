@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnx_infer import values
+from onnx_infer.elements import arithmetic as values
+from onnx_infer.elements.ratio import Ratio
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import broadcast, broadcast_size, broadcast_to, of_rank, unify, unify_shapes
-from onnx_infer.ratio import Ratio
-from onnx_infer.registration import op
-from onnx_infer.trace import fresh
+from onnx_infer.laws.sizes import broadcast, broadcast_size, broadcast_to, of_rank, unify, unify_shapes
+from onnx_infer.laws.statements import fresh
+from onnx_infer.operators.registration import op
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, AnyRanks, SymTensor
-    from onnx_infer.tensor import Dim, Shape
+    from onnx_infer.values.tensor import Dim, Shape
 
     Array = np.ndarray[Any, Any]
 

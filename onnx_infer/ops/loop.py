@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx_infer import dtype as dt
-from onnx_infer.comparison import Positive
+from onnx_infer.elements.conditions import Positive
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import at_least, unify_shapes
-from onnx_infer.join import NOTHING, Meeting, ceiling, join, join_with_itself, kind_of, sizes
+from onnx_infer.laws.sizes import at_least, unify_shapes
+from onnx_infer.laws.statements import element, fresh
+from onnx_infer.operators.registration import op
 from onnx_infer.ops.control_flow import check_outputs, check_types, condition, stacked
-from onnx_infer.registration import op
-from onnx_infer.tensor import SymTensor, substitute
-from onnx_infer.trace import element, fresh
+from onnx_infer.types.join import NOTHING, Meeting, ceiling, join, join_with_itself, kind_of, sizes
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import SymTensor, substitute
 from symdim import Expr, Var, maximum
 
 if TYPE_CHECKING:

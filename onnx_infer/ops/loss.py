@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import require
-from onnx_infer.geometry import unify, unify_shapes
-from onnx_infer.registration import op
+from onnx_infer.laws.sizes import unify, unify_shapes
+from onnx_infer.operators.registration import op
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Shape

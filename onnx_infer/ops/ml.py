@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnx_infer import dtype as dt
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import exact_quotient, unify
-from onnx_infer.registration import op
-from onnx_infer.tensor import Map, Sequence, SymTensor
-from onnx_infer.trace import fresh
+from onnx_infer.laws.sizes import exact_quotient, unify
+from onnx_infer.laws.statements import fresh
+from onnx_infer.operators.registration import op
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import Map, Sequence, SymTensor
 from symdim import product
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnx_infer import dtype as dt
+from onnx_infer.elements.arithmetic import convert
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import bounds, broadcast_size, differ, exact_quotient, normalize_axis, of_rank, unify
-from onnx_infer.registration import op
-from onnx_infer.trace import element, fresh, state
-from onnx_infer.values import convert
+from onnx_infer.laws.sizes import bounds, broadcast_size, differ, exact_quotient, normalize_axis, of_rank, unify
+from onnx_infer.laws.statements import element, fresh, state
+from onnx_infer.operators.registration import op
+from onnx_infer.values import dtype as dt
 from symdim import Expr, maximum, minimum
 
 if TYPE_CHECKING:

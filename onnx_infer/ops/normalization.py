@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import broadcast_to, exact_quotient, normalize_axis, unify
-from onnx_infer.registration import op
+from onnx_infer.laws.sizes import broadcast_to, exact_quotient, normalize_axis, unify
+from onnx_infer.operators.registration import op
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Dim, Shape, SymTensor

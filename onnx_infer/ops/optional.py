@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer import dtype as dt
 from onnx_infer.errors import require
-from onnx_infer.join import NOTHING, opened
-from onnx_infer.registration import op
-from onnx_infer.tensor import Optional, Sequence, SymTensor
+from onnx_infer.operators.registration import op
+from onnx_infer.types.join import NOTHING, opened
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import Optional, Sequence, SymTensor
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import Value

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer import dtype as dt
 from onnx_infer.errors import require
-from onnx_infer.geometry import differ, normalize_axis, unify
-from onnx_infer.registration import op
+from onnx_infer.laws.sizes import differ, normalize_axis, unify
+from onnx_infer.operators.registration import op
+from onnx_infer.values import dtype as dt
 from symdim import ceildiv
 
 if TYPE_CHECKING:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import require
-from onnx_infer.geometry import exact_quotient, of_rank, unify, unify_shapes
-from onnx_infer.registration import op
+from onnx_infer.laws.sizes import exact_quotient, of_rank, unify, unify_shapes
+from onnx_infer.operators.registration import op
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from onnx_infer.ops.kinds import AnyRank, SymTensor
-    from onnx_infer.tensor import Shape
+    from onnx_infer.values.tensor import Shape
 
 # GRU-1 misspells its own default
 DIRECTIONS = {"forward": 1, "foward": 1, "reverse": 1, "bidirectional": 2}

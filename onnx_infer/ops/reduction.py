@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnx_infer import values
-from onnx_infer.aggregation import (
+from onnx_infer.elements import arithmetic as values
+from onnx_infer.elements.arithmetic import convert
+from onnx_infer.elements.reductions import (
     largest,
     length,
     mean,
@@ -20,17 +21,16 @@ from onnx_infer.aggregation import (
     total_of_squares,
 )
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import at_least, normalize_axis
-from onnx_infer.registration import op
-from onnx_infer.trace import fresh
-from onnx_infer.values import convert
+from onnx_infer.laws.sizes import at_least, normalize_axis
+from onnx_infer.laws.statements import fresh
+from onnx_infer.operators.registration import op
 from symdim import maximum
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from onnx_infer.elements.ratio import Element
     from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, SymTensor
-    from onnx_infer.ratio import Element
 
 
 # -- shapes ------------------------------------------------------------------------------------------------------

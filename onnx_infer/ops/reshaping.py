@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer import dtype as dt
+from onnx_infer.elements.lifting import SAME
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import (
+from onnx_infer.laws.sizes import (
     at_least,
     differ,
     exact_quotient,
@@ -19,13 +19,13 @@ from onnx_infer.geometry import (
     of_rank,
     unify,
 )
-from onnx_infer.lifting import SAME
+from onnx_infer.laws.statements import fresh, state
+from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal
-from onnx_infer.registration import op
-from onnx_infer.tensor import SymTensor
-from onnx_infer.trace import fresh, state
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, Mul, maximum, product
-from symdim.longdivision import long_division
+from symdim.algebra.long_division import long_division
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

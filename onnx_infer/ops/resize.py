@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from onnx_infer.elements.ratio import Ratio
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import at_least, normalize_axes, of_rank, unify
+from onnx_infer.laws.sizes import at_least, normalize_axes, of_rank, unify
+from onnx_infer.laws.statements import fresh
+from onnx_infer.operators.registration import op
 from onnx_infer.ops.window import given_sizes, spatial_rank
-from onnx_infer.ratio import Ratio
-from onnx_infer.registration import op
-from onnx_infer.trace import fresh
 from symdim import maximum, minimum
 
 if TYPE_CHECKING:

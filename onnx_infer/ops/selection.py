@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnx_infer import dtype as dt
+from onnx_infer.elements.arithmetic import convert
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import at_least, differ, normalize_axis, unify
-from onnx_infer.registration import op
-from onnx_infer.tensor import SymTensor
-from onnx_infer.trace import element, fresh, state
-from onnx_infer.values import convert
+from onnx_infer.laws.sizes import at_least, differ, normalize_axis, unify
+from onnx_infer.laws.statements import element, fresh, state
+from onnx_infer.operators.registration import op
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import SymTensor
 from symdim import maximum, minimum, product, total
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Elements, Ints, Sizes
-    from onnx_infer.tensor import Dim, Shape
+    from onnx_infer.values.tensor import Dim, Shape
 
     Array = np.ndarray[Any, Any]
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnx_infer import dtype as dt
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import at_least, differ, normalize_axis, unify
-from onnx_infer.join import NOTHING, elements, join, opened, sequence_of, varying
-from onnx_infer.registration import op
-from onnx_infer.tensor import MAX_DATA, VARIES, Sequence, SymTensor
-from onnx_infer.trace import fresh
+from onnx_infer.laws.sizes import at_least, differ, normalize_axis, unify
+from onnx_infer.laws.statements import fresh
+from onnx_infer.operators.registration import op
+from onnx_infer.types.join import NOTHING, elements, join, opened, sequence_of, varying
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import MAX_DATA, VARIES, Sequence, SymTensor
 from symdim import ceildiv, total
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import at_least, normalize_axis, of_rank, unify
-from onnx_infer.registration import op
-from onnx_infer.trace import element, fresh
+from onnx_infer.laws.sizes import at_least, normalize_axis, of_rank, unify
+from onnx_infer.laws.statements import element, fresh
+from onnx_infer.operators.registration import op
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, SymTensor
-    from onnx_infer.tensor import Dim, Shape
+    from onnx_infer.values.tensor import Dim, Shape
 
 
 def _check_parts(size: Dim, parts: tuple[int, ...]) -> None:

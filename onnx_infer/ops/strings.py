@@ -5,15 +5,15 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING
 
+from onnx_infer.elements.lifting import lift
 from onnx_infer.errors import require
-from onnx_infer.geometry import broadcast, unify
-from onnx_infer.lifting import lift
-from onnx_infer.registration import op
-from onnx_infer.trace import fresh
+from onnx_infer.laws.sizes import broadcast, unify
+from onnx_infer.laws.statements import fresh
+from onnx_infer.operators.registration import op
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Strings, SymTensor
-    from onnx_infer.tensor import Shape
+    from onnx_infer.values.tensor import Shape
 
 
 @op("StringConcat", data=lift(operator.add, 2))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import require
-from onnx_infer.geometry import unify_shapes
-from onnx_infer.registration import op
-from onnx_infer.tensor import SymTensor
+from onnx_infer.laws.sizes import unify_shapes
+from onnx_infer.operators.registration import op
+from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRanks, Value

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnx_infer import dtype as dt
-from onnx_infer import values
+from onnx_infer.elements import arithmetic as values
+from onnx_infer.elements.lifting import SAME, lift
+from onnx_infer.elements.ratio import Ratio
 from onnx_infer.errors import require
-from onnx_infer.geometry import unify
-from onnx_infer.lifting import SAME, lift
-from onnx_infer.ratio import Ratio
-from onnx_infer.registration import op
+from onnx_infer.laws.sizes import unify
+from onnx_infer.operators.registration import op
+from onnx_infer.values import dtype as dt
 from symdim import Expr
 
 if TYPE_CHECKING:
+    from onnx_infer.elements.ratio import Element
     from onnx_infer.ops.kinds import AnyRank, Shape, SymTensor, Value
-    from onnx_infer.ratio import Element
 
 
 # -- functions and activations ----------------------------------------------------------------------------------

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import at_least, exact_quotient, of_rank, unify, unify_shapes
-from onnx_infer.registration import op
-from onnx_infer.trace import element, fresh, state
-from onnx_infer.window_geometry import IntVector, Window, windows
+from onnx_infer.laws.sizes import at_least, exact_quotient, of_rank, unify, unify_shapes
+from onnx_infer.laws.statements import element, fresh, state
+from onnx_infer.laws.windows import IntVector, Window, windows
+from onnx_infer.operators.registration import op
 from symdim import product
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from itertools import product as points
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
-from symdim.canonical import total
+from symdim.algebra.canonical import total
+from symdim.algebra.expr import Expr
+from symdim.algebra.printing import to_text
+from symdim.algebra.variable import Scope
 from symdim.einsum.index import Affine, Dim, Index, terms_of
 from symdim.errors import SymdimError
-from symdim.expr import Expr
-from symdim.text import to_text
-from symdim.variable import Scope
 
 if TYPE_CHECKING:
     from symdim.einsum.loopnest import Plan, Walk

@@ -5,19 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
+from symdim.algebra.expr import Expr
 from symdim.einsum.discardable import discardable
-from symdim.einsum.spec import (
-    KINDS,
-    AffineIndex,
-    Axis,
-    Concatenation,
-    FixedIndex,
-    Label,
-    RowSpec,
-    Spec,
-    SpecError,
-)
-from symdim.expr import Expr
+from symdim.einsum.spec import KINDS, AffineIndex, Axis, Concatenation, FixedIndex, Label, RowSpec, Spec, SpecError
 from symdim.rows import Axes, Row, RowVar
 from symdim.store import Origin, Store
 

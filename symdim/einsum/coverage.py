@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product as points
 
-from symdim.canonical import product, total
+from symdim.algebra.canonical import product, total
 from symdim.einsum.index import Dim
 
 Terms = dict[str, Dim]

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from symdim.expr import Expr
+from symdim.algebra.expr import Expr
 
 Dim: TypeAlias = int | Expr
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from symdim.canonical import maximum
+from symdim.algebra.canonical import maximum
 from symdim.einsum.coverage import at_least
 from symdim.einsum.projection import NO_MARGIN, Margin
 from symdim.einsum.spec import SpecError

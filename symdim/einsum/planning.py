@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from symdim.canonical import maximum
+from symdim.algebra.canonical import maximum
 from symdim.einsum.constraints import check_affine, factor
 from symdim.einsum.index import Dim, Fixed, Static
 from symdim.einsum.inference import Inference, Shaped

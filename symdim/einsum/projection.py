@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from symdim.canonical import minimum
+from symdim.algebra.canonical import minimum
+from symdim.algebra.printing import to_text
 from symdim.einsum.index import Concat, Dim, Fixed, Index, Iterator, Static, affine, terms_of
 from symdim.einsum.spec import SpecError
-from symdim.text import to_text
 
 
 class Sum(NamedTuple):

@@ -15,7 +15,7 @@ from symdim.errors import SymdimError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.expr import Dim
+    from symdim.algebra.expr import Dim
     from symdim.rows import Axes, Row
 
 KINDS = ("batch", "input", "output")

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from symdim.algebra.expr import Expr
 from symdim.errors import SymdimError
-from symdim.expr import Expr
 from symdim.parser.rational import (
     Value,
     absolute,

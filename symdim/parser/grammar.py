@@ -23,8 +23,8 @@ from collections.abc import Callable
 from operator import add, floordiv, mod, mul, sub
 from typing import Any, Literal, NoReturn, TypeAlias
 
+from symdim.algebra.expr import Expr
 from symdim.errors import ParseError, SymdimError
-from symdim.expr import Expr
 from symdim.parser.functions import FUNCTIONS, Function
 from symdim.parser.rational import (
     MAX_BITS,

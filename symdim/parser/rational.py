@@ -10,9 +10,9 @@ from __future__ import annotations
 from math import gcd, lcm
 from typing import TypeAlias
 
-from symdim import canonical
+from symdim.algebra import canonical
+from symdim.algebra.expr import Expr
 from symdim.errors import DivisionByZero, SymdimError
-from symdim.expr import Expr
 
 Value: TypeAlias = "int | Expr | Rational"
 

@@ -14,18 +14,18 @@ from itertools import combinations
 from math import gcd
 from typing import NamedTuple
 
-from symdim.bounds import bounds_of, linear_bounds
-from symdim.evaluate import postorder
-from symdim.expr import Expr, FloorDiv, Max, Mul
-from symdim.monomial import powers_of, terms_of, times
-from symdim.order import order
-from symdim.polynomial import add, multiply, subtract
+from symdim.algebra.evaluate import postorder
+from symdim.algebra.expr import Expr, FloorDiv, Max, Mul
+from symdim.algebra.intervals import bounds_of, linear_bounds
+from symdim.algebra.monomial import powers_of, terms_of, times
+from symdim.algebra.order import order
+from symdim.algebra.polynomial import add, multiply, subtract
 from symdim.prover.hypotheses import Hypothesis
 from symdim.prover.linear import System, refute
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.expr import Dim
+    from symdim.algebra.expr import Dim
     from symdim.prover.budget import Budget
     from symdim.prover.hypotheses import Reasons
 

@@ -8,21 +8,21 @@ sign        v >= 0 or v <= -1
 
 from __future__ import annotations
 
-from symdim.bounds import bounds_of
-from symdim.evaluate import postorder
-from symdim.expr import Expr, Max
-from symdim.order import order
-from symdim.polynomial import subtract
+from symdim.algebra.evaluate import postorder
+from symdim.algebra.expr import Expr, Max
+from symdim.algebra.intervals import bounds_of
+from symdim.algebra.order import order
+from symdim.algebra.polynomial import subtract
+from symdim.algebra.variable import Var
 from symdim.prover.axioms import atoms_of, defining
 from symdim.prover.hypotheses import Hypothesis, Problem
 from symdim.prover.residues import moduli, moduli_of_equations
-from symdim.variable import Var
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from symdim.expr import Dim
+    from symdim.algebra.expr import Dim
     from symdim.prover.hypotheses import Reasons
 
 MAXIMUM = "max(a, b) is one of its arguments"

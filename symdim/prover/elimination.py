@@ -15,19 +15,19 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.bounds import bounds_of, quotient
-from symdim.evaluate import postorder
-from symdim.expr import Expr, FloorDiv
-from symdim.monomial import powers_of, terms_of
-from symdim.order import order
-from symdim.polynomial import scale, subtract, sum_of
+from symdim.algebra.evaluate import postorder
+from symdim.algebra.expr import Expr, FloorDiv
+from symdim.algebra.intervals import bounds_of, quotient
+from symdim.algebra.monomial import powers_of, terms_of
+from symdim.algebra.order import order
+from symdim.algebra.polynomial import scale, subtract, sum_of
+from symdim.algebra.variable import Var
 from symdim.prover.hypotheses import DEFINED, Contradiction, Hypothesis, Problem
 from symdim.prover.nesting import shortened
-from symdim.variable import Var
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.expr import Dim
+    from symdim.algebra.expr import Dim
     from symdim.prover.hypotheses import Reasons
 
     Terms = dict[Expr, int]

@@ -11,19 +11,19 @@ from itertools import count
 from math import gcd
 from typing import NamedTuple
 
-from symdim.bounds import bounds_of
+from symdim.algebra.evaluate import replaced, variables_of
+from symdim.algebra.expr import Expr, Mul
+from symdim.algebra.intervals import bounds_of
+from symdim.algebra.monomial import exact_quotient, powers_of, terms_of, unit_of
+from symdim.algebra.polynomial import add, subtract, sum_of
+from symdim.algebra.variable import Scope, Var, make_variable
 from symdim.errors import DivisionByZero
-from symdim.evaluate import replaced, variables_of
-from symdim.expr import Expr, Mul
-from symdim.monomial import exact_quotient, powers_of, terms_of, unit_of
-from symdim.polynomial import add, subtract, sum_of
-from symdim.variable import Scope, Var, make_variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
-    from symdim.expr import Dim
+    from symdim.algebra.expr import Dim
     from symdim.prover.budget import Budget
 
     Relation: TypeAlias = Literal[">=", "==", "!="]

@@ -11,20 +11,20 @@ from __future__ import annotations
 from itertools import permutations
 from math import gcd
 
-from symdim.bounds import bounds_of, quotient
-from symdim.evaluate import postorder
-from symdim.expr import Expr, FloorDiv, Max, Mul
-from symdim.floordiv import floordiv
-from symdim.longdivision import long_division
-from symdim.monomial import exact_quotient, powers_of, terms_of
-from symdim.order import order
-from symdim.polynomial import add, multiply, scale, subtract, sum_of
+from symdim.algebra.evaluate import postorder
+from symdim.algebra.expr import Expr, FloorDiv, Max, Mul
+from symdim.algebra.floordiv import floordiv
+from symdim.algebra.intervals import bounds_of, quotient
+from symdim.algebra.long_division import long_division
+from symdim.algebra.monomial import exact_quotient, powers_of, terms_of
+from symdim.algebra.order import order
+from symdim.algebra.polynomial import add, multiply, scale, subtract, sum_of
 from symdim.prover.axioms import atoms_of, defining, divisor_is_positive
 from symdim.prover.hypotheses import Hypothesis, Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.expr import Dim
+    from symdim.algebra.expr import Dim
     from symdim.prover.hypotheses import Reasons
 
 ORDER = "n//d <= m//d where n <= m and d >= 1"

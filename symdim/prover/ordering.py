@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from symdim.bounds import bounds_of
-from symdim.expr import Expr, FloorDiv, Max
-from symdim.extremum import maximum
-from symdim.floordiv import floordiv
-from symdim.monomial import exact_quotient, powers_of, terms_of
-from symdim.order import order
-from symdim.polynomial import add, multiply, scale, subtract
+from symdim.algebra.expr import Expr, FloorDiv, Max
+from symdim.algebra.extrema import maximum
+from symdim.algebra.floordiv import floordiv
+from symdim.algebra.intervals import bounds_of
+from symdim.algebra.monomial import exact_quotient, powers_of, terms_of
+from symdim.algebra.order import order
+from symdim.algebra.polynomial import add, multiply, scale, subtract
 from symdim.prover.axioms import MAXIMUM, atoms_of, divisor_is_positive
 from symdim.prover.hypotheses import Hypothesis, Problem
 from symdim.prover.nesting import factors
@@ -27,7 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from symdim.expr import Dim
+    from symdim.algebra.expr import Dim
     from symdim.prover.hypotheses import Reasons
 
 MONOTONE = "n//d and max never fall where their parts grow"

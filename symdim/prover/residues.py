@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from math import gcd, lcm
 
-from symdim.expr import Expr, FloorDiv
-from symdim.monomial import powers_of, terms_of
-from symdim.order import order
+from symdim.algebra.expr import Expr, FloorDiv
+from symdim.algebra.monomial import powers_of, terms_of
+from symdim.algebra.order import order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.expr import Dim
+    from symdim.algebra.expr import Dim
 
     Periods = dict[Expr, tuple[int, int | None]]  # leaf -> (period, change over it; None: not a constant)
 

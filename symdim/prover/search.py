@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from symdim.polynomial import add, scale
+from symdim.algebra.polynomial import add, scale
+from symdim.algebra.variable import Var
 from symdim.prover.axioms import Constraint, atoms_of, axioms, constraints_of, contradiction, nonlinear, products
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.cases import arithmetic, structural
@@ -11,13 +12,12 @@ from symdim.prover.hypotheses import Contradiction, Hypothesis, Problem
 from symdim.prover.nesting import restated
 from symdim.prover.ordering import with_order
 from symdim.prover.witness import satisfies, translated, witness
-from symdim.variable import Var
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from symdim.expr import Expr
+    from symdim.algebra.expr import Expr
     from symdim.prover.hypotheses import Reasons
     from symdim.prover.witness import Assignment
 

@@ -12,14 +12,14 @@ Each replacement is proved first, so the result equals the dimension for all val
 from __future__ import annotations
 
 from symdim import prove
-from symdim.evaluate import postorder, replaced
-from symdim.expr import Expr, FloorDiv, Max
-from symdim.extremum import maximum
+from symdim.algebra.evaluate import postorder, replaced
+from symdim.algebra.expr import Expr, FloorDiv, Max
+from symdim.algebra.extrema import maximum
+from symdim.algebra.floordiv import floordiv, mod
+from symdim.algebra.monomial import divides, exact_quotient, powers_of, terms_of
+from symdim.algebra.order import order
+from symdim.algebra.polynomial import add, multiply, product, subtract, sum_of
 from symdim.facts import Facts
-from symdim.floordiv import floordiv, mod
-from symdim.monomial import divides, exact_quotient, powers_of, terms_of
-from symdim.order import order
-from symdim.polynomial import add, multiply, product, subtract, sum_of
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.elimination import solved
 from symdim.prover.hypotheses import Contradiction, problem_of
@@ -27,8 +27,8 @@ from symdim.prover.witness import valued
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.expr import Dim
-    from symdim.variable import Var
+    from symdim.algebra.expr import Dim
+    from symdim.algebra.variable import Var
 
 _ROUNDS = 8
 _FACTORS = 64  # of a divisor, so many quotients by 1, 2, ... are tried

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from itertools import islice, product
 
+from symdim.algebra.evaluate import postorder
+from symdim.algebra.expr import Expr, FloorDiv, Max
+from symdim.algebra.monomial import terms_of
+from symdim.algebra.variable import Var
 from symdim.compile import StraightLine
 from symdim.errors import SymdimError
-from symdim.evaluate import postorder
-from symdim.expr import Expr, FloorDiv, Max
-from symdim.monomial import terms_of
 from symdim.prover.hypotheses import Hypothesis, Problem
-from symdim.variable import Var
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from symdim.expr import Dim
+    from symdim.algebra.expr import Dim
     from symdim.prover.budget import Budget
 
     Assignment = dict[Var, int]

@@ -10,22 +10,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from symdim.algebra.expr import Expr
+from symdim.algebra.extrema import maximum
+from symdim.algebra.floordiv import floordiv, mod
+from symdim.algebra.monomial import powers_of, terms_of
+from symdim.algebra.polynomial import power, product, total
+from symdim.algebra.variable import Var
 from symdim.errors import SymdimError
-from symdim.expr import Expr
-from symdim.extremum import maximum
-from symdim.floordiv import floordiv, mod
-from symdim.monomial import powers_of, terms_of
-from symdim.polynomial import power, product, total
 from symdim.rows import RowVar
 from symdim.store.facts import Bounds, Divisible, Fact, Origin, SizeEqual, SizeJoin, SizeRefines
 from symdim.store.mentions import dims_of, mentioned_in, rows_of
 from symdim.store.solution import variables_in
-from symdim.variable import Var
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from symdim.expr import Dim
+    from symdim.algebra.expr import Dim
     from symdim.facts import Facts
     from symdim.store.propagation import Propagation
 

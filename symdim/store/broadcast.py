@@ -18,7 +18,7 @@ from symdim.store.facts import RowEqual, RowJoin, SizeJoin
 from symdim.store.refinement import is_one, is_rigid
 
 if TYPE_CHECKING:
-    from symdim.expr import Dim
+    from symdim.algebra.expr import Dim
     from symdim.store.propagation import Propagation
 
 

@@ -19,19 +19,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim.extremum import maximum
+from symdim.algebra.extrema import maximum
+from symdim.algebra.variable import Var
 from symdim.rows import Axes, Row, RowVar
 from symdim.store.errors import Contradiction
 from symdim.store.facts import Origin, RowEqual, RowRefines, RowsEqual, SizeEqual, SizeRefines
 from symdim.store.rows import least_solution
 from symdim.store.solution import variables_in
-from symdim.variable import Var
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
     from typing import TypeAlias
 
-    from symdim.expr import Dim
+    from symdim.algebra.expr import Dim
     from symdim.store.propagation import Propagation
 
     Place: TypeAlias = "Axes | Row | Var"

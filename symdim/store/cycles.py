@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symdim.algebra.variable import Var
 from symdim.rows import Row, RowVar
 from symdim.store.facts import RowEqual
-from symdim.variable import Var
 
 if TYPE_CHECKING:
     from typing import TypeAlias

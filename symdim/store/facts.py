@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from symdim.expr import Dim
+    from symdim.algebra.expr import Dim
+    from symdim.algebra.variable import Var
     from symdim.rows import Row, RowVar
-    from symdim.variable import Var
 
 
 class Origin(NamedTuple):

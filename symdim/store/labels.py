@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from symdim.store.errors import LONGEST_CHAIN
 
 if TYPE_CHECKING:
+    from symdim.algebra.variable import Var
     from symdim.store.facts import Fact, Label
     from symdim.store.propagation import Propagation
     from symdim.store.solution import Solution
-    from symdim.variable import Var
 
 
 class Labels:

@@ -24,9 +24,9 @@ from symdim.store.solution import variables_in
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from symdim.expr import Dim
+    from symdim.algebra.expr import Dim
+    from symdim.algebra.variable import Var
     from symdim.rows import Row, RowVar
-    from symdim.variable import Var
 
 
 def dims_of(fact: Fact) -> tuple[Dim, ...]:

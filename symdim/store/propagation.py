@@ -12,32 +12,23 @@ from collections import deque
 from itertools import count
 from typing import TYPE_CHECKING
 
-from symdim.bounds import meet
-from symdim.order import dim_order
+from symdim.algebra.intervals import meet
+from symdim.algebra.order import dim_order
+from symdim.algebra.variable import Scope, Var
 from symdim.rows import Row, RowVar
 from symdim.store.cycles import cycles_are_equal
 from symdim.store.errors import INDIVISIBLE, OUT_OF_RANGE, kind_of
-from symdim.store.facts import (
-    Bounds,
-    Fact,
-    Label,
-    Origin,
-    RankEdge,
-    RowEqual,
-    RowsEqual,
-    SizeEqual,
-)
+from symdim.store.facts import Bounds, Fact, Label, Origin, RankEdge, RowEqual, RowsEqual, SizeEqual
 from symdim.store.labels import Labels
 from symdim.store.mentions import mentioned_in
 from symdim.store.ranks import RankGraph
 from symdim.store.solution import Solution, variables_in
-from symdim.variable import Scope, Var
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import TypeAlias
 
-    from symdim.expr import Dim
+    from symdim.algebra.expr import Dim
 
     Rule: TypeAlias = Callable[["Propagation", Fact], bool]
     Edges: TypeAlias = dict[Var | RowVar, dict[Var | RowVar, Fact]]
@@ -227,7 +218,7 @@ class Propagation(Solution):
 
     def count(self, row: Row) -> Dim:
         """The number of elements of a row, with a variable for that of its unknown part."""
-        from symdim.polynomial import product
+        from symdim.algebra.polynomial import product
 
         row = self.row(row)
         factors = list(row.dims)

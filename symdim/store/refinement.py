@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symdim.algebra.variable import Var
 from symdim.rows import Row, RowVar
 from symdim.store.cycles import add_edge
 from symdim.store.facts import RowRefines, SizeRefines
-from symdim.variable import Var
 
 if TYPE_CHECKING:
-    from symdim.expr import Dim
+    from symdim.algebra.expr import Dim
     from symdim.store.propagation import Propagation
 
 

@@ -8,7 +8,7 @@ from symdim.rows import Row, RowVar
 from symdim.store.facts import RowEqual, RowsEqual
 
 if TYPE_CHECKING:
-    from symdim.expr import Dim
+    from symdim.algebra.expr import Dim
     from symdim.store.facts import RankEdge
     from symdim.store.propagation import Propagation
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING
 
-from symdim.expr import Expr, FloorDiv, Max
-from symdim.floordiv import mod
-from symdim.monomial import powers_of, terms_of
-from symdim.order import dim_order
-from symdim.polynomial import power, product, total
+from symdim.algebra.expr import Expr, FloorDiv, Max
+from symdim.algebra.floordiv import mod
+from symdim.algebra.monomial import powers_of, terms_of
+from symdim.algebra.order import dim_order
+from symdim.algebra.polynomial import power, product, total
+from symdim.algebra.variable import Var
 from symdim.store.errors import INDIVISIBLE, OUT_OF_RANGE, UNEQUAL, kind_of
 from symdim.store.facts import Bounds, Divisible, SizeEqual
 from symdim.store.solution import variables_in
-from symdim.variable import Var
 
 if TYPE_CHECKING:
-    from symdim.expr import Dim, Interval
+    from symdim.algebra.expr import Dim, Interval
     from symdim.store.propagation import Propagation
 
 _FEW = 8  # terms of a sum whose variables are narrowed

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim.bounds import bounds_of, meet, plus, power, scaled, times
-from symdim.expr import Expr
-from symdim.monomial import powers_of, terms_of
+from symdim.algebra.expr import Expr
+from symdim.algebra.intervals import bounds_of, meet, plus, power, scaled, times
+from symdim.algebra.monomial import powers_of, terms_of
+from symdim.algebra.variable import Var
 from symdim.store.errors import LONGEST_CHAIN, OUT_OF_RANGE, Contradiction, kind_of
-from symdim.variable import Var
 
 if TYPE_CHECKING:
-    from symdim.expr import Dim, Interval
+    from symdim.algebra.expr import Dim, Interval
     from symdim.rows import Row, RowVar
     from symdim.store.facts import Fact
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim.canonical import product, total
+from symdim.algebra.canonical import product, total
 from symdim.rows import Row, RowVar
 from symdim.store import broadcast, labels, refinement, rows, sizes
 from symdim.store.answers import Answers, Guard
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Any
 
-    from symdim.expr import Dim, Interval
+    from symdim.algebra.expr import Dim, Interval
+    from symdim.algebra.variable import Var
     from symdim.store.closing import Place
-    from symdim.variable import Var
 
 _RULES: dict[type[Fact], Any] = {
     SizeEqual: sizes.equal,

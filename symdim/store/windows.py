@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim.canonical import ceildiv, minimum
+from symdim.algebra.canonical import ceildiv, minimum
 from symdim.errors import SymdimError
 from symdim.store.facts import SizeEqual, Windows
 
 if TYPE_CHECKING:
-    from symdim.expr import Dim
+    from symdim.algebra.expr import Dim
     from symdim.store.propagation import Propagation
 
 AUTO_PADS = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")

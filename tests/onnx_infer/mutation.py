@@ -12,17 +12,17 @@ from zlib import crc32
 import onnx
 from onnx import helper
 
-from onnx_infer import dtype as dt
 from onnx_infer import testing
-from onnx_infer.registration import normal_domain
-from onnx_infer.tensor import Map, Optional, Sequence, SymTensor, substitute
-from onnx_infer.wire import type_bytes
+from onnx_infer.operators.registration import normal_domain
+from onnx_infer.protobuf.wire import type_bytes
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import Map, Optional, Sequence, SymTensor, substitute
 from symdim import Expr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from onnx_infer.tensor import Value
+    from onnx_infer.values.tensor import Value
 
 CASES = Path(__file__).parent / "cases"
 SIZES = (1, 1, 2, 2, 3, 4, 6, 8)

@@ -13,7 +13,7 @@ from symdim import Expr
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from onnx_infer.tensor import Value
+    from onnx_infer.values.tensor import Value
 
 
 def contradictions(value: Value | None, actual: Any, sizes: Mapping[str, int]) -> Iterator[str]:

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onnx_infer import SymTensor, infer, infer_shapes
-from onnx_infer.comparison import Positive, positive
-from onnx_infer.geometry import is_fresh
-from onnx_infer.specialize import specialize
+from onnx_infer.elements.conditions import Positive, positive
+from onnx_infer.laws.sizes import is_fresh
+from onnx_infer.protobuf.specialize import specialize
 from symdim import Expr
 from tests.onnx_infer.models import FLOAT, Builder
 

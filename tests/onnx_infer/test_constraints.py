@@ -13,8 +13,8 @@ from onnx_infer import testing
 from onnx_infer.constraints import state
 from onnx_infer.constraints.registration import BoundForm, Operand, bound_form
 from onnx_infer.errors import OnnxInferError
-from onnx_infer.operators import bind
-from onnx_infer.tensor import SymTensor, substitute
+from onnx_infer.operators.lookup import bind
+from onnx_infer.values.tensor import SymTensor, substitute
 from symdim import Expr
 from symdim.rows import Row
 from symdim.store import Store
@@ -24,7 +24,7 @@ from tests.onnx_infer.test_cases import CASES, lines
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from onnx_infer.tensor import Value
+    from onnx_infer.values.tensor import Value
     from symdim import Var
 
 PRIMES = (7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73)

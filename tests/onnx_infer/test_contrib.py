@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from onnx_infer import OpShapeInferenceRegistry, OpUsageError, registry
-from onnx_infer.binding import Operator
-from onnx_infer.graph import Attributes
-from onnx_infer.operators import bind
-from onnx_infer.schema import schema_of_rule
+from onnx_infer.model.graph import Attributes
+from onnx_infer.operators.lookup import bind
+from onnx_infer.operators.operator import Operator
+from onnx_infer.operators.schema import schema_of_rule
 from onnx_infer.testing import read_value
 
 if TYPE_CHECKING:

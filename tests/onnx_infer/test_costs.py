@@ -8,7 +8,7 @@ import onnx
 import pytest
 
 from onnx_infer import SymTensor, infer
-from onnx_infer.planning.multiply_adds import multiply_adds
+from onnx_infer.results.planning.multiply_adds import multiply_adds
 from symdim import Var
 
 from .test_planner import with_weights

@@ -14,7 +14,7 @@ from onnx_infer import (
     check_inputs,
     registry,
 )
-from onnx_infer.context import Node
+from onnx_infer.operators.context import Node
 from onnx_infer.testing import const_value, run_case, run_shape_inference, run_shape_inference_with_values, ts
 from symdim import Shape, Var, parse
 

@@ -27,7 +27,7 @@ from onnx_infer import (
     infer_symbolic_shapes,
     require_attr,
 )
-from onnx_infer.context import Node
+from onnx_infer.operators.context import Node
 from onnx_infer.testing import run_case, run_shape_inference, ts
 from symdim import Shape, Var, ceildiv, parse
 

@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from onnx_infer import dtype as dt
 from onnx_infer.errors import OnnxInferError
-from onnx_infer.tensor import SymTensor
 from onnx_infer.testing import infer_node
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import SymTensor
 from tests.onnx_infer.mutation import NodeCase, element_of, lines, model, read, versions
 
 if TYPE_CHECKING:
-    from onnx_infer.tensor import Value
+    from onnx_infer.values.tensor import Value
 
 MOST = 48
 """The most elements of an operand: floats beyond 64 are weights and not propagated."""

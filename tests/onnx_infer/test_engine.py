@@ -13,7 +13,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from onnx_infer import InferenceResult, ShapeInferenceError, infer, infer_shapes
-from onnx_infer.merge import ShapeMergePolicy
+from onnx_infer.types.merge import ShapeMergePolicy
 
 HEAD = '<ir_version: 10, opset_import: ["": 20, "com.acme": 1]>'
 

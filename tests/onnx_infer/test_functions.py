@@ -7,9 +7,9 @@ import pytest
 from onnx import helper
 
 from onnx_infer import infer, infer_shapes
-from onnx_infer.engine import Engine
-from onnx_infer.frame import Frame
-from onnx_infer.operators import Operators
+from onnx_infer.engine.engine import Engine
+from onnx_infer.engine.frame import Frame
+from onnx_infer.operators.lookup import Operators
 
 from .texts import messages, parsed, types
 

@@ -11,8 +11,8 @@ import pytest
 
 from onnx_infer import infer
 from onnx_infer.errors import ShapeInferenceError
-from onnx_infer.guards import Guard, Violation
 from onnx_infer.result import InferenceResult
+from onnx_infer.results.guards import Guard, Violation
 from symdim import BoundsError, UnboundName, Var
 
 from .texts import parsed

@@ -8,9 +8,9 @@ import onnx.parser
 import pytest
 
 from onnx_infer import infer
-from onnx_infer.implied import implied_bounds, is_monotone
-from onnx_infer.symbols import Symbols
-from onnx_infer.trace import Fact
+from onnx_infer.engine.implied_bounds import implied_bounds, is_monotone
+from onnx_infer.laws.statements import Fact
+from onnx_infer.model.symbols import Symbols
 from symdim import Expr, Var
 
 H, W = Var("H"), Var("W")

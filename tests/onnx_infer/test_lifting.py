@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_infer.lifting import SAME, Lifted, lift, lift_lenient
-from onnx_infer.tensor import SymTensor
+from onnx_infer.elements.lifting import SAME, Lifted, lift, lift_lenient
 from onnx_infer.testing import const_value, infer_node, read_value
+from onnx_infer.values.tensor import SymTensor
 from symdim import Var
 
 SHAPES = [(), (1,), (3,), (2, 3), (2, 1), (1, 1), (0,), (2, 0)]

@@ -23,7 +23,7 @@ from onnx_infer.integrations.onnx_ir_names import ValueNames  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from onnx_infer.graph import Model
+    from onnx_infer.model.graph import Model
 
 HEAD = '<ir_version: 10, opset_import: ["": 20, "f": 1]>'
 

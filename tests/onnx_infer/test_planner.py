@@ -11,13 +11,13 @@ import pytest
 from onnx import TensorProto, helper
 
 from onnx_infer import InferenceResult, SymTensor, infer
-from onnx_infer import dtype as dt
-from onnx_infer.planning.envelope import ZERO, envelope
-from onnx_infer.planning.memory import MemoryPlan
-from onnx_infer.planning.planner import Planner, byte_size
-from onnx_infer.tensor import Value
+from onnx_infer.results.planning.envelope import ZERO, envelope
+from onnx_infer.results.planning.memory import MemoryPlan
+from onnx_infer.results.planning.planner import Planner, byte_size
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import Value
 from symdim import BoundsError, Expr, SymdimError, UnboundName, Var, minimum
-from symdim.origin import Computed, ValueOf
+from symdim.algebra.origin import Computed, ValueOf
 
 from . import models
 from .texts import parsed

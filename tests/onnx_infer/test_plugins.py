@@ -10,8 +10,8 @@ import pytest
 from onnx import helper
 
 from onnx_infer import OpShapeInferenceRegistry, infer
-from onnx_infer import registration as registration_module
-from onnx_infer.registration import registry
+from onnx_infer.operators import registration as registration_module
+from onnx_infer.operators.registration import registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

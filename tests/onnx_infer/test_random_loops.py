@@ -12,7 +12,7 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 from onnx_infer import infer, infer_shapes
-from onnx_infer.tensor import Dim
+from onnx_infer.values.tensor import Dim
 from symdim import Expr
 
 from .oracle import contradictions

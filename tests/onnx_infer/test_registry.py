@@ -9,11 +9,11 @@ import onnx.defs
 import pytest
 
 from onnx_infer import OpShapeInferenceRegistry, op, registry
-from onnx_infer.binding import Operator
-from onnx_infer.operators import bind
-from onnx_infer.parameters import parameters
-from onnx_infer.registration import Rule, normal_domain
-from onnx_infer.schema import read_schema
+from onnx_infer.operators.lookup import bind
+from onnx_infer.operators.operator import Operator
+from onnx_infer.operators.parameters import parameters
+from onnx_infer.operators.registration import Rule, normal_domain
+from onnx_infer.operators.schema import read_schema
 from tests.onnx_infer.operator_table import PATH, table
 
 MISSING: dict[str, set[str]] = {}

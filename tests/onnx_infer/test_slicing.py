@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from onnx_infer.slicing import slice_length, slice_range
+from onnx_infer.laws.slices import slice_length, slice_range
 from onnx_infer.testing import const_value, infer_node
 from symdim import Expr, Var
 

@@ -8,7 +8,7 @@ import onnx
 import pytest
 
 from onnx_infer import infer
-from onnx_infer.engine import Engine
+from onnx_infer.engine.engine import Engine
 
 from .test_control_flow import TRIPS
 from .texts import messages, parsed, types

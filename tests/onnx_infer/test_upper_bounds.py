@@ -11,7 +11,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from onnx_infer import SymTensor, infer
-from onnx_infer.guarantees import guarantees, with_values
+from onnx_infer.results.guarantees import guarantees, with_values
 from symdim import BoundsError, Expr, Var
 
 from .oracle import at

@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 import pytest
 
+from onnx_infer.laws.windows import Window
 from onnx_infer.ops.resize import kept_aspect, scaled
-from onnx_infer.window_geometry import Window
 from symdim import Expr, Var
 
 H = Var("H")

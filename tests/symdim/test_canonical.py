@@ -24,8 +24,8 @@ from symdim import (
     product,
     total,
 )
-from symdim.polynomial import MAX_TERMS
-from symdim.variable import Scope, make_variable
+from symdim.algebra.polynomial import MAX_TERMS
+from symdim.algebra.variable import Scope, make_variable
 
 BOUNDS = [(None, None), (1, None), (0, None), (1, 7), (0, 5), (None, 4), (3, 3), (-3, 3), (-6, -1)]
 OPERATORS = {

@@ -7,8 +7,8 @@ from random import Random
 import pytest
 
 from symdim import Shape, SymdimError, UnboundName, Var, maximum, total
+from symdim.algebra.expr import Expr
 from symdim.compile import StraightLine, compile_shape, is_plain
-from symdim.expr import Expr
 from tests.symdim import strategies
 
 N, M, H, W = Var("N"), Var("M"), Var("H"), Var("W")

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from symdim import ParseError
 from symdim.einsum import discardable, parse_spec, parse_subscripts
-from symdim.einsum.cases import solve
 from symdim.einsum.reader import NameClash
 from symdim.einsum.spec import AffineIndex, Concatenation, FixedIndex, Label, RowSpec, ShapeSpec, Spec
+from symdim.testing.einsum_cases import solve
 
 
 def axes(text: str) -> tuple[object, ...]:

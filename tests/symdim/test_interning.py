@@ -6,9 +6,10 @@ from threading import Barrier, Thread
 
 import pytest
 
-from symdim import Expr, Scope, Var, clear_caches, interning, maximum, variable
-from symdim.expr import CACHE_SIZE, _sums
-from symdim.interning import live_nodes
+from symdim import Expr, Scope, Var, clear_caches, maximum
+from symdim.algebra import interning, variable
+from symdim.algebra.expr import CACHE_SIZE, _sums
+from symdim.algebra.interning import live_nodes
 from tests.symdim.test_canonical import built, expressions, point_in
 
 

@@ -5,8 +5,8 @@ from itertools import product
 import pytest
 
 from symdim import DivisionByZero, Expr, ceildiv, clear_caches, maximum, minimum
-from symdim.laws import ANY, LAWS, LOOK_ALIKES, Law
-from symdim.variable import Scope, make_variable
+from symdim.algebra.variable import Scope, make_variable
+from symdim.testing.laws import ANY, LAWS, LOOK_ALIKES, Law
 
 NAMES = "xyztde"
 VALUES = range(-7, 9)

@@ -8,20 +8,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from symdim import Row, SymdimError, Var, plan
-from symdim.einsum import (
-    Padding,
-    SpecError,
-    padding_of,
-    plan_batch_slice,
-    plan_compose,
-    plan_pointwise,
-    plan_transpose,
-)
-from symdim.einsum.cases import solve
+from symdim.einsum import Padding, SpecError, padding_of, plan_batch_slice, plan_compose, plan_pointwise, plan_transpose
 from symdim.einsum.index import Affine, Concat, Fixed, Iterator, Static
 from symdim.einsum.projection import Projections
 from symdim.rows import Axes
 from symdim.store.errors import Contradiction
+from symdim.testing.einsum_cases import solve
 from tests.symdim.plan_runs import numbers, run
 
 N, M = Var("N"), Var("M")

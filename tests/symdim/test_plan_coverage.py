@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symdim import Var
-from symdim.einsum.cases import solve
 from symdim.einsum.coverage import covers, is_injective
+from symdim.testing.einsum_cases import solve
 
 N, M = Var("N"), Var("M")
 NAMES = "abc"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from symdim import Scope, parse
-from symdim.expr import Expr
+from symdim.algebra.expr import Expr
 from symdim.rows import row_name
 from symdim.testing import solve_case
 

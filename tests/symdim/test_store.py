@@ -6,8 +6,8 @@ import pytest
 
 from symdim import Row, RowVar, Store, Var
 from symdim.store import Origin
-from symdim.store.cases import solve
 from symdim.store.errors import Contradiction
+from symdim.testing.row_cases import solve
 
 N, M, H, W = Var("N"), Var("M"), Var("H"), Var("W")
 

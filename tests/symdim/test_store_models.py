@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symdim import Scope, parse
-from symdim.expr import Expr
+from symdim.algebra.expr import Expr
 from symdim.store import Contradiction
-from symdim.store.cases import Problem, solve
+from symdim.testing.row_cases import Problem, solve
 from tests.symdim.row_models import models, satisfied
 from tests.symdim.test_row_cases import CASES, agrees
 

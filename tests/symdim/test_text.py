@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from symdim import Scope, Shape, Var, ceildiv, maximum, minimum, total
-from symdim.text import quoted, to_text
-from symdim.variable import make_variable
+from symdim.algebra.printing import quoted, to_text
+from symdim.algebra.variable import make_variable
 
 scope = Scope()
 N, H, B, S = (scope.var(name) for name in "NHBS")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from onnx_infer.registration import op
+from onnx_infer.operators.registration import op
 
 contrib = partial(op, domain="com.microsoft")
 """`op` for the domain com.microsoft; every operator of it has version 1."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import exact_quotient, of_rank, unify
+from onnx_infer.laws.sizes import exact_quotient, of_rank, unify
+from onnx_infer.laws.statements import fresh
 from onnx_infer.ops.attention import split_heads
 from onnx_infer.ops.contrib import contrib
-from onnx_infer.trace import fresh
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Dim, Shape, SymTensor

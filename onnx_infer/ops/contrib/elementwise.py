@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer import dtype as dt
-from onnx_infer.geometry import broadcast, exact_quotient, normalize_axis, unify_shapes
+from onnx_infer.laws.sizes import broadcast, exact_quotient, normalize_axis, unify_shapes
+from onnx_infer.operators.registration import op
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.contrib.normalization import with_vectors
-from onnx_infer.registration import op
+from onnx_infer.values import dtype as dt
 from symdim import ceildiv
 
 if TYPE_CHECKING:

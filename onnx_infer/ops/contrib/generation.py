@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer import dtype as dt
 from onnx_infer.errors import Unknown
+from onnx_infer.laws.statements import fresh
 from onnx_infer.ops.contrib import contrib
-from onnx_infer.trace import fresh
+from onnx_infer.values import dtype as dt
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import Dim, Shape, SymTensor

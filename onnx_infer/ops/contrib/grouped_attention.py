@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import exact_quotient, of_rank, unify
+from onnx_infer.laws.sizes import exact_quotient, of_rank, unify
+from onnx_infer.laws.statements import fresh
 from onnx_infer.ops.contrib import contrib
-from onnx_infer.trace import fresh
 from symdim import maximum
 
 if TYPE_CHECKING:

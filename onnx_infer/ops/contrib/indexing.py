@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer import dtype as dt
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import at_least, normalize_axis, of_rank
+from onnx_infer.laws.sizes import at_least, normalize_axis, of_rank
+from onnx_infer.laws.statements import fresh
+from onnx_infer.operators.registration import op
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.creation import range_
 from onnx_infer.ops.indexing import gather_nd, slice_
 from onnx_infer.ops.joining import pad
-from onnx_infer.registration import op
-from onnx_infer.trace import fresh
+from onnx_infer.values import dtype as dt
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, SymTensor, Values

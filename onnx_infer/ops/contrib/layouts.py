@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer import dtype as dt
 from onnx_infer.errors import Unknown, require
+from onnx_infer.laws.statements import fresh
+from onnx_infer.operators.registration import op
 from onnx_infer.ops.contrib.window import of_channels_last
 from onnx_infer.ops.movement import depth_to_space, space_to_depth
 from onnx_infer.ops.resize import grid_sample, resize
 from onnx_infer.ops.window import conv, conv_transpose, global_pool, max_unpool, pool, qlinear_conv
-from onnx_infer.registration import op
-from onnx_infer.trace import fresh
+from onnx_infer.values import dtype as dt
 
 if TYPE_CHECKING:
+    from onnx_infer.laws.windows import IntVector
     from onnx_infer.ops.kinds import AnyRank, Shape, SymTensor
-    from onnx_infer.window_geometry import IntVector
 
 _BLOCKED = "com.microsoft.nchwc"
 

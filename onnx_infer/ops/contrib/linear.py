@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer import dtype as dt
 from onnx_infer.errors import require
-from onnx_infer.geometry import of_rank, unify
+from onnx_infer.laws.sizes import of_rank, unify
+from onnx_infer.laws.statements import fresh
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.linear import gemm, matmul_shape
-from onnx_infer.tensor import Sparse
-from onnx_infer.trace import fresh
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import Sparse
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, SymTensor, Value

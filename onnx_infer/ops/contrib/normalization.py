@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer import dtype as dt
-from onnx_infer.geometry import broadcast_to, exact_quotient, normalize_axis, of_rank, unify, unify_shapes
+from onnx_infer.laws.sizes import broadcast_to, exact_quotient, normalize_axis, of_rank, unify, unify_shapes
+from onnx_infer.operators.registration import op
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.normalization import layer_normalization
-from onnx_infer.registration import op
+from onnx_infer.values import dtype as dt
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Shape, SymTensor
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def with_vectors(shape: Shape, axis: int, **vectors: SymTensor | None) -> Shape:
     """The shape, whose size at an axis is that of each of these vectors.
 
-    >>> from onnx_infer.tensor import SymTensor
+    >>> from onnx_infer.values.tensor import SymTensor
     >>> from symdim import Var
     >>> with_vectors((2, Var("C")), -1, gamma=SymTensor(1, (8,)))
     (2, 8)

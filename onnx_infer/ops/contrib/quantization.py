@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer import dtype as dt
 from onnx_infer.errors import require
-from onnx_infer.geometry import broadcast, normalize_axis
+from onnx_infer.laws.sizes import broadcast, normalize_axis
+from onnx_infer.laws.statements import fresh
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.joining import concat
 from onnx_infer.ops.quantization import dequantize, quantize
 from onnx_infer.ops.reduction import reduce
-from onnx_infer.tensor import SymTensor
-from onnx_infer.trace import fresh
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, AnyRanks, Ints, Shape

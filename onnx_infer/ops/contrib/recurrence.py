@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer import dtype as dt
 from onnx_infer.errors import require
-from onnx_infer.geometry import exact_quotient, of_rank, unify, unify_shapes
+from onnx_infer.laws.sizes import exact_quotient, of_rank, unify, unify_shapes
+from onnx_infer.laws.statements import fresh
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.recurrent import DIRECTIONS
-from onnx_infer.trace import fresh
+from onnx_infer.values import dtype as dt
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Dim, Shape, SymTensor

@@ -7,24 +7,24 @@ from inspect import unwrap
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.geometry import bounds, of_rank, unify
+from onnx_infer.laws.sizes import bounds, of_rank, unify
+from onnx_infer.laws.statements import fresh
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.resize import grid_sample
 from onnx_infer.ops.window import conv, conv_transpose, global_pool, pool, qlinear_conv
-from onnx_infer.tensor import SymTensor
-from onnx_infer.trace import fresh
+from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from onnx_infer.laws.windows import IntVector
     from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape
-    from onnx_infer.window_geometry import IntVector
 
 
 def of_channels_last(rule: Callable[..., Any]) -> Callable[..., Any]:
     """The rule for (N, *spatial, C) made of that for (N, C, *spatial): its first input and result have channels last.
 
-    >>> from onnx_infer.tensor import SymTensor
+    >>> from onnx_infer.values.tensor import SymTensor
     >>> of_channels_last(global_pool)(X=SymTensor(1, (2, 5, 7, 3)))
     [(2, 1, 1, 3)]
     """

@@ -1,0 +1,297 @@
+"""Arithmetic on the elements of propagated data, with the integer semantics of ONNX's operators.
+
+An element is `int | Expr` in integer tensors, `bool | Positive` in boolean ones, `float | Ratio` in floating ones, and
+None where it is not known. Every function takes and gives one element; those in upper case below are lifted to numpy
+object arrays, where they broadcast. What cannot be said exactly is None: an element is never guessed.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onnx_infer.elements.conditions import (
+    Positive,
+    at_most,
+    equal,
+    less,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    select,
+)
+from onnx_infer.elements.lifting import lift, lift_lenient
+from onnx_infer.elements.ratio import Element, Ratio, fraction, is_rounded, ratio
+from onnx_infer.laws.sizes import at_least
+from onnx_infer.laws.statements import state, warn
+from onnx_infer.values import dtype as dt
+from symdim import Expr, maximum, minimum, quotient_by_positive
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from onnx_infer.values.tensor import Dim
+
+
+def _floating(x: Element, y: Element) -> bool:
+    return isinstance(x, (float, Ratio)) or isinstance(y, (float, Ratio))
+
+
+def _exact(combine: Callable[[Dim, Dim, Dim, Dim], Element]) -> Callable[[Element, Element], Element]:
+    """A binary function on elements from one on two fractions `a/b` and `c/d`, which the floats must be exactly."""
+
+    def apply(x: Element, y: Element) -> Element:
+        if is_rounded(x) or is_rounded(y):
+            return None
+        first, second = fraction(x), fraction(y)
+        return None if first is None or second is None else combine(*first, *second)
+
+    return apply
+
+
+_add_exact = _exact(lambda a, b, c, d: ratio(a * d + c * b, b * d))
+_mul_exact = _exact(lambda a, b, c, d: ratio(a * c, b * d))
+_div_exact = _exact(lambda a, b, c, d: None if isinstance(c, int) and c == 0 else ratio(a * d, b * c))
+
+
+def add(x: Element, y: Element) -> Element:
+    """`x + y`."""
+    if isinstance(x, Ratio) or isinstance(y, Ratio):
+        return _add_exact(x, y)
+    return x + y
+
+
+def subtract(x: Element, y: Element) -> Element:
+    """`x - y`."""
+    return add(x, negate(y))
+
+
+def multiply(x: Element, y: Element) -> Element:
+    """`x * y`."""
+    if isinstance(x, Ratio) or isinstance(y, Ratio):
+        return _mul_exact(x, y)
+    return x * y
+
+
+def negate(x: Element) -> Element:
+    """`-x`."""
+    return Ratio(-x.num, x.den) if isinstance(x, Ratio) else -x
+
+
+_MOST_NESTED = 2
+"""Quotients of numerators of unknown sign double in size at every step: deeper ones are not worth their text."""
+
+
+def truncating_quotient(a: Dim, b: Dim) -> Dim | None:
+    """`a / b` rounded towards zero, as ONNX's integer Div does; None where the divisor's sign is not known.
+
+    Where the numerator's sign is not known either, the result is exact but long (see `implied.py` for a way out).
+
+    A divisor that is not negative is positive in every run in which the node runs.
+
+    >>> truncating_quotient(-7, 2)
+    -3
+    """
+    if b == 0:
+        warn(f"an integer is divided by 0: {a}")
+        return None
+    if not at_least(b, 0):
+        return truncating_quotient(-a, -b) if at_least(-b, 0) else None
+    if at_least(a, 0):
+        return quotient_by_positive(a, b)
+    state("undecided", a, 0, "the sign of a numerator")
+    if isinstance(a, Expr) and a.height > _MOST_NESTED:
+        return None
+    return quotient_by_positive(maximum(a, 0), b) - quotient_by_positive(maximum(-a, 0), b)
+
+
+def divide(x: Element, y: Element) -> Element:
+    """`x / y`; integers round towards zero (Div-7 to 14)."""
+    if isinstance(x, Ratio) or isinstance(y, Ratio):
+        return _div_exact(x, y)
+    if _floating(x, y):
+        return x / y if y != 0 else None
+    return truncating_quotient(x, y)
+
+
+def modulo(x: Element, y: Element) -> Element:
+    """The remainder with the sign of the divisor (Mod with fmod=0)."""
+    if isinstance(x, float) and isinstance(y, float):
+        return x % y if y and math.isfinite(x) else None
+    if _floating(x, y):
+        return None
+    if y == 0:
+        warn(f"an integer is divided by 0: {x}")
+        return None
+    return x % y if at_least(y, 0) or at_least(-y, 0) else None
+
+
+def fmod(x: Element, y: Element) -> Element:
+    """The remainder with the sign of the dividend (Mod with fmod=1)."""
+    if isinstance(x, float) and isinstance(y, float):
+        return math.fmod(x, y) if y and math.isfinite(x) else None
+    if _floating(x, y):
+        return None
+    quotient = truncating_quotient(x, y)
+    return None if quotient is None else x - y * quotient
+
+
+def exact_root(x: Element) -> float | None:
+    """The square root of a float where it is exact: runtimes may round others differently."""
+    if not isinstance(x, float) or not 0 <= x < math.inf:
+        return None
+    root = math.sqrt(x)
+    return root if Fraction(root) ** 2 == Fraction(x) else None
+
+
+def power(x: Element, y: Element) -> Element:
+    """`x ** y` for a known whole exponent from 0 to 64, of a symbol to 8, or a half, where every runtime is exact."""
+    if y == 0.5:
+        return exact_root(x)
+    if isinstance(y, (Expr, Ratio)) or y not in range(65 if isinstance(x, (int, float)) else 9):
+        return None
+    exponent = int(y)
+    if isinstance(x, Ratio):
+        return ratio(x.num**exponent, x.den**exponent)
+    if isinstance(x, Expr):
+        return x**exponent
+    if not math.isfinite(x):
+        return None
+    exact = Fraction(x) ** exponent
+    # runtimes take the power of integers in doubles and differ on what does not fit
+    return type(x)(exact) if abs(exact.numerator) <= 2**24 and exact.denominator <= 2**24 else None
+
+
+def absolute(x: Element) -> Element:
+    """`|x|`."""
+    if isinstance(x, Ratio):
+        return ratio(absolute(x.num), x.den)
+    return maximum(x, -x) if isinstance(x, Expr) else abs(x)
+
+
+def sign(x: Element) -> Element:
+    """-1, 0 or 1: of integers `min(max(x, -1), 1)`."""
+    if isinstance(x, Ratio):
+        return ratio(sign(x.num), 1)
+    return type(x)((x > 0) - (x < 0)) if isinstance(x, (int, float)) else minimum(maximum(x, -1), 1)
+
+
+def _extremum(choose: Callable[..., Dim], plain: Callable[..., Element]) -> Callable[[Element, Element], Element]:
+    def apply(x: Element, y: Element) -> Element:
+        if isinstance(x, Positive) or isinstance(y, Positive):
+            return None
+        if isinstance(x, Ratio) or isinstance(y, Ratio):
+            first, second = fraction(x), fraction(y)
+            if first is None or second is None:
+                return None
+            return ratio(choose(first[0] * second[1], second[0] * first[1]), first[1] * second[1])
+        return choose(x, y) if isinstance(x, Expr) or isinstance(y, Expr) else plain(x, y)
+
+    return apply
+
+
+larger, smaller = _extremum(maximum, max), _extremum(minimum, min)
+
+
+def floor(x: Element) -> Element:
+    """The largest whole number <= x, as a float."""
+    if isinstance(x, Ratio):
+        return ratio(quotient_by_positive(x.num, x.den), 1)
+    return float(math.floor(x)) if isinstance(x, float) and math.isfinite(x) else x
+
+
+def ceil(x: Element) -> Element:
+    """The smallest whole number >= x, as a float."""
+    return negate(floor(negate(x)))
+
+
+def round_half_even(x: Element) -> Element:
+    """The nearest whole number, halves to the even one (Round)."""
+    if isinstance(x, Ratio):
+        return x if x.den == 1 else None
+    return float(round(x)) if isinstance(x, float) and math.isfinite(x) else x
+
+
+def truncate(x: Element) -> Element:
+    """A float without its fraction, as an integer (Cast from float to integer)."""
+    if isinstance(x, Ratio):
+        return truncating_quotient(x.num, x.den)
+    return int(x) if math.isfinite(x) else None
+
+
+_SIZES = frozenset((dt.INT32, dt.INT64))
+"""The element types that hold any size, and its negative."""
+
+
+def convert(x: Element, dtype: int | None) -> Element:
+    """An element as the element type holds it: Cast's semantics, integers wrapped around, floats rounded.
+
+    A symbolic size is taken to fit into 32 and 64 bits; in narrower types, where it may wrap, it is unknown.
+
+    >>> convert(300, dt.UINT8), convert(2.7, dt.INT64), convert(3, dt.FLOAT)
+    (44, 2, 3.0)
+    """
+    if dtype in _SIZES and isinstance(x, Expr):
+        return x
+    if x is None or dtype is None or isinstance(x, str) != (dtype == dt.STRING):
+        return None
+    if dtype == dt.BOOL:
+        if isinstance(x, (Expr, Ratio)):
+            return logical_not(equal(x, 0))
+        return x if isinstance(x, Positive) else bool(x)
+    if isinstance(x, Positive):
+        x = x.indicator
+    if dtype in dt.INTEGER_RANGE:
+        return _to_integer(x, dtype)
+    if dtype in (dt.FLOAT, dt.DOUBLE, dt.FLOAT16):
+        if isinstance(x, Expr):
+            return Ratio(x, 1) if dtype != dt.FLOAT16 else None
+        if isinstance(x, Ratio):
+            return x if dtype != dt.FLOAT16 else None
+        return _round_float(x, dtype)
+    return x if dtype == dt.STRING else None
+
+
+def _to_integer(x: Element, dtype: int) -> Element:
+    low, high = dt.INTEGER_RANGE[dtype]
+    if isinstance(x, (float, Ratio)):
+        x = truncate(x)
+        # a float out of range is converted to whatever the machine gives
+        if x is None or (isinstance(x, int) and not low <= x <= high):
+            return None
+    if isinstance(x, Expr):
+        if dtype in _SIZES:
+            return x
+        lo, hi = x.bounds()
+        inside = lo is not None and lo >= low and (dt.BITS[dtype] >= 32 or (hi is not None and hi <= high))
+        return x if inside else None
+    return (int(x) - low) % (high - low + 1) + low
+
+
+_NUMPY: dict[int, Callable[[Any], Any]] = {dt.FLOAT: np.float32, dt.DOUBLE: np.float64, dt.FLOAT16: np.float16}
+
+
+def _round_float(x: Element, dtype: int) -> Element:
+    try:
+        with np.errstate(over="ignore"):
+            value = float(_NUMPY[dtype](x))
+    except OverflowError:
+        return None
+    # -0.0 equals 0.0 and would be interned as whichever came first
+    return value + 0.0 if value == value else None
+
+
+ADD, SUBTRACT, MULTIPLY, DIVIDE = lift(add, 2), lift(subtract, 2), lift(multiply, 2), lift(divide, 2)
+MODULO, FMOD, POWER = lift(modulo, 2), lift(fmod, 2), lift(power, 2)
+LARGER, SMALLER = lift(larger, 2), lift(smaller, 2)
+EQUAL, LESS, AT_MOST = lift(equal, 2), lift(less, 2), lift(at_most, 2)
+AND, OR, NOT = lift_lenient(logical_and, 2), lift_lenient(logical_or, 2), lift_lenient(logical_not, 1)
+XOR = lift(logical_xor, 2)
+NEGATE, ABSOLUTE, SIGN = lift(negate, 1), lift(absolute, 1), lift(sign, 1)
+SQRT = lift(exact_root, 1)
+FLOOR, CEIL, ROUND = lift(floor, 1), lift(ceil, 1), lift(round_half_even, 1)
+SELECT = lift_lenient(select, 3)

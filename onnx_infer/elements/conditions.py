@@ -1,0 +1,194 @@
+"""Comparison, logic and selection on the elements of propagated data.
+
+A comparison that intervals decide is a `bool`; another one is a `Positive`, the condition that an integer expression is
+greater than 0. Conditions are closed under logic: `not d > 0` is `1 - d > 0`, `and` is the minimum, `or` the maximum.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer.elements.ratio import Element, Ratio, fraction
+from onnx_infer.errors import Unknown
+from onnx_infer.laws.sizes import at_least, bounds
+from symdim import Expr, maximum, minimum
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onnx_infer.values.tensor import Dim
+
+
+class Positive:
+    """The condition `size > 0`, which is not decided yet.
+
+    Python must not take it for true: its truth is `Unknown`.
+    """
+
+    __slots__ = ("size",)
+
+    def __init__(self, size: Expr) -> None:
+        self.size = size
+
+    @property
+    def indicator(self) -> Dim:
+        """1 where the condition holds, else 0: `min(max(size, 0), 1)`."""
+        return minimum(maximum(self.size, 0), 1)
+
+    def substitute(self, mapping: Mapping[Any, Dim]) -> Element:
+        """The condition with variables replaced."""
+        return positive(self.size.substitute(mapping))
+
+    def __bool__(self) -> bool:
+        raise Unknown(f"whether {self} is not known")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Positive) and self.size == other.size
+
+    def __hash__(self) -> int:
+        return hash((Positive, self.size))
+
+    def __str__(self) -> str:
+        return f"({self.size}) > 0"
+
+    __repr__ = __str__
+
+
+def positive(size: Dim) -> bool | Positive:
+    """Whether `size > 0`: a bool where the interval decides it.
+
+    >>> from symdim import Var
+    >>> N = Var("N")
+    >>> positive(N), positive(-N), positive(N - 3)
+    (True, False, (N - 3) > 0)
+    """
+    if isinstance(size, int) or at_least(size, 1):
+        return not isinstance(size, int) or size > 0
+    return False if at_least(-size, 0) else Positive(size)
+
+
+def decided(x: Element) -> Element:
+    """The element, None for a condition that is not decided."""
+    return None if isinstance(x, Positive) else x
+
+
+# -- comparison --------------------------------------------------------------------------------------------------
+
+
+def _gap(x: Element, y: Element) -> Dim | None:
+    """A positive multiple of `x - y` as an integer, of elements of which one is symbolic."""
+    first, second = fraction(x), fraction(y)
+    if first is None or second is None or not (at_least(first[1], 1) and at_least(second[1], 1)):
+        return None
+    return first[0] * second[1] - second[0] * first[1]
+
+
+def _symbolic(x: Element, y: Element) -> bool:
+    return isinstance(x, (Expr, Ratio)) or isinstance(y, (Expr, Ratio))
+
+
+def compare(x: Element, y: Element) -> int | None:
+    """-1, 0 or 1 as x is smaller, equal or larger; None where the intervals do not decide."""
+    if isinstance(x, Positive) or isinstance(y, Positive):
+        return None
+    if not _symbolic(x, y):
+        return int(x > y) - int(x < y)
+    gap = _gap(x, y)
+    if gap is None:
+        return None
+    lo, hi = bounds(gap)
+    if lo is not None and lo > 0:
+        return 1
+    if hi is not None and hi < 0:
+        return -1
+    return 0 if lo == 0 == hi else None
+
+
+def less(x: Element, y: Element) -> Element:
+    """`x < y`."""
+    if not _symbolic(x, y):
+        return bool(x < y)
+    gap = _gap(y, x)
+    return None if gap is None else positive(gap)
+
+
+def at_most(x: Element, y: Element) -> Element:
+    """`x <= y`."""
+    return logical_not(less(y, x))
+
+
+def equal(x: Element, y: Element) -> Element:
+    """`x == y`: of integers `1 - |x - y| > 0`."""
+    if isinstance(x, (bool, Positive)) and isinstance(y, (bool, Positive)):
+        return logical_not(logical_xor(x, y))
+    if not _symbolic(x, y):
+        return bool(x == y)
+    gap = _gap(x, y)
+    return None if gap is None else positive(1 - maximum(gap, -gap))
+
+
+# -- logic -------------------------------------------------------------------------------------------------------
+
+
+def logical_and(x: Element, y: Element) -> Element:
+    """And: a known False decides whatever the other is."""
+    if x is False or y is False:
+        return False
+    if x is None or y is None:
+        return None
+    if x is True or y is True:
+        return y if x is True else x
+    return positive(minimum(x.size, y.size))
+
+
+def logical_not(x: Element) -> Element:
+    """Not: of integers, `not d > 0` is `1 - d > 0`."""
+    if isinstance(x, Positive):
+        return positive(1 - x.size)
+    return None if x is None else not x
+
+
+def logical_or(x: Element, y: Element) -> Element:
+    """Or: a known True decides whatever the other is."""
+    return logical_not(logical_and(logical_not(x), logical_not(y)))
+
+
+def logical_xor(x: Element, y: Element) -> Element:
+    """Either one and not the other."""
+    if x is not None and x == y:
+        return False
+    return logical_or(logical_and(x, logical_not(y)), logical_and(logical_not(x), y))
+
+
+# -- selection ---------------------------------------------------------------------------------------------------
+
+
+def select(condition: Element, x: Element, y: Element) -> Element:
+    """`x if condition else y`; where the condition is not decided, what both agree on or a function of it.
+
+    >>> from symdim import Var
+    >>> N = Var("N")
+    >>> select(less(3, N), N, 3), select(less(3, N), 3, N), select(less(3, N), 5, 7)
+    (max(N, 3), min(N, 3), 2*max(N, 4) - 2*max(N, 3) + 5)
+    """
+    if isinstance(condition, bool):
+        return x if condition else y
+    if type(x) is type(y) and x == y:
+        return x
+    if condition is None or x is None or y is None:
+        return None
+    if isinstance(x, (bool, Positive)) and isinstance(y, (bool, Positive)):
+        return logical_or(logical_and(condition, x), logical_and(logical_not(condition), y))
+    if isinstance(x, (int, Expr)) and isinstance(y, (int, Expr)):
+        return _select_size(condition, x, y)
+    return None
+
+
+def _select_size(condition: Positive, x: Dim, y: Dim) -> Dim:
+    """`y + (x - y) * [size > 0]`, which is an extremum where the condition compares x and y themselves."""
+    gap, size = x - y, condition.size
+    if gap in (size, size - 1):
+        return maximum(x, y)
+    if -gap in (size, size - 1):
+        return minimum(x, y)
+    return y + gap * condition.indicator

@@ -1,0 +1,89 @@
+"""Exact quotients of sizes: what propagated floats are that were computed from shapes."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from onnx_infer.laws.sizes import at_least
+from symdim import Expr
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onnx_infer.values.tensor import Dim
+
+Element: TypeAlias = Any
+
+# A product with such a float is exact in float32 for sizes below 2**12: its numerator and denominator are small.
+_SMALL = 2**12
+
+
+class Ratio:
+    """The exact value `num / den` of a float that was computed from sizes; `den` >= 1.
+
+    The float itself is rounded unless `den` is a power of two. Rounding up or down to whole numbers, and comparing, is
+    right all the same for sizes below 2**22: a quotient of integers that is not whole is further from a whole number
+    than float32 rounds there. Further arithmetic is not: `floor(H * (t / H))` may be t - 1 (see `is_rounded`).
+    """
+
+    __slots__ = ("den", "num")
+
+    def __init__(self, num: Dim, den: Dim) -> None:
+        self.num, self.den = num, den
+
+    def substitute(self, mapping: Mapping[Any, Dim]) -> Element:
+        """The ratio with variables replaced."""
+        num, den = (x.substitute(mapping) if isinstance(x, Expr) else x for x in (self.num, self.den))
+        return ratio(num, den)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ratio) and (self.num, self.den) == (other.num, other.den)
+
+    def __hash__(self) -> int:
+        return hash((self.num, self.den))
+
+    def __str__(self) -> str:
+        return f"({self.num})/({self.den})" if self.den != 1 else f"{self.num}"
+
+    __repr__ = __str__
+
+
+def ratio(num: Dim, den: Dim) -> Element:
+    """`num / den` as an element: a float where both are known, None where the sign of the divisor is not known.
+
+    The divisor is not 0: no caller divides by a known 0, and a symbolic one gives no finite float in a run.
+    """
+    if not at_least(den, 0):
+        return ratio(-num, -den) if at_least(-den, 0) else None
+    if isinstance(num, int) and isinstance(den, int):
+        return num / den
+    if isinstance(den, int) and isinstance(num, Expr):
+        whole = num // den
+        if whole * den == num:
+            return Ratio(whole, 1) if isinstance(whole, Expr) else float(whole)
+    return Ratio(num, den)
+
+
+def fraction(x: Element) -> tuple[Dim, Dim] | None:
+    """Numerator and denominator of an element, where they are exact and small enough to stay exact in float32."""
+    if isinstance(x, Ratio):
+        return x.num, x.den
+    if isinstance(x, float):
+        if not math.isfinite(x):
+            return None
+        exact = Fraction(x)
+        small = exact.denominator <= _SMALL and (abs(exact.numerator) <= _SMALL or exact.denominator == 1)
+        return (exact.numerator, exact.denominator) if small else None
+    return (int(x), 1) if isinstance(x, (bool, int)) else (x, 1)
+
+
+def is_rounded(x: Element) -> bool:
+    """Whether the float that an element stands for may differ from its exact value.
+
+    >>> from symdim import Var
+    >>> is_rounded(Ratio(Var("H"), 2)), is_rounded(Ratio(Var("H"), 3))
+    (False, True)
+    """
+    return isinstance(x, Ratio) and not (isinstance(x.den, int) and x.den & (x.den - 1) == 0)

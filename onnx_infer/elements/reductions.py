@@ -1,0 +1,146 @@
+"""Many elements to one: sums, products, means, extrema and their positions, exact in the element type or None.
+
+Runtimes add floats in an order of their own, so a sum of floats is known only where every order gives the same: all
+terms are multiples of one power of two and the sum of their magnitudes fits into the significand.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import reduce
+from math import isfinite, isqrt, prod
+from typing import TYPE_CHECKING
+
+from onnx_infer.elements import arithmetic as values
+from onnx_infer.elements.arithmetic import convert
+from onnx_infer.elements.conditions import compare
+from onnx_infer.elements.ratio import Element
+from onnx_infer.values import dtype as dt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SIGNIFICAND = {dt.FLOAT: 24, dt.DOUBLE: 53, dt.FLOAT16: 11}
+_ZERO, _ONE = Fraction(0), Fraction(1)
+_EXPONENT = {dt.FLOAT: 126, dt.DOUBLE: 1022, dt.FLOAT16: 14}
+
+
+def _fractions(elements: list[Element]) -> list[Fraction] | None:
+    """The elements as fractions, if all are finite floats."""
+    if all(isinstance(x, float) and isfinite(x) for x in elements):
+        return [Fraction(x) for x in elements]
+    return None
+
+
+def _float(x: Fraction, dtype: int | None) -> float | None:
+    """The fraction as a float of the element type, if it is one."""
+    value = convert(float(x), dtype) if dtype in _SIGNIFICAND else None
+    return value if value is not None and isfinite(value) and Fraction(value) == x else None
+
+
+def _fold(function: Callable[[Element, Element], Element], elements: list[Element]) -> Element:
+    """The function over all elements; one unknown result makes the whole unknown."""
+    return reduce(lambda x, y: None if x is None or y is None else function(x, y), elements)
+
+
+def _exact_sum(elements: list[Fraction], dtype: int | None) -> Fraction | None:
+    scale = max((x.denominator for x in elements), default=1)
+    return sum(elements, _ZERO) if sum(map(abs, elements)) * scale <= 2 ** _SIGNIFICAND.get(dtype or 0, 0) else None
+
+
+def total(elements: list[Element], dtype: int | None) -> Element:
+    """The sum; 0 of no elements.
+
+    >>> total([0.5, 2.0], dt.FLOAT), total([0.1, 0.2, 0.3], dt.FLOAT), total([], dt.INT64)
+    (2.5, None, 0)
+    """
+    if any(x is None for x in elements):
+        return None
+    fractions = _fractions(elements) if elements else None
+    if fractions is not None:
+        found = _exact_sum(fractions, dtype)
+        return None if found is None else _float(found, dtype)
+    return _fold(values.add, elements) if elements else 0
+
+
+def mean(elements: list[Element], dtype: int | None) -> Element:
+    """The sum divided by the number of elements, integers rounded towards zero; None of no elements.
+
+    >>> mean([-3, -4], dt.INT64), mean([1.0, 2.0], dt.FLOAT), mean([1.0, 1.0, 2.0], dt.FLOAT)
+    (-3, 1.5, None)
+    """
+    count = len(elements)
+    whole = convert(total(elements, dtype), dtype) if count else None
+    if isinstance(whole, float):
+        return _float(Fraction(whole) / count, dtype) if isfinite(whole) else None
+    return None if whole is None else values.divide(whole, count)
+
+
+def multiplied(elements: list[Element], dtype: int | None) -> Element:
+    """The product; 1 of no elements.
+
+    >>> multiplied([2.0, 0.5, 3.0], dt.FLOAT), multiplied([], dt.INT64)
+    (3.0, 1)
+    """
+    if any(x is None for x in elements):
+        return None
+    fractions = _fractions(elements) if elements else None
+    if fractions is None:
+        return _fold(values.multiply, elements) if elements else 1
+    return _float(prod(fractions, start=_ONE), dtype) if _any_order(fractions, dtype) else None
+
+
+def _any_order(factors: list[Fraction], dtype: int | None) -> bool:
+    """Whether every partial product is exact: odd parts fit the significand, magnitudes the exponent."""
+    factors = [abs(x) for x in factors if x]
+    odd = prod(x.numerator // (x.numerator & -x.numerator) for x in factors)
+    limit: int = 2 ** _EXPONENT.get(dtype or 0, 0)
+    magnitudes = (prod(max(x, _ONE) for x in factors), prod(max(1 / x, _ONE) for x in factors))
+    return odd <= 2 ** _SIGNIFICAND.get(dtype or 0, 0) and all(x <= limit for x in magnitudes)
+
+
+def largest(elements: list[Element], dtype: int | None) -> Element:
+    """The maximum; None of no elements."""
+    return _fold(values.larger, elements) if elements else None
+
+
+def smallest(elements: list[Element], dtype: int | None) -> Element:
+    """The minimum; None of no elements."""
+    return _fold(values.smaller, elements) if elements else None
+
+
+def total_of_magnitudes(elements: list[Element], dtype: int | None) -> Element:
+    """The sum of `|x|`."""
+    return total([None if x is None else values.absolute(x) for x in elements], dtype)
+
+
+def total_of_squares(elements: list[Element], dtype: int | None) -> Element:
+    """The sum of `x * x`."""
+    return total([None if x is None else values.multiply(x, x) for x in elements], dtype)
+
+
+def length(elements: list[Element], dtype: int | None) -> Element:
+    """The root of the sum of squares, where it is a whole number."""
+    square = total_of_squares(elements, dtype)
+    if not isinstance(square, (int, float)) or not 0 <= square <= 2**24 or square != int(square):
+        return None
+    root = isqrt(int(square))
+    return type(square)(root) if root * root == square else None
+
+
+def position(elements: list[Element], order: int, last: bool) -> int | None:
+    """The index of the largest (`order` 1) or smallest (-1) element, of equals the first or the last.
+
+    >>> position([1, 3, 3], 1, last=False), position([1, 3, 3], 1, last=True), position([None, 1], 1, last=False)
+    (1, 2, None)
+    """
+    best = 0
+    if any(x is None for x in elements) or not elements:
+        return None
+    for i, x in enumerate(elements[1:], 1):
+        found = compare(x, elements[best])
+        if found is None:
+            return None
+        if found == order or (found == 0 and last):
+            best = i
+    return best

@@ -1,0 +1,348 @@
+"""The walk over a model's graphs: each node's rule is applied to what is known of its inputs.
+
+Results are remembered by (operator, attributes, input values): these are interned, so equal layers are inferred once. A
+remembered outcome replays the facts, notes and fresh sizes that its rule stated; fresh sizes stay fresh.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer.diagnostics import Diagnostic, about_node
+from onnx_infer.engine.frame import Frame
+from onnx_infer.engine.fresh_sizes import Solution, renew
+from onnx_infer.engine.functions import Call, Functions, Record, inner_graphs, read_once
+from onnx_infer.engine.implied_bounds import OpenSigns, Undecided
+from onnx_infer.engine.outcome import Outcome, apply
+from onnx_infer.engine.run_time_elements import RunTimeValues
+from onnx_infer.engine.scope import Scope, UndefinedInput
+from onnx_infer.engine.subgraph import Mark, Subgraph
+from onnx_infer.laws.statements import Fact, named
+from onnx_infer.model.graph import Attributes, label_of
+from onnx_infer.operators.lookup import Operators
+from onnx_infer.types.join import NOTHING
+from onnx_infer.types.merge import merge, without_names
+from onnx_infer.values.tensor import VARIES, SymTensor, Value, substitute
+from symdim import Var
+from symdim.algebra.evaluate import Substitution
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from onnx_infer.engine.run_time_elements import NewSize
+    from onnx_infer.model.graph import Graph, Model, Node
+    from onnx_infer.model.symbols import Symbols
+    from onnx_infer.operators.operator import Operator
+    from onnx_infer.types.merge import ShapeMergePolicy
+    from onnx_infer.values.tensor import Dim
+
+_MAX_REMEMBERED = 1 << 15
+_remembered: dict[tuple[Any, ...], Outcome] = {}
+
+
+class Engine:
+    """One inference of one model; `run` fills `scope`, `inner`, `diagnostics`, `facts` and `notes`."""
+
+    def __init__(
+        self, model: Model, symbols: Symbols, policy: ShapeMergePolicy, adopt: bool = True, impatient: bool = False
+    ) -> None:
+        self.model, self.symbols, self.policy, self.adopt = model, symbols, policy, adopt
+        self.diagnostics: list[Diagnostic] = []
+        self.facts: list[Fact] = []
+        self.fact_nodes: list[Node] = []  # for each fact the node that states it
+        self.notes: dict[str, str] = {}
+        self.created: list[Var] = []
+        self.open_signs = OpenSigns(symbols.names)
+        self._impatient = impatient
+        self.seen = Record()
+        self.solution = Solution()
+        self.run_time = RunTimeValues(symbols)
+        self.functions = Functions(self)
+        self.scope = Scope(model, model.graph.constants, Operators(model.opsets))
+        self.inner: list[tuple[Graph, Scope]] = []
+        self.depth = 0
+        self.repeats: dict[int, int] = {}
+        self._views: dict[int, Graph] = {}
+        self._unknown_operators: list[str] = []
+
+    def run(self) -> None:
+        """Infer the main graph, then replace fresh sizes that turned out to equal known ones.
+
+        An impatient run ends where a sign is undecided that the bounds implied so far may decide.
+        """
+        try:
+            self.run_graph(self.model.graph, self.scope)
+        except Undecided:
+            return
+        self.inner = list(inner_graphs(self.seen))
+        if self.solution or self.run_time.limits:
+            self.created += self.solution.adopt(self.created, self.run_time.limits)
+            self._map(self.solution.apply)
+
+    def rename(self, variables: Mapping[Any, Dim]) -> None:
+        """Put other sizes in place of variables, in all values and facts, and in the bounds of fresh sizes."""
+        variables = dict(variables)
+        for var in dict.fromkeys(self.created):
+            renew(var, variables)
+        variables = Substitution(variables)
+        self._map(lambda value: substitute(value, variables))
+        self.facts = [fact.substitute(variables) for fact in self.facts]
+
+    def _map(self, change: Callable[[Value], Value]) -> None:
+        changed: dict[Value, Value] = {}
+        for scope in (self.scope, *(s for _, s in self.inner)):
+            for name, value in scope.items():
+                if value not in changed:
+                    changed[value] = change(value)
+                scope[name] = changed[value]
+
+    def run_graph(self, graph: Graph, scope: Scope) -> None:
+        """Infer the values of a graph whose inputs are in the scope, or declared, and of the functions it calls."""
+        for name, value in graph.inputs:
+            if name not in scope:
+                scope[name] = NOTHING if value is None else value
+        frames = [Frame(graph, scope, self.mark())]
+        try:
+            while frames:
+                frame = frames[-1]
+                try:
+                    call = self._run_nodes(frame)
+                except UndefinedInput as undefined:
+                    frame.sort(self, undefined)
+                    continue
+                if call is not None:
+                    frames.append(Frame(call.function.body, call.scope, self.mark(), call))
+                    continue
+                frames.pop()
+                frame.close(self)
+                if frame.call is not None:
+                    outcome = Outcome(tuple(self.functions.finish(frame.call)))
+                    self._declare(frames[-1].graph.declared, frame.call.node[3], outcome, frames[-1].scope)
+        finally:
+            for frame in reversed(frames):
+                if frame.call is not None:
+                    self.functions.leave(frame.call)
+        for name in graph.outputs:
+            if name in graph.declared and not scope.knows(name):
+                self.complain(f"graph output '{name}' is produced by no node")
+
+    # -- nodes ----------------------------------------------------------------------------------------------------
+
+    def _run_nodes(self, frame: Frame) -> Call | None:
+        """Infer the nodes up to a call of a function whose result is not known yet, which is returned."""
+        graph, scope, given = frame.graph, frame.scope, frame.given
+        declared = graph.declared
+        operators, unread, remembered, read = scope.operators, scope.unread, _remembered, scope.__getitem__
+        for node in frame.nodes:
+            op_type, domain, inputs, outputs, attributes, _ = node
+            given += outputs
+            operator = operators[domain, op_type]
+            if operator is None:
+                call = self._without_rule(node, graph, scope)
+                if call is None:
+                    continue
+                return call
+            if "" in inputs:
+                values = tuple([read(name) if name else None for name in inputs])
+            else:
+                values = tuple(map(read, inputs))
+            if unread and operator.asks and not unread.isdisjoint(inputs):
+                values = _load(operator, inputs, values, scope)
+            if not attributes.plain:
+                outcome = self._special(operator, node, values, scope)
+            else:
+                found = remembered.get((operator, attributes, len(outputs), values))
+                outcome = _outcome(operator, attributes, values, len(outputs)) if found is None else found
+            if not outcome.plain:
+                outcome = self._replay(outcome, operator, node, values, scope)
+            if len(outputs) == 1 and outputs[0] not in declared:  # as nearly always
+                scope[outputs[0]] = outcome.values[0]
+            else:
+                self._declare(declared, outputs, outcome, scope)
+        return None
+
+    def _special(self, operator: Operator, node: Node, values: tuple[Value | None, ...], scope: Scope) -> Outcome:
+        """A node with subgraphs, which become functions from values to values, or with attributes of a call."""
+        attributes = self.functions.resolve(node[4], scope.attributes)
+        count = len(node[3])
+        if attributes.has_graphs:
+            holders = [scope.holder(name) for name in node[2]]
+            values = tuple([v if h is None else h.load(n) for n, v, h in zip(node[2], values, holders, strict=True)])
+            bound = {name: self.bind_graphs(value, scope) for name, value in attributes.values.items()}
+            return apply(operator, Attributes(bound), values, count)
+        return _outcome(operator, attributes, values, count)
+
+    def bind_graphs(self, value: Any, scope: Scope) -> Any:
+        """An attribute's value with graphs as functions; a graph that is one already stays."""
+        if isinstance(value, tuple):
+            return tuple(self.bind_graphs(x, scope) for x in value)
+        plain = value is None or isinstance(value, (int, float, str, Value, Subgraph))
+        return value if plain else Subgraph(self, value, scope)
+
+    def view(self, handle: Any) -> Graph:
+        """The graph of a graph attribute, read off the model once."""
+        found = self._views.get(id(handle))
+        if found is None:
+            found = self._views[id(handle)] = read_once(self.model.subgraph(handle))
+        return found
+
+    def _without_rule(self, node: Node, graph: Graph, scope: Scope) -> Call | None:
+        """An operator that has no rule: a function, or unknown, which is said once per operator."""
+        op_type, domain, _, outputs, _, _ = node
+        function = self.functions.find(node, scope)
+        if function is not None:
+            entered = self.functions.enter(function, node, scope)
+            if isinstance(entered, Call):
+                return entered
+            self._declare(graph.declared, outputs, self._renew(entered, node), scope)
+            return None
+        title = f"{domain}::{op_type}" if domain else op_type
+        for name in outputs:
+            scope[name] = self._named(graph.declared.get(name, NOTHING))
+            self.notes[name] = f"no rule for {title}"
+        if title not in self._unknown_operators:
+            self._unknown_operators.append(title)
+            version = scope.operators.version(domain)
+            self.diagnostics.append(
+                Diagnostic("warning", f"{title}-{version}", label_of(node), "no rule for this operator")
+            )
+        return None
+
+    def _declare(self, declared: Mapping[str, Value], outputs: list[str], outcome: Outcome, scope: Scope) -> None:
+        """Enter results, merged with what is declared of them."""
+        for name, value in zip(outputs, outcome.values, strict=False):
+            scope[name] = value if name not in declared else self._merged(name, declared[name], value)
+
+    def _merged(self, name: str, declared: Value, inferred: Value) -> Value:
+        """What is declared of a value and what is inferred, by the policy."""
+        if declared is inferred:
+            return inferred
+
+        def conflict(message: str) -> None:
+            self.diagnostics.append(Diagnostic("error", "", name, f"value '{name}': {message}"))
+
+        if not self.adopt:
+            declared = without_names(declared, inferred)
+        elif self.depth == 0:
+            self._adopt(declared, inferred)
+        return self._named(merge(declared, inferred, self.policy, conflict))
+
+    def _adopt(self, declared: Value, inferred: Value) -> None:
+        """Fresh sizes take the names that the author of the model declared for them."""
+        if isinstance(declared, SymTensor) and isinstance(inferred, SymTensor):
+            for known, size in zip(declared.shape or (), inferred.shape or (), strict=False):
+                if known is not VARIES and not isinstance(size, int):
+                    self.solution.add(Fact("equal", known, size, "declared"))
+
+    def _named(self, value: Value) -> Value:
+        """A value with names for sizes that nothing says anything of."""
+        if not isinstance(value, SymTensor) or value.shape is None or VARIES not in value.shape:
+            return value
+        new = [Var.fresh(self.symbols.name(), origin="declared without a size") for d in value.shape if d is VARIES]
+        self.created += new
+        names = iter(new)
+        return SymTensor(value.dtype, [next(names) if d is VARIES else d for d in value.shape])
+
+    # -- outcomes -------------------------------------------------------------------------------------------------
+
+    def _replay(
+        self, outcome: Outcome, operator: Operator, node: Node, inputs: tuple[Value | None, ...], scope: Scope
+    ) -> Outcome:
+        """Record what goes with an outcome, its fresh sizes under new names."""
+        if outcome.error is not None:
+            severity, message = outcome.error
+            attributes = node[4].values
+            label = label_of(node)
+            self.diagnostics.append(about_node(severity, operator.schema, label, message, inputs, attributes))
+        if outcome.note is not None:
+            for name in node[3]:
+                self.notes[name] = outcome.note
+        if not outcome.fresh:
+            return self._renew(outcome, node)
+        is_main = scope is self.scope
+        return self._renew(outcome, node, self.run_time.of(node, operator, inputs) if is_main else self.run_time.unread)
+
+    def _renew(self, outcome: Outcome, node: Node, computed: NewSize | None = None) -> Outcome:
+        """The outcome with its fresh sizes under new names; its facts are learnt."""
+        values, facts = outcome.values, outcome.facts
+        if outcome.fresh:
+            names = named(outcome.fresh, self.symbols.name, computed)
+            self.created += names.values()  # type: ignore[arg-type]
+            values = tuple(substitute(v, names) for v in values)
+            facts = tuple([fact.substitute(names) for fact in facts])
+            facts += self.run_time.learnt()
+        if facts and self.depth == 0:
+            for fact in facts:
+                if fact.kind == "undecided":
+                    self.open_signs.add(fact.lhs)
+                    if self._impatient and self.open_signs.implied(self.facts):
+                        raise Undecided
+                else:
+                    self.facts.append(fact)
+                    self.fact_nodes.append(node)
+                    self.solution.add(fact)
+        return Outcome(values)
+
+    def complain(self, message: str) -> None:
+        """Record an error that belongs to no single node."""
+        self.diagnostics.append(Diagnostic("error", "", "", message))
+
+    def failed(self, node: Node, message: str) -> Outcome:
+        """The outcome of a call that cannot be made."""
+        title = f"{node[1]}::{node[0]}" if node[1] else node[0]
+        self.diagnostics.append(Diagnostic("error", title, label_of(node), message))
+        return Outcome((NOTHING,) * len(node[3]))
+
+    # -- what is recorded -----------------------------------------------------------------------------------------
+
+    def mark(self) -> Mark:
+        """How much is recorded so far."""
+        seen, unknown = self.seen, self._unknown_operators
+        return Mark(len(self.diagnostics), len(self.facts), len(self.created), len(seen.calls), len(unknown))
+
+    def rewind(self, mark: Mark) -> None:
+        """Forget what was recorded since."""
+        del self.diagnostics[mark.diagnostics :]
+        del self.facts[mark.facts :]
+        del self.fact_nodes[mark.facts :]
+        del self.created[mark.created :]
+        del self.seen.calls[mark.calls :]
+        del self._unknown_operators[mark.unknown :]
+        self.open_signs.forget()
+
+
+def _outcome(
+    operator: Operator, attributes: Attributes, values: tuple[Value | None, ...], output_count: int
+) -> Outcome:
+    """What the rule says of a node, remembered."""
+    key = (operator, attributes, output_count, values)
+    found = _remembered.get(key)
+    if found is None:
+        if len(_remembered) >= _MAX_REMEMBERED:
+            _remembered.clear()
+        found = _remembered[key] = apply(operator, attributes, values, output_count)
+    return found
+
+
+def _load(
+    operator: Operator, names: list[str], values: tuple[Value | None, ...], scope: Scope
+) -> tuple[Value | None, ...]:
+    """The inputs, with the elements of those constants that the rule asks for or its data function can use."""
+    wants, needs, reads = operator.asked(len(values))
+    for i in needs:
+        value = values[i]
+        if value is not None and value.data is None and scope.holder(names[i]) is None:
+            reads = wants
+            break
+    loaded: list[Value | None] | None = None
+    for i in reads:
+        value = values[i]
+        if value is not None and value.data is None:
+            holder = scope.holder(names[i])
+            if holder is not None:
+                loaded = loaded or list(values)
+                loaded[i] = holder.load(names[i])
+    return values if loaded is None else tuple(loaded)
+
+
+__all__ = ["NOTHING", "Engine", "Outcome", "Scope", "Subgraph", "apply"]

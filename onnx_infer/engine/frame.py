@@ -1,0 +1,65 @@
+"""A graph being walked, on the engine's own stack: calls of functions nest without recursion."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from onnx_infer.engine.run_time_elements import RunTimeValues
+from onnx_infer.engine.topological_sort import sort_nodes
+from onnx_infer.model.graph import label_of
+from onnx_infer.types.join import NOTHING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from onnx_infer.engine.engine import Engine
+    from onnx_infer.engine.functions import Call
+    from onnx_infer.engine.scope import Scope, UndefinedInput
+    from onnx_infer.engine.subgraph import Mark
+    from onnx_infer.model.graph import Graph, Node
+
+
+class Frame:
+    """A graph being walked: the main graph, a subgraph, or the body of a function that is called.
+
+    `given` are the names of outputs met so far.
+    """
+
+    __slots__ = ("call", "given", "graph", "mark", "nodes", "scope", "sorted")
+
+    def __init__(self, graph: Graph, scope: Scope, mark: Mark, call: Call | None = None) -> None:
+        self.graph, self.scope, self.mark, self.call = graph, scope, mark, call
+        self.sorted = False
+        self.given: list[str] = []
+        self.nodes: Iterator[Node] = iter(graph.nodes())
+
+    def sort(self, engine: Engine, undefined: UndefinedInput) -> None:
+        """Start again with the nodes in order; a name that an outer graph should give is for that one to look for."""
+        graph, scope, name = self.graph, self.scope, undefined.args[0]
+        if scope.parent is not None and not any(name in node[3] for node in graph.nodes()):
+            raise undefined
+        engine.rewind(self.mark)
+        if scope is engine.scope:
+            engine.run_time = RunTimeValues(engine.symbols)
+        if self.sorted:
+            engine.complain(f"value '{name}' is read before it is given")
+            scope[name] = NOTHING
+        self.sorted = True
+        self.given.clear()
+        for name in graph.literals:
+            scope.pop(name, None)
+        self.nodes = iter(sort_nodes(graph, scope, engine.complain))
+
+    def close(self, engine: Engine) -> None:
+        """The graph is walked: tell which names several nodes gave, and forget the outputs that nodes leave out."""
+        if len(set(self.given)) < len(self.given):
+            givers: dict[str, list[str]] = {name: [] for name, n in Counter(self.given).items() if name and n > 1}
+            for node in self.graph.nodes():
+                for name in node[3]:
+                    if name in givers:
+                        givers[name].append(label_of(node))
+            for name, labels in givers.items():
+                first = ", ".join(labels[:5])
+                engine.complain(f"value '{name}' is given by {len(labels)} nodes, of which the last counts: {first}")
+        self.scope.pop("", None)

@@ -1,0 +1,134 @@
+"""What equalities say about fresh sizes: `_d0 == N` means that `_d0` is `N` wherever it stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer.laws.sizes import is_fresh
+from onnx_infer.values.tensor import substitute
+from symdim import BoundsError, Expr, Var, minimum
+from symdim.algebra.origin import Computed, Declared, ValueOf
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from onnx_infer.laws.statements import Fact
+    from onnx_infer.values.tensor import Dim, Value
+
+
+class Solution:
+    """Fresh sizes and what they equal, collected from the facts of the main graph.
+
+    Only a fresh variable is replaced, by an expression that does not contain it; declared names are never merged.
+    """
+
+    def __init__(self) -> None:
+        self._of: dict[Var, Dim] = {}
+        self._declared: list[tuple[Var, Expr]] = []  # names, and the fresh sizes that are declared to be these
+
+    def __bool__(self) -> bool:
+        return bool(self._of or self._declared)
+
+    def add(self, fact: Fact) -> None:
+        """Learn from an equality."""
+        if fact.kind != "equal":
+            return
+        name, size = fact.lhs, fact.rhs
+        if isinstance(name, Var) and isinstance(name.origin, Declared) and isinstance(size, Expr) and is_fresh(size):
+            self._declared.append((name, size))
+        lhs, rhs = self.resolve(fact.lhs), self.resolve(fact.rhs)
+        if lhs is rhs or lhs == rhs:
+            return
+        for a, b in ((lhs, rhs), (rhs, lhs)):
+            if isinstance(a, Var) and is_fresh(a) and not (isinstance(b, Expr) and a in b.variables()):
+                self._of[a] = b
+                return
+        gap = lhs - rhs
+        for unit, k in gap.terms.items() if isinstance(gap, Expr) and gap.terms else ():
+            # k * unit + rest == 0 for k = 1 or -1, so unit == -k * rest
+            if abs(k) == 1 and isinstance(unit, Var) and is_fresh(unit):
+                rest = gap - k * unit
+                if not (isinstance(rest, Expr) and (unit in rest.variables() or is_fresh(rest))):
+                    self._of[unit] = -k * rest
+                    return
+
+    def resolve(self, dim: Dim) -> Dim:
+        """The size with solved variables replaced."""
+        while isinstance(dim, Expr):
+            known = {v: self._of[v] for v in dim.variables() if v in self._of}
+            if not known:
+                break
+            dim = dim.substitute(known)
+        return dim
+
+    def adopt(self, created: Iterable[Var], limits: Mapping[Var, list[Dim]]) -> list[Var]:
+        """Declared names take the origin and the bound of the fresh sizes that they name.
+
+        `created` are all fresh sizes in order, `limits` further bounds of some. Of several sizes with one name the
+        first that has a bound or an origin to read counts: by its declaration the author says that they are one. A
+        bound refers to earlier sizes only, so that none is circular. Gives the new variables, which replace the old.
+        """
+        waiting: dict[Var, list[tuple[Var, Expr]]] = {}
+        place = {var: i for i, var in enumerate(dict.fromkeys(created))}
+        for name, size in self._declared:
+            fresh = [v for v in size.variables() if v in place]
+            if fresh:
+                waiting.setdefault(max(fresh, key=place.__getitem__), []).append((name, size))
+        new: dict[Var, Dim] = {}
+        for var in place:
+            earlier = [x for x in limits.get(var, ()) if all(place.get(v, -1) < place[var] for v in _variables(x))]
+            renew(var, new, earlier)
+            for name, size in waiting.get(var, ()):
+                if name not in new:
+                    new |= _adopted(name, _with(size, new))
+        for name, size in self._declared:
+            if name not in new and isinstance(size, Var):
+                new |= _new(name, None, size.origin)
+        self._of = new | {var: _with(size, new) for var, size in self._of.items()}
+        return [var for var in new.values() if isinstance(var, Var)]
+
+    def apply(self, value: Value) -> Value:
+        """The value with solved variables replaced."""
+        for _ in range(len(self._of)):
+            replaced = substitute(value, self._of)
+            if replaced is value:
+                break
+            value = replaced
+        return value
+
+
+def renew(var: Var, sizes: dict[Var, Dim], limits: Iterable[Dim] = ()) -> None:
+    """Enter the variable with other sizes in its bound and its origin, where they occur there, for the variable.
+
+    `limits` are bounds besides its own.
+    """
+    limit, origin = _with(var.at_most, sizes), var.origin
+    for other in limits:
+        limit = minimum(limit, _with(other, sizes))
+    if isinstance(origin, Computed):
+        size = _with(origin.size, sizes)
+        origin = origin if size is origin.size else Computed(size, origin.why)
+    if limit is not var.at_most or origin is not var.origin:
+        sizes |= _new(var, limit, origin)
+
+
+def _adopted(name: Var, size: Dim) -> dict[Var, Dim]:
+    """The declared name with what is known of the size it stands for; nothing where that is no more than a text."""
+    limit, origin = (size.at_most, size.origin) if isinstance(size, Var) else (size, Computed(size, "declared"))
+    return {} if limit is None and not isinstance(origin, (Computed, ValueOf)) else _new(name, limit, origin)
+
+
+def _new(var: Var, limit: Dim | None, origin: object) -> dict[Var, Dim]:
+    """A variable of this name in place of the variable; nothing where the bounds contradict each other."""
+    try:
+        return {var: Var.fresh(var.name, var.lo or 0, var.hi, limit, origin)}
+    except BoundsError:
+        return {}
+
+
+def _variables(dim: Dim) -> tuple[Var, ...]:
+    return dim.variables() if isinstance(dim, Expr) else ()
+
+
+def _with(dim: Any, sizes: dict[Var, Dim]) -> Any:
+    return dim.substitute(sizes) if isinstance(dim, Expr) else dim

@@ -1,0 +1,265 @@
+"""Calls of functions: those of the model, and the bodies of schemas for operators that have no rule.
+
+A body is walked once per signature: the function, its attributes, and the input values, of constants only those whose
+elements the body asks for. A remembered call replays its facts, its fresh sizes under new names. The engine keeps calls
+on a stack of its own, so a chain of calls may be of any length.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onnx_infer.engine.outcome import Outcome
+from onnx_infer.engine.scope import Scope
+from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function
+from onnx_infer.operators.lookup import Operators
+from onnx_infer.operators.registration import normal_domain
+from onnx_infer.protobuf.schema_functions import schema_function
+from onnx_infer.types.join import NOTHING, join, sizes, varying
+from symdim import Expr
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from onnx_infer.engine.engine import Engine
+    from onnx_infer.engine.subgraph import Mark
+    from onnx_infer.laws.statements import Fact
+    from onnx_infer.model.graph import Graph, Node
+    from onnx_infer.values.tensor import Dim, Value
+    from symdim import Var
+
+
+class Record:
+    """What one walk over a body saw: the scopes of the graphs in it, by handle, and the calls of functions."""
+
+    __slots__ = ("calls", "graphs")
+
+    def __init__(self) -> None:
+        self.graphs: dict[int, tuple[Graph, Scope]] = {}
+        self.calls: list[Record] = []
+
+
+class Call:
+    """A function being called: its body's scope, and what to go back to."""
+
+    __slots__ = ("attributes", "function", "mark", "node", "outer", "record", "repeated", "scope", "sources")
+
+    def __init__(
+        self, function: Function, attributes: Attributes, node: Node, outer: Record, mark: Mark, repeated: bool
+    ) -> None:
+        self.function, self.attributes, self.node = function, attributes, node
+        self.outer, self.mark, self.repeated = outer, mark, repeated
+        self.scope: Scope
+        self.sources: dict[str, tuple[Scope, str]] = {}
+        self.record = Record()
+
+
+class Remembered(NamedTuple):
+    """The outcome of a call and what it recorded."""
+
+    outcome: Outcome
+    record: Record
+
+
+class Functions:
+    """The functions of one model and what their calls gave."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._functions = {(normal_domain(d), n, o): f for (d, n, o), f in engine.model.functions.items()}
+        self._bodies: dict[tuple[str, str, str], Function] = {}
+        self._operators: dict[tuple[tuple[str, int], ...], Operators] = {}
+        self._asked: dict[tuple[str, str, str], set[str]] = {}
+        self._remembered: dict[tuple[Any, ...] | None, Remembered] = {}
+        self._active: set[tuple[str, str, str]] = set()
+        self._resolved: dict[tuple[Attributes, Attributes | None], Attributes] = {}
+        self._equal: dict[Any, Attributes] = {}
+
+    def find(self, node: Node, scope: Scope) -> Function | None:
+        """The function that a node without a rule calls: the model's, else the body of the operator's schema."""
+        function = self._functions.get((normal_domain(node[1]), node[0], getattr(node[5], "overload", "")))
+        if function is None:
+            inputs = [scope[name] if name else None for name in node[2]]
+            function = schema_function(node, scope.operators.version(node[1]), inputs, self._engine.model.message)
+            if function is None:
+                return None
+        key = (function.domain, function.name, function.overload)
+        if key not in self._bodies:
+            self._bodies[key] = function._replace(body=read_once(function.body))
+        return self._bodies[key]
+
+    def operators(self, function: Function) -> Operators:
+        """The operators at the opset imports of a function."""
+        key = tuple(sorted(function.opsets.items()))
+        found = self._operators.get(key)
+        if found is None:
+            found = self._operators[key] = Operators(function.opsets)
+        return found
+
+    # -- attributes -----------------------------------------------------------------------------------------------
+
+    def resolve(self, attributes: Attributes, of_call: Attributes | None) -> Attributes:
+        """The attributes of a node in a body, references replaced by the attributes of the call.
+
+        A reference to an attribute that the call does not give, and that has no default, is an absent attribute.
+        """
+        if not attributes.references:
+            return attributes
+        found = self._resolved.get((attributes, of_call))
+        if found is None:
+            given = of_call.values if of_call is not None else {}
+            values = dict(attributes.values)
+            values.update({name: given[source] for name, source in attributes.references.items() if source in given})
+            graphs = attributes.has_graphs or (of_call is not None and of_call.has_graphs)
+            found = self._resolved[attributes, of_call] = self._interned(values, graphs)
+        return found
+
+    def _interned(self, values: dict[str, Any], has_graphs: bool) -> Attributes:
+        """The same object for equal attributes, so that results are remembered by it."""
+        attributes = Attributes(values, None, has_graphs)
+        if has_graphs:
+            return attributes
+        try:
+            return self._equal.setdefault(tuple((k, type(v), v) for k, v in sorted(values.items())), attributes)
+        except TypeError:
+            return attributes
+
+    def _of_call(self, node: Node, function: Function, scope: Scope) -> Attributes:
+        given = self.resolve(node[4], scope.attributes)
+        if not function.attributes and not given.has_graphs:
+            return given
+        values = {**function.attributes, **given.values}
+        if given.has_graphs:
+            values = {name: self._engine.bind_graphs(value, scope) for name, value in values.items()}
+        return self._interned(values, given.has_graphs)
+
+    # -- calls ----------------------------------------------------------------------------------------------------
+
+    def enter(self, function: Function, node: Node, scope: Scope) -> Call | Outcome:
+        """The outcome of a call where it is known already, otherwise the call, whose body is to be walked."""
+        engine = self._engine
+        key = (function.domain, function.name, function.overload)
+        formals = [name for name, _ in function.body.inputs]
+        actuals = node[2]
+        if key in self._active:
+            return engine.failed(node, f"function {function.name} calls itself")
+        if len(actuals) > len(formals):
+            return engine.failed(node, f"{len(actuals)} inputs where function {function.name} has {len(formals)}")
+        if len(node[3]) > len(function.body.outputs):
+            return engine.failed(
+                node, f"{len(node[3])} outputs where function {function.name} has {len(function.body.outputs)}"
+            )
+        attributes = self._of_call(node, function, scope)
+        call = Call(function, attributes, node, engine.seen, engine.mark(), scope.repeated)
+        values: dict[str, Any] = dict.fromkeys(formals)
+        for formal, actual in zip(formals, actuals, strict=False):
+            if actual:
+                values[formal] = scope[actual]
+                holder = scope.holder(actual)
+                if holder is not None:
+                    call.sources[formal] = (holder, actual)
+        signature = self._signature(call, values)
+        if signature in self._remembered:
+            remembered = self._remembered[signature]
+            engine.seen.calls.append(remembered.record)
+            return remembered.outcome
+        constants = dict(function.body.constants)
+        constants.update({formal: holder.constants[name] for formal, (holder, name) in call.sources.items()})
+        call.scope = Scope(engine.model, constants, self.operators(function), None, call.attributes)
+        call.scope.update((k, v) for k, v in values.items() if k not in call.sources)
+        call.scope.repeated = scope.repeated
+        self._active.add(key)
+        engine.seen = call.record
+        return call
+
+    def _signature(self, call: Call, values: dict[str, Any]) -> tuple[Any, ...] | None:
+        """What decides the result of a call; None for a call that passes graphs: these see the caller's values."""
+        function = call.function
+        if call.attributes.has_graphs:
+            return None
+        asked = self._asked.get((function.domain, function.name, function.overload), ())
+        for formal in asked:
+            if formal in call.sources:
+                holder, name = call.sources[formal]
+                values[formal] = holder.load(name)
+        # facts are kept in what runs unconditionally; declared sizes do not hold in what is repeated
+        where = (self._engine.depth == 0, call.repeated)
+        return (function.domain, function.name, function.overload, call.attributes, where, *values.values())
+
+    def leave(self, call: Call) -> None:
+        """Go back to the caller."""
+        function = call.function
+        self._active.discard((function.domain, function.name, function.overload))
+        self._engine.seen = call.outer
+
+    def finish(self, call: Call) -> list[Value]:
+        """The results of a call whose body has been walked; they are remembered."""
+        engine, function, scope = self._engine, call.function, call.scope
+        self.leave(call)
+        call.record.graphs[id(function.handle)] = (function.body, scope)
+        engine.seen.calls.append(call.record)
+        results = [scope[name] if scope.knows(name) else NOTHING for name in function.body.outputs]
+        asked = self._asked.setdefault((function.domain, function.name, function.overload), set())
+        asked.update(name for name in call.sources if name in scope.loaded)
+        values = {name: None if not scope.knows(name) else scope[name] for name, _ in function.body.inputs}
+        signature = self._signature(call, values)
+        if signature is not None:
+            created = engine.created[call.mark.created :]
+            self._remembered[signature] = Remembered(
+                _outcome(results, created, engine.facts[call.mark.facts :]), call.record
+            )
+        return results
+
+
+def read_once(graph: Graph) -> Graph:
+    """The graph with its nodes read off the model once and for all."""
+    nodes = list(graph.nodes())
+    return graph._replace(nodes=lambda: nodes)
+
+
+def inner_graphs(record: Record) -> Iterator[tuple[Graph, Scope]]:
+    """The graphs in a model with what is true of their values in all the walks that counted."""
+    joined: dict[int, tuple[Graph, Scope]] = {}
+    walked: set[int] = set()
+    pending = [record]
+    while pending:
+        record = pending.pop()
+        if id(record) in walked:
+            continue
+        walked.add(id(record))
+        pending += reversed(record.calls)
+        for key, (graph, scope) in record.graphs.items():
+            if key in joined:
+                joined[key] = (graph, _joined(joined[key][1], scope))
+            else:
+                joined[key] = (graph, scope)
+    return iter(joined.values())
+
+
+def _joined(a: Scope, b: Scope) -> Scope:
+    """What is true of the values of a graph in two walks; a size that differs has no name."""
+    both = Scope(a.model, a.constants, a.operators, a.parent, NO_ATTRIBUTES)
+    for name, value in a.items():
+        other = b.get(name)
+        both[name] = NOTHING if value is None or other is None else join(value, other, varying)
+    return both
+
+
+def _outcome(results: list[Value], created: list[Var], facts: list[Fact]) -> Outcome:
+    """The outcome of a call: its results, and the sizes created in it that they contain or that bound these."""
+    made = set(created)
+    wanted: set[Var] = set()
+    pending = [v for value in results for d in sizes(value) for v in _variables(d)]
+    while pending:
+        var = pending.pop()
+        if var in made and var not in wanted:
+            wanted.add(var)
+            pending += _variables(var.at_most)
+    inside = made - wanted
+    kept = tuple(f for f in facts if inside.isdisjoint(_variables(f.lhs)) and inside.isdisjoint(_variables(f.rhs)))
+    fresh = tuple(v for v in created if v in wanted)
+    return Outcome(tuple(results), not (kept or fresh), None, kept, fresh)
+
+
+def _variables(size: Dim | None) -> tuple[Var, ...]:
+    return size.variables() if isinstance(size, Expr) else ()

@@ -1,0 +1,55 @@
+"""One rule applied to one node: its results with what goes with them, or what went wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from onnx_infer.engine.scope import UndefinedInput
+from onnx_infer.errors import OnnxInferError
+from onnx_infer.laws.statements import Fact, Trace
+
+if TYPE_CHECKING:
+    from onnx_infer.model.graph import Attributes
+    from onnx_infer.operators.operator import Operator
+    from onnx_infer.values.tensor import Value
+    from symdim import Var
+
+
+class Outcome(NamedTuple):
+    """What a rule said of a node: its results and what goes with them. `plain` if there is nothing but results."""
+
+    values: tuple[Value, ...]
+    plain: bool = True
+    note: str | None = None
+    facts: tuple[Fact, ...] = ()
+    fresh: tuple[Var, ...] = ()
+    error: tuple[str, str] | None = None
+
+
+def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None, ...], output_count: int) -> Outcome:
+    """Apply a rule; an error of the node, or of the rule itself, costs this node's results and nothing else."""
+    with Trace() as trace:
+        try:
+            results, note, wrong = operator.infer(values, attributes, output_count)
+        except OnnxInferError as e:
+            return _failed(operator.unknowns(values, attributes, output_count), "error", str(e))
+        except UndefinedInput:
+            raise
+        except Exception as e:  # a defect of a rule: reported as such, with everything else inferred
+            unknown = operator.unknowns(values, attributes, output_count)
+            wrong = operator.misuse(values, attributes, unknown)  # what its schema does not admit is no defect
+            if wrong is not None:
+                return _failed(unknown, "error", wrong)
+            return _failed(unknown, "defect", f"{type(e).__name__}: {e}")
+    if note is None and wrong is None and not (trace.facts or trace.fresh or trace.warnings):
+        return Outcome(results)
+    if note is None and trace.notes:
+        note = trace.notes[0]
+    error = None if wrong is None else ("error", wrong)
+    if error is None and trace.warnings:
+        error = ("warning", trace.warnings[0])
+    return Outcome(results, False, note, tuple(trace.facts), tuple(trace.fresh), error)
+
+
+def _failed(unknown: tuple[Value, ...], severity: str, message: str) -> Outcome:
+    return Outcome(unknown, False, message, error=(severity, message))

@@ -1,0 +1,102 @@
+"""Elements of tensors that only a run knows and that sizes are computed of: the K of a TopK, the ends of a Slice.
+
+A rule says of a fresh size what it will be (`trace.fresh(value=...)`), in elements of its inputs. Here these get the
+names of the node's tensors: one variable for each element of each tensor, and one for each size that is computed of
+them, so that two nodes that read the same element have the same size. That holds for the tensors of the main graph:
+inside of a subgraph or a function a name stands for another value each time, and a size keeps its reason only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer.laws.statements import Fact
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import SymTensor
+from symdim import Expr, Scope, Var
+from symdim.algebra.origin import Computed, ValueOf
+from symdim.algebra.variable import make_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from onnx_infer.model.graph import Node
+    from onnx_infer.model.symbols import Symbols
+    from onnx_infer.operators.operator import Operator
+    from onnx_infer.values.tensor import Dim, Value
+
+    NewSize = Callable[[Var, Dim | None, Computed], Var]
+
+
+class RunTimeValues:
+    """The elements that the sizes of one inference are computed of."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self._symbols = symbols
+        self._elements: dict[tuple[str, int], Var] = {}
+        self._sizes: dict[Dim, Var] = {}
+        self._facts: list[Fact] = []
+        self.limits: dict[Var, list[Dim]] = {}
+        """Bounds that later uses of a size add to that of the first."""
+
+    def learnt(self) -> tuple[Fact, ...]:
+        """The equalities of sizes found since this was asked last."""
+        facts = tuple(self._facts)
+        self._facts.clear()
+        return facts
+
+    def unread(self, placeholder: Var, limit: Dim | None, origin: Computed) -> Var:
+        """The size as one that the data decide."""
+        return self._new(placeholder, limit, origin.why)
+
+    def of(self, node: Node, operator: Operator, inputs: tuple[Value | None, ...]) -> NewSize:
+        """The function that gives the variables of the sizes of a node, for `trace.named`."""
+
+        def variable(placeholder: Var, limit: Dim | None, origin: Computed) -> Var:
+            size = self._read(origin.size, node, operator, inputs)
+            if size is None:
+                return self.unread(placeholder, limit, origin)
+            known = self._sizes.get(size)
+            if known is not None and (known.at_most is not None or limit is None):
+                if limit is not None and limit != known.at_most:
+                    self.limits.setdefault(known, []).append(limit)
+                return known
+            read: object = Computed(size, origin.why)
+            if isinstance(size, Var) and isinstance(size.origin, ValueOf):
+                formals = [v.origin.tensor for v in _elements_of(origin.size)]
+                read = size.origin._replace(semantics=f"{operator.schema.name}.{formals[0]}")
+            found = self._sizes[size] = self._new(placeholder, limit, read)
+            if known is not None:  # the same value, now with a bound
+                self._facts.append(Fact("equal", known, found, "two sizes of one value"))
+            return found
+
+        return variable
+
+    def _read(self, size: Dim, node: Node, operator: Operator, inputs: tuple[Value | None, ...]) -> Dim | None:
+        """The size over the elements of the node's tensors; None where one of them holds no integers."""
+        formals = [formal.name for formal in operator.schema.inputs]
+        tensors = dict(zip(formals, zip(node[2], inputs, strict=True), strict=False))
+        names: dict[Var, Dim] = {}
+        for placeholder in _elements_of(size):
+            formal, index, _ = placeholder.origin
+            name, tensor = tensors.get(formal, ("", None))
+            if not isinstance(tensor, SymTensor) or tensor.dtype not in dt.INTEGER_RANGE:
+                return None
+            names[placeholder] = self._element(name, index)
+        return size.substitute(names) if isinstance(size, Expr) else size
+
+    def _element(self, tensor: str, index: int) -> Var:
+        found = self._elements.get((tensor, index))
+        if found is None:
+            name, origin = f"{tensor}[{index}]", ValueOf(tensor, index)
+            found = self._elements[tensor, index] = make_variable(Scope(), name, None, None, origin=origin)
+        return found
+
+    def _new(self, placeholder: Var, limit: Dim | None, origin: object) -> Var:
+        return Var.fresh(self._symbols.name(), placeholder.lo or 0, placeholder.hi, limit, origin)
+
+
+def _elements_of(size: Dim) -> list[Any]:
+    """The variables that stand for elements of inputs; a size that equals an element has semantics."""
+    variables = size.variables() if isinstance(size, Expr) else ()
+    return [v for v in variables if isinstance(v.origin, ValueOf) and not v.origin.semantics]

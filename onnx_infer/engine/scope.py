@@ -1,0 +1,91 @@
+"""The values of a graph by name, and what is visible in it of the graphs around it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer.values.tensor import is_small
+
+if TYPE_CHECKING:
+    from onnx_infer.model.graph import Attributes, Model
+    from onnx_infer.operators.lookup import Operators
+    from onnx_infer.values.tensor import Value
+
+
+class UndefinedInput(KeyError):  # noqa: N818  (a signal inside the engine)
+    """A name without a value: that a node reads one may mean that the nodes are out of order."""
+
+
+class Scope(dict[str, "Value"]):
+    """The values of a graph by name; constants appear when first asked for, outer values are found through `parent`.
+
+    `operators` are those of the opset imports that hold here. In the body of a function an absent optional input is
+    None, and `attributes` are those of the call. In the body of a Loop, at any depth, `repeated` is true: what is
+    declared there may hold in the first iteration only. `unread` are the names of constants, here and around, whose
+    elements are few and were not read.
+    """
+
+    __slots__ = ("attributes", "constants", "loaded", "model", "operators", "parent", "repeated", "unread")
+
+    def __init__(
+        self,
+        model: Model,
+        constants: Any,
+        operators: Operators,
+        parent: Scope | None = None,
+        attributes: Attributes | None = None,
+    ) -> None:
+        super().__init__()
+        self.model, self.constants, self.operators, self.parent = model, constants, operators, parent
+        self.attributes = attributes
+        self.repeated = False
+        self.loaded: dict[str, Value] = {}
+        self.unread: set[str] = set() if parent is None else parent.unread
+
+    def inside(self, constants: Any, repeated: bool) -> Scope:
+        """The scope of a graph in this one; `repeated` if it is the body of a Loop."""
+        scope = Scope(self.model, constants, self.operators, self, self.attributes)
+        scope.repeated = repeated or self.repeated
+        return scope
+
+    def __missing__(self, name: str) -> Value:
+        if name in self.constants:
+            value = self[name] = self.model.header(self.constants[name])
+            if value.data is None and is_small(value):
+                self.unread.add(name)
+            return value
+        if self.parent is None:
+            raise UndefinedInput(name)
+        return self.parent[name]
+
+    def touch(self, names: list[str]) -> None:
+        """Let the constants of these names appear."""
+        for name in names:
+            self[name]
+
+    def knows(self, name: str) -> bool:
+        """Whether the name stands for a value here or in a graph around this one."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope or name in scope.constants:
+                return True
+            scope = scope.parent
+        return False
+
+    def holder(self, name: str) -> Scope | None:
+        """The scope whose constant this name is, or None."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.constants:
+                return scope
+            if name in scope:
+                return None
+            scope = scope.parent
+        return None
+
+    def load(self, name: str) -> Value:
+        """The constant of this name, which this scope holds, with its elements if they are few."""
+        value = self.loaded.get(name)
+        if value is None:
+            value = self.loaded[name] = self.model.load(self.constants[name])
+        return value

@@ -1,0 +1,152 @@
+"""Graph attributes as functions from input values to output values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onnx_infer.types.join import NOTHING, kind_of, sizes
+from onnx_infer.types.merge import merge
+from onnx_infer.values.tensor import SymTensor
+from symdim import Expr, Var
+from symdim.algebra.origin import is_data_dependent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from onnx_infer.engine.engine import Engine
+    from onnx_infer.engine.scope import Scope
+    from onnx_infer.model.graph import Graph
+    from onnx_infer.values.tensor import Dim, Value
+
+MAX_NESTING = 40
+"""The depth of subgraphs in subgraphs beyond which nothing is inferred; each level takes some Python frames."""
+
+MAX_REPEATS = 16
+"""How often the body of a loop in a loop is walked again, in all; each level of loops multiplies what is below."""
+
+
+class Mark(NamedTuple):
+    """How much an engine has recorded so far."""
+
+    diagnostics: int
+    facts: int
+    created: int
+    calls: int
+    unknown: int
+
+
+class Subgraph:
+    """A graph attribute; names of outer scopes are visible in it.
+
+    Calling it again, in the same node, forgets what the call before recorded: only what holds in all iterations stays.
+    """
+
+    def __init__(self, engine: Engine, handle: Any, scope: Scope) -> None:
+        self._engine, self._scope = engine, scope
+        self.graph: Graph = engine.view(handle)
+        self._start: Mark | None = None
+        self._made: set[Var] = set()
+        if engine.depth == 0:
+            engine.repeats.clear()
+
+    @property
+    def input_count(self) -> int:
+        """The number of formal inputs."""
+        return len(self.graph.inputs)
+
+    @property
+    def output_count(self) -> int:
+        """The number of formal outputs."""
+        return len(self.graph.outputs)
+
+    def declared_rank(self, index: int) -> int | None:
+        """The rank that a formal input is declared with."""
+        declared = self.graph.inputs[index][1]
+        return len(declared.shape) if isinstance(declared, SymTensor) and declared.shape is not None else None
+
+    def __call__(self, *inputs: Value, repeated: bool = False, reached: bool = True) -> list[Value]:
+        """The outputs for these inputs.
+
+        `repeated`: the inputs stand for those of any iteration, so declared sizes do not apply. `reached`: False where
+        the graph never runs; then its errors are none.
+        """
+        engine, graph = self._engine, self.graph
+        if self._start is None:
+            self._start = engine.mark()
+        else:
+            self._made.update(engine.created[self._start.created :])
+            engine.rewind(self._start)
+            engine.repeats[id(graph.handle)] = engine.repeats.get(id(graph.handle), 0) + 1
+        if engine.depth >= MAX_NESTING:
+            engine.complain(f"graph '{graph.name}' is nested more than {MAX_NESTING} levels deep")
+            return [NOTHING] * len(graph.outputs)
+        scope = self._scope.inside(graph.constants, repeated)
+        if scope.repeated and graph.declared:
+            # exporters declare the sizes of the first iteration
+            graph = graph._replace(declared={name: kind_of(value) for name, value in graph.declared.items()})
+        for (name, declared), value in zip(graph.inputs, inputs, strict=False):
+            scope[name] = self._input(declared, value, scope.repeated)
+        engine.depth += 1
+        try:
+            engine.run_graph(graph, scope)
+        finally:
+            engine.depth -= 1
+        if not reached:
+            del engine.diagnostics[self._start.diagnostics :]
+        engine.seen.graphs[id(graph.handle)] = (graph, scope)
+        return [scope[name] if scope.knows(name) else NOTHING for name in graph.outputs]
+
+    def _input(self, declared: Value | None, value: Value, repeated: bool) -> Value:
+        if declared is None or value is NOTHING:
+            return value if declared is None else kind_of(declared) if repeated else declared
+        return merge(kind_of(declared) if repeated else declared, value, "refine", self._engine.complain)
+
+    # -- iteration ------------------------------------------------------------------------------------------------
+
+    def may_repeat(self) -> bool:
+        """Whether another walk over the body is worth its time."""
+        engine = self._engine
+        return engine.depth == 0 or engine.repeats.get(id(self.graph.handle), 0) < MAX_REPEATS
+
+    def node_count(self) -> int:
+        """The number of nodes of the graph itself."""
+        return sum(1 for _ in self.graph.nodes())
+
+    def size(self, why: str, *, at_most: Dim | None = None, at_least: int = 0) -> Var:
+        """A new size that the body's inside is written with."""
+        hi = at_most if isinstance(at_most, int) else None
+        var = Var.fresh(self._engine.symbols.name(), at_least, hi, at_most, why)
+        self._made.add(var)
+        return var
+
+    def locals(self, values: list[Value], outside: list[Value]) -> frozenset[Var]:
+        """The variables of values that the body gives which mean something inside of it only.
+
+        These are the sizes made while it was walked, and symbols that are declared nowhere but inside.
+        """
+        engine = self._engine
+        assert self._start is not None
+        self._made.update(engine.created[self._start.created :])
+        found = _variables(values)
+        given = engine.symbols.names
+        doubtful = {v for v in found - self._made if not is_data_dependent(v.origin) and v.name not in given}
+        if doubtful:
+            doubtful -= self._visible(outside)
+        return frozenset((found & self._made) | doubtful)
+
+    def release(self, values: list[Value]) -> None:
+        """Let values with sizes of the inside out as they are: those of one single iteration."""
+        created = self._engine.created
+        created += sorted((_variables(values) & self._made).difference(created), key=lambda v: v.name)
+
+    def _visible(self, outside: list[Value]) -> set[Var]:
+        values = list(outside)
+        scope: Scope | None = self._scope
+        while scope is not None:
+            values += scope.values()
+            scope = scope.parent
+        return _variables(values)
+
+
+def _variables(values: Iterable[Value]) -> set[Var]:
+    return {v for value in values for d in sizes(value) if isinstance(d, Expr) for v in d.variables()}

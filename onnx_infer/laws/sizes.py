@@ -1,0 +1,221 @@
+"""The laws that operator families share: broadcasting, unification of sizes, axes, exact quotients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.errors import ShapeInferenceError, Unknown, require
+from onnx_infer.laws.statements import fresh, state
+from symdim import Expr, leaf_count, maximum, minimum, quotient_by_positive
+from symdim.algebra.origin import is_data_dependent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from onnx_infer.values.tensor import Dim, Shape
+
+
+def bounds(size: Dim) -> tuple[int | None, int | None]:
+    """The interval of a size, both ends inclusive; None is infinite."""
+    return (size, size) if isinstance(size, int) else size.bounds()
+
+
+def at_least(size: Dim, low: int) -> bool:
+    """Whether the interval of the size proves `size >= low`."""
+    if isinstance(size, int):
+        return size >= low
+    lo, _ = size.bounds()
+    return lo is not None and lo >= low
+
+
+def differ(a: Dim, b: Dim) -> bool:
+    """Whether the intervals prove `a != b`."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a != b
+    lo, hi = bounds(a - b)
+    return (lo is not None and lo > 0) or (hi is not None and hi < 0)
+
+
+def is_fresh(size: Dim) -> bool:
+    """Whether a size contains a symbol that only the data decide."""
+    return isinstance(size, Expr) and any(is_data_dependent(v.origin) for v in size.variables())
+
+
+def _rank_of_knowledge(size: Dim) -> tuple[bool, bool]:
+    """Sorts sizes by what they say: an int before an expression of declared names before one with fresh symbols."""
+    return (not isinstance(size, int), is_fresh(size))
+
+
+def unify(a: Dim, b: Dim, what: str) -> Dim:
+    """The one size that two sizes are, which the operator demands to be equal: the more informative of the two.
+
+    Their equality becomes a fact. Raises `ShapeInferenceError` where they provably differ.
+
+    >>> from symdim import Var
+    >>> unify(3, 3, "sizes")
+    3
+    >>> unify(Var("N"), 4, "sizes")
+    4
+    """
+    if a is b or a == b:
+        return a
+    if differ(a, b):
+        raise ShapeInferenceError(f"{what} differ: {a} != {b}")
+    state("equal", a, b, what)
+    return min(a, b, key=_rank_of_knowledge)
+
+
+def unify_shapes(a: Shape, b: Shape, what: str) -> Shape:
+    """`unify` axis by axis; the ranks must be equal.
+
+    >>> from symdim import Var
+    >>> unify_shapes((Var("N"), 3), (2, 3), "shapes")
+    (2, 3)
+    """
+    if a == b:
+        return a
+    require(len(a) == len(b), f"ranks of {what} differ", len(a), len(b))
+    return tuple(unify(x, y, f"{what} at axis {i}") for i, (x, y) in enumerate(zip(a, b, strict=True)))
+
+
+def broadcast_size(a: Dim, b: Dim) -> Dim:
+    """The size of two sizes broadcast to each other (ONNX multidirectional broadcasting).
+
+    Equal sizes stay, 1 gives way; a size that is provably not 1 wins. Of two others, which are equal or one is 1 (noted
+    as a fact), the larger one is the result, or 0 if one is 0: `max(a, b, 1) + min(a, b, 1) - 1`.
+
+    >>> from symdim import Var
+    >>> broadcast_size(Var("N"), 1), broadcast_size(Var("N"), 5), broadcast_size(Var("N"), Var("M"))
+    (N, 5, max(M, N))
+    >>> broadcast_size(Var("N"), Var("M") - 1)
+    min(M, 2) + max(M, N + 1) - 3
+    """
+    if a is b or b == 1:
+        return a
+    if a == 1:
+        return b
+    if isinstance(a, int) and isinstance(b, int):
+        if a != b:
+            raise ShapeInferenceError(f"sizes do not broadcast: {a} and {b}")
+        return a
+    if differ(a, b) and differ(a, 1) and differ(b, 1):
+        raise ShapeInferenceError(f"sizes do not broadcast: {a} and {b}")
+    if maximum(a, 0) == maximum(b, 0):  # no size is negative
+        return a if maximum(a, 0) == b else b
+    state("broadcast", a, b, "broadcast sizes")
+    a_wins, b_wins = differ(a, 1), differ(b, 1)
+    if a_wins and b_wins:
+        return unify(a, b, "broadcast sizes")
+    if a_wins or b_wins:
+        return a if a_wins else b
+    for size in (a, b):
+        if not at_least(size, 1):
+            state("undecided", size, 1, "whether a size is 0")
+    return maximum(a, b, 1) + minimum(a, b, 1) - 1
+
+
+def broadcast(*shapes: Shape) -> Shape:
+    """The shape of several shapes broadcast together, axes aligned at the end.
+
+    >>> from symdim import Var
+    >>> broadcast((Var("N"), 1), (5,), ())
+    (N, 5)
+    """
+    if len(shapes) == 2 and shapes[0] == shapes[1]:
+        return shapes[0]
+    rank = max(map(len, shapes), default=0)
+    out: list[Dim] = [1] * rank
+    for shape in shapes:
+        for i, size in enumerate(shape, rank - len(shape)):
+            out[i] = broadcast_size(out[i], size)
+    return tuple(out)
+
+
+def broadcast_to(target: Shape, shape: Shape, what: str) -> Shape:
+    """The target, to which a shape broadcasts one way: a size of it that is provably not 1 is the target's.
+
+    >>> from symdim import Var
+    >>> broadcast_to((Var("N"), 5), (5,), "bias"), broadcast_to((Var("N"), Var("C")), (1, 5), "bias")
+    ((N, 5), (N, 5))
+    """
+    require(len(shape) <= len(target), f"rank of {what} exceeds that of the target", len(shape), len(target))
+    out = list(target)
+    for i, size in enumerate(shape, len(target) - len(shape)):
+        if differ(size, 1):
+            out[i] = unify(target[i], size, f"sizes of {what} and the target at axis {i}")
+        elif size != 1 and size != target[i]:
+            state("broadcast_to", size, target[i], f"sizes of {what} and the target at axis {i}")
+    return tuple(out)
+
+
+def of_rank(shape: Shape | None, rank: int, what: str) -> Shape:
+    """The shape, which the operator demands to have this rank; where not even the rank is known, fresh sizes.
+
+    >>> of_rank((2, 3), 2, "input")
+    (2, 3)
+    """
+    if shape is None:
+        return tuple(fresh(f"size of {what} at axis {i}") for i in range(rank))
+    if len(shape) != rank:
+        raise ShapeInferenceError(f"rank of {what} is not {rank}: {len(shape)}")
+    return shape
+
+
+def normalize_axis(axis: object, rank: int) -> int:
+    """The axis counted from the front; it must lie in [-rank, rank - 1].
+
+    >>> normalize_axis(-1, 3)
+    2
+    """
+    if not isinstance(axis, int):
+        raise Unknown("the value of the axis is not known")
+    if not -rank <= axis < rank:
+        raise ShapeInferenceError(f"axis {axis} is out of range for rank {rank}")
+    return axis + rank if axis < 0 else axis
+
+
+def normalize_axes(axes: Iterable[object], rank: int) -> tuple[int, ...]:
+    """The axes counted from the front, in the order given; duplicates are an error.
+
+    >>> normalize_axes([-1, 0], 3)
+    (2, 0)
+    """
+    out = tuple(normalize_axis(axis, rank) for axis in axes)
+    require(len(set(out)) == len(out), "axes contain duplicates", list(out))
+    return out
+
+
+def exact_quotient(n: Dim, d: Dim, what: str = "the element count") -> Dim:
+    """`n / d` where the operator demands that it divides, and d not to be 0: its divisibility is a fact.
+
+    >>> from symdim import Var
+    >>> exact_quotient(6 * Var("N"), 3)
+    2*N
+    """
+    if d == 0:
+        raise Unknown(f"{what} is divided by zero")
+    if isinstance(n, int) and isinstance(d, int):
+        require(n % d == 0, f"{what} {n} is not divisible by {d}")
+        return n // d
+    quotient = quotient_by_positive(n, d) if at_least(d, 0) else n // d
+    if quotient * d != n:
+        state("divides", d, n, what)
+    return quotient
+
+
+_MOST_LEAVES = 400
+
+
+def is_unreadable(size: object) -> bool:
+    """Whether an expression written out is so large that nobody can use it: then the size is better a fresh symbol.
+
+    Chains of clamps that no interval decides double at every step.
+    """
+    if not isinstance(size, Expr) or (size.height < 3 and len(size.terms or ()) < 32):
+        return False
+    return leaf_count(size) > _MOST_LEAVES
+
+
+def readable(size: Dim) -> Dim:
+    """The size, or a fresh one in place of an expression that is too large."""
+    return fresh("its expression is too large", at_most=bounds(size)[1]) if is_unreadable(size) else size

@@ -1,0 +1,99 @@
+"""The law of slices: which elements `x[start:end:step]` takes along an axis, and how many (Slice-1 to 13)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.errors import require
+from onnx_infer.laws.sizes import at_least
+from onnx_infer.laws.statements import element, fresh
+from symdim import maximum, minimum
+
+if TYPE_CHECKING:
+    from onnx_infer.values.tensor import Dim
+
+_FAR = 2**31 - 1
+"""Constants at least this far from 0 stand for "the end of the axis" on their side."""
+
+_INT_MAX = (2**31 - 1, 2**63 - 1)
+
+
+def slice_length(size: Dim, start: Dim | None, end: Dim | None, step: Dim | None, index: int | None = None) -> Dim:
+    """The number of elements of `x[start:end:step]` along an axis of this size; bounds may be of any sign.
+
+    `max(0, ceil((stop - begin) / step))` with the bounds counted from the front and clamped. A bound or a step that is
+    not known (None) gives a fresh size, at most that of the widest such slice; `index` is that of its bounds in the
+    inputs `starts` and `ends`.
+
+    >>> from symdim import Var
+    >>> H = Var("H")
+    >>> slice_length(10, -3, 2**63 - 1, 2), slice_length(H, 1, 2**63 - 1, 1), slice_length(H, 2**63 - 1, -(2**63), -1)
+    (2, H - 1, H)
+    >>> slice_length(H, -3, -1, 1)
+    min(H, 3) - 1
+    """
+    require(step != 0, "the step of a slice is 0")
+    forward = step is not None and at_least(step, 1)
+    if step is None or not (forward or at_least(-step, 1)):
+        return fresh("the step of the slice is not known", at_most=size)
+    if start is None or end is None:
+        first, last = (0, size) if forward else (size, -_FAR)
+        widest = slice_length(size, first if start is None else start, last if end is None else end, step)
+        value = None
+        if forward and index is not None:
+            first, last = (element(n, index) if x is None else x for n, x in (("starts", start), ("ends", end)))
+            value = slice_length(size, first, last, step)
+        return fresh("a bound of the slice is not known", at_most=widest, value=value)
+    if not forward and end in _INT_MAX:
+        return fresh("what a backward slice to the largest integer means, runtimes disagree on", at_most=size)
+    begin, stop = _limits(size, start, end, forward)
+    if forward and ((begin == 0 and _sign(end) is None) or (stop is size and _sign(start) is None)):
+        # the bound lies in [0, size]: the maximum with 0 would only hide it
+        return (stop - begin + step - 1) // step
+    span, stride = (stop - begin, step) if forward else (begin - stop, -step)
+    return maximum((span + stride - 1) // stride, 0)
+
+
+def slice_range(size: int, start: int, end: int, step: int) -> range:
+    """The positions that `x[start:end:step]` takes along an axis of a known size.
+
+    >>> list(slice_range(5, -1, -(2**63), -2))
+    [4, 2, 0]
+    """
+    begin, stop = _limits(size, start, end, step > 0)
+    assert isinstance(begin, int)
+    assert isinstance(stop, int)
+    return range(begin, stop, step)
+
+
+def _limits(size: Dim, start: Dim, end: Dim, forward: bool) -> tuple[Dim, Dim]:
+    """The first position and the one that ends the slice; the slice is empty where they are in the wrong order.
+
+    Slice-13 clamps `start` to [0, size] and `end` to [0, size] going forward, to [0, size - 1] and [-1, size - 1] going
+    backward. Clamps that only tell one empty slice from another are left out.
+    """
+    if forward:
+        return _from_front(size, start, 0, None), _from_front(size, end, None, size)
+    begin = _from_front(size, start, 0, size - 1)
+    return begin if at_least(size, 1) else minimum(begin, size - 1), _from_front(size, end, -1, None)
+
+
+def _sign(bound: Dim) -> int | None:
+    """1 where the bound is >= 0, -1 where it is < 0, None where its interval does not tell."""
+    return 1 if at_least(bound, 0) else -1 if at_least(-bound - 1, 0) else None
+
+
+def _from_front(size: Dim, bound: Dim, low: int | None, high: Dim | None) -> Dim:
+    """The bound counted from the front of the axis, clamped to [low, high]; None asks for no clamp on that side."""
+    sign = _sign(bound)
+    if isinstance(bound, int) and abs(bound) >= _FAR:
+        return (size if high is None else high) if bound > 0 else low or 0
+    if sign == 1:
+        return bound if high is None else minimum(bound, high)
+    if sign == -1:
+        return bound + size if low is None else maximum(bound + size, low)
+    # with n = max(-bound, 0), [bound < 0] is min(n, 1), and max(size - n, low) is size - min(n, size - low)
+    ahead, behind = maximum(bound, 0), maximum(-bound, 0)
+    return (
+        minimum(ahead, size if high is None else high) - minimum(behind, size - (low or 0)) + size * minimum(behind, 1)
+    )

@@ -1,0 +1,150 @@
+"""What a rule states beside its result: facts that a run of the model implies, and sizes that only the data decide.
+
+Rules stay pure functions: `unify`, `broadcast` and `fresh` note what they find in the trace of the call, the engine
+opens one trace per rule call, remembers it with the result and replays both for every equal node.
+"""
+
+from __future__ import annotations
+
+from threading import local
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from symdim import Expr, Scope, Var
+from symdim.algebra.origin import Computed, ValueOf
+from symdim.algebra.variable import make_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from onnx_infer.values.tensor import Dim
+
+
+class Fact(NamedTuple):
+    """One thing that holds in every run in which the node runs: `kind` of (lhs, rhs), and the law that says so.
+
+    | kind         | fact                                                           |
+    |--------------|----------------------------------------------------------------|
+    | equal        | lhs == rhs                                                     |
+    | at_least     | lhs >= rhs                                                     |
+    | divides      | lhs divides rhs                                                |
+    | broadcast    | lhs == rhs or lhs == 1 or rhs == 1                             |
+    | broadcast_to | lhs == rhs or lhs == 1                                         |
+    | undecided    | nothing: a result would be simpler if lhs >= rhs were known    |
+    """
+
+    kind: str
+    lhs: Dim
+    rhs: Dim
+    law: str
+
+    def __str__(self) -> str:
+        if self.kind == "equal":
+            return f"{self.lhs} == {self.rhs}"
+        if self.kind == "at_least":
+            return f"{self.lhs} >= {self.rhs}"
+        if self.kind == "divides":
+            whole, part = str(self.rhs), str(self.lhs)
+            return f"{f'({whole})' if ' ' in whole else whole} % {part if part.isalnum() else f'({part})'} == 0"
+        if self.kind == "broadcast_to":
+            return f"{self.lhs} in ({self.rhs}, 1)"
+        return f"{self.lhs} == {self.rhs} or 1 in ({self.lhs}, {self.rhs})"
+
+    def substitute(self, variables: Mapping[Any, Dim]) -> Fact:
+        """The fact with other sizes in place of variables."""
+        return self._replace(lhs=_renamed(self.lhs, variables), rhs=_renamed(self.rhs, variables))
+
+
+class Trace:
+    """The facts, fresh sizes, notes and warnings of one rule call."""
+
+    __slots__ = ("facts", "fresh", "notes", "warnings")
+
+    def __init__(self) -> None:
+        self.facts: list[Fact] = []
+        self.fresh: list[Var] = []
+        self.notes: list[str] = []
+        self.warnings: list[str] = []
+
+    def __enter__(self) -> Trace:
+        _STACK.traces.append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _STACK.traces.pop()
+
+
+class _Stack(local):
+    """The open traces of a thread."""
+
+    def __init__(self) -> None:
+        self.traces: list[Trace] = []
+
+
+_STACK = _Stack()
+
+
+def state(kind: str, lhs: Dim, rhs: Dim, law: str) -> None:
+    """Note a fact in the open trace, if there is one."""
+    if _STACK.traces:
+        _STACK.traces[-1].facts.append(Fact(kind, lhs, rhs, law))
+
+
+def warn(law: str) -> None:
+    """Tell of elements for which the operator has no result, in the open trace, if there is one."""
+    if _STACK.traces:
+        _STACK.traces[-1].warnings.append(law)
+
+
+def element(name: str, index: int = 0) -> Var:
+    """An element of the input of this name that is not known, as a variable; for the `value` of a fresh size only.
+
+    >>> element("ends", 1), element("ends", 1).bounds()
+    (ends[1], (None, None))
+    """
+    return make_variable(Scope(), f"{name}[{index}]", None, None, origin=ValueOf(name, index))
+
+
+def fresh(note: str, *, at_most: Dim | None = None, at_least: int = 0, value: Dim | None = None) -> Var:
+    """A size that no input size determines; the note says what decides it, `at_most` bounds it where something does.
+
+    `value` is the size as an expression of elements of integer inputs (see `element`) and of sizes, with the rounding
+    and clamping of the operator: what the size will be once these are known.
+
+    >>> fresh("the number of non-zero elements").lo
+    0
+    """
+    hi = at_most if isinstance(at_most, int) else None
+    origin = note if value is None else Computed(value, note)
+    var = Var.fresh("_d", lo=at_least, hi=hi, at_most=at_most, origin=origin)
+    if _STACK.traces:
+        _STACK.traces[-1].fresh.append(var)
+        _STACK.traces[-1].notes.append(note)
+    return var
+
+
+def named(
+    fresh: tuple[Var, ...],
+    name: Callable[[], str],
+    computed: Callable[[Var, Dim | None, Computed], Var] | None = None,
+) -> dict[Var, Dim]:
+    """New variables for the fresh sizes of a remembered outcome, each with a name of its own.
+
+    `computed` gives the variable for a size that is computed from elements: of its placeholder, bound and origin.
+
+    >>> named((fresh("why"),), lambda: "_d7")
+    {_d: _d7}
+    """
+    names: dict[Var, Dim] = {}
+    for placeholder in fresh:
+        limit, origin = _renamed(placeholder.at_most, names), placeholder.origin
+        if isinstance(origin, Computed):
+            origin = Computed(_renamed(origin.size, names), origin.why)
+            if computed is not None:
+                names[placeholder] = computed(placeholder, limit, origin)
+                continue
+        names[placeholder] = Var.fresh(name(), placeholder.lo or 0, placeholder.hi, limit, origin)
+    return names
+
+
+def _renamed(dim: Any, names: Mapping[Any, Dim]) -> Any:
+    return dim.substitute(names) if isinstance(dim, Expr) else dim

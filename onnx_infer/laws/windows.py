@@ -1,0 +1,122 @@
+"""How many places a sliding window has along an axis, and the inverse of that: the laws of convolutions and pools."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from onnx_infer.errors import require
+from onnx_infer.laws.sizes import bounds
+from onnx_infer.laws.statements import fresh, state
+from symdim import ceildiv, maximum, minimum
+
+if TYPE_CHECKING:
+    from onnx_infer.values.tensor import Dim
+
+IntVector: TypeAlias = tuple[int, ...]
+"""An attribute with one or two numbers per spatial axis; None where it is not given."""
+
+AUTO_PAD = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
+
+
+class Window(NamedTuple):
+    """A window that slides along one axis; `same` pads so that the result has one place per stride."""
+
+    kernel: Dim
+    stride: int = 1
+    dilation: int = 1
+    before: int = 0
+    after: int = 0
+    same: bool = False
+
+    @property
+    def extent(self) -> Dim:
+        """The distance it covers: `(kernel - 1) * dilation + 1`."""
+        return (self.kernel - 1) * self.dilation + 1
+
+    def places(self, size: Dim) -> Dim:
+        """Where a convolution's window fits into the padded axis: `(size + pads - extent)//stride + 1` (Conv-1 to 22).
+
+        SAME: `ceil(size / stride)`. A window that provably does not fit is an error.
+
+        >>> Window(3, stride=2, before=1, after=1).places(7), Window(3, stride=2, same=True).places(7)
+        (4, 4)
+        """
+        if self.same:
+            return ceildiv(size, self.stride)
+        room = size + self.before + self.after - self.extent
+        most = bounds(room)[1]
+        require(most is None or most >= 0, f"the window of {self.extent} exceeds the padded size", size)
+        return room // self.stride + 1
+
+    def pooled(self, size: Dim, ceil_mode: int) -> Dim:
+        """The places of a pool's window (MaxPool, AveragePool, LpPool).
+
+        With `ceil_mode`, `ceil((size + pads - extent) / stride) + 1`, of which a last window that would start behind
+        `size + before` is dropped, in every version as runtimes do. In one term, with o = after - extent:
+        `ceil((size + before + max(o, min(stride + o, 0))) / stride)`.
+
+        >>> Window(1, stride=4).pooled(7, ceil_mode=1), Window(3, stride=2).pooled(8, ceil_mode=1)
+        (2, 4)
+        """
+        over = self.after - self.extent
+        if self.same and self.extent != self.kernel:
+            # the specification gives ceil(size / stride); onnxruntime's pads leave the dilation out
+            return fresh("SAME padding of a dilated pool", at_most=self.places(size))
+        if ceil_mode and not self.same:
+            return ceildiv(size + self.before + maximum(over, minimum(self.stride + over, 0)), self.stride)
+        least, most = (0, None) if self.same else bounds(size + self.before + over)
+        # where the window exceeds the padded size the specification's floor and a runtime's truncating division differ
+        if most is not None and most < 0:
+            return fresh("the window of the pool exceeds the padded size", at_most=1)
+        if self.stride > 1 and (least is None or least < 0):
+            state("at_least", size + self.before + self.after, self.extent, "a window fits into the padded input")
+        return self.places(size)
+
+    def spread(self, count: Dim, extra: int = 0) -> Dim:
+        """The axis that `count` places of the window cover, pads taken off: the inverse of `places` (ConvTranspose).
+
+        `(count - 1)*stride + extra + extent - pads`; SAME takes off what exceeds `count*stride`, where anything does.
+
+        >>> Window(3, stride=2).spread(4), Window(3, stride=2, same=True).spread(4), Window(1, 2, same=True).spread(4)
+        (9, 8, 7)
+        """
+        reach = self.extent + extra
+        last = minimum(self.stride, reach) if self.same else reach - self.before - self.after
+        return (count - 1) * self.stride + last
+
+
+@lru_cache(maxsize=1 << 9)
+def windows(
+    kernel: tuple[Dim, ...],
+    strides: IntVector | None,
+    dilations: IntVector | None,
+    pads: IntVector | None,
+    auto_pad: str = "NOTSET",
+) -> tuple[Window, ...]:
+    """One window per spatial axis from an operator's attributes; `pads` counts only with `auto_pad` NOTSET.
+
+    >>> windows((3,), None, (2,), (1, 0))
+    (Window(kernel=3, stride=1, dilation=2, before=1, after=0, same=False),)
+    """
+    rank = len(kernel)
+    strides = (1,) * rank if strides is None else strides
+    dilations = (1,) * rank if dilations is None else dilations
+    pads = (0,) * (2 * rank) if pads is None else pads
+    auto_pad = auto_pad or "NOTSET"  # as runtimes read an empty text
+    require(auto_pad in AUTO_PAD, f"auto_pad is none of {', '.join(AUTO_PAD)}", auto_pad)
+    for name, values, count, least in (
+        ("strides", strides, rank, 1),
+        ("dilations", dilations, rank, 1),
+        ("pads", pads, 2 * rank, 0),
+    ):
+        require(len(values) == count, f"{name} must have {count} elements for {rank} spatial axes", list(values))
+        require(min(values, default=least) >= least, f"{name} must be at least {least}", list(values))
+    for size in kernel:
+        most = bounds(size)[1]
+        require(most is None or most >= 1, "the kernel must be at least 1", size)
+    if auto_pad != "NOTSET":
+        pads = (0,) * (2 * rank)
+    same = auto_pad.startswith("SAME")
+    axes = zip(kernel, strides, dilations, pads[:rank], pads[rank:], strict=True)
+    return tuple(Window(k, s, d, before, after, same) for k, s, d, before, after in axes)

@@ -1,0 +1,196 @@
+"""Attributes and small tensors read from protobuf into plain values."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+from onnx import AttributeProto, TensorProto
+
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import MAX_DATA, MAX_FLOATS, VARIES, Map, Optional, Sequence, Sparse, SymTensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from onnx import SparseTensorProto, TensorShapeProto, TypeProto
+
+    from onnx_infer.model.graph import Size
+    from onnx_infer.values.tensor import Value
+
+_FIELD = {
+    AttributeProto.FLOAT: "f", AttributeProto.INT: "i", AttributeProto.STRING: "s", AttributeProto.TENSOR: "t",
+    AttributeProto.GRAPH: "g", AttributeProto.SPARSE_TENSOR: "sparse_tensor", AttributeProto.TYPE_PROTO: "tp",
+    AttributeProto.FLOATS: "floats", AttributeProto.INTS: "ints", AttributeProto.STRINGS: "strings",
+    AttributeProto.TENSORS: "tensors", AttributeProto.GRAPHS: "graphs", AttributeProto.SPARSE_TENSORS: "sparse_tensors",
+    AttributeProto.TYPE_PROTOS: "type_protos",
+}  # fmt: skip
+
+
+def attribute_value(attribute: AttributeProto) -> Any:
+    """The plain value of an attribute: int, float, str, tuples of them, SymTensor, Value; a GraphProto stays one.
+
+    Models before IR version 2 leave the type out: then the field that is set says it.
+    """
+    kind = attribute.type or _untyped(attribute)
+    if kind not in _FIELD:
+        return None
+    value = getattr(attribute, _FIELD[kind])
+    if kind == AttributeProto.STRING:
+        return value.decode("utf-8", "surrogateescape")
+    if kind == AttributeProto.STRINGS:
+        return tuple(v.decode("utf-8", "surrogateescape") for v in value)
+    if kind in (AttributeProto.FLOATS, AttributeProto.INTS, AttributeProto.GRAPHS):
+        return tuple(value)
+    if kind == AttributeProto.TENSOR:
+        return constant(value)
+    if kind == AttributeProto.SPARSE_TENSOR:
+        return sparse_constant(value)
+    if kind == AttributeProto.TYPE_PROTO:
+        return value_type(value)
+    if kind == AttributeProto.TENSORS:
+        return tuple(map(constant, value))
+    return value
+
+
+def _untyped(attribute: AttributeProto) -> int:
+    for kind, field in _FIELD.items():
+        value = getattr(attribute, field)
+        if (len(value) > 0) if kind >= AttributeProto.FLOATS else attribute.HasField(field):
+            return int(kind)
+    return 0
+
+
+def value_type(proto: TypeProto, dim: Any = None) -> Value | None:
+    """The value that a TypeProto describes; `dim` reads one size of a shape (default: numbers, others are unknown)."""
+    kind = proto.WhichOneof("value")
+    if kind in ("tensor_type", "sparse_tensor_type"):
+        inner = getattr(proto, kind)
+        read = dim or number
+        shape: Any = tuple([read(declared_size(d)) for d in inner.shape.dim]) if inner.HasField("shape") else None
+        if shape is not None and None in shape:
+            shape = None
+        return (SymTensor if kind == "tensor_type" else Sparse)(inner.elem_type or None, shape)
+    if kind == "sequence_type":
+        # an unnamed size is another one for every element
+        inner_dim = dim and (lambda size: VARIES if size is None else dim(size))
+        return Sequence(value_type(proto.sequence_type.elem_type, inner_dim))
+    if kind == "optional_type":
+        return Optional(value_type(proto.optional_type.elem_type, dim))
+    if kind == "map_type":
+        return Map(proto.map_type.key_type, value_type(proto.map_type.value_type, dim))
+    return None
+
+
+def declared_size(dim: TensorShapeProto.Dimension) -> Size:
+    """A size as it is written."""
+    kind = dim.WhichOneof("value")
+    return None if kind is None else getattr(dim, kind)
+
+
+def number(size: Size) -> int | None:
+    """A size that is written as a number."""
+    return size if isinstance(size, int) else None
+
+
+def sparse_constant(proto: SparseTensorProto) -> Sparse:
+    """The type of a sparse constant."""
+    return Sparse(proto.values.data_type, tuple(proto.dims))
+
+
+_EXTERNAL = TensorProto.EXTERNAL
+_STRUCT = {dt.INT64: "q", dt.INT32: "i", dt.FLOAT: "f", dt.DOUBLE: "d", dt.BOOL: "?", dt.INT8: "b", dt.UINT8: "B",
+           dt.INT16: "h", dt.UINT16: "H", dt.UINT32: "I", dt.UINT64: "Q", dt.FLOAT16: "e",
+           dt.BFLOAT16: "H"}  # fmt: skip
+_TYPED_FIELD = {dt.INT64: "int64_data", dt.FLOAT: "float_data", dt.DOUBLE: "double_data", dt.UINT32: "uint64_data",
+                dt.UINT64: "uint64_data"}  # fmt: skip
+
+
+_MAX_CONSTANTS = 1 << 13
+_MAX_CONSTANT_SIZE = 1 << 9
+_constants: dict[tuple[int, tuple[int, ...], bytes], SymTensor] = {}
+
+
+def constant(proto: TensorProto) -> SymTensor:
+    """A TensorProto as a tensor: with its elements where they are few and inside the message, never the weights.
+
+    Small ones are remembered: exporters repeat the same constants in every layer.
+    """
+    kind, shape = proto.data_type, tuple(proto.dims)
+    count = known_count(kind, shape)
+    if count is None or proto.data_location == _EXTERNAL:
+        return SymTensor(kind or None, shape)
+    raw = proto.raw_data
+    if not raw or len(raw) > _MAX_CONSTANT_SIZE:
+        return SymTensor(kind, shape, unpacked(kind, raw, count) if raw else _typed(proto, kind, count))
+    key = kind, shape, raw
+    found = _constants.get(key)
+    if found is None:
+        if len(_constants) >= _MAX_CONSTANTS:
+            _constants.clear()
+        found = _constants[key] = SymTensor(kind, shape, unpacked(kind, raw, count))
+    return found
+
+
+_MAX_LITERAL = 1 << 7
+_literals: dict[bytes, SymTensor] = {}
+
+
+def literal(attribute: AttributeProto) -> SymTensor:
+    """The tensor of a Constant node as `constant` gives it; small ones are recognised by the attribute's bytes."""
+    if attribute.ByteSize() > _MAX_LITERAL:
+        return constant(attribute.t)
+    wire = attribute.SerializeToString()
+    found = _literals.get(wire)
+    if found is None:
+        if len(_literals) >= _MAX_CONSTANTS:
+            _literals.clear()
+        found = _literals[wire] = constant(attribute.t)
+    return found
+
+
+def _typed(proto: TensorProto, kind: int, count: int) -> tuple[Any, ...] | None:
+    """The elements of a tensor that keeps them in a field of their type; None where they are not so many."""
+    if kind == dt.STRING:
+        return strings(proto.string_data, count)
+    values = tuple(getattr(proto, _TYPED_FIELD.get(kind, "int32_data")))
+    if len(values) != count:
+        return None
+    if kind not in (dt.FLOAT16, dt.BFLOAT16):
+        return tuple(map(bool, values)) if kind == dt.BOOL else _without_nan(values)
+    # 16-bit floats stand in int32_data as their bits, the small integers and bools as themselves (onnx.proto)
+    return unpacked(kind, struct.pack(f"<{count}H", *[bits & 0xFFFF for bits in values]), count)
+
+
+def known_count(kind: int, shape: tuple[int, ...]) -> int | None:
+    """The number of a tensor's elements where they are few and of a kind that is propagated, else None."""
+    count = 1
+    for size in shape:
+        count *= size
+    if count > (MAX_FLOATS if kind in dt.FLOATS else MAX_DATA) or count < 0:
+        return None
+    return count if kind in _STRUCT or kind == dt.STRING else None
+
+
+def strings(texts: Iterable[bytes], count: int) -> tuple[str, ...] | None:
+    """The elements of a tensor of strings; None where they are not so many."""
+    found = tuple(v.decode("utf-8", "surrogateescape") for v in texts)
+    return found if len(found) == count else None
+
+
+def unpacked(kind: int, raw: bytes, count: int) -> tuple[Any, ...] | None:
+    """The numbers of a tensor from its `raw_data`; None where they are not so many."""
+    code = _STRUCT.get(kind)
+    if code is None or len(raw) != count * struct.calcsize(code):
+        return None
+    if kind == dt.BFLOAT16:
+        # the upper half of a 32-bit float
+        raw, code = b"".join(b"\0\0" + raw[i : i + 2] for i in range(0, len(raw), 2)), "f"
+    return _without_nan(struct.unpack(f"<{count}{code}", raw))
+
+
+def _without_nan(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """NaN is an unknown element, and zero has one sign: rules compare elements."""
+    if all(type(x) is not float for x in values):
+        return values
+    return tuple(x + 0.0 if x == x else None for x in values)

@@ -1,0 +1,121 @@
+"""The engine's thin view of a model, filled by a front end: names, types, constants and nodes, no protobuf.
+
+A front end (`proto.py`, `integrations/onnx_ir.py`) gives a `Model`; the engine reads it once and never writes to it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from onnx_infer.model.symbols import Symbols
+    from onnx_infer.values.tensor import Value
+
+
+_MAX_MADE = 1 << 12
+
+
+class Attributes:
+    """The attributes of a node as plain values; equal ones are the same object, so that results are remembered by it.
+
+    `references`, in the body of a function, maps an attribute to the attribute of the call that it stands for. Those
+    with graphs or references are not `plain`. `made` keeps what operators and their rules make of the attributes
+    (`arguments.py`, `binding.py`).
+    """
+
+    __slots__ = ("has_graphs", "made", "plain", "references", "values")
+
+    def __init__(
+        self, values: Mapping[str, Any], references: Mapping[str, str] | None = None, has_graphs: bool = False
+    ) -> None:
+        self.values, self.references, self.has_graphs = values, references, has_graphs
+        self.plain = not has_graphs and not references
+        self.made: dict[Any, Any] = {}
+
+    def keep(self, key: object, made: Any) -> Any:
+        """Keep what is made of the attributes, and give it back; what is kept is bounded."""
+        if len(self.made) >= _MAX_MADE:
+            self.made.clear()
+        self.made[key] = made
+        return made
+
+
+NO_ATTRIBUTES = Attributes({})
+
+Node: TypeAlias = "tuple[str, str, list[str], list[str], Attributes, Any]"
+"""(op_type, domain, inputs, outputs, attributes, handle); the handle is the front end's and has `.name`."""
+
+
+def label_of(node: Node) -> str:
+    """The node's name, or its first output where it has none."""
+    return node[5].name or next(iter(node[3]), "")
+
+
+class Graph(NamedTuple):
+    """A graph or subgraph.
+
+    `inputs` with their declared types; `constants` by name, as handles that the model's `header` and `load` read;
+    `nodes`, a function that walks them: nodes that are constant tensors join the constants instead and are named in
+    `literals`; `outputs`; other `declared` types.
+    """
+
+    name: str
+    inputs: list[tuple[str, Value | None]]
+    constants: Mapping[str, Any]
+    nodes: Callable[[], Iterable[Node]]
+    literals: list[str]
+    outputs: list[str]
+    declared: Mapping[str, Value]
+    handle: Any = None
+
+
+class Function(NamedTuple):
+    """A model-local function: default attributes, its own opset imports, and its body with the formal names."""
+
+    domain: str
+    name: str
+    overload: str
+    attributes: Mapping[str, Any]
+    opsets: Mapping[str, int]
+    body: Graph
+    handle: Any = None
+
+
+class Model(NamedTuple):
+    """A model: its graph, functions by (domain, name, overload), opset imports.
+
+    `header` gives the type of a constant's handle, `load` the tensor with its elements if they are few; `subgraph` the
+    view of a graph attribute; `message` the bytes of a node's NodeProto; `names` those of all values and nodes in the
+    graph.
+    """
+
+    graph: Graph
+    functions: Mapping[tuple[str, str, str], Function]
+    opsets: Mapping[str, int]
+    header: Callable[[Any], Value]
+    load: Callable[[Any], Value]
+    subgraph: Callable[[Any], Graph]
+    message: Callable[[Node], bytes]
+    names: Callable[[], Iterable[str]]
+
+
+Size: TypeAlias = "int | str | None"
+"""A size as a model declares it: a number, a dim_param, or nothing."""
+
+
+class FrontEnd(Protocol):
+    """A model as it is written, before its dims are read as sizes."""
+
+    def dim_params(self) -> tuple[list[str], list[str]]:
+        """The texts in the types of the graph's inputs, in order, and in those of its other values."""
+
+    def bounds(self) -> tuple[dict[str, tuple[int, int | None]], list[str]]:
+        """The intervals of symbols that the model declares itself, and what is wrong with others."""
+
+    def inputs(self) -> Iterable[tuple[str, Sequence[Size]]]:
+        """The graph's inputs, with their sizes as written; of a nested type those of the innermost."""
+
+    def view(self, symbols: Symbols) -> Model:
+        """The model, its dims read as sizes."""

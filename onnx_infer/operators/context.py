@@ -1,0 +1,207 @@
+"""The low-level interface for operators that need full control: functions `(ctx, node)` that write their results.
+
+    @registry.register("com.acme", "MyOp", since_version=1)
+    def my_op(ctx, node):
+        (x,) = check_inputs(node, "x")
+        ctx.set_shape_and_dtype(node.outputs[0], x.shape, x.dtype)
+
+They can be called without any graph: build a `Node` of `ValueInfo`s and a `ShapeInferenceContext`.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer.errors import OpUsageError, ShapeInferenceError
+from onnx_infer.laws import sizes as geometry
+from onnx_infer.laws.statements import fresh
+from onnx_infer.types.merge import merge
+from onnx_infer.values.tensor import MAX_DATA, SymTensor
+from symdim import Shape, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Sequence as Listing
+
+    from onnx_infer.types.merge import ShapeMergePolicy
+    from onnx_infer.values.tensor import Dim, Value
+    from onnx_infer.values.tensor import Shape as Dims
+
+_logger = logging.getLogger("onnx_infer")
+
+
+class ValueInfo:
+    """A value as a `(ctx, node)` function sees it: its name and its type, which `ctx.set_*` change."""
+
+    __slots__ = ("name", "type")
+
+    def __init__(self, name: str = "", type: Value | None = None) -> None:
+        self.name = name
+        self.type: Value = SymTensor(None, None) if type is None else type
+
+    @property
+    def dtype(self) -> int | None:
+        """The element type of a tensor, None where it is not known."""
+        return getattr(self.type, "dtype", None)
+
+    @property
+    def shape(self) -> Dims | None:
+        """The shape of a tensor, None where the rank is not known."""
+        return getattr(self.type, "shape", None)
+
+    def __repr__(self) -> str:
+        return f"{self.name}: {self.type}"
+
+
+class Node:
+    """A node as a `(ctx, node)` function sees it; an absent optional input is None, attributes are plain values."""
+
+    __slots__ = ("attributes", "domain", "inputs", "name", "op_type", "outputs")
+
+    def __init__(
+        self,
+        op_type: str,
+        inputs: Iterable[ValueInfo | None],
+        outputs: Iterable[ValueInfo],
+        attributes: Mapping[str, Any] | None = None,
+        *,
+        domain: str = "",
+        name: str = "",
+    ) -> None:
+        self.op_type, self.domain, self.name = op_type, domain, name
+        self.inputs, self.outputs = tuple(inputs), tuple(outputs)
+        self.attributes = dict(attributes or {})
+
+
+class ShapeInferenceContext:
+    """The state of an inference as a `(ctx, node)` function sees it: opset imports, merge policy, results.
+
+    >>> ctx, y = ShapeInferenceContext(policy="refine"), ValueInfo("y")
+    >>> ctx.set_shape_and_dtype(y, ["N", 3], 1), ctx.set_shape_and_dtype(y, ["N", 3], 1)
+    (True, False)
+    >>> y
+    y: f32[N, 3]
+    """
+
+    def __init__(self, opset_imports: Mapping[str, int] | None = None, policy: ShapeMergePolicy = "refine") -> None:
+        self.opset_imports = dict(opset_imports or {})
+        self.policy: ShapeMergePolicy = policy
+        self.errors: list[str] = []
+
+    def get_opset_version(self, domain: str = "") -> int | None:
+        """The imported version of a domain."""
+        return self.opset_imports.get(domain)
+
+    def set_type(self, value: ValueInfo, type: Value) -> bool:
+        """Merge a type into what is known of the value, by the policy; whether that changed."""
+        merged = merge(None if _nothing(value.type) else value.type, type, self.policy, self._conflict)
+        changed = merged is not value.type
+        value.type = merged
+        return changed
+
+    def set_shape(self, value: ValueInfo, shape: Iterable[Dim | str] | None) -> bool:
+        """Merge a shape; a dim is an int, an expression or its text, never None (use `new_symbolic_dim`)."""
+        return self.set_type(value, SymTensor(None, _dims(shape)))
+
+    def set_dtype(self, value: ValueInfo, dtype: int | None) -> bool:
+        """Merge an element type."""
+        return self.set_type(value, SymTensor(dtype, None))
+
+    def set_shape_and_dtype(self, value: ValueInfo, shape: Iterable[Dim | str] | None, dtype: int | None) -> bool:
+        """Merge shape and element type of a tensor."""
+        return self.set_type(value, SymTensor(dtype, _dims(shape)))
+
+    def new_symbolic_dim(self, note: str = "a size that only the data decide", at_most: Dim | None = None) -> Dim:
+        """A fresh size; the engine names it `_d0`, `_d1`, ..."""
+        return fresh(note, at_most=at_most)
+
+    def record_error(self, node: Node, message: str) -> None:
+        """A semantic error of the node: raised as `ShapeInferenceError`, under the policy skip only logged."""
+        text = f"{node.op_type} '{node.name}': {message}" if node.name else f"{node.op_type}: {message}"
+        self.errors.append(text)
+        if self.policy != "skip":
+            raise ShapeInferenceError(text)
+        _logger.warning("%s", text)
+
+    def set_symbolic_value(self, value: ValueInfo, elements: Listing[Any]) -> None:
+        """State the elements of a small tensor of rank 0 or 1: ints or expressions."""
+        if len(elements) <= MAX_DATA:
+            shape = value.shape if value.shape is not None else (len(elements),)
+            value.type = SymTensor(value.dtype, shape, elements)
+
+    def get_symbolic_value(self, value: ValueInfo | None) -> list[Any] | None:
+        """The elements of a small tensor, if they are all known."""
+        data = getattr(value.type, "data", None) if value is not None else None
+        return None if data is None or None in data else list(data)
+
+    def _conflict(self, message: str) -> None:
+        self.errors.append(message)
+        if self.policy == "strict":
+            raise ShapeInferenceError(message)
+
+
+def _nothing(value: Value) -> bool:
+    return isinstance(value, SymTensor) and value.dtype is None and value.shape is None
+
+
+def _dims(shape: Iterable[Dim | str | None] | None) -> Dims | None:
+    if shape is None:
+        return None
+    out: list[Dim] = []
+    for size in shape:
+        if size is None:
+            raise OpUsageError("a dim of a result has no name: use ctx.new_symbolic_dim()")
+        out.append(parse(size) if isinstance(size, str) else size)
+    return tuple(out)
+
+
+def run_rule(
+    function: Callable[[ShapeInferenceContext, Node], object],
+    node: Node,
+    opset_imports: Mapping[str, int] | None = None,
+) -> tuple[Value, ...]:
+    """Call a `(ctx, node)` function on a node and give the types of its outputs."""
+    function(ShapeInferenceContext(opset_imports), node)
+    return tuple(output.type for output in node.outputs)
+
+
+def check_inputs(node: Node, *names: str) -> tuple[ValueInfo, ...]:
+    """The required inputs of a node by name; `OpUsageError` names one that is missing.
+
+    >>> check_inputs(Node("Add", [ValueInfo("a")], []), "A", "B")
+    Traceback (most recent call last):
+    ...
+    onnx_infer.errors.OpUsageError: Add: required input B is missing
+    """
+    found = []
+    for i, name in enumerate(names):
+        value = node.inputs[i] if i < len(node.inputs) else None
+        if value is None:
+            raise OpUsageError(f"{node.op_type}: required input {name} is missing")
+        found.append(value)
+    return tuple(found)
+
+
+def require_attr(node: Node, name: str) -> Any:
+    """The value of a required attribute; `OpUsageError` where it is missing."""
+    if name not in node.attributes:
+        raise OpUsageError(f"{node.op_type}: required attribute {name} is missing")
+    return node.attributes[name]
+
+
+def broadcast_shapes(shape1: Iterable[Dim | str] | None, shape2: Iterable[Dim | str] | None) -> Shape | None:
+    """The shape of two shapes broadcast together; None where a rank is unknown or sizes provably do not broadcast.
+
+    >>> broadcast_shapes(["N", 1], [5]), broadcast_shapes([2], [3])
+    (Shape([N, 5]), None)
+    """
+    if shape1 is None or shape2 is None:
+        return None
+    try:
+        return Shape(geometry.broadcast(_dims(shape1) or (), _dims(shape2) or ()))
+    except ShapeInferenceError:
+        return None
+
+
+__all__ = ["Node", "ShapeInferenceContext", "ValueInfo", "broadcast_shapes", "check_inputs", "require_attr"]

@@ -1,0 +1,74 @@
+"""The operators of one set of opset imports, each bound to its rule once per process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.operators.operator import Operator
+from onnx_infer.operators.registration import normal_domain, registry
+from onnx_infer.operators.schema import find_schema, read_schema, schema_of_rule
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onnx_infer.operators.registration import Rule
+
+_MAX_BOUND = 1 << 13
+_bound: dict[tuple[str, str, int], Operator] = {}
+_operators: dict[tuple[Rule, int], Operator] = {}
+_generation = -1
+
+
+def bind(domain: str, op_type: str, version: int) -> Operator | None:
+    """The operator at an opset version with its rule, or None where there is no rule for it.
+
+    It is the same one for all opset versions in which the operator and its rule are: what is remembered of it holds.
+    """
+    global _generation
+    domain = normal_domain(domain)
+    rule = registry.get(domain, op_type, version)
+    if _generation != registry.generation:
+        _bound.clear()
+        _operators.clear()
+        _generation = registry.generation
+    if rule is None:
+        return None
+    key = domain, op_type, version
+    found = _bound.get(key)
+    if found is None:
+        if len(_bound) >= _MAX_BOUND:
+            _bound.clear()
+        found = _bound[key] = _operator(rule, *key)
+    return found
+
+
+def _operator(rule: Rule, domain: str, op_type: str, version: int) -> Operator:
+    schema = find_schema(domain, op_type, version) if rule.inputs is None else None
+    key = rule, 0 if schema is None else schema.since_version
+    found = _operators.get(key)
+    if found is None:
+        found = _operators[key] = Operator(rule, read_schema(schema) if schema else schema_of_rule(rule))
+    return found
+
+
+class Operators(dict[tuple[str, str], "Operator | None"]):
+    """(domain, op_type) -> the operator at the imported version; filled when first asked for.
+
+    A domain that is not imported is read at its newest version.
+    """
+
+    def __init__(self, opsets: Mapping[str, int]) -> None:
+        super().__init__()
+        self._opsets = opsets
+
+    def version(self, domain: str) -> int:
+        """The imported version of a domain."""
+        return self._opsets.get(normal_domain(domain), NEWEST)
+
+    def __missing__(self, key: tuple[str, str]) -> Operator | None:
+        operator = self[key] = bind(*key, self.version(key[0]))
+        return operator
+
+
+NEWEST = 1 << 30
+"""The version asked for where a domain is not imported: whatever is newest."""

@@ -1,0 +1,340 @@
+"""From a node to its rule's arguments and back to values, compiled once per operator version."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from onnx_infer.elements.arithmetic import convert
+from onnx_infer.elements.lifting import SAME, Lifted
+from onnx_infer.errors import OpUsageError, ShapeInferenceError, Unknown
+from onnx_infer.laws.sizes import is_unreadable, readable
+from onnx_infer.operators.arguments import Arguments
+from onnx_infer.operators.parameters import TENSORS
+from onnx_infer.operators.schema import Schema, fixed_dtype
+from onnx_infer.operators.verification import check_attributes, check_inputs, check_types
+from onnx_infer.types.join import kind_of
+from onnx_infer.values.dtype import NAMES
+from onnx_infer.values.tensor import MAX_DATA, Optional, Sequence, SymTensor, Value, is_small
+
+if TYPE_CHECKING:
+    from onnx_infer.model.graph import Attributes
+    from onnx_infer.operators.parameters import Parameter
+    from onnx_infer.operators.registration import Rule
+
+
+LARGEST_SIZE = 2**63 - 1
+"""The largest size that a model can hold: dim_value is a 64-bit integer (onnx.proto)."""
+
+
+_MAX_COUNTS = 64  # numbers of inputs of a variadic operator that are remembered
+_MAX_TYPES = 1 << 8  # combinations of types of operands of an operator that are remembered
+
+
+class Asked(NamedTuple):
+    """Indices of actual inputs: those whose elements the rule `wants`; those without which its data function can do
+    nothing (`needs`); and, where it can do something, those that either of the two `reads`."""
+
+    wants: tuple[int, ...]
+    needs: tuple[int, ...]
+    reads: tuple[int, ...]
+
+
+class Operator:
+    """A rule bound to one version of an operator; `infer` applies it to input values and attributes.
+
+    `wants` and `reads` say of each input whether the rule asks for its value, and whether its data function would use
+    it: only such data need to be read from the model, and only they decide whether a remembered result applies.
+    """
+
+    def __init__(self, rule: Rule, schema: Schema) -> None:
+        self.rule, self.schema = rule, schema
+        by_name = rule.style == "schema"
+        self._arguments = Arguments(rule.shape, schema) if by_name else None
+        plain = rule.data is not None and hasattr(rule.data, "__code__")
+        self._data_arguments = Arguments(rule.data, schema) if rule.data is not None and plain else None
+        self._dtype_arguments = Arguments(rule.dtype, schema) if rule.dtype is not None else None
+        self._types = [self._type_source(formal.type_str) for formal in schema.outputs]
+        self._kinds = [kind(schema, formal.type_str) for formal in schema.outputs]
+        asked = (*self.parameters, *(self._dtype_arguments.parameters if self._dtype_arguments else ()))
+        self.wants = frozenset(p.at for p in asked if p.source in ("input", "variadic") and p.want not in TENSORS)
+        used = self._data_arguments.parameters if self._data_arguments else None
+        if rule.data is None:
+            # a function on the context may ask for any value
+            self.reads: frozenset[int] = frozenset() if by_name else frozenset(range(MAX_DATA))
+        elif used is None:
+            self.reads = frozenset(range(1 if rule.data is SAME else len(schema.inputs)))
+        else:
+            self.reads = frozenset(p.at for p in used if p.source in ("input", "variadic"))
+        self.partial = frozenset(p.at for p in used or () if p.admits_unknown)
+        variadic = [i for i, formal in enumerate(schema.inputs) if formal.variadic]
+        self.variadic_from = variadic[0] if variadic else None
+        self.asks = bool(self.wants or self.reads)
+        self._asked: dict[int, Asked] = {}
+        self._dtypes_of: dict[Any, list[int | None]] = {}
+        self._misuse_of: dict[Any, str | None] = {}
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters of the rule's shape function; none of a function on the context."""
+        return self._arguments.parameters if self._arguments is not None else ()
+
+    def _type_source(self, type_str: str) -> tuple[str, int] | None:
+        """Where an output's element type comes from: ("input", index), ("fixed", dtype) or None."""
+        fixed = fixed_dtype(self.schema, type_str)
+        if fixed is not None:
+            return "fixed", fixed
+        for i, formal in enumerate(self.schema.inputs):
+            if type_str and formal.type_str in (type_str, f"seq({type_str})"):
+                return "input", i
+        return None
+
+    def position(self, index: int) -> int:
+        """The formal input that the actual input at this index belongs to."""
+        start = self.variadic_from
+        return start if start is not None and index > start else index
+
+    def asked(self, count: int) -> Asked:
+        """Which of so many actual inputs the rule and its data function ask for."""
+        found = self._asked.get(count)
+        if found is None:
+            sets = self.wants, self.reads - self.partial, self.wants | self.reads
+            at = [self.position(i) for i in range(count)]
+            found = Asked(*[tuple(i for i, formal in enumerate(at) if formal in asked) for asked in sets])
+            if len(self._asked) >= _MAX_COUNTS:
+                self._asked.clear()
+            self._asked[count] = found
+        return found
+
+    # -- one node -------------------------------------------------------------------------------------------------
+
+    def infer(
+        self, inputs: tuple[Value | None, ...], attributes: Attributes, output_count: int
+    ) -> tuple[tuple[Value, ...], str | None, str | None]:
+        """The values of the outputs, why something is unknown in them, and why the schema does not admit the node.
+
+        Raises `OpUsageError` and `ShapeInferenceError` with the bare law; the engine adds who.
+        """
+        types = _types(inputs)
+        dtypes = self._dtypes(types, inputs, attributes, output_count)
+        wrong, note = self._attribute_misuse(attributes), None
+        if self._arguments is None:
+            values = self._call_with_context(inputs, attributes, output_count)
+            return values, None, wrong or self._type_misuse(types, inputs, values)
+        try:
+            results = self.rule.shape(**self._arguments(inputs, attributes, dtypes))
+        except Unknown as unknown:
+            results, note = [None] * output_count, unknown.note
+        if not isinstance(results, list):
+            results = [results]
+        found = []
+        for i, dtype in enumerate(dtypes):
+            result = results[i] if i < len(results) else None
+            found.append(self._unknown(i, dtype, inputs) if result is None else _value(result, dtype))
+        if self.rule.data is not None and note is None:
+            self._propagate(found, inputs, attributes, dtypes)
+        values = tuple(found)
+        return values, note, wrong or self._type_misuse(types, inputs, values)
+
+    def _call_with_context(
+        self, inputs: tuple[Value | None, ...], attributes: Attributes, output_count: int
+    ) -> tuple[Value, ...]:
+        from onnx_infer.operators.context import Node, ValueInfo, run_rule
+
+        given = [None if value is None else ValueInfo(f"input {i}", value) for i, value in enumerate(inputs)]
+        outputs = [ValueInfo(f"output {i}") for i in range(output_count)]
+        node = Node(self.schema.name, given, outputs, attributes.values, domain=self.schema.domain)
+        return run_rule(self.rule.shape, node, {self.schema.domain: self.schema.since_version})
+
+    def misuse(
+        self, inputs: tuple[Value | None, ...], attributes: Attributes, outputs: tuple[Value, ...]
+    ) -> str | None:
+        """Why the schema does not admit a node of which the sizes can be told all the same, or None."""
+        try:
+            return self._attribute_misuse(attributes) or self._type_misuse(_types(inputs), inputs, outputs)
+        except OpUsageError as e:
+            return str(e)
+
+    def _type_misuse(self, types: Any, inputs: tuple[Value | None, ...], outputs: tuple[Value, ...]) -> str | None:
+        known, key = self._misuse_of, (types, _types(outputs))
+        if key not in known:
+            if len(known) >= _MAX_TYPES:
+                known.clear()
+            known[key] = check_types(self.schema, inputs, outputs)
+        return known[key]
+
+    def _attribute_misuse(self, attributes: Attributes) -> str | None:
+        """Why the schema does not admit attributes whose values are clear, or None; raises `OpUsageError`."""
+        found = attributes.made.get(self, "unread")
+        if found == "unread":
+            found = attributes.keep(self, check_attributes(self.schema, attributes.values))
+        return found  # type: ignore[no-any-return]
+
+    # -- element types --------------------------------------------------------------------------------------------
+
+    def _dtypes(
+        self, types: Any, inputs: tuple[Value | None, ...], attributes: Attributes, output_count: int
+    ) -> list[int | None]:
+        """The element types of the outputs, of a node that the schema admits."""
+        known, key = self._dtypes_of, (types, output_count)
+        found = known.get(key)
+        if found is None:
+            check_inputs(self.schema, inputs)
+            if len(known) >= _MAX_TYPES:
+                known.clear()
+            found = known[key] = [self._schema_dtype(inputs, i) for i in range(output_count)]
+        self._attribute_misuse(attributes)
+        if self._dtype_arguments is None:
+            return found
+        assert self.rule.dtype is not None
+        out = found.copy()
+        try:
+            said = self.rule.dtype(**self._dtype_arguments(inputs, attributes, out))
+        except Unknown:
+            said = None
+        for i, dtype in enumerate(said if isinstance(said, (list, tuple)) else [said]):
+            if dtype is not None and i < output_count:
+                if dtype not in NAMES:
+                    raise OpUsageError(f"no such element type: {dtype}")
+                out[i] = dtype
+        return out
+
+    def _schema_dtype(self, inputs: tuple[Value | None, ...], output: int) -> int | None:
+        """The element type of an output as the schema says it."""
+        source = self._types[min(output, len(self._types) - 1)] if self._types else None
+        if source is None:
+            by_default = not self.schema.known and self.rule.dtype is None
+            return _dtype_of(inputs[0]) if by_default and inputs else None
+        kind, value = source
+        return value if kind == "fixed" else self._first_dtype(inputs, value)
+
+    def _first_dtype(self, inputs: tuple[Value | None, ...], index: int) -> int | None:
+        """The element type of a formal input; of all inputs bound to the same type variable the first that has one."""
+        type_str = self.schema.inputs[index].type_str
+        for i, value in enumerate(inputs):
+            position = self.position(i)
+            if position < len(self.schema.inputs) and self.schema.inputs[position].type_str == type_str:
+                dtype = _dtype_of(value)
+                if dtype is not None:
+                    return dtype
+        return None
+
+    def unknowns(
+        self, inputs: tuple[Value | None, ...], attributes: Attributes, output_count: int
+    ) -> tuple[Value, ...]:
+        """What the schema says of the results even of a node whose rule failed."""
+        try:
+            dtypes = self._dtypes(_types(inputs), inputs, attributes, output_count)
+        except ValueError:
+            dtypes = [None] * output_count
+        return tuple([self._unknown(i, dtype, inputs) for i, dtype in enumerate(dtypes)])
+
+    def _unknown(self, index: int, dtype: int | None, inputs: tuple[Value | None, ...]) -> Value:
+        """A result of which only the type is known; one of a type variable for all kinds is what its input is."""
+        which = min(index, len(self._kinds) - 1)
+        kind = self._kinds[which] if self._kinds else SymTensor
+        if kind is Sequence:
+            return Sequence(SymTensor(dtype))
+        if kind is Optional:
+            return Optional()
+        source = self._types[which] if kind is None else None
+        given = inputs[source[1]] if source is not None and source[1] < len(inputs) else None
+        return SymTensor(dtype) if given is None or isinstance(given, SymTensor) else kind_of(given)
+
+    # -- data -----------------------------------------------------------------------------------------------------
+
+    def _propagate(
+        self,
+        values: list[Value],
+        inputs: tuple[Value | None, ...],
+        attributes: Attributes,
+        dtypes: list[int | None],
+    ) -> None:
+        """Compute the data of the outputs, where they are small and the data that they need are known."""
+        data = self.rule.data
+        assert data is not None
+        for i in self.asked(len(inputs)).needs:
+            value = inputs[i]
+            if value is not None and value.data is None:
+                return
+        if not any(map(is_small, values)):
+            return
+        if self.partial:
+            unknown = [self.position(i) for i, value in enumerate(inputs) if value is not None and value.data is None]
+            if len(unknown) == len(inputs) and not self.reads.isdisjoint(unknown):
+                return
+        tensors = [x for x in inputs if isinstance(x, SymTensor)]
+        first = values[0]
+        try:
+            if isinstance(data, Lifted) and isinstance(first, SymTensor) and is_small(first):
+                results = [data.of(first.dims, tensors)]
+            elif self._data_arguments is None:
+                results = data(*[x.array for x in tensors])
+            else:
+                results = data(**self._data_arguments(inputs, attributes, dtypes, arrays=True))
+        except Unknown:
+            return
+        if not isinstance(results, list):
+            results = [results]
+        for i, result in enumerate(results[: len(values)]):
+            value = values[i]
+            if result is None or not is_small(value):
+                continue
+            assert isinstance(value, SymTensor)
+            dtype = value.dtype
+            elements = [None if is_unreadable(x) else convert(x, dtype) for x in self._flat(result, value)]
+            if not elements or elements.count(None) < len(elements):
+                values[i] = SymTensor(value.dtype, value.shape, elements)
+
+    def _flat(self, result: Any, tensor: SymTensor) -> list[Any]:
+        """The elements of a data function's result, which are those of the tensor that the rule gave."""
+        if isinstance(self.rule.data, Lifted) and type(result) is list:  # without a shape of their own
+            shape, elements = (len(result),), result
+            fits = len(result) == prod(tensor.dims)
+        else:
+            array = np.asarray(result, dtype=object)
+            shape, elements = array.shape, array.ravel().tolist()
+            fits = shape == tensor.shape
+        if not fits:
+            raise AssertionError(f"{self.schema.title}: the data have shape {shape}, the result {tensor.shape}")
+        return elements
+
+
+def _value(result: Any, dtype: int | None) -> Value:
+    """What a rule gave for an output as a value: a shape, or a value, whose element type may be the schema's to say."""
+    if isinstance(result, Value):
+        if isinstance(result, SymTensor) and result.dtype is None and dtype is not None:
+            return SymTensor(dtype, result.shape, result.data)
+        return result
+    shape = tuple(result)
+    for size in shape:
+        if isinstance(size, int):
+            if not 0 <= size <= LARGEST_SIZE:
+                law = "is negative" if size < 0 else "does not fit into 64 bits"
+                raise ShapeInferenceError(f"a size of the result {law}: ({', '.join(map(str, shape))})")
+        elif is_unreadable(size):
+            return SymTensor(dtype, [x if isinstance(x, int) else readable(x) for x in shape])
+    return SymTensor(dtype, shape)
+
+
+def kind(schema: Schema, type_str: str) -> type[Value] | None:
+    """The class of the values that a type string or type variable admits, None where it admits several."""
+    allowed = schema.constraints.get(type_str, {type_str})
+    if all(text.startswith("tensor(") for text in allowed):
+        return SymTensor
+    classes = {"seq": Sequence, "optional": Optional}
+    found = {classes.get(text.partition("(")[0], SymTensor) for text in allowed}
+    return found.pop() if len(found) == 1 else None
+
+
+def _types(values: tuple[Value | None, ...]) -> tuple[Any, ...]:
+    """What schemas see of values: the element types of tensors, values of other kinds as they are."""
+    return tuple([v.dtype or 0 if type(v) is SymTensor else v for v in values])
+
+
+def _dtype_of(value: Value | None) -> int | None:
+    while value is not None and not hasattr(value, "dtype"):
+        value = getattr(value, "elem", None)
+    return getattr(value, "dtype", None)

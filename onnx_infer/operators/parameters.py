@@ -1,0 +1,155 @@
+"""What a rule's parameters ask for: bound by the schema's names, they say what the rule gets of a node.
+
+A parameter of a rule is the schema's name of an input or an attribute, from whichever the version has; its annotation
+says what the rule wants:
+
+    SymTensor         a tensor of known rank          AnyRank        a tensor, its shape may be None
+    Variadic          the rest of the inputs, ranked  Variadic[AnyRank], Variadic[Value]   the same, unchecked
+    Ints Floats       a vector: the attribute, or the data of the input (None for an unknown element)
+    Sizes             likewise, of an input that must have rank 1
+    int float Dim     a scalar: the attribute, or the only element of the input
+    str Strings       strings                          Value          whatever the value is: a sequence, a map ...
+    Elements          a tensor with its data, any rank Values         the rest of the inputs, with theirs
+    Graph             a subgraph, as a function from input values to output values
+
+`| None` admits an absent optional input or attribute, `| Unknown` a value that is present and not known; without it the
+rule is not called then and the result is unknown; a data function gets an array of None. Three names are not the
+schema's: `output_count`, `output_dtype` (of the first output, where the schema has no attribute of this name) and
+`since_version`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from inspect import unwrap
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from onnx_infer.elements.conditions import decided
+from onnx_infer.errors import ShapeInferenceError, Unknown, require
+from onnx_infer.operators.schema import SPECIAL
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import MAX_DATA, SymTensor, is_small
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from onnx_infer.operators.schema import Schema
+    from onnx_infer.values.tensor import Value
+
+_VECTORS = {"Ints", "Sizes", "Floats", "Strings"}
+_SCALARS = {"int", "float", "Dim", "bool", "str"}
+TENSORS = {"SymTensor", "AnyRank", "Value", "Variadic", "AnyRanks", "Variadic[AnyRank]", "Variadic[Value]"}
+NOT_GIVEN = object()
+
+
+class Parameter(NamedTuple):
+    """Where one argument of a rule comes from and what the rule wants of it; `at` is the index of the formal input."""
+
+    name: str
+    source: str  # input | variadic | attribute | special | default
+    at: int
+    want: str
+    admits_none: bool
+    admits_unknown: bool
+    default: Any
+
+
+class _Declared(NamedTuple):
+    """A parameter as the function declares it."""
+
+    name: str
+    want: str
+    admits_none: bool
+    admits_unknown: bool
+    default: Any
+
+
+@lru_cache(maxsize=1 << 10)
+def _signature(function: Callable[..., Any]) -> tuple[_Declared, ...]:
+    """The parameters of a plain Python function, or of the one that it wraps."""
+    function = unwrap(function)
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    positional = function.__defaults__ or ()
+    defaults = dict(zip(names[code.co_argcount - len(positional) : code.co_argcount], positional, strict=True))
+    defaults.update(function.__kwdefaults__ or {})
+    out = []
+    for name in names:
+        words = [word.strip() for word in str(function.__annotations__.get(name, "")).split("|")]
+        out.append(_Declared(name, words[0], "None" in words, "Unknown" in words, defaults.get(name, NOT_GIVEN)))
+    return tuple(out)
+
+
+def parameters(function: Callable[..., Any], schema: Schema) -> tuple[Parameter, ...]:
+    """The parameters of a rule, bound to one version of the operator."""
+    inputs = {formal.name: i for i, formal in enumerate(schema.inputs)}
+    out = []
+    for name, want, none, unknown, default in _signature(function):
+        index = -1
+        if name in SPECIAL and name not in schema.defaults:
+            source = "special"
+        elif name in inputs:
+            index = inputs[name]
+            source = "variadic" if schema.inputs[index].variadic else "input"
+        elif name in schema.defaults or name in schema.required or not schema.known or default is NOT_GIVEN:
+            source = "attribute"
+            default = schema.defaults.get(name, default)
+            if default is NOT_GIVEN:
+                default = None if none or name not in schema.required else NOT_GIVEN
+        else:
+            source = "attribute"
+        out.append(Parameter(name, source, index, want, none, unknown, default))
+    return tuple(out)
+
+
+def _vector(tensor: Value, name: str) -> tuple[Any, ...] | Unknown:
+    """The elements of an input, unknown ones as None where at least their number is known."""
+    if isinstance(tensor, SymTensor):
+        if tensor.data is not None:
+            return tensor.data if tensor.dtype != dt.BOOL else tuple(map(decided, tensor.data))
+        if tensor.shape is not None and len(tensor.shape) <= 1:
+            count = tensor.shape[0] if tensor.shape else 1
+            if isinstance(count, int) and count <= MAX_DATA:
+                return (None,) * count
+    return Unknown(f"the value of {name} is not known")
+
+
+def _scalar(tensor: Value, name: str) -> Any:
+    data = tensor.data if isinstance(tensor, SymTensor) else None
+    only = decided(data[0]) if data is not None and len(data) == 1 else None
+    return Unknown(f"the value of {name} is not known") if only is None else only
+
+
+def _array(p: Parameter, given: Value) -> np.ndarray[Any, Any] | None:
+    """The elements of an input as an array, all of them None where they are not known and the rule admits that."""
+    if not isinstance(given, SymTensor):
+        return None
+    if given.data is None and p.admits_unknown:
+        if not is_small(given):
+            raise Unknown(f"the size of {p.name} is not known")
+        return np.full(given.dims, None, dtype=object)
+    return given.array
+
+
+def argument(p: Parameter, given: Value | None, arrays: bool) -> Any:
+    """What a rule, or with `arrays` a data function, gets of an input; raises `Unknown` where it must be known."""
+    if given is None:
+        return None if p.default is NOT_GIVEN else p.default
+    if p.want in _VECTORS or p.want in _SCALARS:
+        if p.want == "Sizes" and isinstance(given, SymTensor) and given.shape is not None:
+            require(given.rank == 1, f"rank of {p.name} is not 1", given.rank)
+        value = _vector(given, p.name) if p.want in _VECTORS else _scalar(given, p.name)
+        if isinstance(value, Unknown) and not p.admits_unknown:
+            raise value
+        return value
+    if arrays:
+        return _array(p, given)
+    if p.want in ("Value", "Values", "Variadic[Value]"):
+        return given
+    if not isinstance(given, SymTensor):
+        raise ShapeInferenceError(f"{p.name} is no tensor: {given}")
+    if given.shape is None and p.want in ("SymTensor", "Variadic"):
+        raise Unknown(f"the rank of {p.name} is not known")
+    return given

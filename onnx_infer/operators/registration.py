@@ -1,0 +1,186 @@
+"""Which rule serves which operator at which version.
+
+A rule is a pure function whose parameters are the names of the operator's schema; `op` registers it:
+
+    @op("Concat", data=lambda inputs, axis: np.concatenate(inputs, axis))
+    def concat(inputs: Variadic, axis: int) -> Shape: ...
+
+One registration serves the versions from `since` up to the next registration of the same operator.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from onnx_infer.operators.schema import exists
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+
+class Rule(NamedTuple):
+    """A registered rule.
+
+    `shape` computes the results; `data`, if given, the elements of the outputs on numpy object arrays; `dtype`, if
+    given, the output element types where the schema does not say them. All three are bound by the schema's names. A
+    rule of style `context` is a function `(ctx, node)` instead. `inputs` names the inputs of an operator that onnx has
+    no schema for: `X W B? rest*`.
+    """
+
+    domain: str
+    name: str
+    since: int
+    shape: Callable[..., Any]
+    data: Callable[..., Any] | None = None
+    dtype: Callable[..., Any] | None = None
+    style: str = "schema"
+    inputs: str | None = None
+
+
+def normal_domain(domain: str) -> str:
+    """The domain's name; `ai.onnx` is the default domain "".
+
+    >>> normal_domain("ai.onnx"), normal_domain("com.microsoft")
+    ('', 'com.microsoft')
+    """
+    return "" if domain == "ai.onnx" else domain
+
+
+_MAX_FOUND = 1 << 13
+
+
+class OpShapeInferenceRegistry:
+    """Rules by (domain, operator, version), looked up in constant time once asked for.
+
+    >>> r = OpShapeInferenceRegistry()
+    >>> r.op("Twice", domain="com.acme", since=2)(lambda X: X.shape).__name__
+    '<lambda>'
+    >>> r.get("com.acme", "Twice", 1) is None, r.get("com.acme", "Twice", 9).since
+    (True, 2)
+    """
+
+    def __init__(self, *, load: Callable[[], None] | None = None, plugins: Callable[[], None] | None = None) -> None:
+        self._rules: dict[tuple[str, str], dict[int, Rule]] = {}
+        self._found: dict[tuple[str, str, int], Rule | None] = {}
+        self._load, self._plugins = load, plugins
+        self.generation = 0
+
+    def add(self, rule: Rule, *, replace: bool = False) -> None:
+        """Register a rule; the same (domain, operator, since) twice is an error unless `replace`."""
+        versions = self._rules.setdefault((rule.domain, rule.name), {})
+        if rule.since in versions and not replace:
+            raise ValueError(
+                f"{rule.domain or 'ai.onnx'}::{rule.name} since version {rule.since} is registered already"
+            )
+        versions[rule.since] = rule
+        self._found.clear()
+        self.generation += 1
+
+    def op(
+        self,
+        *names: str,
+        domain: str = "",
+        since: int = 1,
+        data: Callable[..., Any] | None = None,
+        dtype: Callable[..., Any] | None = None,
+        inputs: str | None = None,
+        replace: bool = False,
+    ) -> Callable[[F], F]:
+        """Decorator: register a rule for the operators of these names from version `since` on.
+
+        An operator that onnx does not know has the parameters before `*` as inputs; `inputs` names them where the rule
+        does not use all of them: `X W B? rest*`, `?` optional, `*` any number.
+        """
+
+        def register(function: F) -> F:
+            for name in names:
+                rule = Rule(normal_domain(domain), name, since, function, data, dtype, inputs=inputs)
+                self.add(rule, replace=replace)
+            return function
+
+        return register
+
+    def register(self, domain: str, op_type: str, since_version: int = 1, *, replace: bool = False) -> Callable[[F], F]:
+        """Decorator: register a function `(ctx, node)` that works on a `ShapeInferenceContext`."""
+
+        def register(function: F) -> F:
+            rule = Rule(normal_domain(domain), op_type, since_version, function, style="context")
+            self.add(rule, replace=replace)
+            return function
+
+        return register
+
+    def get(self, domain: str, op_type: str, version: int) -> Rule | None:
+        """The rule that serves an operator at an opset version, or None where there is no such operator."""
+        key = (domain, op_type, version)
+        try:
+            return self._found[key]
+        except KeyError:
+            pass
+        self._ensure_loaded()
+        name = (normal_domain(domain), op_type)
+        if name not in self._rules and self._plugins is not None:
+            plugins, self._plugins = self._plugins, None
+            plugins()
+        if len(self._found) >= _MAX_FOUND:
+            self._found.clear()
+        rule = self._found[key] = self._find(*name, version)
+        return rule
+
+    def _find(self, domain: str, op_type: str, version: int) -> Rule | None:
+        versions = self._rules.get((domain, op_type))
+        if versions is None:
+            return None
+        starts = sorted(versions)
+        index = bisect_right(starts, version)
+        if index == 0:
+            return None
+        rule = versions[starts[index - 1]]
+        return rule if rule.inputs is not None or exists(domain, op_type, version) else None
+
+    def versions(self, domain: str, op_type: str) -> list[Rule]:
+        """The rules of an operator in the order of the versions that they serve from."""
+        self._ensure_loaded()
+        rules = self._rules.get((normal_domain(domain), op_type), {})
+        return [rules[since] for since in sorted(rules)]
+
+    def supported(self) -> Iterator[tuple[str, str, int]]:
+        """Every (domain, operator, since version) registered, in order."""
+        self._ensure_loaded()
+        for (domain, name), versions in sorted(self._rules.items()):
+            for since in sorted(versions):
+                yield domain, name, since
+
+    def _ensure_loaded(self) -> None:
+        if self._load is not None:
+            # a family that fails to load fails again at the next look-up: no operator may silently have no rule
+            self._load()
+            self._load = None
+
+
+def _load_families() -> None:
+    """Import the operator families; each registers its rules."""
+    from importlib import import_module
+
+    from onnx_infer.ops import FAMILIES
+
+    for family in FAMILIES:
+        import_module(f"onnx_infer.ops.{family}")
+
+
+def _load_plugins() -> None:
+    """Load what other distributions register in the entry-point group `onnx_infer.ops`."""
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group="onnx_infer.ops"):
+        entry.load()
+
+
+registry = OpShapeInferenceRegistry(load=_load_families, plugins=_load_plugins)
+"""The registry that inference uses. Families load at the first look-up, plug-ins at the first unknown operator."""
+
+op = registry.op
+"""`registry.op`: the decorator that operator families use."""

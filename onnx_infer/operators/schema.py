@@ -1,0 +1,148 @@
+"""Operator schemas as plain data, read once per operator and version from onnx, or from a rule's own signature."""
+
+from __future__ import annotations
+
+from inspect import unwrap
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import onnx.defs
+
+from onnx_infer.values import dtype as dt
+
+if TYPE_CHECKING:
+    from onnx_infer.operators.registration import Rule
+
+SPECIAL = frozenset({"output_count", "output_dtype", "since_version"})
+"""Parameters of rules that are not the schema's names."""
+
+
+class Formal(NamedTuple):
+    """A formal input or output: its name, its type string (`T`, `tensor(int64)`, `seq(T)`), optional, variadic.
+
+    The type string is empty where every actual value may have a type of its own.
+    """
+
+    name: str
+    type_str: str
+    optional: bool = False
+    variadic: bool = False
+    each: str = ""
+    """The type string of operands that may each have a type of their own."""
+
+
+class Schema(NamedTuple):
+    """What inference needs of an operator schema. `constraints`: type variable -> allowed type strings."""
+
+    domain: str
+    name: str
+    since_version: int
+    inputs: tuple[Formal, ...]
+    outputs: tuple[Formal, ...]
+    defaults: dict[str, Any]
+    required: frozenset[str]
+    constraints: dict[str, frozenset[str]]
+    min_input: int
+    max_input: int
+    has_body: bool = False
+    known: bool = True
+    """Whether onnx has this schema; otherwise it was read off the rule, and output types are the rule's matter."""
+    attributes: dict[str, int] = {}  # noqa: RUF012  (never changed)
+    """Every attribute with the number of its kind (`AttributeProto.AttributeType`)."""
+    min_output: int = 0
+    max_output: int = 2**31 - 1
+
+    @property
+    def title(self) -> str:
+        """`Concat-13`, or `com.microsoft::FusedConv-1`."""
+        return (
+            f"{self.domain}::{self.name}-{self.since_version}" if self.domain else f"{self.name}-{self.since_version}"
+        )
+
+
+def exists(domain: str, name: str, version: int) -> bool:
+    """Whether an operator exists at an opset version; one that onnx does not know at all is taken to exist.
+
+    >>> exists("", "Gelu", 19), exists("", "Gelu", 20), exists("com.acme", "MyOp", 1)
+    (False, True, True)
+    """
+    return onnx.defs.has(name, version, domain) or not onnx.defs.has(name, domain=domain)
+
+
+def find_schema(domain: str, name: str, version: int) -> onnx.defs.OpSchema | None:
+    """onnx's schema that serves an operator at an opset version; the newest known one for later versions."""
+    version = min(version, onnx.defs.onnx_opset_version()) if domain == "" else version
+    try:
+        return onnx.defs.get_schema(name, version, domain)
+    except onnx.defs.SchemaError:
+        return None
+
+
+def read_schema(schema: onnx.defs.OpSchema) -> Schema:
+    """The plain data of onnx's schema object."""
+    option = onnx.defs.OpSchema.FormalParameterOption
+
+    def formal(p: Any) -> Formal:
+        type_str = p.type_str if p.is_homogeneous else ""
+        optional, variadic = p.option == option.Optional, p.option == option.Variadic
+        return Formal(p.name, type_str, optional, variadic, "" if type_str else p.type_str)
+
+    from onnx_infer.model.attributes import attribute_value
+
+    attributes = schema.attributes
+    return Schema(
+        schema.domain,
+        schema.name,
+        schema.since_version,
+        tuple(map(formal, schema.inputs)),
+        tuple(map(formal, schema.outputs)),
+        {name: attribute_value(a.default_value) for name, a in attributes.items() if a.default_value.name},
+        frozenset(name for name, a in attributes.items() if a.required),
+        {c.type_param_str: frozenset(c.allowed_type_strs) for c in schema.type_constraints},
+        schema.min_input,
+        schema.max_input,
+        schema.has_function or schema.has_context_dependent_function,
+        True,
+        {name: a.type.value for name, a in attributes.items()},
+        schema.min_output,
+        schema.max_output,
+    )
+
+
+def schema_of_rule(rule: Rule) -> Schema:
+    """The schema of an operator that onnx has none for, as its rule says it.
+
+    Parameters before `*` are the inputs in order, or those that the rule was registered with; all others are
+    attributes. A default or `None` makes either optional. A function on the context says nothing of them.
+    """
+    domain, name, since, function = rule.domain, rule.name, rule.since, unwrap(rule.shape)
+    if rule.style == "context":
+        return Schema(domain, name, since, (), (), {}, frozenset(), {}, 0, 2**31 - 1, known=False)
+    code, annotations = function.__code__, function.__annotations__
+    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    positional, defaults = parameters[: code.co_argcount], function.__defaults__ or ()
+    optional = {*positional[len(positional) - len(defaults) :], *(function.__kwdefaults__ or {})}
+    optional |= {p for p in parameters if "None" in annotations.get(p, "")}
+    if rule.inputs is None:
+        kinds = ("Variadic", "AnyRanks", "Values")
+        inputs = [Formal(p, "T", p in optional, annotations.get(p, "").startswith(kinds)) for p in positional]
+    else:
+        inputs = [Formal(p.rstrip("?*"), "T", p.endswith("?"), p.endswith("*")) for p in rule.inputs.split()]
+    least = 1 + max((i for i, f in enumerate(inputs) if not f.optional), default=-1)
+    most = 2**31 - 1 if any(f.variadic for f in inputs) else len(inputs)
+    required = frozenset(parameters) - optional - SPECIAL - {f.name for f in inputs}
+    return Schema(domain, name, since, tuple(inputs), (), {}, required, {}, least, most, known=False)
+
+
+def fixed_dtype(schema: Schema, type_str: str) -> int | None:
+    """The element type that a type string or a constraint with one member fixes, else None.
+
+    >>> fixed_dtype(read_schema(find_schema("", "Shape", 13)), "tensor(int64)")
+    7
+    """
+    allowed = schema.constraints.get(type_str)
+    if allowed is not None:
+        if len(allowed) != 1:
+            return None
+        (type_str,) = allowed
+    inner = type_str[type_str.rfind("(", 0, len(type_str) - 1) + 1 :].rstrip(")")
+    return dt.FROM_SCHEMA.get(inner)

@@ -1,0 +1,116 @@
+"""What a node owes its operator's schema: the number and the types of its operands, the kinds of its attributes.
+
+Laws of sizes are checked by the rules.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onnx import AttributeProto
+
+from onnx_infer.errors import OpUsageError
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import Optional, Sequence, Sparse, SymTensor, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onnx_infer.operators.schema import Schema
+
+_CLASSES: dict[int, tuple[str, tuple[type, ...]]] = {
+    AttributeProto.INT: ("an integer", (int,)),
+    AttributeProto.FLOAT: ("a float", (float, int)),
+    AttributeProto.STRING: ("a string", (str,)),
+    AttributeProto.TENSOR: ("a tensor", (SymTensor,)),
+    AttributeProto.SPARSE_TENSOR: ("a sparse tensor", (Sparse,)),
+    AttributeProto.TYPE_PROTO: ("a type", (Value,)),
+    AttributeProto.INTS: ("a list of integers", (int,)),
+    AttributeProto.FLOATS: ("a list of floats", (float, int)),
+    AttributeProto.STRINGS: ("a list of strings", (str,)),
+}
+"""Kind of attribute -> its name and the classes of its value, or of each element of a list."""
+
+_TENSOR_TEXTS = {number: f"tensor({word})" for word, number in dt.FROM_SCHEMA.items()}
+
+
+def check_inputs(schema: Schema, inputs: tuple[Value | None, ...]) -> None:
+    """Raise `OpUsageError` for a number of inputs that the schema does not admit, and for a required one left out."""
+    if not schema.min_input <= len(inputs) <= schema.max_input:
+        most = "any number" if schema.max_input >= 2**31 - 1 else schema.max_input
+        raise OpUsageError(f"{len(inputs)} inputs where {schema.min_input} to {most} are allowed")
+    for i, value in enumerate(inputs):
+        if value is None and schema.inputs:
+            formal = schema.inputs[min(i, len(schema.inputs) - 1)]
+            # operands of types of their own, as a Loop's, may be left out
+            if not formal.optional and (formal.type_str or not formal.variadic):
+                raise OpUsageError(f"required input {formal.name} is missing")
+
+
+def check_attributes(schema: Schema, attributes: Mapping[str, Any]) -> str | None:
+    """Why the schema does not admit attributes whose values are clear all the same, or None.
+
+    That is one which the operator does not have, and an integer in place of a float. Raises `OpUsageError` for a
+    required attribute that is missing, and for one whose value is of another kind than the schema says.
+    """
+    for name in schema.required:
+        if name not in attributes:
+            raise OpUsageError(f"required attribute {name} is missing")
+    misuse = None
+    for name, value in attributes.items():
+        kind = schema.attributes.get(name)
+        if kind is None and schema.known:
+            misuse = misuse or f"the operator has no attribute {name}"
+        if kind is None or kind not in _CLASSES:
+            continue
+        word, classes = _CLASSES[kind]
+        is_list = AttributeProto.FLOATS <= kind <= AttributeProto.GRAPHS
+        elements = value if is_list and isinstance(value, tuple) else (value,)
+        if isinstance(value, tuple) != is_list or not all(isinstance(x, classes) for x in elements):
+            raise OpUsageError(f"attribute {name} is not {word}: {value}")
+        if type(value) is int and kind == AttributeProto.FLOAT:
+            misuse = misuse or f"attribute {name} is an integer and not a float: {value}"
+    return misuse
+
+
+def check_types(schema: Schema, inputs: tuple[Value | None, ...], outputs: tuple[Value, ...]) -> str | None:
+    """Why the schema does not admit a node of which the sizes can be told all the same, or None.
+
+    That is outputs which the operator does not have, an element type that it does not admit, two types where one type
+    variable demands one.
+    """
+    if not schema.known:
+        return None
+    if not schema.min_output <= len(outputs) <= schema.max_output:
+        return f"{len(outputs)} outputs where {schema.min_output} to {schema.max_output} are allowed"
+    bound: dict[str, str] = {}
+    for formals, values in ((schema.inputs, inputs), (schema.outputs, outputs)):
+        last = len(formals) - 1
+        for i, value in enumerate(values):
+            text = type_text(value)
+            formal = formals[min(i, last)]
+            type_str = formal.type_str or formal.each
+            if text is None or not type_str:
+                continue
+            if text not in schema.constraints.get(type_str, (type_str,)):
+                return f"{formal.name} has element type {text}, which the operator does not admit"
+            if formal.type_str and bound.setdefault(type_str, text) != text:
+                return f"element types of {type_str} differ: {formal.name} has {text} != {bound[type_str]}"
+    return None
+
+
+def type_text(value: Value | None) -> str | None:
+    """The type as operator schemas spell it, `seq(tensor(float))`; None where it is not known, and of maps.
+
+    >>> type_text(SymTensor(1, (2,))), type_text(Sequence(SymTensor(7))), type_text(SymTensor(None))
+    ('tensor(float)', 'seq(tensor(int64))', None)
+    """
+    if isinstance(value, SymTensor):
+        return _TENSOR_TEXTS.get(value.dtype or 0)
+    if isinstance(value, Sparse):
+        inner = _TENSOR_TEXTS.get(value.dtype or 0)
+        return inner and f"sparse_{inner}"
+    if isinstance(value, (Sequence, Optional)):
+        inner = type_text(value.elem)
+        return inner and f"{'seq' if isinstance(value, Sequence) else 'optional'}({inner})"
+    return None

@@ -1,0 +1,256 @@
+"""The ModelProto front end: reads the graph view off the protobuf message. Weights are never read."""
+
+from __future__ import annotations
+
+from functools import partial
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from onnx import AttributeProto, SparseTensorProto, TensorProto
+
+from onnx_infer.model.attributes import attribute_value, constant, declared_size, literal, sparse_constant, value_type
+from onnx_infer.model.declared_bounds import KEY, declared_bounds
+from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function, Graph, Model
+from onnx_infer.operators.registration import normal_domain
+from onnx_infer.values.tensor import SymTensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from onnx import FunctionProto, GraphProto, ModelProto
+
+    from onnx_infer.model.graph import Node, Size
+    from onnx_infer.model.symbols import Symbols
+    from onnx_infer.values.tensor import Value
+
+_MAX_INTERNED = 1 << 14
+_MAX_KEY = 1 << 12
+_FEW = 16
+_SIZES = frozenset((TensorProto.INT64, TensorProto.INT32))
+_interned: dict[Any, Attributes] = {}
+
+CONSTANTS = (TensorProto, SparseTensorProto, AttributeProto)
+"""The classes of the handles of constants."""
+
+_TENSOR = AttributeProto.TENSOR
+_GRAPH_KINDS = frozenset((AttributeProto.GRAPH, AttributeProto.GRAPHS))
+_LARGE_KINDS = _GRAPH_KINDS | {AttributeProto.TENSOR, AttributeProto.SPARSE_TENSOR, AttributeProto.TENSORS}
+
+
+def read_attributes(attributes: Any) -> Attributes:
+    """The attributes of a node, of which there are some: the same object where they are equal on the wire."""
+    wires: list[bytes] = []
+    for a in attributes:
+        if a.type in _LARGE_KINDS and (a.type in _GRAPH_KINDS or a.ByteSize() > _MAX_KEY):
+            return _parse(attributes)
+        wires.append(a.SerializeToString())
+    key = tuple(wires)
+    found = _interned.get(key)
+    if found is None:
+        if len(_interned) >= _MAX_INTERNED:
+            _interned.clear()
+        found = _interned[key] = _parse(attributes)
+    return found
+
+
+def _parse(attributes: Any) -> Attributes:
+    references = {a.name: a.ref_attr_name for a in attributes if a.ref_attr_name}
+    values = {a.name: attribute_value(a) for a in attributes if not a.ref_attr_name}
+    return Attributes(values, references or None, any(a.type in _GRAPH_KINDS for a in attributes))
+
+
+class ModelProtoFrontEnd:
+    """The front end of a ModelProto."""
+
+    def __init__(self, model: ModelProto) -> None:
+        self.model = model
+
+    def dim_params(self) -> tuple[list[str], list[str]]:
+        """The texts in the types of inputs, in order, and of outputs and value infos."""
+        graph = self.model.graph
+        return list(dim_params(graph.input)), list(dim_params((*graph.output, *graph.value_info)))
+
+    def bounds(self) -> tuple[dict[str, tuple[int, int | None]], list[str]]:
+        """The intervals of symbols in the metadata of the model, before those of inputs."""
+        holders = (self.model, *self.model.graph.input)
+        return declared_bounds(e.value for holder in holders for e in holder.metadata_props if e.key == KEY)
+
+    def inputs(self) -> Iterator[tuple[str, tuple[Size, ...]]]:
+        """The sizes of inputs as they are written."""
+        for info in self.model.graph.input:
+            shape = innermost_shape(info.type)
+            yield info.name, () if shape is None else tuple(map(declared_size, shape.dim))
+
+    def view(self, symbols: Symbols) -> Model:
+        """The model, its dims read as sizes."""
+        return GraphReader(symbols, self.model.ir_version).model(self.model)
+
+
+def innermost_shape(kind: Any) -> Any:
+    """The shape in a type, which may be nested; None where it has none."""
+    while True:
+        which = kind.WhichOneof("value")
+        if which in ("tensor_type", "sparse_tensor_type"):
+            return getattr(kind, which).shape
+        if which in ("sequence_type", "optional_type"):
+            kind = getattr(kind, which).elem_type
+        elif which == "map_type":
+            kind = kind.map_type.value_type
+        else:
+            return None
+
+
+def dim_params(infos: Iterable[Any]) -> Iterator[str]:
+    """The dim_params in the types of value infos, in order; equal types once."""
+    seen: set[bytes] = set()
+    for info in infos:
+        wire = info.type.SerializeToString()
+        if wire not in seen:
+            seen.add(wire)
+            shape = innermost_shape(info.type)
+            for dim in () if shape is None else shape.dim:
+                if dim.dim_param:
+                    yield dim.dim_param
+
+
+class GraphReader:
+    """Reads GraphProtos; `symbols` turns dims into sizes."""
+
+    def __init__(self, symbols: Symbols, ir_version: int) -> None:
+        self.symbols, self.ir_version = symbols, ir_version
+        self._inputs: dict[bytes, Value | None] = {}
+        self._declared: dict[bytes, Value | None] = {}
+
+    def model(self, proto: ModelProto) -> Model:
+        """The view of a model."""
+        functions = {(f.domain, f.name, f.overload): self.function(f) for f in proto.functions}
+        names = partial(names_in, proto.graph)
+        return Model(self.graph(proto.graph), functions, opset_imports(proto), header, load, self.graph, message, names)
+
+    def graph(self, proto: GraphProto) -> Graph:
+        """The view of a graph or subgraph."""
+        constants: dict[str, Any] = {t.name: t for t in proto.initializer}
+        for sparse in proto.sparse_initializer:
+            constants[sparse.values.name] = sparse
+        # up to IR version 3 every initializer is listed as an input; from 4 on one that is can be overridden by the
+        # caller: its type stands, its elements do not
+        given = proto.input
+        if self.ir_version < 4:
+            given = [i for i in given if i.name not in constants]
+        inputs = [(i.name, self.type(i.type)) for i in given]
+        for name, _ in inputs:
+            constants.pop(name, None)
+        declared: dict[str, Value] = {}
+        for info in (*proto.value_info, *proto.output):
+            value = self.declared(info.type)
+            if value is not None:
+                declared[info.name] = value
+        outputs = [o.name for o in proto.output]
+        return self._view(proto, inputs, constants, outputs, declared)
+
+    def function(self, proto: FunctionProto) -> Function:
+        """The view of a model-local function."""
+        defaults = {a.name: attribute_value(a) for a in proto.attribute_proto}
+        inputs: list[tuple[str, Value | None]] = [(name, None) for name in proto.input]
+        body = self._view(proto, inputs, {}, list(proto.output), {})
+        return Function(proto.domain, proto.name, proto.overload, defaults, opset_imports(proto), body, proto)
+
+    @staticmethod
+    def _view(
+        proto: GraphProto | FunctionProto,
+        inputs: list[tuple[str, Value | None]],
+        constants: dict[str, Any],
+        outputs: list[str],
+        declared: Mapping[str, Value],
+    ) -> Graph:
+        literals: list[str] = []
+        walk = partial(nodes, proto.node, constants, literals)
+        return Graph(proto.name, inputs, constants, walk, literals, outputs, declared, proto)
+
+    def type(self, proto: Any) -> Value | None:
+        """The declared type of an input, its dims read as sizes; one without a name is another for each input."""
+        wire = proto.SerializeToString()
+        if wire not in self._inputs:
+            count = self.symbols.count
+            value = value_type(proto, self.symbols.read)
+            if self.symbols.count != count:
+                return value
+            self._inputs[wire] = value
+        return self._inputs[wire]
+
+    def declared(self, proto: Any) -> Value | None:
+        """The declared type of another value; equal ones are read once."""
+        wire = proto.SerializeToString()
+        if wire not in self._declared:
+            self._declared[wire] = value_type(proto, self.symbols.read_declared)
+        return self._declared[wire]
+
+
+def opset_imports(proto: ModelProto | FunctionProto) -> dict[str, int]:
+    """domain -> version; `ai.onnx` is the default domain ""."""
+    return {normal_domain(o.domain): o.version for o in proto.opset_import}
+
+
+_parts = attrgetter("op_type", "domain", "input", "output", "attribute")
+
+
+def nodes(protos: Any, constants: dict[str, Any], literals: list[str]) -> Iterator[Node]:
+    """The nodes of a graph; those that are constant tensors join the graph's constants instead."""
+    for node in protos:
+        op_type, domain, inputs, outputs, attributes = _parts(node)
+        if op_type == "Constant" and len(attributes) == 1 and domain in ("", "ai.onnx"):
+            value = attributes[0]
+            if value.type == _TENSOR and not value.ref_attr_name and outputs:
+                name = outputs[0]
+                if name not in constants:
+                    literals.append(name)
+                constants[name] = value
+                continue
+        known = read_attributes(attributes) if attributes else NO_ATTRIBUTES
+        yield op_type, domain, inputs[:], outputs[:], known, node
+
+
+def header(handle: TensorProto | SparseTensorProto | AttributeProto) -> Value:
+    """The type of a constant, without the elements of an initializer.
+
+    A literal, the value of a Constant node, comes with its elements where they are few, and so do a few integers: most
+    rules that read such a constant ask for them.
+    """
+    if type(handle) is TensorProto:
+        kind, shape = handle.data_type, tuple(handle.dims)
+        few = kind in _SIZES and (not shape or (len(shape) == 1 and shape[0] <= _FEW))
+        return constant(handle) if few else SymTensor(kind or None, shape)
+    if isinstance(handle, AttributeProto):
+        return literal(handle)
+    return sparse_constant(handle)
+
+
+def load(handle: TensorProto | SparseTensorProto | AttributeProto) -> Value:
+    """A constant with its elements, if they are few."""
+    if isinstance(handle, SparseTensorProto):
+        return sparse_constant(handle)
+    return constant(handle.t if isinstance(handle, AttributeProto) else handle)
+
+
+def names_in(graph: GraphProto) -> Iterator[str]:
+    """The names of values and nodes of a graph and all graphs in it."""
+    pending = [graph]
+    while pending:
+        graph = pending.pop()
+        yield from (info.name for info in (*graph.input, *graph.output, *graph.value_info))
+        yield from (tensor.name for tensor in graph.initializer)
+        yield from (sparse.values.name for sparse in graph.sparse_initializer)
+        for node in graph.node:
+            yield node.name
+            yield from node.input
+            yield from node.output
+            for attribute in node.attribute:
+                if attribute.type == AttributeProto.GRAPH:
+                    pending.append(attribute.g)
+                elif attribute.type == AttributeProto.GRAPHS:
+                    pending += attribute.graphs
+
+
+def message(node: Node) -> bytes:
+    """The bytes of a node's NodeProto."""
+    return node[5].SerializeToString()  # type: ignore[no-any-return]

@@ -1,0 +1,123 @@
+"""Value infos assembled as wire bytes and merged into the message in one go: several times faster than field by field.
+
+Only five messages of onnx.proto are written: ValueInfoProto {1: name, 2: type}, TypeProto {1: tensor, 4: sequence,
+5: map, 8: sparse tensor, 9: optional}, TypeProto.Tensor {1: elem_type, 2: shape}, TensorShapeProto {1: dim} and its
+Dimension {1: dim_value, 2: dim_param}.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer.values.tensor import VARIES, Map, Optional, Sequence, Sparse, SymTensor
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Mapping
+
+    from onnx_infer.values.tensor import Dim, Value
+
+
+_SHORT = [bytes((n,)) for n in range(128)]
+_TAGS = [bytes((number << 3 | 2,)) for number in range(16)]
+_NAMES = [_TAGS[1] + size for size in _SHORT]
+
+
+def varint(n: int) -> bytes:
+    """A non-negative number in protobuf's base-128 form.
+
+    >>> varint(300)
+    b'\\xac\\x02'
+    """
+    if n < 128:
+        return _SHORT[n]
+    out = bytearray()
+    while n > 127:
+        out.append(n & 127 | 128)
+        n >>= 7
+    out.append(n)
+    return bytes(out)
+
+
+def field(number: int, payload: bytes) -> bytes:
+    """A length-delimited field."""
+    size = len(payload)
+    return _TAGS[number] + (_SHORT[size] if size < 128 else varint(size)) + payload
+
+
+def number_field(number: int, value: int) -> bytes:
+    """A varint field."""
+    return _SHORT[number << 3] + (_SHORT[value] if value < 128 else varint(value))
+
+
+_MAX_DIMENSIONS = 1 << 13
+_dimensions: dict[Any, bytes] = {}
+
+
+def dimension(dim: Dim) -> bytes:
+    """A shape's field `dim`: a size, or the text of an expression; one that differs from element to element is bare."""
+    found = _dimensions.get(dim)
+    if found is None:
+        if len(_dimensions) >= _MAX_DIMENSIONS:
+            _dimensions.clear()
+        if isinstance(dim, int):
+            payload = number_field(1, dim)
+        else:
+            payload = b"" if dim is VARIES else field(2, str(dim).encode("utf-8", "surrogatepass"))
+        found = _dimensions[dim] = field(1, payload)
+    return found
+
+
+def tensor_type(value: SymTensor | Sparse) -> bytes:
+    """A TypeProto.Tensor (or SparseTensor): element type, and the shape where the rank is known."""
+    elem = number_field(1, value.dtype) if value.dtype else b""
+    if value.shape is None:
+        return elem
+    return elem + field(2, b"".join([_dimensions.get(d) or dimension(d) for d in value.shape]))
+
+
+def type_bytes(value: Value | None) -> bytes:
+    """A TypeProto; empty where nothing is known.
+
+    >>> type_bytes(SymTensor(1, (2,)))
+    b'\\n\\x08\\x08\\x01\\x12\\x04\\n\\x02\\x08\\x02'
+    """
+    if isinstance(value, SymTensor):
+        return field(1, tensor_type(value)) if value.dtype or value.shape is not None else b""
+    if isinstance(value, Sequence):
+        return field(4, field(1, type_bytes(value.elem)))
+    if isinstance(value, Optional):
+        return field(9, field(1, type_bytes(value.elem)))
+    if isinstance(value, Map):
+        return field(5, number_field(1, value.key) + field(2, type_bytes(value.value)))
+    if isinstance(value, Sparse):
+        return field(8, tensor_type(value))
+    return b""
+
+
+def type_field(value: Value) -> bytes:
+    """The field `type` of a ValueInfoProto; it is kept with the value, which is interned."""
+    found = value.wire
+    if found is None:
+        payload = type_bytes(value)
+        found = value.wire = field(2, payload) if payload else b""
+    return found
+
+
+def value_infos(number: int, values: Mapping[str, Value], without: Container[str] = ()) -> bytes:
+    """Value infos as a repeated field of this number; those of which nothing is known, or named, are left out."""
+    tag = _TAGS[number]
+    out: list[bytes] = []
+    for name, value in values.items():
+        if name in without:
+            continue
+        kind = value.wire
+        if kind is None:
+            kind = type_field(value)
+        if not kind:
+            continue
+        text = name.encode("utf-8", "surrogatepass")
+        size = len(text)
+        prefix = _NAMES[size] if size < 128 else _TAGS[1] + varint(size)
+        size += len(prefix) + len(kind)
+        out += (tag, _SHORT[size] if size < 128 else varint(size), prefix, text, kind)
+    return b"".join(out)

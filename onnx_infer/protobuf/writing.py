@@ -1,0 +1,107 @@
+"""Writing what an inference found into a ModelProto."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onnx import AttributeProto, GraphProto
+
+from onnx_infer.model.attributes import declared_size
+from onnx_infer.protobuf.former_names import with_former_names
+from onnx_infer.protobuf.wire import type_field, value_infos
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from onnx import FunctionProto, ModelProto
+
+    from onnx_infer.engine.engine import Engine, Scope
+    from onnx_infer.model.graph import Graph, Model, Size
+    from onnx_infer.values.tensor import Value
+
+_FUNCTION_VALUE_INFO = 10
+"""The IR version from which functions have value infos (onnx/docs/IR.md)."""
+
+
+def write_model(model: ModelProto, engine: Engine, inputs: Mapping[str, tuple[int | str, ...]]) -> None:
+    """Write the types into the value infos and outputs of the model that was inferred, or a copy, and these inputs."""
+    engine.scope.touch(engine.model.graph.literals)
+    write_graph(model.graph, engine.model.graph, engine.scope)
+    if engine.inner:
+        copies = counterparts(engine.model, model)
+        for graph, scope in engine.inner:
+            proto = copies.get(id(graph.handle))
+            if isinstance(proto, GraphProto):
+                scope.touch(graph.literals)
+                infos = (*proto.value_info, *proto.output, *proto.input)
+                write_graph(proto, graph, with_former_names(_sizes(infos), scope))
+            elif proto is not None and model.ir_version >= _FUNCTION_VALUE_INFO:
+                write_function(proto, graph, scope)
+    for info in model.graph.input:
+        if info.name in inputs:
+            write_input(info.type.tensor_type.shape, inputs[info.name])
+
+
+def _sizes(infos: Sequence[Any] | Any) -> Iterator[tuple[str, list[Size]]]:
+    """The sizes of tensors as they are declared."""
+    return ((info.name, [declared_size(d) for d in info.type.tensor_type.shape.dim]) for info in infos)
+
+
+def write_input(shape: Any, sizes: Sequence[int | str]) -> None:
+    """Write the sizes of an input; the denotations of its axes stay."""
+    labels = [d.denotation for d in shape.dim] if len(shape.dim) == len(sizes) else [""] * len(sizes)
+    shape.Clear()
+    for size, label in zip(sizes, labels, strict=True):
+        dim = shape.dim.add(denotation=label) if label else shape.dim.add()
+        if isinstance(size, int):
+            dim.dim_value = size
+        else:
+            dim.dim_param = size
+    shape.SetInParent()
+
+
+def counterparts(model: Model, copy: ModelProto) -> dict[int, GraphProto | FunctionProto]:
+    """The inner graphs and the functions of a copy of a model, by the id of the message that they are copies of."""
+    functions = {(f.domain, f.name, f.overload): f for f in copy.functions}
+    pending: list[tuple[Any, Any]] = [(model.graph.handle, copy.graph)]
+    pending += [(f.handle, functions[key]) for key, f in model.functions.items() if key in functions]
+    found: dict[int, GraphProto | FunctionProto] = {}
+    while pending:
+        original, same = pending.pop()
+        found[id(original)] = same
+        for a, b in zip(original.node, same.node, strict=True):
+            for x, y in zip(a.attribute, b.attribute, strict=True):
+                if x.type == AttributeProto.GRAPH:
+                    pending.append((x.g, y.g))
+                elif x.type == AttributeProto.GRAPHS:
+                    pending += zip(x.graphs, y.graphs, strict=True)
+    return found
+
+
+def write_function(proto: FunctionProto, graph: Graph, scope: Scope) -> None:
+    """Write what is known of the values in the body of a function, in all calls, its inputs and outputs included."""
+    scope.touch(graph.literals)
+    values = with_former_names(_sizes(proto.value_info), scope)
+    del proto.value_info[:]
+    proto.MergeFromString(value_infos(12, values))
+
+
+def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value]) -> None:
+    """Write what is known of the values of one graph: outputs and untyped inputs in place, others as value_info.
+
+    Initializers carry their type themselves and get no value_info.
+    """
+    given = {name for name, _ in graph.inputs}
+    given.update(graph.outputs)
+    literals = graph.literals
+    if literals:
+        given.update(graph.constants.keys() - set(literals))
+    else:
+        given.update(graph.constants)
+    del proto.value_info[:]
+    proto.MergeFromString(value_infos(13, scope, without=given))
+    for info in (*proto.output, *(i for i in proto.input if not i.type.ByteSize())):
+        value = scope.get(info.name)
+        if value is not None and type_field(value):
+            info.ClearField("type")
+            info.MergeFromString(type_field(value))

@@ -1,0 +1,87 @@
+"""What the sizes that an inference found are worth: exact, at most an expression of the input sizes, or unknown.
+
+Nothing is kept: all follows from the sizes themselves (`symdim.guarantee`). docs/guarantees.md says which consumer
+needs what.
+"""
+
+from __future__ import annotations
+
+from operator import index
+from typing import TYPE_CHECKING
+
+from symdim import Expr, Var, guarantee_of
+from symdim.algebra.origin import Computed, ValueOf
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from onnx_infer.result import InferenceResult
+    from onnx_infer.values.tensor import Dim, Shape
+    from symdim import Guarantee
+
+
+def guarantees(result: InferenceResult, available: Collection[str] = ()) -> dict[str, tuple[Guarantee, ...]]:
+    """The guarantee of each size of each tensor whose rank is known, by value name.
+
+    `available` names tensors whose elements are known when the sizes are needed, such as inputs on the host: sizes
+    that are computed of these alone are exact.
+    """
+    known: dict[Dim, Guarantee] = {}
+    found: dict[str, tuple[Guarantee, ...]] = {}
+    for name, shape in result.shapes.items():
+        for size in shape:
+            if size not in known:
+                known[size] = guarantee_of(size, available)
+        found[name] = tuple([known[size] for size in shape])
+    return found
+
+
+def upper_bounds(result: InferenceResult, available: Collection[str] = ()) -> dict[str, Shape]:
+    """The shapes with the upper bound in place of each size, of the values in which every size is exact or bounded."""
+    bounds = {name: [g.size for g in row] for name, row in guarantees(result, available).items()}
+    return {name: tuple(size for size in row if size is not None) for name, row in bounds.items() if None not in row}
+
+
+def with_values(dim: Dim, values: Mapping[str, Sequence[Dim] | Dim]) -> Dim:
+    """A size with elements of tensors put in: those known now, by the name of their tensor and in row-major order.
+
+    Raises BoundsError for elements that no run has: a K of TopK that is negative or beyond the size of its axis.
+
+    >>> from symdim import minimum
+    >>> end = Var.fresh("end[0]", origin=ValueOf("end", 0))
+    >>> rows = Var.fresh("_d0", at_most=Var("N"), origin=Computed(minimum(end, Var("N")), "a bound of the slice"))
+    >>> with_values(2 * rows, {"end": 7})
+    2*min(N, 7)
+    """
+    found: dict[Var, Dim] = {}
+    stack = _run_time(dim)
+    while stack:
+        variable = stack[-1]
+        origin = variable.origin
+        missing = [v for v in _run_time(origin.size) if v not in found] if isinstance(origin, Computed) else []
+        if missing:
+            stack += missing
+            continue
+        stack.pop()
+        if isinstance(origin, Computed):
+            size = _put(origin.size, found)
+            settled = not any(isinstance(v.origin, ValueOf) for v in _run_time(size))
+            found[variable] = size if settled else variable
+        elif isinstance(origin, ValueOf):
+            known = values.get(origin.tensor, variable)
+            found[variable] = known if isinstance(known, (int, Expr)) else _element(known[origin.index])
+    return _put(dim, found)
+
+
+def _element(x: Dim) -> Dim:
+    return x if isinstance(x, Expr) else index(x)
+
+
+def _run_time(dim: Dim) -> list[Var]:
+    """The variables of a size that elements of tensors decide."""
+    variables = dim.variables() if isinstance(dim, Expr) else ()
+    return [v for v in variables if isinstance(v.origin, (ValueOf, Computed))]
+
+
+def _put(dim: Dim, sizes: Mapping[Var, Dim]) -> Dim:
+    return dim.substitute(sizes) if isinstance(dim, Expr) else dim

@@ -1,0 +1,274 @@
+"""Sizes as nodes: the ONNX nodes that compute given sizes from the shapes of the graph's inputs, and their insertion.
+
+All values are int64 vectors. A size is computed with one element, so that it stands where operators want a vector
+(targets of Reshape and Expand, ends of Slice, repeats of Tile), and sizes are joined by Concat.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onnx import NodeProto, TensorProto, helper
+
+from onnx_infer.laws.sizes import at_least, bounds
+from onnx_infer.results.sources import Sources
+from symdim import Add, Const, Expr, FloorDiv, Max, Min, Mod, Mul, UnsupportedDynamicShape, Var
+from symdim.algebra.display import as_node
+from symdim.algebra.origin import InputDim, ValueOf
+from symdim.guarantee import require_exact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from onnx import ModelProto
+
+    from onnx_infer.result import InferenceResult
+    from onnx_infer.values.tensor import Dim
+
+_OLDEST = 7
+_MOD_SINCE, _WHERE_SINCE, _INTEGER_MAX_SINCE = 10, 9, 12
+_INITIALIZERS_ALONE_SINCE = 4
+"""The IR version from which an initializer need not be a graph input (onnx/docs/IR.md)."""
+
+
+class Materialized(NamedTuple):
+    """Nodes in order, the constants they read, and the name of their result: int64, one element per size."""
+
+    nodes: list[NodeProto]
+    initializers: list[TensorProto]
+    output: str
+
+    def insert(self, model: ModelProto, before: str = "") -> str:
+        """Put the nodes into the model's graph, before the node of this name or with this output, or at its start.
+
+        The constants are initializers, and nodes before IR version 4. Returns the name of the result. Raises
+        `ValueError` where there is no such node. The names are free in the model that was inferred; in one that has
+        been changed since, they must still be.
+        """
+        graph = model.graph
+        places = [i for i, node in enumerate(graph.node) if before and before in (node.name, *node.output)]
+        if before and not places:
+            raise ValueError(f"no node is named {before!r} or gives it")
+        nodes = self.nodes
+        if model.ir_version >= _INITIALIZERS_ALONE_SINCE:
+            graph.initializer.extend(self.initializers)
+        else:
+            constants = (helper.make_node("Constant", [], [x.name], x.name, value=x) for x in self.initializers)
+            nodes = [*constants, *nodes]
+        for place, node in enumerate(nodes, places[0] if places else 0):
+            graph.node.insert(place, node)
+        return self.output
+
+
+def materialize(
+    sizes: Dim | Iterable[Dim],
+    result: InferenceResult,
+    *,
+    opset: int | None = None,
+    values: Iterable[str] | None = None,
+    prefix: str = "size",
+) -> Materialized:
+    """The nodes that compute a size, or a shape, at run time; each expression once.
+
+    Symbols are read at the axes and elements of the graph's inputs, or of `values`, which must be there where the nodes
+    are inserted: so sizes that the data decide are computable behind the node that decides them. `opset` is that of the
+    default domain, the model's if not given; names begin with `prefix` and are free in the model. Raises
+    `UnsupportedDynamicShape` for a size with a symbol that cannot be read, `ValueError` for an opset without the
+    operators needed.
+
+    >>> import onnx.parser, onnx_infer
+    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 17]>
+    ...     g (float[N, 3, H] x) => (float[N, 3, H] y) { y = Relu(x) }''')
+    >>> result = onnx_infer.infer(model)
+    >>> N, _, H = result.shapes["x"]
+    >>> made = materialize((N * H, (H + 1) // 2, 8), result)
+    >>> [node.op_type for node in made.nodes]
+    ['Shape', 'Gather', 'Gather', 'Mul', 'Add', 'Div', 'Concat']
+    >>> made.insert(model, before="y")
+    'size_concat'
+    """
+    model = result._engine.model
+    if opset is None:
+        opset = model.opsets.get("", 0)
+    if opset < _OLDEST:
+        raise ValueError(f"sizes are computed from opset {_OLDEST} on, not in {opset}")
+    sources = result.sources if values is None else Sources({name: result.types[name] for name in values})
+    writer = _Writer(opset, Names(model.names(), prefix))
+    if isinstance(sizes, (int, Expr)):
+        output = writer.size(_readable(sizes, sources, "the size"))
+    else:
+        parts = [_readable(size, sources, f"shape[{axis}]") for axis, size in enumerate(sizes)]
+        output = writer.shape(parts)
+    return Materialized(writer.nodes, writer.initializers, output)
+
+
+def _readable(size: Dim, sources: Sources, field: str) -> Dim:
+    """The size over what can be read."""
+    found = sources.over_sources(size)
+    require_exact(found, "materialize", field, sources.values)
+    for symbol in found.variables() if isinstance(found, Expr) else ():
+        if not isinstance(symbol.origin, (InputDim, ValueOf)):
+            raise UnsupportedDynamicShape("materialize", field, "unknown", f"{symbol.name} of {size} cannot be read")
+    return found
+
+
+class Names:
+    """Names that are not used.
+
+    >>> names = Names(["x", "size_add"], "size")
+    >>> names.new("add"), names.new("mul"), names.new("mul")
+    ('size_add_1', 'size_mul', 'size_mul_1')
+    """
+
+    def __init__(self, used: Iterable[str], prefix: str) -> None:
+        self._prefix = prefix
+        self._used = set(used)
+
+    def new(self, kind: str) -> str:
+        """A name that tells what it stands for."""
+        name = base = f"{self._prefix}_{kind}"
+        count = 0
+        while name in self._used:
+            count += 1
+            name = f"{base}_{count}"
+        self._used.add(name)
+        return name
+
+
+class _Writer:
+    """Writes nodes for expressions as they read: a remainder is a Mod and a minimum a Min."""
+
+    def __init__(self, opset: int, names: Names) -> None:
+        self.opset, self.names = opset, names
+        self.nodes: list[NodeProto] = []
+        self.initializers: list[TensorProto] = []
+        self._held: dict[Expr, str] = {}
+        self._constants: dict[tuple[int, ...], str] = {}
+        self._vectors: dict[tuple[str, str], str] = {}
+
+    def shape(self, sizes: list[Dim]) -> str:
+        """The name of a vector of sizes."""
+        if all(isinstance(size, int) for size in sizes):
+            return self.constant(*sizes)  # type: ignore[arg-type]
+        parts = [self.size(size) for size in sizes]
+        return parts[0] if len(parts) == 1 else self.node("Concat", *parts, axis=0)
+
+    def size(self, size: Dim) -> str:
+        """The name of a size."""
+        root = as_node(size)
+        stack = [root]
+        while stack:
+            node = stack[-1]
+            pending = [x for x, _ in _signed_parts(node) if x not in self._held]
+            if pending:
+                stack += reversed(pending)
+                continue
+            stack.pop()
+            if node not in self._held:
+                self._held[node] = self._computed(node)
+        return self._held[root]
+
+    def constant(self, *values: int) -> str:
+        """The name of a constant vector."""
+        found = self._constants.get(values)
+        if found is None:
+            found = self._constants[values] = self.names.new("_".join(map(str, values)) or "empty")
+            self.initializers.append(helper.make_tensor(found, TensorProto.INT64, (len(values),), values))
+        return found
+
+    def node(self, op_type: str, *inputs: str, **attributes: Any) -> str:
+        """The name of a new node's output; the node has that name too."""
+        name = self.names.new(op_type.lower())
+        self.nodes.append(helper.make_node(op_type, inputs, [name], name, **attributes))
+        return name
+
+    def _computed(self, node: Expr) -> str:
+        parts = [self._held[part] for part, _ in _signed_parts(node)]
+        match node:
+            case Const():
+                return self.constant(node.value)
+            case Var(origin=InputDim(tensor, axis)):
+                return self._element(("Shape", tensor), axis)
+            case Var(origin=ValueOf(tensor, index)):
+                return self._element(("Cast", tensor), index)
+            case FloorDiv():
+                return self._quotient(node, *parts)
+            case Mod():
+                return self._remainder(node, *parts)
+            case Add():
+                return self._sum(node)
+            case Mul():
+                return self._folded("Mul", parts)
+            case Max() | Min():
+                return self._extremum(node, parts)
+        raise TypeError(f"no operator for {type(node).__name__} {node}")
+
+    def _element(self, read: tuple[str, str], index: int) -> str:
+        """An element of a tensor's shape, or of the tensor itself."""
+        if read not in self._vectors:
+            kind, tensor = read
+            if kind == "Shape":
+                self._vectors[read] = self.node("Shape", tensor)
+            else:
+                flat = self.node("Reshape", tensor, self.constant(-1))
+                self._vectors[read] = self.node("Cast", flat, to=TensorProto.INT64)
+        return self.node("Gather", self._vectors[read], self.constant(index))
+
+    def _folded(self, op_type: str, parts: list[str]) -> str:
+        name = parts[0]
+        for part in parts[1:]:
+            name = self.node(op_type, name, part)
+        return name
+
+    def _sum(self, node: Expr) -> str:
+        (first, _), *rest = _signed_parts(node)
+        name = self._held[first]
+        for term, negative in rest:
+            name = self.node("Sub" if negative else "Add", name, self._held[term])
+        return name
+
+    def _quotient(self, node: Expr, numerator: str, divisor: str) -> str:
+        """The operator Div truncates toward zero: it is the floor where neither side is negative.
+
+        Elsewhere: `n//d == (n - n mod d) / d`, exactly; the integer Mod has the sign of the divisor, as here. Before
+        Mod: `n//d == (n + k*d)//d - k` with a k that leaves no numerator negative.
+        """
+        n, d = node.args
+        if at_least(n, 0) and at_least(d, 1):
+            return self.node("Div", numerator, divisor)
+        if self.opset >= _MOD_SINCE:
+            multiple = self.node("Sub", numerator, self.node("Mod", numerator, divisor))
+            return self.node("Div", multiple, divisor)
+        low, least = bounds(n)[0], bounds(d)[0]
+        if low is None or least is None or least < 1:
+            raise ValueError(f"the floor of {node} needs Mod, which is from opset {_MOD_SINCE} on, not in {self.opset}")
+        shift = self.constant(-(low // least))
+        shifted = self.node("Add", numerator, self.node("Mul", shift, divisor))
+        return self.node("Sub", self.node("Div", shifted, divisor), shift)
+
+    def _remainder(self, node: Expr, numerator: str, divisor: str) -> str:
+        if self.opset >= _MOD_SINCE:
+            return self.node("Mod", numerator, divisor)
+        n, d = node.args
+        return self.node("Sub", numerator, self.node("Mul", self.size(n // d), divisor))
+
+    def _extremum(self, node: Expr, parts: list[str]) -> str:
+        is_max = isinstance(node, Max)
+        if self.opset >= _INTEGER_MAX_SINCE:
+            return self.node("Max" if is_max else "Min", *parts)
+        if self.opset < _WHERE_SINCE:
+            raise ValueError(f"{node} needs Where, which is from opset {_WHERE_SINCE} on, not in {self.opset}")
+        name = parts[0]
+        for part in parts[1:]:
+            less = self.node("Less", name, part)
+            name = self.node("Where", less, part, name) if is_max else self.node("Where", less, name, part)
+        return name
+
+
+def _signed_parts(node: Expr) -> list[tuple[Expr, bool]]:
+    """The parts of a node as it reads; terms of a sum that are subtracted, behind the first, without their sign."""
+    if not isinstance(node, Add):
+        return [(part, False) for part in node.args]
+    first, *rest = node.args
+    negative = [isinstance(x, Const) and x.value < 0 for x in (x.args[0] if isinstance(x, Mul) else x for x in rest)]
+    return [(first, False), *((as_node(-x) if n else x, n) for x, n in zip(rest, negative, strict=True))]

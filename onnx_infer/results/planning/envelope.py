@@ -1,0 +1,142 @@
+"""The maximum of many sizes as a short expression, of sums that grow and shrink as the memory over a schedule does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from symdim import Expr, maximum
+from symdim.algebra.intervals import linear_bounds
+from symdim.algebra.monomial import accumulate, powers_of, terms_of
+from symdim.algebra.polynomial import sum_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from onnx_infer.values.tensor import Dim
+
+MOST = 24
+"""The most operands of an envelope's maximum."""
+
+_SAMPLES = (1, 8, 64, 512, 4096)
+
+
+class Envelope(NamedTuple):
+    """A size that is at least each of several: the maximum of `sizes`, and no more than the largest where `exact`."""
+
+    sizes: tuple[Dim, ...]
+    exact: bool
+
+    @property
+    def size(self) -> Dim:
+        """The maximum as one expression, at least 0."""
+        return maximum(0, *self.sizes)
+
+
+class Polynomial(NamedTuple):
+    """A sum `const + coefficient * unit + ...` outside of the table of expressions: most are never looked at again."""
+
+    terms: dict[Expr, int]
+    const: int
+
+    def plus(self, dims: Iterable[Dim], factor: int = 1) -> Polynomial:
+        """The sum with multiples of dimensions added."""
+        terms, const = dict(self.terms), self.const
+        for dim in dims:
+            added, offset = terms_of(dim)
+            accumulate(terms, added, factor)
+            const += factor * offset
+        return Polynomial(terms, const)
+
+    def covers(self, other: Polynomial) -> bool:
+        """Whether it is at least another one, as the intervals of the units tell.
+
+        >>> from symdim import Var
+        >>> zero, N = Polynomial({}, 0), Var("N")
+        >>> zero.plus([3 * N]).covers(zero.plus([N, 2])), zero.plus([N]).covers(zero.plus([2]))
+        (True, False)
+        """
+        gap = dict(self.terms)
+        accumulate(gap, other.terms, -1)
+        low = linear_bounds(gap, self.const - other.const)[0]
+        return low is not None and low >= 0
+
+    def at(self, sample: int) -> int:
+        """About the value where every symbol is `sample`: good enough to try the largest first."""
+        return self.const + sum(k * int(sample ** _degree(unit)) for unit, k in self.terms.items())
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether larger coefficients make it larger: no unit is negative."""
+        return all(low is not None and low >= 0 for low, _ in (unit.bounds() for unit in self.terms))
+
+    def joined(self, other: Polynomial) -> Polynomial:
+        """A sum that is at least both, where no unit is negative: the larger coefficient of each unit."""
+        terms = {u: max(k, other.terms.get(u, 0)) for u, k in self.terms.items()}
+        terms.update((u, max(k, 0)) for u, k in other.terms.items() if u not in terms)
+        return Polynomial({u: k for u, k in terms.items() if k}, max(self.const, other.const))
+
+    def excess(self, other: Polynomial) -> float:
+        """How much larger it is than another one for symbols of several magnitudes, as a ratio."""
+        return sum(self.at(sample) / max(other.at(sample), 1) for sample in _SAMPLES)
+
+    @property
+    def size(self) -> Dim:
+        """The dimension."""
+        return sum_of(dict(self.terms), self.const)
+
+
+ZERO = Polynomial({}, 0)
+
+
+def envelope(sums: Iterable[Polynomial], most: int = MOST) -> Envelope:
+    """The maximum of the sums that no other one covers.
+
+    Where these are more than `most`, those that are largest for symbols of some magnitude stay, and each of the others
+    joins the one that grows the least by it: a join has the larger coefficient of each unit. The size is an upper bound
+    then. Sums with a unit that may be negative stay as they are.
+
+    >>> from symdim import Var
+    >>> N = Var("N")
+    >>> envelope([ZERO.plus([d]) for d in (N + 1, 3 * N, N, 2 * N + 1, 100)])
+    Envelope(sizes=(3*N, 100), exact=True)
+    >>> envelope([ZERO.plus([d]) for d in (9 * N * N, N * N + 9, 7 * N + 9, 10)], most=2)
+    Envelope(sizes=(9*N**2 + 9, 7*N + 9), exact=False)
+    """
+    front = _uncovered(list(sums))
+    if len(front) <= most:
+        return Envelope(tuple(sum_.size for sum_ in front), True)
+    ranked = _largest_first(front)
+    signed = [sum_ for sum_ in ranked if not sum_.is_monotone]
+    plain = [sum_ for sum_ in ranked if sum_.is_monotone]
+    groups = plain[:most]
+    for sum_ in plain[most:]:
+        joins = [group.joined(sum_) for group in groups]
+        best = min(range(most), key=lambda i: joins[i].excess(groups[i]))
+        groups[best] = joins[best]
+    return Envelope(tuple(sum_.size for sum_ in (*signed, *groups)), len(plain) <= most)
+
+
+def _largest_first(sums: Sequence[Polynomial]) -> list[Polynomial]:
+    """The sums by their best place among all, over the magnitudes of symbols."""
+    best = [len(sums)] * len(sums)
+    for sample in _SAMPLES:
+        order = sorted(range(len(sums)), key=lambda i: -sums[i].at(sample))
+        for place, i in enumerate(order):
+            best[i] = min(best[i], place)
+    return [sums[i] for i in sorted(range(len(sums)), key=best.__getitem__)]
+
+
+def _uncovered(sums: Sequence[Polynomial]) -> list[Polynomial]:
+    """The sums that no other covers, the largest first."""
+    distinct = {(frozenset(s.terms.items()), s.const): s for s in sums}
+    front: list[Polynomial] = []
+    for candidate in sorted(distinct.values(), key=lambda s: s.at(_SAMPLES[-1]), reverse=True):
+        if not any(other.covers(candidate) for other in front):
+            front = [other for other in front if not candidate.covers(other)]
+            front.append(candidate)
+    return front
+
+
+def _degree(unit: Expr) -> int:
+    """The number of factors of a unit."""
+    return sum(powers_of(unit).values())

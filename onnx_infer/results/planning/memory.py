@@ -1,0 +1,159 @@
+"""The memory that the values of a model take over a schedule: sizes in bytes, live ranges, and the peak.
+
+A value lives from the node that gives it to the last node that reads it, an output of the graph to the end, and a value
+that nobody reads during its own node only. At a node its inputs and its outputs are alive together: nothing is computed
+in place, no value shares the memory of another. Inside subgraphs and functions nothing is counted.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from onnx_infer.engine.topological_sort import captured, sort_nodes
+from onnx_infer.results.planning.envelope import ZERO, Envelope, envelope
+from onnx_infer.results.planning.planner import byte_size
+from onnx_infer.results.sources import without_computed
+from symdim import Expr, UnboundName, Var
+from symdim.compile import StraightLine, function_of, tuple_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from onnx_infer.model.graph import Node
+    from onnx_infer.result import InferenceResult
+    from onnx_infer.values.tensor import Dim
+
+
+class Step(NamedTuple):
+    """A node of the schedule, the values that begin to live at it, and those that it is the last to need."""
+
+    operator: str
+    node: str
+    born: tuple[str, ...]
+    dead: tuple[str, ...]
+
+
+class Peak(NamedTuple):
+    """The most bytes that are alive at once, the first step at which they are, and the values alive there."""
+
+    bytes: int
+    step: Step
+    live: tuple[str, ...]
+
+
+class MemoryPlan:
+    """The bytes of a model's values over the schedule in which its nodes stand.
+
+    `sizes`: the bytes of each value counted, as expressions. `unknown`: the values whose bytes are not known (strings,
+    sequences, unknown ranks or element types); they count nothing. `steps`: the schedule.
+    """
+
+    def __init__(
+        self, result: InferenceResult, *, inputs: bool = False, initializers: bool = False, upper: bool = False
+    ) -> None:
+        types, model = result.types, result._engine.model
+        nodes = schedule(result)
+        outputs = [name for node in nodes for name in node[3] if name]
+        kept = [*(result.inputs if inputs else ()), *(model.graph.constants if initializers else ())]
+        self.sizes: dict[str, Dim] = {}
+        unknown = []
+        for name in dict.fromkeys((*kept, *outputs)):
+            size = byte_size(types[name], upper=upper)
+            if size is None:
+                unknown.append(name)
+            else:
+                self.sizes[name] = without_computed(size)
+        self.unknown = tuple(unknown)
+        self.kept = tuple(name for name in kept if name in self.sizes)
+        self.steps = _steps(nodes, [[*node[2], *captured(model, node)] for node in nodes], result.outputs, self.sizes)
+
+    @cached_property
+    def peak(self) -> Envelope:
+        """The most bytes alive at once: the maximum over the steps that no other one covers, as expressions.
+
+        Where these are many it is an upper bound, not exact; `peak_at` is exact everywhere.
+        """
+        alive = ZERO.plus(self.sizes[name] for name in self.kept)
+        sums = [alive]
+        for step in self.steps:
+            if step.born:
+                sums.append(alive := alive.plus(self.sizes[name] for name in step.born))
+            if step.dead:
+                alive = alive.plus((self.sizes[name] for name in step.dead), -1)
+        return envelope(sums)
+
+    @property
+    def symbols(self) -> list[Var]:
+        """The symbols of the sizes, in the order of their first occurrence."""
+        return list(dict.fromkeys(v for d in self.sizes.values() if isinstance(d, Expr) for v in d.variables()))
+
+    @cached_property
+    def _byte_counts(self) -> Callable[..., tuple[int, ...]]:
+        code = StraightLine(self.symbols)
+        return function_of(code.source(tuple_text([code.operand(size) for size in self.sizes.values()])))
+
+    def bytes_at(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> dict[str, int]:
+        """The bytes of each value at these sizes; raises UnboundName for symbols without one."""
+        given: dict[str | Var, int] = dict(bindings or {})
+        given.update(sizes)
+        if missing := tuple(v.name for v in self.symbols if v not in given and v.name not in given):
+            raise UnboundName(missing)
+        counts = self._byte_counts(*(given[v.name] if v.name in given else given[v] for v in self.symbols))
+        return dict(zip(self.sizes, counts, strict=True))
+
+    def peak_at(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> Peak:
+        """The peak at these sizes; raises UnboundName for symbols without one."""
+        counts = self.bytes_at(bindings, **sizes)
+        alive = base = sum(counts[name] for name in self.kept)
+        most, at = base, -1
+        for i, step in enumerate(self.steps):
+            alive += sum(counts[name] for name in step.born)
+            if alive > most or at < 0:
+                most, at = alive, i
+            alive -= sum(counts[name] for name in step.dead)
+        if at < 0:
+            return Peak(base, Step("", "", (), ()), self.kept)
+        live = dict.fromkeys(self.kept)
+        for step in self.steps[:at]:
+            live.update(dict.fromkeys(step.born))
+            for name in step.dead:
+                del live[name]
+        return Peak(most, self.steps[at], (*live, *self.steps[at].born))
+
+
+def schedule(result: InferenceResult) -> list[Node]:
+    """The nodes of the main graph in the model's order, which is sorted only where it reads a value before it is made.
+
+    Nodes that are constants are none: their values are initializers.
+    """
+    engine = result._engine
+    graph = engine.model.graph
+    nodes = list(graph.nodes())
+    made = {name for node in nodes for name in node[3]}
+    seen: set[str] = set()
+    for node in nodes:
+        if any(name in made and name not in seen for name in (*node[2], *captured(engine.model, node)) if name):
+            return sort_nodes(graph, engine.scope, lambda _: None)
+        seen.update(node[3])
+    return nodes
+
+
+def _steps(
+    nodes: Sequence[Node], reads: Sequence[Sequence[str]], outputs: Iterable[str], sizes: Mapping[str, Dim]
+) -> list[Step]:
+    last = {name: i for i, node in enumerate(nodes) for name in node[3]}
+    born = frozenset(last)
+    last.update((name, i) for i, names in enumerate(reads) for name in names if name in born)
+    last.update((name, len(nodes)) for name in outputs if name in born)
+    dead: list[list[str]] = [[] for _ in range(len(nodes) + 1)]
+    for name, i in last.items():
+        if name in sizes:
+            dead[i].append(name)
+    found = []
+    for node, dying in zip(nodes, dead, strict=False):
+        op_type, domain, _, given, _, handle = node
+        operator = f"{domain}::{op_type}" if domain else op_type
+        label = handle.name or next(iter(given), "")
+        found.append(Step(operator, label, tuple(name for name in given if name in sizes), tuple(dying)))
+    return found

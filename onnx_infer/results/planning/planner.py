@@ -1,0 +1,198 @@
+"""All sizes of a model as one compiled function of its input sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from onnx_infer.results.sources import without_computed
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import SymTensor
+from symdim import Expr, SymdimError, UnboundName, Var, ceildiv, product
+from symdim.algebra.evaluate import checked_size
+from symdim.compile import StraightLine, function_of, literal, tuple_text
+from symdim.guarantee import bound_expr
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from onnx_infer.result import InferenceResult
+    from onnx_infer.values.tensor import Dim, Shape, Value
+
+
+T = TypeVar("T")
+
+
+class Named(Mapping[str, T]):
+    """Results by the names of values, of which many share one: `places` has the place of each in `results`."""
+
+    __slots__ = ("_places", "_results")
+
+    def __init__(self, places: Mapping[str, int], results: tuple[T, ...]) -> None:
+        self._places, self._results = places, results
+
+    def __getitem__(self, name: str) -> T:
+        return self._results[self._places[name]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+class Plan(NamedTuple):
+    """The shapes of values, and their sizes in bytes: None for strings and unknown element types."""
+
+    shapes: Named[tuple[int, ...]]
+    bytes: Named[int | None]
+
+
+class Planner:
+    """A function from the sizes of `args` to the shapes and byte sizes of values.
+
+    `function` is that function in plain Python, without any check, and `source` its text: it returns two tuples, of
+    the distinct shapes and of the distinct byte sizes. `shape_places` and `byte_places` tell for each value where its
+    own are in them. Calling the planner checks the sizes and gives the results by name. `missing` has the values left
+    out, each with the reason.
+    """
+
+    def __init__(
+        self, types: dict[str, Value], args: Sequence[Var], *, upper: bool = False, chosen: Iterable[str] | None = None
+    ) -> None:
+        self.args = tuple(args)
+        self.missing: dict[str, str] = {}
+        self.shape_places: dict[str, int] = {}
+        self.byte_places: dict[str, int] = {}
+        code = StraightLine(self.args)
+        rows: dict[Shape, int] = {}
+        counts: dict[tuple[int, int], int] = {}
+        row_texts: list[str] = []
+        count_texts: list[str] = []
+        for name in types if chosen is None else chosen:
+            value = types.get(name)
+            if value is None:
+                raise SymdimError(f"value {name!r} cannot be planned: the model has no such value")
+            shape = _planned(value, upper)
+            free = [] if shape is None else [v.name for v in _variables(shape) if v not in code]
+            if free and chosen is not None:
+                raise UnboundName(tuple(free))
+            if shape is None or free:
+                reason = f"it depends on {', '.join(free)}" if free else f"its sizes are not known: {value}"
+                if chosen is not None:
+                    raise SymdimError(f"value {name!r} cannot be planned: {reason}")
+                self.missing[name] = reason
+                continue
+            place = rows.get(shape)
+            if place is None:
+                place = rows[shape] = len(rows)
+                text = tuple_text(map(code.operand, shape))
+                row_texts.append(code.assign(text, note=name) if _variables(shape) else text)
+            assert isinstance(value, SymTensor)
+            key = place, dt.BITS.get(value.dtype or 0, 0)
+            if key not in counts:
+                counts[key] = len(counts)
+                count_texts.append(_bytes_text(code, shape, key[1]))
+            self.shape_places[name], self.byte_places[name] = place, counts[key]
+        self.source = code.source(f"{tuple_text(row_texts)}, {tuple_text(count_texts)}")
+        self.function: Callable[..., tuple[tuple[tuple[int, ...], ...], tuple[int | None, ...]]] = function_of(
+            self.source
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The values, in the order of the model."""
+        return tuple(self.shape_places)
+
+    def __call__(self, *sizes: int, **named: int) -> Plan:
+        """The shapes and byte sizes at sizes of `args`, by position or name.
+
+        Raises BoundsError for sizes outside the bounds of their symbols, UnboundName for those not given.
+        """
+        shapes, counts = self.function(*self._arguments(sizes, named))
+        return Plan(Named(self.shape_places, shapes), Named(self.byte_places, counts))
+
+    def _arguments(self, sizes: tuple[int, ...], named: dict[str, int]) -> list[int]:
+        rest = self.args[len(sizes) :]
+        if missing := tuple(arg.name for arg in rest if arg.name not in named):
+            raise UnboundName(missing)
+        if len(sizes) > len(self.args) or len(named) > len(rest):
+            raise SymdimError(f"the arguments are {', '.join(arg.name for arg in self.args)}, each once")
+        values = [*sizes, *(named[arg.name] for arg in rest)]
+        return [checked_size(arg, value) for arg, value in zip(self.args, values, strict=True)]
+
+
+def planner(
+    result: InferenceResult, args: Sequence[str | Var] | None, values: Iterable[str] | None, upper: bool
+) -> Planner:
+    """The planner of a result; see `InferenceResult.planner`."""
+    types = dict(result.types)
+    if args is None:
+        sizes = (v for _, dim in result.sources.axes if isinstance(dim, Expr) for v in dim.variables())
+        return Planner(types, list(dict.fromkeys(sizes)), upper=upper, chosen=values)
+    shapes = (_planned(value, upper) for value in types.values())
+    symbols = {v.name: v for shape in dict.fromkeys(shapes) if shape is not None for v in _variables(shape)}
+    chosen = [symbols.get(arg) if isinstance(arg, str) else arg for arg in args]
+    found = [v for v in chosen if isinstance(v, Var)]
+    if len(found) < len(chosen):
+        raise UnboundName(tuple(str(arg) for arg, v in zip(args, chosen, strict=True) if v is None))
+    return Planner(types, found, upper=upper, chosen=values)
+
+
+def _planned(value: Value, upper: bool) -> Shape | None:
+    """The shape to plan for; None where there is none."""
+    if not isinstance(value, SymTensor) or value.shape is None:
+        return None
+    return tuple(map(without_computed, bounding_shape(value.shape) if upper else value.shape))
+
+
+def _variables(shape: Shape) -> tuple[Var, ...]:
+    return tuple(dict.fromkeys(v for dim in shape if isinstance(dim, Expr) for v in dim.variables()))
+
+
+def bounding_shape(shape: Shape) -> Shape:
+    """The sizes, those that the data decide as their upper bounds, where they have one."""
+    return tuple([_bounding(dim) for dim in shape])
+
+
+def _bounding(dim: Dim) -> Dim:
+    bound = bound_expr(dim)
+    return dim if bound is None else bound
+
+
+def byte_size(value: Value, *, upper: bool = False) -> Dim | None:
+    """The bytes that a tensor takes; None for strings, for what is no tensor, and for an unknown rank or element type.
+
+    Elements of less than a byte are packed, as ONNX packs them: the last byte may be filled in part.
+
+    >>> from symdim import Var
+    >>> N = Var("N")
+    >>> byte_size(SymTensor(dt.FLOAT, (N, 3))), byte_size(SymTensor(dt.STRING, (N,)))
+    (12*N, None)
+    >>> byte_size(SymTensor(dt.NUMBERS["i4"], (N,)))
+    (N + 1)//2
+    """
+    if not isinstance(value, SymTensor) or value.shape is None or not dt.BITS.get(value.dtype or 0):
+        return None
+    shape = bounding_shape(value.shape) if upper else value.shape
+    bits = dt.BITS[value.dtype or 0]
+    count = product(shape)
+    return count * (bits // 8) if bits % 8 == 0 else ceildiv(count * bits, 8)
+
+
+def _bytes_text(code: StraightLine, shape: Shape, bits: int) -> str:
+    """The source of the byte size of a tensor."""
+    if not bits:
+        return "None"
+    known = product([dim for dim in shape if isinstance(dim, int)])
+    assert isinstance(known, int)
+    packed = bits % 8 != 0
+    factor = known * (bits if packed else bits // 8)
+    symbolic = [code.operand(dim) for dim in shape if isinstance(dim, Expr)]
+    if not symbolic or not factor:
+        return literal(-(-factor // 8) if packed else factor)
+    text = "*".join([literal(factor), *symbolic] if factor != 1 else symbolic)
+    return code.assign(f"({text} + 7)//8" if packed else text)

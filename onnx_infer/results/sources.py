@@ -1,0 +1,171 @@
+"""Where the sizes that a model is written with can be read: the axes of its inputs, solved for the symbols in them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from onnx_infer.errors import ShapeInferenceError
+from onnx_infer.laws.sizes import at_least
+from onnx_infer.values.tensor import SymTensor
+from symdim import Expr, Var
+from symdim.algebra.monomial import powers_of
+from symdim.algebra.origin import Computed, InputDim, ValueOf
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from onnx_infer.values.tensor import Dim, Value
+
+
+class Sources:
+    """Each symbol as an expression of what can be read of the values: sizes at their axes.
+
+    An axis that is a symbol gives that symbol; one that is linear in a single symbol that is not known yet is solved
+    for it, which is exact in every run: `2*H` gives `X.shape[0]//2`. A division is not undone.
+
+    >>> N, H = Var("N"), Var("H")
+    >>> sources = Sources({"X": SymTensor(1, (N, 2 * N * H + 3)), "Y": SymTensor(1, (H // 2,))})
+    >>> sources.of
+    {N: X.shape[0], H: (`X.shape[1]` - 3)//(2*`X.shape[0]`)}
+    """
+
+    def __init__(self, values: Mapping[str, Value]) -> None:
+        self.values = values
+        self.of: dict[Var, Dim] = {}
+        self.axes: list[tuple[InputDim, Dim]] = []
+        for name, value in values.items():
+            if isinstance(value, SymTensor) and value.shape is not None:
+                self.axes += [(InputDim(name, axis), dim) for axis, dim in enumerate(value.shape)]
+        pending: list[tuple[Var, Expr]] = []
+        for where, dim in self.axes:
+            if isinstance(dim, Var):
+                self.of.setdefault(dim, _read(where, dim))
+            elif isinstance(dim, Expr):
+                pending.append((_read(where, dim), dim))
+        self._solve(pending)
+
+    @cached_property
+    def symbols(self) -> set[Var]:
+        """The symbols in the sizes of the values, whether they can be solved for or not."""
+        return {v for _, dim in self.axes if isinstance(dim, Expr) for v in dim.variables()}
+
+    def _solve(self, pending: list[tuple[Var, Expr]]) -> None:
+        """Solve one equation after the other, as long as each has one unknown."""
+        while pending:
+            rest = []
+            for read, dim in pending:
+                unknown = [v for v in dim.variables() if v not in self.of]
+                if len(unknown) > 1:
+                    rest.append((read, dim))
+                elif unknown and (solution := self._solution(read, dim, unknown[0])) is not None:
+                    self.of[unknown[0]] = solution
+            if len(rest) == len(pending):
+                break
+            pending = rest
+
+    def _solution(self, read: Var, dim: Expr, unknown: Var) -> Dim | None:
+        """The unknown of `read == dim`, where dim is `factor*unknown + rest` and the factor is not 0."""
+        parts = linear_in(dim, unknown)
+        if parts is None:
+            return None
+        factor, rest = (self.over_sources(part) for part in parts)
+        if isinstance(factor, int):
+            return (read - rest) // factor if factor > 0 else (rest - read) // -factor
+        return (read - rest) // factor if at_least(factor, 1) else None
+
+    def over_sources(self, dim: Dim) -> Dim:
+        """The dimension with every symbol as what can be read; symbols that cannot be read stay."""
+        dim = without_computed(dim)
+        return dim if isinstance(dim, int) else dim.substitute(self.of)
+
+    def bindings(self, shapes: Mapping[str, Sequence[int]]) -> dict[str | Var, int]:
+        """The sizes of the symbols where values have these shapes; of those that can be solved for in these.
+
+        Raises `ShapeInferenceError` for a shape of another rank and for sizes that contradict the declared ones.
+
+        >>> N = Var("N")
+        >>> sources = Sources({"X": SymTensor(1, (N, 2 * N)), "Y": SymTensor(1, (N, 3))})
+        >>> sources.bindings({"X": (4, 8), "Y": (4, 3)})
+        {N: 4}
+        >>> sources.bindings({"X": (4, 8), "Y": (5, 3)})
+        Traceback (most recent call last):
+        ...
+        onnx_infer.errors.ShapeInferenceError: Y.shape[0] is N, so 4, and not 5
+        """
+        if missing := self.values.keys() - shapes.keys():
+            given = Sources({name: value for name, value in self.values.items() if name not in missing})
+            return given.bindings(shapes)
+        ranks: dict[str, int] = {}
+        for where, _ in self.axes:
+            ranks[where.tensor] = where.axis + 1
+        for name, rank in ranks.items():
+            if len(shapes[name]) != rank:
+                raise ShapeInferenceError(f"{name} has the rank {rank}, not {len(shapes[name])}")
+        read = {where: int(shapes[where.tensor][where.axis]) for where, _ in self.axes}
+        found: dict[str | Var, int] = {}
+        for symbol, solution in self.of.items():
+            assert isinstance(solution, Expr)
+            found[symbol] = solution.to_int({v: read[v.origin] for v in solution.variables()})  # type: ignore[index]
+        for where, dim in self.axes:
+            if isinstance(dim, int) or all(v in found for v in dim.variables()):
+                size = dim if isinstance(dim, int) else dim.to_int(found)
+                if size != read[where]:
+                    raise ShapeInferenceError(f"{_text(where)} is {dim}, so {size}, and not {read[where]}")
+        return found
+
+
+def _read(where: InputDim, dim: Expr) -> Var:
+    """The variable that stands for the size at an axis."""
+    low, high = dim.bounds()
+    return Var.fresh(_text(where), max(low or 0, 0), high, origin=where)
+
+
+def _text(where: InputDim) -> str:
+    return f"{where.tensor}.shape[{where.axis}]"
+
+
+def element_of(variable: Var, tensors: Collection[str]) -> bool:
+    """Whether a variable stands for an element of one of the tensors."""
+    return isinstance(variable.origin, ValueOf) and variable.origin.tensor in tensors
+
+
+def without_computed(dim: Dim) -> Dim:
+    """The dimension with the expression of every size that an operator computes of elements in its place.
+
+    >>> end = Var.fresh("end[0]")
+    >>> without_computed(2 * Var.fresh("_d0", origin=Computed((end + 7) // 8, "a length")))
+    2*((`end[0]` + 7)//8)
+    """
+    while isinstance(dim, Expr):
+        computed: dict[Var, Dim] = {v: v.origin.size for v in dim.variables() if isinstance(v.origin, Computed)}
+        if not computed:
+            break
+        dim = dim.substitute(computed)
+    return dim
+
+
+def linear_in(dim: Expr, unknown: Var) -> tuple[Dim, Dim] | None:
+    """(factor, rest) with `dim == factor*unknown + rest`, the unknown in neither; None where there are none.
+
+    >>> N, H = Var("N"), Var("H")
+    >>> linear_in(2 * N * H + N - 1, H), linear_in(H + H // 2, H)
+    ((2*N, N - 1), None)
+    """
+    factor: Dim = 0
+    rest: Dim = dim.const if dim.terms is not None else 0
+    for unit, k in (dim.terms if dim.terms is not None else {dim: 1}).items():
+        powers = powers_of(unit)
+        others: Dim = k
+        for atom, exponent in powers.items():
+            if atom is not unknown:
+                if unknown in atom.variables():
+                    return None
+                others = others * atom**exponent
+        if unknown not in powers:
+            rest = rest + others
+        elif powers[unknown] == 1:
+            factor = factor + others
+        else:
+            return None
+    return factor, rest

@@ -1,0 +1,230 @@
+"""The least general value that covers two others: what is alike stays, sizes that differ go to `size(a, b)`.
+
+Plotkin's least general generalisation on values: equal pairs of sizes meet in one size, so relations between results
+survive (the branches of an If, the iterations of a Loop, the elements of a sequence).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from onnx_infer.elements.conditions import Positive
+from onnx_infer.elements.ratio import Ratio
+from onnx_infer.laws.sizes import at_least, is_fresh
+from onnx_infer.laws.statements import fresh
+from onnx_infer.values.tensor import VARIES, Map, Optional, Sequence, Sparse, SymTensor, Value
+from symdim import Expr, maximum
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from onnx_infer.values.tensor import Dim
+
+    Size: TypeAlias = Callable[[Dim, Dim], Dim]
+
+NOTHING = SymTensor(None, None)
+"""A value of which nothing is known."""
+
+_MAX_JOINED = 32
+"""The most elements of a tensor that are joined one by one where they differ."""
+
+
+def join(a: Value, b: Value, size: Size) -> Value:
+    """What is true of both values.
+
+    >>> join(SymTensor(1, (2, 3)), SymTensor(1, (2, 4)), varying)
+    f32[2, ?]
+    """
+    if a is b:
+        return a
+    if a is NOTHING or b is NOTHING:
+        return kind_of(b if a is NOTHING else a)
+    if isinstance(a, SymTensor) and isinstance(b, SymTensor):
+        return _join_tensors(a, b, size)
+    if isinstance(a, Sequence) and isinstance(b, Sequence):
+        return _join_sequences(a, b, size)
+    if isinstance(a, Optional) and isinstance(b, Optional):
+        full = a.full if a.full is b.full else None
+        return Optional(_join_elems(a.elem, b.elem, size, a.full is False, b.full is False), full)
+    if isinstance(a, Optional) != isinstance(b, Optional):
+        # an optional may be carried into a Loop, whose body gives what it holds
+        one, other = [x if isinstance(x, Optional) else Optional(x, True) for x in (a, b)]
+        return join(one, other, size)
+    if isinstance(a, Sparse) and isinstance(b, Sparse):
+        dense = _join_tensors(SymTensor(a.dtype, a.shape), SymTensor(b.dtype, b.shape), size)
+        return Sparse(dense.dtype, dense.shape)
+    return NOTHING
+
+
+def kind_of(value: Value) -> Value:
+    """What a value is, its sizes and elements forgotten: types do not depend on the path taken.
+
+    >>> kind_of(Sequence(SymTensor(1, (2, 3)), 4))
+    seq(f32[...])
+    """
+    if isinstance(value, (SymTensor, Sparse)):
+        return type(value)(value.dtype)
+    if isinstance(value, (Sequence, Optional)):
+        return type(value)(value.elem and kind_of(value.elem))
+    return value
+
+
+def _join_tensors(a: SymTensor, b: SymTensor, size: Size) -> SymTensor:
+    dtype = a.dtype if b.dtype is None or a.dtype == b.dtype else b.dtype if a.dtype is None else None
+    if a.shape is None or b.shape is None or len(a.shape) != len(b.shape):
+        return SymTensor(dtype)
+    shape = tuple([size(x, y) for x, y in zip(a.shape, b.shape, strict=True)])
+    if a.data is None or b.data is None or a.shape != b.shape or len(a.data) > _MAX_JOINED:
+        return SymTensor(dtype, shape)
+    data = tuple([_join_elements(x, y, size) for x, y in zip(a.data, b.data, strict=True)])
+    return SymTensor(dtype, shape, data if any(x is not None for x in data) or not data else None)
+
+
+def _join_elements(a: Any, b: Any, size: Size) -> Any:
+    """Two elements of a tensor: sizes, that is integers >= 0, meet as the sizes of an axis do."""
+    if _is_size(a) and _is_size(b):
+        return size(a, b)
+    return a if type(a) is type(b) and a == b else None
+
+
+def _is_size(x: Any) -> bool:
+    return isinstance(x, (int, Expr)) and not isinstance(x, bool) and at_least(x, 0)
+
+
+def _join_elems(a: Value | None, b: Value | None, size: Size, a_empty: bool, b_empty: bool) -> Value | None:
+    """The elements of two containers; one that is empty says nothing of them but the type."""
+    if a is None or b is None:
+        return None
+    if a_empty != b_empty:
+        a = b = b if a_empty else a
+        return join_with_itself(a, size)
+    return join(a, b, size)
+
+
+def join_with_itself(value: Value, size: Size) -> Value:
+    """`size(d, d)` for every size: leaves a value as it is, unless the sizes of a body's inside must not leave it."""
+    if isinstance(value, SymTensor) and value.shape is not None:
+        shape = tuple([size(x, x) for x in value.shape])
+        return value if shape == value.shape else SymTensor(value.dtype, shape)
+    return value
+
+
+def _join_sequences(a: Sequence, b: Sequence, size: Size) -> Sequence:
+    length = None if a.length is None or b.length is None else size(a.length, b.length)
+    items = None
+    if isinstance(length, int) and length == a.length == b.length and (a.items or b.items):
+        items = tuple([join(x, y, size) for x, y in zip(elements(a), elements(b), strict=True)])
+    return Sequence(_join_elems(a.elem, b.elem, size, a.length == 0, b.length == 0), length, items)
+
+
+def elements(sequence: Sequence) -> tuple[Value, ...]:
+    """The elements of a sequence of known length, one by one."""
+    if sequence.items is not None:
+        return sequence.items
+    assert isinstance(sequence.length, int)
+    return (sequence.elem or NOTHING,) * sequence.length
+
+
+def varying(a: Dim, b: Dim) -> Dim:
+    """The size of an axis of the elements of a sequence."""
+    return a if a is b or a == b else VARIES
+
+
+def sequence_of(items: list[Value], elem: Value | None = None) -> Sequence:
+    """The sequence of these elements; `elem` is the type of the elements of an empty one.
+
+    >>> sequence_of([SymTensor(1, (2, 3)), SymTensor(1, (2, 4))]).elem
+    f32[2, ?]
+    """
+    for i, item in enumerate(items):
+        elem = join(elem, item, varying) if i and elem is not None else item
+    return Sequence(elem, len(items), tuple(items))
+
+
+def opened(value: Value | None) -> Value:
+    """One element of a sequence or an optional, the sizes that are not the same for all as sizes of its own."""
+    if isinstance(value, SymTensor) and value.shape is not None and VARIES in value.shape:
+        shape = [fresh("the sizes of the elements differ, or are not known") if d is VARIES else d for d in value.shape]
+        return SymTensor(value.dtype, shape, value.data)
+    return NOTHING if value is None else value
+
+
+class Meeting:
+    """Sizes for pairs of sizes that differ: the same pair, or one at a constant distance, has the same new size.
+
+    `new(a, b)` makes a size that can be either; `free` says which distances are the same on all paths.
+    """
+
+    def __init__(self, new: Size, free: Callable[[Dim], bool] = lambda distance: True) -> None:
+        self._new, self._free = new, free
+        self._met: dict[tuple[Dim, Dim], Dim] = {}
+
+    def __call__(self, a: Dim, b: Dim) -> Dim:
+        """The size that covers both."""
+        if a is VARIES or b is VARIES:
+            return VARIES
+        found = self._met.get((a, b))
+        if found is None:
+            found = self._shifted(a, b)
+            if found is None:
+                found = self._new(a, b)
+            self._met[a, b] = found
+        return found
+
+    def _shifted(self, a: Dim, b: Dim) -> Dim | None:
+        """`w + d` where `w` covers (a - d, b - d) already."""
+        for (x, y), size in self._met.items():
+            distance = a - x
+            same = isinstance(size, Expr) and distance == b - y and self._free(distance)
+            if same and at_least(size + distance, 0):
+                return size + distance
+        return None
+
+
+def either(why: str) -> Size:
+    """A size that is one of two, for results of paths of which one is taken: fresh, bounded by both."""
+
+    def new(a: Dim, b: Dim) -> Dim:
+        low = 1 if at_least(a, 1) and at_least(b, 1) else 0
+        x, y = ceiling(a), ceiling(b)
+        return fresh(f"{why}: {a} or {b}", at_most=None if x is None or y is None else maximum(x, y), at_least=low)
+
+    meeting = Meeting(new)
+    return lambda a, b: a if a is b or a == b else meeting(a, b)
+
+
+def ceiling(size: Dim) -> Dim | None:
+    """An upper bound of a size in terms that do not depend on data, or None."""
+    for _ in range(8):
+        if not is_fresh(size):
+            return size
+        limit = getattr(size, "at_most", None)
+        if limit is None:
+            return None
+        size = limit
+    return None
+
+
+def sizes(value: Value | None) -> Iterator[Dim]:
+    """The sizes of a value, and the expressions that its elements are made of."""
+    pending = [value]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, (SymTensor, Sparse)):
+            yield from value.shape or ()
+            if isinstance(value, SymTensor):
+                for x in value.data or ():
+                    if isinstance(x, Expr):
+                        yield x
+                    elif isinstance(x, Ratio):
+                        yield from (x.num, x.den)
+                    elif isinstance(x, Positive):
+                        yield x.size
+        elif isinstance(value, Sequence):
+            if value.length is not None:
+                yield value.length
+            pending += [value.elem, *(value.items or ())]
+        elif isinstance(value, Optional):
+            pending.append(value.elem)
+        elif isinstance(value, Map):
+            pending.append(value.value)

@@ -1,0 +1,318 @@
+"""What inference knows of a value: tensors with dtype, shape and (small) data, and the types built from them.
+
+Values are immutable and interned: equal ones are the same object, so that results can be remembered by identity.
+The text form is the one of the test cases: `f32[N, 3]`, `i64[2]={N, 2}`, `f32[...]` (rank unknown), `seq(f32[N])`.
+"""
+
+from __future__ import annotations
+
+from threading import RLock
+from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import ref
+
+import numpy as np
+
+from onnx_infer.values import dtype as dt
+from symdim import Expr, Var, product
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Dim: TypeAlias = int | Expr
+Shape: TypeAlias = tuple[Dim, ...]
+
+MAX_DATA = 1024
+"""The most elements of a tensor whose data is propagated."""
+
+MAX_FLOATS = 12
+"""The same for tensors of floats, as many as a Resize of rank 6 has in its `roi`: more are weights."""
+
+
+_table: dict[tuple[Any, ...], ref[Value]] = {}
+_lock = RLock()
+_capacity = 1 << 10
+
+
+def _find(key: tuple[Any, ...]) -> Any:
+    """The live value with this key, if there is one."""
+    entry = _table.get(key)
+    return None if entry is None else entry()
+
+
+def _publish(key: tuple[Any, ...], value: Any) -> Any:
+    """The one live value with this key: `value`, unless another was there first."""
+    global _capacity
+    value.wire = None
+    with _lock:
+        other = _find(key)
+        if other is not None:
+            return other
+        _table[key] = ref(value)
+        if len(_table) > _capacity:  # it has doubled: to drop the entries of dead values costs O(1) for each value made
+            for made in list(_table):  # a finalizer that runs meanwhile may make values
+                entry = _table.get(made)
+                if entry is not None and entry() is None:
+                    del _table[made]
+            _capacity = max(1 << 10, 2 * len(_table))
+    return value
+
+
+class Value:
+    """Base of everything a name in a graph can stand for; `wire` keeps its type as protobuf bytes once written."""
+
+    __slots__ = ("__weakref__", "wire")
+    wire: bytes | None
+    data: tuple[Any, ...] | None = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class SymTensor(Value):
+    """A tensor: element type, shape, and its elements where they are known.
+
+    `dtype` is a number of `TensorProto.DataType` or None; `shape` a tuple of dims (`int | Expr`) or None where even the
+    rank is unknown; `data` the elements in row-major order (`int | Expr | bool | float | Ratio`, None for an unknown
+    one) or None where none is known. Data goes with a shape of plain ints only; of a tensor without data that has equal
+    elements `fill` is the one.
+
+    >>> SymTensor(7, (2,), (3, 4))
+    i64[2]={3, 4}
+    >>> SymTensor(1, (2, 3)) is SymTensor(1, (2, 3))
+    True
+    """
+
+    __slots__ = ("data", "dtype", "fill", "shape")
+    dtype: int | None
+    shape: Shape | None
+    data: tuple[Any, ...] | None
+    fill: Any
+
+    def __new__(
+        cls,
+        dtype: int | None,
+        shape: Iterable[Dim] | None = None,
+        data: Iterable[Any] | None = None,
+        fill: Any = None,
+    ) -> SymTensor:
+        shape = None if shape is None else tuple(shape)
+        data = None if data is None else tuple(data)
+        # 1 == 1.0 == True in Python: the classes of the elements belong to the key where the dtype is unknown
+        key = (dtype, shape, data) if dtype or not data else (dtype, shape, data, tuple(map(type, data)))
+        if fill is not None:
+            key += (fill,)
+        entry = _table.get(key)
+        found: Any = None if entry is None else entry()
+        if found is None:
+            found = object.__new__(cls)
+            found.dtype, found.shape, found.data, found.fill = dtype, shape, data, fill
+            found = _publish(key, found)
+        assert isinstance(found, SymTensor)
+        return found
+
+    @property
+    def rank(self) -> int:
+        """The number of axes; the engine calls a rule only where it is known."""
+        assert self.shape is not None
+        return len(self.shape)
+
+    @property
+    def dims(self) -> Shape:
+        """The shape, of which the rank is known."""
+        assert self.shape is not None
+        return self.shape
+
+    @property
+    def size(self) -> Dim:
+        """The number of elements."""
+        return product(self.dims)
+
+    @property
+    def array(self) -> np.ndarray[Any, Any] | None:
+        """The data as a numpy object array of this shape, or None."""
+        if self.data is None:
+            return None
+        flat = np.empty(len(self.data), dtype=object)
+        flat[:] = self.data
+        return flat if self.rank == 1 else flat.reshape(self.shape)
+
+    def without_data(self) -> SymTensor:
+        """The same tensor, its elements forgotten."""
+        return self if self.data is None and self.fill is None else SymTensor(self.dtype, self.shape)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SymTensor, (self.dtype, self.shape, self.data, self.fill)
+
+    def __str__(self) -> str:
+        dims = "..." if self.shape is None else ", ".join(map(str, self.shape))
+        head = f"{dt.text(self.dtype)}[{dims}]"
+        if self.data is None:
+            return head
+        return f"{head}={{{', '.join('?' if x is None else str(x) for x in self.data)}}}"
+
+
+VARIES = Var.fresh("?", origin="differs from element to element")
+"""The size of an axis that differs between the elements of a sequence: no size at all, never the same one twice."""
+
+
+class Sequence(Value):
+    """A sequence of `length` elements (None: not known); `elem` holds what is true of every element.
+
+    `items` are the elements one by one, where they are known and not all alike. Sizes that differ are `VARIES` in
+    `elem`; of the elements of an empty sequence anything is true.
+
+    >>> Sequence(SymTensor(1, (2, 3))), Sequence(SymTensor(1, (2,)), 4)
+    (seq(f32[2, 3]), seq(f32[2]; 4))
+    """
+
+    __slots__ = ("elem", "items", "length")
+    elem: Value | None
+    items: tuple[Value, ...] | None
+    length: Dim | None
+
+    def __new__(
+        cls, elem: Value | None = None, length: Dim | None = None, items: tuple[Value, ...] | None = None
+    ) -> Sequence:
+        if items is not None:
+            length = len(items)
+            if all(x is items[0] for x in items):
+                items = None
+        key = (cls, elem, length, items)
+        found = _find(key)
+        if found is None:
+            found = object.__new__(cls)
+            found.elem, found.length, found.items = elem, length, items
+            found = _publish(key, found)
+        assert isinstance(found, Sequence)
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Sequence, (self.elem, self.length, self.items)
+
+    def __str__(self) -> str:
+        if self.items is not None:
+            return f"seq({', '.join(map(str, self.items))})"
+        elem = "?" if self.elem is None else self.elem
+        return f"seq({elem})" if self.length is None else f"seq({elem}; {self.length})"
+
+
+class Optional(Value):
+    """An optional value of the type `elem`; `full` says whether there is one, None where that is not known.
+
+    >>> Optional(SymTensor(1, (2,))), Optional(SymTensor(1), False)
+    (optional(f32[2]), optional(f32[...]; empty))
+    """
+
+    __slots__ = ("elem", "full")
+    elem: Value | None
+    full: bool | None
+
+    def __new__(cls, elem: Value | None = None, full: bool | None = None) -> Optional:
+        key = (cls, elem, full)
+        found = _find(key)
+        if found is None:
+            found = object.__new__(cls)
+            found.elem, found.full = elem, full
+            found = _publish(key, found)
+        assert isinstance(found, Optional)
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Optional, (self.elem, self.full)
+
+    def __str__(self) -> str:
+        elem = "?" if self.elem is None else self.elem
+        return f"optional({elem})" if self.full is None else f"optional({elem}; {'full' if self.full else 'empty'})"
+
+
+class Map(Value):
+    """A map from keys of an element type to values.
+
+    >>> Map(7, SymTensor(1, ()))
+    map(i64, f32[])
+    """
+
+    __slots__ = ("key", "value")
+    key: int
+    value: Value | None
+
+    def __new__(cls, key: int, value: Value | None = None) -> Map:
+        found = _find((cls, key, value))
+        if found is None:
+            found = object.__new__(cls)
+            found.key, found.value = key, value
+            found = _publish((cls, key, value), found)
+        assert isinstance(found, Map)
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Map, (self.key, self.value)
+
+    def __str__(self) -> str:
+        return f"map({dt.text(self.key)}, {self.value if self.value is not None else '?'})"
+
+
+class Sparse(Value):
+    """A sparse tensor: element type and shape."""
+
+    __slots__ = ("dtype", "shape")
+    dtype: int | None
+    shape: Shape | None
+
+    def __new__(cls, dtype: int | None, shape: Iterable[Dim] | None = None) -> Sparse:
+        shape = None if shape is None else tuple(shape)
+        found = _find((cls, dtype, shape))
+        if found is None:
+            found = object.__new__(cls)
+            found.dtype, found.shape = dtype, shape
+            found = _publish((cls, dtype, shape), found)
+        assert isinstance(found, Sparse)
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Sparse, (self.dtype, self.shape)
+
+    def __str__(self) -> str:
+        return f"sparse({SymTensor(self.dtype, self.shape)})"
+
+
+def is_small(value: Value) -> bool:
+    """Whether a value may carry data: its sizes are known and its elements few."""
+    if not isinstance(value, SymTensor) or value.shape is None:
+        return False
+    count = 1
+    for size in value.shape:
+        if not isinstance(size, int):
+            return False
+        count *= size
+    return count <= (MAX_FLOATS if value.dtype in dt.FLOATS else MAX_DATA)
+
+
+def substitute(value: Value, mapping: Mapping[Any, Dim]) -> Value:
+    """The value with variables replaced in its shape and data; the same object where none occurs.
+
+    >>> N = Var("N")
+    >>> substitute(SymTensor(1, (N, 2 * N)), {N: 3})
+    f32[3, 6]
+    """
+    if isinstance(value, SymTensor):
+        shape = value.shape and tuple([_replace(d, mapping) for d in value.shape])
+        data = value.data and tuple([_replace(x, mapping) for x in value.data])
+        return value if shape == value.shape and data == value.data else SymTensor(value.dtype, shape, data, value.fill)
+    if isinstance(value, Sparse):
+        return Sparse(value.dtype, value.shape and tuple(_replace(d, mapping) for d in value.shape))
+    if isinstance(value, Sequence):
+        items = value.items and tuple(substitute(x, mapping) for x in value.items)
+        return Sequence(value.elem and substitute(value.elem, mapping), _replace(value.length, mapping), items)
+    if isinstance(value, Optional):
+        return value if value.elem is None else Optional(substitute(value.elem, mapping), value.full)
+    if isinstance(value, Map):
+        return value if value.value is None else Map(value.key, substitute(value.value, mapping))
+    return value
+
+
+def _replace(x: Any, mapping: Mapping[Any, Dim]) -> Any:
+    if isinstance(x, Expr):
+        return x.substitute(mapping)
+    replace = getattr(x, "substitute", None)
+    return x if replace is None else replace(mapping)

@@ -1,0 +1,212 @@
+"""Walks over expressions: variables, values and substitution. No walk recurses; shared parts are visited once."""
+
+from __future__ import annotations
+
+from symdim.algebra.expr import Expr, FloorDiv, Max, Mul
+from symdim.algebra.extrema import maximum
+from symdim.algebra.floordiv import floordiv
+from symdim.algebra.monomial import accumulate, powers_of, terms_of
+from symdim.algebra.order import dim_order, sorted_units
+from symdim.algebra.polynomial import checked, power, product, sum_of
+from symdim.algebra.variable import Var
+from symdim.errors import BoundsError, DivisionByZero, UnboundName
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from symdim.algebra.expr import Dim
+
+    Terms = dict[Expr, int]
+
+
+_ORDERS = 64
+_orders: dict[Expr, list[Expr]] = {}  # of the expressions evaluated last
+
+
+def clear_memo() -> None:
+    """Forget remembered walks."""
+    _orders.clear()
+
+
+def children(node: Expr) -> Iterable[Dim]:
+    """The nodes that a node is made of: units of a sum, atoms of a product, parts of an atom."""
+    if node.terms is not None:
+        return node.terms
+    if node.parts is None:
+        return ()
+    return node.parts  # type: ignore[return-value]
+
+
+def postorder(root: Expr) -> list[Expr]:
+    """All nodes below a node and itself, each once and after its children; not to be changed.
+
+    Sorted by height, and at equal height atoms before products before sums: that puts children first, because an atom
+    is higher than its parts and a product or sum as high as its highest factor or unit.
+    """
+    found = _orders.get(root)
+    if found is not None:
+        return found
+    seen: dict[Expr, None] = {root: None}
+    stack: list[Expr] = [root]
+    while stack:
+        node = stack.pop()
+        for child in children(node):
+            if child not in seen and not isinstance(child, int):
+                seen[child] = None
+                stack.append(child)
+    found = sorted(seen, key=_rank)
+    if len(_orders) >= _ORDERS:
+        _orders.clear()
+    _orders[root] = found
+    return found
+
+
+def _rank(node: Expr) -> int:
+    return 3 * node.height + (2 if node.terms is not None else type(node) is Mul)
+
+
+def variables_of(root: Expr) -> tuple[Var, ...]:
+    """All variables in the order of a walk from the leading terms on."""
+    found: dict[Var, None] = {}
+    seen: set[Expr] = set()
+    stack: list[Dim] = [root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, int) or node in seen:
+            continue
+        seen.add(node)
+        if isinstance(node, Var):
+            found[node] = None
+        elif node.terms is not None:
+            stack += reversed(sorted_units(node.terms))
+        elif type(node) is Mul:
+            stack += sorted(powers_of(node), key=dim_order, reverse=True)
+        else:
+            stack += reversed(tuple(children(node)))
+    return tuple(found)
+
+
+def checked_size(v: Var, value: object) -> int:
+    """A size of a variable; BoundsError where it is outside its bounds, TypeError where it is no int."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"the size of {v.name!r} is an int, not {value!r}")
+    if (v.lo is not None and value < v.lo) or (v.hi is not None and value > v.hi):
+        raise BoundsError(f"{v.name!r} is in {v.lo}..{'' if v.hi is None else v.hi}, not {value}")
+    return int(value)
+
+
+def evaluate(root: Expr, bindings: Mapping[str | Var, int]) -> Dim:
+    """The value of an expression; an expression again while variables have none."""
+    values: dict[Expr, int] = {}
+    for node in postorder(root):
+        if node.terms is not None:
+            value = node.const
+            for unit, k in node.terms.items():
+                value += k * values[unit]
+        elif isinstance(node, Var):
+            given = bindings.get(node.name)
+            if given is None:
+                given = bindings.get(node)
+                if given is None:
+                    return substitute(root, bindings)
+            value = checked_size(node, given)
+        elif isinstance(node, FloorDiv):
+            n, d = node.parts
+            by = d if isinstance(d, int) else values[d]
+            if by == 0:
+                raise DivisionByZero(f"the divisor of {node} is zero")
+            value = (n if isinstance(n, int) else values[n]) // by
+        elif isinstance(node, Max):
+            value = max([part if isinstance(part, int) else values[part] for part in node.parts])
+        else:
+            value = 1
+            for atom, exponent in powers_of(node).items():
+                value *= values[atom] ** exponent
+        values[node] = value
+    return values[root]
+
+
+def to_int(root: Expr, bindings: Mapping[str | Var, int]) -> int:
+    """The value; `UnboundName` when a variable has none."""
+    value = evaluate(root, bindings)
+    if isinstance(value, int):
+        return value
+    names = dict.fromkeys(v.name for v in variables_of(root) if bindings.get(v.name, bindings.get(v)) is None)
+    raise UnboundName(tuple(names))
+
+
+class Substitution(dict[object, "Dim"]):
+    """Dimensions for variables, to be put into many expressions: the parts that these share are rebuilt once.
+
+    It must not change once it was used.
+    """
+
+    __slots__ = ("rebuilt",)
+
+    def __init__(self, mapping: Mapping[Any, Dim]) -> None:
+        super().__init__(mapping)
+        self.rebuilt: dict[Dim, Dim] = {}
+
+
+def substitute(root: Expr, mapping: Mapping[Any, Dim]) -> Dim:
+    """The expression with dimensions for variables, all replaced at once."""
+    values = mapping.rebuilt if isinstance(mapping, Substitution) else {}
+    if root not in values:
+        for node in postorder(root):
+            if node not in values:
+                values[node] = _rebuilt(node, values, mapping)
+    return values[root]
+
+
+def replaced(dim: Dim, mapping: Mapping[Expr, Dim], values: dict[Dim, Dim]) -> Dim:
+    """`dim` with every occurrence of the units in `mapping` replaced, all at once.
+
+    `values` remembers the nodes done; pass the same dict for several dimensions. The bounds of variables are not
+    checked. Raises `DivisionByZero` where a divisor becomes 0: then `dim` has no value.
+    """
+    if isinstance(dim, int):
+        return dim
+    for node in postorder(dim):
+        if node not in values:
+            values[node] = mapping[node] if node in mapping else _rebuilt(node, values, {})
+    return values[dim]
+
+
+def _rebuilt(node: Expr, values: dict[Dim, Dim], mapping: Mapping[Any, Dim]) -> Dim:
+    """A node with `values` for its parts; a variable is what `mapping` has for it, if anything."""
+    if isinstance(node, Var):
+        given = mapping.get(node.name, mapping.get(node))
+        return node if given is None else _replacement(node, checked(given))
+    if node.terms is not None:
+        if all(values[unit] is unit for unit in node.terms):
+            return node
+        terms: Terms = {}
+        const = node.const
+        for unit, k in node.terms.items():
+            added, offset = terms_of(values[unit])
+            accumulate(terms, added, k)
+            const += k * offset
+        return sum_of(terms, const)
+    if all(isinstance(c, int) or values[c] is c for c in children(node)):
+        return node
+    if isinstance(node, FloorDiv):
+        n, d = node.parts
+        by = values.get(d, d)
+        if by == 0:
+            raise DivisionByZero(f"the divisor of {node} is zero")
+        return floordiv(values.get(n, n), by)
+    if isinstance(node, Max):
+        return maximum(*[values.get(part, part) for part in node.parts])
+    return product([power(values[atom], exponent) for atom, exponent in powers_of(node).items()])
+
+
+def _replacement(v: Var, given: Dim) -> Dim:
+    """A replacement that is not provably outside the bounds of the variable."""
+    if isinstance(given, int):
+        return checked_size(v, given)
+    lo, hi = given.bounds()
+    if (v.lo is not None and hi is not None and hi < v.lo) or (v.hi is not None and lo is not None and lo > v.hi):
+        raise BoundsError(f"{v.name!r} is in {v.lo}..{'' if v.hi is None else v.hi}, which {given} never is")
+    return given

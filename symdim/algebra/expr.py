@@ -1,0 +1,328 @@
+"""Nodes of dimension expressions, and their operators.
+
+A dimension (`Dim`) is an `int` or an `Expr`. Every expression is an integer polynomial
+
+    const + sum(coefficient * unit  for unit, coefficient in terms)
+
+over *units*: atoms (a variable, a floor division, a maximum) and products of atoms. A unit is an expression too, the
+one that equals itself, and has `terms` None. `x % k` is held as `x - k*(x//k)` and `min` as `-max` of the negated, so
+Euclid's identity and `max + min = sum` are plain cancellation. The class of a node says how the expression as a whole
+reads, so `x - 4*(x//4)` is a `Mod`; `args` are its parts, and the operator of the class rebuilds the node from them.
+
+Equal canonical expressions are one object: compare with `is` or `==`. Nodes are immutable and hash by identity.
+Like any object without a length a node is true; ask `symdim.equal` or `symdim.at_least` about values.
+"""
+
+from __future__ import annotations
+
+from symdim.errors import SymdimError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+    from typing import Any, TypeAlias
+
+    from symdim.algebra.variable import Var
+    from symdim.guarantee import Guarantee
+
+    Dim: TypeAlias = "int | Expr"
+    Interval: TypeAlias = tuple[int | None, int | None]
+    Memo: TypeAlias = dict[tuple[object, object], Dim]
+
+CACHE_SIZE = 8192
+
+# Results of operators, by operands. An int operand comes first in the key, so that (e, 1.0) can never hit (1, e).
+_sums: Memo = {}
+_differences: Memo = {}
+_products: Memo = {}
+_quotients: Memo = {}
+_remainders: Memo = {}
+
+
+def clear_caches() -> None:
+    """Forget all remembered results of operators; expressions that nobody else holds are freed."""
+    for memo in (_sums, _differences, _products, _quotients, _remainders):
+        memo.clear()
+    canonical.clear_memo()
+
+
+def as_dim(value: object) -> Dim | None:
+    """`value` as a dimension: an expression, or an int that is no bool; None for anything else."""
+    if type(value) is int:
+        return value
+    if isinstance(value, Expr):
+        return value.const if isinstance(value, Const) else value
+    return int(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _merged(bindings: Mapping[str | Var, int] | None, sizes: dict[str, int]) -> Mapping[str | Var, int]:
+    merged: dict[str | Var, int] = dict(bindings or ())
+    merged.update(sizes)
+    return merged
+
+
+def _computed(
+    memo: Memo, key: tuple[object, object], operation: Callable[[Dim, Dim], Dim], left: Expr, right: object
+) -> Dim:
+    """The result of an operator, remembered; NotImplemented for an operand that is no dimension."""
+    other = as_dim(right)
+    if other is None:
+        return NotImplemented  # type: ignore[no-any-return]
+    result = operation(left, other)
+    if len(memo) >= CACHE_SIZE:
+        memo.clear()
+    memo[key] = result
+    return result
+
+
+class Expr:
+    """A symbolic dimension; made by operators on `Var`, never directly.
+
+    >>> from symdim import Var
+    >>> N = Var("N")
+    >>> (2 * N + 4) // 2
+    N + 2
+    >>> (N + 1) * (N - 1) is N**2 - 1
+    True
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_bounds",
+        "_named",
+        "_names",
+        "_order",
+        "_text",
+        "const",
+        "fingerprint",
+        "height",
+        "parts",
+        "terms",
+    )
+    __match_args__: tuple[str, ...] = ("args",)
+
+    terms: dict[Expr, int] | None  # unit -> coefficient, never 0; None when this node is a unit
+    const: int
+    parts: object  # what a unit is made of: see each class; None for a sum
+    fingerprint: int  # value of the polynomial at a fixed pseudo-random point, modulo a prime (interning.py)
+    height: int  # nesting depth of divisions and maxima; 0 for a polynomial in variables
+    _bounds: Interval | None
+    _named: int | None  # the fingerprint of the expression in which variables of one name are one (order.py)
+    _names: tuple[str, ...] | None
+    _order: tuple[object, ...] | None
+    _text: str | None
+
+    def __new__(cls, *args: object, **kwargs: object) -> Expr:
+        raise TypeError(f"{cls.__name__} nodes are made by operators and functions, not directly")
+
+    @property
+    def args(self) -> tuple[Expr, ...]:
+        """The parts of this node as it reads; the operator of its class rebuilds the node from them."""
+        return canonical.args_of(self)
+
+    def __add__(self, other: Dim) -> Dim:
+        key = (other, self) if type(other) is int else (self, other)
+        try:
+            found = _sums.get(key)
+        except TypeError:  # not hashable
+            return NotImplemented
+        return _computed(_sums, key, canonical.add, self, other) if found is None else found
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Dim) -> Dim:
+        key = (other, self) if type(other) is int else (self, other)
+        try:
+            found = _differences.get(key)
+        except TypeError:  # not hashable
+            return NotImplemented
+        return _computed(_differences, key, canonical.subtract, self, other) if found is None else found
+
+    def __rsub__(self, other: int) -> Dim:
+        left = as_dim(other)
+        return NotImplemented if left is None else canonical.subtract(left, self)
+
+    def __mul__(self, other: Dim) -> Dim:
+        key = (other, self) if type(other) is int else (self, other)
+        try:
+            found = _products.get(key)
+        except TypeError:  # not hashable
+            return NotImplemented
+        return _computed(_products, key, canonical.multiply, self, other) if found is None else found
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: Dim) -> Dim:
+        key = (other, self) if type(other) is int else (self, other)
+        try:
+            found = _quotients.get(key)
+        except TypeError:  # not hashable
+            return NotImplemented
+        return _computed(_quotients, key, canonical.floordiv, self, other) if found is None else found
+
+    def __rfloordiv__(self, other: int) -> Dim:
+        left = as_dim(other)
+        return NotImplemented if left is None else canonical.floordiv(left, self)
+
+    def __mod__(self, other: Dim) -> Dim:
+        key = (other, self) if type(other) is int else (self, other)
+        try:
+            found = _remainders.get(key)
+        except TypeError:  # not hashable
+            return NotImplemented
+        return _computed(_remainders, key, canonical.mod, self, other) if found is None else found
+
+    def __rmod__(self, other: int) -> Dim:
+        left = as_dim(other)
+        return NotImplemented if left is None else canonical.mod(left, self)
+
+    def __divmod__(self, other: Dim) -> tuple[Dim, Dim]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: int) -> tuple[Dim, Dim]:
+        return other // self, other % self
+
+    def __pow__(self, exponent: int) -> Dim:
+        if not isinstance(exponent, int) or isinstance(exponent, bool):
+            return NotImplemented
+        if exponent < 0:
+            raise SymdimError(f"the exponent of {self} is negative: {exponent}")
+        return canonical.power(self, exponent)
+
+    def __neg__(self) -> Dim:
+        return self * -1
+
+    def __pos__(self) -> Dim:
+        return self
+
+    def _unordered(self, other: object) -> bool:
+        raise TypeError("dimensions have no < or >: their order may be unknown; ask symdim.at_least(a, b)")
+
+    __lt__ = __le__ = __gt__ = __ge__ = _unordered
+
+    def __repr__(self) -> str:
+        text = self._text
+        if text is None:
+            text = self._text = canonical.to_text(self)
+        return text
+
+    def __copy__(self) -> Expr:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Expr:
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return canonical.reduced(self)
+
+    def bounds(self) -> Interval:
+        """`(lo, hi)` with `lo <= self <= hi` for all values in the variables' bounds; None: unbounded, or not known."""
+        return canonical.bounds_of(self)
+
+    def variables(self) -> tuple[Var, ...]:
+        """All variables, in the order of their first occurrence."""
+        return canonical.variables_of(self)
+
+    def free_symbols(self) -> frozenset[str]:
+        """The names of all variables."""
+        return frozenset(v.name for v in canonical.variables_of(self))
+
+    def evaluate(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> Dim:
+        """The value for the given sizes, by name or variable; an `Expr` of the rest while some are not given.
+
+        Names that do not occur are ignored. Raises `BoundsError` for a size outside the bounds of its variable and
+        `DivisionByZero` where a divisor is 0.
+
+        >>> from symdim import Var
+        >>> (Var("H") // 2 + Var("W")).evaluate(H=7)
+        W + 3
+        """
+        return canonical.evaluate(self, _merged(bindings, sizes))
+
+    def to_int(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> int:
+        """The value for the given sizes; raises `UnboundName` with all names that lack one."""
+        return canonical.to_int(self, _merged(bindings, sizes))
+
+    def substitute(self, mapping: Mapping[Any, Dim]) -> Dim:
+        """The expression with dimensions in place of variables, all at once (so a swap works).
+
+        The replacements must keep the variables' bounds; `BoundsError` where they provably do not.
+        """
+        return canonical.substitute(self, mapping)
+
+    def guarantee(self, available: Collection[str] = ()) -> Guarantee:
+        """What this size is worth: exact, at most an expression, or unknown; see `guarantee.py`.
+
+        >>> from symdim import Var
+        >>> print((2 * Var.fresh("found", at_most=Var("N"), origin="NonZero")).guarantee())
+        <=2*N
+        """
+        from symdim.guarantee import guarantee_of
+
+        return guarantee_of(self, available)
+
+    def as_exact(self, available: Collection[str] = ()) -> Dim | None:
+        """This size where it is exact, else None."""
+        from symdim.guarantee import as_exact
+
+        return as_exact(self, available)
+
+    def bound_expr(self, available: Collection[str] = ()) -> Dim | None:
+        """This size where it is exact, its upper bound where there is one, else None."""
+        return self.guarantee(available).size
+
+
+class Const(Expr):
+    """An integer as a leaf of `args`."""
+
+    __slots__ = ()
+    __match_args__ = ("value",)
+
+    def __new__(cls, value: int) -> Const:
+        return canonical.constant(value)
+
+    @property
+    def value(self) -> int:
+        """The integer."""
+        return self.const
+
+
+class Add(Expr):
+    """A sum of at least two `args`."""
+
+    __slots__ = ()
+
+
+class Mul(Expr):
+    """A product of at least two `args`; as a unit, `parts` is a dict {atom: exponent}."""
+
+    __slots__ = ()
+
+
+class FloorDiv(Expr):
+    """`floor(args[0] / args[1])`; as a unit, `parts` is (numerator, divisor)."""
+
+    __slots__ = ()
+    parts: tuple[Dim, Dim]
+
+
+class Mod(Expr):
+    """`args[0] % args[1]` with Python's sign rule: `a % b == a - b*(a//b)`."""
+
+    __slots__ = ()
+
+
+class Min(Expr):
+    """The least of at least two `args`."""
+
+    __slots__ = ()
+
+
+class Max(Expr):
+    """The greatest of at least two `args`; `parts` is the tuple of them as dimensions."""
+
+    __slots__ = ()
+    parts: tuple[Dim, ...]
+
+
+from symdim.algebra import canonical  # noqa: E402  (the nodes come first: canonical builds them)

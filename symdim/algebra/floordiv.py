@@ -1,0 +1,254 @@
+"""Floor division in canonical form.
+
+Laws used below, for integers, c > 0 a number and d, a >= 1 known from bounds (each is a `Law` in laws.py):
+
+    multiples    floor((q*d + r)/d) = q + floor(r/d)
+    content      floor((g*m + r)/(g*d)) = floor((m + floor(r/g))/d)                     g > 0
+    nesting      floor((floor(m/a) + r)/d) = floor((m + a*r)/(a*d))
+    reflection   floor(-m/d) = -1 - floor((m - 1)/d)
+    interval     floor(n/d) = k when k <= n/d < k + 1
+
+A divisor that may be 0 is neither cancelled nor folded, so that evaluation finds the division by zero.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+from symdim.algebra.expr import Const, FloorDiv
+from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
+from symdim.algebra.intervals import bounds_of, quotient
+from symdim.algebra.long_division import long_division, with_coprime_numbers, without_common_factors
+from symdim.algebra.monomial import accumulate, terms_of
+from symdim.algebra.order import height_of, leading, merged_names, names_of, order
+from symdim.algebra.polynomial import add, multiply, scale, subtract, sum_of
+from symdim.errors import DivisionByZero
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.algebra.expr import Dim, Expr
+
+    Terms = dict[Expr, int]
+
+_MERGED_TERMS = 64  # nesting that would give a longer numerator or divisor is left as it is
+_ROUNDS = 32  # rewriting steps of one division by an expression
+
+
+def floordiv(n: Dim, d: Dim) -> Dim:
+    """floor(n / d), Python's `//`.
+
+    >>> from symdim import Var
+    >>> H, B = Var("H"), Var("B")
+    >>> (2 * H + 3) // 2, (H // 2) // 3, (5 * B * H) // (3 * B), H // 2 * 2 + H % 2
+    (H + 1, H//6, 2*H - (H + 2)//3, H)
+    """
+    if isinstance(d, int):
+        if d == 0:
+            raise DivisionByZero(f"the divisor of ({n}) // 0 is zero")
+        if isinstance(n, int):
+            return n // d
+        if d < 0:
+            n, d = scale(n, -1), -d
+        if isinstance(n, int) or d == 1:
+            return n
+        return _by_number(*terms_of(n), d)
+    return _by_expression(n, d)
+
+
+def mod(n: Dim, d: Dim) -> Dim:
+    """n - d * floor(n / d), Python's `%`."""
+    return subtract(n, multiply(d, floordiv(n, d)))
+
+
+def ceildiv(n: Dim, d: Dim) -> Dim:
+    """ceil(n / d) = -floor(-n / d), which is floor((n + d - 1) / d) for a number d >= 1.
+
+    >>> from symdim import Var, ceildiv
+    >>> ceildiv(Var("H"), 2), ceildiv(Var("H") - 1, 2), ceildiv(7, 2)
+    ((H + 1)//2, H//2, 4)
+    """
+    if isinstance(d, int) and d >= 1:
+        return floordiv(add(n, d - 1), d)
+    return scale(floordiv(scale(n, -1), d), -1)
+
+
+def quotient_by_positive(n: Dim, d: Dim) -> Dim:
+    """floor(n / d) where the caller knows that d >= 1, although the interval of d may not say so.
+
+    >>> from symdim import Var
+    >>> a, b = Var.fresh("a"), Var.fresh("b")
+    >>> quotient_by_positive(6 * a * b, 2 * b), (6 * a * b) // (2 * b)
+    (3*a, 3*a*b//b)
+    """
+    if isinstance(d, int) or bounds_of(d)[0] != 0:
+        return floordiv(n, d)
+    q, r = long_division(n, d)
+    return add(q, floordiv(*without_common_factors(r, d)))
+
+
+def _by_number(terms: Terms, const: int, c: int) -> Dim:
+    """floor(n / c) for a number c >= 2.
+
+    Halves have two forms that differ by a multiple of 2 in the numerator: `-(n//2)` and `(n + 1)//2` for a numerator
+    that was negative keep what the caller wrote, since rewriting one as the other would break up products of sizes.
+
+    Ends: after a nesting step all coefficients but those from inside the merged division are multiples of its
+    divisor, so the next division to merge is one nested deeper; a reflected numerator stays so when its sign changes.
+    """
+    whole: Terms = {}
+    offset, sign = 0, 1
+    while True:
+        rest: Terms = {}
+        for unit, k in terms.items():
+            r = k % c
+            if 2 * r > c:
+                r -= c
+            if r:
+                rest[unit] = r
+            if k != r:
+                accumulate(whole, {unit: sign * (k - r) // c})
+        q, const = divmod(const, c)
+        offset += sign * q
+        if not rest:
+            return sum_of(whole, offset)
+        g = gcd(c, *rest.values())
+        if g > 1:
+            rest = {unit: k // g for unit, k in rest.items()}
+            c, const = c // g, const // g
+        if c == 2 and terms[leading(rest)] < 0:
+            # all remainders are 1, and -1 would do as well: a negative numerator keeps its sign, and is reflected
+            accumulate(whole, dict.fromkeys(rest, sign))
+            terms, const, sign = rest, 1 - const, -sign
+            continue
+        inner = _mergeable(rest)
+        if inner is not None:
+            a = inner.parts[1]
+            if not isinstance(a, int):
+                n, a = _merged(rest, const, inner)
+                return add(sum_of(whole, offset), scale(_by_expression(n, scale(a, c)), sign))
+            terms, added = _numerator(inner, a, rest.pop(inner))
+            accumulate(terms, rest, a)
+            const, c = added + a * const, a * c
+        elif c > 2 and _is_reflected(rest, c):
+            terms, const, sign = {unit: -k for unit, k in rest.items()}, c - 1 - const, -sign
+        else:
+            break
+    n = sum_of(rest, const)
+    lo, hi = bounds_of(n)
+    if lo is not None and hi is not None and lo // c == hi // c:
+        return sum_of(whole, offset + sign * (lo // c))
+    accumulate(whole, {_atom(n, c): sign})
+    return sum_of(whole, offset)
+
+
+def _by_expression(n: Dim, d: Dim) -> Dim:
+    """floor(n / d) for an expression d; every law but the change of both signs needs d >= 1."""
+    whole: Dim = 0
+    sign = 1
+    for _ in range(_ROUNDS):
+        lo, hi = bounds_of(d)
+        if lo is not None and lo == hi and lo != 0:
+            d = lo
+        if isinstance(d, int):
+            return add(whole, scale(floordiv(n, d), sign))
+        if hi is not None and hi <= -1:
+            n, d = scale(n, -1), scale(d, -1)
+            continue
+        if lo is None or lo <= 0:
+            m, coprime = with_coprime_numbers(n, d)
+            if coprime is d:
+                break
+            n, d = m, coprime
+            continue
+        q, n = long_division(n, d)
+        whole = add(whole, scale(q, sign))
+        if n == 0:
+            return whole
+        m, divisor = without_common_factors(n, d)
+        if divisor is not d or m is not n:
+            n, d = m, divisor
+            continue
+        terms, const = terms_of(n)
+        inner = _mergeable(terms)
+        if inner is not None:
+            m, a = _merged(terms, const, inner)
+            divisor = multiply(a, d)
+            if max(len(terms_of(m)[0]), len(terms_of(divisor)[0])) <= _MERGED_TERMS:
+                n, d = m, divisor
+                continue
+        if (terms[leading(terms)] if terms else const) < 0:
+            whole, sign = add(whole, -sign), -sign
+            n = subtract(-1, n)
+            continue
+        bounds = quotient(bounds_of(n), (lo, hi))
+        if bounds[0] is not None and bounds[0] == bounds[1]:
+            return add(whole, sign * bounds[0])
+        if bounds[0] is not None and bounds[0] >= 0:
+            margin, _ = bounds_of(subtract(d, n))
+            if margin is not None and margin >= 1:
+                return whole
+        break
+    return add(whole, scale(_atom(n, d), sign))
+
+
+def _is_reflected(terms: Terms, c: int) -> bool:
+    """Whether the form with the opposite numerator is the canonical one, for c > 2.
+
+    Coefficients of c/2 keep their sign when the numerator changes its own, so the leading one of the others decides.
+    """
+    others = [unit for unit, k in terms.items() if 2 * k != c]
+    return terms[min(others, key=order) if len(others) > 1 else others[0]] < 0
+
+
+def _mergeable(terms: Terms) -> FloorDiv | None:
+    """The first division by a divisor >= 1 that occurs alone and with coefficient 1 or -1."""
+    found: list[FloorDiv] = []
+    for unit, k in terms.items():
+        if type(unit) is FloorDiv and (k == 1 or k == -1):
+            d = unit.parts[1]
+            lo = d if isinstance(d, int) else bounds_of(d)[0]
+            if lo is not None and lo >= 1:
+                found.append(unit)
+    if len(found) > 1:
+        return min(found, key=order)
+    return found[0] if found else None
+
+
+def _numerator(inner: FloorDiv, a: int, k: int) -> tuple[Terms, int]:
+    """m with floor(m/a) == k * inner for k = 1 or -1, since -floor(m/a) = floor((a - 1 - m)/a)."""
+    terms, const = terms_of(inner.parts[0])
+    return (dict(terms), const) if k == 1 else ({unit: -c for unit, c in terms.items()}, a - 1 - const)
+
+
+def _merged(terms: Terms, const: int, inner: FloorDiv) -> tuple[Dim, Dim]:
+    """(n, a) with floor((terms + const)/d) == floor(n/(a*d)) for all d >= 1, without the division `inner`."""
+    numerator, a = inner.parts
+    if terms[inner] == -1:
+        numerator = subtract(subtract(a, 1), numerator)
+    rest = sum_of({unit: k for unit, k in terms.items() if unit is not inner}, const)
+    return add(numerator, multiply(a, rest)), a
+
+
+def _atom(n: Dim, d: Dim) -> Expr:
+    parts = (n, d)
+    fingerprint = sequence_fingerprint(1, parts)
+    found = find_unit(fingerprint, FloorDiv, parts)
+    if found is not None:
+        return found
+    node: FloorDiv = object.__new__(FloorDiv)
+    node.terms = None
+    node.const = 0
+    node.parts = parts
+    node.fingerprint = fingerprint
+    node.height = 1 + max(height_of(n), height_of(d))
+    divisor = (d, d) if isinstance(d, int) else bounds_of(d)
+    known = divisor[0] is not None and divisor[0] >= 1
+    node._bounds = quotient(bounds_of(n), divisor) if known else (None, None)
+    node._names = names_of(n) if isinstance(d, int) else merged_names(parts)
+    node._order = node._named = node._text = None
+    return publish(node)
+
+
+def quotient_atom(n: Dim, d: Dim) -> Expr:
+    """The division n // d as it stands, for numerators and divisors that are canonical already (unpickling)."""
+    return _atom(n, d.value if isinstance(d, Const) else d)

@@ -1,0 +1,126 @@
+"""One object for each expression: the table of live nodes.
+
+The key of a node is its *fingerprint*: the value of its polynomial at a fixed pseudo-random point modulo the prime
+2**61 - 1. So fingerprints add and multiply like the expressions themselves, and those of equal expressions agree.
+Two different ones agree by chance about once in 2**61 pairs; every hit is therefore compared, and a node that finds
+its place taken goes to a second table, by its full structure. No fingerprint depends on `hash()` or `id()`.
+"""
+
+from __future__ import annotations
+
+from _thread import RLock
+from _weakref import ref
+
+from symdim.algebra.expr import Expr
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.algebra.expr import Dim
+
+PRIME = (1 << 61) - 1
+_MASK = (1 << 64) - 1
+
+live: dict[int, ref[Expr]] = {}
+"""Fingerprint -> the node, weakly; a node found here is still to be compared."""
+
+_crowded: dict[object, ref[Expr]] = {}
+_lock = RLock()
+_capacity = 1024
+
+
+def mixed(x: int) -> int:
+    """A well-mixed residue in 1..PRIME-1 (the finaliser of SplitMix64: Steele, Lea, Flood, OOPSLA 2014)."""
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & _MASK
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB & _MASK
+    return (x ^ (x >> 31)) % (PRIME - 1) + 1
+
+
+def text_fingerprint(text: str) -> int:
+    """The fingerprint of a name, the same in every process."""
+    data = text.encode("utf-8", "surrogatepass")
+    return mixed(int.from_bytes(data, "little") % PRIME + 0x9E3779B97F4A7C15 * (len(data) + 1) & _MASK)
+
+
+def sequence_fingerprint(kind: int, items: tuple[Dim, ...]) -> int:
+    """The fingerprint of an atom of the given kind over an ordered tuple of dimensions."""
+    state = kind
+    for item in items:
+        state = (state * 0x9E3779B97F4A7C15 + (item if isinstance(item, int) else item.fingerprint)) % PRIME
+    return mixed(state)
+
+
+def _same(a: Expr, b: Expr) -> bool:
+    return a.terms == b.terms and a.const == b.const and a.parts == b.parts and type(a) is type(b)
+
+
+def _structure(node: Expr) -> object:
+    terms = None if node.terms is None else frozenset(node.terms.items())
+    parts = frozenset(node.parts.items()) if isinstance(node.parts, dict) else node.parts
+    return type(node), terms, node.const, parts
+
+
+def find_unit(fingerprint: int, kind: type[Expr], parts: object) -> Expr | None:
+    """The live unit of this kind and parts, if there is one."""
+    entry = live.get(fingerprint)
+    node = None if entry is None else entry()
+    if node is not None and node.parts == parts and type(node) is kind:
+        return node
+    return None
+
+
+def publish(node: Expr) -> Expr:
+    """The one live node that equals `node`: `node` itself, unless another was there first.
+
+    `setdefault` is one step for all threads: while no place is crowded, who finds its own free has it without the lock.
+    """
+    entry = ref(node)
+    if not _crowded and live.setdefault(node.fingerprint, entry) is entry:
+        if len(live) > _capacity:
+            with _lock:
+                _sweep()
+        return node
+    with _lock:
+        held = live.get(node.fingerprint)
+        other = None if held is None else held()
+        if other is not None and _same(other, node):
+            return other
+        if other is not None or _crowded:
+            return _publish_crowded(node, entry, free=other is None)
+        live[node.fingerprint] = entry
+        if len(live) > _capacity:
+            _sweep()
+    return node
+
+
+def _publish_crowded(node: Expr, entry: ref[Expr], free: bool) -> Expr:
+    key = _structure(node)
+    held = _crowded.get(key)
+    other = None if held is None else held()
+    if other is not None:
+        return other
+    if free:
+        live[node.fingerprint] = entry
+    else:
+        _crowded[key] = entry
+    if len(live) + len(_crowded) > _capacity:
+        _sweep()
+    return node
+
+
+def _sweep() -> None:
+    """Drop the entries of dead nodes; done when the table has doubled, so it costs O(1) for each node made."""
+    global _capacity
+    tables: tuple[dict[object, ref[Expr]], ...] = (live, _crowded)  # type: ignore[assignment]
+    for table in tables:
+        for key in list(table):  # a finalizer that runs meanwhile may make expressions
+            entry = table.get(key)
+            if entry is not None and entry() is None:
+                del table[key]
+    _capacity = max(1024, 2 * (len(live) + len(_crowded)))
+
+
+def live_nodes() -> int:
+    """How many nodes other than variables are alive now."""
+    with _lock:
+        _sweep()
+        return len(live) + len(_crowded)

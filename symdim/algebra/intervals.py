@@ -1,0 +1,154 @@
+"""Exact integer intervals: `(lo, hi)`, where None stands for no bound.
+
+The interval of a sum is that of its terms, met with that of the patterns it reads as: `x - 4*(x//4)` lies in 0..3 as
+`x % 4`. No step recurses: atoms get their interval when they are made.
+"""
+
+from __future__ import annotations
+
+from symdim.algebra.expr import Expr
+from symdim.algebra.monomial import powers_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.algebra.expr import Dim, Interval
+
+_LARGE = 4096  # bits; larger powers are not computed, their bounds are weakened instead
+
+
+def bounds_of(dim: Dim) -> Interval:
+    """An interval that contains the value for all values in the variables' bounds.
+
+    >>> from symdim import Var
+    >>> N = Var.fresh("N", 1, 10)
+    >>> bounds_of(2 * N - 1), bounds_of(N % 4), bounds_of((N - 20) // 3)
+    ((1, 19), (0, 3), (-7, -4))
+    """
+    if isinstance(dim, int):
+        return dim, dim
+    found = dim._bounds
+    if found is None:
+        if dim.terms is None:
+            found = _product_bounds(dim)
+        else:
+            found = linear_bounds(dim.terms, dim.const)
+            if dim.height:
+                found = reading.met_with_patterns(dim, dim.terms, found)
+                if relaxation.is_correlated(dim.terms):
+                    found = meet(found, relaxation.relaxed(dim.terms, dim.const))
+        dim._bounds = found
+    return found
+
+
+def linear_bounds(terms: dict[Expr, int], const: int) -> Interval:
+    """The interval of a sum, term by term."""
+    lo: int | None = const
+    hi: int | None = const
+    for unit, coefficient in terms.items():
+        least, most = unit._bounds or bounds_of(unit)
+        if coefficient < 0:
+            least, most = most, least
+        lo = None if lo is None or least is None else lo + coefficient * least
+        hi = None if hi is None or most is None else hi + coefficient * most
+        if lo is None and hi is None:
+            break
+    return lo, hi
+
+
+def meet(a: Interval, b: Interval) -> Interval:
+    """The intersection of two intervals that both contain the value."""
+    lo = b[0] if a[0] is None else a[0] if b[0] is None else max(a[0], b[0])
+    hi = b[1] if a[1] is None else a[1] if b[1] is None else min(a[1], b[1])
+    return lo, hi
+
+
+def scaled(a: Interval, k: int) -> Interval:
+    """The interval of k*x for x in `a`."""
+    lo = None if a[0] is None else k * a[0]
+    hi = None if a[1] is None else k * a[1]
+    return (lo, hi) if k >= 0 else (hi, lo)
+
+
+def plus(a: Interval, b: Interval) -> Interval:
+    """The interval of x + y for x in `a` and y in `b`."""
+    return (
+        None if a[0] is None or b[0] is None else a[0] + b[0],
+        None if a[1] is None or b[1] is None else a[1] + b[1],
+    )
+
+
+def times(a: Interval, b: Interval) -> Interval:
+    """The interval of x*y for x in `a` and y in `b`; 0 times anything is 0.
+
+    >>> times((2, None), (-3, 5)), times((0, 0), (None, None)), times((1, None), (1, None))
+    ((None, None), (0, 0), (1, None))
+    """
+    (al, ah), (bl, bh) = a, b
+    if al is not None and bl is not None and al >= 0 and bl >= 0:
+        if ah is not None and bh is not None:
+            return al * bl, ah * bh
+        return al * bl, 0 if ah == 0 or bh == 0 else None
+    corners = [_corner(x, i, y, j) for i, x in ((-1, a[0]), (1, a[1])) for j, y in ((-1, b[0]), (1, b[1]))]
+    least, most = min(corners), max(corners)
+    return (None if least[0] else least[1]), (None if most[0] else most[1])
+
+
+def _corner(x: int | None, x_end: int, y: int | None, y_end: int) -> tuple[int, int]:
+    """x*y as (sign of infinity, finite part), where None is the infinity of its end."""
+    if x is not None and y is not None:
+        return 0, x * y
+    signs = [end if v is None else (v > 0) - (v < 0) for v, end in ((x, x_end), (y, y_end))]
+    return signs[0] * signs[1], 0
+
+
+def power(a: Interval, k: int) -> Interval:
+    """The interval of x**k for x in `a`, k >= 1; weakened where the exact one would be a huge number."""
+    lo, hi = a
+    if any(end is not None and end.bit_length() * k > _LARGE and abs(end) > 1 for end in a):
+        return (lo, None) if lo is not None and lo >= 0 else (None, None)
+    ends = [None if lo is None else lo**k, None if hi is None else hi**k]
+    if k % 2 == 1 or (lo is not None and lo >= 0):
+        return ends[0], ends[1]
+    if hi is not None and hi <= 0:
+        return ends[1], ends[0]
+    return 0, None if ends[0] is None or ends[1] is None else max(ends[0], ends[1])
+
+
+def quotient(n: Interval, d: Interval) -> Interval:
+    """The interval of floor(x/y) for x in `n` and y in `d`; nothing is known unless y >= 1.
+
+    >>> quotient((-3, 10), (2, None)), quotient((None, -1), (1, 4))
+    ((-2, 5), (None, -1))
+    """
+    (nl, nh), (dl, dh) = n, d
+    if dl is None or dl < 1:
+        return None, None
+    lo = hi = None
+    if nl is not None:
+        lo = nl // dl if nl < 0 else 0 if dh is None else nl // dh
+    if nh is not None:
+        hi = nh // dl if nh >= 0 else -1 if dh is None else nh // dh
+    return lo, hi
+
+
+def greatest(intervals: list[Interval]) -> Interval:
+    """The interval of the maximum of values in the given intervals."""
+    lows = [lo for lo, _ in intervals if lo is not None]
+    highs = [hi for _, hi in intervals if hi is not None]
+    return max(lows, default=None), max(highs) if len(highs) == len(intervals) else None
+
+
+def _product_bounds(unit: Expr) -> Interval:
+    result: Interval = (1, 1)
+    for atom, exponent in powers_of(unit).items():
+        base = bounds_of(atom)
+        result = times(result, base if exponent == 1 else power(base, exponent))
+    return result
+
+
+from symdim.algebra import (
+    patterns as reading,
+)  # noqa: E402  (patterns are made of units, whose bounds these are)
+from symdim.algebra import (
+    relaxation,
+)

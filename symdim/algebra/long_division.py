@@ -1,0 +1,131 @@
+"""Division of one polynomial by another with integer coefficients, and the factors they share."""
+
+from __future__ import annotations
+
+from math import gcd
+
+from symdim.algebra.monomial import accumulate, divides, exact_quotient, powers_of, terms_of, times
+from symdim.algebra.order import leading, order
+from symdim.algebra.polynomial import sum_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.algebra.expr import Dim, Expr
+
+    Terms = dict[Expr, int]
+
+_STEPS = 256  # a division that needs more is not done
+
+
+def long_division(n: Dim, d: Expr) -> tuple[Dim, Dim]:
+    """(q, r) with n == q*d + r.
+
+    Every term of n that the leading term of d divides is reduced, the highest first, until its coefficient is in
+    (-c/2, c/2] for the leading coefficient c of d. The order is a monomial order, so what a step adds lies below the
+    term it reduces: the division ends, and r is the same for all n that differ by a multiple of d.
+    """
+    terms, const = terms_of(n)
+    d_terms, d_const = terms_of(d)
+    lead = leading(d_terms)
+    if not any(divides(lead, unit) for unit in terms):
+        return 0, n
+    c = d_terms[lead]
+    rest = dict(terms)
+    quotient: Terms = {}
+    whole = 0
+    if len(d_terms) == 1 and d_const == 0:
+        for unit, k in terms.items():
+            q = _rounded(k, c)
+            if q and divides(lead, unit):
+                if k == q * c:
+                    del rest[unit]
+                else:
+                    rest[unit] = k - q * c
+                factor = exact_quotient(unit, lead)
+                if factor is None:
+                    whole = q
+                else:
+                    quotient[factor] = q
+        return sum_of(quotient, whole), sum_of(rest, const)
+    for _ in range(_STEPS):
+        reducible = [unit for unit, k in rest.items() if _rounded(k, c) and divides(lead, unit)]
+        if not reducible:
+            return sum_of(quotient, whole), sum_of(rest, const)
+        unit = min(reducible, key=order)
+        q, factor = _rounded(rest[unit], c), exact_quotient(unit, lead)
+        accumulate(rest, d_terms, -q, factor)
+        if factor is None:
+            whole += q
+            const -= q * d_const
+        else:
+            accumulate(quotient, {factor: q})
+            accumulate(rest, {factor: -q * d_const} if d_const else {})
+    return 0, n
+
+
+def _rounded(k: int, c: int) -> int:
+    """The q that leaves k - q*c in (-|c|/2, |c|/2]."""
+    size = abs(c)
+    rest = k % size
+    if 2 * rest > size:
+        rest -= size
+    return (k - rest) // c
+
+
+def without_common_factors(n: Dim, d: Expr) -> tuple[Dim, Dim]:
+    """(n', d') with floor(n'/d') == floor(n/d), where d >= 1.
+
+    A product that divides both is cancelled: it is not 0, since d is not. A number g that divides d and all
+    coefficients of n is too, by floor((g*m + r)/(g*d')) == floor((m + floor(r/g))/d') for the constant r.
+    """
+    terms, const = terms_of(n)
+    d_terms, d_const = terms_of(d)
+    g = gcd(d_const, *d_terms.values(), *terms.values())
+    if not terms:
+        g = 1
+    common: dict[Expr, int] = {}
+    if const == 0 and d_const == 0:
+        units = [*d_terms, *terms]
+        for atom, exponent in powers_of(units[0]).items():
+            least = min([exponent, *[powers_of(unit).get(atom, 0) for unit in units]])
+            if least:
+                common[atom] = least
+    if g == 1 and not common:
+        return n, d
+    factor = _unit(common)
+    return (
+        _divided(terms, const // g, g, factor),
+        _divided(d_terms, d_const // g, g, factor),
+    )
+
+
+def with_coprime_numbers(n: Dim, d: Expr) -> tuple[Dim, Expr]:
+    """(n', d') with n/d == n'/d' and d == 0 where d' == 0: no common number, a positive first coefficient in d'."""
+    (terms, const), (d_terms, d_const) = terms_of(n), terms_of(d)
+    g = gcd(const, d_const, *terms.values(), *d_terms.values())
+    if d_terms[leading(d_terms)] < 0:
+        g = -g
+    if g == 1:
+        return n, d
+    divisor = _divided(d_terms, d_const // g, g, None)
+    assert not isinstance(divisor, int)
+    return _divided(terms, const // g, g, None), divisor
+
+
+def _unit(powers: dict[Expr, int]) -> Expr | None:
+    product: Expr | None = None
+    for atom, exponent in powers.items():
+        for _ in range(exponent):
+            product = times(product, atom)
+    return product
+
+
+def _divided(terms: Terms, const: int, g: int, factor: Expr | None) -> Dim:
+    result: Terms = {}
+    for unit, k in terms.items():
+        left = exact_quotient(unit, factor)
+        if left is None:
+            const += k // g
+        else:
+            result[left] = k // g
+    return sum_of(result, const)

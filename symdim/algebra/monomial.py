@@ -1,0 +1,133 @@
+"""Products of atoms: the units of a polynomial. None stands for the empty product, 1."""
+
+from __future__ import annotations
+
+from symdim.algebra.expr import CACHE_SIZE, Expr, Mul
+from symdim.algebra.interning import PRIME, find_unit, publish
+from symdim.algebra.order import names_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.algebra.expr import Dim
+
+    Powers = dict[Expr, int]
+
+_products: dict[tuple[Expr, Expr], Expr] = {}
+
+
+def clear_memo() -> None:
+    """Forget remembered products of units."""
+    _products.clear()
+
+
+def powers_of(unit: Expr | None) -> Powers:
+    """The atoms of a unit with their exponents, all >= 1; not to be changed."""
+    if unit is None:
+        return {}
+    return unit.parts if type(unit) is Mul and unit.terms is None else {unit: 1}  # type: ignore[return-value]
+
+
+def unit_of(powers: Powers) -> Expr | None:
+    """The product of atoms to the given exponents; takes the dict over. A sum as an atom stays unexpanded."""
+    fingerprint = 1
+    for atom, exponent in powers.items():
+        if exponent == 1:
+            if len(powers) == 1:
+                return atom
+            fingerprint = fingerprint * atom.fingerprint % PRIME
+        else:
+            fingerprint = fingerprint * pow(atom.fingerprint, exponent, PRIME) % PRIME
+    if not powers:
+        return None
+    return find_unit(fingerprint, Mul, powers) or _new_unit(powers, fingerprint)
+
+
+def _new_unit(powers: Powers, fingerprint: int) -> Expr:
+    node: Mul = object.__new__(Mul)
+    node.terms = None
+    node.const = 0
+    node.parts = powers
+    node.fingerprint = fingerprint
+    node._bounds = node._order = node._names = node._named = node._text = None
+    height = 0
+    for atom in powers:
+        if atom.terms is not None:
+            names_of(atom)
+            bounds.bounds_of(atom)  # now, so that later questions never recurse through nested factors
+            height = max(height, 1 + atom.height)
+        elif atom.height > height:
+            height = atom.height
+    node.height = height
+    return publish(node)
+
+
+def times(u: Expr | None, v: Expr | None) -> Expr | None:
+    """The product of two units."""
+    if u is None:
+        return v
+    if v is None:
+        return u
+    found = _products.get((u, v))
+    if found is None:
+        found = _products.get((v, u)) or _merged(u, v)
+        if len(_products) >= CACHE_SIZE:
+            _products.clear()
+        _products[u, v] = found
+    return found
+
+
+def _merged(u: Expr, v: Expr) -> Expr:
+    powers = dict(powers_of(u))
+    for atom, exponent in powers_of(v).items():
+        powers[atom] = powers.get(atom, 0) + exponent
+    product = unit_of(powers)
+    assert product is not None
+    return product
+
+
+def divides(v: Expr | None, u: Expr | None) -> bool:
+    """Whether u == v*w for some unit w or 1."""
+    if v is None or u is v:
+        return True
+    powers = powers_of(u)
+    return all(powers.get(atom, 0) >= exponent for atom, exponent in powers_of(v).items())
+
+
+def exact_quotient(u: Expr | None, v: Expr | None) -> Expr | None:
+    """The w with u == v*w, where v divides u."""
+    if v is None or u is v:
+        return u if v is None else None
+    powers = dict(powers_of(u))
+    for atom, exponent in powers_of(v).items():
+        if powers[atom] == exponent:
+            del powers[atom]
+        else:
+            powers[atom] -= exponent
+    return unit_of(powers)
+
+
+def has_sum_factor(unit: Expr) -> bool:
+    """Whether the unit has a factor that is an unexpanded sum."""
+    return unit.height > 0 and any(atom.terms is not None for atom in powers_of(unit))
+
+
+def terms_of(dim: Dim) -> tuple[dict[Expr, int], int]:
+    """A dimension as ({unit: coefficient}, constant); not to be changed."""
+    if isinstance(dim, int):
+        return {}, dim
+    return ({dim: 1}, 0) if dim.terms is None else (dim.terms, dim.const)
+
+
+def accumulate(total: dict[Expr, int], terms: dict[Expr, int], factor: int = 1, unit: Expr | None = None) -> None:
+    """Add `factor * unit * terms` to `total` in place."""
+    for u, coefficient in terms.items():
+        if unit is not None:
+            u = times(u, unit)  # type: ignore[assignment]
+        value = total.get(u, 0) + factor * coefficient
+        if value:
+            total[u] = value
+        else:
+            del total[u]
+
+
+from symdim.algebra import intervals as bounds  # noqa: E402  (bounds reads patterns, which are made of units)

@@ -1,0 +1,118 @@
+"""The structural order of units and dimensions: total, the same in every process, and a monomial order.
+
+Units are compared by degree (higher first), then lexicographically by their atoms' exponents, atoms being sorted by
+variable names, kind, and content. That is a graded lexicographic monomial order: `u < v` implies `u*w < v*w`.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from symdim.algebra.expr import FloorDiv, Max, Mul
+from symdim.algebra.interning import PRIME, sequence_fingerprint
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from symdim.algebra.expr import Dim, Expr
+
+_NAMES = 8  # so many names of a unit take part in its order; a cap keeps keys of constant size
+
+
+def names_of(node: Dim) -> tuple[str, ...]:
+    """The first variable names of a dimension in alphabetical order."""
+    if isinstance(node, int):
+        return ()
+    if node._names is None:
+        node._names = merged_names(node.parts if node.terms is None else node.terms)  # type: ignore[arg-type]
+    return node._names
+
+
+def merged_names(nodes: Collection[Dim]) -> tuple[str, ...]:
+    """The first names of several dimensions together."""
+    if len(nodes) == 1:
+        return names_of(next(iter(nodes)))
+    names: set[str] = set()
+    for node in nodes:
+        names.update(names_of(node))
+    return tuple(sorted(names)[:_NAMES])
+
+
+def named_fingerprint(node: Expr) -> int:
+    """The fingerprint, had variables of one name been one: it does not tell in which order they were made.
+
+    So what it orders has the same order whenever a process builds it.
+    """
+    stack = [] if node._named is not None else [node]
+    while stack:
+        top = stack[-1]
+        inner: Collection[Dim] = top.parts if top.terms is None else top.terms  # type: ignore[assignment]
+        missing = [part for part in inner if not isinstance(part, int) and part._named is None]
+        if missing:
+            stack += missing
+            continue
+        stack.pop()
+        if top.terms is not None:
+            total = sum([k * (unit._named or 0) for unit, k in top.terms.items()])
+            top._named = (top.const + total) % PRIME
+        elif isinstance(top.parts, dict):
+            top._named = prod([pow(atom._named, exponent, PRIME) for atom, exponent in top.parts.items()]) % PRIME
+        else:
+            numbers = tuple([part if isinstance(part, int) else part._named for part in inner])
+            top._named = sequence_fingerprint(1 if isinstance(top, FloorDiv) else 2, numbers)  # type: ignore[arg-type]
+    return node._named  # type: ignore[return-value]
+
+
+def height_of(node: Dim) -> int:
+    """How deep divisions and maxima are nested in a dimension; 0 for a polynomial in variables."""
+    return 0 if isinstance(node, int) else node.height
+
+
+def _atom_order(atom: Expr) -> tuple[object, ...]:
+    named = named_fingerprint(atom)
+    if atom.terms is not None:  # a sum kept as one factor of a product
+        return names_of(atom), 3, len(atom.terms), atom.const, named, atom.fingerprint
+    if isinstance(atom, FloorDiv):
+        numerator, divisor = atom.parts
+        by = divisor if isinstance(divisor, int) else 0
+        const = numerator if isinstance(numerator, int) else numerator.const
+        return names_of(atom), 1, by, const, named, atom.fingerprint
+    if isinstance(atom, Max):
+        return names_of(atom), 2, len(atom.parts), 0, named, atom.fingerprint
+    return names_of(atom), 0, atom.scope.serial, 0, named, atom.fingerprint  # type: ignore[attr-defined]
+
+
+def order(unit: Expr) -> tuple[object, ...]:
+    """The sort key of a unit."""
+    key = unit._order
+    if key is None:
+        if type(unit) is Mul and unit.terms is None:
+            powers: dict[Expr, int] = unit.parts  # type: ignore[assignment]
+            atoms = sorted((_atom_order(atom), -exponent) for atom, exponent in powers.items())
+            degree = sum(powers.values())
+            key = (-degree, *(entry for pair in atoms for entry in pair))
+        else:
+            key = (-1, _atom_order(unit), -1)
+        unit._order = key
+    return key
+
+
+def sorted_units(terms: Iterable[Expr]) -> list[Expr]:
+    """Units in structural order, the leading one first."""
+    return sorted(terms, key=order)
+
+
+def leading(terms: dict[Expr, int]) -> Expr:
+    """The first unit of a nonempty sum in structural order."""
+    return min(terms, key=order) if len(terms) > 1 else next(iter(terms))
+
+
+def dim_order(dim: Dim) -> tuple[object, ...]:
+    """The sort key of a dimension: expressions first, by their leading unit; then integers by value."""
+    if isinstance(dim, int):
+        return 1, (), dim
+    if dim.terms is None:
+        return 0, order(dim), -1, 1, 0, named_fingerprint(dim), dim.fingerprint
+    lead = leading(dim.terms)
+    return 0, order(lead), -dim.terms[lead], len(dim.terms), dim.const, named_fingerprint(dim), dim.fingerprint

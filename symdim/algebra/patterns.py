@@ -1,0 +1,291 @@
+"""How a polynomial reads: the remainders, minima and products in it.
+
+A `Pattern` is a part `coefficient * unit * core` of a sum whose core is `n % d` or `min(...)`:
+
+    n % d == n - d*(n//d)      min(a, b, ...) == t - max(t - a, t - b, ...) for any t
+
+It is looked for at each division and maximum of the sum, the outermost first, and found when all its terms occur in the
+sum with at least these coefficients, so that taking it out never adds a term.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+from symdim.algebra import intervals as bounds
+from symdim.algebra.expr import Add, FloorDiv, Max, Min, Mod, Mul
+from symdim.algebra.monomial import accumulate, divides, exact_quotient, powers_of, terms_of
+from symdim.algebra.order import leading, order
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import TypeGuard
+
+    from symdim.algebra.expr import Dim, Expr, Interval
+
+    Terms = dict[Expr, int]
+
+
+_NESTED = 64  # longer sums are not searched for (x//e) % k, which looks at pairs of terms
+
+
+class Pattern:
+    """`coefficient * unit * core`, where core is `kind(operands)` and equals the sum `core_terms + core_const`.
+
+    Operands are given as (terms, const); `terms, const` is the whole part.
+    """
+
+    __slots__ = ("coefficient", "const", "core_const", "core_terms", "kind", "operands", "terms", "unit")
+
+    def __init__(
+        self,
+        kind: type[Expr],
+        operands: list[tuple[Terms, int]],
+        coefficient: int,
+        unit: Expr | None,
+        core_terms: Terms,
+        core_const: int,
+    ) -> None:
+        self.kind, self.operands = kind, operands
+        self.coefficient, self.unit = coefficient, unit
+        self.core_terms, self.core_const = core_terms, core_const
+        self.terms: Terms = {}
+        self.const = 0
+        accumulate(self.terms, core_terms, coefficient, unit)
+        if unit is None:
+            self.const = coefficient * core_const
+        elif core_const:
+            accumulate(self.terms, {unit: coefficient * core_const})
+
+    def left_of(self, terms: Terms) -> int:
+        """How many terms of this part stay in a sum that it is taken out of."""
+        return sum([terms[unit] != k for unit, k in self.terms.items()])
+
+    def rigid(self) -> bool:
+        """Whether it may leave no constant: `max(N, 5) - N` does not read as `5 - min(N, 5)`."""
+        return self.coefficient < 0 if self.kind is Min else not self.operands[0][0]
+
+    def interval(self) -> Interval:
+        """Bounds of the core, from its operands' terms alone."""
+        ranges = [bounds.linear_bounds(*operand) for operand in self.operands]
+        if self.kind is Min:
+            return bounds.scaled(bounds.greatest([bounds.scaled(r, -1) for r in ranges]), -1)
+        (n_lo, n_hi), (d_lo, d_hi) = ranges
+        if d_lo is None or d_lo < 1:
+            return None, None
+        below = None if d_hi is None else d_hi - 1
+        if n_lo is not None and n_lo >= 0 and n_hi is not None:
+            below = n_hi if below is None else min(below, n_hi)  # n % d <= n
+        return 0, below
+
+
+def _holds(terms: Terms, part: Terms, factor: int = 1) -> bool:
+    """Whether a sum has all terms of `factor * part`, with the same signs and no smaller size."""
+    for unit, k in part.items():
+        mine, theirs = factor * k, terms.get(unit, 0)
+        if not (theirs >= mine if mine > 0 else theirs <= mine):
+            return False
+    return True
+
+
+def _remainders(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms, size: int) -> Iterator[Pattern]:
+    """Candidates `k*w*(x % d)` at the term `coefficient*unit`, where `atom` divides `unit`.
+
+    x is the numerator n, or -1 - n because floor((-1 - n)/d) == -1 - floor(n/d); for a number d also floor(n/e) with
+    d replaced by d/e, where e divides d and floor(n/e) occurs in the sum. With a `size` only those of so many terms:
+    for a number d, n - d*(n//d) has one term more than n, since the division is nested deeper than what is in n, and
+    w times the constant is a term too.
+    """
+    numerator, divisor = atom.parts
+    n_terms, n_const = terms_of(numerator)
+    d_terms, d_const = terms_of(divisor)
+    outer = exact_quotient(unit, atom)
+    if d_terms:
+        lead = leading(d_terms)
+        if not divides(lead, outer):
+            return
+        outer, scale = exact_quotient(outer, lead), d_terms[lead]
+    else:
+        scale = d_const
+    spare = 0 if outer is None else 1
+    fits = not size or bool(d_terms) or 0 <= size - 1 - len(n_terms) <= spare
+    if fits and coefficient % scale == 0 and (outer is not None or _holds(terms, n_terms, -coefficient // scale)):
+        core: Terms = dict(n_terms)
+        accumulate(core, d_terms, -1, atom)
+        accumulate(core, {atom: -d_const} if d_const else {})
+        yield Pattern(Mod, [(n_terms, n_const), (d_terms, d_const)], -coefficient // scale, outer, core, n_const)
+        if not d_terms or _reflects(n_terms, scale, divisor):
+            flipped = {u: -k for u, k in core.items()}
+            x_terms = {u: -k for u, k in n_terms.items()}
+            accumulate(flipped, d_terms)
+            x_const = -1 - n_const + (0 if d_terms else d_const)
+            const = -1 - n_const + d_const
+            yield Pattern(Mod, [(x_terms, x_const), (d_terms, d_const)], coefficient // scale, outer, flipped, const)
+    if not d_terms and (not size or 0 <= size - 2 <= spare) and len(terms) <= _NESTED and gcd(coefficient, d_const) > 1:
+        yield from _nested_remainders(atom, coefficient, outer, terms)
+
+
+def _reflects(n_terms: Terms, scale: int, divisor: Dim) -> bool:
+    """Whether the constructor makes `-1 - n//d` of `(-1 - n)//d` for an expression d.
+
+    It does if d >= 1 and no coefficient is half of d's: the remainder of such a one does not change its sign.
+    """
+    lo, _ = bounds.bounds_of(divisor)
+    return lo is not None and lo >= 1 and all(2 * abs(k) != abs(scale) for k in n_terms.values())
+
+
+def _nested_remainders(atom: FloorDiv, coefficient: int, outer: Expr | None, terms: Terms) -> Iterator[Pattern]:
+    numerator, divisor = atom.parts
+    n_terms, n_const = terms_of(numerator)
+    assert isinstance(divisor, int)
+    for unit in terms:
+        if unit.height != atom.height or not (outer is None or divides(outer, unit)):
+            continue
+        inner = unit if outer is None else exact_quotient(unit, outer)
+        if type(inner) is not FloorDiv or inner is atom or not isinstance(inner.parts[1], int):
+            continue
+        e = inner.parts[1]
+        if e >= divisor or divisor % e or (coefficient * e) % divisor:
+            continue
+        inner_terms, inner_const = terms_of(inner.parts[0])
+        if inner_terms != n_terms:
+            continue
+        shift, apart = divmod(n_const - inner_const, e)
+        if apart:
+            continue
+        modulus = divisor // e
+        core: Terms = {inner: 1, atom: -modulus}
+        yield Pattern(Mod, [({inner: 1}, shift), ({}, modulus)], -coefficient // modulus, outer, core, shift)
+
+
+def _minimum(unit: Expr, coefficient: int, atom: Max) -> Pattern:
+    """The candidate `k*w*min(t - a, ...)` at the term `-k*w*max(a, ...)`, where t is the least sum above all a."""
+    operands = [terms_of(a) for a in atom.parts]
+    top: Terms = {}
+    for terms, _ in operands:
+        for u, k in terms.items():
+            top[u] = max(top.get(u, 0), k)
+    top_const = max(const for _, const in operands)
+    flipped: list[tuple[Terms, int]] = []
+    for terms, const in operands:
+        rest = dict(top)
+        accumulate(rest, terms, -1)
+        flipped.append((rest, top_const - const))
+    core = dict(top)
+    accumulate(core, {atom: -1})
+    return Pattern(Min, flipped, -coefficient, exact_quotient(unit, atom), core, top_const)
+
+
+def _candidates(unit: Expr, terms: Terms, const: int, size: int = 0) -> list[Pattern]:
+    """The patterns found at one term: those that leave the least first, then those with the least constant inside.
+
+    With a `size`, those of other sizes may be left out.
+    """
+    coefficient = terms.get(unit, 0)
+    found: list[Pattern] = []
+    for atom in powers_of(unit) if coefficient else ():
+        if type(atom) is Max:
+            if atom is not unit or _may_turn(atom, coefficient, terms):
+                found.append(_minimum(unit, coefficient, atom))
+        elif _may_remain(atom, coefficient):
+            found += _remainders(unit, coefficient, atom, terms, size)
+    found = [p for p in found if _holds(terms, p.terms) and (p.unit or p.const == const or not p.rigid())]
+    return sorted(found, key=lambda p: (p.left_of(terms), abs(p.operands[0][1]), p.coefficient < 0))
+
+
+def _may_remain(atom: Expr, coefficient: int) -> TypeGuard[FloorDiv]:
+    """Whether a multiple of a remainder may hold `coefficient*atom`: `n % d` and `(n//e) % (d//e)` with e < d do."""
+    if type(atom) is not FloorDiv or atom.terms is not None:
+        return False
+    divisor = atom.parts[1]
+    return type(divisor) is not int or gcd(coefficient, divisor) > 1
+
+
+def _may_turn(atom: Max, coefficient: int, terms: Terms) -> bool:
+    """Whether a sum with the term `coefficient*atom` may hold `-coefficient*(t - atom)` for a t above all operands."""
+    operands = [terms_of(operand)[0] for operand in atom.parts]
+    return all(_holds(terms, {unit: k for unit, k in part.items() if k > 0}, -coefficient) for part in operands)
+
+
+def _promising(unit: Expr, coefficient: int, terms: Terms) -> bool:
+    """Whether a pattern may be found at the term `coefficient*unit`."""
+    if type(unit) is Mul:
+        return any(type(a) is Max or _may_remain(a, coefficient) for a in powers_of(unit))
+    if type(unit) is Max:
+        return _may_turn(unit, coefficient, terms)
+    return _may_remain(unit, coefficient)
+
+
+def _compound(terms: Terms, size: int = 0) -> list[Expr]:
+    """Units with a division or maximum that can give a pattern of `size` terms, outermost first; none if none can."""
+    for unit, coefficient in terms.items():
+        if unit.height and _promising(unit, coefficient, terms):
+            break
+    else:
+        return []
+    units = [u for u in terms if u.height and any(_size(a) >= size for a in powers_of(u))]
+    return sorted(units, key=lambda u: (-u.height, order(u))) if len(units) > 1 else units
+
+
+def _size(atom: Expr) -> int:
+    """The most terms that a pattern at this atom can have."""
+    if type(atom) is FloorDiv and atom.terms is None:
+        numerator, divisor = atom.parts
+        return len(terms_of(numerator)[0]) + 2 * len(terms_of(divisor)[0]) + 3
+    if type(atom) is Max:
+        return 2 + sum([len(terms_of(a)[0]) for a in atom.parts])
+    return 0
+
+
+def class_of(terms: Terms, const: int) -> type[Expr]:
+    """The node class of a sum that is no unit: what it reads as, as a whole."""
+    pattern = whole(terms, const)
+    if pattern is not None:
+        return pattern.kind if pattern.unit is None and pattern.coefficient == 1 else Mul
+    return Mul if len(terms) == 1 and const == 0 else Add
+
+
+def whole(terms: Terms, const: int) -> Pattern | None:
+    """The pattern that is the whole sum, if there is one."""
+    if len(terms) == 1 and const == 0:
+        return None
+    for unit in _compound(terms, len(terms)):
+        for pattern in _candidates(unit, terms, const, len(terms)):
+            if pattern.const == const and pattern.terms == terms:
+                return pattern
+    return None
+
+
+def patterns(terms: Terms, const: int) -> tuple[list[Pattern], Terms, int]:
+    """Disjoint patterns of a sum, and the terms and constant that are left."""
+    pattern = whole(terms, const)
+    return disjoint(terms, const) if pattern is None else ([pattern], {}, 0)
+
+
+def disjoint(terms: Terms, const: int) -> tuple[list[Pattern], Terms, int]:
+    """The same for a sum that is no pattern as a whole."""
+    taken: list[Pattern] = []
+    units = _compound(terms)
+    rest = dict(terms) if units else terms
+    for unit in units:
+        for pattern in _candidates(unit, rest, const)[:1]:
+            accumulate(rest, pattern.terms, -1)
+            const -= pattern.const
+            taken.append(pattern)
+    return taken, rest, const
+
+
+def met_with_patterns(node: Expr, terms: Terms, known: Interval) -> Interval:
+    """`known` met with the interval of a sum, that of these terms, read as patterns."""
+    read = disjoint if type(node) is Add else patterns  # whose class is `Add` is no pattern as a whole
+    found, rest, rest_const = read(terms, node.const)
+    if not found:
+        return known
+    result = bounds.linear_bounds(rest, rest_const)
+    for pattern in found:
+        part = bounds.scaled(pattern.interval(), pattern.coefficient)
+        if pattern.unit is not None:
+            part = bounds.times(part, bounds.bounds_of(pattern.unit))
+        result = bounds.plus(result, part)
+    return bounds.meet(known, result)

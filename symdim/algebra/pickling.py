@@ -1,0 +1,110 @@
+"""Expressions as flat programs, for `pickle`: each step builds one node from earlier ones, so depth does not matter."""
+
+from __future__ import annotations
+
+from symdim.algebra.evaluate import children, postorder
+from symdim.algebra.expr import Expr, FloorDiv, Mul
+from symdim.algebra.extrema import maximum_atom
+from symdim.algebra.floordiv import quotient_atom
+from symdim.algebra.monomial import powers_of, unit_of
+from symdim.algebra.polynomial import constant, sum_of
+from symdim.algebra.variable import Var, scope_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from symdim.algebra.expr import Dim
+
+    Place = tuple[bool, int]  # (True, a number) or (False, the index of an earlier step)
+    Step = tuple[Any, ...]
+
+
+def program_of(root: Expr) -> list[Step]:
+    """The steps that build a node, each of the form (kind, *arguments of its builder below)."""
+    nodes = with_limits(root)
+    number = {node: i for i, node in enumerate(nodes)}
+
+    def place(dim: Dim) -> Place:
+        return (True, dim) if isinstance(dim, int) else (False, number[dim])
+
+    steps: list[Step] = []
+    for node in nodes:
+        if isinstance(node, Var):
+            limit = None if node.at_most is None else place(node.at_most)
+            scope = node.scope.owner, node.scope.serial
+            steps.append(("var", scope, node.name, node.lo, node.hi, limit, node.origin))
+        elif node.terms is not None:
+            steps.append(("sum", node.const, [(number[unit], k) for unit, k in node.terms.items()]))
+        elif isinstance(node, Mul):
+            steps.append(("mul", [(number[atom], e) for atom, e in powers_of(node).items()]))
+        else:
+            kind = "div" if isinstance(node, FloorDiv) else "max"
+            steps.append((kind, *[place(part) for part in children(node)]))
+    return steps
+
+
+def with_limits(root: Expr) -> list[Expr]:
+    """All nodes below the root in building order, those in upper bounds of variables too."""
+    done: dict[Expr, None] = {}
+    stack = [root]
+    while stack:
+        node = stack[-1]
+        pending: list[Expr] = []
+        for child in postorder(node):
+            if isinstance(child, Var) and isinstance(child.at_most, Expr) and child.at_most not in done:
+                pending.append(child.at_most)
+        if pending:
+            stack += pending
+        else:
+            done.update(dict.fromkeys(postorder(stack.pop())))
+    return list(done)
+
+
+def rebuilt(steps: list[Step]) -> Expr:
+    """The node a program builds: the very same one while it is alive in this process."""
+    nodes: list[Expr] = []
+    for step in steps:
+        nodes.append(_BUILDERS[step[0]](nodes, *step[1:]))
+    return nodes[-1]
+
+
+def _dim(nodes: list[Expr], place: Place) -> Dim:
+    is_number, value = place
+    return value if is_number else nodes[value]
+
+
+def _var(
+    nodes: list[Expr],
+    scope: tuple[int, int],
+    name: str,
+    lo: int | None,
+    hi: int | None,
+    at_most: Place | None,
+    origin: object,
+) -> Expr:
+    limit = None if at_most is None else _dim(nodes, at_most)
+    return scope_of(*scope).restored(name, lo, hi, limit, origin)
+
+
+def _sum(nodes: list[Expr], const: int, terms: list[tuple[int, int]]) -> Expr:
+    made = sum_of({nodes[i]: k for i, k in terms}, const)
+    return constant(made) if isinstance(made, int) else made
+
+
+def _mul(nodes: list[Expr], powers: list[tuple[int, int]]) -> Expr:
+    made = unit_of({nodes[i]: exponent for i, exponent in powers})
+    assert made is not None
+    return made
+
+
+def _div(nodes: list[Expr], numerator: Place, divisor: Place) -> Expr:
+    return quotient_atom(_dim(nodes, numerator), _dim(nodes, divisor))
+
+
+def _max(nodes: list[Expr], *parts: Place) -> Expr:
+    return maximum_atom(tuple([_dim(nodes, place) for place in parts]))
+
+
+_BUILDERS: dict[str, Callable[..., Expr]] = {"var": _var, "sum": _sum, "mul": _mul, "div": _div, "max": _max}

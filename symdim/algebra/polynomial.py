@@ -1,0 +1,259 @@
+"""Sums and products: the ring operations, in canonical form by construction."""
+
+from __future__ import annotations
+
+from math import gcd
+
+from symdim.algebra.expr import Add, Const, Expr, Mul
+from symdim.algebra.interning import PRIME, live, publish
+from symdim.algebra.monomial import accumulate, has_sum_factor, powers_of, terms_of, times, unit_of
+from symdim.algebra.order import dim_order, leading
+from symdim.algebra.patterns import class_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from symdim.algebra.expr import Dim
+
+    Terms = dict[Expr, int]
+
+MAX_TERMS = 256  # a product with more terms stays factored
+_MAX_WORK = 16 * MAX_TERMS  # and one with more products of terms than this is not tried
+
+
+def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
+    """The canonical dimension `const + sum(coefficient*unit)`; takes the dict over, which holds no zeros."""
+    if not terms:
+        return const
+    if const == 0 and len(terms) == 1:
+        for unit, coefficient in terms.items():
+            if coefficient == 1:
+                return unit
+    if fingerprint is None:
+        fingerprint = const
+        for unit, coefficient in terms.items():
+            fingerprint += coefficient * unit.fingerprint
+        fingerprint %= PRIME
+    entry = live.get(fingerprint)
+    if entry is not None:
+        found = entry()
+        if found is not None and found.const == const and found.terms == terms:
+            return found
+    height = 0
+    for unit in terms:
+        if unit.height > height:
+            height = unit.height
+    if height and (len(terms) > 1 or type(unit) is Mul):
+        kind = class_of(terms, const)
+    else:
+        kind = Add if const or len(terms) > 1 else Mul
+    node: Expr = object.__new__(kind)
+    node.terms = terms
+    node.const = const
+    node.fingerprint = fingerprint
+    node.height = height
+    node.parts = node._bounds = node._names = node._named = node._order = node._text = None
+    return publish(node)
+
+
+def constant(value: int) -> Const:
+    """The leaf for an integer."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"a constant is an int, not {value!r}")
+    node: Const = object.__new__(Const)
+    node.terms = {}
+    node.const = int(value)
+    node.height = 0
+    node.fingerprint = value % PRIME
+    node.parts = node._names = node._named = node._order = node._text = None
+    node._bounds = (value, value)
+    return publish(node)  # type: ignore[return-value]
+
+
+def add(a: Dim, b: Dim) -> Dim:
+    """a + b."""
+    if isinstance(b, int):
+        if isinstance(a, int):
+            return a + b
+        if b == 0:
+            return a
+        terms = {a: 1} if a.terms is None else dict(a.terms)
+        return sum_of(terms, a.const + b, (a.fingerprint + b) % PRIME)
+    if isinstance(a, int):
+        return add(b, a)
+    terms = {a: 1} if a.terms is None else dict(a.terms)
+    for unit, coefficient in ((b, 1),) if b.terms is None else b.terms.items():
+        value = terms.get(unit, 0) + coefficient
+        if value:
+            terms[unit] = value
+        else:
+            del terms[unit]
+    return sum_of(terms, a.const + b.const, (a.fingerprint + b.fingerprint) % PRIME)
+
+
+def subtract(a: Dim, b: Dim) -> Dim:
+    """a - b."""
+    if isinstance(b, int):
+        return add(a, -b)
+    terms, const = terms_of(a)
+    terms = dict(terms)
+    b_terms, b_const = terms_of(b)
+    accumulate(terms, b_terms, -1)
+    return sum_of(terms, const - b_const)
+
+
+def scale(a: Dim, k: int) -> Dim:
+    """k * a for an integer k."""
+    if isinstance(a, int):
+        return k * a
+    if k == 0:
+        return 0
+    if k == 1:
+        return a
+    terms = {a: k} if a.terms is None else {unit: k * c for unit, c in a.terms.items()}
+    return sum_of(terms, k * a.const, k * a.fingerprint % PRIME)
+
+
+def total(dims: Iterable[Dim]) -> Dim:
+    """The sum of many dimensions, in linear time.
+
+    >>> from symdim import Var, total
+    >>> total([Var("N"), 3, Var("N")])
+    2*N + 3
+    """
+    terms: Terms = {}
+    const = 0
+    for dim in dims:
+        added, offset = terms_of(checked(dim))
+        accumulate(terms, added)
+        const += offset
+    return sum_of(terms, const)
+
+
+def checked(dim: Dim) -> Dim:
+    """`dim` itself, a leaf as its int; `TypeError` for what is no dimension."""
+    if isinstance(dim, bool) or not isinstance(dim, (int, Expr)):
+        raise TypeError(f"a dimension is an int or an Expr, not {dim!r}")
+    return dim.const if isinstance(dim, Const) else dim
+
+
+def multiply(a: Dim, b: Dim) -> Dim:
+    """a * b, expanded unless that gives more than 256 terms."""
+    if isinstance(b, int):
+        return scale(a, b)
+    if isinstance(a, int):
+        return scale(b, a)
+    if a.terms is None and b.terms is None:
+        return times(a, b)  # type: ignore[return-value]
+    a_terms, a_const = terms_of(a)
+    b_terms, b_const = terms_of(b)
+    a_size, b_size = len(a_terms) + (a_const != 0), len(b_terms) + (b_const != 0)
+    if a_size > 1 and b_size > 1:
+        if a_size * b_size > _MAX_WORK:
+            return _factored(a, b)
+    elif a_size + b_size > 2:
+        single = a_terms if a_size == 1 else b_terms
+        if any(has_sum_factor(unit) for unit in single):
+            return _factored(a, b)
+    terms: Terms = {}
+    for unit, coefficient in a_terms.items():
+        accumulate(terms, b_terms, coefficient, unit)
+    if b_const:
+        accumulate(terms, a_terms, b_const)
+    if a_const:
+        accumulate(terms, b_terms, a_const)
+    if len(terms) > MAX_TERMS and a_size > 1 and b_size > 1:
+        return _factored(a, b)
+    return sum_of(terms, a_const * b_const, a.fingerprint * b.fingerprint % PRIME)
+
+
+def _primitive(a: Expr) -> tuple[int, Expr]:
+    """(c, p) with a == c*p, where p has no common number and its leading coefficient is positive."""
+    terms, const = terms_of(a)
+    content = gcd(const, *terms.values())
+    if terms[leading(terms)] < 0:
+        content = -content
+    part = sum_of({u: c // content for u, c in terms.items()}, const // content)
+    assert isinstance(part, Expr)
+    return content, part
+
+
+def _factored(a: Expr, b: Expr) -> Dim:
+    """a * b as a unit in which sums of several terms are atoms."""
+    (a_content, a_part), (b_content, b_part) = _primitive(a), _primitive(b)
+    powers = dict(powers_of(a_part))
+    for atom, exponent in powers_of(b_part).items():
+        powers[atom] = powers.get(atom, 0) + exponent
+    unit = unit_of(powers)
+    assert unit is not None
+    return scale(unit, a_content * b_content)
+
+
+def _is_single(a: Dim) -> bool:
+    return isinstance(a, Expr) and (a.terms is None or (len(a.terms) == 1 and a.const == 0))
+
+
+def power(a: Dim, k: int) -> Dim:
+    """a**k for k >= 0."""
+    if isinstance(a, int):
+        return int(a**k)
+    if k == 0:
+        return 1
+    content, part = _primitive(a)
+    if _is_single(a):
+        raised = unit_of({atom: e * k for atom, e in powers_of(part).items()})
+        assert raised is not None
+        return scale(raised, content**k)
+    result: Dim = a
+    for done in range(2, k + 1):
+        result = multiply(result, a)
+        if _is_single(result):  # from here on it stays factored
+            rest = k - done
+            ((unit, coefficient),) = terms_of(result)[0].items()
+            powers = dict(powers_of(unit))
+            if rest:
+                powers[part] = powers.get(part, 0) + rest
+            raised = unit_of(powers)
+            assert raised is not None
+            return scale(raised, coefficient * content**rest)
+    return result
+
+
+def product(dims: Iterable[Dim]) -> Dim:
+    """The product of many dimensions: single terms in linear time, then the sums, the longest last.
+
+    >>> from symdim import Var, product
+    >>> product([Var("B"), 2, Var("S") + 1])
+    2*B*S + 2*B
+    """
+    coefficient = 1
+    powers: dict[Expr, int] = {}
+    sums: list[Expr] = []
+    for dim in dims:
+        if type(dim) is int:
+            coefficient *= dim
+            continue
+        dim = checked(dim)
+        if isinstance(dim, int):
+            coefficient *= dim
+            continue
+        unit = dim
+        if dim.terms is not None:
+            if dim.const or len(dim.terms) > 1:
+                sums.append(dim)
+                continue
+            ((unit, number),) = dim.terms.items()
+            coefficient *= number
+        if type(unit) is Mul:
+            for atom, exponent in powers_of(unit).items():
+                powers[atom] = powers.get(atom, 0) + exponent
+        else:
+            powers[unit] = powers.get(unit, 0) + 1
+    single = unit_of(powers)
+    result: Dim = coefficient if single is None else scale(single, coefficient)
+    if not sums:
+        return result
+    for factor in sorted(sums, key=lambda dim: (len(terms_of(dim)[0]), dim_order(dim))):
+        result = multiply(result, factor)
+    return result

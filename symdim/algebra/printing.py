@@ -1,0 +1,143 @@
+"""The printed form of a dimension. It is public and stable: equal dimensions print equally in every process.
+
+    sum      = term (" + " term | " - " term)*         by degree, then names; the constant last, a positive term first
+    term     = ["-"] factor ("*" factor)*  |  operand "//" factor  |  operand " % " factor
+    factor   = name | number | power | "max(" sum ("," sum)+ ")" | "min(" ... ")" | "(" sum ")"
+    power    = factor "**" number
+
+A name inside an expression that is no dotted identifier stands in backticks, and a backtick in it is doubled. A
+variable on its own prints as its name, whatever that is. Everything printed means the same in Python's grammar.
+"""
+
+from __future__ import annotations
+
+from symdim.algebra.display import factors_of, operands_of, summands_of
+from symdim.algebra.expr import Add, Const, Expr, FloorDiv, Max, Min, Mul
+from symdim.algebra.variable import Var
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from symdim.algebra.display import Product
+    from symdim.algebra.expr import Dim
+
+    Piece: TypeAlias = "str | tuple[Expr, int]"
+
+_TERM, _OPERAND, _FACTOR, _BASE = 1, 2, 3, 4  # what a node stands for in its surroundings; _BASE: of a power
+_SHALLOW = 4  # nodes of this height print at once
+
+
+def to_text(dim: Dim) -> str:
+    """The text of a dimension.
+
+    >>> from symdim import Var, maximum
+    >>> H, s = Var("H"), Var("seq len")
+    >>> to_text(5 - H), to_text(2 * ((H + 1) // 3)), to_text(s), to_text(maximum(H, 3) * s % 4)
+    ('5 - H', '2*((H + 1)//3)', 'seq len', 'max(H, 3)*`seq len` % 4')
+    """
+    if isinstance(dim, int):
+        return str(dim)
+    if isinstance(dim, Var):
+        return dim.name
+    if dim.height <= _SHALLOW:
+        return "".join(_pieces(dim))  # type: ignore[arg-type]
+    out: list[str] = []
+    stack = _pieces(dim)[::-1]
+    while stack:
+        piece = stack.pop()
+        if isinstance(piece, str):
+            out.append(piece)
+        else:
+            node, place = piece
+            pieces = _pieces(node)[::-1]
+            stack += pieces if _stands(node, place) else [")", *pieces, "("]
+    return "".join(out)
+
+
+def quoted(name: str) -> str:
+    """A name as it stands inside an expression.
+
+    >>> quoted("input.1"), quoted("seq len"), quoted("a`b")
+    ('input.1', '`seq len`', '`a``b`')
+    """
+    if name.isidentifier() and name.isascii():
+        return name
+    head = name[:1]
+    if (head.isalpha() or head == "_") and all(c.isalnum() or c in "_." for c in name):
+        return name
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _piece(dim: Dim, place: int) -> Piece:
+    """Text, or a node with its place, still to print: what nests deeper than _SHALLOW is left to the caller's stack."""
+    if type(dim) is Var:
+        return quoted(dim.name)
+    if isinstance(dim, Const):
+        dim = dim.const
+    if isinstance(dim, int):
+        return f"({dim})" if dim < 0 and place >= _OPERAND else str(dim)
+    if dim.height > _SHALLOW:
+        return dim, place
+    return str(dim) if _stands(dim, place) else f"({dim})"
+
+
+def _stands(node: Expr, place: int) -> bool:
+    """Whether a node needs no parentheses in its surroundings."""
+    kind = type(node)
+    if place == 0 or kind is Max or kind is Min:
+        return True
+    if kind is Mul:
+        if place <= _TERM:
+            return True
+        coefficient, powers = factors_of(node)
+        return (place == _OPERAND and coefficient > 0) or (place == _FACTOR and coefficient == 1 == len(powers))
+    return kind is not Add and place <= _TERM
+
+
+def _pieces(node: Expr) -> list[Piece]:
+    """The text of a node as strings and nodes still to print."""
+    kind = type(node)
+    if kind is Add:
+        return _sum(summands_of(node))
+    if kind is Mul:
+        return _product(*factors_of(node))
+    if kind is Const:
+        return [str(node.const)]
+    if kind is Max or kind is Min:
+        pieces: list[Piece] = ["max(" if kind is Max else "min("]
+        for arg in operands_of(node):
+            pieces += [_piece(arg, 0), ", "]
+        pieces[-1] = ")"
+        return pieces
+    left, right = operands_of(node)
+    return [_piece(left, _OPERAND), "//" if kind is FloorDiv else " % ", _piece(right, _FACTOR)]
+
+
+def _sum(summands: list[Product]) -> list[Piece]:
+    pieces: list[Piece] = []
+    for coefficient, powers in summands:
+        if pieces:
+            pieces.append(" + " if coefficient > 0 else " - ")
+            pieces += _product(abs(coefficient), powers)
+        elif coefficient > 0:
+            pieces = _product(coefficient, powers)
+        else:
+            pieces = ["-", *_product(-coefficient, powers, negated=True)]
+    return pieces
+
+
+def _product(coefficient: int, powers: list[tuple[Expr, int]], *, negated: bool = False) -> list[Piece]:
+    if not powers:
+        return [str(coefficient)]
+    pieces: list[Piece] = [] if coefficient == 1 else ["-" if coefficient == -1 else f"{coefficient}*"]
+    place = _TERM if len(powers) == 1 and not pieces and not negated else _FACTOR
+    for base, exponent in powers:
+        pieces.append(_piece(base, place if exponent == 1 else _BASE))
+        pieces.append("*" if exponent == 1 else f"**{exponent}*")
+    last = powers[-1][1]
+    if last == 1:
+        del pieces[-1]
+    else:
+        pieces[-1] = f"**{last}"
+    return pieces

@@ -1,0 +1,109 @@
+"""Entry points for tests that are written as text."""
+
+from __future__ import annotations
+
+import ast
+
+from symdim import prove
+from symdim.algebra.expr import Expr
+from symdim.algebra.variable import Scope, Var, make_variable
+from symdim.facts import Facts
+from symdim.parsing import parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+
+class Names:
+    """Variables by name, with the given bounds; 1..infinity where none are given."""
+
+    def __init__(self, bounds: Mapping[str, tuple[int | None, int | None]]) -> None:
+        self.bounds = bounds
+        self.scope = Scope()
+        self.variables: dict[str, Var] = {}
+
+    def var(self, name: str, /) -> Var:
+        """The variable of this name."""
+        if name not in self.variables:
+            lo, hi = self.bounds.get(name, (1, None))
+            self.variables[name] = make_variable(self.scope, name, lo, hi)
+        return self.variables[name]
+
+
+def prove_text(
+    lhs: str,
+    relation: str,
+    rhs: str,
+    bounds: Mapping[str, tuple[int | None, int | None]] | None = None,
+    assume: Iterable[str] = (),
+) -> bool | None:
+    """Whether `lhs relation rhs` holds for all integers within the bounds (default 1..) that meet the assumptions.
+
+    >>> prove_text("x//2", "<=", "x"), prove_text("x//y", "<=", "x", {"x": (None, None)})
+    (True, False)
+    """
+    return explain_text(lhs, relation, rhs, bounds, assume).answer
+
+
+def explain_text(
+    lhs: str,
+    relation: str,
+    rhs: str,
+    bounds: Mapping[str, tuple[int | None, int | None]] | None = None,
+    assume: Iterable[str] = (),
+) -> prove.Proof:
+    """The answer of `prove_text` with its grounds.
+
+    Where a divisor is 0 the statement says nothing, also if the quotient is gone from its canonical form.
+    """
+    names = Names(bounds or {})
+    facts = Facts()
+    for text in assume:
+        facts.assume(text, scope=names)
+    a, b = parse(lhs, scope=names), parse(rhs, scope=names)
+    for text in (*_divisors(lhs), *_divisors(rhs)):
+        divisor = parse(text, scope=names)
+        if isinstance(divisor, Expr) and divisor.bounds()[0] in (None, 0) and divisor.bounds() != (0, 0):
+            facts.add(divisor, "!=", 0)
+    return prove.explain(a, relation, b, facts)
+
+
+def _divisors(text: str) -> list[str]:
+    """The divisors in a text that is also Python; none of another text."""
+    try:
+        tree = ast.parse(text, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    quotients = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp) and isinstance(node.op, _QUOTIENTS)]
+    return [ast.unparse(node.right) for node in quotients]
+
+
+_QUOTIENTS = (ast.FloorDiv, ast.Mod, ast.Div)
+
+
+def solve_case(case: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer to a case written as data (`format` symdim-row-cases/1), in the form of its `expect`.
+
+    For shapes with rows the answer holds what is `entailed` and what is so when the store is `closed`, and at its top
+    level the one that `expect["when"]` asks for; nothing else of `expect` is read.
+
+    >>> transposition = {"op": "einsum", "spec": "ij=>ji", "args": ["A"], "out": "OUT"}
+    >>> solve_case({"group": "einsum", "shapes": {"A": [3, 4], "OUT": None}, "ops": [transposition]})["shapes"]
+    {'A': [3, 4], 'OUT': [4, 3]}
+    """
+    group = case.get("group")
+    if group in ("parse", "projection", "injective", "discardable"):
+        from symdim.testing import einsum_cases
+
+        return einsum_cases.solve(case)
+    from symdim.testing import row_cases as cases
+
+    if group == "order":
+        return {"holds": cases.holds(case["result"], case["operand"])}
+    answers = cases.solve(case)
+    when = case.get("expect", {}).get("when")
+    if when is None:  # a case about errors only, or about what holds at once
+        when = "closed" if "error" in answers["closed"] else "entailed"
+    return {**answers[when], **answers}
