@@ -3,18 +3,27 @@
 `infer_shapes` takes what `onnx.shape_inference.infer_shapes` takes; `infer` gives the whole result. The package costs
 next to nothing to import: its modules load with the first name that is used.
 
-    the calls         api, __main__ (demo, report), node, specialize, testing; integrations/
-    a model           graph (the view that the engine reads), proto and attributes (from ModelProtos), symbols,
-                      declared_bounds, order
-    the walk          inference (walks until bounds are settled), engine, frame, scope, subgraph, functions, outcome,
-                      trace (facts and fresh sizes), solution and implied (what facts say), merge and join (of types)
-    an operator       registration, schema, schema_functions, parameters, arguments, binding, operators, verification,
-                      context; the rules: ops/
-    values            tensor, dtype; elements: values, lifting, comparison, ratio, aggregation; run_time (in runs only)
-    shared laws       geometry, window_geometry, slicing
-    both directions   bidirectional/; operators as constraints: constraints/
-    a result          result, diagnostics, errors; guards, guarantees, sources, materialization, planning/
-    writing back      writing, wire, former_names
+    api.py           infer, infer_shapes                     inference.py      walks until bounds are settled
+    result.py        what an inference found                 node.py           one node, as onnx's infer_node_outputs
+    diagnostics.py   what went wrong in a model              errors.py         the exceptions
+    testing.py       operator cases as text                  __main__.py       the command line
+
+The rooms, each with a map of its own in its `__init__`. A room uses only those above it:
+
+    values/          types of values: tensors and their kin
+    laws/            laws that rules share: broadcasting, windows, slices; what rules state
+    elements/        data propagation
+    types/           two types of one value: join and merge
+    model/           the view of a model that a front end gives
+    operators/       from a node to its rule
+    ops/             the rules, one file per operator family
+    constraints/     operators as relations, read in every direction
+    engine/          the walk over a model
+    bidirectional/   inference in both directions
+    results/         guards, guarantees, sizes as nodes, planning
+    protobuf/        the front end of ModelProtos
+    integrations/    front ends of other libraries
+    cli/             what the command line shows
 """
 
 from __future__ import annotations
@@ -25,6 +34,8 @@ try:
     import onnx as _onnx  # noqa: F401
 except ImportError as error:
     raise ImportError("onnx_infer needs onnx: pip install 'onnx-symdim[onnx]'") from error
+
+from symdim import former_paths as _former_paths
 
 if TYPE_CHECKING:
     from onnx_infer.api import infer, infer_shapes, infer_symbolic_shapes
@@ -52,6 +63,31 @@ __all__ = [
     "Unknown", "ValueInfo", "Violation", "broadcast_shapes", "check_inputs", "infer", "infer_node_outputs",
     "infer_shapes", "infer_symbolic_shapes", "materialize", "op", "registry", "require_attr",
 ]  # fmt: skip
+
+_former_paths.MOVED.update(
+    {
+        f"onnx_infer.{old}": f"onnx_infer.{new}"
+        for old, new in {
+            "context": "operators.context",
+            "dtype": "values.dtype",
+            "geometry": "laws.sizes",
+            "guarantees": "results.guarantees",
+            "guards": "results.guards",
+            "materialization": "results.materialization",
+            "merge": "types.merge",
+            "parameters": "operators.parameters",
+            "planning": "results.planning",
+            "planning.costs": "results.planning.costs",
+            "planning.memory": "results.planning.memory",
+            "planning.planner": "results.planning.planner",
+            "ratio": "elements.ratio",
+            "registration": "operators.registration",
+            "sources": "results.sources",
+            "tensor": "values.tensor",
+            "trace": "laws.statements",
+        }.items()
+    }
+)
 
 _MODULES = {
     "api": ("infer", "infer_shapes", "infer_symbolic_shapes"),

@@ -42,9 +42,9 @@ def infer(
     """Infer the types, shapes and small data of every value; the model is not changed.
 
     The model is a ModelProto, its bytes, or a path, of which external data are not loaded.
-    `policy` says what becomes of types that the model declares itself (see `onnx_infer.types.merge`); `bounds` gives symbols
-    intervals, both ends inclusive, and so does the model's metadata entry `symdim.bounds` (`declared_bounds.py`); other
-    declared symbols are >= `min_dim`. A fresh size takes the name that the author declared for it on an output or in
+    `policy` says what becomes of types that the model declares itself (see `onnx_infer.types.merge`); `bounds` gives
+    symbols intervals, both ends inclusive, and so does the model's metadata entry `symdim.bounds`; other declared
+    symbols are >= `min_dim`. A fresh size takes the name that the author declared for it on an output or in
     value_info, unless `adopt_declared_symbols` is False. Errors of single nodes are diagnostics in the result; only the
     policy `strict` raises the first of them, as `ShapeInferenceError`.
 

@@ -16,6 +16,21 @@ A dimension is an int or an expression in variables, always in canonical form: e
 ((1, None), 2*B*H + H)
 >>> type(H % 4).__name__, (H % 4).args
 ('Mod', (H, 4))
+
+What a user imports lies here, the work in rooms, each with a map of its own in its `__init__`. A room uses only those
+above it:
+
+    errors.py        the exceptions
+    algebra/         expressions in canonical form
+    parser/          from text to expressions                 parsing.py        its face: parse, check
+    shape.py         shapes of known rank                     bindings.py       sizes given for symbols
+    compile.py       expressions as Python functions
+    prover/          three answers to a question              prove.py, facts.py    its faces
+    guarantee.py     exact sizes and upper bounds
+    store/           facts, and what follows from them        rows.py           shapes of unknown rank
+    einsum/          einsum specifications, both ways
+    testing/         statements, laws and cases as data
+    former_paths.py  the module paths of earlier releases
 """
 
 from __future__ import annotations
@@ -37,6 +52,9 @@ from symdim.errors import (
     UnboundName,
     UnsupportedDynamicShape,
 )
+from symdim.former_paths import install as _install
+
+_install()
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,10 +1,10 @@
 """Which constraint form an operator has, and how a form gets the operands of a node by the names of its schema.
 
 A form is a function whose parameters are the schema's names of inputs and attributes, as those of an inference rule
-are (`onnx_infer.operators.parameters`). An input is annotated `Row`, or `Rows` where it is variadic; `Ints`, `int`, `str` ask for
-values, `Operand` for both, and `| None`, `| Unknown` mean what they mean there. Four names are not the schema's: `s` is
-the `Statement` that the form makes; `operands` are the inputs that are present, `out` and `outs` the first output and
-all of them.
+are (`onnx_infer.operators.parameters`). An input is annotated `Row`, or `Rows` where it is variadic; `Ints`, `int`,
+`str` ask for values, `Operand` for both, and `| None`, `| Unknown` mean what they mean there. Four names are not the
+schema's: `s` is the `Statement` that the form makes; `operands` are the inputs that are present, `out` and `outs` the
+first output and all of them.
 """
 
 from __future__ import annotations

@@ -1,1 +1,8 @@
-"""TODO room."""
+"""The elements of small tensors: data propagation.
+
+    arithmetic.py    the integer operators of ONNX     conditions.py    comparison, logic, Where
+    reductions.py    sums, products, extrema           ratio.py         exact quotients: floats that came from sizes
+    lifting.py       a function of elements as a function of tensors
+
+The room uses `laws` and `values`. Begin with `lifting.py`.
+"""

@@ -1,1 +1,10 @@
-"""TODO room."""
+"""The walk over a model: each node's rule is applied to what is known of its inputs.
+
+    engine.py              the walk                       frame.py               one graph being walked
+    scope.py               the values of a graph          outcome.py             what a rule gave for a node
+    subgraph.py            graph attributes               functions.py           calls of functions
+    topological_sort.py    nodes that are out of order    fresh_sizes.py         what equalities say of fresh sizes
+    implied_bounds.py      bounds that operators imply    run_time_elements.py   elements that only a run knows
+
+The room uses `operators` and what is below it. It knows no protobuf. Begin with `engine.py`.
+"""

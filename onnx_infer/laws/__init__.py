@@ -1,1 +1,9 @@
-"""TODO room."""
+"""The laws that rules share. A rule calls them; they call no rule.
+
+    statements.py    what a rule states beside its result: facts, and fresh sizes
+    sizes.py         broadcasting, equal sizes, axes, exact quotients
+    windows.py       places of a sliding window
+    slices.py        which elements a slice takes
+
+The room uses `values` and `symdim`. Begin with `sizes.py`.
+"""

@@ -1,1 +1,9 @@
-"""TODO room."""
+"""From a node to its rule.
+
+    registration.py    which rule serves an operator and version       schema.py          operator schemas as plain data
+    parameters.py      what the parameters of a rule ask for           arguments.py       the arguments, from a node
+    operator.py        a rule bound to an operator's version           lookup.py          the operators of an opset
+    verification.py    what a node owes its schema                     context.py         rules of whole nodes
+
+The room uses `types`, `elements`, `model` and what is below them. Rules are in `ops/`. Begin with `registration.py`.
+"""

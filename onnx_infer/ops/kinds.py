@@ -1,4 +1,4 @@
-"""The kinds of parameters that rules declare, as types; what the binder makes of them says `onnx_infer.operators.parameters`."""
+"""The kinds of parameters that rules declare, as types. See `onnx_infer.operators.parameters` for what a rule gets."""
 
 from __future__ import annotations
 

@@ -1,1 +1,8 @@
-"""TODO room."""
+"""The front end of ModelProtos: reading them, and writing types back.
+
+    reading.py         the view of a ModelProto                writing.py             types into a ModelProto
+    wire.py            value infos as bytes                    former_names.py        names of an earlier inference
+    specialize.py      symbols fixed to sizes                  schema_functions.py    the bodies of operator schemas
+
+The room uses `model` and `engine`. Begin with `reading.py`.
+"""

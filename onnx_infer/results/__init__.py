@@ -1,1 +1,8 @@
-"""TODO room."""
+"""What follows from a finished inference. Nothing here is computed before somebody asks for it.
+
+    guards.py             what must hold for the model to run    guarantees.py    what the sizes are worth
+    materialization.py    sizes as ONNX nodes                    sources.py       where a symbol can be read
+    planning/             memory, costs and compiled sizes
+
+The room uses `engine` and what is below it. Begin with `guards.py`.
+"""

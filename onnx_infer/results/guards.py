@@ -32,7 +32,7 @@ class Origin(NamedTuple):
 
 
 class Guard(NamedTuple):
-    """A fact without which some nodes do not run; `kind`, `lhs`, `rhs` and `law` are those of `onnx_infer.laws.statements.Fact`.
+    """A fact without which some nodes do not run; `kind`, `lhs`, `rhs` and `law` are those of a `Fact`.
 
     The text is a Python condition over the sizes.
     """

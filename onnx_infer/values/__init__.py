@@ -1,1 +1,7 @@
-"""TODO room."""
+"""What inference knows of a value.
+
+    dtype.py     element types
+    tensor.py    tensors with their shape and small data; sequences, optionals, maps and sparse tensors
+
+Everything else uses this room. It uses `symdim` only. Begin with `tensor.py`.
+"""

@@ -1,1 +1,16 @@
-"""TODO room."""
+"""The canonical form: expressions, and the constructors that keep equal ones one object.
+
+    expr.py            the nodes and their operators              variable.py      variables and their scopes
+    canonical.py       the constructors: the one way to build     interning.py     one object for each expression
+    polynomial.py      sums and products                          monomial.py      products of atoms
+    floordiv.py        floor division                             long_division.py division of polynomials
+    extrema.py         minima and maxima                          order.py         the order of terms
+    intervals.py       bounds of expressions                      relaxation.py    bounds of correlated divisions
+    patterns.py        how a sum reads: remainders, minima        display.py       the parts that a node shows
+    printing.py        the printed form                           pickling.py      expressions as flat programs
+    evaluate.py        values and substitution                    leaves.py        the length of the printed form
+    origin.py          where a variable comes from
+
+The files of this room import one another in circles: every constructor needs every other one. They use only
+`symdim.errors` besides. Begin with `expr.py`, then `canonical.py`.
+"""

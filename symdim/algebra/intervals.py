@@ -33,7 +33,7 @@ def bounds_of(dim: Dim) -> Interval:
         else:
             found = linear_bounds(dim.terms, dim.const)
             if dim.height:
-                found = reading.met_with_patterns(dim, dim.terms, found)
+                found = patterns.met_with_patterns(dim, dim.terms, found)
                 if relaxation.is_correlated(dim.terms):
                     found = meet(found, relaxation.relaxed(dim.terms, dim.const))
         dim._bounds = found
@@ -146,9 +146,5 @@ def _product_bounds(unit: Expr) -> Interval:
     return result
 
 
-from symdim.algebra import (
-    patterns as reading,
-)  # noqa: E402  (patterns are made of units, whose bounds these are)
-from symdim.algebra import (
-    relaxation,
-)
+# patterns are made of units, whose bounds the functions above give
+from symdim.algebra import patterns, relaxation  # noqa: E402

@@ -10,7 +10,6 @@
     loopnest.py        a plan: product space and index maps (index.py); coverage.py: are they injective, surjective
     padding.py         the margin that several uses of a tensor share
     codegen.py         a plan as a Python function
-    cases.py           answers to written cases (tests)
 
 >>> from symdim.einsum import EinsumSpec, plan
 >>> known = EinsumSpec("2*o<+k; k => o").infer(["H"], [3], result=[4])

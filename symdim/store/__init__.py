@@ -12,7 +12,7 @@ to exactly the result, sums, strides and windows, numbers of elements, bounds, d
     broadcast.py      NumPy's broadcasting                      windows.py     convolutions and pools
     ranks.py          ranks as a graph of differences           labels.py      denotations of axes
     answers.py        values, candidates, guards                closing.py     guesses, in stages, when asked for
-    solver.py         the Store: statements and questions       cases.py       problems written as data
+    solver.py         the Store: statements and questions
 
 Rules deduce and never guess, search or call the prover, so what they find holds in every model of the facts; questions
 about equality may call it. A count of elements is an equation between products, in which every unknown part of a row

@@ -1,4 +1,11 @@
-"""Entry points for tests that are written as text."""
+"""Entry points for tests that are written as text or data.
+
+    laws.py            the identities that constructors use, as data
+    row_cases.py       cases about shapes with rows, and the answers to them
+    einsum_cases.py    cases about specifications and plans
+
+Nothing else in the product imports this room.
+"""
 
 from __future__ import annotations
 

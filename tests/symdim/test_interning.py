@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+from importlib import import_module
 from random import Random
 from threading import Barrier, Thread
 
@@ -84,7 +85,7 @@ def crowded(monkeypatch):
     for module in (interning, variable):
         monkeypatch.setattr(module, "mixed", lambda x: mixed(x) % 6 + 1)
     for name in ("polynomial", "monomial"):
-        monkeypatch.setattr(__import__(f"symdim.{name}", fromlist=[name]), "PRIME", 7)
+        monkeypatch.setattr(import_module(f"symdim.algebra.{name}"), "PRIME", 7)
     yield
     clear_caches()
     gc.collect()

@@ -1,0 +1,68 @@
+"""The module paths of earlier releases: `symdim.expr` is `symdim.algebra.expr` now.
+
+An old path gives the same module as the new one. So code and pickles that name an old path keep working, and a class
+is one object under both. A former path that is a package today (`onnx_infer.engine`) is not among them.
+"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+
+MOVED = {
+    "symdim.bounds": "symdim.algebra.intervals",
+    "symdim.canonical": "symdim.algebra.canonical",
+    "symdim.evaluate": "symdim.algebra.evaluate",
+    "symdim.expr": "symdim.algebra.expr",
+    "symdim.laws": "symdim.testing.laws",
+    "symdim.leaves": "symdim.algebra.leaves",
+    "symdim.origin": "symdim.algebra.origin",
+    "symdim.program": "symdim.algebra.pickling",
+    "symdim.text": "symdim.algebra.printing",
+    "symdim.tree": "symdim.algebra.display",
+    "symdim.variable": "symdim.algebra.variable",
+}
+"""Former module path -> today's. `onnx_infer` adds its own."""
+
+
+class FormerPaths:
+    """A finder for `sys.meta_path`: it gives the module at today's path for a former one."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        """The spec of a former path; None for every other name, so the other finders go on."""
+        if name not in MOVED:
+            return None
+        from importlib.machinery import ModuleSpec
+
+        return ModuleSpec(name, _Alias())  # type: ignore[arg-type]  # the protocol asks for two methods only
+
+
+class _Alias:
+    """A loader that gives a module that exists at another path."""
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        from importlib import import_module
+
+        module = import_module(MOVED[spec.name])
+        self._spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._spec  # the import system has put the spec of the former path there
+
+
+def install() -> None:
+    """Let imports find former paths.
+
+    The finder stands first: the module of a package that moved would otherwise be found in its folder and loaded twice.
+    """
+    if FormerPaths not in sys.meta_path:
+        sys.meta_path.insert(0, FormerPaths)
+
+
+__all__ = ["MOVED", "install"]
