@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from onnx_infer.bidirectional.model_facts import Known
     from onnx_infer.engine.engine import Engine
-    from onnx_infer.model.graph import FrontEnd, Model, Size
+    from onnx_infer.model.graph import FrontEnd, Model
+    from onnx_infer.model.symbols import Size
     from onnx_infer.values.tensor import Dim, Value
 
 

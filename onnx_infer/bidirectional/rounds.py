@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.engine.engine import Engine
-    from onnx_infer.model.graph import FrontEnd, Size
+    from onnx_infer.model.graph import FrontEnd
+    from onnx_infer.model.symbols import Size
     from onnx_infer.values.tensor import Dim
 
 _MOST_ROUNDS = 12

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.constraints.registration import BoundForm, Operand, bound_form, form, forms
+from onnx_infer.constraints.registration import FAMILIES, BoundForm, Operand, bound_form, form, forms
 from onnx_infer.operators.lookup import NEWEST, bind
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
@@ -42,11 +42,6 @@ if TYPE_CHECKING:
     from symdim.store import Store
 
 __all__ = ["FAMILIES", "BoundForm", "Operand", "bound_form", "form", "forms", "state"]
-
-FAMILIES = (
-    "elementwise", "linear", "window", "movement", "joining", "reshaping", "indexing", "reduction", "normalization",
-    "attention", "recurrent",
-)  # fmt: skip
 
 
 def state(

@@ -102,10 +102,14 @@ def _arity(function: Callable[..., None]) -> int:
     return function.__code__.co_argcount + function.__code__.co_kwonlyargcount
 
 
+FAMILIES = (
+    "elementwise", "linear", "window", "movement", "joining", "reshaping", "indexing", "reduction", "normalization",
+    "attention", "recurrent",
+)  # fmt: skip
+
+
 def _load_families() -> None:
     from importlib import import_module
-
-    from onnx_infer.constraints import FAMILIES
 
     for family in FAMILIES:
         import_module(f"onnx_infer.constraints.{family}")

@@ -14,7 +14,6 @@ from onnx_infer.engine.scope import Scope
 from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function
 from onnx_infer.operators.lookup import Operators
 from onnx_infer.operators.registration import normal_domain
-from onnx_infer.protobuf.schema_functions import schema_function
 from onnx_infer.types.join import NOTHING, join, sizes, varying
 from symdim import Expr
 
@@ -80,7 +79,7 @@ class Functions:
         function = self._functions.get((normal_domain(node[1]), node[0], getattr(node[5], "overload", "")))
         if function is None:
             inputs = [scope[name] if name else None for name in node[2]]
-            function = schema_function(node, scope.operators.version(node[1]), inputs, self._engine.model.message)
+            function = self._engine.model.schema_function(node, scope.operators.version(node[1]), inputs)
             if function is None:
                 return None
         key = (function.domain, function.name, function.overload)

@@ -1,6 +1,8 @@
 """Inference of models that other libraries hold in representations of their own.
 
-    onnx_ir.py    the calls for `onnx_ir.Model`; onnx_ir_reader.py: its front end; onnx_ir_names.py: names for its values
+    onnx_ir.py          the calls for `onnx_ir.Model`
+    onnx_ir_reader.py   its front end
+    onnx_ir_names.py    names for its values
 
 The room uses `engine`, `results` and the readers of `protobuf`. Begin with `onnx_ir.py`.
 """

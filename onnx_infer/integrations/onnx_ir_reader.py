@@ -15,13 +15,14 @@ from onnx_infer.model.declared_bounds import KEY, declared_bounds
 from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function, Graph, Model
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf import reading as proto
+from onnx_infer.protobuf.schema_functions import schema_function
 from onnx_infer.values.tensor import VARIES, Optional, Sequence, Sparse, SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from onnx_infer.model.graph import Node, Size
-    from onnx_infer.model.symbols import Symbols
+    from onnx_infer.model.graph import Node
+    from onnx_infer.model.symbols import Size, Symbols
     from onnx_infer.values.tensor import Dim, Value
 
 _MAX_INTERNED = 1 << 14
@@ -197,7 +198,8 @@ class _Reader:
         functions = {key: self.function(f) for key, f in model.functions.items()}
         graph, opsets = self.graph(model.graph), opset_imports(model)
         names = partial(self._used, model.graph)
-        return Model(graph, functions, opsets, self.header, self.load, self.subgraph, self.message, names)
+        bodies = partial(schema_function, proto.schema_body, self.message)
+        return Model(graph, functions, opsets, self.header, self.load, self.subgraph, bodies, names)
 
     def _used(self, graph: ir.Graph) -> Iterator[str]:
         return chain(self.names.values(), (node.name or "" for node in graph.all_nodes()))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from onnx import SparseTensorProto, TensorShapeProto, TypeProto
 
-    from onnx_infer.model.graph import Size
+    from onnx_infer.model.symbols import Size
     from onnx_infer.values.tensor import Value
 
 _FIELD = {

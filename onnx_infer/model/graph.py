@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from onnx_infer.model.symbols import Symbols
+    from onnx_infer.model.symbols import Size, Symbols
     from onnx_infer.values.tensor import Value
 
 
@@ -87,8 +87,8 @@ class Model(NamedTuple):
     """A model: its graph, functions by (domain, name, overload), opset imports.
 
     `header` gives the type of a constant's handle, `load` the tensor with its elements if they are few; `subgraph` the
-    view of a graph attribute; `message` the bytes of a node's NodeProto; `names` those of all values and nodes in the
-    graph.
+    view of a graph attribute; `schema_function` the body of an operator's schema, for a node, a version and the values
+    of its inputs; `names` those of all values and nodes in the graph.
     """
 
     graph: Graph
@@ -97,12 +97,8 @@ class Model(NamedTuple):
     header: Callable[[Any], Value]
     load: Callable[[Any], Value]
     subgraph: Callable[[Any], Graph]
-    message: Callable[[Node], bytes]
+    schema_function: Callable[[Node, int, list[Value | None]], Function | None]
     names: Callable[[], Iterable[str]]
-
-
-Size: TypeAlias = "int | str | None"
-"""A size as a model declares it: a number, a dim_param, or nothing."""
 
 
 class FrontEnd(Protocol):

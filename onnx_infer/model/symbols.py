@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from onnx_infer.values.tensor import VARIES
 from symdim import Scope, SymdimError, Var, parse, read_dim_param
@@ -13,8 +13,10 @@ from symdim.algebra.origin import Declared
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from onnx_infer.model.graph import Size
     from onnx_infer.values.tensor import Dim
+
+Size: TypeAlias = "int | str | None"
+"""A size as a model declares it: a number, a dim_param, or nothing."""
 
 GENERATED = re.compile(r"\b_d\d+\b")
 """The names that inference gives to sizes."""

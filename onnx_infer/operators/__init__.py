@@ -4,6 +4,7 @@
     parameters.py      what the parameters of a rule ask for           arguments.py       the arguments, from a node
     operator.py        a rule bound to an operator's version           lookup.py          the operators of an opset
     verification.py    what a node owes its schema                     context.py         rules of whole nodes
+    rule.py            a registered rule, as data
 
-The room uses `types`, `elements`, `model` and what is below them. Rules are in `ops/`. Begin with `registration.py`.
+The room uses `types`, `elements`, `model` and what is below them. Begin with `registration.py`.
 """

@@ -11,7 +11,7 @@ from onnx_infer.operators.schema import find_schema, read_schema, schema_of_rule
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from onnx_infer.operators.registration import Rule
+    from onnx_infer.operators.rule import Rule
 
 _MAX_BOUND = 1 << 13
 _bound: dict[tuple[str, str, int], Operator] = {}

@@ -22,7 +22,7 @@ from onnx_infer.values.tensor import MAX_DATA, Optional, Sequence, SymTensor, Va
 if TYPE_CHECKING:
     from onnx_infer.model.graph import Attributes
     from onnx_infer.operators.parameters import Parameter
-    from onnx_infer.operators.registration import Rule
+    from onnx_infer.operators.rule import Rule
 
 
 LARGEST_SIZE = 2**63 - 1

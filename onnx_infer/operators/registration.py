@@ -11,33 +11,15 @@ One registration serves the versions from `since` up to the next registration of
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from onnx_infer.operators.rule import Rule
 from onnx_infer.operators.schema import exists
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 F = TypeVar("F", bound="Callable[..., Any]")
-
-
-class Rule(NamedTuple):
-    """A registered rule.
-
-    `shape` computes the results; `data`, if given, the elements of the outputs on numpy object arrays; `dtype`, if
-    given, the output element types where the schema does not say them. All three are bound by the schema's names. A
-    rule of style `context` is a function `(ctx, node)` instead. `inputs` names the inputs of an operator that onnx has
-    no schema for: `X W B? rest*`.
-    """
-
-    domain: str
-    name: str
-    since: int
-    shape: Callable[..., Any]
-    data: Callable[..., Any] | None = None
-    dtype: Callable[..., Any] | None = None
-    style: str = "schema"
-    inputs: str | None = None
 
 
 def normal_domain(domain: str) -> str:

@@ -10,7 +10,7 @@ import onnx.defs
 from onnx_infer.values import dtype as dt
 
 if TYPE_CHECKING:
-    from onnx_infer.operators.registration import Rule
+    from onnx_infer.operators.rule import Rule
 
 SPECIAL = frozenset({"output_count", "output_dtype", "since_version"})
 """Parameters of rules that are not the schema's names."""

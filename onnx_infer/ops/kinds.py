@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from onnx_infer.engine.engine import Subgraph
 from onnx_infer.values.tensor import Dim, Shape, SymTensor, Value
+
+if TYPE_CHECKING:
+    from symdim import Var
 
 AnyRank: TypeAlias = SymTensor
 """A tensor whose shape may be None."""
@@ -25,8 +27,40 @@ Floats: TypeAlias = tuple[float, ...]
 """A vector of floats, likewise."""
 Strings: TypeAlias = tuple[str, ...]
 """A vector of strings, likewise."""
-Graph: TypeAlias = Subgraph
-"""A subgraph: a function from input values to a list of output values."""
+
+
+class Graph(Protocol):
+    """A subgraph: a function from input values to output values. `engine/subgraph.py` says what each part does."""
+
+    @property
+    def input_count(self) -> int:
+        """The number of formal inputs."""
+
+    @property
+    def output_count(self) -> int:
+        """The number of formal outputs."""
+
+    def declared_rank(self, index: int) -> int | None:
+        """The rank that a formal input is declared with."""
+
+    def __call__(self, *inputs: Value, repeated: bool = False, reached: bool = True) -> list[Value]:
+        """The outputs for these inputs."""
+
+    def may_repeat(self) -> bool:
+        """Whether another walk over the body is worth its time."""
+
+    def node_count(self) -> int:
+        """The number of nodes of the graph itself."""
+
+    def size(self, why: str, *, at_most: Dim | None = None, at_least: int = 0) -> Var:
+        """A new size that the inside of the body is written with."""
+
+    def locals(self, values: list[Value], outside: list[Value]) -> frozenset[Var]:
+        """The variables of values that mean something inside of the body only."""
+
+    def release(self, values: list[Value]) -> None:
+        """Let values with sizes of the inside out as they are."""
+
 
 __all__ = [
     "AnyRank",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from onnx_infer.engine.scope import Scope
-    from onnx_infer.model.graph import Size
+    from onnx_infer.model.symbols import Size
     from onnx_infer.values.tensor import Dim, Value
 
 

@@ -6,21 +6,23 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from onnx import AttributeProto, SparseTensorProto, TensorProto
+from onnx import IR_VERSION, AttributeProto, FunctionProto, SparseTensorProto, TensorProto
 
 from onnx_infer.model.attributes import attribute_value, constant, declared_size, literal, sparse_constant, value_type
 from onnx_infer.model.declared_bounds import KEY, declared_bounds
 from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function, Graph, Model
+from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.registration import normal_domain
+from onnx_infer.protobuf.schema_functions import schema_function
 from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from onnx import FunctionProto, GraphProto, ModelProto
+    from onnx import GraphProto, ModelProto
 
-    from onnx_infer.model.graph import Node, Size
-    from onnx_infer.model.symbols import Symbols
+    from onnx_infer.model.graph import Node
+    from onnx_infer.model.symbols import Size
     from onnx_infer.values.tensor import Value
 
 _MAX_INTERNED = 1 << 14
@@ -125,7 +127,8 @@ class GraphReader:
         """The view of a model."""
         functions = {(f.domain, f.name, f.overload): self.function(f) for f in proto.functions}
         names = partial(names_in, proto.graph)
-        return Model(self.graph(proto.graph), functions, opset_imports(proto), header, load, self.graph, message, names)
+        bodies = partial(schema_function, schema_body, message)
+        return Model(self.graph(proto.graph), functions, opset_imports(proto), header, load, self.graph, bodies, names)
 
     def graph(self, proto: GraphProto) -> Graph:
         """The view of a graph or subgraph."""
@@ -249,6 +252,11 @@ def names_in(graph: GraphProto) -> Iterator[str]:
                     pending.append(attribute.g)
                 elif attribute.type == AttributeProto.GRAPHS:
                     pending += attribute.graphs
+
+
+def schema_body(text: bytes) -> Function:
+    """The view of a FunctionProto that belongs to an operator's schema."""
+    return GraphReader(Symbols(()), IR_VERSION).function(FunctionProto.FromString(text))
 
 
 def message(node: Node) -> bytes:

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import onnx
 
-from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.operators.schema import find_schema, read_schema
-from onnx_infer.protobuf.reading import GraphReader
 from onnx_infer.protobuf.wire import type_bytes
 
 if TYPE_CHECKING:
@@ -22,11 +20,16 @@ _read: dict[tuple[Any, ...], Function | None] = {}
 
 
 def schema_function(
-    node: Node, version: int, inputs: list[Value | None], message: Callable[[Node], bytes]
+    read: Callable[[bytes], Function],
+    message: Callable[[Node], bytes],
+    node: Node,
+    version: int,
+    inputs: list[Value | None],
 ) -> Function | None:
     """The body of an operator's schema at an opset version, or None where it has none.
 
-    A body may depend on the node and the types of its inputs; there is one for each of them then.
+    A body may depend on the node and the types of its inputs; there is one for each of them then. `read` makes the view
+    of a FunctionProto's bytes, `message` gives the bytes of a node's NodeProto.
     """
     schema = find_schema(normal_domain(node[1]), node[0], version)
     if schema is None:
@@ -35,7 +38,7 @@ def schema_function(
     if schema.has_context_dependent_function:
         key += (node[4], *(None if x is None else type_bytes(x) for x in inputs))
     if key not in _read:
-        _read[key] = _read_function(schema, node, version, inputs, key, message)
+        _read[key] = _read_function(schema, node, version, inputs, key, message, read)
     return _read[key]
 
 
@@ -46,6 +49,7 @@ def _read_function(
     inputs: list[Value | None],
     key: tuple[Any, ...],
     message: Callable[[Node], bytes],
+    read: Callable[[bytes], Function],
 ) -> Function | None:
     if schema.has_function:
         wanted = max((v for v in schema.function_opset_versions if v <= version), default=schema.since_version)
@@ -57,6 +61,6 @@ def _read_function(
         text = schema.get_context_dependent_function_with_opset_version(wanted, message(node), types)
     else:
         return None
-    function = GraphReader(Symbols(()), onnx.IR_VERSION).function(onnx.FunctionProto.FromString(text))
+    function = read(text)
     overload = " ".join(str(part) for part in (schema.since_version, *map(repr, key[4:])))
     return function._replace(attributes=read_schema(schema).defaults, overload=f"schema {overload}")

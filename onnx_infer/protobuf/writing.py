@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from onnx import FunctionProto, ModelProto
 
     from onnx_infer.engine.engine import Engine, Scope
-    from onnx_infer.model.graph import Graph, Model, Size
+    from onnx_infer.model.graph import Graph, Model
+    from onnx_infer.model.symbols import Size
     from onnx_infer.values.tensor import Value
 
 _FUNCTION_VALUE_INFO = 10

@@ -7,7 +7,7 @@
     inference.py       shapes forwards and backwards, and the sizes of labels
     projection.py      what each axis is indexed by: classes of equal projections
     planning.py        the plan of a specification; operations.py those of the usual operations
-    loopnest.py        a plan: product space and index maps (index.py); coverage.py: are they injective, surjective
+    loopnest.py        loops: product space and index maps (index.py); coverage.py: are they injective, surjective
     padding.py         the margin that several uses of a tensor share
     codegen.py         a plan as a Python function
 
@@ -25,10 +25,10 @@ def run(out, in0, in1, *, M, N):
 
 from __future__ import annotations
 
+from symdim.einsum.codegen import Plan
 from symdim.einsum.constraints import state
 from symdim.einsum.discardable import discardable
 from symdim.einsum.inference import EinsumSpec, Inference
-from symdim.einsum.loopnest import Plan
 from symdim.einsum.operations import plan_batch_slice, plan_compose, plan_pointwise, plan_transpose
 from symdim.einsum.padding import Padding, padding_of
 from symdim.einsum.planning import plan

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import product as points
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
@@ -12,17 +13,19 @@ from symdim.algebra.expr import Expr
 from symdim.algebra.printing import to_text
 from symdim.algebra.variable import Scope
 from symdim.einsum.index import Affine, Dim, Index, terms_of
+from symdim.einsum.loopnest import LoopNest
+from symdim.einsum.projection import Access, Projections
 from symdim.errors import SymdimError
 
 if TYPE_CHECKING:
-    from symdim.einsum.loopnest import Plan, Walk
+    from symdim.einsum.loopnest import Walk
 
 _NESTED = 12  # more loops than Python nests blocks are one loop over all their points
 _RESERVED = ("range", "points", "min", "max")
 _OPERATORS = ("*", "+", "-", "/", "//", "%", "&", "|", "^", "<<", ">>", "==", "!=", "<", "<=", ">", ">=")
 
 
-def source(plan: Plan, name: str = "run", product: str = "*") -> str:
+def source(plan: LoopNest, name: str = "run", product: str = "*") -> str:
     """The source of a function `name(out, in0, in1, ..., *, sizes and statics)`.
 
     `product` is the binary operator of Python that combines the operands' elements. Raises SymdimError for others.
@@ -38,7 +41,7 @@ def source(plan: Plan, name: str = "run", product: str = "*") -> str:
     return _Source(plan, product).function(name)
 
 
-def compiled(plan: Plan, product: str = "*") -> Callable[..., None]:
+def compiled(plan: LoopNest, product: str = "*") -> Callable[..., None]:
     """The function of `source`."""
     namespace: dict[str, Any] = {"points": points}
     exec(_Source(plan, product).function("run"), namespace)
@@ -49,7 +52,7 @@ def compiled(plan: Plan, product: str = "*") -> Callable[..., None]:
 class _Source:
     """Only numbers, operators and the names that `_name` makes enter the source: running it is safe."""
 
-    def __init__(self, plan: Plan, product: str) -> None:
+    def __init__(self, plan: LoopNest, product: str) -> None:
         if product not in _OPERATORS:
             raise SymdimError(f"elements are combined by one of {' '.join(_OPERATORS)}, not {product!r}")
         self.plan, self.product = plan, product
@@ -122,3 +125,33 @@ class _Source:
 
     def _renamed(self, dim: Dim) -> Dim:
         return dim.substitute({v: self.sizes[v] for v in dim.variables()}) if isinstance(dim, Expr) else dim
+
+
+@dataclass(frozen=True, slots=True)
+class Plan(LoopNest):
+    """A loop nest that can be printed and run."""
+
+    def source(self, name: str = "run", product: str = "*") -> str:
+        """The loops as a Python function of the result, the operands and, by keyword, the symbolic sizes."""
+        return source(self, name, product)
+
+    def compiled(self, product: str = "*") -> Callable[..., None]:
+        """The function of `source`: it adds to a result that, where the plan `clears`, starts as zero."""
+        return compiled(self, product)
+
+    def __str__(self) -> str:
+        return self.source()
+
+
+def lowered(projections: Projections, operands: Sequence[Access], result: Access) -> Plan:
+    """The plan of an operation whose projections are equated."""
+    accesses = [result, *operands]
+    (out, *args), components = projections.indices(accesses)
+    return Plan(
+        tuple(map(tuple, components)),
+        tuple(out),
+        tuple(map(tuple, args)),
+        tuple(access.shape for access in [*operands, result]),
+        tuple(access.margins for access in [*operands, result]),
+        projections.statics,
+    )

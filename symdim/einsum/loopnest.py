@@ -1,15 +1,15 @@
-"""A plan: the loops of one operation, with the index of every axis of every tensor in terms of the iterators."""
+"""The loops of one operation, with the index of every axis of every tensor in terms of the iterators."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product as choices
 from typing import NamedTuple
 
 from symdim.einsum.coverage import at_least, covers, is_injective
 from symdim.einsum.index import Concat, Dim, Index, Static, in_walk, iterators_of, terms_of
-from symdim.einsum.projection import Access, Margin, Projections
+from symdim.einsum.projection import Margin
 
 
 class Walk(NamedTuple):
@@ -21,7 +21,7 @@ class Walk(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class LoopNest:
     """The loops of an operation.
 
     `product` holds components of (iterator, size): components are nested, the iterators of one are walked one after the
@@ -118,21 +118,6 @@ class Plan:
         pads = any(margin != (0, 0) for margins in self.margins for margin in margins)
         return self.accumulates or pads or self.surjective is not True
 
-    def source(self, name: str = "run", product: str = "*") -> str:
-        """The loops as a Python function of the result, the operands and, by keyword, the symbolic sizes."""
-        from symdim.einsum.codegen import source
-
-        return source(self, name, product)
-
-    def compiled(self, product: str = "*") -> Callable[..., None]:
-        """The function of `source`: it adds to a result that, where the plan `clears`, starts as zero."""
-        from symdim.einsum.codegen import compiled
-
-        return compiled(self, product)
-
-    def __str__(self) -> str:
-        return self.source()
-
     def _parts(self, walk: Walk) -> tuple[str, ...]:
         """Which part of each concatenated axis of the result a walk writes to."""
         return tuple(
@@ -140,20 +125,6 @@ class Plan:
             for index in self.out
             if isinstance(index, Concat)
         )
-
-
-def lowered(projections: Projections, operands: Sequence[Access], result: Access) -> Plan:
-    """The plan of an operation whose projections are equated."""
-    accesses = [result, *operands]
-    (out, *args), components = projections.indices(accesses)
-    return Plan(
-        tuple(map(tuple, components)),
-        tuple(out),
-        tuple(map(tuple, args)),
-        tuple(access.shape for access in [*operands, result]),
-        tuple(access.margins for access in [*operands, result]),
-        projections.statics,
-    )
 
 
 def _indices(indices: Sequence[Index], walked: set[str], sizes: Mapping[str, Dim]) -> tuple[Index, ...] | None:

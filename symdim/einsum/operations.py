@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from symdim.einsum.codegen import Plan, lowered
 from symdim.einsum.index import Dim
 from symdim.einsum.inference import Shaped, axes_of
-from symdim.einsum.loopnest import Plan, lowered
 from symdim.einsum.planning import plan
 from symdim.einsum.projection import NO_MARGIN, Access, Margin, Projections, Sum, Term, broadcast_term
 from symdim.einsum.spec import KINDS, SpecError, closed, in_storage

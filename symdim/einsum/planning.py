@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from symdim.algebra.canonical import maximum
+from symdim.einsum.codegen import Plan, lowered
 from symdim.einsum.constraints import check_affine, factor
 from symdim.einsum.index import Dim, Fixed, Static
 from symdim.einsum.inference import Inference, Shaped
-from symdim.einsum.loopnest import Plan, lowered
 from symdim.einsum.projection import NO_MARGIN, Access, Margin, Parts, Projections, Sum, Term, broadcast_term
 from symdim.einsum.reader import parse_spec
 from symdim.einsum.spec import (

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from symdim.einsum.codegen import Plan
 from symdim.einsum.coverage import is_injective
 from symdim.einsum.discardable import discardable
 from symdim.einsum.index import Affine, Concat, Fixed, Index, Iterator
 from symdim.einsum.inference import Shaped, axes_of
-from symdim.einsum.loopnest import Plan
 from symdim.einsum.operations import plan_batch_slice, plan_compose, plan_pointwise, plan_transpose
 from symdim.einsum.planning import plan
 from symdim.einsum.reader import NameClash, parse_spec

@@ -12,7 +12,8 @@ from onnx_infer import OpShapeInferenceRegistry, op, registry
 from onnx_infer.operators.lookup import bind
 from onnx_infer.operators.operator import Operator
 from onnx_infer.operators.parameters import parameters
-from onnx_infer.operators.registration import Rule, normal_domain
+from onnx_infer.operators.registration import normal_domain
+from onnx_infer.operators.rule import Rule
 from onnx_infer.operators.schema import read_schema
 from tests.onnx_infer.operator_table import PATH, table
 

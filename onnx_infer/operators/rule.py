@@ -1,0 +1,27 @@
+"""A registered rule, as plain data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Rule(NamedTuple):
+    """A registered rule.
+
+    `shape` computes the results; `data`, if given, the elements of the outputs on numpy object arrays; `dtype`, if
+    given, the output element types where the schema does not say them. All three are bound by the schema's names. A
+    rule of style `context` is a function `(ctx, node)` instead. `inputs` names the inputs of an operator that onnx has
+    no schema for: `X W B? rest*`.
+    """
+
+    domain: str
+    name: str
+    since: int
+    shape: Callable[..., Any]
+    data: Callable[..., Any] | None = None
+    dtype: Callable[..., Any] | None = None
+    style: str = "schema"
+    inputs: str | None = None

@@ -1,0 +1,159 @@
+"""The order of the rooms: which folder may import which, and that no two files import each other.
+
+Every import counts: at the top of a file, inside of functions, for type checkers only, and by `import_module`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+ROOMS = {
+    "symdim": [
+        "errors",
+        "algebra",
+        "parser parsing",
+        "shape bindings compile",
+        "prover prove facts",
+        "guarantee",
+        "store rows",
+        "einsum",
+        "testing",
+    ],
+    "onnx_infer": [
+        "errors",
+        "values",
+        "laws",
+        "elements",
+        "types",
+        "model",
+        "operators",
+        "ops constraints",
+        "engine diagnostics",
+        "bidirectional inference",
+        "results",
+        "protobuf",
+        "result api node testing",
+        "integrations",
+        "cli __main__",
+    ],
+}
+"""Each room imports only those above it and itself; files of one line are one room. A package's top imports any room."""
+
+FREE = {"symdim", "onnx_infer", "symdim.former_paths"}
+"""Files of no room: the tops give names of every room, and any room may ask a top for them."""
+
+EXCEPTIONS = {
+    ("symdim.algebra.expr", "symdim.guarantee"): "`Expr.guarantee` is a method for users, read when it is first called",
+    ("symdim.shape", "symdim.guarantee"): "`Shape.guarantees`, likewise",
+    ("onnx_infer.operators.registration", "onnx_infer.ops"): "the families register themselves at the first look-up",
+}
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def sources(package: str) -> dict[str, str]:
+    return {module_of(path): path.read_text(encoding="utf-8") for path in sorted((ROOT / package).rglob("*.py"))}
+
+
+def imports(text: str, known: set[str]) -> set[str]:
+    """The modules that a source imports, wherever in it. Relative imports are banned by the linter."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= names & known
+            if not names <= known:
+                found.add(node.module or "")
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "import_module":
+            found.add(re.sub(r"\.?\{.*", "", ast.unparse(node.args[0]).lstrip("f").strip("'\"")))
+    return found & known
+
+
+def graph() -> dict[str, set[str]]:
+    texts = {**sources("symdim"), **sources("onnx_infer")}
+    return {module: imports(text, set(texts)) - {module} for module, text in texts.items()}
+
+
+def floor(module: str) -> tuple[bool, int]:
+    """The place of a module's room in the order: symdim first."""
+    package, _, rest = module.partition(".")
+    room = rest.partition(".")[0]
+    (place,) = (i for i, rooms in enumerate(ROOMS[package]) if room in rooms.split())
+    return package == "onnx_infer", place
+
+
+def upward(edges: dict[str, set[str]]) -> set[tuple[str, str]]:
+    """The imports of a room above."""
+    return {
+        (module, other)
+        for module, others in edges.items()
+        for other in others
+        if not {module, other} & FREE and floor(other) > floor(module)
+    }
+
+
+def circles(edges: dict[str, set[str]]) -> set[frozenset[str]]:
+    """The sets of files that import one another, directly or through others."""
+
+    def reached(start: str) -> set[str]:
+        seen: set[str] = set()
+        todo = [start]
+        while todo:
+            new = edges[todo.pop()] - seen
+            seen |= new
+            todo += new
+        return seen
+
+    reach = {module: reached(module) for module in edges}
+    return {
+        frozenset(other for other in reach[module] if module in reach[other])
+        for module in edges
+        if module in reach[module]
+    }
+
+
+def test_a_room_imports_only_those_above_it() -> None:
+    assert upward(graph()) == set(EXCEPTIONS)
+
+
+def test_an_import_turned_round_is_found() -> None:
+    edges = graph()
+    assert "onnx_infer.values.tensor" in edges["onnx_infer.laws.sizes"]
+    edges["onnx_infer.values.tensor"].add("onnx_infer.laws.sizes")
+    assert ("onnx_infer.values.tensor", "onnx_infer.laws.sizes") in upward(edges)
+
+
+def test_no_files_import_each_other_outside_the_algebra() -> None:
+    edges = {module: others - FREE for module, others in graph().items() if module not in FREE}
+    for module, other in EXCEPTIONS:
+        edges[module].discard(other)
+    assert not [circle for circle in circles(edges) if not all(x.startswith("symdim.algebra.") for x in circle)]
+
+
+@pytest.mark.parametrize("room", ["ops", "constraints"])
+def test_rules_know_neither_engine_nor_protobuf(room: str) -> None:
+    for path in (ROOT / "onnx_infer" / room).rglob("*.py"):
+        assert not re.search(
+            r"^\s*(import onnx\b|from onnx\b)|onnx_infer\.(engine|protobuf)", path.read_text(encoding="utf-8"), re.M
+        ), path
+
+
+def test_symdim_knows_nothing_of_onnx_infer() -> None:
+    for module, text in sources("symdim").items():
+        assert module == "symdim.former_paths" or "onnx_infer" not in text, module
+
+
+@pytest.mark.parametrize("package", ["symdim", "onnx_infer"])
+def test_only_faces_lie_on_the_tops(package: str) -> None:
+    assert len(list((ROOT / package).glob("*.py"))) <= 12
