@@ -35,6 +35,7 @@ try:
 except ImportError as error:
     raise ImportError("onnx_infer needs onnx: pip install 'onnx-symdim[onnx]'") from error
 
+from symdim import __version__
 from symdim import former_paths as _former_paths
 
 if TYPE_CHECKING:
@@ -60,8 +61,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Diagnostic", "Guard", "InferenceResult", "Map", "Materialized", "Node", "OpShapeInferenceRegistry", "OpUsageError",
     "Optional", "Sequence", "ShapeInferenceContext", "ShapeInferenceError", "ShapeMergePolicy", "Sparse", "SymTensor",
-    "Unknown", "ValueInfo", "Violation", "broadcast_shapes", "check_inputs", "infer", "infer_node_outputs",
-    "infer_shapes", "infer_symbolic_shapes", "materialize", "op", "registry", "require_attr",
+    "Unknown", "ValueInfo", "Violation", "__version__", "broadcast_shapes", "check_inputs", "infer",
+    "infer_node_outputs", "infer_shapes", "infer_symbolic_shapes", "materialize", "op", "registry", "require_attr",
 ]  # fmt: skip
 
 _former_paths.MOVED.update(

@@ -56,6 +56,8 @@ from symdim.former_paths import install as _install
 
 _install()
 
+__version__ = "0.1.0"
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from symdim.algebra.leaves import leaf_count

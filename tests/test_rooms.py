@@ -43,7 +43,7 @@ ROOMS = {
         "cli __main__",
     ],
 }
-"""Each room imports only those above it and itself; files of one line are one room. A package's top imports any room."""
+"""Each room imports only those above it and itself. Files of one line are one room. A top imports any room."""
 
 FREE = {"symdim", "onnx_infer", "symdim.former_paths"}
 """Files of no room: the tops give names of every room, and any room may ask a top for them."""
