@@ -27,7 +27,8 @@ from onnx_infer.operators.lookup import NEWEST, bind
 from onnx_infer.types.join import sequence_of
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import VARIES, Map, Optional, Sequence, Sparse, SymTensor, substitute
-from symdim import Expr, parse
+from symdim import parse
+from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -222,7 +223,7 @@ def run_shape_inference_with_values(
     )
     # the expected types of a test name fresh sizes by text, so these become the variables that `ts` reads
     shapes = [value.shape or () for value in results if isinstance(value, SymTensor)]
-    variables = {v for shape in shapes for d in shape if isinstance(d, Expr) for v in d.variables()}
+    variables = variables_of(d for shape in shapes for d in shape)
     names = {v: parse(v.name) for v in variables if v.origin is not None}
     return [substitute(value, names) for value in results]
 

@@ -18,9 +18,9 @@ from collections.abc import Collection, Iterable
 from typing import Literal, NamedTuple, TypeAlias
 
 from symdim.algebra.canonical import maximum, minimum, product, quotient_by_positive, total
+from symdim.algebra.dims import bounds_of, sign, variables_of
 from symdim.algebra.evaluate import children, postorder
 from symdim.algebra.expr import Expr, FloorDiv, Max, Mod
-from symdim.algebra.intervals import bounds_of
 from symdim.algebra.leaves import leaf_count
 from symdim.algebra.monomial import powers_of
 from symdim.algebra.origin import Computed, ValueOf, is_given
@@ -67,7 +67,7 @@ def is_exact(dim: Dim, available: Collection[str] = ()) -> bool:
     pending, seen = [dim], set()
     while pending:
         size = pending.pop()
-        for variable in size.variables() if isinstance(size, Expr) else ():
+        for variable in variables_of([size]):
             origin = variable.origin
             if is_given(origin) or variable in seen:
                 continue
@@ -114,7 +114,7 @@ def require_exact(dim: Dim, op: str, field: str, available: Collection[str] = ()
     observed = guarantee_of(dim, available)
     if observed.kind == "exact":
         return dim
-    doubtful = [v for v in (dim.variables() if isinstance(dim, Expr) else ()) if not is_exact(v, available)]
+    doubtful = [v for v in variables_of([dim]) if not is_exact(v, available)]
     reasons = "; ".join(f"{v.name}: {v.origin}" for v in doubtful)
     raise UnsupportedDynamicShape(op, field, observed.kind, f"{dim} is only {observed} ({reasons})")
 
@@ -323,14 +323,8 @@ def _quotient(n: Limits, d: Limits, least: int | None) -> Limits:
     low, high = n
     if high is not None:
         near, far = quotient_by_positive(high, small), -1 if large is None else quotient_by_positive(high, large)
-        high = near if small is large or _sign(high) == 1 else far if _sign(high) == -1 else maximum(near, far)
+        high = near if small is large or sign(high) == 1 else far if sign(high) == -1 else maximum(near, far)
     if low is not None:
         near, far = quotient_by_positive(low, small), 0 if large is None else quotient_by_positive(low, large)
-        low = far if _sign(low) == 1 else near if small is large or _sign(low) == -1 else minimum(near, far)
+        low = far if sign(low) == 1 else near if small is large or sign(low) == -1 else minimum(near, far)
     return low, high
-
-
-def _sign(dim: Dim) -> int:
-    """1 where a dimension is never negative, -1 where it always is, 0 where its interval does not tell."""
-    low, high = bounds_of(dim)
-    return 1 if low is not None and low >= 0 else -1 if high is not None and high < 0 else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Protocol
 
+from symdim.algebra.dims import bounds_of
 from symdim.algebra.expr import Expr
 from symdim.algebra.variable import Var
 from symdim.errors import ParseError
@@ -90,7 +91,7 @@ def read_dim_param(
         dim = parse(text, names, dialect=dialect, scope=scope)
     except ParseError:
         return variable(text)
-    largest = dim if isinstance(dim, int) else dim.bounds()[1]
+    largest = bounds_of(dim)[1]
     return variable(text) if largest is not None and largest < 0 else dim
 
 

@@ -8,6 +8,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from symdim.algebra.canonical import maximum, minimum, product
+from symdim.algebra.dims import bounds_of, differ, excludes, variables_of
 from symdim.algebra.expr import Expr, as_dim
 from symdim.algebra.order import dim_order
 from symdim.algebra.origin import InputDim
@@ -167,7 +168,7 @@ class Shape(Sequence[Dim]):
 
     def variables(self) -> tuple[Var, ...]:
         """All variables, in the order of their first occurrence."""
-        return tuple(dict.fromkeys(v for dim in self.dims if isinstance(dim, Expr) for v in dim.variables()))
+        return variables_of(self.dims)
 
     def simplify(self) -> Shape:
         """This shape: dimensions are canonical from the start."""
@@ -259,16 +260,16 @@ class Shape(Sequence[Dim]):
         if len(free) > 1:
             raise ReshapeError(f"more than one size of {_text(sizes)} is to be inferred")
         for size in sizes:
-            largest = size if isinstance(size, int) else size.bounds()[1]
+            largest = bounds_of(size)[1]
             if largest is not None and largest <= 0 and size != INFER:
                 raise ReshapeError(f"a size of the target {_text(sizes)} is not positive: {size}")
         count = self.numel()
         rest = product([size for axis, size in enumerate(sizes) if axis not in free])
         if free:
-            if _excludes_zero(count % rest):
+            if excludes(count % rest, 0):
                 raise NotDivisible(f"{self} has {count} elements; {_text(sizes)} needs a multiple of {rest}")
             sizes[free[0]] = count // rest
-        elif _excludes_zero(count - rest):
+        elif excludes(count - rest, 0):
             raise ReshapeError(f"{self} has {count} elements, {_text(sizes)} has {rest}")
         return Shape(sizes)
 
@@ -295,22 +296,16 @@ def broadcast_shapes(*shapes: Iterable[Dim]) -> Shape:
 
 def _broadcast_axis(sizes: list[Dim], axis: int) -> Dim:
     distinct = list(dict.fromkeys(size for size in sizes if size != 1))
-    certain = [size for size in distinct if _excludes_zero(size - 1)]
+    certain = [size for size in distinct if excludes(size, 1)]
     for a, b in combinations(certain, 2):
-        if _excludes_zero(a - b):
+        if differ(a, b):
             raise BroadcastError(f"axis {axis}: {to_text(a)} and {to_text(b)} differ, and neither is 1")
     if certain:
         return min(certain, key=dim_order)
     if len(distinct) < 2:
         return distinct[0] if distinct else 1
     largest = maximum(*distinct)
-    return largest if all(map(_excludes_zero, distinct)) else largest * minimum(*distinct, 1)
-
-
-def _excludes_zero(dim: Dim) -> bool:
-    """Whether a dimension is non-zero whatever its variables are, as far as its bounds tell."""
-    low, high = (dim, dim) if isinstance(dim, int) else dim.bounds()
-    return (low is not None and low > 0) or (high is not None and high < 0)
+    return largest if all(excludes(dim, 0) for dim in distinct) else largest * minimum(*distinct, 1)
 
 
 def _dims(given: Iterable[Dim | str]) -> tuple[Dim, ...]:

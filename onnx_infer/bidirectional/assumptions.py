@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from symdim import Expr, Facts, ParseError, Var, parse, simplify
+from symdim.algebra.dims import variables_of
 from symdim.algebra.expr import FloorDiv
 from symdim.algebra.floordiv import mod
 from symdim.store import Origin
@@ -41,7 +42,7 @@ class Assumptions:
     def names(self) -> set[str]:
         """The names of the symbols that the relations mention."""
         sides = (side for _, a, _, b in self.relations for side in (a, b))
-        return {v.name for side in sides if isinstance(side, Expr) for v in side.variables()}
+        return {v.name for v in variables_of(sides)}
 
     def contradiction(self) -> str | None:
         """The assumptions that cannot hold together."""

@@ -8,6 +8,7 @@ from onnx_infer.bidirectional.model_facts import equal_to
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.values.tensor import VARIES, SymTensor
 from symdim import Expr, Var
+from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import Declared
 
 if TYPE_CHECKING:
@@ -141,16 +142,16 @@ def _says_more(sizes: Iterable[Size], shape: tuple[Dim, ...], names: Names) -> b
     return False
 
 
-def variables_of(values: Iterable[Value | None]) -> dict[Var, None]:
+def symbols_of(values: Iterable[Value | None]) -> dict[Var, None]:
     """The symbols in the shapes of tensors, in order."""
     shapes = (value.shape or () for value in values if isinstance(value, SymTensor))
-    return {v: None for shape in shapes for d in shape if isinstance(d, Expr) for v in d.variables()}
+    return dict.fromkeys(variables_of(d for shape in shapes for d in shape))
 
 
 def substitute_solved(engine: Engine, known: Known, given: set[str]) -> None:
     """Put what sizes equal in their place, in all values; names that the model declares only for known sizes."""
-    inputs = variables_of(engine.scope[name] for name, _ in engine.model.graph.inputs)
-    ours = {**inputs, **variables_of(engine.scope.values())}
+    inputs = symbols_of(engine.scope[name] for name, _ in engine.model.graph.inputs)
+    ours = {**inputs, **symbols_of(engine.scope.values())}
     first = equal_to(known.store, ours)
     solved: dict[Var, Dim] = {}
     for v in ours:
@@ -159,7 +160,7 @@ def substitute_solved(engine: Engine, known: Known, given: set[str]) -> None:
         value = known.store.value(v)
         if isinstance(value, Expr):
             value = value.substitute({w: first.get(w, w) for w in value.variables()})
-        used = value.variables() if isinstance(value, Expr) else ()
+        used = variables_of([value])
         if value is not v and all(w in (inputs if isinstance(v.origin, Declared) else ours) for w in used):
             solved[v] = value
     if solved:

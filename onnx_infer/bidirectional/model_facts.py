@@ -8,6 +8,7 @@ from onnx_infer.constraints.registration import Operand, bound_form
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.values.tensor import VARIES, SymTensor
 from symdim import Expr, Var
+from symdim.algebra.dims import variables_of
 from symdim.rows import Row
 from symdim.store import Origin, Store
 from symdim.store.errors import Contradiction
@@ -87,7 +88,7 @@ class _ModelStatement:
     def enter(self, dims: Iterable[Any]) -> None:
         """Let the store replace the variables of these, unless they are given."""
         for dim in dims:
-            for v in dim.variables() if isinstance(dim, Expr) else ():
+            for v in variables_of([dim]):
                 if v not in self._seen:
                     self._seen.add(v)
                     if v.name not in self.given:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from onnx_infer.bidirectional.assumptions import Assumptions
-from onnx_infer.bidirectional.found_shapes import Found, Names, found_shapes, substitute_solved, variables_of
+from onnx_infer.bidirectional.found_shapes import Found, Names, found_shapes, substitute_solved, symbols_of
 from onnx_infer.bidirectional.model_facts import Known, state_model
 from onnx_infer.values.tensor import SymTensor
 from symdim import Expr
@@ -66,7 +66,7 @@ class _Inference:
 
     def assumptions(self, engine: Engine) -> Assumptions:
         """The assumptions on the symbols of a walk."""
-        return Assumptions(self.assume, {v.name: v for v in variables_of(engine.scope.values())})
+        return Assumptions(self.assume, {v.name: v for v in symbols_of(engine.scope.values())})
 
     def round(self, before: Found | None, engine: Engine) -> _Round:
         """One round, after its walk."""

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor
-from symdim import Expr, Var
+from symdim import Var
+from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -46,7 +47,7 @@ def _variables(value: Value | None) -> list[Var]:
     while isinstance(value, (Sequence, Optional)):
         value = value.elem
     shape = value.shape if isinstance(value, (SymTensor, Sparse)) else None
-    return list(dict.fromkeys(v for dim in shape or () if isinstance(dim, Expr) for v in dim.variables()))
+    return list(variables_of(shape or ()))
 
 
 def table(result: InferenceResult, limit: int | None = 40) -> str:

@@ -198,7 +198,7 @@ class _Reader:
         functions = {key: self.function(f) for key, f in model.functions.items()}
         graph, opsets = self.graph(model.graph), opset_imports(model)
         names = partial(self._used, model.graph)
-        bodies = partial(schema_function, proto.schema_body, self.message)
+        bodies = partial(schema_function, proto.schema_body, message)
         return Model(graph, functions, opsets, self.header, self.load, self.subgraph, bodies, names)
 
     def _used(self, graph: ir.Graph) -> Iterator[str]:
@@ -282,15 +282,15 @@ class _Reader:
             return self.header(handle)
         return load(handle.value if isinstance(handle, ir.Attr) else handle)
 
-    @staticmethod
-    def message(node: Node) -> bytes:
-        """The bytes of a node's NodeProto."""
-        op_type, domain, inputs, outputs, _, handle = node
-        if isinstance(handle, onnx.NodeProto):
-            return proto.message(node)
-        attributes = [ir.to_proto(a) for a in handle.attributes.values()]
-        made = onnx.NodeProto(op_type=op_type, domain=domain, input=inputs, output=outputs, attribute=attributes)
-        return made.SerializeToString()  # type: ignore[no-any-return]
+
+def message(node: Node) -> bytes:
+    """The bytes of a node's NodeProto."""
+    op_type, domain, inputs, outputs, _, handle = node
+    if isinstance(handle, onnx.NodeProto):
+        return proto.message(node)
+    attributes = [ir.to_proto(a) for a in handle.attributes.values()]
+    made = onnx.NodeProto(op_type=op_type, domain=domain, input=inputs, output=outputs, attribute=attributes)
+    return made.SerializeToString()  # type: ignore[no-any-return]
 
 
 def opset_imports(holder: ir.Model | ir.Function) -> dict[str, int]:

@@ -8,7 +8,8 @@ from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.symbols import GENERATED
 from onnx_infer.types.join import sizes
 from onnx_infer.values.tensor import SymTensor, substitute
-from symdim import Expr, Var
+from symdim import Var
+from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,7 +35,7 @@ def with_former_names(declared: Iterable[tuple[str, Sequence[Size]]], scope: Sco
                     continue
                 if names.setdefault(new, old) != old:
                     return dict(scope)
-    variables = {v for x in scope.values() for d in sizes(x) if isinstance(d, Expr) for v in d.variables()}
+    variables = set(variables_of(d for x in scope.values() for d in sizes(x)))
     others = {v.name for v in variables if v not in names}
     given = set(names.values())
     if len(given) < len(names) or not others.isdisjoint(given):

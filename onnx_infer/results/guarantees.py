@@ -10,6 +10,7 @@ from operator import index
 from typing import TYPE_CHECKING
 
 from symdim import Expr, Var, guarantee_of
+from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.origin import Computed, ValueOf
 
 if TYPE_CHECKING:
@@ -79,9 +80,9 @@ def _element(x: Dim) -> Dim:
 
 def _run_time(dim: Dim) -> list[Var]:
     """The variables of a size that elements of tensors decide."""
-    variables = dim.variables() if isinstance(dim, Expr) else ()
+    variables = variables_of([dim])
     return [v for v in variables if isinstance(v.origin, (ValueOf, Computed))]
 
 
 def _put(dim: Dim, sizes: Mapping[Var, Dim]) -> Dim:
-    return dim.substitute(sizes) if isinstance(dim, Expr) else dim
+    return substituted(dim, sizes)

@@ -13,6 +13,7 @@ from onnx import NodeProto, TensorProto, helper
 from onnx_infer.laws.sizes import at_least, bounds
 from onnx_infer.results.sources import Sources
 from symdim import Add, Const, Expr, FloorDiv, Max, Min, Mod, Mul, UnsupportedDynamicShape, Var
+from symdim.algebra.dims import variables_of
 from symdim.algebra.display import as_node
 from symdim.algebra.origin import InputDim, ValueOf
 from symdim.guarantee import require_exact
@@ -106,7 +107,7 @@ def _readable(size: Dim, sources: Sources, field: str) -> Dim:
     """The size over what can be read."""
     found = sources.over_sources(size)
     require_exact(found, "materialize", field, sources.values)
-    for symbol in found.variables() if isinstance(found, Expr) else ():
+    for symbol in variables_of([found]):
         if not isinstance(symbol.origin, (InputDim, ValueOf)):
             raise UnsupportedDynamicShape("materialize", field, "unknown", f"{symbol.name} of {size} cannot be read")
     return found

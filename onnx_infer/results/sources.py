@@ -9,6 +9,7 @@ from onnx_infer.errors import ShapeInferenceError
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, Var
+from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.monomial import powers_of
 from symdim.algebra.origin import Computed, InputDim, ValueOf
 
@@ -48,7 +49,7 @@ class Sources:
     @cached_property
     def symbols(self) -> set[Var]:
         """The symbols in the sizes of the values, whether they can be solved for or not."""
-        return {v for _, dim in self.axes if isinstance(dim, Expr) for v in dim.variables()}
+        return set(variables_of(dim for _, dim in self.axes))
 
     def _solve(self, pending: list[tuple[Var, Expr]]) -> None:
         """Solve one equation after the other, as long as each has one unknown."""
@@ -77,7 +78,7 @@ class Sources:
     def over_sources(self, dim: Dim) -> Dim:
         """The dimension with every symbol as what can be read; symbols that cannot be read stay."""
         dim = without_computed(dim)
-        return dim if isinstance(dim, int) else dim.substitute(self.of)
+        return substituted(dim, self.of)
 
     def bindings(self, shapes: Mapping[str, Sequence[int]]) -> dict[str | Var, int]:
         """The sizes of the symbols where values have these shapes; of those that can be solved for in these.

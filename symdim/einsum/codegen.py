@@ -9,6 +9,7 @@ from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
 from symdim.algebra.canonical import total
+from symdim.algebra.dims import variables_of
 from symdim.algebra.expr import Expr
 from symdim.algebra.printing import to_text
 from symdim.algebra.variable import Scope
@@ -62,7 +63,7 @@ class _Source:
         for index in (index for indices in (plan.out, *plan.args) for index in indices):
             if isinstance(index, Affine):
                 dims += [*(coefficient for coefficient, _ in index.terms), index.offset]
-        variables = dict.fromkeys(v for dim in dims if isinstance(dim, Expr) for v in dim.variables())
+        variables = variables_of(dims)
         scope = Scope()
         self.sizes = {v: scope.var(self._name(v.name), max(v.lo or 0, 0), v.hi) for v in variables}
         self.names = {name: scope.var(self._name(name), 0) for name in (*plan.sizes, *plan.statics)}

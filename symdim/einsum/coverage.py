@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import product as points
 
 from symdim.algebra.canonical import product, total
+from symdim.algebra.dims import bounds_of
 from symdim.einsum.index import Dim
 
 Terms = dict[str, Dim]
@@ -171,11 +172,6 @@ def _no_collision(rows: Sequence[Mapping[str, int]], ranges: Mapping[str, int]) 
     return True
 
 
-def at_least(dim: Dim, bound: int) -> bool:
-    """Whether a dimension is provably at least a number."""
-    return _least(dim) >= bound
-
-
 def _is_negative(coefficient: Dim) -> bool:
     return isinstance(coefficient, int) and coefficient < 0
 
@@ -186,7 +182,7 @@ def _magnitude(coefficient: Dim) -> Dim:
 
 def _least(dim: Dim) -> float:
     """The lower bound of a dimension; minus infinity where there is none."""
-    lowest = dim if isinstance(dim, int) else dim.bounds()[0]
+    lowest = bounds_of(dim)[0]
     return float("-inf") if lowest is None else lowest
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import product as choices
 from typing import NamedTuple
 
-from symdim.einsum.coverage import at_least, covers, is_injective
+from symdim.algebra.dims import at_least
+from symdim.einsum.coverage import covers, is_injective
 from symdim.einsum.index import Concat, Dim, Index, Static, in_walk, iterators_of, terms_of
 from symdim.einsum.projection import Margin
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from symdim.algebra.canonical import maximum
-from symdim.einsum.coverage import at_least
+from symdim.algebra.dims import at_least
 from symdim.einsum.projection import NO_MARGIN, Margin
 from symdim.einsum.spec import SpecError
 

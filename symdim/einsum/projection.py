@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from symdim.algebra.canonical import minimum
+from symdim.algebra.dims import differ
 from symdim.algebra.printing import to_text
 from symdim.einsum.index import Concat, Dim, Fixed, Index, Iterator, Static, affine, terms_of
 from symdim.einsum.spec import SpecError
@@ -180,13 +181,6 @@ def broadcast_term(projections: Projections, projection: int, size: Dim) -> Sum:
     own = projections.fresh("axis", size)
     projections.equate(projection, own)
     return Sum(((1, own),))
-
-
-def differ(a: Dim, b: Dim) -> bool:
-    """Whether two sizes provably differ."""
-    difference = a - b
-    lo, hi = (difference, difference) if isinstance(difference, int) else difference.bounds()
-    return (lo is not None and lo > 0) or (hi is not None and hi < 0)
 
 
 def _unused(name: str, taken: Collection[str]) -> str:

@@ -19,6 +19,7 @@ from .texts import parsed
 ir = pytest.importorskip("onnx_ir")
 from onnx_infer.integrations import onnx_ir  # noqa: E402
 from onnx_infer.integrations.onnx_ir_names import ValueNames  # noqa: E402
+from onnx_infer.integrations.onnx_ir_reader import message  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -157,7 +158,7 @@ def test_a_node_as_a_message() -> None:
     model = parsed("g (float[N, 4] x) => (y) { y = Concat<axis=1>(x, x) }", HEAD)
     view = view_of(ir.from_proto(model))
     (node,) = view.graph.nodes()
-    assert onnx.NodeProto.FromString(view.message(node)) == model.graph.node[0]
+    assert onnx.NodeProto.FromString(message(node)) == model.graph.node[0]
 
 
 # -- values and their names -------------------------------------------------------------------------------------------

@@ -14,7 +14,8 @@ from onnx_infer.engine.topological_sort import captured, sort_nodes
 from onnx_infer.results.planning.envelope import ZERO, Envelope, envelope
 from onnx_infer.results.planning.planner import byte_size
 from onnx_infer.results.sources import without_computed
-from symdim import Expr, UnboundName, Var
+from symdim import UnboundName, Var
+from symdim.algebra.dims import variables_of
 from symdim.compile import StraightLine, function_of, tuple_text
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class MemoryPlan:
     @property
     def symbols(self) -> list[Var]:
         """The symbols of the sizes, in the order of their first occurrence."""
-        return list(dict.fromkeys(v for d in self.sizes.values() if isinstance(d, Expr) for v in d.variables()))
+        return list(variables_of(self.sizes.values()))
 
     @cached_property
     def _byte_counts(self) -> Callable[..., tuple[int, ...]]:

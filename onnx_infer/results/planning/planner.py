@@ -9,6 +9,7 @@ from onnx_infer.results.sources import without_computed
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, SymdimError, UnboundName, Var, ceildiv, product
+from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import checked_size
 from symdim.compile import StraightLine, function_of, literal, tuple_text
 from symdim.guarantee import bound_expr
@@ -131,7 +132,7 @@ def planner(
     """The planner of a result; see `InferenceResult.planner`."""
     types = dict(result.types)
     if args is None:
-        sizes = (v for _, dim in result.sources.axes if isinstance(dim, Expr) for v in dim.variables())
+        sizes = variables_of(dim for _, dim in result.sources.axes)
         return Planner(types, list(dict.fromkeys(sizes)), upper=upper, chosen=values)
     shapes = (_planned(value, upper) for value in types.values())
     symbols = {v.name: v for shape in dict.fromkeys(shapes) if shape is not None for v in _variables(shape)}
@@ -150,7 +151,7 @@ def _planned(value: Value, upper: bool) -> Shape | None:
 
 
 def _variables(shape: Shape) -> tuple[Var, ...]:
-    return tuple(dict.fromkeys(v for dim in shape if isinstance(dim, Expr) for v in dim.variables()))
+    return variables_of(shape)
 
 
 def bounding_shape(shape: Shape) -> Shape:
