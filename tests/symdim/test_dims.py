@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from symdim import Var
 from symdim.algebra import dims
-from symdim.algebra.expr import Dim
+
+if TYPE_CHECKING:
+    from symdim.algebra.expr import Dim
 
 ENDS = st.integers(-4, 4)
 
