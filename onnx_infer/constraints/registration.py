@@ -15,6 +15,7 @@ from onnx_infer.constraints.statement import Statement
 from onnx_infer.errors import Unknown
 from onnx_infer.operators.parameters import NOT_GIVEN, Parameter, argument, parameters
 from onnx_infer.operators.registration import OpShapeInferenceRegistry
+from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -121,7 +122,7 @@ forms = OpShapeInferenceRegistry(load=_load_families)
 form = forms.op
 """Decorator: register a form for the operators of these names."""
 
-_bound: dict[tuple[Any, Schema | str, int], BoundForm] = {}
+_bound = shared_cache(1 << 13)  # (rule, title, since_version) -> BoundForm
 
 
 def bound_form(domain: str, op_type: str, version: int, schema: Schema) -> BoundForm | None:
@@ -132,4 +133,4 @@ def bound_form(domain: str, op_type: str, version: int, schema: Schema) -> Bound
     key = (rule, schema.title, schema.since_version)
     if key not in _bound:
         _bound[key] = BoundForm(rule.shape, schema)
-    return _bound[key]
+    return _bound[key]  # type: ignore[no-any-return]

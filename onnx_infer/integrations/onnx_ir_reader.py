@@ -17,6 +17,7 @@ from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf import reading as proto
 from onnx_infer.protobuf.schema_functions import schema_function
 from onnx_infer.values.tensor import VARIES, Optional, Sequence, Sparse, SymTensor
+from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     from onnx_infer.model.symbols import Size, Symbols
     from onnx_infer.values.tensor import Dim, Value
 
-_MAX_INTERNED = 1 << 14
-_interned: dict[Any, Attributes] = {}
+_interned = shared_cache(1 << 14)
 
 _KIND = ir.AttributeType
 _HASHABLE = frozenset((_KIND.FLOAT, _KIND.INT, _KIND.STRING, _KIND.FLOATS, _KIND.INTS, _KIND.STRINGS))
@@ -103,10 +103,8 @@ def read_attributes(attributes: Any) -> Attributes:
         values = {a.name: attribute_value(a) for a in attributes if not a.ref_attr_name}
         return Attributes(values, references or None, any(a.type in GRAPHS for a in attributes))
     key = tuple([(a.name, a.type, a.value if a.type in _HASHABLE else attribute_value(a)) for a in attributes])
-    found = _interned.get(key)
+    found: Attributes | None = _interned.get(key)
     if found is None:
-        if len(_interned) >= _MAX_INTERNED:
-            _interned.clear()
         found = _interned[key] = Attributes({a.name: attribute_value(a) for a in attributes})
     return found
 

@@ -9,6 +9,7 @@ from onnx_infer.errors import require
 from onnx_infer.laws.sizes import bounds
 from onnx_infer.laws.statements import fresh, state
 from symdim import ceildiv, maximum, minimum
+from symdim.algebra.caches import clear_with_caches
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
@@ -120,3 +121,6 @@ def windows(
     same = auto_pad.startswith("SAME")
     axes = zip(kernel, strides, dilations, pads[:rank], pads[rank:], strict=True)
     return tuple(Window(k, s, d, before, after, same) for k, s, d, before, after in axes)
+
+
+clear_with_caches(windows.cache_clear)

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
+from symdim.algebra.caches import Cache
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from onnx_infer.model.symbols import Size, Symbols
     from onnx_infer.values.tensor import Value
-
-
-_MAX_MADE = 1 << 12
 
 
 class Attributes:
@@ -32,14 +31,7 @@ class Attributes:
     ) -> None:
         self.values, self.references, self.has_graphs = values, references, has_graphs
         self.plain = not has_graphs and not references
-        self.made: dict[Any, Any] = {}
-
-    def keep(self, key: object, made: Any) -> Any:
-        """Keep what is made of the attributes, and give it back; what is kept is bounded."""
-        if len(self.made) >= _MAX_MADE:
-            self.made.clear()
-        self.made[key] = made
-        return made
+        self.made = Cache(1 << 12)
 
 
 NO_ATTRIBUTES = Attributes({})

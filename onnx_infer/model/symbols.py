@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from onnx_infer.values.tensor import VARIES
 from symdim import Scope, SymdimError, Var, parse, read_dim_param
+from symdim.algebra.caches import clear_with_caches
 from symdim.algebra.origin import Declared
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ GENERATED = re.compile(r"\b_d\d+\b")
 def _scope(lo: int, hi: int | None) -> Scope:
     """The name space of the symbols with these bounds; kept, so that what is remembered serves the next inference."""
     return Scope()
+
+
+clear_with_caches(_scope.cache_clear)
 
 
 class Symbols:

@@ -45,7 +45,7 @@ class Arguments:
         """
         fixed = attributes.made.get(self)
         if fixed is None:
-            fixed = attributes.keep(self, self._of_attributes(attributes.values))
+            fixed = attributes.made[self] = self._of_attributes(attributes.values)
         out: dict[str, Any] = fixed.copy()
         for name, at, p, variadic, ranked in self._inputs:
             if variadic:

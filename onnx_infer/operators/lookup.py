@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from onnx_infer.operators.operator import Operator
 from onnx_infer.operators.registration import normal_domain, registry
 from onnx_infer.operators.schema import find_schema, read_schema, schema_of_rule
+from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onnx_infer.operators.rule import Rule
 
-_MAX_BOUND = 1 << 13
-_bound: dict[tuple[str, str, int], Operator] = {}
-_operators: dict[tuple[Rule, int], Operator] = {}
+_bound = shared_cache(1 << 13)  # (domain, operator, version) -> Operator
+_operators = shared_cache(1 << 13)  # (rule, since_version) -> Operator
 _generation = -1
 
 
@@ -34,10 +34,8 @@ def bind(domain: str, op_type: str, version: int) -> Operator | None:
     if rule is None:
         return None
     key = domain, op_type, version
-    found = _bound.get(key)
+    found: Operator | None = _bound.get(key)
     if found is None:
-        if len(_bound) >= _MAX_BOUND:
-            _bound.clear()
         found = _bound[key] = _operator(rule, *key)
     return found
 
@@ -45,7 +43,7 @@ def bind(domain: str, op_type: str, version: int) -> Operator | None:
 def _operator(rule: Rule, domain: str, op_type: str, version: int) -> Operator:
     schema = find_schema(domain, op_type, version) if rule.inputs is None else None
     key = rule, 0 if schema is None else schema.since_version
-    found = _operators.get(key)
+    found: Operator | None = _operators.get(key)
     if found is None:
         found = _operators[key] = Operator(rule, read_schema(schema) if schema else schema_of_rule(rule))
     return found

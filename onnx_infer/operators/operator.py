@@ -18,6 +18,7 @@ from onnx_infer.operators.verification import check_attributes, check_inputs, ch
 from onnx_infer.types.join import kind_of
 from onnx_infer.values.dtype import NAMES
 from onnx_infer.values.tensor import MAX_DATA, Optional, Sequence, SymTensor, Value, is_small
+from symdim.algebra.caches import Cache
 
 if TYPE_CHECKING:
     from onnx_infer.model.graph import Attributes
@@ -27,10 +28,6 @@ if TYPE_CHECKING:
 
 LARGEST_SIZE = 2**63 - 1
 """The largest size that a model can hold: dim_value is a 64-bit integer (onnx.proto)."""
-
-
-_MAX_COUNTS = 64  # numbers of inputs of a variadic operator that are remembered
-_MAX_TYPES = 1 << 8  # combinations of types of operands of an operator that are remembered
 
 
 class Asked(NamedTuple):
@@ -72,9 +69,9 @@ class Operator:
         variadic = [i for i, formal in enumerate(schema.inputs) if formal.variadic]
         self.variadic_from = variadic[0] if variadic else None
         self.asks = bool(self.wants or self.reads)
-        self._asked: dict[int, Asked] = {}
-        self._dtypes_of: dict[Any, list[int | None]] = {}
-        self._misuse_of: dict[Any, str | None] = {}
+        self._asked = Cache(1 << 6)  # number of inputs -> Asked
+        self._dtypes_of = Cache(1 << 8)  # types of operands -> element types of outputs
+        self._misuse_of = Cache(1 << 8)  # types of operands -> why the schema does not admit them
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -98,14 +95,12 @@ class Operator:
 
     def asked(self, count: int) -> Asked:
         """Which of so many actual inputs the rule and its data function ask for."""
-        found = self._asked.get(count)
+        found: Asked | None = self._asked.get(count)
         if found is None:
             sets = self.wants, self.reads - self.partial, self.wants | self.reads
             at = [self.position(i) for i in range(count)]
-            found = Asked(*[tuple(i for i, formal in enumerate(at) if formal in asked) for asked in sets])
-            if len(self._asked) >= _MAX_COUNTS:
-                self._asked.clear()
-            self._asked[count] = found
+            kinds = [tuple(i for i, formal in enumerate(at) if formal in asked) for asked in sets]
+            found = self._asked[count] = Asked(*kinds)
         return found
 
     # -- one node -------------------------------------------------------------------------------------------------
@@ -160,16 +155,14 @@ class Operator:
     def _type_misuse(self, types: Any, inputs: tuple[Value | None, ...], outputs: tuple[Value, ...]) -> str | None:
         known, key = self._misuse_of, (types, _types(outputs))
         if key not in known:
-            if len(known) >= _MAX_TYPES:
-                known.clear()
             known[key] = check_types(self.schema, inputs, outputs)
-        return known[key]
+        return known[key]  # type: ignore[no-any-return]
 
     def _attribute_misuse(self, attributes: Attributes) -> str | None:
         """Why the schema does not admit attributes whose values are clear, or None; raises `OpUsageError`."""
         found = attributes.made.get(self, "unread")
         if found == "unread":
-            found = attributes.keep(self, check_attributes(self.schema, attributes.values))
+            found = attributes.made[self] = check_attributes(self.schema, attributes.values)
         return found  # type: ignore[no-any-return]
 
     # -- element types --------------------------------------------------------------------------------------------
@@ -179,11 +172,9 @@ class Operator:
     ) -> list[int | None]:
         """The element types of the outputs, of a node that the schema admits."""
         known, key = self._dtypes_of, (types, output_count)
-        found = known.get(key)
+        found: list[int | None] | None = known.get(key)
         if found is None:
             check_inputs(self.schema, inputs)
-            if len(known) >= _MAX_TYPES:
-                known.clear()
             found = known[key] = [self._schema_dtype(inputs, i) for i in range(output_count)]
         self._attribute_misuse(attributes)
         if self._dtype_arguments is None:

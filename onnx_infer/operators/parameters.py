@@ -31,6 +31,7 @@ from onnx_infer.errors import ShapeInferenceError, Unknown, require
 from onnx_infer.operators.schema import SPECIAL
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import MAX_DATA, SymTensor, is_small
+from symdim.algebra.caches import clear_with_caches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,6 +81,9 @@ def _signature(function: Callable[..., Any]) -> tuple[_Declared, ...]:
         words = [word.strip() for word in str(function.__annotations__.get(name, "")).split("|")]
         out.append(_Declared(name, words[0], "None" in words, "Unknown" in words, defaults.get(name, NOT_GIVEN)))
     return tuple(out)
+
+
+clear_with_caches(_signature.cache_clear)
 
 
 def parameters(function: Callable[..., Any], schema: Schema) -> tuple[Parameter, ...]:

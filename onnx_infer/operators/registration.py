@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from onnx_infer.operators.rule import Rule
 from onnx_infer.operators.schema import exists
+from symdim.algebra.caches import Cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,9 +32,6 @@ def normal_domain(domain: str) -> str:
     return "" if domain == "ai.onnx" else domain
 
 
-_MAX_FOUND = 1 << 13
-
-
 class OpShapeInferenceRegistry:
     """Rules by (domain, operator, version), looked up in constant time once asked for.
 
@@ -46,7 +44,7 @@ class OpShapeInferenceRegistry:
 
     def __init__(self, *, load: Callable[[], None] | None = None, plugins: Callable[[], None] | None = None) -> None:
         self._rules: dict[tuple[str, str], dict[int, Rule]] = {}
-        self._found: dict[tuple[str, str, int], Rule | None] = {}
+        self._found = Cache(1 << 13)  # (domain, operator, version) -> Rule or None
         self._load, self._plugins = load, plugins
         self.generation = 0
 
@@ -99,7 +97,8 @@ class OpShapeInferenceRegistry:
         """The rule that serves an operator at an opset version, or None where there is no such operator."""
         key = (domain, op_type, version)
         try:
-            return self._found[key]
+            found: Rule | None = self._found[key]
+            return found
         except KeyError:
             pass
         self._ensure_loaded()
@@ -107,10 +106,8 @@ class OpShapeInferenceRegistry:
         if name not in self._rules and self._plugins is not None:
             plugins, self._plugins = self._plugins, None
             plugins()
-        if len(self._found) >= _MAX_FOUND:
-            self._found.clear()
-        rule = self._found[key] = self._find(*name, version)
-        return rule
+        found = self._found[key] = self._find(*name, version)
+        return found
 
     def _find(self, domain: str, op_type: str, version: int) -> Rule | None:
         versions = self._rules.get((domain, op_type))

@@ -9,6 +9,7 @@ import onnx
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.operators.schema import find_schema, read_schema
 from onnx_infer.protobuf.wire import type_bytes
+from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from onnx_infer.model.graph import Function, Node
     from onnx_infer.values.tensor import Value
 
-_read: dict[tuple[Any, ...], Function | None] = {}
+_read = shared_cache(1 << 12)  # what decides the body of a schema -> Function or None
 
 
 def schema_function(
@@ -39,7 +40,7 @@ def schema_function(
         key += (node[4], *(None if x is None else type_bytes(x) for x in inputs))
     if key not in _read:
         _read[key] = _read_function(schema, node, version, inputs, key, message, read)
-    return _read[key]
+    return _read[key]  # type: ignore[no-any-return]
 
 
 def _read_function(

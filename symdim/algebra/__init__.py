@@ -10,6 +10,7 @@
     printing.py        the printed form                           pickling.py      expressions as flat programs
     evaluate.py        values and substitution                    leaves.py        the length of the printed form
     origin.py          where a variable comes from                dims.py          questions about ints and expressions
+    caches.py          what was computed before, within a bound
 
 The files of this room import one another in circles: every constructor needs every other one. They use only
 `symdim.errors` besides. Begin with `expr.py`, then `canonical.py`.

@@ -16,6 +16,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from symdim.algebra.caches import clear_with_caches
+
 _NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _NAME = r"[^\W\d][\w.]*+"
 _LEXEME = rf"""{_NAME}(?!:)|\*\*|//|{_NUMBER}(?![\w.:])|[\w.:]+|`(?:[^`]|``)*+`|"[^"]*"|."""
@@ -61,6 +63,9 @@ def lexicon(names: frozenset[str]) -> Lexicon:
     bare = sorted((name for name in names if stands_bare(name)), key=lambda name: (-len(name), name))
     declared = "".join(f"{re.escape(name)}{_end_of(name)}|" for name in bare)
     return Lexicon(names, re.compile(rf"\s*({declared}{_LEXEME})", re.DOTALL))
+
+
+clear_with_caches(lexicon.cache_clear)
 
 
 def _end_of(name: str) -> str:

@@ -1,0 +1,58 @@
+"""What was computed before, within a bound: the one kind of cache of both packages, and the one call that empties all.
+
+A cache only saves time. Answers are the same when it is empty.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+    from typing import Any
+
+_clearings: list[Callable[[], None]] = []
+
+
+class Cache(dict):  # type: ignore[type-arg]  # a generic base would cost import time
+    """A dict that holds at most `limit` entries: a full one is emptied before the next entry is kept.
+
+    A look-up is that of a dict. An item assignment is the one way in.
+
+    >>> squares = Cache(2)
+    >>> for n in (1, 2, 3):
+    ...     squares[n] = n * n
+    >>> squares
+    {3: 9}
+    """
+
+    __slots__ = ("limit",)
+
+    def __init__(self, limit: int) -> None:
+        super().__init__()
+        self.limit = limit
+
+    def __setitem__(self, key: Hashable, value: Any) -> None:
+        if len(self) >= self.limit:
+            self.clear()
+        super().__setitem__(key, value)
+
+
+def shared_cache(limit: int) -> Cache:
+    """A cache of the whole process: `clear_caches` empties it."""
+    cache = Cache(limit)
+    clear_with_caches(cache.clear)
+    return cache
+
+
+def clear_with_caches(clear: Callable[[], None]) -> None:
+    """Let `clear_caches` call this function, too: `cache_clear` of an `lru_cache`, for example."""
+    _clearings.append(clear)
+
+
+def clear_caches() -> None:
+    """Forget all that `symdim` and `onnx_infer` remember to save time. Expressions that nobody else holds are freed."""
+    for clear in _clearings:
+        clear()
+
+
+__all__ = ["Cache", "clear_caches", "clear_with_caches", "shared_cache"]
