@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from symdim.algebra.evaluate import postorder
-from symdim.algebra.expr import Expr, FloorDiv
 from symdim.algebra.floordiv import mod
 from symdim.algebra.intervals import bounds_of
 from symdim.algebra.polynomial import add, checked, scale
 from symdim.facts import Facts
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.elimination import solved
-from symdim.prover.hypotheses import DEFINED, INTERVALS, Contradiction, Hypothesis, Problem, normalised, problem_of
+from symdim.prover.hypotheses import INTERVALS, Contradiction, Hypothesis, Problem, normalised, problem_of
 from symdim.prover.search import decided
 from symdim.prover.witness import witness
 
@@ -162,17 +160,4 @@ def _negated(dim: Dim, relation: Relation, facts: list[Hypothesis], about: tuple
         goal = Hypothesis(add(scale(dim, -1), -1), ">=", frozenset())
     else:
         goal = Hypothesis(dim, "!=" if relation == "==" else "==", frozenset())
-    return problem_of([goal, *facts, *_defined(about)], about, budget)
-
-
-def _defined(dims: tuple[Dim, ...]) -> list[Hypothesis]:
-    """No divisor within the dimensions is 0, also where it cancelled in their difference."""
-    found: dict[Dim, Hypothesis] = {}
-    for dim in dims:
-        for node in postorder(dim) if isinstance(dim, Expr) and dim.height else ():
-            d = node.parts[1] if isinstance(node, FloorDiv) else 1
-            lo, hi = bounds_of(d)
-            if d not in found and (lo is None or lo <= 0) and (hi is None or hi >= 0):
-                signed = lo is None or lo < 0
-                found[d] = Hypothesis(d if signed else add(d, -1), "!=" if signed else ">=", frozenset((DEFINED,)))
-    return list(found.values())
+    return problem_of([goal, *facts], about, budget)

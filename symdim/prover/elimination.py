@@ -22,6 +22,7 @@ from symdim.algebra.monomial import powers_of, terms_of
 from symdim.algebra.order import order
 from symdim.algebra.polynomial import scale, subtract, sum_of
 from symdim.algebra.variable import Var
+from symdim.prover.budget import TooLarge
 from symdim.prover.hypotheses import DEFINED, Contradiction, Hypothesis, Problem
 from symdim.prover.nesting import shortened
 
@@ -41,11 +42,17 @@ DIFFERENCE = "v >= r is v == r + t with t >= 0"
 
 
 def solved(problem: Problem) -> Problem:
-    """The problem with its equations and bounds solved as far as the laws above go; raises `Contradiction`."""
+    """The problem with its equations and bounds solved as far as the laws above go; raises `Contradiction`.
+
+    A round that makes larger numbers than the budget allows is not made, and is the last.
+    """
     problem = positive_divisors(shortened(problem.checked()).checked())
     for _ in range(_ROUNDS):
         problem.budget.spend()
-        step = _step(problem)
+        try:
+            step = _step(problem)
+        except TooLarge:
+            break
         if step is None:
             break
         problem = positive_divisors(step.checked())
@@ -170,12 +177,18 @@ def _at_least_one(d: Dim) -> bool:
 
 
 def _congruence(problem: Problem, h: Hypothesis) -> Problem | None:
-    """Modulo one coefficient m the terms with multiples of m vanish, and a variable of the others is determined."""
+    """Modulo one coefficient m the terms with multiples of m vanish, and a variable of the others is determined.
+
+    It ends: either a variable has the coefficient m, and the next round solves the equation for it; or v is the only
+    one left that could be replaced.
+    """
     terms, const = terms_of(h.dim)
     alone = linear_variables(terms)  # in a product with another one the degree would grow, round after round
+    solvable = {abs(terms[v]) for v in alone}
     for m in sorted({abs(k) for k in terms.values()} - {1}):
         rest = {u: k % m for u, k in terms.items() if k % m}
-        for v in [v for v in alone if v in rest]:
+        left = [v for v in alone if v in rest]
+        for v in left if m in solvable or len(left) == 1 else ():
             g = gcd(rest[v], m)
             others = sum_of({u: k for u, k in rest.items() if u is not v}, const % m)
             modulus = m
@@ -186,9 +199,8 @@ def _congruence(problem: Problem, h: Hypothesis) -> Problem | None:
             if modulus == 1:
                 continue
             inverse = pow(rest[v] // g, -1, modulus)
-            shift = scale(others, -inverse)
+            shift = _residues(scale(others, -inverse), modulus)
             if isinstance(shift, int):
-                shift %= modulus
                 lo = None if v.lo is None else -((shift - v.lo) // modulus)
                 hi = None if v.hi is None else (v.hi - shift) // modulus
                 if lo is not None and hi is not None and lo > hi:
@@ -198,6 +210,12 @@ def _congruence(problem: Problem, h: Hypothesis) -> Problem | None:
             p = problem.fresh(v.name, lo, hi)
             return _replace(problem, v, modulus * p + shift, h.reasons | {CONGRUENCE})
     return None
+
+
+def _residues(dim: Dim, modulus: int) -> Dim:
+    """The sum with the least coefficients >= 0 that is congruent to a sum for all values of its units."""
+    terms, const = terms_of(dim)
+    return sum_of({unit: k % modulus for unit, k in terms.items() if k % modulus}, const % modulus)
 
 
 def _bound(problem: Problem, h: Hypothesis) -> Problem | None:

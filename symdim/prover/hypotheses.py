@@ -11,8 +11,8 @@ from itertools import count
 from math import gcd
 from typing import NamedTuple
 
-from symdim.algebra.evaluate import replaced, variables_of
-from symdim.algebra.expr import Expr, Mul
+from symdim.algebra.evaluate import postorder, replaced, variables_of
+from symdim.algebra.expr import Expr, FloorDiv, Mul
 from symdim.algebra.intervals import bounds_of
 from symdim.algebra.monomial import exact_quotient, powers_of, terms_of, unit_of
 from symdim.algebra.polynomial import add, subtract, sum_of
@@ -89,8 +89,13 @@ class Problem:
             except DivisionByZero:
                 raise Contradiction(h.reasons | reasons | {DEFINED}) from None
             hypotheses.append(h if dim is h.dim else Hypothesis(dim, h.relation, h.reasons | reasons))
-        solution = {v: replaced(dim, mapping, values) for v, dim in self.solution.items()}
+        try:
+            solution = {v: replaced(dim, mapping, values) for v, dim in self.solution.items()}
+        except DivisionByZero:  # a hypothesis of `defined` has become 0 != 0, or is the reason here
+            solution = self.solution
+            hypotheses.append(Hypothesis(0, "!=", reasons | {DEFINED}))
         self.budget.spend(len(hypotheses) + len(values) // 2)
+        self.budget.replace([value for node, value in values.items() if value is not node])
         return self.having(hypotheses, solution)
 
     def case(self, mapping: Mapping[Expr, Dim], reasons: Reasons, more: Iterable[Hypothesis] = ()) -> Problem:
@@ -155,10 +160,15 @@ def divided(h: Hypothesis) -> tuple[Hypothesis, ...]:
 
 
 def problem_of(hypotheses: list[Hypothesis], about: tuple[Dim, ...], budget: Budget) -> Problem:
-    """The problem of some hypotheses and of the upper bounds of the variables in them and in `about`."""
+    """The problem of some hypotheses and of the upper bounds of the variables in them and in `about`.
+
+    All of these dimensions have a value: no divisor is 0, also where it cancels in a difference or is solved away.
+    """
     variables: dict[Var, Dim] = {}
     limits: list[Hypothesis] = []
     stack = [*about, *[h.dim for h in hypotheses]]
+    budget.admit(node for dim in stack if isinstance(dim, Expr) for node in postorder(dim))
+    divisors = defined([*hypotheses, *[Hypothesis(dim, "==", frozenset()) for dim in about]])
     while stack:
         dim = stack.pop()
         for v in variables_of(dim) if isinstance(dim, Expr) else ():
@@ -167,7 +177,21 @@ def problem_of(hypotheses: list[Hypothesis], about: tuple[Dim, ...], budget: Bud
                 if isinstance(v.at_most, Expr):
                     limits.append(Hypothesis(subtract(v.at_most, v), ">=", frozenset((LIMIT,))))
                     stack.append(limits[-1].dim)
-    return Problem([*hypotheses, *limits], variables, Scope(), budget)
+    return Problem([*hypotheses, *divisors, *limits], variables, Scope(), budget)
+
+
+def defined(hypotheses: list[Hypothesis]) -> list[Hypothesis]:
+    """No divisor within the hypotheses is 0, for the reasons of the hypothesis that it is in."""
+    found: dict[Dim, Hypothesis] = {}
+    for h in hypotheses:
+        for node in postorder(h.dim) if isinstance(h.dim, Expr) and h.dim.height else ():
+            d = node.parts[1] if isinstance(node, FloorDiv) else 1
+            lo, hi = bounds_of(d)
+            if d not in found and (lo is None or lo <= 0) and (hi is None or hi >= 0):
+                signed = lo is None or lo < 0
+                reasons = h.reasons | {DEFINED}
+                found[d] = Hypothesis(d if signed else add(d, -1), "!=" if signed else ">=", reasons)
+    return list(found.values())
 
 
 FACTOR = "a product is positive, or 0, as its factors are"
