@@ -117,17 +117,18 @@ class Facts:
 
     def relevant(self, *dims: Dim) -> list[Hypothesis]:
         """The facts that share a variable with the dimensions, directly or through other facts."""
-        names = {v for dim in dims if isinstance(dim, Expr) for v in variables_of(dim)}
-        rest = [(h, set(variables_of(h.dim)) if isinstance(h.dim, Expr) else set()) for h in self.hypotheses()]
         found: list[Hypothesis] = []
-        while True:
-            near = [pair for pair in rest if pair[1] & names]
-            if not near:
-                return sorted(found, key=lambda h: (dim_order(h.dim), h.relation))
-            rest = [pair for pair in rest if pair not in near]
-            for h, variables in near:
+        about: dict[Var, list[tuple[Hypothesis, tuple[Var, ...]]]] = {}
+        for h in self.hypotheses():
+            variables = variables_of(h.dim) if isinstance(h.dim, Expr) else ()
+            for v in variables:
+                about.setdefault(v, []).append((h, variables))
+        pending = [v for dim in dims if isinstance(dim, Expr) for v in variables_of(dim)]
+        while pending:
+            for h, variables in about.pop(pending.pop(), ()):
                 found.append(h)
-                names |= variables
+                pending += variables
+        return sorted(dict.fromkeys(found), key=lambda h: (dim_order(h.dim), h.relation))
 
     def contradiction(self) -> tuple[Fact, ...] | None:
         """The facts that cannot hold together; None when no contradiction is found.

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from symdim.algebra.evaluate import postorder, replaced, variables_of
 from symdim.algebra.expr import Expr, FloorDiv, Mul
 from symdim.algebra.intervals import bounds_of
+from symdim.algebra.long_division import long_division
 from symdim.algebra.monomial import exact_quotient, powers_of, terms_of, unit_of
 from symdim.algebra.polynomial import add, subtract, sum_of
 from symdim.algebra.variable import Scope, Var, make_variable
@@ -110,7 +111,10 @@ class Problem:
         return self.having([*self.hypotheses, *more])
 
     def checked(self) -> Problem:
-        """Without what is always true, each sum divided by its content; raises `Contradiction`."""
+        """Without what is always true, each sum divided by its content and by factors that are not 0.
+
+        Raises `Contradiction`.
+        """
         kept: dict[tuple[Dim, str], Hypothesis] = {}
         for h in self.hypotheses:
             simpler = simplified(h)
@@ -118,7 +122,23 @@ class Problem:
                 known = part if part is simpler else simplified(part)
                 if known is not None:
                     kept.setdefault((known.dim, known.relation), known)
-        return self.having(list(kept.values()))
+        return self.having(self._cancelled(list(kept.values())))
+
+    def _cancelled(self, hypotheses: list[Hypothesis]) -> list[Hypothesis]:
+        """The hypotheses with d*m == 0 as m == 0 where another one says d != 0."""
+        divisors = [h for h in hypotheses if h.relation == "!=" and isinstance(h.dim, Expr)]
+        found: list[Hypothesis | None] = []
+        for h in hypotheses:
+            product: Hypothesis | None = h
+            for d in divisors if h.relation == "==" else ():
+                while product is not None and nonlinear(product.dim):
+                    self.budget.charge((product.dim, d.dim))
+                    quotient, rest = long_division(product.dim, d.dim)  # type: ignore[arg-type]
+                    if rest != 0:
+                        break
+                    product = simplified(Hypothesis(quotient, "==", product.reasons | d.reasons | {NONZERO}))
+            found.append(product)
+        return [h for h in found if h is not None]
 
 
 def normalised(a: Dim, relation: str, b: Dim) -> tuple[Dim, Relation]:
@@ -132,19 +152,27 @@ def normalised(a: Dim, relation: str, b: Dim) -> tuple[Dim, Relation]:
     return add(subtract(a, b), -1 if relation in ("<", ">") else 0), ">="
 
 
-def divided(h: Hypothesis) -> tuple[Hypothesis, ...]:
-    """An equivalent of the hypothesis, without the factors >= 1 that all its terms but the constant share.
+def nonlinear(dim: Dim) -> bool:
+    """Whether a sum has a term that is a product of variables, or of other atoms."""
+    return any(type(unit) is Mul for unit in terms_of(dim)[0])
 
-    For f >= 1: f*m == 0 is m == 0, f*m >= 0 is m >= 0, f*m >= 1 is m >= 1; f*m >= c for c > 1 implies m >= 1.
+
+def divided(h: Hypothesis) -> tuple[Hypothesis, ...]:
+    """An equivalent of the hypothesis, without the factors that all its terms but the constant share.
+
+    f*m != 0 is f != 0 and m != 0. For f that is never 0, f*m == 0 is m == 0. For f >= 1, f*m >= 0 is m >= 0, and
+    f*m >= 1 is m >= 1; f*m >= c for c > 1 implies m >= 1.
     """
     terms, const = terms_of(h.dim)
-    if const > 0 or (const < 0 and h.relation != ">=") or not any(type(unit) is Mul for unit in terms):
+    if const > 0 or (const < 0 and h.relation != ">=") or not nonlinear(h.dim):
         return (h,)
     common = dict(powers_of(next(iter(terms))))
     for unit in terms:
         powers = powers_of(unit)
         common = {atom: min(e, powers[atom]) for atom, e in common.items() if atom in powers}
-    factor = unit_of({atom: e for atom, e in common.items() if (bounds_of(atom)[0] or 0) >= 1})
+    if h.relation != "!=":
+        common = {atom: e for atom, e in common.items() if _may_cancel(atom, h.relation)}
+    factor = unit_of(dict(common))
     if factor is None:
         return (h,)
     reduced: dict[Expr, int] = {}
@@ -155,8 +183,17 @@ def divided(h: Hypothesis) -> tuple[Hypothesis, ...]:
             offset += k
         else:
             reduced[left] = k
-    simpler = Hypothesis(sum_of(reduced, offset), h.relation, h.reasons | {FACTOR})
+    reasons = h.reasons | {FACTOR if h.relation == ">=" else NONZERO}
+    simpler = Hypothesis(sum_of(reduced, offset), h.relation, reasons)
+    if h.relation == "!=":
+        return (*[Hypothesis(atom, "!=", reasons) for atom in common], simpler)
     return (simpler,) if const >= -1 else (h, simpler)
+
+
+def _may_cancel(factor: Expr, relation: Relation) -> bool:
+    """Whether a factor is always >= 1, or never 0 where that is enough."""
+    lo, hi = bounds_of(factor)
+    return (lo is not None and lo >= 1) or (relation == "==" and hi is not None and hi <= -1)
 
 
 def problem_of(hypotheses: list[Hypothesis], about: tuple[Dim, ...], budget: Budget) -> Problem:
@@ -194,7 +231,8 @@ def defined(hypotheses: list[Hypothesis]) -> list[Hypothesis]:
     return list(found.values())
 
 
-FACTOR = "a product is positive, or 0, as its factors are"
+FACTOR = "a product is positive as its factors are"
+NONZERO = "a product is 0 where a factor is 0, and only there"
 LIMIT = "the upper bound of a variable"
 INTERVALS = "intervals of sums, products, quotients and maxima"
 CONTENT = "a number that divides every coefficient divides a sum that is 0"

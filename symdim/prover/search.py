@@ -7,6 +7,7 @@ from symdim.algebra.variable import Var
 from symdim.prover.axioms import Constraint, atoms_of, axioms, constraints_of, contradiction, nonlinear, products
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.cases import arithmetic, structural
+from symdim.prover.differences import shortest
 from symdim.prover.elimination import solved
 from symdim.prover.hypotheses import Contradiction, Hypothesis, Problem
 from symdim.prover.nesting import restated
@@ -55,6 +56,7 @@ class Search:
         self.budget.spend()
         left_out: Reasons = frozenset()  # why alternatives were left out on the way to the problem
         try:
+            self.by_differences(problem)
             given = problem = solved(problem)
             while True:
                 if not problem.hypotheses:
@@ -96,6 +98,12 @@ class Search:
                 if depth < _DEPTH:
                     return None
         return None
+
+    def by_differences(self, problem: Problem) -> None:
+        """Raise `Contradiction` where differences contradict each other, `Found` where they give an example."""
+        model = shortest(problem)
+        if model is not None:
+            self._try(problem, model)
 
     def _linear_with_order(self, problem: Problem) -> Reasons | None:
         """`_linear`, at first with the hypotheses alone, then with the order of atoms that they imply."""
@@ -171,24 +179,29 @@ class Search:
 
 def decided(problem: Problem) -> Assignment | Reasons | None:
     """Values that satisfy all hypotheses, or the reasons why none do, or None where neither is found."""
+    search, reduced, within = Search(problem), problem, problem.budget.within
     try:
+        search.by_differences(problem)
         reduced = solved(problem)
-    except Contradiction as contradicted:
-        return contradicted.reasons
-    except OutOfBudget:
-        return None
-    found = witness(problem, reduced, Budget(_FIRST), 0, _FIRST)
-    if found is not None:
-        return found
-    try:
-        reasons = Search(problem).refuted(reduced)
+        found = witness(problem, reduced, Budget(_FIRST, within), 0, _FIRST)
+        if found is not None:
+            return found
+        reasons = search.refuted(reduced)
         if reasons is not None:
             return reasons
+    except Contradiction as contradicted:
+        return contradicted.reasons
     except Found as example:
         return example.values
     except OutOfBudget:
         pass  # examples are still looked for
-    return witness(problem, reduced, Budget(_ALL), _FIRST, _ALL)
+    try:
+        found = witness(problem, reduced, Budget(_ALL, within), _FIRST, _ALL)
+        if found is None and reduced is not problem:
+            found = witness(problem, problem, Budget(_ALL, within), 0, _ALL)
+        return found
+    except OutOfBudget:
+        return None
 
 
 def one_sided(problem: Problem) -> list[Problem]:
