@@ -51,12 +51,14 @@ class Facts:
     ('H % 8 == 0 (the window size)',)
     """
 
-    __slots__ = ("_checked", "_contradiction", "_facts")
+    __slots__ = ("_about", "_checked", "_contradiction", "_facts", "_hypotheses")
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._facts: dict[tuple[Dim, str], Fact] = {}
         self._checked = True
         self._contradiction: tuple[Fact, ...] | None = None
+        self._hypotheses: list[Hypothesis] | None = []
+        self._about: dict[Var, list[int]] = {}  # the places of the hypotheses about a variable
         for text in texts:
             self.assume(text)
 
@@ -77,6 +79,7 @@ class Facts:
         if (fact.dim, fact.relation) not in self._facts:
             self._facts[fact.dim, fact.relation] = fact
             self._checked = False
+            self._hypotheses = None
 
     def equal(self, a: Dim, b: Dim, *, origin: object = None) -> None:
         """Learn a == b."""
@@ -111,24 +114,30 @@ class Facts:
             self._enter(Fact(*normalised(dims[i], relation, dims[i + 1]), said, origin))
 
     def hypotheses(self) -> list[Hypothesis]:
-        """The facts in structural order, each with its number as the reason."""
-        numbered = [Hypothesis(f.dim, f.relation, frozenset((i,))) for i, f in enumerate(self._facts.values())]
-        return sorted(numbered, key=lambda h: (dim_order(h.dim), h.relation))
+        """The facts in structural order, each with its number as the reason; not to be changed."""
+        if self._hypotheses is None:
+            numbered = [Hypothesis(f.dim, f.relation, frozenset((i,))) for i, f in enumerate(self._facts.values())]
+            self._hypotheses = sorted(numbered, key=lambda h: (dim_order(h.dim), h.relation))
+            self._about = {}
+            for place, h in enumerate(self._hypotheses):
+                for v in _variables(h.dim):
+                    self._about.setdefault(v, []).append(place)
+        return self._hypotheses
 
     def relevant(self, *dims: Dim) -> list[Hypothesis]:
-        """The facts that share a variable with the dimensions, directly or through other facts."""
-        found: list[Hypothesis] = []
-        about: dict[Var, list[tuple[Hypothesis, tuple[Var, ...]]]] = {}
-        for h in self.hypotheses():
-            variables = variables_of(h.dim) if isinstance(h.dim, Expr) else ()
-            for v in variables:
-                about.setdefault(v, []).append((h, variables))
-        pending = [v for dim in dims if isinstance(dim, Expr) for v in variables_of(dim)]
+        """The facts that share a variable with the dimensions, directly or through other facts, in structural order."""
+        hypotheses = self.hypotheses()
+        found: set[int] = set()
+        seen = {v: None for dim in dims for v in _variables(dim)}
+        pending = list(seen)
         while pending:
-            for h, variables in about.pop(pending.pop(), ()):
-                found.append(h)
-                pending += variables
-        return sorted(dict.fromkeys(found), key=lambda h: (dim_order(h.dim), h.relation))
+            for place in self._about.get(pending.pop(), ()):
+                if place not in found:
+                    found.add(place)
+                    new = [v for v in _variables(hypotheses[place].dim) if v not in seen]
+                    seen.update(dict.fromkeys(new))
+                    pending += new
+        return [hypotheses[place] for place in sorted(found)]
 
     def contradiction(self) -> tuple[Fact, ...] | None:
         """The facts that cannot hold together; None when no contradiction is found.
@@ -151,3 +160,7 @@ class Facts:
             )
             self._checked = True
         return self._contradiction
+
+
+def _variables(dim: Dim) -> tuple[Var, ...]:
+    return variables_of(dim) if isinstance(dim, Expr) else ()

@@ -1,4 +1,15 @@
-"""Questions about dimensions with three answers: True (proved), False (refuted by an example), None (not known)."""
+"""Questions about dimensions with three answers: True (proved), False (refuted by an example), None (not known).
+
+**Budget.** A question takes at most `budget` steps with the facts, and as many without them; a step is about 20
+microseconds of work, and what large numbers and long sums cost is counted (`prover/budget.py`). Answers never depend on
+the speed of a machine. What is not decided within the budget is None.
+
+**Facts that contradict** say nothing. Where `Facts.contradiction` finds that they do, whichever variables they are
+about, an answer is True if that is proved without any facts, and else None; there is no example and no counterexample.
+
+**Divisors.** A dimension that divides by 0 has no value, and questions are about values: an assignment for which one of
+the two sides or a fact has none is left out. If no assignment is left, every relation is True.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +20,17 @@ from symdim.algebra.intervals import bounds_of
 from symdim.algebra.polynomial import add, checked, scale
 from symdim.facts import Facts
 from symdim.prover.budget import Budget, OutOfBudget
-from symdim.prover.elimination import solved
-from symdim.prover.hypotheses import INTERVALS, Contradiction, Hypothesis, Problem, normalised, problem_of
+from symdim.prover.hypotheses import INTERVALS, Hypothesis, normalised, problem_of
 from symdim.prover.search import decided
-from symdim.prover.witness import witness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim
     from symdim.algebra.variable import Var
-    from symdim.prover.hypotheses import Relation
+    from symdim.prover.hypotheses import Reasons, Relation
+    from symdim.prover.witness import Assignment
 
 BUDGET = 3000
-_ALL = 1000  # points tried for an example
 
 
 class Proof(NamedTuple):
@@ -96,25 +105,31 @@ def counterexample(
     return explain(a, relation, b, facts, budget=budget).counterexample
 
 
-def example(dims: tuple[Dim, ...], facts: Facts | None = None) -> dict[Var, int] | None:
+def example(
+    dims: tuple[Dim, ...], facts: Facts | None = None, *, budget: int = BUDGET, within: Budget | None = None
+) -> dict[Var, int] | None:
     """Values, allowed by the facts, of all variables that the dimensions or the facts about them mention.
+
+    All of the dimensions have a value there. None where no such values are found, and where the facts contradict.
+    The steps are also taken from the larger budget `within`.
 
     >>> from symdim import Var
     >>> x, y = Var("x"), Var("y")
     >>> example((x, y), Facts(["x == 3*y", "y >= 4"]))
     {y: 4, x: 12}
     """
-    problem = problem_of([] if facts is None else facts.relevant(*dims), dims, Budget(BUDGET))
-    try:
-        return witness(problem, solved(problem), Budget(BUDGET), 0, _ALL)
-    except (Contradiction, OutOfBudget):
-        return None
+    known = [] if facts is None else facts.relevant(*dims)
+    answer = _searched(known, dims, Budget(budget, within))
+    return answer if isinstance(answer, dict) and _consistent(facts, known) else None
 
 
-def explain(a: Dim, relation: str, b: Dim, facts: Facts | None = None, *, budget: int = BUDGET) -> Proof:
+def explain(
+    a: Dim, relation: str, b: Dim, facts: Facts | None = None, *, budget: int = BUDGET, within: Budget | None = None
+) -> Proof:
     """The answer to `a relation b` (one of == != >= > <= <) with the facts and laws used, or a counterexample.
 
     What holds without the facts is found whatever the facts are. Nothing is proved from facts that contradict.
+    The steps are also taken from the larger budget `within`.
 
     >>> from symdim import Var
     >>> T, P = Var("T"), Var("P")
@@ -124,24 +139,34 @@ def explain(a: Dim, relation: str, b: Dim, facts: Facts | None = None, *, budget
     difference, wanted = normalised(checked(a), relation, checked(b))
     if _evident(difference, wanted):
         return Proof(True, laws=(INTERVALS,))
+    goal = _negated(difference, wanted)
     known = [] if facts is None else facts.relevant(a, b)
-    answer = decided(_negated(difference, wanted, known, (a, b), Budget(budget)))
-    if answer is None and known:
-        answer = decided(_negated(difference, wanted, [], (), Budget(budget)))
-        if isinstance(answer, dict):  # an example that pays no heed to the facts
-            answer = None
-    if answer is None:
-        return Proof(None)
-    if isinstance(answer, dict):
-        consistent = facts is None or len(known) == len(facts) or facts.contradiction() is None
-        return Proof(False, counterexample=answer) if consistent else Proof(None)
-    used = sorted(r for r in answer if isinstance(r, int))
-    laws = tuple(sorted(r for r in answer if isinstance(r, str)))
-    if facts is None or not used:
-        return Proof(True, (), laws)
-    if facts.contradiction() is not None:
-        return Proof(None)
-    return Proof(True, tuple(str(facts[i]) for i in used), laws)
+    for assumed in (known, []) if known else (known,):
+        answer = _searched([goal, *assumed], (a, b), Budget(budget, within))
+        if isinstance(answer, dict):
+            if assumed is known and _consistent(facts, known):
+                return Proof(False, counterexample=answer)
+        elif answer is not None:
+            laws = tuple(sorted(r for r in answer if isinstance(r, str)))
+            used = sorted(r for r in answer if isinstance(r, int))
+            if facts is None or not used:
+                return Proof(True, (), laws)
+            if facts.contradiction() is None:
+                listed = list(facts)
+                return Proof(True, tuple(str(listed[i]) for i in used), laws)
+    return Proof(None)
+
+
+def _consistent(facts: Facts | None, met: list[Hypothesis]) -> bool:
+    """Whether facts, some of which an assignment meets, are not known to contradict each other."""
+    return facts is None or len(met) == len(facts) or facts.contradiction() is None
+
+
+def _searched(hypotheses: list[Hypothesis], about: tuple[Dim, ...], budget: Budget) -> Assignment | Reasons | None:
+    try:
+        return decided(problem_of(hypotheses, about, budget))
+    except OutOfBudget:
+        return None
 
 
 def _evident(dim: Dim, relation: Relation) -> bool:
@@ -154,10 +179,8 @@ def _evident(dim: Dim, relation: Relation) -> bool:
     return (lo is not None and lo > 0) or (hi is not None and hi < 0)
 
 
-def _negated(dim: Dim, relation: Relation, facts: list[Hypothesis], about: tuple[Dim, ...], budget: Budget) -> Problem:
-    """The problem whose solutions are the counterexamples of `dim relation 0` under the facts."""
+def _negated(dim: Dim, relation: Relation) -> Hypothesis:
+    """What counterexamples of `dim relation 0` meet."""
     if relation == ">=":
-        goal = Hypothesis(add(scale(dim, -1), -1), ">=", frozenset())
-    else:
-        goal = Hypothesis(dim, "!=" if relation == "==" else "==", frozenset())
-    return problem_of([goal, *facts], about, budget)
+        return Hypothesis(add(scale(dim, -1), -1), ">=", frozenset())
+    return Hypothesis(dim, "!=" if relation == "==" else "==", frozenset())

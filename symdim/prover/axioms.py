@@ -129,9 +129,10 @@ def contradiction(constraints: list[Constraint], budget: Budget) -> tuple[Reason
             if lower is not None and upper is not None and lower > upper:
                 return reasons[place], None
     budget.spend(len(rows))
+    budget.charge(c.dim for c in constraints)
     used = refute(system, budget, _BRANCHES)
     if used is None:
-        if system.fractional() is not None:
+        if system.fractional(budget) is not None:
             return None, None
         return None, {unit: system.value(v)[0] // system.value(v)[1] for unit, v in index.items()}
     return frozenset((LINEAR,)).union(*[reasons[v] for v, _ in used]), None
@@ -157,6 +158,7 @@ def products(given: list[Constraint], laws: list[Constraint], atoms: list[Expr],
     def enter(constraint: Constraint, most_new: int) -> None:
         dim = constraint.dim
         budget.spend(_PRODUCT)
+        budget.charge((dim,))
         if isinstance(dim, int) or dim in seen or len(found) >= _ROWS:
             return
         units = nonlinear([dim])
@@ -178,6 +180,7 @@ def products(given: list[Constraint], laws: list[Constraint], atoms: list[Expr],
         """Whether a product would be entered, as far as its units tell: most are not, and need not be made."""
         if factor.terms is not None:
             return True
+        budget.charge((dim,))
         terms, const = terms_of(dim)
         units = {u for u in (*[times(u, factor) for u in terms], factor if const else None) if type(u) is Mul}
         return bool(units & known) and len(units - known) <= most_new

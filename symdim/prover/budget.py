@@ -10,8 +10,7 @@ twice the bits of the largest number in the question, is not made.
 
 from __future__ import annotations
 
-from symdim.algebra.expr import Expr
-from symdim.algebra.monomial import powers_of, terms_of
+from symdim.algebra.monomial import terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,6 +70,11 @@ class Budget:
             raise TooLarge
 
 
+def words_in(numbers: Iterable[int]) -> int:
+    """The words of some coefficients."""
+    return sum([1 + k.bit_length() // 64 for k in numbers])
+
+
 def words_of(dim: Dim) -> int:
     """The words of a sum's coefficients and of its constant.
 
@@ -79,7 +83,7 @@ def words_of(dim: Dim) -> int:
     (2, 5)
     """
     terms, const = terms_of(dim)
-    return 1 + len(terms) + const.bit_length() // 64 + sum([k.bit_length() // 64 for k in terms.values()])
+    return 1 + const.bit_length() // 64 + words_in(terms.values())
 
 
 def bits_of(dim: Dim) -> int:

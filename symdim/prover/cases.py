@@ -8,13 +8,14 @@ sign        v >= 0 or v <= -1
 
 from __future__ import annotations
 
-from symdim.algebra.evaluate import postorder
+from symdim.algebra.evaluate import children, postorder
 from symdim.algebra.expr import Expr, Max
 from symdim.algebra.intervals import bounds_of
 from symdim.algebra.order import order
 from symdim.algebra.polynomial import subtract
 from symdim.algebra.variable import Var
 from symdim.prover.axioms import atoms_of, defining
+from symdim.prover.budget import words_of
 from symdim.prover.hypotheses import Hypothesis, Problem
 from symdim.prover.residues import moduli, moduli_of_equations
 
@@ -35,10 +36,9 @@ _VALUES = 12
 
 def structural(problem: Problem) -> list[Problem] | None:
     """The first distinction that makes expressions simpler: maxima, signs; None where there is none."""
-    atoms = atoms_of([h.dim for h in problem.hypotheses])
-    for maximum in _maxima(problem, atoms):
+    for maximum in _maxima(problem):
         return _by_argument(problem, maximum)
-    for v in atoms:
+    for v in atoms_of([h.dim for h in problem.hypotheses]):
         if isinstance(v, Var) and v.lo is None and (v.hi is None or v.hi >= 0):
             return _by_sign(problem, v)
     return None
@@ -48,6 +48,7 @@ def arithmetic(problem: Problem, cases: int) -> Iterator[list[Problem]]:
     """Distinctions of residues and values into at most so many cases, the smallest first; lazily made."""
     atoms = atoms_of([h.dim for h in problem.hypotheses])
     congruences = [h.dim for h in problem.hypotheses if h.relation == "=="]
+    problem.budget.work(sum([words_of(dim) ** 2 for dim in congruences]))
     for leaf, m in (*moduli(atoms), *moduli_of_equations(congruences)):
         if m <= cases:
             yield _by_residue(problem, leaf, m)
@@ -57,22 +58,24 @@ def arithmetic(problem: Problem, cases: int) -> Iterator[list[Problem]]:
             yield _by_value(problem, atom, lo, hi)
 
 
-def _maxima(problem: Problem, atoms: list[Expr]) -> list[Max]:
+def _maxima(problem: Problem) -> list[Max]:
     """Maxima whose parts hold no other one, those of the first hypothesis (the goal) before the others."""
-    innermost = [a for a in atoms if isinstance(a, Max) and sum(type(n) is Max for n in postorder(a)) == 1]
-    goal = set(atoms_of([problem.hypotheses[0].dim])) if problem.hypotheses else set()
-    return sorted(innermost, key=lambda a: (a not in goal, a.height, len(a.parts), order(a)))
-
-
-def _problems(
-    problem: Problem, cases: Iterator[tuple[dict[Expr, Dim], tuple[Hypothesis, ...], Reasons]]
-) -> list[Problem]:
-    return [problem.replace(mapping, reasons, more) for mapping, more, reasons in cases]
+    found: dict[Max, bool] = {}  # whether one is in the goal
+    above: set[Dim] = set()  # what is a maximum or holds one
+    for number, h in enumerate(problem.hypotheses):
+        for node in postorder(h.dim) if isinstance(h.dim, Expr) and h.dim.height else ():
+            if any(child in above for child in children(node)):
+                above.add(node)
+            elif isinstance(node, Max):
+                found.setdefault(node, number == 0)
+                above.add(node)
+    return sorted(found, key=lambda a: (not found[a], a.height, len(a.parts), order(a)))
 
 
 def _by_argument(problem: Problem, atom: Max) -> list[Problem]:
     reasons: Reasons = frozenset((MAXIMUM,))
     result = []
+    problem.budget.work(len(atom.parts) ** 2)
     for i, part in enumerate(atom.parts):
         more = []
         for j, other in enumerate(atom.parts):

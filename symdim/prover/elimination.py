@@ -140,6 +140,7 @@ def _remainder(problem: Problem, h: Hypothesis) -> Problem | None:
                 continue
             for sign in (1, -1):
                 rest = subtract(scale(h.dim, sign), subtract(n, d * atom))
+                problem.budget.charge((rest, n, *(postorder(rest) if isinstance(rest, Expr) else ())))
                 if isinstance(rest, Expr) and atom in postorder(rest):
                     continue
                 lo, hi = quotient(bounds_of(n), bounds_of(d))
@@ -186,6 +187,7 @@ def _congruence(problem: Problem, h: Hypothesis) -> Problem | None:
     alone = linear_variables(terms)  # in a product with another one the degree would grow, round after round
     solvable = {abs(terms[v]) for v in alone}
     for m in sorted({abs(k) for k in terms.values()} - {1}):
+        problem.budget.charge((h.dim,))
         rest = {u: k % m for u, k in terms.items() if k % m}
         left = [v for v in alone if v in rest]
         for v in left if m in solvable or len(left) == 1 else ():

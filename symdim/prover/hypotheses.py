@@ -19,13 +19,13 @@ from symdim.algebra.monomial import exact_quotient, powers_of, terms_of, unit_of
 from symdim.algebra.polynomial import add, subtract, sum_of
 from symdim.algebra.variable import Scope, Var, make_variable
 from symdim.errors import DivisionByZero
+from symdim.prover.budget import Budget, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
     from symdim.algebra.expr import Dim
-    from symdim.prover.budget import Budget
 
     Relation: TypeAlias = Literal[">=", "==", "!="]
     Reasons: TypeAlias = frozenset[int | str]  # numbers of facts, names of laws
@@ -134,6 +134,7 @@ class Problem:
                 while product is not None and nonlinear(product.dim):
                     self.budget.charge((product.dim, d.dim))
                     quotient, rest = long_division(product.dim, d.dim)  # type: ignore[arg-type]
+                    self.budget.work(words_of(quotient) * words_of(d.dim))
                     if rest != 0:
                         break
                     product = simplified(Hypothesis(quotient, "==", product.reasons | d.reasons | {NONZERO}))
@@ -204,6 +205,7 @@ def problem_of(hypotheses: list[Hypothesis], about: tuple[Dim, ...], budget: Bud
     variables: dict[Var, Dim] = {}
     limits: list[Hypothesis] = []
     stack = [*about, *[h.dim for h in hypotheses]]
+    budget.charge(stack)
     budget.admit(node for dim in stack if isinstance(dim, Expr) for node in postorder(dim))
     divisors = defined([*hypotheses, *[Hypothesis(dim, "==", frozenset()) for dim in about]])
     while stack:

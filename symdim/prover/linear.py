@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.prover.budget import Budget
+from symdim.prover.budget import Budget, words_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,19 +24,17 @@ if TYPE_CHECKING:
     Weights: TypeAlias = dict[Bound, int]
 
 
-_ENTRIES = 32  # coefficients that are computed in one step of the budget
-
-
 class System:
     """Integer variables with bounds, some of which are defined as sums of others."""
 
-    __slots__ = ("definitions", "lower", "rows", "upper", "values")
+    __slots__ = ("definitions", "lower", "rows", "upper", "values", "words")
 
     def __init__(self) -> None:
         self.lower: list[int | None] = []
         self.upper: list[int | None] = []
         self.values: list[int] = []  # of nonbasic variables
         self.rows: dict[int, Row] = {}  # basic variable -> equation sum(k*v) == 0 in which its own k is > 0
+        self.words: dict[int, int] = {}  # of the coefficients in each row
         self.definitions: dict[int, Row] = {}
 
     def variable(self, lower: int | None = None, upper: int | None = None) -> int:
@@ -51,12 +49,13 @@ class System:
         new = self.variable(lower, upper)
         self.definitions[new] = terms
         self.rows[new] = {new: 1, **{v: -k for v, k in terms.items()}}
+        self.words[new] = words_in(self.rows[new].values())
         return new
 
     def check(self, budget: Budget) -> Weights | None:
         """The certificate of a contradiction; None when the bounds can be met by rational numbers."""
         while True:
-            violated = self._violated()
+            violated = self._violated(budget)
             if violated is None:
                 return None
             budget.spend()
@@ -64,7 +63,7 @@ class System:
             entering = self._entering(basic, end)
             if entering is None:
                 return self._verified(self._certificate(basic, end))
-            budget.spend(self._pivot(basic, entering) // _ENTRIES)
+            self._pivot(basic, entering, budget)
             bound = self.lower[basic] if end < 0 else self.upper[basic]
             assert bound is not None
             self.values[basic] = bound
@@ -77,8 +76,9 @@ class System:
         values = self.values
         return -sum([k * values[v] for v, k in row.items() if v != variable]), row[variable]
 
-    def fractional(self) -> tuple[int, int] | None:
+    def fractional(self, budget: Budget) -> tuple[int, int] | None:
         """(v, floor of its value) for the first variable whose value is no integer."""
+        budget.work(sum(self.words.values()))
         for basic in sorted(self.rows):
             numerator, denominator = self.value(basic)
             if numerator % denominator:
@@ -95,11 +95,12 @@ class System:
             elif upper is not None and value > upper:
                 self.values[variable] = upper
 
-    def _violated(self) -> tuple[int, int] | None:
+    def _violated(self, budget: Budget) -> tuple[int, int] | None:
         for basic in sorted(self.rows):
             lower, upper = self.lower[basic], self.upper[basic]
             if lower is None and upper is None:
                 continue
+            budget.work(self.words[basic])
             numerator, denominator = self.value(basic)
             if lower is not None and numerator < lower * denominator:
                 return basic, -1
@@ -119,10 +120,10 @@ class System:
                 best = v
         return best
 
-    def _pivot(self, leaving: int, entering: int) -> int:
-        """Exchange two variables; the number of coefficients that this made."""
-        made = 0
+    def _pivot(self, leaving: int, entering: int, budget: Budget) -> None:
+        """Exchange two variables."""
         pivot = self.rows.pop(leaving)
+        self.words[entering] = self.words.pop(leaving)
         if pivot[entering] < 0:
             pivot = {v: -k for v, k in pivot.items()}
         p = pivot[entering]
@@ -139,11 +140,11 @@ class System:
                     merged[v] = total
                 else:
                     merged.pop(v, None)
-            made += len(merged)
+            budget.work(words_in(merged.values()))
             g = gcd(*merged.values())
-            self.rows[basic] = {v: c // g for v, c in merged.items()} if g > 1 else merged
+            row = self.rows[basic] = {v: c // g for v, c in merged.items()} if g > 1 else merged
+            self.words[basic] = words_in(row.values())
         self.rows[entering] = pivot
-        return made
 
     def _certificate(self, basic: int, end: int) -> Weights:
         row = self.rows[basic]
@@ -190,7 +191,7 @@ def refute(system: System, budget: Budget, branches: int) -> frozenset[Bound] | 
         if weights is not None:
             used |= {(v, e) for v, e in weights}
             continue
-        branch = system.fractional()
+        branch = system.fractional(budget)
         if branch is None or branches <= 0:
             return None
         branches -= 1

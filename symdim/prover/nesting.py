@@ -62,6 +62,7 @@ def shortened(problem: Problem) -> Problem:
         if isinstance(atom, FloorDiv):
             n, d = atom.parts
             for c, p in factors(d):
+                problem.budget.work(len(postorder(atom)))
                 other = floordiv(floordiv(n, c), p)
                 if isinstance(other, int) or len(postorder(other)) < len(postorder(atom)):
                     shorter[atom] = other
@@ -91,8 +92,10 @@ def _ordered(problem: Problem, atoms: list[Expr]) -> Problem | None:
     divisions = [a for a in atoms if isinstance(a, FloorDiv) and (isinstance(a.parts[1], Expr) or a in factors)]
     for smaller, larger in permutations(sorted(divisions, key=lambda a: (a.height, order(a))), 2):
         (n, d), (m, e) = smaller.parts, larger.parts
+        problem.budget.work(1)
         if d != e or not divisor_is_positive(d):
             continue
+        problem.budget.charge((m, n))
         if _never_negative(subtract(m, n)):
             value = add(smaller, problem.fresh("t", 0, None))
             return problem.case({larger: value}, reasons, defining(larger, value, reasons))
@@ -132,6 +135,7 @@ def _unnested(problem: Problem, atoms: list[Expr]) -> Problem | None:
             laws += [Hypothesis(rest, ">=", reasons), Hypothesis(subtract(subtract(p, 1), rest), ">=", reasons)]
         found[atom] = floordiv(add(s, q), c)
     for ((n, p), q), ((m, d), larger) in permutations(quotients.items(), 2):
+        problem.budget.charge((m, n))
         if p is d and _never_negative(subtract(m, n)):
             laws.append(Hypothesis(subtract(larger, q), ">=", frozenset((ORDER,))))
     several = any(len(factors) > 1 for factors in multiples.values())

@@ -143,6 +143,7 @@ class _Order:
         reasons: Reasons = frozenset()
         for _ in range(_STEPS):
             self.budget.spend(_COMPARISON)
+            self.budget.charge((dim,))
             lo, hi = bounds_of(dim)
             if lo is not None and lo >= 0:
                 return reasons

@@ -5,7 +5,7 @@ from __future__ import annotations
 from symdim.algebra.polynomial import add, scale
 from symdim.algebra.variable import Var
 from symdim.prover.axioms import Constraint, atoms_of, axioms, constraints_of, contradiction, nonlinear, products
-from symdim.prover.budget import Budget, OutOfBudget
+from symdim.prover.budget import OutOfBudget
 from symdim.prover.cases import arithmetic, structural
 from symdim.prover.differences import shortest
 from symdim.prover.elimination import solved
@@ -171,6 +171,7 @@ class Search:
 
     def _try(self, problem: Problem, model: dict[Expr, int]) -> None:
         """Raise `Found` if the variables' values in a solution of the constraints are one of the original problem."""
+        self.budget.charge(problem.solution.values())
         values = {unit: value for unit, value in model.items() if isinstance(unit, Var)}
         found = translated(self.original, problem, values)
         if found is not None and satisfies(found, self.original.hypotheses):
@@ -179,11 +180,11 @@ class Search:
 
 def decided(problem: Problem) -> Assignment | Reasons | None:
     """Values that satisfy all hypotheses, or the reasons why none do, or None where neither is found."""
-    search, reduced, within = Search(problem), problem, problem.budget.within
+    search, reduced = Search(problem), problem
     try:
         search.by_differences(problem)
         reduced = solved(problem)
-        found = witness(problem, reduced, Budget(_FIRST, within), 0, _FIRST)
+        found = witness(problem, reduced, 0, _FIRST)
         if found is not None:
             return found
         reasons = search.refuted(reduced)
@@ -195,13 +196,8 @@ def decided(problem: Problem) -> Assignment | Reasons | None:
         return example.values
     except OutOfBudget:
         pass  # examples are still looked for
-    try:
-        found = witness(problem, reduced, Budget(_ALL, within), _FIRST, _ALL)
-        if found is None and reduced is not problem:
-            found = witness(problem, problem, Budget(_ALL, within), 0, _ALL)
-        return found
-    except OutOfBudget:
-        return None
+    found = witness(problem, reduced, _FIRST, _ALL)
+    return witness(problem, problem, 0, _ALL) if found is None and reduced is not problem else found
 
 
 def one_sided(problem: Problem) -> list[Problem]:

@@ -6,10 +6,11 @@ from itertools import islice, product
 
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, FloorDiv, Max
-from symdim.algebra.monomial import terms_of
+from symdim.algebra.monomial import powers_of, terms_of
 from symdim.algebra.variable import Var
 from symdim.compile import StraightLine
 from symdim.errors import SymdimError
+from symdim.prover.budget import words_of
 from symdim.prover.hypotheses import Hypothesis, Problem
 
 TYPE_CHECKING = False
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from symdim.algebra.expr import Dim
-    from symdim.prover.budget import Budget
 
     Assignment = dict[Var, int]
 
@@ -25,6 +25,7 @@ _NEAR = (*range(18), 23, 31, 64, 100)
 _GRID = {1: 64, 2: 16, 3: 6}  # values of each of so many variables that are tried in all combinations
 _FAR = (127, 1000, 4096, 65_537, 1_000_003, 2**31 - 1, 10**12 + 39)
 _GRID_AT = 24
+_WORDS = 256  # that are evaluated at the price of one point
 _FEW = 40  # for so many points nothing is compiled
 _MULTIPLIER, _INCREMENT = 6364136223846793005, 1442695040888963407  # Knuth's MMIX linear congruential generator
 
@@ -49,15 +50,22 @@ def valued(dim: Dim, values: Assignment) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def witness(original: Problem, reduced: Problem, budget: Budget, first: int, last: int) -> Assignment | None:
-    """Values of the original variables that satisfy the hypotheses; points `first..last` of the reduced problem."""
+def witness(original: Problem, reduced: Problem, first: int, last: int) -> Assignment | None:
+    """Values of the original variables that satisfy the hypotheses; points `first..last` of the reduced problem.
+
+    The points are fewer where the hypotheses are long or of a high degree, since each costs what evaluating them does.
+    They are not counted among the steps of the problem, but of the larger budget that this is a part of.
+    """
     dims = [h.dim for h in reduced.hypotheses]
     variables = sorted(_variables([*dims, *reduced.solution.values()]), key=lambda v: (v.name, v.scope.serial))
     landmarks = _landmarks(dims)
     choices = [_values(v, landmarks) for v in variables]
+    price = 1 + (_words(dims) + 4 * len(variables)) // _WORDS
+    last = first + (last - first) // price
     met = _compiled(variables, reduced.hypotheses) if last - first > _FEW else None
     for point in islice(_points(choices), first, last):
-        budget.spend()
+        if reduced.budget.within is not None:
+            reduced.budget.within.spend(price)
         if met is not None and not met(*point):
             continue
         values = dict(zip(variables, point, strict=True))
@@ -66,6 +74,13 @@ def witness(original: Problem, reduced: Problem, budget: Budget, first: int, las
             if found is not None and satisfies(found, original.hypotheses):
                 return found
     return None
+
+
+def _words(dims: list[Dim]) -> int:
+    """The words of the coefficients and of the powers of variables that evaluating some dimensions goes through."""
+    nodes = {node: None for dim in dims if isinstance(dim, Expr) for node in postorder(dim)}
+    powers = sum([sum(powers_of(node).values()) for node in nodes if node.terms is None])
+    return powers + sum([words_of(node) for node in nodes])
 
 
 def _compiled(variables: list[Var], hypotheses: list[Hypothesis]) -> Callable[..., bool]:

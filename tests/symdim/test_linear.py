@@ -45,7 +45,7 @@ def test_against_enumeration(seed):
         assert (found is None) == exists, (seed, sums)
         if found is None:
             solvable += 1
-            assert system.fractional() is None
+            assert system.fractional(Budget(100)) is None
             values = [system.value(v) for v in range(size)]
             assert met([numerator // denominator for numerator, denominator in values]), (seed, sums)
         else:
