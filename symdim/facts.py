@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from symdim.parsing import NameSpace
     from symdim.prover.hypotheses import Relation
 
-_BUDGET = 2000
+_BUDGET = 3000
 _RELATION = re.compile(r"(==|!=|<=|>=|<|>)")
 
 

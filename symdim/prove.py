@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from symdim.prover.hypotheses import Reasons, Relation
     from symdim.prover.witness import Assignment
 
-BUDGET = 3000
+BUDGET = 4000
 
 
 class Proof(NamedTuple):

@@ -1,7 +1,7 @@
 """The work a proof may take, counted in steps, so that answers never depend on the speed of a machine.
 
 A step is about 20 microseconds of work. All arithmetic is counted in *words*: a coefficient of b bits has 1 + b//64 of
-them. So a step pays for 32 small coefficients that are computed, or for one of 2,000 bits, whichever layer of the
+them. So a step pays for 64 small coefficients that are computed, or for one of 4,000 bits, whichever layer of the
 prover computes it.
 
 Replacements multiply coefficients, round after round. One that makes a number of more than 256 bits, and of more than
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from symdim.algebra.expr import Dim
 
-_WORDS = 32  # in one step
+_WORDS = 64  # in one step
 _BITS = 256
 
 

@@ -42,7 +42,7 @@ _FACTORS = 64  # of a divisor, so many quotients by 1, 2, ... are tried
 def simplify(dim: Dim, facts: Facts) -> Dim:
     """A dimension that equals `dim` wherever the facts hold, shorter if one is found.
 
-    All proofs together take at most 30,000 steps, about half a second; what is not reached stays as it is. Under facts
+    All proofs together take at most 40,000 steps, about half a second; what is not reached stays as it is. Under facts
     that contradict, and where they make a divisor 0, so that `dim` has no value, the result is `dim` itself.
 
     >>> from symdim import Var, maximum
