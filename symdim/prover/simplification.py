@@ -13,6 +13,7 @@ together have one budget: what is not reached within it stays as it is.
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import NamedTuple
 
 from symdim import prove
 from symdim.algebra.evaluate import children, postorder, replaced
@@ -39,6 +40,14 @@ _BUDGET = 10 * prove.BUDGET  # steps of all proofs
 _FACTORS = 64  # of a divisor, so many quotients by 1, 2, ... are tried
 
 
+class _Grounds(NamedTuple):
+    """What replacements are proved by: the facts, the steps that are left, and values that the facts allow."""
+
+    facts: Facts
+    budget: Budget
+    example: dict[Var, int] | None
+
+
 def simplify(dim: Dim, facts: Facts) -> Dim:
     """A dimension that equals `dim` wherever the facts hold, shorter if one is found.
 
@@ -54,10 +63,11 @@ def simplify(dim: Dim, facts: Facts) -> Dim:
     if isinstance(dim, int) or facts.contradiction() is not None:
         return dim
     budget = Budget(_BUDGET)
+    grounds = _Grounds(facts, budget, prove.example((dim,), facts, within=budget))
     try:
-        settled = _settled(dim, facts, budget)
+        settled = _settled(dim, grounds)
         equations = _equations(dim, facts, budget)
-        other = _settled(replaced(dim, equations, {}), facts, budget) if equations else settled
+        other = _settled(replaced(dim, equations, {}), grounds) if equations else settled
     except DivisionByZero:
         return dim
     return settled if other is settled else min(settled, other, key=_length)
@@ -83,59 +93,59 @@ def _variables(dim: Dim) -> tuple[Var, ...]:
     return dim.variables() if isinstance(dim, Expr) else ()
 
 
-def _settled(dim: Dim, facts: Facts, budget: Budget) -> Dim:
+def _settled(dim: Dim, grounds: _Grounds) -> Dim:
     """The dimension after as many rounds as change it, and as the budget allows."""
     for _ in range(_ROUNDS):
-        if isinstance(dim, int) or budget.steps < 0:
+        if isinstance(dim, int) or grounds.budget.steps < 0:
             break
         values: dict[Dim, Dim] = {}
         for node in postorder(dim):
             value = values[node] = replaced(node, {}, values)
-            if isinstance(value, Expr) and budget.steps >= 0:
+            if isinstance(value, Expr) and grounds.budget.steps >= 0:
                 with suppress(OutOfBudget):  # then the nodes above it only take what was found below
-                    values[node] = _locally(value, facts, budget)
+                    values[node] = _locally(value, grounds)
         if values[dim] is dim:
             break
         dim = values[dim]
     return dim
 
 
-def _locally(node: Expr, facts: Facts, budget: Budget) -> Dim:
-    budget.charge((node, *children(node)))
+def _locally(node: Expr, grounds: _Grounds) -> Dim:
+    grounds.budget.charge((node, *children(node)))
     if isinstance(node, Max):
-        return _without_dominated(node, facts, budget)
+        return _without_dominated(node, grounds)
     if isinstance(node, FloorDiv):
-        value = _known(node, facts, budget)
-        return _rounded(node, facts, budget) if value is None else value
+        value = _known(node, grounds)
+        return _rounded(node, grounds) if value is None else value
     if node.terms is not None or len(powers_of(node)) > 1:
-        return _exact(node, facts, budget)
+        return _exact(node, grounds)
     return node
 
 
-def _rounded(node: FloorDiv, facts: Facts, budget: Budget) -> Dim:
+def _rounded(node: FloorDiv, grounds: _Grounds) -> Dim:
     """With the numerator rounded down to a multiple of a factor of the divisor, where facts say what remains of it."""
     dividend, divisor = node.parts
     terms, const = terms_of(dividend)
-    if not isinstance(divisor, int) or not const or not facts.relevant(node):
+    if not isinstance(divisor, int) or not const or not grounds.facts.relevant(node):
         return node
     n = sum_of(dict(terms), 0)
     for g in [divisor // d for d in range(1, min(divisor, _FACTORS)) if divisor % d == 0]:
-        remainder = _known(mod(n, g), facts, budget)
+        remainder = _known(mod(n, g), grounds)
         if remainder is not None:
             rounded = g * ((remainder + const) // g) - remainder
             return floordiv(add(n, rounded), divisor)
     return node
 
 
-def _without_dominated(node: Max, facts: Facts, budget: Budget) -> Dim:
+def _without_dominated(node: Max, grounds: _Grounds) -> Dim:
     kept = list(node.parts)
     for part in node.parts:
-        if any(_proved(other, ">=", part, facts, budget) for other in kept if other is not part):
+        if any(_proved(other, ">=", part, grounds) for other in kept if other is not part):
             kept.remove(part)
     return node if len(kept) == len(node.parts) else maximum(*kept)
 
 
-def _exact(node: Expr, facts: Facts, budget: Budget) -> Dim:
+def _exact(node: Expr, grounds: _Grounds) -> Dim:
     """Without divisions with a known remainder that are multiplied by their divisor."""
     terms, _ = terms_of(node)
     for unit in sorted(terms, key=order):
@@ -152,24 +162,23 @@ def _exact(node: Expr, facts: Facts, budget: Budget) -> Dim:
                 left = exact_quotient(left, d)
             else:
                 continue
-            remainder = _known(subtract(n, multiply(d, atom)), facts, budget)
+            remainder = _known(subtract(n, multiply(d, atom)), grounds)
             if remainder is not None:
                 replacement = product([k, subtract(n, remainder), 1 if left is None else left])
                 return add(subtract(node, sum_of({unit: terms[unit]}, 0)), replacement)
     return node
 
 
-def _known(dim: Dim, facts: Facts, budget: Budget) -> int | None:
+def _known(dim: Dim, grounds: _Grounds) -> int | None:
     """The one value of a dimension, if it has only one: that at an example of the facts."""
     if isinstance(dim, int):
         return dim
-    budget.spend()
-    example = prove.example((dim,), facts, within=budget)
-    value = None if example is None else valued(dim, example)
-    return value if value is not None and _proved(dim, "==", value, facts, budget) else None
+    grounds.budget.spend()
+    value = None if grounds.example is None else valued(dim, grounds.example)
+    return value if value is not None and _proved(dim, "==", value, grounds) else None
 
 
-def _proved(a: Dim, relation: str, b: Dim, facts: Facts, budget: Budget) -> bool:
+def _proved(a: Dim, relation: str, b: Dim, grounds: _Grounds) -> bool:
     """Whether `a relation b` is proved; raises `OutOfBudget` once nothing is left."""
-    budget.spend()
-    return prove.explain(a, relation, b, facts, within=budget).answer is True
+    grounds.budget.spend()
+    return prove.explain(a, relation, b, grounds.facts, within=grounds.budget).answer is True

@@ -25,7 +25,7 @@ _NEAR = (*range(18), 23, 31, 64, 100)
 _GRID = {1: 64, 2: 16, 3: 6}  # values of each of so many variables that are tried in all combinations
 _FAR = (127, 1000, 4096, 65_537, 1_000_003, 2**31 - 1, 10**12 + 39)
 _GRID_AT = 24
-_WORDS = 256  # that are evaluated at the price of one point
+_WORDS = 512  # that are evaluated at the price of one point
 _FEW = 40  # for so many points nothing is compiled
 _MULTIPLIER, _INCREMENT = 6364136223846793005, 1442695040888963407  # Knuth's MMIX linear congruential generator
 
