@@ -13,7 +13,7 @@ from symdim.errors import BoundsError, DivisionByZero, UnboundName
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     from symdim.algebra.expr import Dim
@@ -160,17 +160,26 @@ def substitute(root: Expr, mapping: Mapping[Any, Dim]) -> Dim:
     return values[root]
 
 
-def replaced(dim: Dim, mapping: Mapping[Expr, Dim], values: dict[Dim, Dim]) -> Dim:
+def replaced(
+    dim: Dim, mapping: Mapping[Expr, Dim], values: dict[Dim, Dim], before: Callable[[Expr], None] | None = None
+) -> Dim:
     """`dim` with every occurrence of the units in `mapping` replaced, all at once.
 
-    `values` remembers the nodes done; pass the same dict for several dimensions. The bounds of variables are not
-    checked. Raises `DivisionByZero` where a divisor becomes 0: then `dim` has no value.
+    `values` remembers the nodes done; pass the same dict for several dimensions. `before` is called with each node that
+    is rebuilt, when the parts below it are done. The bounds of variables are not checked. Raises `DivisionByZero` where
+    a divisor becomes 0: then `dim` has no value.
     """
     if isinstance(dim, int):
         return dim
     for node in postorder(dim):
-        if node not in values:
-            values[node] = mapping[node] if node in mapping else _rebuilt(node, values, {})
+        if node in values:
+            continue
+        if node in mapping:
+            values[node] = mapping[node]
+        else:
+            if before is not None:
+                before(node)
+            values[node] = _rebuilt(node, values, {})
     return values[dim]
 
 

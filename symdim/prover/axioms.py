@@ -25,6 +25,8 @@ from symdim.prover.linear import System, refute
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from symdim.algebra.expr import Dim
     from symdim.prover.budget import Budget
     from symdim.prover.hypotheses import Reasons
@@ -188,7 +190,7 @@ def products(given: list[Constraint], laws: list[Constraint], atoms: list[Expr],
     for c in given:
         for d in divisors:
             if divisor_is_positive(d):
-                enter(Constraint(multiply(c.dim, d), c.reasons | {PRODUCT}, c.exact), _UNITS)
+                enter(Constraint(budget.product(c.dim, d), c.reasons | {PRODUCT}, c.exact), _UNITS)
     squared = {a: None for u in sorted(known, key=order) for a, e in powers_of(u).items() if e > 1}
     limits = [subtract(hi, f) for f in factors if (hi := bounds_of(f)[1]) is not None]
     rounds = [*given, *laws, *[Constraint(dim, frozenset((RANGE,))) for dim in limits]]
@@ -196,25 +198,25 @@ def products(given: list[Constraint], laws: list[Constraint], atoms: list[Expr],
         for c in rounds:
             for f in multipliers:
                 if len(found) < _ROWS and is_near(c.dim, f, most_new):
-                    enter(Constraint(multiply(c.dim, f), c.reasons | {PRODUCT}, c.exact), most_new)
+                    enter(Constraint(budget.product(c.dim, f), c.reasons | {PRODUCT}, c.exact), most_new)
         rounds = [*given, *laws, *found]
         if most_new == 0:
-            squares(list(squared), degree, enter)
+            squares(list(squared), degree, enter, budget)
     for a, b in combinations(given, 2):
         if len(found) >= _ROWS:
             break
-        enter(Constraint(multiply(a.dim, b.dim), a.reasons | b.reasons | {PRODUCT}, a.exact or b.exact), 2)
+        enter(Constraint(budget.product(a.dim, b.dim), a.reasons | b.reasons | {PRODUCT}, a.exact or b.exact), 2)
     return found
 
 
-def squares(factors: list[Expr], degree: int, enter) -> None:  # type: ignore[no-untyped-def]
+def squares(factors: list[Expr], degree: int, enter: Callable[[Constraint, int], None], budget: Budget) -> None:
     """Squares of differences of factors, times factors up to the degree of the units that occur."""
     pairs = [subtract(a, b) for a, b in combinations(factors[:6], 2)] + [add(a, -1) for a in factors[:6]]
     for difference in pairs:
-        square = multiply(difference, difference)
+        square = budget.product(difference, difference)
         enter(Constraint(square, frozenset((SQUARE,))), 2)
         if degree >= 3:
             for f in factors[:6]:
                 lo, _ = bounds_of(f)
                 if lo is not None and lo >= 0:
-                    enter(Constraint(multiply(square, f), frozenset((SQUARE, PRODUCT))), 2)
+                    enter(Constraint(budget.product(square, f), frozenset((SQUARE, PRODUCT))), 2)

@@ -11,6 +11,7 @@ twice the bits of the largest number in the question, is not made.
 from __future__ import annotations
 
 from symdim.algebra.monomial import terms_of
+from symdim.algebra.polynomial import MAX_TERMS, multiply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,6 +59,22 @@ class Budget:
     def charge(self, dims: Iterable[Dim]) -> None:
         """Take the steps that some sums cost, each of which is built or read once; raises `OutOfBudget`."""
         self.work(sum([words_of(dim) for dim in dims]))
+
+    def product(self, a: Dim, b: Dim) -> Dim:
+        """a*b, at the price of its products of terms; raises `OutOfBudget` before they are made."""
+        self.work(words_of(a) * words_of(b))
+        return multiply(a, b)
+
+    def expand(self, powers: dict[Dim, int]) -> None:
+        """Take the steps that powers of sums cost, before they are multiplied out; raises `OutOfBudget`.
+
+        A power of t terms gains about t of them with each factor, until it is so long that it stays factored.
+        """
+        for dim, exponent in powers.items():
+            terms, const = terms_of(dim)
+            size = len(terms) + (const != 0)
+            if size > 1:
+                self.work(size * min(exponent, MAX_TERMS) ** 2)
 
     def admit(self, dims: Iterable[Dim]) -> None:
         """Allow numbers of twice the bits of those in the question."""

@@ -84,14 +84,19 @@ class Problem:
         """The problem with units replaced by equal dimensions, and further hypotheses."""
         values: dict[Dim, Dim] = {}
         hypotheses: list[Hypothesis] = []
+
+        def charge(node: Expr) -> None:
+            if type(node) is Mul and node.terms is None:
+                self.budget.expand({values[atom]: exponent for atom, exponent in powers_of(node).items()})
+
         for h in (*self.hypotheses, *more):
             try:
-                dim = replaced(h.dim, mapping, values)
+                dim = replaced(h.dim, mapping, values, charge)
             except DivisionByZero:
                 raise Contradiction(h.reasons | reasons | {DEFINED}) from None
             hypotheses.append(h if dim is h.dim else Hypothesis(dim, h.relation, h.reasons | reasons))
         try:
-            solution = {v: replaced(dim, mapping, values) for v, dim in self.solution.items()}
+            solution = {v: replaced(dim, mapping, values, charge) for v, dim in self.solution.items()}
         except DivisionByZero:  # a hypothesis of `defined` has become 0 != 0, or is the reason here
             solution = self.solution
             hypotheses.append(Hypothesis(0, "!=", reasons | {DEFINED}))
