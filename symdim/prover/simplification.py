@@ -65,10 +65,10 @@ def simplify(dim: Dim, facts: Facts) -> Dim:
     budget = Budget(_BUDGET)
     grounds = _Grounds(facts, budget, prove.example((dim,), facts, within=budget))
     try:
+        equations = _equations(dim, grounds)
         settled = _settled(dim, grounds)
-        equations = _equations(dim, facts, budget)
         other = _settled(replaced(dim, equations, {}), grounds) if equations else settled
-    except DivisionByZero:
+    except (Contradiction, DivisionByZero):
         return dim
     return settled if other is settled else min(settled, other, key=_length)
 
@@ -78,13 +78,16 @@ def _length(dim: Dim) -> tuple[int, int]:
     return (0 if isinstance(dim, int) else len(postorder(dim))), len(str(dim))
 
 
-def _equations(dim: Expr, facts: Facts, budget: Budget) -> dict[Expr, Dim]:
-    """The variables that the facts determine by the other variables, or as numbers."""
+def _equations(dim: Expr, grounds: _Grounds) -> dict[Expr, Dim]:
+    """The variables that the facts determine by the other variables, or as numbers.
+
+    Raises `Contradiction` where the dimension has no value.
+    """
     try:
-        problem = problem_of(facts.relevant(dim), (dim,), Budget(prove.BUDGET, budget))
+        problem = problem_of(grounds.facts.relevant(dim), (dim,), Budget(prove.BUDGET, grounds.budget))
         variables = set(problem.solution)
         solution = solved(problem).solution
-    except (Contradiction, OutOfBudget):
+    except OutOfBudget:
         return {}
     return {v: value for v, value in solution.items() if value is not v and variables.issuperset(_variables(value))}
 

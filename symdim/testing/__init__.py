@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
+    from symdim.prover.budget import Budget
+
 
 class Names:
     """Variables by name, with the given bounds; 1..infinity where none are given."""
@@ -60,8 +62,9 @@ def explain_text(
     rhs: str,
     bounds: Mapping[str, tuple[int | None, int | None]] | None = None,
     assume: Iterable[str] = (),
+    within: Budget | None = None,
 ) -> prove.Proof:
-    """The answer of `prove_text` with its grounds.
+    """The answer of `prove_text` with its grounds; its steps are also taken from the budget `within`.
 
     Where a divisor is 0 the statement says nothing, also if the quotient is gone from its canonical form.
     """
@@ -74,7 +77,7 @@ def explain_text(
         divisor = parse(text, scope=names)
         if isinstance(divisor, Expr) and divisor.bounds()[0] in (None, 0) and divisor.bounds() != (0, 0):
             facts.add(divisor, "!=", 0)
-    return prove.explain(a, relation, b, facts)
+    return prove.explain(a, relation, b, facts, within=within)
 
 
 def _divisors(text: str) -> list[str]:

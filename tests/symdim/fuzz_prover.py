@@ -12,6 +12,7 @@ from collections import Counter
 
 from symdim.prove import Proof
 from symdim.testing import explain_text
+from tests.symdim.congruent_statements import congruent_statements
 from tests.symdim.deep_statements import deep_statements
 from tests.symdim.statements import Statement, statements, violates, violation
 
@@ -33,14 +34,16 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--points", type=int, default=400)
     parser.add_argument("--deep", action="store_true", help="the harder statements")
+    parser.add_argument("--congruent", action="store_true", help="statements under two remainders and a quotient")
     parser.add_argument("--open", action="store_true", help="print what stays open")
     options = parser.parse_args()
+    made = congruent_statements if options.congruent else deep_statements if options.deep else statements
     stop = time.monotonic() + options.seconds
     seen: Counter[str] = Counter()
     spent, spent_open = [0.0], [0.0]
     seed = options.seed
     while time.monotonic() < stop:
-        for statement in deep_statements(seed, 50) if options.deep else statements(seed, 50):
+        for statement in made(seed, 50):
             began = time.perf_counter()
             proof = explain_text(*statement)
             spent.append(time.perf_counter() - began)

@@ -1,0 +1,141 @@
+"""What questions may cost: steps count words of arithmetic, coefficients stay small, `simplify` has one budget."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from symdim import Expr, Facts, Var, maximum, prove, simplify, total
+from symdim.algebra.monomial import terms_of
+from symdim.prover import simplification
+from symdim.prover.budget import Budget, OutOfBudget, TooLarge
+from symdim.prover.elimination import solved
+from symdim.prover.hypotheses import Hypothesis, problem_of
+from symdim.prover.linear import System
+from symdim.testing import Names, explain_text
+from tests.symdim.congruent_statements import congruent_statements
+from tests.symdim.fuzz_prover import wrong
+from tests.symdim.statements import violation
+
+x, y, z = (Var(name) for name in "xyz")
+WHOLE = 10**6
+POINTS = 3 * 1000  # tried for examples of one question, in steps
+SEEN = "a", "==", "2*b", {}, ("(5*a) % 8 == b % 8 + a//b",)
+
+
+def largest(dims) -> int:
+    """The bits of the largest number in some sums."""
+    return max(max(abs(k) for k in (*terms_of(dim)[0].values(), terms_of(dim)[1])).bit_length() for dim in dims)
+
+
+def test_congruences_end_and_keep_coefficients_small():
+    """Each round once squared the largest coefficient, up to 538,441 bits."""
+    names, facts = Names({}), Facts()
+    facts.assume(SEEN[4][0], scope=names)
+    a, b = names.var("a"), names.var("b")
+    goal = Hypothesis(a - 2 * b, "!=", frozenset())
+    reduced = solved(problem_of([goal, *facts.relevant(a, b)], (a, b), Budget(3000)))
+    assert largest(h.dim for h in reduced.hypotheses) <= 16
+    assert explain_text(*SEEN).answer is False
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_remainders_and_a_quotient(seed):
+    """`fuzz_prover --congruent` runs the same for longer."""
+    for statement in congruent_statements(seed, 20):
+        whole = Budget(WHOLE)
+        proof = explain_text(*statement, within=whole)
+        assert not wrong(statement, proof, violation(statement, 100)), (seed, statement, proof)
+        assert WHOLE - whole.steps <= 2 * (prove.BUDGET + POINTS), (seed, statement)
+
+
+def test_large_numbers_are_paid():
+    """A replacement that multiplies large numbers costs their words, and is refused where it makes larger ones."""
+    hypothesis = Hypothesis(3**5000 * x + 5**5000 * y, "==", frozenset())
+    budget = Budget(WHOLE)
+    problem = problem_of([hypothesis], (), budget)
+    before = budget.steps
+    problem.replace({x: 2 * z + 1}, frozenset())
+    assert before - budget.steps > 5
+    with pytest.raises(TooLarge):
+        problem.replace({x: 3**12000 * z + 1}, frozenset())
+    small = problem_of([Hypothesis(x + 2 * y, "==", frozenset())], (), Budget(WHOLE))
+    with pytest.raises(TooLarge):
+        small.replace({x: 2**300 * z}, frozenset())
+
+
+def test_powers_of_sums_are_paid_before_they_are_made():
+    """The 256 powers that this multiplies out took four seconds, and no step."""
+    problem = problem_of([Hypothesis((x + y) ** 600 - z, ">=", frozenset())], (), Budget(prove.BUDGET))
+    with pytest.raises(OutOfBudget):
+        problem.replace({x: z + 1, y: x + z}, frozenset())
+    assert prove.explain((x + y) ** 600, ">=", y**600 + z).answer is None
+
+
+def test_a_pivot_costs_the_rows_it_goes_through():
+    """The search for a violated row reads all of them, however few are changed."""
+    system = System()
+    variables = [system.variable(0, 9) for _ in range(60)]
+    for i in range(60):
+        system.sum({v: 1 + (i * v) % 7 for v in variables}, 0, 3000)
+    system.sum(dict.fromkeys(variables, 1), 1, None)
+    budget = Budget(WHOLE)
+    assert system.check(budget) is None
+    assert WHOLE - budget.steps >= 60 * 60 // 64
+
+
+def test_products_are_paid():
+    """Products of long sums are made for one question only as far as its budget goes."""
+    many = [Var(f"v{i}") for i in range(60)]
+    a, b = total(many), total(v * v for v in many)
+    whole = Budget(WHOLE)
+    assert prove.explain(a * a, "<=", 60 * b + x * y // z, within=whole).answer is not False
+    assert WHOLE - whole.steps <= 3 * (prove.BUDGET + POINTS)
+
+
+def hard():
+    """A dimension with many parts to prove something about, under facts that make each proof dear."""
+    facts = Facts(["(5*x) % 8 == y % 8 + x//y", "x*y % 7 == 3"])
+    parts = [maximum(x // k + y, y // (k + 1) + z, z // (k + 2) + x * z) // (k + 1) for k in range(2, 6)]
+    return total([*parts, (x // y) % 8, maximum(x, 2 * y), (5 * x) % 8]), facts
+
+
+def test_simplify_has_one_budget(monkeypatch):
+    """All its questions once cost 46 seconds."""
+    made: list[Budget] = []
+
+    def recorded(steps, within=None):
+        made.append(Budget(steps, within))
+        return made[-1]
+
+    monkeypatch.setattr(simplification, "Budget", recorded)
+    dim, facts = hard()
+    simplify(dim, facts)
+    assert all(budget is made[0] or budget.within is made[0] for budget in made)
+    assert made[0].steps > -prove.BUDGET
+
+
+@pytest.mark.parametrize("steps", [0, 10, 100, 1000])
+def test_what_simplify_does_not_reach_stays(monkeypatch, steps):
+    dim, facts = hard()
+    monkeypatch.setattr(simplification, "_BUDGET", steps)
+    short = simplify(dim, facts)
+    assert short is dim or steps
+    tried = 0
+    for a, b, c in product(range(1, 60), range(1, 12), (1, 5)):
+        if (5 * a) % 8 == b % 8 + a // b and a * b % 7 == 3:
+            tried += 1
+            assert isinstance(short, Expr)
+            assert short.evaluate(x=a, y=b, z=c) == dim.evaluate(x=a, y=b, z=c)
+    assert tried > 3
+
+
+def test_chains_of_facts_are_found_in_linear_work():
+    """Facts that hang together one by one were looked through once for each of them."""
+    facts = Facts([f"n{i} <= n{i + 1}" for i in range(400)] + [f"m{i} >= 3" for i in range(400)])
+    assert len(facts.relevant(Var("n7"))) == 400
+    assert len(facts.relevant(Var("m7"), Var("n0"))) == 401
+    assert facts.relevant(Var("k7")) == []
+    facts.assume("m7 <= n3")
+    assert len(facts.relevant(Var("m7"))) == 402
