@@ -6,7 +6,7 @@ from itertools import permutations, product
 
 import pytest
 
-from symdim import Facts, Var, maximum, minimum, prove, simplify
+from symdim import Facts, Var, maximum, minimum, parse, prove, simplify
 from symdim.testing import Names
 
 H, W, N, M, T, P, S = (Var(name) for name in ("H", "W", "N", "M", "T", "P", "S"))
@@ -45,6 +45,57 @@ def test_nothing_follows_from_a_contradiction(texts):
     assert prove.equal(W, W + M, facts) is None
     assert prove.equal(N, N, facts) is True
     assert simplify(H // 8 * 8, facts) == H // 8 * 8
+
+
+@pytest.mark.parametrize("texts", CONTRADICTIONS, ids=" and ".join)
+def test_there_are_no_examples_of_a_contradiction(texts):
+    """Nor counterexamples, whichever variables are asked for; what holds without facts is still proved."""
+    facts = Facts(texts)
+    for dims in ((N,), (M,), (W,), (N, W), (N + W,)):
+        assert prove.example(dims, facts) is None
+    assert prove.counterexample(W, "==", H, facts) is None
+    assert prove.equal(N // 2 + (N + 1) // 2, N, facts) is True
+    assert prove.equal(W // 2 + (W + 1) // 2, W, facts) is True
+    assert prove.at_least(N * M, N, facts) is True
+    assert prove.at_least(N, N * M, facts) is None
+
+
+NO_VALUE = [
+    (["k == 0"], "H//k"),
+    (["k == 0"], "H % k + H//8*8"),
+    (["k == m"], "H//(k - m)"),
+    (["H < 2"], "W//(H//2)"),
+    (["m == 0", "k <= 0"], "H//max(k, m)"),
+    (["k == 0"], "W + H//(k//4*4)"),
+    (["k*m == 0", "m != 0"], "H//k"),
+]
+
+
+@pytest.mark.parametrize(("texts", "dim"), NO_VALUE, ids=str)
+def test_divisors_that_facts_make_0(texts, dim):
+    """Such a dimension has no value: it stays as it is, and has no example."""
+    names = Names({"k": (None, None), "m": (None, None)})
+    facts = Facts()
+    for text in texts:
+        facts.assume(text, scope=names)
+    dim = parse(dim, scope=names)
+    assert simplify(dim, facts) is dim
+    assert prove.example((dim,), facts) is None
+    assert facts.contradiction() is None
+    assert prove.explain(dim, "==", 7, facts).answer is not False
+    assert prove.explain(dim, "!=", 7, facts).answer is not False
+
+
+def test_facts_that_divide_by_0_are_contradictions_also_when_they_are_solved_away():
+    names = Names(dict.fromkeys("kmu", (None, None)))
+    facts = Facts()
+    for text in ("u == H//(k - m)", "k == m", "W >= 2"):
+        facts.assume(text, {"H": H, "W": W}, scope=names)
+    found = facts.contradiction()
+    assert found is not None
+    assert [fact.text for fact in found] == ["u == H//(k - m)", "k == m"]
+    assert prove.equal(names.var("u"), 3, facts) is None
+    assert prove.example((names.var("u"),), facts) is None
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,43 @@ def test_order_passes_through_quotients_and_extrema():
     assert prove_text("min(x//4, w)//z", "<=", "min(y//4, w)//z", {}, ["x <= y"]) is True
 
 
+ANY = dict.fromkeys("wxyz", (None, None))
+NOT_0 = tuple(f"{name} != 0" for name in "wxyz")
+
+
+@pytest.mark.parametrize(
+    ("lhs", "relation", "rhs", "assume", "expected"),
+    [
+        ("x*y", "!=", "0", NOT_0, True),
+        ("w*x*y*z", "!=", "0", NOT_0, True),
+        ("x**3*y**2*z", "!=", "0", NOT_0, True),
+        ("-12*x*y**4", "!=", "0", NOT_0, True),
+        ("x*y*(x//z)", "!=", "0", (*NOT_0, "x//z != 0"), True),
+        ("(x - 3)*(y + 2)", "!=", "0", ("x != 3", "y != -2"), True),
+        ("(x - y)*(y + z)*(2*z + 1)", "!=", "0", ("x != y", "y + z != 0"), True),
+        ("x*(y + 1) + z*(y + 1)", "!=", "0", ("x + z != 0", "y != -1"), True),
+        ("x", "!=", "0", ("x*y != 0",), True),
+        ("x", "!=", "0", ("x**3*y != 0",), True),
+        ("x", "==", "0", ("x*y == 0", "y != 0"), True),
+        ("x", "==", "y", ("x*z == y*z", "z != 0"), True),
+        ("x", "==", "y", ("x*z*w == w*y*z", "z*w != 0"), True),
+        # without one of the conditions
+        ("x*y*z", "!=", "0", ("x != 0", "y != 0"), False),
+        ("(x - 3)*(y + 2)", "!=", "0", ("x != 3", "y != 2"), False),
+        ("x", "==", "y", ("x*z == y*z",), False),
+        ("x + y", "!=", "0", NOT_0, False),
+        ("x*y + 1", "!=", "0", NOT_0, False),
+        ("x*y", "!=", "4", NOT_0, False),
+        ("x*y", ">", "0", NOT_0, False),
+        ("x*y", "==", "0", NOT_0, False),
+        ("x//y", "!=", "0", NOT_0, False),
+    ],
+)
+def test_products_are_0_only_where_a_factor_is(lhs, relation, rhs, assume, expected):
+    """For variables of any sign."""
+    assert prove_text(lhs, relation, rhs, ANY, assume) is expected
+
+
 def test_what_is_not_decided_costs_little():
     """These once took half a minute and a quarter of a second."""
     whole = Budget(10**6)
