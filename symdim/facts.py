@@ -41,6 +41,8 @@ class Fact(NamedTuple):
 class Facts:
     """Conditions that hold together. Their order never matters, and saying one twice changes nothing.
 
+    Facts that contradict say nothing, see `symdim.prove`.
+
     >>> from symdim import Var
     >>> H, facts = Var("H"), Facts()
     >>> facts.divides(8, H, origin="the window size")

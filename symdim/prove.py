@@ -89,7 +89,7 @@ def nonnegative(a: Dim, facts: Facts | None = None, *, budget: int = BUDGET) -> 
 
 
 def divides(d: Dim, n: Dim, facts: Facts | None = None, *, budget: int = BUDGET) -> bool | None:
-    """Whether n % d == 0 always."""
+    """Whether n % d == 0 always; raises DivisionByZero where d is the number 0."""
     return explain(mod(n, d), "==", 0, facts, budget=budget).answer
 
 

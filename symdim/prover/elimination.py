@@ -180,8 +180,8 @@ def _at_least_one(d: Dim) -> bool:
 def _congruence(problem: Problem, h: Hypothesis) -> Problem | None:
     """Modulo one coefficient m the terms with multiples of m vanish, and a variable of the others is determined.
 
-    It ends: either a variable has the coefficient m, and the next round solves the equation for it; or v is the only
-    one left that could be replaced.
+    It ends: either a variable has the coefficient m, and the next round solves the equation for it; or m divides all
+    other coefficients, and the next equation has smaller ones.
     """
     terms, const = terms_of(h.dim)
     alone = linear_variables(terms)  # in a product with another one the degree would grow, round after round
@@ -189,8 +189,7 @@ def _congruence(problem: Problem, h: Hypothesis) -> Problem | None:
     for m in sorted({abs(k) for k in terms.values()} - {1}):
         problem.budget.charge((h.dim,))
         rest = {u: k % m for u, k in terms.items() if k % m}
-        left = [v for v in alone if v in rest]
-        for v in left if m in solvable or len(left) == 1 else ():
+        for v in [v for v in alone if v in rest] if m in solvable or len(rest) == 1 else ():
             g = gcd(rest[v], m)
             others = sum_of({u: k for u, k in rest.items() if u is not v}, const % m)
             modulus = m

@@ -86,9 +86,7 @@ def test_against_enumeration(seed):
         for number in range(random.randint(3, 9)):
             (u, v), relation = random.sample(variables, 2), random.choice([">=", ">=", ">=", "=="])
             k, c = random.choice([1, 1, 2]), random.randint(-2, 4)
-            hypotheses.append(
-                Hypothesis(k * u - k * v + c, random.choice([">=", ">=", ">=", "=="]), frozenset((number,)))
-            )
+            hypotheses.append(Hypothesis(k * u - k * v + c, relation, frozenset((number,))))
 
         def solvable(chosen, variables=variables):
             points = product(*[range(v.hi + 1) for v in variables])
