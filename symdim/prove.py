@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from symdim.prover.hypotheses import Reasons, Relation
     from symdim.prover.witness import Assignment
 
-BUDGET = 4000
+BUDGET = 5000
 
 
 class Proof(NamedTuple):

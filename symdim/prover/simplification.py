@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from symdim.algebra.variable import Var
 
 _ROUNDS = 8
-_BUDGET = 10 * prove.BUDGET  # steps of all proofs
+_BUDGET = 8 * prove.BUDGET  # steps of all proofs
 _FACTORS = 64  # of a divisor, so many quotients by 1, 2, ... are tried
 
 
