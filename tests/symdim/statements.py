@@ -11,7 +11,7 @@ from itertools import product
 from random import Random
 from typing import NamedTuple
 
-_COMPLETIONS = 24
+_COMPLETIONS = 10_000  # assignments tried of the names that a counterexample leaves out
 Bounds = dict[str, tuple[int | None, int | None]]
 
 
@@ -291,10 +291,11 @@ def violates(statement: Statement, values: dict[str, int]) -> bool:
     assumptions about what is asked.
     """
     names = names_of(statement)
+    size = int(_COMPLETIONS ** (1 / max(1, len(set(names) - set(values)))))
     choices = []
     for name in names:
         lo, hi = statement.bounds.get(name, (1, None))
-        sizes = [values[name]] if name in values else _range((lo, hi), _COMPLETIONS)
+        sizes = [values[name]] if name in values else _range((lo, hi), size)
         choices.append([size for size in sizes if (lo is None or size >= lo) and (hi is None or size <= hi)])
     violated = _violated(statement, names)
     return any(violated(*point) for point in product(*choices))
