@@ -24,6 +24,7 @@ from symdim.algebra.variable import Var
 from symdim.rows import Axes, Row, RowVar
 from symdim.store.errors import Contradiction
 from symdim.store.facts import Origin, RowEqual, RowRefines, RowsEqual, SizeEqual, SizeRefines
+from symdim.store.refinement import left_over
 from symdim.store.rows import least_solution
 from symdim.store.solution import variables_in
 
@@ -220,8 +221,8 @@ class Closing:
         seen, queue = {v}, [v]
         for one in queue:
             for fact in state.pending:
-                if isinstance(fact, RowRefines) and state.splice(fact.operand) == Row((), one):
-                    result = state.row(fact.result)
+                if isinstance(fact, RowRefines) and (rest := left_over(state, fact)) and rest[1] == Row((), one):
+                    result = state.row(rest[0])
                     if result.variable is None:
                         found.append(result)
                     elif not result.dims and result.variable not in seen:

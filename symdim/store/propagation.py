@@ -55,6 +55,7 @@ class Propagation(Solution):
         self.numerators: dict[Var, tuple[Var, ...]] = {}  # of counts, with the divisors
         self.growing: set[Fact] = set()  # rows that grow do so after everything else
         self.progress: dict[Fact, int] = {}
+        self.paired: dict[Fact, tuple[int, int]] = {}  # axes of refinements, from the left and from the right
         self._scope = Scope()
         self._serials = count()
         self._queues: tuple[deque[Fact], ...] = tuple(deque() for _ in range(5))
@@ -205,7 +206,8 @@ class Propagation(Solution):
             self.touch(v)
 
     def bind_row(self, variable: RowVar, value: Row, fact: Fact) -> None:
-        """Give a row variable its axes, which do not mention it."""
+        """Give a row variable its axes, which do not mention it; a value is axes, and has no gap."""
+        value = value.flat()
         variables = tuple(v for dim in value.dims for v in variables_in(dim))
         self.because(variable, fact, variables if value.variable is None else (*variables, value.variable))
         self.rows[variable] = value

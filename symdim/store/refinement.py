@@ -53,44 +53,59 @@ def size_refines(p: Propagation, fact: SizeRefines) -> bool:
 
 
 def row_refines(p: Propagation, fact: RowRefines) -> bool:
-    """Pair the axes that face each other whatever the variables are; what is left is a smaller fact of this kind."""
-    result, operand = p.splice(fact.result), p.splice(fact.operand)
-    if fact.leftmost:
-        operand = operand.flat()
-    if fact not in p.progress:
-        p.progress[fact] = 0
-        if not (fact.parents and isinstance(fact.parents[0], RowRefines)):  # what is left says what the whole said
-            p.ranks.add(result.variable, operand.variable, operand.least_rank - result.least_rank, fact)
-    anchored = () if fact.leftmost and operand.is_open else operand.lead
-    if result.variable is None:
-        flat = result.dims
-        if len(flat) < operand.least_rank:
-            raise p.ranks_differ(fact, result, operand)
-        before, after = len(anchored), len(operand.trail)
-    else:
-        before, after = min(len(anchored), len(result.lead)), min(len(operand.trail), len(result.trail))
-    if before or after:
-        _pair(p, fact, result, operand, before, after)
-        rest = Row(operand.lead[before:], operand.variable, operand.trail[: len(operand.trail) - after])
-        if rest.is_open or rest.dims:
-            p.push(RowRefines(fact.origin, (fact,), fact.law, _without(result, before, after), rest, fact.leftmost))
-        return True
-    if operand.variable is None and not operand.dims:
+    """Pair the axes that face each other whatever the variables are; each pair once."""
+    result, operand, floating = facing(p, fact)
+    if fact not in p.paired:
+        p.ranks.add(result.variable, operand.variable, operand.least_rank + floating - result.least_rank, fact)
+    if result.variable is None and result.least_rank < operand.least_rank + floating:
+        raise p.ranks_differ(fact, result, operand)
+    before, after = _known_pairs(result, operand)
+    left, right = p.paired.get(fact, (0, 0))
+    p.paired[fact] = before, after
+    lead, trail = (result.lead, result.trail) if result.is_open else (result.dims, result.dims)
+    for axis in range(left, before):
+        _refine(p, fact, lead[axis], operand.lead[axis], axis)
+    for axis in range(-after, -right):
+        _refine(p, fact, trail[axis], operand.trail[axis], axis)
+    if operand.variable is None and before + after == operand.least_rank:
         return True
     if result.variable is None:
         return False
-    if not operand.dims and not result.dims and operand.variable is not None:
+    result, operand = _without(result, before, after), _without(operand, before, after)
+    if not operand.dims and not floating and not result.dims and operand.variable is not None:
         add_edge(p, result.variable, operand.variable, fact)
         return result.variable == operand.variable
-    return _grow(p, fact, result, operand, len(anchored))
+    return _grow(p, fact, result, operand, floating)
 
 
-def _pair(p: Propagation, fact: RowRefines, result: Row, operand: Row, before: int, after: int) -> None:
-    lead, trail = (result.lead, result.trail) if result.is_open else (result.dims, result.dims)
-    for axis in range(before):
-        _refine(p, fact, lead[axis], operand.lead[axis], axis)
-    for axis in range(-after, 0):
-        _refine(p, fact, trail[axis], operand.trail[axis], axis)
+def facing(p: Propagation, fact: RowRefines) -> tuple[Row, Row, int]:
+    """The result; the operand with the axes of which the place is known; the number of its other known axes.
+
+    A row variable stands for axes, and axes that an operand lacks are missing to the left of them. So the axes that the
+    operand has before its variable face the result's first ones, all axes at its right end face the last ones, and the
+    first axes of an open value face what its last axes leave: only a known rank says which.
+    """
+    result, own = p.splice(fact.result), fact.operand
+    value = p.splice(Row((), own.variable))
+    anchored = () if fact.leftmost else own.lead
+    inside = own.lead[len(anchored) :] + value.lead
+    if value.variable is None:
+        return result, Row(anchored, None, inside + value.trail + own.trail), 0
+    return result, Row(anchored, value.variable, value.trail + own.trail), len(inside)
+
+
+def left_over(p: Propagation, fact: RowRefines) -> tuple[Row, Row] | None:
+    """The result and the operand without the axes that have been paired; None where a known axis has no place yet."""
+    result, operand, floating = facing(p, fact)
+    before, after = _known_pairs(result, operand)
+    return None if floating else (_without(result, before, after), _without(operand, before, after))
+
+
+def _known_pairs(result: Row, operand: Row) -> tuple[int, int]:
+    """How many axes of the operand face axes of the result that are known, from the left and from the right."""
+    if result.variable is None:
+        return len(operand.lead), len(operand.trail)
+    return min(len(operand.lead), len(result.lead)), min(len(operand.trail), len(result.trail))
 
 
 def _refine(p: Propagation, fact: RowRefines, result: Dim, operand: Dim, axis: int) -> None:
@@ -106,16 +121,16 @@ def _without(row: Row, before: int, after: int) -> Row:
     return Row(dims[:gap], None, dims[gap:])
 
 
-def _grow(p: Propagation, fact: RowRefines, result: Row, operand: Row, anchored: int) -> bool:
+def _grow(p: Propagation, fact: RowRefines, result: Row, operand: Row, floating: int) -> bool:
     """A result that has too few axes gets new ones, at the end where the operand has more of them.
 
     By now at each end one side at most has axes left. Growth waits until all else is said, so that a rank cycle is
     found before.
     """
-    missing = operand.least_rank - result.least_rank
+    missing = operand.least_rank + floating - result.least_rank
     if missing <= 0 or result.variable is None:
         return False
-    after = len(operand.trail)
+    anchored, after = len(operand.lead), len(operand.trail)
     if result.lead:
         left, right = 0, min(missing, after)
     elif result.trail:
