@@ -226,9 +226,16 @@ class Propagation(Solution):
         factors = list(row.dims)
         if row.variable is not None:
             if row.variable not in self.counts:
-                self.counts[row.variable] = self.fresh(f"#{row.variable.name}")
+                self.counts[row.variable] = self._count_of(row.variable)
             factors.append(self.counts[row.variable])
         return product(factors)
+
+    def _count_of(self, variable: RowVar) -> Var:
+        """A variable for the number of elements of a row variable, named after it whenever it is made."""
+        name = f"#{variable.name}" if not variable.serial else f"#{variable.name}.{next(self._serials)}"
+        v = self._scope.var(name, self.least)
+        self.generated[v] = None
+        return v
 
     def may_be(self, v: Var, value: Dim) -> bool:
         """Whether intervals allow a variable this value."""

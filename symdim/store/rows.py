@@ -57,8 +57,7 @@ def _open_equals_closed(p: Propagation, fact: RowEqual, opened: Row, closed: Row
     end = len(dims) - after
     _equate(p, fact, opened.lead, dims[:before])
     _equate(p, fact, opened.trail, dims[end:], -after)
-    gap = min(max(len(closed.lead), before), end)
-    p.bind_row(opened.variable, Row(dims[before:gap], None, dims[gap:end]), fact)
+    p.bind_row(opened.variable, Row((), None, dims[before:end]), fact)
 
 
 def _shifted(p: Propagation, fact: RowEqual, a: Row, b: Row) -> bool:

@@ -86,7 +86,7 @@ class Solution:
             return row
         if value.variable in self.rows:
             while value.variable is not None and (inner := self.rows.get(value.variable)) is not None:
-                value = value.spliced(inner)
+                value = value.spliced(inner).flat()
             self.rows[variable] = value
         return row.spliced(value)
 

@@ -26,6 +26,7 @@ from symdim.store.facts import (
     SizeRefines,
     Windows,
 )
+from symdim.store.ordering import in_order
 from symdim.store.propagation import Propagation
 from symdim.store.solution import variables_in
 from symdim.store.windows import affine_size, free_room, window_count, windows
@@ -71,12 +72,13 @@ class Store:
 
     def __init__(self, *, least: int = 0) -> None:
         self._state = Propagation(_RULES, least)
+        self._stated: list[Fact] = []  # since the last question
         self._answers: Answers | None = None
         self._contradiction: Contradiction | None = None
 
     def _learn(self, fact: Fact) -> None:
         self._answers = None
-        self._state.push(fact)
+        self._stated.append(fact)
 
     # variables
 
@@ -221,6 +223,9 @@ class Store:
         if self._contradiction is not None:
             raise self._contradiction
         try:
+            stated, self._stated = self._stated, []
+            for fact in in_order(stated):
+                self._state.push(fact)
             self._state.run()
             if self._answers is None:
                 self._answers = Answers(self._state)

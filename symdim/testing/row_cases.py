@@ -7,6 +7,7 @@ an output row, `{batch, input, output}`, or None. Names in shapes are given size
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from symdim.algebra.printing import to_text
@@ -164,9 +165,9 @@ class Problem:
     # statements
 
     def state(self) -> None:
-        """State the operations and the facts of the case."""
+        """State the operations and the facts of the case, in an order of their own: it decides on names like `_d0`."""
         operations = self.case.get("ops", ())
-        for i, operation in enumerate(operations):
+        for i, operation in _in_order(operations):
             if "onnx" in operation:
                 from importlib import import_module
 
@@ -174,7 +175,7 @@ class Problem:
                 constraints.state(self.store, operation, self.shapes, self.case.get("constants", {}))
             else:
                 self._operation(operation, f"{operation['op']}_{i}", len(operations) == 1)
-        for i, fact in enumerate(self.case.get("facts", ())):
+        for i, fact in _in_order(self.case.get("facts", ())):
             for kind, content in fact.items():
                 self._fact(kind, content, f"fact {i}: {kind}")
         self.store.propagate()
@@ -341,3 +342,8 @@ class Problem:
         if not rows["batch"] and not rows["input"]:
             return rows["output"]
         return {kind: row for kind, row in rows.items() if row}
+
+
+def _in_order(items: Sequence[Data]) -> list[tuple[int, Data]]:
+    """The items with their numbers, sorted by their text."""
+    return sorted(enumerate(items), key=lambda item: json.dumps(item[1], sort_keys=True))

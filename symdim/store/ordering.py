@@ -1,0 +1,53 @@
+"""The order in which statements take effect: one that does not depend on the order in which they were said.
+
+It compares kinds of facts, laws, contents, and origins last. Sizes are compared by their structural order, row variables
+by their names. Two facts that it does not tell apart say the same thing of the same place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from symdim.algebra.expr import Expr
+from symdim.algebra.order import dim_order
+from symdim.rows import Row, RowVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from symdim.store.facts import Fact
+
+
+def in_order(facts: Iterable[Fact]) -> list[Fact]:
+    """The facts in an order that does not depend on the given one."""
+    given = list(facts)
+    return sorted(given, key=_key) if len(given) > 1 else given
+
+
+def row_order(v: RowVar) -> tuple[str, int]:
+    """The sort key of a row variable."""
+    return v.name, v.serial
+
+
+def _key(fact: Fact) -> tuple[object, ...]:
+    content = (getattr(fact, field.name) for field in fields(fact) if field.name not in ("origin", "parents", "law"))
+    return type(fact).__name__, fact.law, *map(_part, content), str(fact.origin)
+
+
+def _part(value: Any) -> tuple[object, ...]:
+    """The sort key of a part of a fact; its first item tells parts of different kinds apart."""
+    match value:
+        case int() | Expr():
+            return dim_order(value)
+        case str():
+            return 2, value
+        case RowVar():
+            return 3, *row_order(value)
+        case Row(lead=lead, variable=variable, trail=trail):
+            return 4, _part(lead), _part(variable), _part(trail)
+        case tuple():
+            return 5, *map(_part, value)
+        case _:
+            return (6,)
