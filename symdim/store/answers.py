@@ -227,8 +227,8 @@ class Answers:
 
     def candidates(self, dim: Dim) -> tuple[int, ...] | None:
         """The sizes that intervals, divisibilities and the limits of broadcasting leave; None where they are many."""
-        dim = self.state.size(dim)
         lo, hi = self.state.bounds(dim)
+        dim = self.state.size(dim)
         if lo is None or hi is None or hi - lo > _MANY:
             return None
         found = range(lo, hi + 1)

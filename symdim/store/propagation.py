@@ -19,10 +19,11 @@ from symdim.rows import Row, RowVar
 from symdim.store.cycles import cycles_are_equal
 from symdim.store.errors import INDIVISIBLE, OUT_OF_RANGE, kind_of
 from symdim.store.facts import Bounds, Fact, Label, Origin, RankEdge, RowEqual, RowsEqual, SizeEqual
+from symdim.store.intervals import narrow_within
 from symdim.store.labels import Labels
 from symdim.store.mentions import mentioned_in
 from symdim.store.ranks import RankGraph
-from symdim.store.solution import Solution, variables_in
+from symdim.store.solution import Solution, is_linear, variables_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     Rule: TypeAlias = Callable[["Propagation", Fact], bool]
     Edges: TypeAlias = dict[Var | RowVar, dict[Var | RowVar, Fact]]
 
-_ATOMS, _ROWS, _SIZES, _REST, _GROWTH = range(5)  # the order in which facts are looked at
+_ATOMS, _ROWS, _SIZES, _REST, _POLYNOMIALS, _GROWTH = range(6)  # the order in which facts are looked at
 _NARROWINGS = 64
 
 
@@ -46,6 +47,7 @@ class Propagation(Solution):
         self.least = least
         self.ranks = RankGraph()
         self.pending: dict[Fact, None] = {}
+        self.stated: dict[Fact, Dim] = {}  # facts that narrow intervals, with the sizes that do
         self.ceilings: dict[Var, tuple[Dim, Fact]] = {}  # v is 1 or this
         self.counts: dict[RowVar, Var] = {}
         self.labels = Labels()
@@ -58,7 +60,7 @@ class Propagation(Solution):
         self.paired: dict[Fact, tuple[int, int]] = {}  # axes of refinements, from the left and from the right
         self._scope = Scope()
         self._serials = count()
-        self._queues: tuple[deque[Fact], ...] = tuple(deque() for _ in range(5))
+        self._queues: tuple[deque[Fact], ...] = tuple(deque() for _ in range(6))
         self._queued: set[Fact] = set()
         self._watchers: dict[Var | RowVar, dict[Fact, None]] = {}
         self._narrowed: dict[Var, int] = {}
@@ -93,8 +95,9 @@ class Propagation(Solution):
 
     def _priority(self, fact: Fact) -> int:
         if isinstance(fact, SizeEqual):
-            simple = isinstance(fact.a, int | Var) and isinstance(fact.b, int | Var)
-            return _ATOMS if simple else _SIZES
+            if isinstance(fact.a, int | Var) and isinstance(fact.b, int | Var):
+                return _ATOMS
+            return _SIZES if is_linear(fact.a) and is_linear(fact.b) else _POLYNOMIALS
         if isinstance(fact, RowEqual | RowsEqual | RankEdge | Label):
             return _ROWS
         if isinstance(fact, Bounds):
@@ -116,6 +119,24 @@ class Propagation(Solution):
                 self.growing.discard(fact)
             else:
                 self._watch(fact)
+            if isinstance(fact, SizeEqual | Bounds):
+                self._narrow_as_stated(fact)
+
+    def _narrow_as_stated(self, fact: SizeEqual | Bounds) -> None:
+        """Narrow intervals by a fact in the form in which it was stated, now and when one of them is narrowed."""
+        if isinstance(fact, Bounds):
+            dim, wanted = fact.dim, (fact.lo, fact.hi)
+        elif isinstance(fact.a, int | Var) and isinstance(fact.b, int | Var):
+            return
+        else:
+            dim, wanted = self.stated.get(fact) or fact.a - fact.b, (0, 0)
+        narrow_within(self, fact, dim, wanted)
+        for v in variables_in(dim):
+            if v in self.sizes:
+                self._fix(v, fact)
+            if fact not in self.stated:
+                self._watchers.setdefault(v, {})[fact] = None
+        self.stated[fact] = dim
 
     def _watch(self, fact: Fact) -> None:
         self.pending[fact] = None
@@ -132,7 +153,9 @@ class Propagation(Solution):
     def touch(self, variable: Var | RowVar) -> None:
         """Look again at the facts that mention a variable."""
         if watching := self._watchers.get(variable):
-            self._watchers[variable] = waiting = {fact: None for fact in watching if fact in self.pending}
+            self._watchers[variable] = waiting = {
+                fact: None for fact in watching if fact in self.pending or fact in self.stated
+            }
             for fact in waiting:
                 self.push(fact)
 
@@ -185,12 +208,14 @@ class Propagation(Solution):
         self.touch(v)
 
     def narrow(self, v: Var, lo: int | None, hi: int | None, fact: Fact) -> None:
-        """Learn lo <= v <= hi for a variable without a value."""
+        """Learn lo <= v <= hi."""
+        value = self.size(v)
+        if isinstance(value, Var):
+            v = value
         old = self.interval(v)
-        new = meet(old, (lo, hi))
+        low, high = new = meet(old, (lo, hi))
         if new == old:
             return
-        low, high = new
         if low is not None and high is not None and low > high:
             self.because(v, fact)
             raise self.out_of_range(v, low if lo == low else high, fact)
@@ -200,10 +225,22 @@ class Propagation(Solution):
         self._narrowed[v] = times + 1
         self.because(v, fact)
         self.intervals[v] = new
-        if low is not None and low == high:
+        if low is not None and low == high and v not in self.sizes:
             self.bind(v, low, fact)
-        else:
-            self.touch(v)
+            return
+        self.touch(v)
+        if v in self.sizes:
+            self.push(Bounds(fact.origin, (fact,), fact.law, value, low, high))
+            self._fix(v, fact)
+
+    def _fix(self, v: Var, fact: Fact) -> None:
+        """Give a variable of which the interval leaves one number that value instead of an expression."""
+        value = self.size(v)
+        low, high = self.interval(v)
+        if low is not None and low == high and not isinstance(value, int | Var):
+            self.touch_value(v)
+            self.sizes[v] = low
+            self.equate(value, low, fact, fact.law)
 
     def bind_row(self, variable: RowVar, value: Row, fact: Fact) -> None:
         """Give a row variable its axes, which do not mention it; a value is axes, and has no gap."""

@@ -13,13 +13,12 @@ from symdim.algebra.polynomial import power, product, total
 from symdim.algebra.variable import Var
 from symdim.store.errors import INDIVISIBLE, OUT_OF_RANGE, UNEQUAL, kind_of
 from symdim.store.facts import Bounds, Divisible, SizeEqual
+from symdim.store.intervals import divided, narrow_within, root_below
 from symdim.store.solution import variables_in
 
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Dim, Interval
+    from symdim.algebra.expr import Dim
     from symdim.store.propagation import Propagation
-
-_FEW = 8  # terms of a sum whose variables are narrowed
 
 
 def equal(p: Propagation, fact: SizeEqual) -> bool:
@@ -52,7 +51,7 @@ def equal(p: Propagation, fact: SizeEqual) -> bool:
     if len(terms) == 1:
         ((unit, sign),) = terms.items()
         return _unit_equal(p, fact, unit, -const * sign)
-    _narrow_terms(p, fact, terms, (-const, -const))
+    narrow_within(p, fact, total([product((k, unit)) for unit, k in terms.items()]), (-const, -const))
     return False
 
 
@@ -139,23 +138,14 @@ def _product_equal(p: Propagation, fact: SizeEqual, powers: dict[Expr, int], val
         return True
     if len(powers) == 1:
         ((atom, k),) = powers.items()
-        root = _root(value, k)
+        root = root_below(value, k)
         if root**k != value:
             raise _violated(p, fact, INDIVISIBLE, power(atom, k), value)
         p.equate(atom, root, fact, fact.law)
         return True
     for atom, k in powers.items():
-        p.push(Bounds(fact.origin, (fact,), fact.law, atom, 1, _root(value, k)))
+        p.push(Bounds(fact.origin, (fact,), fact.law, atom, 1, root_below(value, k)))
     return False
-
-
-def _root(value: int, k: int) -> int:
-    """The greatest r with r**k <= value."""
-    lo, hi = 1, 1 << (value.bit_length() // k + 1)
-    while lo + 1 < hi:
-        middle = (lo + hi) // 2
-        lo, hi = (middle, hi) if middle**k <= value else (lo, middle)
-    return lo
 
 
 def bounds(p: Propagation, fact: Bounds) -> bool:
@@ -171,7 +161,7 @@ def bounds(p: Propagation, fact: Bounds) -> bool:
     wanted = (None if lo is None else lo - const, None if hi is None else hi - const)
     if len(terms) == 1:
         ((unit, k),) = terms.items()
-        lo, hi = _divided(wanted, k)
+        lo, hi = divided(wanted, k)
         if isinstance(unit, Var):
             p.narrow(unit, lo, hi, fact)
             low, high = p.bounds(p.size(unit))
@@ -180,32 +170,8 @@ def bounds(p: Propagation, fact: Bounds) -> bool:
             least, most = None if lo is None else lo * d, None if hi is None else hi * d + d - 1
             p.push(Bounds(fact.origin, (fact,), fact.law, unit.parts[0], least, most))
             return True
-    _narrow_terms(p, fact, terms, wanted)
+    narrow_within(p, fact, dim, (fact.lo, fact.hi))
     return False
-
-
-def _divided(interval: Interval, k: int) -> Interval:
-    """The x with k*x in the interval."""
-    lo, hi = interval if k > 0 else interval[::-1]
-    if k < 0:
-        lo, hi, k = None if lo is None else -lo, None if hi is None else -hi, -k
-    return None if lo is None else -(-lo // k), None if hi is None else hi // k
-
-
-def _narrow_terms(p: Propagation, fact: SizeEqual | Bounds, terms: dict[Expr, int], wanted: Interval) -> None:
-    """Narrow every variable of a sum that lies in an interval by what the other terms can be."""
-    if len(terms) > _FEW:
-        return
-    for v, k in terms.items():
-        if not isinstance(v, Var) or v in p.sizes:
-            continue
-        rest = total(product((c, unit)) for unit, c in terms.items() if unit is not v)
-        lo, hi = p.bounds(p.size(rest))
-        ends = (
-            None if wanted[0] is None or hi is None else wanted[0] - hi,
-            None if wanted[1] is None or lo is None else wanted[1] - lo,
-        )
-        p.narrow(v, *_divided(ends, k), fact)
 
 
 def divisible(p: Propagation, fact: Divisible) -> bool:

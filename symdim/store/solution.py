@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim.algebra.expr import Expr
-from symdim.algebra.intervals import bounds_of, meet, plus, power, scaled, times
-from symdim.algebra.monomial import powers_of, terms_of
+from symdim.algebra.evaluate import postorder
+from symdim.algebra.expr import Expr, FloorDiv, Max
+from symdim.algebra.intervals import bounds_of, greatest, meet, plus, power, quotient, scaled, times
+from symdim.algebra.monomial import powers_of
 from symdim.algebra.variable import Var
 from symdim.store.errors import LONGEST_CHAIN, OUT_OF_RANGE, Contradiction, kind_of
 
@@ -22,9 +23,30 @@ def variables_in(dim: Dim) -> tuple[Var, ...]:
         return ()
     if isinstance(dim, Var):
         return (dim,)
-    if dim.terms is not None and not dim.height and all(isinstance(unit, Var) for unit in dim.terms):
-        return tuple(dim.terms)  # type: ignore[arg-type]
-    return dim.variables()
+    return tuple(dim.terms) if is_linear(dim) else dim.variables()  # type: ignore[arg-type]
+
+
+def is_linear(dim: Dim) -> bool:
+    """Whether a dimension is a sum of multiples of variables."""
+    if isinstance(dim, int | Var):
+        return True
+    return dim.terms is not None and not dim.height and all(isinstance(unit, Var) for unit in dim.terms)
+
+
+def _from_parts(node: Expr, found: dict[Dim, Interval]) -> Interval:
+    """The interval of a dimension from those of its parts."""
+    if node.terms is not None:
+        whole: Interval = (node.const, node.const)
+        for unit, coefficient in node.terms.items():
+            whole = plus(whole, scaled(found[unit], coefficient))
+        return whole
+    if isinstance(node, FloorDiv | Max):
+        parts = [(part, part) if isinstance(part, int) else found[part] for part in node.parts]
+        return quotient(*parts) if isinstance(node, FloorDiv) else greatest(parts)
+    result: Interval = (1, 1)
+    for atom, exponent in powers_of(node).items():
+        result = times(result, power(found[atom], exponent))
+    return result
 
 
 class Solution:
@@ -98,32 +120,24 @@ class Solution:
     # intervals
 
     def interval(self, v: Var) -> Interval:
-        """The interval of a variable that has no value."""
-        return self.intervals.get(v) or (v.lo, v.hi)
+        """The interval of a variable, from what was found about it and about its value."""
+        known = self.intervals.get(v) or (v.lo, v.hi)
+        return known if v not in self.sizes else meet(known, self.bounds(self.size(v)))
 
     def bounds(self, dim: Dim) -> Interval:
-        """An interval of a dimension whose variables have no values."""
+        """An interval of a dimension, from those of its variables."""
         if isinstance(dim, int):
             return dim, dim
         if isinstance(dim, Var):
             return self.interval(dim)
-        found = bounds_of(dim)
         if not self.intervals:
-            return found
-        terms, const = terms_of(dim)
-        total: Interval = (const, const)
-        for unit, coefficient in terms.items():
-            total = plus(total, scaled(self._unit_bounds(unit), coefficient))
-        return meet(found, total)
-
-    def _unit_bounds(self, unit: Expr) -> Interval:
-        if isinstance(unit, Var):
-            return self.interval(unit)
-        result: Interval = (1, 1)
-        for atom, exponent in powers_of(unit).items():
-            one = self.interval(atom) if isinstance(atom, Var) else bounds_of(atom)
-            result = times(result, one if exponent == 1 else power(one, exponent))
-        return meet(result, bounds_of(unit))
+            return bounds_of(dim)
+        found: dict[Dim, Interval] = {}
+        for node in postorder(dim):
+            found[node] = (
+                self.interval(node) if isinstance(node, Var) else meet(_from_parts(node, found), bounds_of(node))
+            )
+        return found[dim]
 
     def excludes(self, dim: Dim, value: int) -> bool:
         """Whether a dimension is never this value, as far as intervals tell."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symdim.algebra.canonical import product, total
+from symdim.algebra.intervals import meet
 from symdim.rows import Row, RowVar
 from symdim.store import broadcast, labels, refinement, rows, sizes
 from symdim.store.answers import Answers, Guard
@@ -253,7 +254,7 @@ class Store:
     def interval(self, dim: Dim) -> Interval:
         """The interval of a size."""
         self.propagate()
-        return self._state.bounds(self._state.size(dim))
+        return meet(self._state.bounds(dim), self._state.bounds(self._state.size(dim)))
 
     def candidates(self, dim: Dim) -> tuple[int, ...] | None:
         """The values that a size may still have where they are few; None otherwise.

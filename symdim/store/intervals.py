@@ -1,0 +1,129 @@
+"""What it says of the intervals of variables that a size lies in an interval.
+
+A fact is looked at here in the form in which it was stated, whatever values its variables have got since. So what is
+found does not depend on which variable of an equation was solved for, nor on the order of the facts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symdim.algebra.expr import Expr, FloorDiv, Max
+from symdim.algebra.intervals import plus, power, scaled, times
+from symdim.algebra.monomial import powers_of, terms_of
+from symdim.algebra.variable import Var
+from symdim.store.errors import OUT_OF_RANGE, kind_of
+
+if TYPE_CHECKING:
+    from symdim.algebra.expr import Dim, Interval
+    from symdim.store.facts import Bounds, SizeEqual
+    from symdim.store.propagation import Propagation
+
+_FEW = 8  # terms of a sum whose parts are narrowed
+
+
+def narrow_within(p: Propagation, fact: SizeEqual | Bounds, dim: Dim, wanted: Interval) -> None:
+    """Narrow every variable of a size that lies in an interval by what the other parts can be."""
+    stack = [(dim, wanted)]
+    while stack:
+        part, (lo, hi) = stack.pop()
+        low, high = p.bounds(part)
+        if (lo is not None and high is not None and high < lo) or (hi is not None and low is not None and low > hi):
+            message = f"{fact}, but {part} is in {_written(low, high)}"
+            raise p.contradiction(kind_of(fact.law, OUT_OF_RANGE), message, fact)
+        if (lo is None or (low is not None and low >= lo)) and (hi is None or (high is not None and high <= hi)):
+            continue
+        if isinstance(part, Var):
+            p.narrow(part, lo, hi, fact)
+        elif isinstance(part, Expr):
+            stack += _parts(p, part, (lo, hi))
+
+
+def _written(lo: int | None, hi: int | None) -> str:
+    return f"{'' if lo is None else lo}..{'' if hi is None else hi}"
+
+
+def _parts(p: Propagation, dim: Expr, wanted: Interval) -> list[tuple[Dim, Interval]]:
+    """The parts of a size with the intervals in which they lie."""
+    lo, hi = wanted
+    if dim.terms is not None:
+        return _terms(p, dim, wanted)
+    if isinstance(dim, FloorDiv):
+        n, d = dim.parts
+        if isinstance(d, int) and d > 0:  # lo <= n//d <= hi  iff  lo*d <= n <= hi*d + d - 1
+            return [(n, (None if lo is None else lo * d, None if hi is None else hi * d + d - 1))]
+        return []
+    if isinstance(dim, Max):
+        able = [part for part in dim.parts if lo is None or (high := p.bounds(part)[1]) is None or high >= lo]
+        only = lo if len(able) == 1 else None
+        return [(part, (only if part is able[0] else None, hi)) for part in dim.parts] if able else []
+    return _factors(p, powers_of(dim), wanted)
+
+
+def _terms(p: Propagation, dim: Expr, wanted: Interval) -> list[tuple[Dim, Interval]]:
+    terms, const = terms_of(dim)
+    if len(terms) > _FEW:
+        return []
+    ranges = {unit: scaled(p.bounds(unit), k) for unit, k in terms.items()}
+    found: list[tuple[Dim, Interval]] = []
+    for unit, k in terms.items():
+        lo: int | None = const
+        hi: int | None = const
+        for other, interval in ranges.items():
+            if other is not unit:
+                lo, hi = plus((lo, hi), interval)
+        least = None if wanted[0] is None or hi is None else wanted[0] - hi
+        most = None if wanted[1] is None or lo is None else wanted[1] - lo
+        if least is not None or most is not None:
+            found.append((unit, divided((least, most), k)))
+    return found
+
+
+def _factors(p: Propagation, powers: dict[Expr, int], wanted: Interval) -> list[tuple[Dim, Interval]]:
+    """Of a product of sizes that are not negative."""
+    ranges = {atom: p.bounds(atom) for atom in powers}
+    if wanted[0] is None or wanted[0] < 1 or any(lo is None or lo < 0 for lo, _ in ranges.values()):
+        return []
+    found: list[tuple[Dim, Interval]] = []
+    for atom, k in powers.items():
+        rest: Interval = (1, 1)
+        for other, interval in ranges.items():
+            if other is not atom:
+                rest = times(rest, power(interval, powers[other]))
+        least = 1 if not rest[1] else root_above(-(-wanted[0] // rest[1]), k)
+        most = None if wanted[1] is None else root_below(wanted[1] // max(rest[0] or 0, 1), k)
+        found.append((atom, (least, most)))
+    return found
+
+
+def divided(interval: Interval, k: int) -> Interval:
+    """The x with k*x in the interval.
+
+    >>> divided((3, 10), 2), divided((3, None), -2)
+    ((2, 5), (None, -2))
+    """
+    lo, hi = interval if k > 0 else interval[::-1]
+    if k < 0:
+        lo, hi, k = None if lo is None else -lo, None if hi is None else -hi, -k
+    return None if lo is None else -(-lo // k), None if hi is None else hi // k
+
+
+def root_below(value: int, k: int) -> int:
+    """The greatest r >= 0 with r**k <= value, for value >= 0.
+
+    >>> root_below(8, 3), root_below(26, 3), root_below(0, 2)
+    (2, 2, 0)
+    """
+    if k == 1 or value < 2:
+        return value
+    lo, hi = 1, 1 << (value.bit_length() // k + 1)
+    while lo + 1 < hi:
+        middle = (lo + hi) // 2
+        lo, hi = (middle, hi) if middle**k <= value else (lo, middle)
+    return lo
+
+
+def root_above(value: int, k: int) -> int:
+    """The least r >= 0 with r**k >= value, for value >= 0."""
+    root = root_below(value, k)
+    return root if root**k == value else root + 1
