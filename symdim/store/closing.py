@@ -5,26 +5,28 @@
     2 late sizes        sizes that the caller computes late             -
     3 leaf rows         -                                               leaf -> bound, or one axis if a count needs it
     4 leaf sizes        leaf -> bound                                   leaf without bound -> no axes
-    5 guesses           leaf without bound -> 1                         counts and exact axes: none or one axis
-    6 rows              any -> bound                                    any -> bound, or no axes
+    5 guesses           leaf without bound -> 1                         counts: bound, none or one axis; exact axes
+    6 rows              any but what only index 0 reads -> bound        any -> bound, or no axes
     7 sizes             any -> what it is stretched from, else 1        -
 
 The bound of a variable is the least result that it is broadcast to; where two results differ it is 1, axis by axis.
 Leaves take their shapes from what they are used for, so they close to their bounds; all others are forced by their
 operands, and close upwards afterwards. Within a stage all values are chosen before one takes effect, and nothing is
-taken back: a contradiction that follows is a "closing_conflict". Given variables are never guessed.
+taken back: a contradiction that follows is a "closing_conflict". Given variables are never guessed, unless they are
+leaves or stand in the shape of one. A row with an unknown count takes its bound before sizes of that count are guessed.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim.algebra.extrema import maximum
+from symdim.algebra.order import dim_order
 from symdim.algebra.variable import Var
 from symdim.rows import Axes, Row, RowVar
+from symdim.store.closing_bounds import row_bound, size_bound, stretched_from
 from symdim.store.errors import Contradiction
-from symdim.store.facts import Origin, RowEqual, RowRefines, RowsEqual, SizeEqual, SizeRefines
-from symdim.store.refinement import left_over
+from symdim.store.facts import Origin, RowEqual, RowsEqual, SizeEqual
+from symdim.store.ordering import row_order
 from symdim.store.rows import least_solution
 from symdim.store.solution import variables_in
 
@@ -59,7 +61,7 @@ class Closing:
         self.late = late
         self.may_be_empty = may_be_empty
         self.others, self.without = list(others), list(without)
-        self.named = {place for place in self.leaves if isinstance(place, Var)}
+        self.named = {v for place in self.leaves for v in _sizes(place) if isinstance(v, Var)}
         self.chosen: dict[Var | RowVar, str] = {}
         self.stage = STAGES[0]
 
@@ -104,13 +106,16 @@ class Closing:
         accessed = [v for v in self._unset() if (self.state.interval(v)[0] or 0) > 1]
         self._choose({v: self._bound(v) for v in [*self._leaf_variables(self.leaves), *accessed]}, {})
         opened = [variable for place in self.leaves for _, row in _rows(place) if (variable := self._open(row))]
-        self._choose({}, {variable: Row() for variable in opened if self._may_have_no_axes(variable)})
+        waiting = {v for fact in self._exact() for v in self._ends(fact)}
+        self._choose({}, {v: Row() for v in opened if v not in waiting and self._may_have_no_axes(v)})
 
     def _guesses(self) -> None:
         for size in self._leaf_variables(self.params):
             if (self.state.interval(size)[0] or 0) <= 1:
                 message = f"nothing determines the size {size} of a parameter"
                 raise self.state.contradiction("unspecified_parameter", message, None, size)
+        bounds = {v: self._by_bound(v) for v in self._open_rows() if self._has_unknown_count(v)}
+        self._choose({}, {v: row for v, row in bounds.items() if row and all(map(self._is_known, row.dims))})
         self._choose({v: self._guess(v) for v in self._leaf_variables(self.leaves) if not self._is_blocked(v)}, {})
         kinds = self._kinds()
         shared = [v for v in self._open_rows() if self._shares_its_count(v)]
@@ -123,22 +128,30 @@ class Closing:
                 if found is not None:
                     rows[variable] = found
         self._choose({}, rows)
-        for fact in [fact for fact in self.state.pending if isinstance(fact, RowsEqual)]:
-            waiting = [end for row in fact.rows if (end := self._open(row)) is not None]
+        for fact in self._exact():
+            waiting = self._ends(fact)
             absorbing = next((end for end in waiting if kinds.get(end) == "output"), waiting[-1] if waiting else None)
             self._choose({}, {end: Row() for end in waiting if end != absorbing})
 
+    def _exact(self) -> list[RowsEqual]:
+        return [fact for fact in self.state.pending if isinstance(fact, RowsEqual)]
+
+    def _ends(self, fact: RowsEqual) -> list[RowVar]:
+        return [end for row in fact.rows if (end := self._open(row)) is not None]
+
     def _all_rows(self) -> None:
-        self._choose({v: self._bound(v) for v in self._unset()}, {})
+        self._choose_bounds()
         for fact in [fact for fact in self.state.pending if isinstance(fact, RowEqual)]:
             self._choose({}, least_solution(self.state, fact))
         while opened := self._open_rows():
             bounded = {v: row for v in opened if (row := self._by_bound(v)) is not None}
             self._choose({}, bounded or {v: self._one_axis(v) or Row() for v in opened})
-        self._choose({v: self._bound(v) for v in self._unset()}, {})
+        self._choose_bounds()
 
     def _all_sizes(self) -> None:
-        while stretched := {v: size for v in self._unset() if (size := self._stretched_from(v)) is not None}:
+        while stretched := {
+            v: size for v in self._unset() if (size := stretched_from(self.state, v, self._is_given)) is not None
+        }:
             self._choose(stretched, {})
         self._choose({v: 0 for v in self.may_be_empty if not isinstance(self.state.size(v), int)}, {})
         self._choose({v: self._guess(v) for v in self._unset() if not self._is_blocked(v)}, {})
@@ -158,6 +171,14 @@ class Closing:
             state.push(RowEqual(origin, (), "size", Row((), variable), row))
         state.run()
 
+    def _choose_bounds(self) -> None:
+        """Bounds of all sizes, but for those of which nothing but index 0 is read: 1 is enough for them."""
+        least: dict[Dim, int] = {}
+        for dim, size in self.state.accessed:
+            dim = self.state.size(dim)
+            least[dim] = max(size, least.get(dim, 0))
+        self._choose({v: self._bound(v) for v in self._unset() if least.get(v, 0) != 1}, {})
+
     def _guess(self, v: Var) -> int:
         lo = self.state.interval(v)[0] or 0
         return lo if v in self.may_be_empty else max(1, lo)
@@ -169,66 +190,16 @@ class Closing:
         unset = [w for d in divisors for w in variables_in(state.size(d))]
         return bool(unset) and not any(w in state.numerators for w in unset)
 
-    # bounds
-
     def _bound(self, v: Var) -> Dim | None:
-        """The least size that v is broadcast to, of those that are known; 1 where two differ."""
-        limits: dict[Dim, None] = {}
-        seen, queue = {v}, [v]
-        above: dict[Var, list[Dim]] = self._above()
-        for one in queue:
-            for result in above.get(one, ()):
-                if isinstance(result, int) or self._is_given(result):
-                    limits[result] = None
-                elif isinstance(result, Var) and result not in seen:
-                    seen.add(result)
-                    queue.append(result)
-        return None if not limits else next(iter(limits)) if len(limits) == 1 else 1
-
-    def _above(self) -> dict[Var, list[Dim]]:
-        state, above = self.state, dict[Var, "list[Dim]"]()
-        for fact in state.pending:
-            if isinstance(fact, SizeRefines):
-                operand = state.size(fact.operand)
-                if isinstance(operand, Var):
-                    above.setdefault(operand, []).append(state.size(fact.result))
-        return above
-
-    def _stretched_from(self, v: Var) -> Dim | None:
-        """The given sizes that are broadcast to v: their maximum, for each of them is 1 or v."""
-        state = self.state
-        facts = [f for f in state.pending if isinstance(f, SizeRefines) and state.size(f.result) is v]
-        given = [size for f in facts if self._is_given(size := state.size(f.operand))]
-        return maximum(*given) if given else None
+        return size_bound(self.state, v, self._is_known)
 
     def _by_bound(self, v: RowVar) -> Row | None:
-        """The join of the rows that a row variable is broadcast to; a new size for an axis that is not known yet."""
-        state = self.state
-        count = state.counts.get(v)
+        """The bound of a row, unless it has one element; a new size for an axis that is not known yet."""
+        state, count = self.state, self.state.counts.get(v)
         if count is not None and state.size(count) == 1:
             return None
-        rows = self._rows_above(v)
-        if not rows:
-            return None
-        joined = rows[0]
-        for row in rows[1:]:
-            joined = _joined(joined, row, state)
-        return joined.map(lambda dim: dim if isinstance(dim, int) or self._is_given(dim) else state.fresh())
-
-    def _rows_above(self, v: RowVar) -> list[Row]:
-        """The closed rows that a row variable is broadcast to, also through other variables."""
-        state, found = self.state, list[Row]()
-        seen, queue = {v}, [v]
-        for one in queue:
-            for fact in state.pending:
-                if isinstance(fact, RowRefines) and (rest := left_over(state, fact)) and rest[1] == Row((), one):
-                    result = state.row(rest[0])
-                    if result.variable is None:
-                        found.append(result)
-                    elif not result.dims and result.variable not in seen:
-                        seen.add(result.variable)
-                        queue.append(result.variable)
-        return found
+        row = row_bound(state, v)
+        return None if row is None else row.map(lambda dim: dim if self._is_known(dim) else state.fresh())
 
     # what is open
 
@@ -244,9 +215,13 @@ class Closing:
         """The row that a known count asks for: no axes for 1, else one axis."""
         count = self.state.counts.get(v)
         size = None if count is None else self.state.size(count)
-        if size is None or (isinstance(size, Var) and size in self.state.generated):
+        if size is None or not self._is_known(size):
             return None
         return Row() if size == 1 else Row((), None, (size,))
+
+    def _has_unknown_count(self, v: RowVar) -> bool:
+        count = self.state.counts.get(v)
+        return count is not None and not isinstance(self.state.size(count), int)
 
     def _may_have_no_axes(self, v: RowVar) -> bool:
         count = self.state.counts.get(v)
@@ -262,7 +237,10 @@ class Closing:
         return any(count in found and found & others for found in sizes)
 
     def _is_given(self, dim: Dim) -> bool:
-        return not isinstance(dim, int) and not any(self._is_flexible(v) for v in variables_in(dim))
+        return not isinstance(dim, int) and self._is_known(dim)
+
+    def _is_known(self, dim: Dim) -> bool:
+        return not any(self._is_flexible(v) for v in variables_in(dim))
 
     def _is_flexible(self, v: Var) -> bool:
         return v in self.state.generated or v in self.named
@@ -271,22 +249,22 @@ class Closing:
         """The sizes of leaves without a value, each once."""
         found: dict[Var, None] = {}
         for place in places:
-            dims = (place,) if isinstance(place, Var) else [d for _, row in _rows(place) for d in self._dims(row)]
-            for dim in dims:
-                size = self.state.size(dim)
-                if isinstance(size, Var) and (self._is_flexible(size) or dim is place):
-                    found[size] = None
+            dims = {*_sizes(place), *(d for _, row in _rows(place) for d in self.state.splice(row).dims)}
+            sizes = {dim: self.state.size(dim) for dim in dims}
+            found.update(
+                (size, None)
+                for dim, size in sizes.items()
+                if isinstance(size, Var) and (self._is_flexible(size) or dim in self.named)
+            )
         excluded = self._excluded()
-        return [v for v in found if v not in excluded]
-
-    def _dims(self, row: Row) -> tuple[Dim, ...]:
-        return self.state.splice(row).dims
+        return sorted((v for v in found if v not in excluded), key=dim_order)
 
     def _unset(self) -> list[Var]:
-        """All sizes that may be guessed and have no value, but for counts, which follow from rows."""
-        excluded = {*self.state.counts.values(), *self._excluded()}
-        candidates = dict.fromkeys([*self.state.generated, *sorted(self.named, key=lambda v: v.name)])
-        return [v for v in candidates if v not in self.state.sizes and v not in excluded]
+        """All sizes that may be guessed and have no value, but for counts of open rows, which follow from these."""
+        counts = {count for v, count in self.state.counts.items() if self._open(Row((), v)) is not None}
+        excluded = {*counts, *self._excluded()}
+        candidates = {*self.state.generated, *self.named} - self.state.sizes.keys() - excluded
+        return sorted(candidates, key=dim_order)
 
     def _open_rows(self) -> list[RowVar]:
         """All row variables without a value that a fact mentioned, or a place to be closed."""
@@ -297,7 +275,7 @@ class Closing:
             if (v := self._open(row)) is not None:
                 found[v] = None
         excluded = self._excluded()
-        return [v for v in found if v not in excluded]
+        return sorted((v for v in found if v not in excluded), key=row_order)
 
     def _excluded(self) -> set[Var | RowVar]:
         found: set[Var | RowVar] = set()
@@ -310,24 +288,13 @@ class Closing:
         return found
 
 
+def _sizes(place: Place) -> tuple[Dim, ...]:
+    """The sizes of a place as they were said."""
+    return (place,) if isinstance(place, Var) else tuple(dim for _, row in _rows(place) for dim in row.dims)
+
+
 def _rows(place: Place) -> list[tuple[str, Row]]:
     """The rows of a place with their kinds."""
     if isinstance(place, Axes):
         return [("batch", place.batch), ("input", place.input), ("output", place.output)]
     return [("", place)] if isinstance(place, Row) else []
-
-
-def _joined(a: Row, b: Row, state: Propagation) -> Row:
-    """The greatest row that broadcasts to both: axis by axis where ranks agree, else the flanks that both have."""
-    if a.rank == b.rank:
-        dims = tuple(_meet(x, y, state) for x, y in zip(a.dims, b.dims, strict=True))
-        gap = min(len(a.lead), len(b.lead))
-        return Row(dims[:gap], None, dims[gap:])
-    before, after = min(len(a.lead), len(b.lead)), min(len(a.trail), len(b.trail))
-    lead = tuple(_meet(x, y, state) for x, y in zip(a.lead[:before], b.lead[:before], strict=True))
-    left, right = a.trail[len(a.trail) - after :], b.trail[len(b.trail) - after :]
-    return Row(lead, None, tuple(_meet(x, y, state) for x, y in zip(left, right, strict=True)))
-
-
-def _meet(a: Dim, b: Dim, state: Propagation) -> Dim:
-    return a if state.size(a) == state.size(b) else 1

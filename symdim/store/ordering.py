@@ -1,7 +1,7 @@
 """The order in which statements take effect: one that does not depend on the order in which they were said.
 
-It compares kinds of facts, laws, contents, and origins last. Sizes are compared by their structural order, row variables
-by their names. Two facts that it does not tell apart say the same thing of the same place.
+It compares kinds of facts, laws, contents, and origins last. Sizes are compared by their structural order, row
+variables by their names. Two facts that it does not tell apart say the same thing of the same place.
 """
 
 from __future__ import annotations

@@ -55,6 +55,7 @@ class Propagation(Solution):
         self.new_edges: list[Var | RowVar] = []
         self.generated: dict[Var, None] = {}
         self.numerators: dict[Var, tuple[Var, ...]] = {}  # of counts, with the divisors
+        self.accessed: list[tuple[Dim, int]] = []  # sizes of which an index demands that they are at least this
         self.growing: set[Fact] = set()  # rows that grow do so after everything else
         self.progress: dict[Fact, int] = {}
         self.paired: dict[Fact, tuple[int, int]] = {}  # axes of refinements, from the left and from the right

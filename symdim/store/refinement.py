@@ -69,9 +69,9 @@ def row_refines(p: Propagation, fact: RowRefines) -> bool:
         _refine(p, fact, trail[axis], operand.trail[axis], axis)
     if operand.variable is None and before + after == operand.least_rank:
         return True
+    result, operand = _without(result, before, after), _without(operand, before, after)
     if result.variable is None:
         return False
-    result, operand = _without(result, before, after), _without(operand, before, after)
     if not operand.dims and not floating and not result.dims and operand.variable is not None:
         add_edge(p, result.variable, operand.variable, fact)
         return result.variable == operand.variable

@@ -134,9 +134,10 @@ class Solution:
             return bounds_of(dim)
         found: dict[Dim, Interval] = {}
         for node in postorder(dim):
-            found[node] = (
-                self.interval(node) if isinstance(node, Var) else meet(_from_parts(node, found), bounds_of(node))
-            )
+            if isinstance(node, Var):
+                found[node] = self.interval(node)
+            else:
+                found[node] = meet(_from_parts(node, found), bounds_of(node))
         return found[dim]
 
     def excludes(self, dim: Dim, value: int) -> bool:

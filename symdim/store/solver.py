@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from symdim.algebra.canonical import product, total
 from symdim.algebra.intervals import meet
 from symdim.rows import Row, RowVar
-from symdim.store import broadcast, labels, refinement, rows, sizes
 from symdim.store.answers import Answers, Guard
 from symdim.store.errors import LONGEST_CHAIN, Contradiction
 from symdim.store.facts import (
@@ -23,37 +22,21 @@ from symdim.store.facts import (
     RowRefines,
     RowsEqual,
     SizeEqual,
-    SizeJoin,
     SizeRefines,
     Windows,
 )
 from symdim.store.ordering import in_order
 from symdim.store.propagation import Propagation
+from symdim.store.rules import RULES
 from symdim.store.solution import variables_in
-from symdim.store.windows import affine_size, free_room, window_count, windows
+from symdim.store.windows import affine_size, free_room, windows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
-    from typing import Any
 
     from symdim.algebra.expr import Dim, Interval
     from symdim.algebra.variable import Var
     from symdim.store.closing import Place
-
-_RULES: dict[type[Fact], Any] = {
-    SizeEqual: sizes.equal,
-    Bounds: sizes.bounds,
-    Divisible: sizes.divisible,
-    SizeRefines: refinement.size_refines,
-    RowRefines: refinement.row_refines,
-    SizeJoin: broadcast.size_join,
-    RowJoin: broadcast.row_join,
-    RowEqual: rows.row_equal,
-    RowsEqual: rows.rows_equal,
-    RankEdge: rows.rank_edge,
-    Windows: window_count,
-    Label: labels.label,
-}
 
 
 class Store:
@@ -72,7 +55,7 @@ class Store:
     """
 
     def __init__(self, *, least: int = 0) -> None:
-        self._state = Propagation(_RULES, least)
+        self._state = Propagation(RULES, least)
         self._stated: list[Fact] = []  # since the last question
         self._answers: Answers | None = None
         self._contradiction: Contradiction | None = None
@@ -196,6 +179,8 @@ class Store:
         law: str = "size",
     ) -> None:
         """lo <= dim <= hi; law "index" for a size that an index demands."""
+        if law == "index" and lo is not None:
+            self._state.accessed.append((dim, lo))
         self._learn(Bounds(_origin(origin), (), law, dim, lo, hi))
 
     def divisible(self, dim: Dim, by: Dim, *, origin: Origin | str = NOWHERE, law: str = "stride") -> None:

@@ -66,11 +66,18 @@ def injective(index: Sequence[Any], ranges: Mapping[str, int]) -> bool | None:
 
 
 def projection(case: Mapping[str, Any]) -> Answer:
-    """The plan of the only operation of a case, as data."""
+    """The plan of the only operation of a case, as data; its facts may give shapes, and sizes of labels."""
     (operation,) = case["ops"]
-    shapes = case["shapes"]
+    shapes, sizes = case["shapes"], {}
+    if case.get("facts"):
+        from symdim.testing.row_cases import solve as solve_rows
+
+        known = solve_rows({**case, "group": "einsum"})["entailed"]
+        if "error" in known:
+            return {"error": known["error"]}
+        shapes, sizes = known["shapes"], {name: size for name, size in known["vars"].items() if isinstance(size, int)}
     operands, result = [shapes[name] for name in operation["args"]], shapes[operation["out"]]
-    found = plan_of(operation, operands, result)
+    found = plan_of(operation, operands, result, sizes)
     *kinds, of_result = [_kinds(shape) for shape in [*operands, result]]
     margins = {
         name: [list(margin) for margin in margins]
@@ -87,11 +94,15 @@ def projection(case: Mapping[str, Any]) -> Answer:
     return {**answer, "margin": margins} if margins else answer
 
 
-def plan_of(operation: Mapping[str, Any], operands: Sequence[Shaped], result: Shaped) -> Plan:
-    """The plan of an operation that is written as data."""
+def plan_of(
+    operation: Mapping[str, Any], operands: Sequence[Shaped], result: Shaped, sizes: Mapping[str, int] | None = None
+) -> Plan:
+    """The plan of an operation that is written as data; `sizes` are those of labels of a specification."""
     match operation["op"]:
         case "einsum" | "block":
-            return plan(operation["spec"], operands, result)
+            spec = parse_spec(operation["spec"])
+            labels = {name: (sizes or {})[name] for name in spec.labels() if name in (sizes or {})}
+            return plan(spec, operands, result, sizes=labels)
         case "pointwise":
             return plan_pointwise(operands, result)
         case "compose" | "compose_accumulate":

@@ -1,0 +1,93 @@
+"""What sizes and rows may be closed to: the least results that they are broadcast to, and what is broadcast to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symdim.algebra.extrema import maximum
+from symdim.algebra.variable import Var
+from symdim.rows import Row, RowVar
+from symdim.store.facts import RowRefines, SizeRefines
+from symdim.store.refinement import left_over
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from symdim.algebra.expr import Dim
+    from symdim.store.propagation import Propagation
+
+
+def size_bound(state: Propagation, v: Var, is_known: Callable[[Dim], bool]) -> Dim | None:
+    """The least size that v is broadcast to, of those that are known; 1 where two differ."""
+    limits: dict[Dim, None] = {}
+    seen, queue = {v}, [v]
+    above = _above(state)
+    for one in queue:
+        for result in above.get(one, ()):
+            if is_known(result):
+                limits[result] = None
+            elif isinstance(result, Var) and result not in seen:
+                seen.add(result)
+                queue.append(result)
+    return None if not limits else next(iter(limits)) if len(limits) == 1 else 1
+
+
+def _above(state: Propagation) -> dict[Var, list[Dim]]:
+    above: dict[Var, list[Dim]] = {}
+    for fact in state.pending:
+        if isinstance(fact, SizeRefines):
+            operand = state.size(fact.operand)
+            if isinstance(operand, Var):
+                above.setdefault(operand, []).append(state.size(fact.result))
+    return above
+
+
+def stretched_from(state: Propagation, v: Var, is_given: Callable[[Dim], bool]) -> Dim | None:
+    """The given sizes that are broadcast to v: their maximum, for each of them is 1 or v."""
+    facts = [f for f in state.pending if isinstance(f, SizeRefines) and state.size(f.result) is v]
+    given = [size for f in facts if is_given(size := state.size(f.operand))]
+    return maximum(*given) if given else None
+
+
+def row_bound(state: Propagation, v: RowVar) -> Row | None:
+    """The join of the rows that a row variable is broadcast to; None where there is none."""
+    rows = _rows_above(state, v)
+    if not rows:
+        return None
+    joined = rows[0]
+    for row in rows[1:]:
+        joined = _joined(joined, row, state)
+    return joined
+
+
+def _rows_above(state: Propagation, v: RowVar) -> list[Row]:
+    """The closed rows that a row variable is broadcast to, also through other variables."""
+    found: list[Row] = []
+    rests = [rest for fact in state.pending if isinstance(fact, RowRefines) and (rest := left_over(state, fact))]
+    seen, queue = {v}, [v]
+    for one in queue:
+        for result, operand in rests:
+            if operand != Row((), one):
+                continue
+            if result.variable is None:
+                found.append(state.row(result))
+            elif not result.dims and result.variable not in seen:
+                seen.add(result.variable)
+                queue.append(result.variable)
+    return found
+
+
+def _joined(a: Row, b: Row, state: Propagation) -> Row:
+    """The greatest row that broadcasts to both: axis by axis where ranks agree, else the flanks that both have."""
+    if a.rank == b.rank:
+        dims = tuple(_meet(x, y, state) for x, y in zip(a.dims, b.dims, strict=True))
+        gap = min(len(a.lead), len(b.lead))
+        return Row(dims[:gap], None, dims[gap:])
+    before, after = min(len(a.lead), len(b.lead)), min(len(a.trail), len(b.trail))
+    lead = tuple(_meet(x, y, state) for x, y in zip(a.lead[:before], b.lead[:before], strict=True))
+    left, right = a.trail[len(a.trail) - after :], b.trail[len(b.trail) - after :]
+    return Row(lead, None, tuple(_meet(x, y, state) for x, y in zip(left, right, strict=True)))
+
+
+def _meet(a: Dim, b: Dim, state: Propagation) -> Dim:
+    return a if state.size(a) == state.size(b) else 1
