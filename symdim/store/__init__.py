@@ -8,13 +8,13 @@ to exactly the result, sums, strides and windows, numbers of elements, bounds, d
     solution.py       values and intervals of variables, and the facts they come from
     ordering.py       the order in which statements take effect, whatever the order in which they were said
     propagation.py    the worklist: every rule looks at a fact, and settles it or waits for its variables
-    rules.py          which rule looks at which fact                intervals.py   facts as stated narrow intervals
+    rules.py          which rule looks at which fact            intervals.py   intervals, from facts as they were stated
     sizes.py          equalities, bounds, divisibilities        rows.py        equal rows
     refinement.py     one-way broadcasting                      cycles.py      what refines itself is equal
     broadcast.py      NumPy's broadcasting                      windows.py     convolutions and pools
     ranks.py          ranks as a graph of differences           labels.py      denotations of axes
-    answers.py        values, candidates, guards                closing.py     guesses, in stages, when asked for
-    closing_bounds.py what is guessed of what is broadcast
+    closing.py        guesses, in stages, when asked for        closing_bounds.py   what broadcasting allows them to be
+    answers.py        values, candidates, guards
     solver.py         the Store: statements and questions
 
 Rules deduce and never guess, search or call the prover, so what they find holds in every model of the facts; questions

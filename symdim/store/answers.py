@@ -228,7 +228,7 @@ class Answers:
     def candidates(self, dim: Dim) -> tuple[int, ...] | None:
         """The sizes that intervals, divisibilities and the limits of broadcasting leave; None where they are many."""
         lo, hi = self.state.bounds(dim)
-        dim = self.state.size(dim)
+        dim = self.state.holder(dim)
         if lo is None or hi is None or hi - lo > _MANY:
             return None
         found = range(lo, hi + 1)

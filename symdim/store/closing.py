@@ -149,9 +149,7 @@ class Closing:
         self._choose_bounds()
 
     def _all_sizes(self) -> None:
-        while stretched := {
-            v: size for v in self._unset() if (size := stretched_from(self.state, v, self._is_given)) is not None
-        }:
+        while stretched := stretched_from(self.state, self._unset(), self._is_given):
             self._choose(stretched, {})
         self._choose({v: 0 for v in self.may_be_empty if not isinstance(self.state.size(v), int)}, {})
         self._choose({v: self._guess(v) for v in self._unset() if not self._is_blocked(v)}, {})

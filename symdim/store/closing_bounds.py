@@ -11,7 +11,7 @@ from symdim.store.facts import RowRefines, SizeRefines
 from symdim.store.refinement import left_over
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from symdim.algebra.expr import Dim
     from symdim.store.propagation import Propagation
@@ -42,11 +42,13 @@ def _above(state: Propagation) -> dict[Var, list[Dim]]:
     return above
 
 
-def stretched_from(state: Propagation, v: Var, is_given: Callable[[Dim], bool]) -> Dim | None:
-    """The given sizes that are broadcast to v: their maximum, for each of them is 1 or v."""
-    facts = [f for f in state.pending if isinstance(f, SizeRefines) and state.size(f.result) is v]
-    given = [size for f in facts if is_given(size := state.size(f.operand))]
-    return maximum(*given) if given else None
+def stretched_from(state: Propagation, sizes: Iterable[Var], is_given: Callable[[Dim], bool]) -> dict[Var, Dim]:
+    """The given sizes that are broadcast to each of some sizes: their maximum, for each of them is 1 or the size."""
+    given: dict[Dim, list[Dim]] = {}
+    for fact in state.pending:
+        if isinstance(fact, SizeRefines) and is_given(operand := state.size(fact.operand)):
+            given.setdefault(state.size(fact.result), []).append(operand)
+    return {v: maximum(*given[v]) for v in sizes if v in given}
 
 
 def row_bound(state: Propagation, v: RowVar) -> Row | None:

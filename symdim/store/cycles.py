@@ -83,7 +83,11 @@ def _cycles(p: Propagation, starts: list[Node]) -> list[list[Node]]:
 
 
 def _below(p: Propagation, node: Node) -> list[Node]:
-    """The nodes below that have no value; a value replaces its variable in the facts, which add their own edges."""
-    if node in p.sizes or node in p.rows:
+    """The nodes below; a variable or number as value replaces its variable in the facts, which add their own edges."""
+    if not _is_node(p, node):
         return []
-    return [low for low in p.edges.get(node, ()) if low not in p.sizes and low not in p.rows]
+    return [low for low in p.edges.get(node, ()) if _is_node(p, low)]
+
+
+def _is_node(p: Propagation, node: Node) -> bool:
+    return p.holder(node) is node if isinstance(node, Var) else node not in p.rows

@@ -204,7 +204,7 @@ class Propagation(Solution):
             (lo is not None and (low is None or low < lo)) or (hi is not None and (high is None or high > hi))
         ):
             self.push(Bounds(fact.origin, (fact,), fact.law, value, lo, hi))
-        if v in self.ceilings:
+        if v in self.ceilings and isinstance(value, int | Var):
             del self.ceilings[v]
         self.touch(v)
 
@@ -285,7 +285,7 @@ class Propagation(Solution):
             self.touch_value(v)
 
     def limit(self, v: Var, ceiling: Dim, fact: Fact) -> None:
-        """Learn that a variable without a value is 1 or this; of two different limits only 1 remains."""
+        """Learn that a variable is 1 or this; of two different limits only 1 remains."""
         old = self.ceilings.get(v)
         if old is None:
             self.ceilings[v] = ceiling, fact

@@ -42,14 +42,15 @@ def size_refines(p: Propagation, fact: SizeRefines) -> bool:
     if result == 1 or p.differ(result, operand):
         p.equate(fact.operand, 1, fact)
         return True
-    if isinstance(operand, Var):
-        if isinstance(result, int):
-            p.limit(operand, result, fact)
-        elif isinstance(result, Var):
-            add_edge(p, result, operand, fact)
-            if result in p.ceilings:
-                p.limit(operand, p.ceilings[result][0], fact)
-    return operand in p.sizes if isinstance(operand, Var) else False
+    low, high = p.holder(fact.operand), p.holder(fact.result)
+    if isinstance(low, Var):
+        if isinstance(high, int):
+            p.limit(low, high, fact)
+        elif isinstance(high, Var):
+            add_edge(p, high, low, fact)
+            if high in p.ceilings:
+                p.limit(low, p.ceilings[high][0], fact)
+    return isinstance(p.size(fact.operand), int)
 
 
 def row_refines(p: Propagation, fact: RowRefines) -> bool:

@@ -77,6 +77,11 @@ class Solution:
             self._settle(v)
         return dim.substitute({v: sizes[v] for v in bound})
 
+    def holder(self, dim: Dim) -> Dim:
+        """The number or the variable that a size is; a variable that equals an expression stands for itself."""
+        value = self.size(dim)
+        return dim if isinstance(dim, Var) and not isinstance(value, int | Var) else value
+
     def _settle(self, variable: Var) -> None:
         """Bring the value of a variable up to date, without recursion."""
         sizes, stack = self.sizes, [variable]

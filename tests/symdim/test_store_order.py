@@ -1,0 +1,154 @@
+"""The answers of a store are a function of the set of facts: no order of statements, no names, no question changes them.
+
+SYMDIM_SYSTEMS=20 tries 1,000 systems in all orders and 10,000 against their models (50 and 500 otherwise).
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import permutations
+
+import pytest
+
+from symdim import Row, RowVar, Scope, Store
+from symdim.store import Contradiction
+from symdim.testing.row_cases import Problem, solve
+from tests.symdim.row_models import models
+from tests.symdim.store_systems import NAMES, systems
+from tests.symdim.test_store_models import SMALL_ROWS, check_against_models
+
+
+def known(answer):
+    """What an answer says in numbers; names of sizes of the store's own are left out."""
+    if "error" in answer:
+        return "error"
+    rows = {name: [n if isinstance(n, int) else "?" for n in axes] for name, axes in answer["rows"].items()}
+    return {name: n for name, n in answer["vars"].items() if isinstance(n, int)}, rows, answer["one_of"]
+
+
+def test_every_order_has_one_answer():
+    for facts in systems("orders", 50):
+        answers = {json.dumps(solve({"facts": list(order)}), sort_keys=True) for order in permutations(facts)}
+        assert len(answers) == 1, facts
+
+
+def test_random_systems_in_all_models():
+    for facts in systems("models", 500, most=4):
+        has_rows = any(kind in ("row_eq", "row_le", "elements", "exact") for fact in facts for kind in fact)
+        found = models(facts, range(1, 5), SMALL_ROWS) if has_rows else models(facts, range(1, 8))
+        check_against_models(facts, found)
+
+
+def renamed(data, names):
+    if isinstance(data, str):
+        return names.get(data, data)
+    if isinstance(data, list):
+        return [renamed(item, names) for item in data]
+    if isinstance(data, dict):
+        return {key: renamed(item, names) for key, item in data.items()}
+    return data
+
+
+def test_names_change_nothing():
+    """Another order of the names is another order of the statements, and another choice of what is solved for."""
+    for facts in systems("names", 50, most=4):
+        expected = known(solve({"facts": facts})["entailed"])
+        for order in permutations(NAMES):
+            names = dict(zip(NAMES, order, strict=True)) | {"..r..": "..s..", "..s..": "..r.."}
+            back = {name.strip("."): old.strip(".") for old, name in names.items()}
+            answer = known(solve({"facts": renamed(facts, names)})["entailed"])
+            if answer != "error":
+                answer = tuple({back[name]: found for name, found in part.items()} for part in answer)
+            assert answer == expected, (facts, names)
+
+
+class Statements(Problem):
+    """Written facts stated to a store in the given order; with a question after each one."""
+
+    def __init__(self, facts, asking):
+        super().__init__({})
+        for name in NAMES:
+            self.var(name)
+        for fact in facts:
+            ((kind, content),) = fact.items()
+            self._fact(kind, content, "")
+            if asking:
+                self.store.propagate()
+
+
+@pytest.mark.parametrize("asking", [False, True])
+def test_statements_to_a_store_have_no_order(asking):
+    for facts in systems("statements", 30, most=4):
+        answers = []
+        for order in permutations(facts):
+            try:
+                answers.append(known(Statements(order, asking).answer()))
+            except Contradiction:
+                answers.append("error")
+        assert all(answer == answers[0] for answer in answers), facts
+
+
+WINDOWS = [
+    {"window": {"in": "a", "out": "a", "kernel": "b", "stride": 1}},
+    {"window": {"in": "a", "out": "b", "kernel": "c", "stride": 2}},
+]
+DOUBLE = [
+    {"dim_eq": ["b", {"stride": 2, "over": "c"}]},
+    {"window": {"in": "b", "out": 2, "kernel": 4, "stride": 3, "dilation": 2, "pads": [0, 1]}},
+]
+CEILING = [
+    {"window": {"in": "c", "out": 1, "kernel": 4, "stride": 3, "auto_pad": "VALID"}},
+    {"window": {"in": "c", "out": "a", "kernel": 3, "stride": 2, "auto_pad": "SAME_UPPER"}},
+    {"at_least": ["c", 5]},
+]
+
+
+@pytest.mark.parametrize(
+    "facts, expected",
+    [
+        (WINDOWS, {"a": "a", "b": 1, "c": "c"}),  # b would be an expression of a and c
+        (DOUBLE, {"b": 10, "c": 5}),  # the interval of b is that of 2*c
+        (CEILING, {"a": 3, "c": "c"}),  # 5 <= c <= 6 makes (c + 1)//2 a number
+    ],
+)
+def test_what_one_order_finds_every_order_finds(facts, expected):
+    for order in permutations(facts):
+        answer = solve({"facts": list(order)})["entailed"]
+        assert {name: answer["vars"][name] for name in expected} == expected
+        again = Statements(order, asking=True).answer()
+        assert {name: again["vars"][name] for name in expected} == expected
+
+
+def test_a_row_variable_has_no_gap():
+    """Axes that an operand lacks are missing to the left of its variable, whatever the equalities look like."""
+    r, q, b = RowVar("r"), RowVar("q"), Scope().var("b", 1)
+    for order in permutations(range(3)):
+        store = Store(least=1)
+        statements = [
+            lambda store=store: store.eq_row(Row((), r), Row.of([2])),
+            lambda store=store: store.eq_row(Row((), r), Row((b,), q)),
+            lambda store=store: store.refine_row(Row.of([3, 2]), Row((), r)),
+        ]
+        for i in order:
+            statements[i]()
+        assert str(store.row(Row((), r))) == "[2]"
+        assert store.value(b) == 2
+
+
+def test_the_axes_before_a_variable_keep_their_place():
+    store, r = Store(), RowVar("r")
+    store.refine_row(Row.of([4, 9, 5]), Row((store.fresh("a"),), r))
+    store.eq_row(Row((), r), Row.of([5]))
+    assert "error" not in str(store.row(Row((), r)))
+    store.eq_row(Row((), r), Row.of([5]))
+    with pytest.raises(Contradiction):
+        other = Store()
+        other.refine_row(Row.of([4, 9, 5]), Row((9,), r))
+        other.propagate()
+
+
+def test_contradictions_have_one_kind_in_every_order():
+    """Of several contradictions the same one is told."""
+    facts = [{"dim_eq": [2, 3]}, {"row_eq": [[1], [1, 2]]}, {"elements": {"rows": [[2]], "equals": 3}}]
+    kinds = {solve({"facts": list(order)})["entailed"]["error"] for order in permutations(facts)}
+    assert len(kinds) == 1
