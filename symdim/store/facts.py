@@ -154,6 +154,7 @@ class RowsEqual(Fact):
 class RowRefines(Fact):
     """The result has all axes of the operand, which may be 1; axes that the operand lacks are missing at its gap.
 
+    The gap of an open row is to the left of its variable, which stands for axes whatever rows it equals.
     With `leftmost` they are missing at the left end wherever the row variable is, as NumPy broadcasts.
     """
 

@@ -1,8 +1,10 @@
 """Propagation: a worklist of facts, cheapest kinds first, to a fixed point.
 
 A rule looks at a fact under what is known and returns whether the fact is settled, that is, holds whatever the
-remaining unknowns are. A fact that is not is looked at again when a variable it mentions becomes known better. Rules
-never guess and never call the prover. They come to an end: every variable gets a value at most once, its interval is
+remaining unknowns are. A fact that is not is looked at again when a variable it mentions becomes known better. Settled
+facts about sizes go on to narrow intervals in the form in which they were stated: what an equation said is not lost
+when one of its variables is replaced, so it does not matter which one that was. For the same reason linear equations
+are solved before products and divisions. Rules never guess and never call the prover. They come to an end: every variable gets a value at most once, its interval is
 narrowed a bounded number of times, and rows grow no longer than their least ranks.
 """
 

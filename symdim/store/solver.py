@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 class Store:
     """What is known about sizes and rows, with its origins.
 
-    Statements take effect together at the next question, the simple ones first; so their order does not matter, neither
-    for answers nor for the kind of an error. Once the facts cannot hold together every question raises Contradiction.
+    Statements take effect together at the next question, in an order of their own; so the order in which they are said
+    does not matter, neither for answers nor for the kind of an error. Once the facts cannot hold together every question raises Contradiction.
     Nothing is guessed except by `close`. `least` is the lower bound of the sizes that the store itself introduces.
 
     >>> from symdim import Row, Store, Var
@@ -114,7 +114,10 @@ class Store:
         self._learn(SizeRefines(_origin(origin), (), "size", result, operand))
 
     def refine_row(self, result: Row, operand: Row, *, origin: Origin | str = NOWHERE) -> None:
-        """The operand may be stretched to the result, axes that it lacks being inserted at its gap or row variable."""
+        """The operand may be stretched to the result; axes that it lacks are inserted at its gap.
+
+        The gap of an open row is to the left of its variable.
+        """
         self._learn(RowRefines(_origin(origin), (), "size", result, operand))
 
     def bcast_to(self, target: Row, operand: Row, *, origin: Origin | str = NOWHERE) -> None:

@@ -10,6 +10,7 @@ import pytest
 from symdim import Axes, Row, RowVar, Store, Var
 from symdim.store import Contradiction
 from symdim.store.closing import STAGES
+from symdim.testing.row_cases import solve
 
 N = Var("N")
 
@@ -88,6 +89,63 @@ def test_stage_7_sizes():
     assert store.value(stretched) is N
     assert store.value(free) == 1
     assert stages == {stretched: "sizes", free: "sizes"}
+
+
+def test_stage_4_names_in_shapes_of_leaves_are_leaves():
+    store = Store(least=1)
+    store.refine_row(Row.of([4, 3]), Row.of([N, 3]))
+    assert store.close(leaves=[Row.of([N, 3])]) == {N: "leaf sizes"}
+    assert store.value(N) == 4
+    case = {"shapes": {"A": ["n", 3], "OUT": [4, 3]}, "ops": [{"op": "pointwise", "args": ["A"], "out": "OUT"}]}
+    assert solve(case)["closed"]["shapes"]["A"] == ["n", 3]
+    assert solve({**case, "facts": [{"terminal": "A"}]})["closed"]["shapes"]["A"] == [4, 3]
+
+
+def test_stage_5_literals_of_unknown_kinds():
+    """The rows of a leaf together have exactly these axes: the output row has them, and none is taken before."""
+    shapes = {"A": {"batch": ["..b.."], "input": ["..i.."], "output": ["..o.."]}}
+    exact = {"exact": {"rows": [["..b.."], ["..i.."], ["..o.."]], "dims": [2, 3]}}
+    assert solve({"shapes": shapes, "facts": [exact, {"terminal": "A"}]})["closed"]["shapes"]["A"] == [2, 3]
+    exact = {"exact": {"rows": [["..r.."], ["..q.."]], "dims": [2, 3]}}
+    closed = solve({"facts": [exact, {"terminal": "..r.."}, {"terminal": "..q.."}]})["closed"]
+    assert sorted(closed["rows"].values()) == [[], [2, 3]]
+
+
+@pytest.mark.parametrize("is_leaf", [False, True])
+@pytest.mark.parametrize("given", [False, True])
+def test_stage_5_an_unknown_count_is_that_of_the_bound(given, is_leaf):
+    """elements(r) == 64*v / 2, and r broadcasts to [4, 32]: v is not guessed 1, but 4."""
+    store, r, v = Store(least=1), RowVar("r"), Var("v")
+    if not given:
+        store.generated(v)
+    store.elements([Row((), r)], 64 * v, [2])
+    store.refine_row(Row.of([4, 32]), Row((), r))
+    store.close(leaves=[v] if is_leaf else [])
+    assert (store.value(v), store.row(Row((), r)).dims) == (4, (4, 32))
+
+
+def test_counts_are_closed_with_their_rows():
+    """A count that stands for the size of an axis is guessed as that size."""
+    store, r, s, y = Store(least=1), RowVar("r"), RowVar("s"), Store().fresh("y")
+    store.generated(y)
+    store.elements([Row((), r)], y, [Var("K")])
+    store.eq_row(Row((y,), s), Row((), r))
+    store.close(leaves=[Row((), s)])
+    assert store.row(Row((), r)).dims == (1,)
+    assert store.count(Row((), r)) == 1
+
+
+def test_stage_6_what_only_index_0_reads():
+    """One element is enough for an axis of which index 0 is read; a leaf still takes its bound."""
+    bound = {"dim_le": {"result": 5, "operand": "a"}}
+    assert solve({"facts": [bound]})["closed"]["vars"] == {"a": 5}
+    assert solve({"facts": [bound, {"at_least": ["a", 1]}]})["closed"]["vars"] == {"a": 1}
+    assert solve({"facts": [bound, {"at_least": ["a", 1]}, {"at_least": ["a", 2]}]})["closed"]["vars"] == {"a": 5}
+    assert solve({"facts": [bound, {"at_least": ["a", 1]}, {"terminal": "a"}]})["closed"]["vars"] == {"a": 5}
+    read = {"op": "einsum", "spec": "j => 0", "args": ["A"], "out": "OUT"}
+    used = {"op": "pointwise", "args": ["OUT"], "out": "B"}
+    shapes = {"A": [3], "OUT": None, "B": [2, 7]}
+    assert solve({"shapes": shapes, "ops": [read, used]})["closed"]["shapes"]["OUT"] == [1]
 
 
 def test_given_names_are_kept():
