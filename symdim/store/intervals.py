@@ -50,9 +50,7 @@ def _parts(p: Propagation, dim: Expr, wanted: Interval) -> list[tuple[Dim, Inter
         return _terms(p, dim, wanted)
     if isinstance(dim, FloorDiv):
         n, d = dim.parts
-        if isinstance(d, int) and d > 0:  # lo <= n//d <= hi  iff  lo*d <= n <= hi*d + d - 1
-            return [(n, (None if lo is None else lo * d, None if hi is None else hi * d + d - 1))]
-        return []
+        return [_numerator(n, d, 0, wanted)] if isinstance(d, int) and d > 0 else []
     if isinstance(dim, Max):
         able = [part for part in dim.parts if lo is None or (high := p.bounds(part)[1]) is None or high >= lo]
         only = lo if len(able) == 1 else None
@@ -67,6 +65,9 @@ def _terms(p: Propagation, dim: Expr, wanted: Interval) -> list[tuple[Dim, Inter
     ranges = {unit: scaled(p.bounds(unit), k) for unit, k in terms.items()}
     found: list[tuple[Dim, Interval]] = []
     for unit, k in terms.items():
+        if abs(k) == 1 and isinstance(unit, FloorDiv) and isinstance(unit.parts[1], int) and unit.parts[1] > 0:
+            found.append(_numerator(unit.parts[0], unit.parts[1], k * dim - unit, divided(wanted, k)))
+            continue
         lo: int | None = const
         hi: int | None = const
         for other, interval in ranges.items():
@@ -77,6 +78,12 @@ def _terms(p: Propagation, dim: Expr, wanted: Interval) -> list[tuple[Dim, Inter
         if least is not None or most is not None:
             found.append((unit, divided((least, most), k)))
     return found
+
+
+def _numerator(n: Dim, d: int, rest: Dim, wanted: Interval) -> tuple[Dim, Interval]:
+    """lo <= n//d + rest <= hi without the division: n//d + rest == (n + d*rest)//d."""
+    lo, hi = wanted
+    return n + d * rest, (None if lo is None else lo * d, None if hi is None else hi * d + d - 1)
 
 
 def _factors(p: Propagation, powers: dict[Expr, int], wanted: Interval) -> list[tuple[Dim, Interval]]:

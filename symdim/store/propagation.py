@@ -4,8 +4,10 @@ A rule looks at a fact under what is known and returns whether the fact is settl
 remaining unknowns are. A fact that is not is looked at again when a variable it mentions becomes known better. Settled
 facts about sizes go on to narrow intervals in the form in which they were stated: what an equation said is not lost
 when one of its variables is replaced, so it does not matter which one that was. For the same reason linear equations
-are solved before products and divisions. Rules never guess and never call the prover. They come to an end: every variable gets a value at most once, its interval is
-narrowed a bounded number of times, and rows grow no longer than their least ranks.
+are solved before products and divisions.
+
+Rules never guess and never call the prover. They come to an end: every variable gets a value at most once, and later a
+number instead, its interval is narrowed a bounded number of times, and rows grow no longer than their least ranks.
 """
 
 from __future__ import annotations

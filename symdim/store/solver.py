@@ -43,8 +43,9 @@ class Store:
     """What is known about sizes and rows, with its origins.
 
     Statements take effect together at the next question, in an order of their own; so the order in which they are said
-    does not matter, neither for answers nor for the kind of an error. Once the facts cannot hold together every question raises Contradiction.
-    Nothing is guessed except by `close`. `least` is the lower bound of the sizes that the store itself introduces.
+    does not matter, neither for answers nor for the kind of an error. Once the facts cannot hold together every
+    question raises Contradiction. Nothing is guessed except by `close`. `least` is the lower bound of the sizes that
+    the store itself introduces.
 
     >>> from symdim import Row, Store, Var
     >>> store, x, w = Store(), Row.unknown(), Row.of([10, 784])

@@ -162,3 +162,15 @@ def test_expectations_are_not_read(case):
     """The answer is the same without what is expected, but for `when`."""
     blind = {**case, "expect": {key: case["expect"][key] for key in ("when",) if key in case["expect"]}}
     assert solve_case(blind) == solve_case(case)
+
+
+@pytest.mark.parametrize("group", ["einsum", "projection"])
+def test_4_27_block_with_sizes_from_facts(group):
+    block = {"op": "block", "spec": "a^b => b^a", "args": ["A"], "out": "OUT"}
+    case = {"group": group, "shapes": {"A": [5], "OUT": None}, "ops": [block], "facts": [{"dim_eq": ["a", 2]}]}
+    answer = solve_case(case)
+    if group == "einsum":
+        assert answer["vars"] == {"a": 2, "b": 3}
+    else:
+        assert answer["product"] == [[["b", 3], ["a", 2]]]
+        assert solve_case({**case, "facts": [{"dim_eq": ["a", 6]}]}) == {"error": "concat_exceeds"}

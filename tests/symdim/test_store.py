@@ -7,7 +7,6 @@ import pytest
 from symdim import Row, RowVar, Store, Var
 from symdim.store import Origin
 from symdim.store.errors import Contradiction
-from symdim.testing import solve_case
 from symdim.testing.row_cases import solve
 
 N, M, H, W = Var("N"), Var("M"), Var("H"), Var("W")
@@ -162,18 +161,6 @@ def test_4_27_block():
     assert answer["entailed"]["open"] == ["a", "b"]
     assert answer["closed"]["vars"] == {"a": 5, "b": 0}
     assert solve({"shapes": {"A": [5], "OUT": [6]}, "ops": block})["entailed"] == {"error": "concat_exceeds"}
-
-
-@pytest.mark.parametrize("group", ["einsum", "projection"])
-def test_4_27_block_with_sizes_from_facts(group):
-    block = {"op": "block", "spec": "a^b => b^a", "args": ["A"], "out": "OUT"}
-    case = {"group": group, "shapes": {"A": [5], "OUT": None}, "ops": [block], "facts": [{"dim_eq": ["a", 2]}]}
-    answer = solve_case(case)
-    if group == "einsum":
-        assert answer["vars"] == {"a": 2, "b": 3}
-    else:
-        assert answer["product"] == [[["b", 3], ["a", 2]]]
-        assert solve_case({**case, "facts": [{"dim_eq": ["a", 6]}]}) == {"error": "concat_exceeds"}
 
 
 def test_4_28_shapes_defined_elsewhere_are_not_constrained():
