@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from symdim.algebra.expr import Expr, FloorDiv, Max
 from symdim.algebra.intervals import plus, power, scaled, times
 from symdim.algebra.monomial import powers_of, terms_of
+from symdim.algebra.order import order
 from symdim.algebra.variable import Var
 from symdim.store.errors import OUT_OF_RANGE, kind_of
 
@@ -50,7 +51,10 @@ def _parts(p: Propagation, dim: Expr, wanted: Interval) -> list[tuple[Dim, Inter
         return _terms(p, dim, wanted)
     if isinstance(dim, FloorDiv):
         n, d = dim.parts
-        return [_numerator(n, d, 0, wanted)] if isinstance(d, int) and d > 0 else []
+        if not _is_quotient(dim):
+            return []
+        assert isinstance(d, int)  # lo <= n//d <= hi  iff  lo*d <= n <= hi*d + d - 1
+        return [(n, (None if lo is None else lo * d, None if hi is None else hi * d + d - 1))]
     if isinstance(dim, Max):
         able = [part for part in dim.parts if lo is None or (high := p.bounds(part)[1]) is None or high >= lo]
         only = lo if len(able) == 1 else None
@@ -64,10 +68,9 @@ def _terms(p: Propagation, dim: Expr, wanted: Interval) -> list[tuple[Dim, Inter
         return []
     ranges = {unit: scaled(p.bounds(unit), k) for unit, k in terms.items()}
     found: list[tuple[Dim, Interval]] = []
+    if quotients := [unit for unit in terms if _is_quotient(unit)]:
+        found.append(_without_division(dim, max(quotients, key=_height_and_order), wanted))
     for unit, k in terms.items():
-        if abs(k) == 1 and isinstance(unit, FloorDiv) and isinstance(unit.parts[1], int) and unit.parts[1] > 0:
-            found.append(_numerator(unit.parts[0], unit.parts[1], k * dim - unit, divided(wanted, k)))
-            continue
         lo: int | None = const
         hi: int | None = const
         for other, interval in ranges.items():
@@ -80,10 +83,31 @@ def _terms(p: Propagation, dim: Expr, wanted: Interval) -> list[tuple[Dim, Inter
     return found
 
 
-def _numerator(n: Dim, d: int, rest: Dim, wanted: Interval) -> tuple[Dim, Interval]:
-    """lo <= n//d + rest <= hi without the division: n//d + rest == (n + d*rest)//d."""
-    lo, hi = wanted
-    return n + d * rest, (None if lo is None else lo * d, None if hi is None else hi * d + d - 1)
+def _is_quotient(unit: Expr) -> bool:
+    """Whether a unit is a division by a positive number."""
+    if not isinstance(unit, FloorDiv) or unit.terms is not None:
+        return False
+    divisor = unit.parts[1]
+    return isinstance(divisor, int) and divisor > 0
+
+
+def _height_and_order(unit: Expr) -> tuple[object, ...]:
+    return unit.height, order(unit)
+
+
+def _without_division(dim: Expr, quotient: Expr, wanted: Interval) -> tuple[Dim, Interval]:
+    """A sum in an interval without one of its divisions: lo <= k*(n//d) + rest <= hi, times d.
+
+    d*(n//d) == n - n % d, and n % d is in 0..d-1. For k == 1 and k == -1 the two say the same.
+    """
+    assert dim.terms is not None
+    assert isinstance(quotient, FloorDiv)
+    n, d = quotient.parts
+    assert isinstance(d, int)
+    k, (lo, hi) = dim.terms[quotient], wanted
+    whole = k * n + d * (dim - k * quotient)
+    slack = k * (d - 1)
+    return whole, (None if lo is None else lo * d + min(slack, 0), None if hi is None else hi * d + max(slack, 0))
 
 
 def _factors(p: Propagation, powers: dict[Expr, int], wanted: Interval) -> list[tuple[Dim, Interval]]:

@@ -1,26 +1,24 @@
-"""Random systems of written facts, the same ones for the same seed; SYMDIM_SYSTEMS multiplies how many are tried."""
+"""Random systems of written facts, the same ones for the same seed."""
 
 from __future__ import annotations
 
-import os
 import random
 
 NAMES = ("a", "b", "c")
-TIMES = int(os.environ.get("SYMDIM_SYSTEMS", "1"))
 
 
-def systems(seed, number, most=5, windows=True):
+def systems(seed, number, most=5):
     """So many lists of 1 to `most` facts about sizes, about rows, or about both."""
     rng = random.Random(seed)
-    for _ in range(number * TIMES):
+    for _ in range(number):
         about = rng.choice([("size",), ("row",), ("size", "row")])
-        yield [_fact(rng, rng.choice(about), windows) for _ in range(rng.randint(1, most))]
+        yield [_fact(rng, rng.choice(about)) for _ in range(rng.randint(1, most))]
 
 
-def _fact(rng, about, windows):
+def _fact(rng, about):
     if about == "row":
         return _row_fact(rng)
-    match rng.randrange(4 if windows else 3):
+    match rng.randrange(4):
         case 0:
             return {"dim_eq": [_size(rng), _size(rng)]}
         case 1:
