@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import onnx
 
-from onnx_infer.api import infer
+from onnx_infer.api import infer, read_model
 from onnx_infer.cli import report
 from onnx_infer.cli.demo import demo_model
-from onnx_infer.errors import ShapeInferenceError
+from onnx_infer.errors import NoModelError, ShapeInferenceError
 from onnx_infer.protobuf.specialize import specialize
 from onnx_infer.types.merge import POLICIES
 from symdim import BoundsError, ParseError, SymdimError, UnboundName
@@ -89,11 +89,11 @@ def interval(text: str) -> tuple[str, tuple[int, int | None]]:
 def load(path: str) -> onnx.ModelProto:
     """The model in a file, without external data; SystemExit with a message where there is none."""
     try:
-        model = onnx.load(path, load_external_data=False)
+        model = read_model(path)
     except OSError as error:
         raise SystemExit(_usage(f"{path}: {error.strerror or error}")) from None
-    except Exception as error:  # protobuf's parsers raise their own classes, which differ between its versions
-        raise SystemExit(_usage(f"{path}: not an ONNX model ({type(error).__name__})")) from None
+    except NoModelError as error:
+        raise SystemExit(_usage(str(error))) from None
     if not model.HasField("graph"):
         raise SystemExit(_usage(f"{path}: not an ONNX model (it has no graph)"))
     return model

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import onnx
 
+from onnx_infer.errors import NoModelError
 from onnx_infer.inference import check, log, run
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.result import InferenceResult
@@ -20,13 +21,22 @@ if TYPE_CHECKING:
 Source: TypeAlias = "onnx.ModelProto | bytes | str | os.PathLike[str]"
 
 
-def _message(model: Source) -> onnx.ModelProto:
-    """The model itself, or read from its bytes or from a path, of which external data are not loaded."""
+def read_model(model: Source) -> onnx.ModelProto:
+    """The model itself, or read from its bytes or from a path, of which external data are not loaded.
+
+    Raises OSError where a file cannot be read, `NoModelError` where it or the bytes hold no model.
+    """
     if isinstance(model, onnx.ModelProto):
         return model
-    if isinstance(model, bytes):
-        return onnx.ModelProto.FromString(model)
-    return onnx.load(os.fspath(model), load_external_data=False)
+    try:
+        if isinstance(model, bytes):
+            return onnx.ModelProto.FromString(model)
+        return onnx.load(os.fspath(model), load_external_data=False)
+    except OSError:
+        raise
+    except Exception as error:  # protobuf's parsers raise their own classes, which differ between its versions
+        source = "the bytes" if isinstance(model, bytes) else os.fspath(model)
+        raise NoModelError(f"{source}: not an ONNX model ({type(error).__name__})") from error
 
 
 def infer(
@@ -46,13 +56,14 @@ def infer(
     symbols intervals, both ends inclusive, and so does the model's metadata entry `symdim.bounds`; other declared
     symbols are >= `min_dim`. A fresh size takes the name that the author declared for it on an output or in
     value_info, unless `adopt_declared_symbols` is False. Errors of single nodes are diagnostics in the result; only the
-    policy `strict` raises the first of them, as `ShapeInferenceError`.
+    policy `strict` raises the first of them, as `ShapeInferenceError`. Bytes or a file without a model raise
+    `NoModelError`; all errors are `ValueError`.
 
     With `bidirectional`, shapes are also inferred from outputs to inputs: ranks and sizes that operators, weights and
     declared outputs force. `assume` says what else holds of the symbols: `"H % 32 == 0"`, `"total == past + seq"`.
     """
     engine, found_inputs = run(
-        ModelProtoFrontEnd(_message(model)),
+        ModelProtoFrontEnd(read_model(model)),
         policy=policy,
         bounds=bounds,
         min_dim=min_dim,
@@ -84,7 +95,7 @@ def infer_shapes(
     the declared ones, `strict_mode` raises every diagnosed error; both as `ShapeInferenceError`. `bidirectional=True`
     also writes the shapes of inputs that the rest of the model forces; the other parameters are those of `infer`.
     """
-    source = _message(model)
+    source = read_model(model)
     if source is model and not in_place:
         source = onnx.ModelProto()
         source.CopyFrom(model)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from onnx_infer.text import printable
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -30,7 +32,7 @@ class Diagnostic(NamedTuple):
         first = f"{self.operator} '{self.node}': {self.message}" if self.operator else self.message
         operands = [f"{name}: {value}" for name, value in self.inputs if value is not None]
         operands += [f"{name}={value}" for name, value in self.attributes]
-        return f"{first}\n  inputs: {', '.join(operands)}" if operands else first
+        return printable(f"{first}\n  inputs: {', '.join(operands)}" if operands else first)
 
 
 def about_node(

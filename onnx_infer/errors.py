@@ -17,6 +17,10 @@ class ShapeInferenceError(OnnxInferError):
     """The node contradicts its operator's law: an axis out of range, ranks or sizes that provably differ."""
 
 
+class NoModelError(OnnxInferError):
+    """The bytes or the file hold no ONNX model."""
+
+
 class StrictModeError(ShapeInferenceError, InferenceError):  # type: ignore[misc]  # onnx's class is untyped
     """Raised in strict mode with every diagnostic; it is onnx's `InferenceError` too."""
 

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import onnx
 
-from onnx_infer.diagnostics import about_node
-from onnx_infer.engine.engine import apply
+from onnx_infer.engine.engine import Engine
 from onnx_infer.errors import OpUsageError, ShapeInferenceError
-from onnx_infer.laws.statements import named
-from onnx_infer.model.attributes import constant, value_type
-from onnx_infer.model.graph import NO_ATTRIBUTES
+from onnx_infer.model.attributes import declared_size
+from onnx_infer.model.graph import Graph, Model
 from onnx_infer.model.symbols import Symbols
-from onnx_infer.operators.lookup import NEWEST, bind
-from onnx_infer.protobuf.reading import read_attributes
+from onnx_infer.operators.registration import normal_domain
+from onnx_infer.operators.schema import find_schema
+from onnx_infer.protobuf.reading import GraphReader, header, innermost_shape, load, message, nodes
 from onnx_infer.protobuf.wire import type_bytes
-from onnx_infer.values.tensor import SymTensor, substitute
+from onnx_infer.text import text, texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from onnx_infer.values.tensor import Value
 
 
 def infer_node_outputs(
@@ -35,41 +33,43 @@ def infer_node_outputs(
 ) -> dict[str, onnx.TypeProto]:
     """The types of a node's outputs by name; an output of which nothing is known is left out.
 
-    The version is the schema's; without a schema it is that of `opset_imports`, else the newest. Raises `OpUsageError`
-    and `ShapeInferenceError` with operator, node and operands. `input_sparse_data` and `ir_version` are accepted for
-    compatibility: no rule needs them.
+    The node's version is the schema's; without a schema it is that of `opset_imports`, else the newest. Nodes in its
+    subgraphs are read at `opset_imports`, and see all names of `input_types`. Raises `OpUsageError` and
+    `ShapeInferenceError` with operator, node and operands.
 
     >>> node = onnx.helper.make_node("Add", ["a", "b"], ["c"])
     >>> types = {n: onnx.helper.make_tensor_type_proto(1, ["N", d]) for n, d in (("a", 1), ("b", 5))}
     >>> [d.dim_param or d.dim_value for d in infer_node_outputs(None, node, types)["c"].tensor_type.shape.dim]
     ['N', 5]
     """
-    version = next((o.version for o in opset_imports or () if o.domain == node.domain), NEWEST)
-    operator = bind(node.domain, node.op_type, schema.since_version if schema is not None else version)
-    if operator is None:
-        raise OpUsageError(f"no rule for {node.domain or 'ai.onnx'}::{node.op_type}")
-    params = [d.dim_param for t in input_types.values() for d in t.tensor_type.shape.dim if d.dim_param]
-    symbols = Symbols(params)
-    data = input_data or {}
-    values: list[Value | None] = []
-    for name in node.input:
-        if not name:
-            values.append(None)
-        elif name in data:
-            values.append(constant(data[name]))
-        else:
-            found = value_type(input_types[name], symbols.read) if name in input_types else None
-            values.append(found if found is not None else SymTensor(None, None))
-    attributes = read_attributes(node.attribute) if node.attribute else NO_ATTRIBUTES
-    outcome = apply(operator, attributes, tuple(values), len(node.output))
-    if outcome.error is not None and outcome.error[0] != "warning":
-        severity, message = outcome.error
-        text = str(about_node(severity, operator.schema, node.name, message, tuple(values), attributes.values))
-        raise ShapeInferenceError(text)
-    names = named(outcome.fresh, symbols.name)
-    out = {}
-    for name, value in zip(node.output, outcome.values, strict=False):
-        payload = type_bytes(substitute(value, names)) if name else b""
-        if payload:
-            out[name] = onnx.TypeProto.FromString(payload)
-    return out
+    name, domain = text(node.op_type), normal_domain(text(node.domain))
+    opsets = {normal_domain(text(o.domain)): o.version for o in opset_imports or ()}
+    if schema is not None and not _serves(schema, opsets.get(domain)):
+        opsets[domain] = schema.since_version
+    shapes = [shape for kind in input_types.values() if (shape := innermost_shape(kind)) is not None]
+    symbols = Symbols(size for shape in shapes for d in shape.dim if isinstance(size := declared_size(d), str) and size)
+    reader = GraphReader(symbols, ir_version)
+    constants = {**(input_data or {}), **(input_sparse_data or {})}
+    given = [n for n in dict.fromkeys((*texts(node.input), *input_types)) if n and n not in constants]
+    inputs = [(n, reader.type(input_types[n]) if n in input_types else None) for n in given]
+    literals: list[str] = []
+    walk = partial(nodes, [node], constants, literals)
+    graph = Graph("", inputs, constants, walk, literals, texts(node.output), {})
+    engine = Engine(Model(graph, {}, opsets, header, load, reader.graph, message, list), symbols, "refine")
+    engine.run()
+    for told in engine.diagnostics:
+        if told.severity != "warning":
+            raise ShapeInferenceError(str(told))
+        if engine.scope.operators[domain, name] is None:
+            raise OpUsageError(f"no rule for {domain or 'ai.onnx'}::{name}")
+    engine.scope.touch(literals)
+    types = {output: type_bytes(engine.scope[output]) for output in graph.outputs if output}
+    return {output: onnx.TypeProto.FromString(wire) for output, wire in types.items() if wire}
+
+
+def _serves(schema: onnx.defs.OpSchema, version: int | None) -> bool:
+    """Whether an opset version has the operator as this schema describes it."""
+    if version is None:
+        return False
+    found = find_schema(schema.domain, schema.name, version)
+    return found is not None and found.since_version == schema.since_version

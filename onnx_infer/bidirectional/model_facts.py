@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.constraints.registration import Operand, bound_form
 from onnx_infer.diagnostics import Diagnostic
+from onnx_infer.model.graph import label_of
 from onnx_infer.values.tensor import VARIES, SymTensor
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from onnx_infer.bidirectional.assumptions import Assumptions
     from onnx_infer.engine.engine import Engine
-    from onnx_infer.model.graph import Node
     from onnx_infer.values.tensor import Value
 
 _MOST_CONTRADICTIONS = 8
@@ -152,6 +152,7 @@ class _ModelStatement:
             ]
             given, made = operands[: len(inputs)], operands[len(inputs) :]
             try:
+                operator.attribute_misuse(attributes)
                 form.state(self.store, label, given, made, attributes.values)
             except ValueError:
                 continue  # forward inference tells
@@ -159,7 +160,15 @@ class _ModelStatement:
                 message = f"constraint form: {type(error).__name__}: {error}"
                 self.defects.append(Diagnostic("defect", operator.schema.title, label, message))
                 self.left_out.add(label)
-            if op_type == "Shape" and given[0] and made[0] and not attributes.values and given[0].row.is_open:
+            if (
+                op_type == "Shape"
+                and given
+                and made
+                and given[0]
+                and made[0]
+                and not attributes.values
+                and given[0].row.is_open
+            ):
                 self._lengths.append((given[0].row, made[0].row, Origin(label, given[0].name)))
 
     def reader(self, name: str) -> Any:
@@ -181,11 +190,6 @@ class _ModelStatement:
         for row, (least, most), origin in found:
             self.store.rank(row, least or 0, most, origin=origin)
         self.store.propagate()
-
-
-def label_of(node: Node) -> str:
-    """The node's name, or its first output where it has none."""
-    return node[5].name or next(iter(node[3]), "")
 
 
 def equal_to(store: Store, variables: Iterable[Var]) -> Mapping[Expr, Var]:

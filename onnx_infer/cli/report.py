@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from typing import TYPE_CHECKING, Any, Literal
 
+from onnx_infer.text import printable, text, texts
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor
 from symdim import Var
@@ -76,7 +77,7 @@ def table(result: InferenceResult, limit: int | None = 40) -> str:
         lines += ["", "the model runs only where:", *_limited([f"  {g}" for g in guards], limit)]
     if result.diagnostics:
         lines += ["", *(f"{d.severity}: {d}" for d in result.diagnostics)]
-    return "\n".join(lines)
+    return printable("\n".join(lines))
 
 
 def _rows(result: InferenceResult, names: list[str], limit: int | None, *, reasons: bool = False) -> list[str]:
@@ -110,7 +111,7 @@ def explain(result: InferenceResult, model: ModelProto, name: str) -> str:
     Raises KeyError for a name that the main graph does not have.
     """
     types, inputs = result.types, input_variables(result)
-    producers = {output: node for node in model.graph.node for output in node.output if output}
+    producers = {output: node for node in model.graph.node for output in texts(node.output) if output}
     lines, seen, queue = [], {name}, deque([name])
     while queue:
         current = queue.popleft()
@@ -122,19 +123,20 @@ def explain(result: InferenceResult, model: ModelProto, name: str) -> str:
             lines.append("  given: a graph input or an initializer")
             continue
         lines.append(f"  {_node_text(node)}")
-        lines += [f"    {operand}: {types[operand]}" for operand in dict.fromkeys(node.input) if operand in types]
+        operands = dict.fromkeys(texts(node.input))
+        lines += [f"    {operand}: {types[operand]}" for operand in operands if operand in types]
         if current in result.notes and verdict(value, inputs) == "unknown":
             lines.append(f"  unknown: {result.notes[current]}")
         if verdict(value, inputs) != "exact":
-            causes = [x for x in node.input if x in types and x not in seen and verdict(types[x], inputs) != "exact"]
+            causes = [x for x in operands if x in types and x not in seen and verdict(types[x], inputs) != "exact"]
             seen.update(causes)
             queue.extend(causes)
-    return "\n".join(lines)
+    return printable("\n".join(lines))
 
 
 def _node_text(node: NodeProto) -> str:
-    operator = f"{node.domain}::{node.op_type}" if node.domain else node.op_type
-    return f"{operator} '{node.name}' of" if node.name else f"{operator} of"
+    operator = f"{text(node.domain)}::{text(node.op_type)}" if node.domain else text(node.op_type)
+    return f"{operator} '{text(node.name)}' of" if node.name else f"{operator} of"
 
 
 def _origin(variable: Var) -> str:

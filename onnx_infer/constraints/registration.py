@@ -63,13 +63,13 @@ class BoundForm:
                 arguments[p.name] = self._argument(p, inputs, attributes)
             if "out" in self.takes:
                 arguments["out"] = _row(outputs[0] if outputs else None, "the output")
+            if "operands" in self.takes:
+                arguments["operands"] = tuple(x.row for x in inputs if x is not None)
+            if "outs" in self.takes:
+                arguments["outs"] = tuple(None if x is None else x.row for x in outputs)
+            self.function(statement, **arguments)
         except Unknown:
             return False
-        if "operands" in self.takes:
-            arguments["operands"] = tuple(x.row for x in inputs if x is not None)
-        if "outs" in self.takes:
-            arguments["outs"] = tuple(None if x is None else x.row for x in outputs)
-        self.function(statement, **arguments)
         return True
 
     def _argument(self, p: Parameter, inputs: Sequence[Operand | None], attributes: Mapping[str, Any]) -> Any:

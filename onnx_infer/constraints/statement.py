@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.errors import Unknown
+from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import normalize_axes
 from symdim import Expr
 from symdim.rows import Row, RowVar
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from symdim.store import Store
 
     Dim = int | Expr
+
+
+MOST_AXES = 1 << 10
+"""The most axes that are told apart where a rank is not known: an attribute can name any axis."""
 
 
 class Statement:
@@ -90,11 +94,16 @@ class Statement:
 
     # axes
 
+    def new_axes(self, count: int) -> tuple[Dim, ...]:
+        """Sizes of which nothing is known; no tensor has as many axes as some models name."""
+        require(count <= MOST_AXES, f"an axis beyond the first {MOST_AXES}", count)
+        return tuple(self.fresh() for _ in range(count))
+
     def axes(self, row: Row, rank: int) -> tuple[Dim, ...]:
         """The sizes of a row of this rank."""
         if row.rank == rank:
             return row.dims
-        dims = tuple(self.fresh() for _ in range(rank))
+        dims = self.new_axes(rank)
         self.be(row, dims)
         return dims
 
@@ -102,7 +111,7 @@ class Statement:
         """The first sizes of a row, and what comes after them."""
         if row.rank is not None and row.rank >= count:
             return row.dims[:count], Row(trail=row.dims[count:])
-        dims, rest = tuple(self.fresh() for _ in range(count)), RowVar.fresh()
+        dims, rest = self.new_axes(count), RowVar.fresh()
         self.be(row, Row(dims, rest))
         return dims, Row(variable=rest)
 
@@ -111,7 +120,7 @@ class Statement:
         if row.rank is not None and row.rank >= count:
             start = row.rank - count
             return Row(trail=row.dims[:start]), row.dims[start:]
-        rest, dims = RowVar.fresh(), tuple(self.fresh() for _ in range(count))
+        rest, dims = RowVar.fresh(), self.new_axes(count)
         self.be(row, Row((), rest, dims))
         return Row(variable=rest), dims
 
@@ -141,7 +150,7 @@ class Statement:
             return None
         between, from_end = RowVar.fresh(), bool(axes) and axes[0] < 0
         count = (-min(axes) if from_end else max(axes) + 1) if axes else 0
-        shared, found = [self.fresh() for _ in range(count)], []
+        shared, found = self.new_axes(count), []
         for row in rows:
             sizes = list(shared)
             for axis in axes:

@@ -14,6 +14,7 @@ from onnx_infer.engine.scope import Scope
 from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function
 from onnx_infer.operators.lookup import Operators
 from onnx_infer.operators.registration import normal_domain
+from onnx_infer.text import text
 from onnx_infer.types.join import NOTHING, join, sizes, varying
 from symdim import Expr
 
@@ -76,7 +77,7 @@ class Functions:
 
     def find(self, node: Node, scope: Scope) -> Function | None:
         """The function that a node without a rule calls: the model's, else the body of the operator's schema."""
-        function = self._functions.get((normal_domain(node[1]), node[0], getattr(node[5], "overload", "")))
+        function = self._functions.get((normal_domain(node[1]), node[0], text(getattr(node[5], "overload", ""))))
         if function is None:
             inputs = [scope[name] if name else None for name in node[2]]
             function = self._engine.model.schema_function(node, scope.operators.version(node[1]), inputs)

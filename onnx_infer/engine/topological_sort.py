@@ -42,7 +42,7 @@ def sort_nodes(graph: Graph, scope: Scope, complain: Callable[[str], None]) -> l
     stuck = sorted(set(range(len(nodes))) - set(order))
     if stuck:
         complain(f"nodes on or behind a cycle are not inferred: {', '.join(label_of(nodes[i]) for i in stuck[:5])}")
-    for i in order:
+    for i in (*order, *stuck):
         for name in (*nodes[i][2], *captured(scope.model, nodes[i])):
             if name and name not in producer and not scope.knows(name):
                 complain(f"input '{name}' of node '{label_of(nodes[i])}' is produced by no node")

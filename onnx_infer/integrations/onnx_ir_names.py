@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import onnx_ir as ir
 
+from onnx_infer.text import text
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -36,7 +38,7 @@ class ValueNames(dict[Any, str]):
         taken: set[str] = set()
         others: list[ir.Value] = []
         for value in chain(graph.inputs, graph.initializers.values(), given_values(graph)):
-            name = value.name
+            name = value.name and text(value.name)
             if value in self:
                 continue
             if name and name not in taken and not any(name in names for names in outer):
@@ -54,13 +56,13 @@ class ValueNames(dict[Any, str]):
 
     def _new(self, value: ir.Value, visible: tuple[set[str], ...]) -> str:
         while True:
-            name = f"{value.name or 'value'}_{next(self._numbers)}"
+            name = f"{text(value.name or 'value')}_{next(self._numbers)}"
             if not any(name in names for names in visible):
                 return name
 
     def __missing__(self, value: ir.Value) -> str:
         """The name of a value that no graph of the model gives."""
-        name: str = value.name or ""
+        name = text(value.name or "")
         if not name or name in self._all:
             name = self._new(value, (self._all,))
         self._all.add(name)

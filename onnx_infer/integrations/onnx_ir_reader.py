@@ -12,10 +12,11 @@ import onnx_ir as ir
 from onnx_infer.integrations.onnx_ir_names import GRAPHS, ValueNames, given_values
 from onnx_infer.model.attributes import constant, known_count, number, strings, unpacked
 from onnx_infer.model.declared_bounds import KEY, declared_bounds
-from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function, Graph, Model
+from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function, Graph, Model, with_names
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf import reading as proto
 from onnx_infer.protobuf.schema_functions import schema_function
+from onnx_infer.text import text
 from onnx_infer.values.tensor import VARIES, Optional, Sequence, Sparse, SymTensor
 from symdim.algebra.caches import shared_cache
 
@@ -99,13 +100,13 @@ def _elements(tensor: ir.Tensor | ir.StringTensor, kind: int, count: int | None)
 def read_attributes(attributes: Any) -> Attributes:
     """The attributes of a node, of which there are some: the same object where they are equal."""
     if any(a.ref_attr_name or a.type in GRAPHS for a in attributes):
-        references = {a.name: a.ref_attr_name for a in attributes if a.ref_attr_name}
-        values = {a.name: attribute_value(a) for a in attributes if not a.ref_attr_name}
+        references = {text(a.name): text(a.ref_attr_name) for a in attributes if a.ref_attr_name}
+        values = {text(a.name): attribute_value(a) for a in attributes if not a.ref_attr_name}
         return Attributes(values, references or None, any(a.type in GRAPHS for a in attributes))
     key = tuple([(a.name, a.type, a.value if a.type in _HASHABLE else attribute_value(a)) for a in attributes])
     found: Attributes | None = _interned.get(key)
     if found is None:
-        found = _interned[key] = Attributes({a.name: attribute_value(a) for a in attributes})
+        found = _interned[key] = Attributes({text(a.name): attribute_value(a) for a in attributes})
     return found
 
 
@@ -119,9 +120,9 @@ def attribute_value(attribute: ir.Attr) -> Any:
     if kind == _KIND.FLOATS:
         return tuple(map(_single, value))
     if kind == _KIND.STRING:
-        return _text(value)
+        return text(value)
     if kind == _KIND.STRINGS:
-        return tuple(map(_text, value))
+        return tuple(map(text, value))
     if kind == _KIND.TENSOR:
         return load(value)
     if kind == _KIND.TENSORS:
@@ -139,10 +140,6 @@ def _single(value: float) -> float:
 
     with numpy.errstate(over="ignore"):
         return float(numpy.float32(value))
-
-
-def _text(value: str | bytes) -> str:
-    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
 
 
 def _type(value: ir.TypeAndShape) -> Value | None:
@@ -168,7 +165,7 @@ class OnnxIRFrontEnd:
     def bounds(self) -> tuple[dict[str, tuple[int, int | None]], list[str]]:
         """The intervals of symbols in the metadata of the model, before those of inputs."""
         holders = (self.model, *self.model.graph.inputs)
-        return declared_bounds(h.metadata_props[KEY] for h in holders if KEY in h.metadata_props)
+        return declared_bounds(text(h.metadata_props[KEY]) for h in holders if KEY in h.metadata_props)
 
     def inputs(self) -> Iterator[tuple[str, tuple[Size, ...]]]:
         """The sizes of inputs as they are written."""
@@ -193,14 +190,14 @@ class _Reader:
 
     def model(self, model: ir.Model) -> Model:
         """The view of a model."""
-        functions = {key: self.function(f) for key, f in model.functions.items()}
-        graph, opsets = self.graph(model.graph), opset_imports(model)
+        functions = {(f.domain, f.name, f.overload): f for f in map(self.function, model.functions.values())}
+        graph, opsets = with_names(self.graph(model.graph)), opset_imports(model)
         names = partial(self._used, model.graph)
         bodies = partial(schema_function, proto.schema_body, message)
         return Model(graph, functions, opsets, self.header, self.load, self.subgraph, bodies, names)
 
     def _used(self, graph: ir.Graph) -> Iterator[str]:
-        return chain(self.names.values(), (node.name or "" for node in graph.all_nodes()))
+        return chain(self.names.values(), (text(node.name or "") for node in graph.all_nodes()))
 
     def subgraph(self, handle: Any) -> Graph:
         """The view of a graph attribute."""
@@ -222,10 +219,10 @@ class _Reader:
 
     def function(self, function: ir.Function) -> Function:
         """The view of a model-local function."""
-        defaults = {a.name: attribute_value(a) for a in function.attributes.values() if a.value is not None}
+        defaults = {text(a.name): attribute_value(a) for a in function.attributes.values() if a.value is not None}
         inputs: list[tuple[str, Value | None]] = [(self.names[v], None) for v in function.inputs]
         body = self._view(function.graph, inputs, self._constants(function.graph), {})
-        key = function.domain, function.name, function.overload
+        key = text(function.domain), text(function.name), text(function.overload)
         return Function(*key, defaults, opset_imports(function), body, function.graph)
 
     def _constants(self, graph: ir.Graph) -> dict[str, Any]:
@@ -243,7 +240,7 @@ class _Reader:
         literals: list[str] = []
         walk = partial(nodes, graph, self.names, constants, literals)
         outputs = [self.names[v] for v in graph.outputs]
-        return Graph(graph.name or "", inputs, constants, walk, literals, outputs, declared, graph)
+        return Graph(text(graph.name or ""), inputs, constants, walk, literals, outputs, declared, graph)
 
     def type(self, value: ir.Value) -> Value | None:
         """The declared type of an input; a size without a name is another for each input."""
@@ -293,13 +290,13 @@ def message(node: Node) -> bytes:
 
 def opset_imports(holder: ir.Model | ir.Function) -> dict[str, int]:
     """domain -> version."""
-    return {normal_domain(domain): version for domain, version in holder.opset_imports.items()}
+    return {normal_domain(text(domain)): version for domain, version in holder.opset_imports.items()}
 
 
 def nodes(graph: ir.Graph, names: ValueNames, constants: dict[str, Any], literals: list[str]) -> Iterator[Node]:
     """The nodes of a graph; those that are constant tensors join the graph's constants instead."""
     for node in graph:
-        op_type, domain = node.op_type, node.domain
+        op_type, domain = text(node.op_type), text(node.domain)
         attributes = node.attributes.data
         outputs = [names[v] for v in node.outputs]
         if op_type == "Constant" and len(attributes) == 1 and domain in ("", "ai.onnx"):

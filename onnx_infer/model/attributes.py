@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx import AttributeProto, TensorProto
 
+from onnx_infer.text import text
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import MAX_DATA, MAX_FLOATS, VARIES, Map, Optional, Sequence, Sparse, SymTensor
 
@@ -37,9 +38,9 @@ def attribute_value(attribute: AttributeProto) -> Any:
         return None
     value = getattr(attribute, _FIELD[kind])
     if kind == AttributeProto.STRING:
-        return value.decode("utf-8", "surrogateescape")
+        return text(value)
     if kind == AttributeProto.STRINGS:
-        return tuple(v.decode("utf-8", "surrogateescape") for v in value)
+        return tuple(map(text, value))
     if kind in (AttributeProto.FLOATS, AttributeProto.INTS, AttributeProto.GRAPHS):
         return tuple(value)
     if kind == AttributeProto.TENSOR:
@@ -50,15 +51,17 @@ def attribute_value(attribute: AttributeProto) -> Any:
         return value_type(value)
     if kind == AttributeProto.TENSORS:
         return tuple(map(constant, value))
+    if kind == AttributeProto.SPARSE_TENSORS:
+        return tuple(map(sparse_constant, value))
+    if kind == AttributeProto.TYPE_PROTOS:
+        return tuple(map(value_type, value))
     return value
 
 
 def _untyped(attribute: AttributeProto) -> int:
-    for kind, field in _FIELD.items():
-        value = getattr(attribute, field)
-        if (len(value) > 0) if kind >= AttributeProto.FLOATS else attribute.HasField(field):
-            return int(kind)
-    return 0
+    """The kind of the first of an attribute's fields that is set, in the order of `_FIELD`; 0 where none is."""
+    set_fields = {descriptor.name for descriptor, _ in attribute.ListFields()}
+    return next((int(kind) for kind, field in _FIELD.items() if field in set_fields), 0)
 
 
 def value_type(proto: TypeProto, dim: Any = None) -> Value | None:
@@ -70,7 +73,7 @@ def value_type(proto: TypeProto, dim: Any = None) -> Value | None:
         shape: Any = tuple([read(declared_size(d)) for d in inner.shape.dim]) if inner.HasField("shape") else None
         if shape is not None and None in shape:
             shape = None
-        return (SymTensor if kind == "tensor_type" else Sparse)(inner.elem_type or None, shape)
+        return (SymTensor if kind == "tensor_type" else Sparse)(dt.read(inner.elem_type), shape)
     if kind == "sequence_type":
         # an unnamed size is another one for every element
         inner_dim = dim and (lambda size: VARIES if size is None else dim(size))
@@ -85,7 +88,9 @@ def value_type(proto: TypeProto, dim: Any = None) -> Value | None:
 def declared_size(dim: TensorShapeProto.Dimension) -> Size:
     """A size as it is written."""
     kind = dim.WhichOneof("value")
-    return None if kind is None else getattr(dim, kind)
+    if kind == "dim_param":
+        return text(dim.dim_param)
+    return None if kind is None else int(dim.dim_value)
 
 
 def number(size: Size) -> int | None:
@@ -95,7 +100,13 @@ def number(size: Size) -> int | None:
 
 def sparse_constant(proto: SparseTensorProto) -> Sparse:
     """The type of a sparse constant."""
-    return Sparse(proto.values.data_type, tuple(proto.dims))
+    return Sparse(dt.read(proto.values.data_type), sizes(proto))
+
+
+def sizes(proto: TensorProto | SparseTensorProto) -> tuple[int, ...] | None:
+    """The sizes of a constant; None where one is negative."""
+    found = tuple(proto.dims)
+    return None if found and min(found) < 0 else found
 
 
 _EXTERNAL = TensorProto.EXTERNAL
@@ -116,10 +127,10 @@ def constant(proto: TensorProto) -> SymTensor:
 
     Small ones are remembered: exporters repeat the same constants in every layer.
     """
-    kind, shape = proto.data_type, tuple(proto.dims)
-    count = known_count(kind, shape)
-    if count is None or proto.data_location == _EXTERNAL:
-        return SymTensor(kind or None, shape)
+    kind, shape = proto.data_type, sizes(proto)
+    count = None if shape is None else known_count(kind, shape)
+    if shape is None or count is None or proto.data_location == _EXTERNAL:
+        return SymTensor(dt.read(kind), shape)
     raw = proto.raw_data
     if not raw or len(raw) > _MAX_CONSTANT_SIZE:
         return SymTensor(kind, shape, unpacked(kind, raw, count) if raw else _typed(proto, kind, count))
@@ -167,14 +178,14 @@ def known_count(kind: int, shape: tuple[int, ...]) -> int | None:
     count = 1
     for size in shape:
         count *= size
-    if count > (MAX_FLOATS if kind in dt.FLOATS else MAX_DATA) or count < 0:
+    if count > (MAX_FLOATS if kind in dt.FLOATS else MAX_DATA):
         return None
     return count if kind in _STRUCT or kind == dt.STRING else None
 
 
 def strings(texts: Iterable[bytes], count: int) -> tuple[str, ...] | None:
     """The elements of a tensor of strings; None where they are not so many."""
-    found = tuple(v.decode("utf-8", "surrogateescape") for v in texts)
+    found = tuple(map(text, texts))
     return found if len(found) == count else None
 
 

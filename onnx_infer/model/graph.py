@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
+from onnx_infer.text import text
 from symdim.algebra.caches import Cache
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ Node: TypeAlias = "tuple[str, str, list[str], list[str], Attributes, Any]"
 
 def label_of(node: Node) -> str:
     """The node's name, or its first output where it has none."""
-    return node[5].name or next(iter(node[3]), "")
+    return text(node[5].name or next(iter(node[3]), ""))
 
 
 class Graph(NamedTuple):
@@ -61,6 +62,12 @@ class Graph(NamedTuple):
     outputs: list[str]
     declared: Mapping[str, Value]
     handle: Any = None
+
+
+def with_names(graph: Graph) -> Graph:
+    """A main graph without the inputs and outputs that have no name: nothing reads or gives them."""
+    inputs = [(name, kind) for name, kind in graph.inputs if name]
+    return graph._replace(inputs=inputs, outputs=[name for name in graph.outputs if name])
 
 
 class Function(NamedTuple):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.operators.operator import Operator
 from onnx_infer.operators.registration import normal_domain, registry
-from onnx_infer.operators.schema import find_schema, read_schema, schema_of_rule
+from onnx_infer.operators.schema import NEWEST, find_schema, read_schema, schema_of_rule
 from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
@@ -66,7 +66,3 @@ class Operators(dict[tuple[str, str], "Operator | None"]):
     def __missing__(self, key: tuple[str, str]) -> Operator | None:
         operator = self[key] = bind(*key, self.version(key[0]))
         return operator
-
-
-NEWEST = 1 << 30
-"""The version asked for where a domain is not imported: whatever is newest."""

@@ -114,7 +114,7 @@ class Operator:
         """
         types = _types(inputs)
         dtypes = self._dtypes(types, inputs, attributes, output_count)
-        wrong, note = self._attribute_misuse(attributes), None
+        wrong, note = self.attribute_misuse(attributes), None
         if self._arguments is None:
             values = self._call_with_context(inputs, attributes, output_count)
             return values, None, wrong or self._type_misuse(types, inputs, values)
@@ -148,7 +148,7 @@ class Operator:
     ) -> str | None:
         """Why the schema does not admit a node of which the sizes can be told all the same, or None."""
         try:
-            return self._attribute_misuse(attributes) or self._type_misuse(_types(inputs), inputs, outputs)
+            return self.attribute_misuse(attributes) or self._type_misuse(_types(inputs), inputs, outputs)
         except OpUsageError as e:
             return str(e)
 
@@ -158,7 +158,7 @@ class Operator:
             known[key] = check_types(self.schema, inputs, outputs)
         return known[key]  # type: ignore[no-any-return]
 
-    def _attribute_misuse(self, attributes: Attributes) -> str | None:
+    def attribute_misuse(self, attributes: Attributes) -> str | None:
         """Why the schema does not admit attributes whose values are clear, or None; raises `OpUsageError`."""
         found = attributes.made.get(self, "unread")
         if found == "unread":
@@ -176,7 +176,7 @@ class Operator:
         if found is None:
             check_inputs(self.schema, inputs)
             found = known[key] = [self._schema_dtype(inputs, i) for i in range(output_count)]
-        self._attribute_misuse(attributes)
+        self.attribute_misuse(attributes)
         if self._dtype_arguments is None:
             return found
         assert self.rule.dtype is not None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import onnx.defs
 
+from onnx_infer.text import printable
 from onnx_infer.values import dtype as dt
 
 if TYPE_CHECKING:
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 
 SPECIAL = frozenset({"output_count", "output_dtype", "since_version"})
 """Parameters of rules that are not the schema's names."""
+
+
+NEWEST = 1 << 30
+"""The version asked for where a domain is not imported: whatever is newest."""
 
 
 class Formal(NamedTuple):
@@ -65,16 +70,22 @@ def exists(domain: str, name: str, version: int) -> bool:
     >>> exists("", "Gelu", 19), exists("", "Gelu", 20), exists("com.acme", "MyOp", 1)
     (False, True, True)
     """
-    return onnx.defs.has(name, version, domain) or not onnx.defs.has(name, domain=domain)
+    name, domain = printable(name), printable(domain)
+    return onnx.defs.has(name, _bounded(version), domain) or not onnx.defs.has(name, domain=domain)
 
 
 def find_schema(domain: str, name: str, version: int) -> onnx.defs.OpSchema | None:
     """onnx's schema that serves an operator at an opset version; the newest known one for later versions."""
     version = min(version, onnx.defs.onnx_opset_version()) if domain == "" else version
     try:
-        return onnx.defs.get_schema(name, version, domain)
+        return onnx.defs.get_schema(printable(name), _bounded(version), printable(domain))
     except onnx.defs.SchemaError:
         return None
+
+
+def _bounded(version: int) -> int:
+    """The version as onnx takes it, in 32 bits: an opset import has 64."""
+    return min(max(version, 0), NEWEST)
 
 
 def read_schema(schema: onnx.defs.OpSchema) -> Schema:

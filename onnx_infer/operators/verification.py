@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx import AttributeProto
 
+from onnx_infer.engine.subgraph import Subgraph
 from onnx_infer.errors import OpUsageError
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Optional, Sequence, Sparse, SymTensor, Value
@@ -23,6 +24,7 @@ _CLASSES: dict[int, tuple[str, tuple[type, ...]]] = {
     AttributeProto.FLOAT: ("a float", (float, int)),
     AttributeProto.STRING: ("a string", (str,)),
     AttributeProto.TENSOR: ("a tensor", (SymTensor,)),
+    AttributeProto.GRAPH: ("a graph", (Subgraph,)),
     AttributeProto.SPARSE_TENSOR: ("a sparse tensor", (Sparse,)),
     AttributeProto.TYPE_PROTO: ("a type", (Value,)),
     AttributeProto.INTS: ("a list of integers", (int,)),

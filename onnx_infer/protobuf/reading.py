@@ -8,12 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 from onnx import IR_VERSION, AttributeProto, FunctionProto, SparseTensorProto, TensorProto
 
-from onnx_infer.model.attributes import attribute_value, constant, declared_size, literal, sparse_constant, value_type
+from onnx_infer.model.attributes import (
+    attribute_value,
+    constant,
+    declared_size,
+    literal,
+    sizes,
+    sparse_constant,
+    value_type,
+)
 from onnx_infer.model.declared_bounds import KEY, declared_bounds
-from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function, Graph, Model
+from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function, Graph, Model, with_names
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf.schema_functions import schema_function
+from onnx_infer.text import text, texts
+from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -56,8 +66,8 @@ def read_attributes(attributes: Any) -> Attributes:
 
 
 def _parse(attributes: Any) -> Attributes:
-    references = {a.name: a.ref_attr_name for a in attributes if a.ref_attr_name}
-    values = {a.name: attribute_value(a) for a in attributes if not a.ref_attr_name}
+    references = {text(a.name): text(a.ref_attr_name) for a in attributes if a.ref_attr_name}
+    values = {text(a.name): attribute_value(a) for a in attributes if not a.ref_attr_name}
     return Attributes(values, references or None, any(a.type in _GRAPH_KINDS for a in attributes))
 
 
@@ -75,13 +85,13 @@ class ModelProtoFrontEnd:
     def bounds(self) -> tuple[dict[str, tuple[int, int | None]], list[str]]:
         """The intervals of symbols in the metadata of the model, before those of inputs."""
         holders = (self.model, *self.model.graph.input)
-        return declared_bounds(e.value for holder in holders for e in holder.metadata_props if e.key == KEY)
+        return declared_bounds(text(e.value) for holder in holders for e in holder.metadata_props if e.key == KEY)
 
     def inputs(self) -> Iterator[tuple[str, tuple[Size, ...]]]:
         """The sizes of inputs as they are written."""
         for info in self.model.graph.input:
             shape = innermost_shape(info.type)
-            yield info.name, () if shape is None else tuple(map(declared_size, shape.dim))
+            yield text(info.name), () if shape is None else tuple(map(declared_size, shape.dim))
 
     def view(self, symbols: Symbols) -> Model:
         """The model, its dims read as sizes."""
@@ -112,7 +122,7 @@ def dim_params(infos: Iterable[Any]) -> Iterator[str]:
             shape = innermost_shape(info.type)
             for dim in () if shape is None else shape.dim:
                 if dim.dim_param:
-                    yield dim.dim_param
+                    yield text(dim.dim_param)
 
 
 class GraphReader:
@@ -125,38 +135,39 @@ class GraphReader:
 
     def model(self, proto: ModelProto) -> Model:
         """The view of a model."""
-        functions = {(f.domain, f.name, f.overload): self.function(f) for f in proto.functions}
+        functions = {(f.domain, f.name, f.overload): f for f in map(self.function, proto.functions)}
         names = partial(names_in, proto.graph)
-        bodies = partial(schema_function, schema_body, message)
-        return Model(self.graph(proto.graph), functions, opset_imports(proto), header, load, self.graph, bodies, names)
+        graph, bodies = with_names(self.graph(proto.graph)), partial(schema_function, schema_body, message)
+        return Model(graph, functions, opset_imports(proto), header, load, self.graph, bodies, names)
 
     def graph(self, proto: GraphProto) -> Graph:
         """The view of a graph or subgraph."""
-        constants: dict[str, Any] = {t.name: t for t in proto.initializer}
+        constants: dict[str, Any] = {text(t.name): t for t in proto.initializer}
         for sparse in proto.sparse_initializer:
-            constants[sparse.values.name] = sparse
+            constants[text(sparse.values.name)] = sparse
         # up to IR version 3 every initializer is listed as an input; from 4 on one that is can be overridden by the
         # caller: its type stands, its elements do not
-        given = proto.input
+        given = [(text(i.name), i.type) for i in proto.input]
         if self.ir_version < 4:
-            given = [i for i in given if i.name not in constants]
-        inputs = [(i.name, self.type(i.type)) for i in given]
+            given = [(name, kind) for name, kind in given if name not in constants]
+        inputs = [(name, self.type(kind)) for name, kind in given]
         for name, _ in inputs:
             constants.pop(name, None)
         declared: dict[str, Value] = {}
         for info in (*proto.value_info, *proto.output):
             value = self.declared(info.type)
             if value is not None:
-                declared[info.name] = value
-        outputs = [o.name for o in proto.output]
+                declared[text(info.name)] = value
+        outputs = [text(o.name) for o in proto.output]
         return self._view(proto, inputs, constants, outputs, declared)
 
     def function(self, proto: FunctionProto) -> Function:
         """The view of a model-local function."""
-        defaults = {a.name: attribute_value(a) for a in proto.attribute_proto}
-        inputs: list[tuple[str, Value | None]] = [(name, None) for name in proto.input]
-        body = self._view(proto, inputs, {}, list(proto.output), {})
-        return Function(proto.domain, proto.name, proto.overload, defaults, opset_imports(proto), body, proto)
+        defaults = {text(a.name): attribute_value(a) for a in proto.attribute_proto}
+        inputs: list[tuple[str, Value | None]] = [(name, None) for name in texts(proto.input)]
+        body = self._view(proto, inputs, {}, texts(proto.output), {})
+        domain, name, overload = function_key(proto)
+        return Function(domain, name, overload, defaults, opset_imports(proto), body, proto)
 
     @staticmethod
     def _view(
@@ -168,7 +179,7 @@ class GraphReader:
     ) -> Graph:
         literals: list[str] = []
         walk = partial(nodes, proto.node, constants, literals)
-        return Graph(proto.name, inputs, constants, walk, literals, outputs, declared, proto)
+        return Graph(text(proto.name), inputs, constants, walk, literals, outputs, declared, proto)
 
     def type(self, proto: Any) -> Value | None:
         """The declared type of an input, its dims read as sizes; one without a name is another for each input."""
@@ -191,7 +202,12 @@ class GraphReader:
 
 def opset_imports(proto: ModelProto | FunctionProto) -> dict[str, int]:
     """domain -> version; `ai.onnx` is the default domain ""."""
-    return {normal_domain(o.domain): o.version for o in proto.opset_import}
+    return {normal_domain(text(o.domain)): o.version for o in proto.opset_import}
+
+
+def function_key(proto: FunctionProto) -> tuple[str, str, str]:
+    """The domain, name and overload of a function."""
+    return text(proto.domain), text(proto.name), text(proto.overload)
 
 
 _parts = attrgetter("op_type", "domain", "input", "output", "attribute")
@@ -200,7 +216,12 @@ _parts = attrgetter("op_type", "domain", "input", "output", "attribute")
 def nodes(protos: Any, constants: dict[str, Any], literals: list[str]) -> Iterator[Node]:
     """The nodes of a graph; those that are constant tensors join the graph's constants instead."""
     for node in protos:
-        op_type, domain, inputs, outputs, attributes = _parts(node)
+        op_type, domain, given, made, attributes = _parts(node)
+        inputs, outputs = given[:], made[:]
+        try:  # to join them is the cheapest way to see that all are texts
+            "".join(inputs), "".join(outputs), "" + op_type + domain
+        except TypeError:
+            inputs, outputs, op_type, domain = texts(inputs), texts(outputs), text(op_type), text(domain)
         if op_type == "Constant" and len(attributes) == 1 and domain in ("", "ai.onnx"):
             value = attributes[0]
             if value.type == _TENSOR and not value.ref_attr_name and outputs:
@@ -210,7 +231,7 @@ def nodes(protos: Any, constants: dict[str, Any], literals: list[str]) -> Iterat
                 constants[name] = value
                 continue
         known = read_attributes(attributes) if attributes else NO_ATTRIBUTES
-        yield op_type, domain, inputs[:], outputs[:], known, node
+        yield op_type, domain, inputs, outputs, known, node
 
 
 def header(handle: TensorProto | SparseTensorProto | AttributeProto) -> Value:
@@ -220,9 +241,9 @@ def header(handle: TensorProto | SparseTensorProto | AttributeProto) -> Value:
     rules that read such a constant ask for them.
     """
     if type(handle) is TensorProto:
-        kind, shape = handle.data_type, tuple(handle.dims)
+        kind, shape = handle.data_type, sizes(handle)
         few = kind in _SIZES and (not shape or (len(shape) == 1 and shape[0] <= _FEW))
-        return constant(handle) if few else SymTensor(kind or None, shape)
+        return constant(handle) if few else SymTensor(dt.read(kind), shape)
     if isinstance(handle, AttributeProto):
         return literal(handle)
     return sparse_constant(handle)
@@ -240,13 +261,11 @@ def names_in(graph: GraphProto) -> Iterator[str]:
     pending = [graph]
     while pending:
         graph = pending.pop()
-        yield from (info.name for info in (*graph.input, *graph.output, *graph.value_info))
-        yield from (tensor.name for tensor in graph.initializer)
-        yield from (sparse.values.name for sparse in graph.sparse_initializer)
+        yield from (text(info.name) for info in (*graph.input, *graph.output, *graph.value_info))
+        yield from (text(tensor.name) for tensor in graph.initializer)
+        yield from (text(sparse.values.name) for sparse in graph.sparse_initializer)
         for node in graph.node:
-            yield node.name
-            yield from node.input
-            yield from node.output
+            yield from texts((node.name, *node.input, *node.output))
             for attribute in node.attribute:
                 if attribute.type == AttributeProto.GRAPH:
                     pending.append(attribute.g)

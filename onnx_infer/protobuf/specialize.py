@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from onnx_infer.protobuf.wire import dim_param
+from onnx_infer.text import text
 from symdim import Expr, SymdimError, UnboundName
 from symdim.parsing import read_dim_param
 
@@ -21,18 +23,19 @@ def specialize(model: ModelProto, sizes: Mapping[str, int]) -> ModelProto:
     copy = type(model)()
     copy.CopyFrom(model)
     dims = [d for info in _value_infos(copy) for d in _dims(info.type) if d.dim_param]
-    names = frozenset(d.dim_param for d in dims if not any(c in "+-*/%()" for c in d.dim_param)) | sizes.keys()
+    declared = {text(d.dim_param) for d in dims}
+    names = frozenset(t for t in declared if not any(c in "+-*/%()" for c in t)) | sizes.keys()
     used: set[str] = set()
     for dim in dims:
-        size = read_dim_param(dim.dim_param, names)
+        size = read_dim_param(text(dim.dim_param), names)
         if not isinstance(size, Expr) or size.free_symbols().isdisjoint(sizes):
             continue
         used |= size.free_symbols()
         fixed = size.substitute({name: sizes[name] for name in size.free_symbols() & sizes.keys()})
         if isinstance(fixed, Expr):
-            dim.dim_param = str(fixed)
+            dim.MergeFromString(dim_param(str(fixed)))
         elif fixed < 0:
-            raise SymdimError(f"{dim.dim_param} is {fixed} at these sizes")
+            raise SymdimError(f"{text(dim.dim_param)} is {fixed} at these sizes")
         else:
             dim.dim_value = fixed
     if missing := tuple(sorted(sizes.keys() - used)):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from onnx_infer.text import encoded
 from onnx_infer.values.tensor import VARIES, Map, Optional, Sequence, Sparse, SymTensor
 
 if TYPE_CHECKING:
@@ -62,9 +63,14 @@ def dimension(dim: Dim) -> bytes:
         if isinstance(dim, int):
             payload = number_field(1, dim)
         else:
-            payload = b"" if dim is VARIES else field(2, str(dim).encode("utf-8", "surrogatepass"))
+            payload = b"" if dim is VARIES else dim_param(str(dim))
         found = _dimensions[dim] = field(1, payload)
     return found
+
+
+def dim_param(text: str) -> bytes:
+    """The field `dim_param` of a Dimension."""
+    return field(2, encoded(text))
 
 
 def tensor_type(value: SymTensor | Sparse) -> bytes:
@@ -103,19 +109,19 @@ def type_field(value: Value) -> bytes:
     return found
 
 
-def value_infos(number: int, values: Mapping[str, Value], without: Container[str] = ()) -> bytes:
-    """Value infos as a repeated field of this number; those of which nothing is known, or named, are left out."""
+def value_infos(number: int, values: Mapping[str, Value | None], without: Container[str] = ()) -> bytes:
+    """Value infos as a repeated field of this number; those that are absent or unknown, or named, are left out."""
     tag = _TAGS[number]
     out: list[bytes] = []
     for name, value in values.items():
-        if name in without:
+        if value is None or name in without:
             continue
         kind = value.wire
         if kind is None:
             kind = type_field(value)
         if not kind:
             continue
-        text = name.encode("utf-8", "surrogatepass")
+        text = name.encode() if name.isascii() else encoded(name)
         size = len(text)
         prefix = _NAMES[size] if size < 128 else _TAGS[1] + varint(size)
         size += len(prefix) + len(kind)

@@ -8,7 +8,9 @@ from onnx import AttributeProto, GraphProto
 
 from onnx_infer.model.attributes import declared_size
 from onnx_infer.protobuf.former_names import with_former_names
-from onnx_infer.protobuf.wire import type_field, value_infos
+from onnx_infer.protobuf.reading import function_key
+from onnx_infer.protobuf.wire import dim_param, type_field, value_infos
+from onnx_infer.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -39,31 +41,32 @@ def write_model(model: ModelProto, engine: Engine, inputs: Mapping[str, tuple[in
             elif proto is not None and model.ir_version >= _FUNCTION_VALUE_INFO:
                 write_function(proto, graph, scope)
     for info in model.graph.input:
-        if info.name in inputs:
-            write_input(info.type.tensor_type.shape, inputs[info.name])
+        sizes = inputs.get(text(info.name))
+        if sizes is not None:
+            write_input(info.type.tensor_type.shape, sizes)
 
 
 def _sizes(infos: Sequence[Any] | Any) -> Iterator[tuple[str, list[Size]]]:
     """The sizes of tensors as they are declared."""
-    return ((info.name, [declared_size(d) for d in info.type.tensor_type.shape.dim]) for info in infos)
+    return ((text(info.name), [declared_size(d) for d in info.type.tensor_type.shape.dim]) for info in infos)
 
 
 def write_input(shape: Any, sizes: Sequence[int | str]) -> None:
     """Write the sizes of an input; the denotations of its axes stay."""
-    labels = [d.denotation for d in shape.dim] if len(shape.dim) == len(sizes) else [""] * len(sizes)
-    shape.Clear()
-    for size, label in zip(sizes, labels, strict=True):
-        dim = shape.dim.add(denotation=label) if label else shape.dim.add()
+    if len(shape.dim) != len(sizes):
+        shape.Clear()
+    for axis, size in enumerate(sizes):
+        dim = shape.dim[axis] if axis < len(shape.dim) else shape.dim.add()
         if isinstance(size, int):
             dim.dim_value = size
         else:
-            dim.dim_param = size
+            dim.MergeFromString(dim_param(size))
     shape.SetInParent()
 
 
 def counterparts(model: Model, copy: ModelProto) -> dict[int, GraphProto | FunctionProto]:
     """The inner graphs and the functions of a copy of a model, by the id of the message that they are copies of."""
-    functions = {(f.domain, f.name, f.overload): f for f in copy.functions}
+    functions = {function_key(f): f for f in copy.functions}
     pending: list[tuple[Any, Any]] = [(model.graph.handle, copy.graph)]
     pending += [(f.handle, functions[key]) for key, f in model.functions.items() if key in functions]
     found: dict[int, GraphProto | FunctionProto] = {}
@@ -102,7 +105,7 @@ def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value]) -> 
     del proto.value_info[:]
     proto.MergeFromString(value_infos(13, scope, without=given))
     for info in (*proto.output, *(i for i in proto.input if not i.type.ByteSize())):
-        value = scope.get(info.name)
+        value = scope.get(text(info.name))
         if value is not None and type_field(value):
             info.ClearField("type")
             info.MergeFromString(type_field(value))

@@ -36,6 +36,14 @@ INTEGER_RANGE = {n: _range(name, bits) for n, (name, bits) in _TYPES.items() if 
 FLOATS = frozenset(n for n, name in NAMES.items() if name[0] == "f" or name == "bf16")
 
 
+def read(number: int) -> int | None:
+    """The element type of a number in a message, None where it is none: 0 stands for undefined, negative ones for nothing.
+
+    Numbers of types that came after this library are kept.
+    """
+    return number if number > 0 else None
+
+
 def text(dtype: int | None) -> str:
     """The short name of an element type, `?` where it is unknown.
 

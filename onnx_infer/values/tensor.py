@@ -12,6 +12,7 @@ from weakref import ref
 
 import numpy as np
 
+from onnx_infer.text import printable
 from onnx_infer.values import dtype as dt
 from symdim import Expr, Var, product
 
@@ -146,9 +147,8 @@ class SymTensor(Value):
     def __str__(self) -> str:
         dims = "..." if self.shape is None else ", ".join(map(str, self.shape))
         head = f"{dt.text(self.dtype)}[{dims}]"
-        if self.data is None:
-            return head
-        return f"{head}={{{', '.join('?' if x is None else str(x) for x in self.data)}}}"
+        data = "" if self.data is None else f"={{{', '.join('?' if x is None else str(x) for x in self.data)}}}"
+        return printable(head + data)
 
 
 VARIES = Var.fresh("?", origin="differs from element to element")

@@ -11,6 +11,7 @@ from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.engine.topological_sort import captured
+from onnx_infer.model.graph import label_of
 from onnx_infer.results.planning.memory import schedule
 from onnx_infer.results.planning.multiply_adds import multiply_adds
 from onnx_infer.values import dtype as dt
@@ -66,13 +67,13 @@ def costs(result: InferenceResult) -> Costs:
     seen: set[object] = set()
     found = []
     for node in schedule(result):
-        op_type, domain, inputs, outputs, _, handle = node
+        op_type, domain, inputs, _, _, _ = node
         read = dict.fromkeys((*inputs, *captured(engine.model, node)))
         held = [parameters(engine.scope[n]) for n in read if n in engine.scope.constants and n not in seen]
         seen.update(read)
         held += bodies.parameters(node, engine.scope, seen)
         operator = f"{domain}::{op_type}" if domain else op_type
-        label = handle.name or next(iter(outputs), "")
+        label = label_of(node)
         found.append(NodeCost(operator, label, total(held), bodies.count(node, engine.scope)))
     return Costs(found)
 

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.engine.topological_sort import captured, sort_nodes
+from onnx_infer.model.graph import label_of
 from onnx_infer.results.planning.envelope import ZERO, Envelope, envelope
 from onnx_infer.results.planning.planner import byte_size
 from onnx_infer.results.sources import without_computed
@@ -153,8 +154,8 @@ def _steps(
             dead[i].append(name)
     found = []
     for node, dying in zip(nodes, dead, strict=False):
-        op_type, domain, _, given, _, handle = node
+        op_type, domain, _, given, _, _ = node
         operator = f"{domain}::{op_type}" if domain else op_type
-        label = handle.name or next(iter(given), "")
+        label = label_of(node)
         found.append(Step(operator, label, tuple(name for name in given if name in sizes), tuple(dying)))
     return found
