@@ -198,7 +198,8 @@ class Functions:
         self.leave(call)
         call.record.graphs[id(function.handle)] = (function.body, scope)
         engine.seen.calls.append(call.record)
-        results = [scope[name] if scope.knows(name) else NOTHING for name in function.body.outputs]
+        # an absent input is None in the body; as an output of the body nothing is known of it
+        results = [(scope[name] if scope.knows(name) else None) or NOTHING for name in function.body.outputs]
         asked = self._asked.setdefault((function.domain, function.name, function.overload), set())
         asked.update(name for name in call.sources if name in scope.loaded)
         values = {name: None if not scope.knows(name) else scope[name] for name, _ in function.body.inputs}
