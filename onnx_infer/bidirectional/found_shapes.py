@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.bidirectional.model_facts import equal_to
 from onnx_infer.model.symbols import Symbols
+from onnx_infer.operators.operator import LARGEST_SIZE
 from onnx_infer.values.tensor import VARIES, SymTensor
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
@@ -100,14 +101,16 @@ def found_shapes(
         row = known.rows.get(name)
         if row is None and isinstance(value, SymTensor) and value.shape is not None:
             shapes[name] = value.shape
-        elif row is not None and (solved := known.store.row(row)).rank is not None:
+        elif row is not None and (solved := known.store.row(row)).rank is not None and _fit(solved.dims):
             shapes[name] = solved.dims
     for dim in (d for shape in shapes.values() for d in shape):  # plain sizes first, so that others are said with them
         if isinstance(dim, Var):
             names.name(dim)
     inputs: dict[str, tuple[int | str, ...]] = {}
     for name, shape in shapes.items():
-        old = written.get(name, (None,) * len(shape))
+        old = written.get(name, ())
+        if len(old) != len(shape):
+            old = (None,) * len(shape)
         sizes = tuple(
             d if isinstance(d, int) else text if isinstance(text, str) else names.name(d)
             for d, text in zip(shape, old, strict=True)
@@ -115,6 +118,11 @@ def found_shapes(
         if name not in written or sizes != old:
             inputs[name] = sizes
     return Found(inputs, dict(_values(engine, known, names, before)))
+
+
+def _fit(dims: Iterable[Dim]) -> bool:
+    """Whether a model can hold these sizes; no run has others, and forward inference tells of the node."""
+    return all(isinstance(d, Expr) or d <= LARGEST_SIZE for d in dims)
 
 
 def _values(engine: Engine, known: Known, names: Names, before: Found | None) -> Iterator[tuple[str, tuple[Size, ...]]]:
@@ -127,7 +135,7 @@ def _values(engine: Engine, known: Known, names: Names, before: Found | None) ->
         if name in inputs or name in constants or not isinstance(value, SymTensor):
             continue
         solved = known.store.row(row)
-        if solved.rank is None:
+        if solved.rank is None or not _fit(solved.dims):
             continue
         sizes = tuple(d if isinstance(d, int) else names.text(d) for d in solved.dims)
         if name in earlier or value.shape is None or _says_more(sizes, value.shape, names):
@@ -160,8 +168,9 @@ def substitute_solved(engine: Engine, known: Known, given: set[str]) -> None:
         value = known.store.value(v)
         if isinstance(value, Expr):
             value = value.substitute({w: first.get(w, w) for w in value.variables()})
-        used = variables_of([value])
-        if value is not v and all(w in (inputs if isinstance(v.origin, Declared) else ours) for w in used):
+        if value is v or not _fit((value,)):
+            continue
+        if all(w in (inputs if isinstance(v.origin, Declared) else ours) for w in variables_of([value])):
             solved[v] = value
     if solved:
         engine.rename(solved)

@@ -154,11 +154,11 @@ def infer_both_ways(
 def _written_sizes(front: FrontEnd, engine: Engine) -> dict[str, tuple[Size, ...]]:
     """The sizes of the inputs that have a shape, as they are written; a negative one is none."""
     shaped = {n for n, v in engine.model.graph.inputs if isinstance(v, SymTensor) and v.shape is not None}
-    return {
-        name: tuple((s if s >= 0 else None) if isinstance(s, int) else s or None for s in sizes)
-        for name, sizes in front.inputs()
-        if name in shaped
-    }
+    found: dict[str, tuple[Size, ...]] = {}
+    for name, sizes in front.inputs():
+        if name in shaped:  # of two inputs of one name the first counts
+            found.setdefault(name, tuple((s if s >= 0 else None) if isinstance(s, int) else s or None for s in sizes))
+    return found
 
 
 def _declared_names(engine: Engine, written: Mapping[str, tuple[Size, ...]]) -> set[str]:
@@ -167,7 +167,7 @@ def _declared_names(engine: Engine, written: Mapping[str, tuple[Size, ...]]) -> 
     for name, sizes in written.items():
         value = engine.scope[name]
         shape = value.shape or () if isinstance(value, SymTensor) else ()
-        for dim, size in zip(shape, sizes, strict=True):
+        for dim, size in zip(shape, sizes, strict=False):  # a node may give the name, too, with another rank
             if isinstance(dim, Expr) and isinstance(size, str):
                 found.update(v.name for v in dim.variables())
     return found

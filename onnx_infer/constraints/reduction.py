@@ -54,7 +54,7 @@ def _reduce(s: Statement, data: Row, out: Row, axes: tuple[int, ...], keepdims: 
             s.size(data, max(axes, key=abs))
         return
     count = rank if rank is not None else max(axes) + 1 if axes[0] >= 0 else -min(axes)
-    sizes = s.axes(data, count) if rank is not None else tuple(s.fresh() for _ in range(count))
+    sizes = s.axes(data, count) if rank is not None else s.new_axes(count)
     kept = tuple(1 if i in places else size for i, size in enumerate(sizes) if keepdims or i not in places)
     if rank is not None:
         s.be(out, kept)

@@ -10,7 +10,7 @@ from onnx_infer.errors import Unknown
 from symdim.rows import Row, RowVar
 
 if TYPE_CHECKING:
-    from onnx_infer.constraints.statement import Dim, Statement
+    from onnx_infer.constraints.statement import Statement
     from onnx_infer.ops.kinds import Ints
 
 
@@ -57,10 +57,10 @@ def _insert(s: Statement, longer: Row, shorter: Row, axes: tuple[int, ...]) -> N
         s.be(longer, tuple(1 if i in places else next(rest) for i in range(rank)))
         return
     count = max(axes) + 1 if axes[0] >= 0 else -min(axes)
-    kept: list[Dim] = [s.fresh() for _ in range(count - len(places))]
+    kept = s.new_axes(count - len(places))
     rest, between = iter(kept), Row(variable=RowVar.fresh())
     sizes = tuple(1 if i in places else next(rest) for i in range(count))
-    for row, part in ((longer, sizes), (shorter, tuple(kept))):
+    for row, part in ((longer, sizes), (shorter, kept)):
         s.be(row, joined(part, between) if axes[0] >= 0 else joined(between, part))
 
 

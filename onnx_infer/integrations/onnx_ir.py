@@ -186,11 +186,14 @@ def _set(value: ir.Value, kind: Any, dims: list[int | str | None] | None) -> boo
     return True
 
 
+_ELEMENT_TYPES = frozenset(int(kind) for kind in ir.DataType) - {0}
+
+
 def _type(value: Value | None) -> Any:
-    """The type of a value for onnx_ir; None where it is not known, and for maps, which onnx_ir does not have."""
+    """The type of a value for onnx_ir; None where it is not known, and for what onnx_ir does not have, as maps."""
     if isinstance(value, (SymTensor, Sparse)):
         kind = ir.TensorType if isinstance(value, SymTensor) else ir.SparseTensorType
-        return kind(ir.DataType(value.dtype)) if value.dtype else None
+        return kind(ir.DataType(value.dtype)) if value.dtype in _ELEMENT_TYPES else None
     if isinstance(value, (Sequence, Optional)):
         inner = _type(value.elem)
         kind = ir.SequenceType if isinstance(value, Sequence) else ir.OptionalType

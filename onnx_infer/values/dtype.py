@@ -37,7 +37,7 @@ FLOATS = frozenset(n for n, name in NAMES.items() if name[0] == "f" or name == "
 
 
 def read(number: int) -> int | None:
-    """The element type of a number in a message, None where it is none: 0 stands for undefined, negative ones for nothing.
+    """The element type of a number in a message; None of 0, which means undefined, and of negative ones.
 
     Numbers of types that came after this library are kept.
     """
