@@ -62,7 +62,8 @@ __all__ = [
     "Diagnostic", "Guard", "InferenceResult", "Map", "Materialized", "NoModelError", "Node", "OpShapeInferenceRegistry",
     "OpUsageError", "Optional", "Sequence", "ShapeInferenceContext", "ShapeInferenceError", "ShapeMergePolicy",
     "Sparse", "SymTensor", "Unknown", "ValueInfo", "Violation", "__version__", "broadcast_shapes", "check_inputs",
-    "infer", "infer_node_outputs", "infer_shapes", "infer_symbolic_shapes", "materialize", "op", "registry", "require_attr",
+    "infer", "infer_node_outputs", "infer_shapes", "infer_symbolic_shapes", "materialize", "op", "registry",
+    "require_attr",
 ]  # fmt: skip
 
 _former_paths.MOVED.update(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.text import printable
+from onnx_infer.values.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,9 +14,10 @@ from onnx_infer.model.graph import Graph, Model
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.operators.schema import find_schema
-from onnx_infer.protobuf.reading import GraphReader, header, innermost_shape, load, message, nodes
+from onnx_infer.protobuf.reading import GraphReader, header, innermost_shape, load, message, nodes, schema_body
+from onnx_infer.protobuf.schema_functions import schema_function
 from onnx_infer.protobuf.wire import type_bytes
-from onnx_infer.text import text, texts
+from onnx_infer.values.text import text, texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,9 +54,10 @@ def infer_node_outputs(
     given = [n for n in dict.fromkeys((*texts(node.input), *input_types)) if n and n not in constants]
     inputs = [(n, reader.type(input_types[n]) if n in input_types else None) for n in given]
     literals: list[str] = []
+    bodies = partial(schema_function, schema_body, message)
     walk = partial(nodes, [node], constants, literals)
     graph = Graph("", inputs, constants, walk, literals, texts(node.output), {})
-    engine = Engine(Model(graph, {}, opsets, header, load, reader.graph, message, list), symbols, "refine")
+    engine = Engine(Model(graph, {}, opsets, header, load, reader.graph, bodies, list), symbols, "refine")
     engine.run()
     for told in engine.diagnostics:
         if told.severity != "warning":

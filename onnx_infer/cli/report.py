@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter, deque
 from typing import TYPE_CHECKING, Any, Literal
 
-from onnx_infer.text import printable, text, texts
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor
+from onnx_infer.values.text import printable, text, texts
 from symdim import Var
 from symdim.algebra.dims import variables_of
 

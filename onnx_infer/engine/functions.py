@@ -14,8 +14,8 @@ from onnx_infer.engine.scope import Scope
 from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function
 from onnx_infer.operators.lookup import Operators
 from onnx_infer.operators.registration import normal_domain
-from onnx_infer.text import text
 from onnx_infer.types.join import NOTHING, join, sizes, varying
+from onnx_infer.values.text import text
 from symdim import Expr
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import onnx_ir as ir
 
-from onnx_infer.text import text
+from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

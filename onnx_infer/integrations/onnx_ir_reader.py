@@ -16,8 +16,8 @@ from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function, Graph, M
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf import reading as proto
 from onnx_infer.protobuf.schema_functions import schema_function
-from onnx_infer.text import text
 from onnx_infer.values.tensor import VARIES, Optional, Sequence, Sparse, SymTensor
+from onnx_infer.values.text import text
 from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:

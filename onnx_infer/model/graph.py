@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
-from onnx_infer.text import text
+from onnx_infer.values.text import text
 from symdim.algebra.caches import Cache
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import onnx.defs
 
-from onnx_infer.text import printable
 from onnx_infer.values import dtype as dt
+from onnx_infer.values.text import printable
 
 if TYPE_CHECKING:
     from onnx_infer.operators.rule import Rule

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from onnx import AttributeProto
 
-from onnx_infer.engine.subgraph import Subgraph
 from onnx_infer.errors import OpUsageError
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Optional, Sequence, Sparse, SymTensor, Value
@@ -24,7 +23,6 @@ _CLASSES: dict[int, tuple[str, tuple[type, ...]]] = {
     AttributeProto.FLOAT: ("a float", (float, int)),
     AttributeProto.STRING: ("a string", (str,)),
     AttributeProto.TENSOR: ("a tensor", (SymTensor,)),
-    AttributeProto.GRAPH: ("a graph", (Subgraph,)),
     AttributeProto.SPARSE_TENSOR: ("a sparse tensor", (Sparse,)),
     AttributeProto.TYPE_PROTO: ("a type", (Value,)),
     AttributeProto.INTS: ("a list of integers", (int,)),
@@ -32,6 +30,9 @@ _CLASSES: dict[int, tuple[str, tuple[type, ...]]] = {
     AttributeProto.STRINGS: ("a list of strings", (str,)),
 }
 """Kind of attribute -> its name and the classes of its value, or of each element of a list."""
+
+_NO_GRAPHS = (int, float, str, tuple, Value, type(None))
+"""The classes of the values of all other kinds; a graph is what the engine makes of it."""
 
 _TENSOR_TEXTS = {number: f"tensor({word})" for word, number in dt.FROM_SCHEMA.items()}
 
@@ -63,6 +64,8 @@ def check_attributes(schema: Schema, attributes: Mapping[str, Any]) -> str | Non
         kind = schema.attributes.get(name)
         if kind is None and schema.known:
             misuse = misuse or f"the operator has no attribute {name}"
+        if kind == AttributeProto.GRAPH and isinstance(value, _NO_GRAPHS):
+            raise OpUsageError(f"attribute {name} is not a graph: {value}")
         if kind is None or kind not in _CLASSES:
             continue
         word, classes = _CLASSES[kind]

@@ -22,9 +22,9 @@ from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function, Graph, M
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf.schema_functions import schema_function
-from onnx_infer.text import text, texts
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.text import text, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.protobuf.wire import dim_param
-from onnx_infer.text import text
+from onnx_infer.values.text import text
 from symdim import Expr, SymdimError, UnboundName
 from symdim.parsing import read_dim_param
 

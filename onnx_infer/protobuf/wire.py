@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.text import encoded
 from onnx_infer.values.tensor import VARIES, Map, Optional, Sequence, Sparse, SymTensor
+from onnx_infer.values.text import encoded
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping

@@ -10,7 +10,7 @@ from onnx_infer.model.attributes import declared_size
 from onnx_infer.protobuf.former_names import with_former_names
 from onnx_infer.protobuf.reading import function_key
 from onnx_infer.protobuf.wire import dim_param, type_field, value_infos
-from onnx_infer.text import text
+from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -12,8 +12,8 @@ from weakref import ref
 
 import numpy as np
 
-from onnx_infer.text import printable
 from onnx_infer.values import dtype as dt
+from onnx_infer.values.text import printable
 from symdim import Expr, Var, product
 
 if TYPE_CHECKING:
