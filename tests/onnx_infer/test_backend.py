@@ -15,7 +15,7 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
-from onnx_infer import SymTensor, infer
+from onnx_infer import SymTensor, infer, infer_shapes
 from tests.onnx_infer.oracle import contradictions
 
 MAX_CONSTANT = 64
@@ -149,3 +149,42 @@ def test_every_size_that_the_inputs_determine_is_found() -> None:
             ):
                 missed.append(f"{case.name} ({case.operator}): {name}: {value} is {actual.dtype}{actual.shape}")
     assert not missed, "\n".join([f"{len(missed)} missed", *missed[:50]])
+
+
+LESS_THAN_ONNX = {"test_loop11": "the body declares the sizes of its first iteration, which others need not have"}
+"""Tests of which onnx's shape inference says more than we do, and why that is no knowledge."""
+
+
+def outputs_of(model: onnx.ModelProto) -> dict[str, list[int | str] | None]:
+    """The shapes of the outputs that are tensors, as they are written; None where the rank is not known."""
+    infos = {info.name: info.type.tensor_type for info in (*model.graph.value_info, *model.graph.output)}
+    return {
+        o.name: [d.dim_value if d.HasField("dim_value") else d.dim_param for d in infos[o.name].shape.dim]
+        if infos[o.name].HasField("shape")
+        else None
+        for o in model.graph.output
+    }
+
+
+def says_less(ours: list[int | str] | None, theirs: list[int | str] | None) -> bool:
+    """Whether a rank or a number that they have is another one with us, or none."""
+    if theirs is None:
+        return False
+    if ours is None or len(ours) != len(theirs):
+        return True
+    return any(isinstance(b, int) and a != b for a, b in zip(ours, theirs, strict=True))
+
+
+def test_no_size_is_missing_that_onnx_finds() -> None:
+    less, compared = set(), 0
+    for case in cases():
+        model = with_constants(case)
+        try:
+            theirs = outputs_of(onnx.shape_inference.infer_shapes(model, data_prop=True))
+        except onnx.shape_inference.InferenceError:
+            continue
+        ours = outputs_of(infer_shapes(model))
+        compared += sum(shape is not None for shape in theirs.values())
+        less |= {case.name for name, shape in theirs.items() if says_less(ours[name], shape)}
+    assert less == LESS_THAN_ONNX.keys()
+    assert compared > 1900
