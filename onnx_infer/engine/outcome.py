@@ -27,12 +27,16 @@ class Outcome(NamedTuple):
 
 
 def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None, ...], output_count: int) -> Outcome:
-    """Apply a rule; an error of the node, or of the rule itself, costs this node's results and nothing else."""
+    """Apply a rule; an error of the node, or of the rule itself, costs at most this node's results.
+
+    A law that the rule reports as broken (`trace.contradict`) costs only the sizes that hang on it.
+    """
     with Trace() as trace:
         try:
             results, note, wrong = operator.infer(values, attributes, output_count)
         except OnnxInferError as e:
-            return _failed(operator.unknowns(values, attributes, output_count), "error", str(e))
+            law = trace.errors[0] if trace.errors else str(e)
+            return _failed(operator.unknowns(values, attributes, output_count), "error", law)
         except UndefinedInput:
             raise
         except Exception as e:  # a defect of a rule: reported as such, with everything else inferred
@@ -41,6 +45,9 @@ def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None
             if wrong is not None:
                 return _failed(unknown, "error", wrong)
             return _failed(unknown, "defect", f"{type(e).__name__}: {e}")
+    if trace.errors:
+        # what it states besides holds in no run: there is none
+        return Outcome(results, False, trace.errors[0], (), tuple(trace.fresh), ("error", trace.errors[0]))
     if note is None and wrong is None and not (trace.facts or trace.fresh or trace.warnings):
         return Outcome(results)
     if note is None and trace.notes:

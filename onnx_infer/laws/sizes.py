@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ShapeInferenceError, Unknown, require
-from onnx_infer.laws.statements import fresh, state
+from onnx_infer.laws.statements import conflicting, contradict, fresh, state
 from symdim import Expr, leaf_count, maximum, minimum, quotient_by_positive
 from symdim.algebra.origin import is_data_dependent
 
@@ -49,7 +49,7 @@ def _rank_of_knowledge(size: Dim) -> tuple[bool, bool]:
 def unify(a: Dim, b: Dim, what: str) -> Dim:
     """The one size that two sizes are, which the operator demands to be equal: the more informative of the two.
 
-    Their equality becomes a fact. Raises `ShapeInferenceError` where they provably differ.
+    Their equality becomes a fact. Where they provably differ this is reported and the size is unknown.
 
     >>> from symdim import Var
     >>> unify(3, 3, "sizes")
@@ -60,9 +60,20 @@ def unify(a: Dim, b: Dim, what: str) -> Dim:
     if a is b or a == b:
         return a
     if differ(a, b):
-        raise ShapeInferenceError(f"{what} differ: {a} != {b}")
+        return conflicting(f"{what} differ: {a} != {b}")
     state("equal", a, b, what)
     return min(a, b, key=_rank_of_knowledge)
+
+
+def confirm(size: Dim, other: Dim, what: str) -> Dim:
+    """`unify` of a size that the result has by its law with another one that must equal it.
+
+    Where they provably differ this is reported and the size stays.
+    """
+    if size is not other and differ(size, other):
+        contradict(f"{what} differ: {size} != {other}")
+        return size
+    return unify(size, other, what)
 
 
 def unify_shapes(a: Shape, b: Shape, what: str) -> Shape:
@@ -95,11 +106,9 @@ def broadcast_size(a: Dim, b: Dim) -> Dim:
     if a == 1:
         return b
     if isinstance(a, int) and isinstance(b, int):
-        if a != b:
-            raise ShapeInferenceError(f"sizes do not broadcast: {a} and {b}")
-        return a
+        return a if a == b else conflicting(f"sizes do not broadcast: {a} and {b}")
     if differ(a, b) and differ(a, 1) and differ(b, 1):
-        raise ShapeInferenceError(f"sizes do not broadcast: {a} and {b}")
+        return conflicting(f"sizes do not broadcast: {a} and {b}")
     if maximum(a, 0) == maximum(b, 0):  # no size is negative
         return a if maximum(a, 0) == b else b
     state("broadcast", a, b, "broadcast sizes")
@@ -134,31 +143,37 @@ def broadcast(*shapes: Shape) -> Shape:
 def broadcast_to(target: Shape, shape: Shape, what: str) -> Shape:
     """The target, to which a shape broadcasts one way: a size of it that is provably not 1 is the target's.
 
+    Where they do not broadcast this is reported and the target stays.
+
     >>> from symdim import Var
     >>> broadcast_to((Var("N"), 5), (5,), "bias"), broadcast_to((Var("N"), Var("C")), (1, 5), "bias")
     ((N, 5), (N, 5))
     """
-    require(len(shape) <= len(target), f"rank of {what} exceeds that of the target", len(shape), len(target))
+    if len(shape) > len(target):
+        contradict(f"rank of {what} exceeds that of the target: {len(shape)} != {len(target)}")
+        return target
     out = list(target)
     for i, size in enumerate(shape, len(target) - len(shape)):
         if differ(size, 1):
-            out[i] = unify(target[i], size, f"sizes of {what} and the target at axis {i}")
+            out[i] = confirm(target[i], size, f"sizes of {what} and the target at axis {i}")
         elif size != 1 and size != target[i]:
             state("broadcast_to", size, target[i], f"sizes of {what} and the target at axis {i}")
     return tuple(out)
 
 
 def of_rank(shape: Shape | None, rank: int, what: str) -> Shape:
-    """The shape, which the operator demands to have this rank; where not even the rank is known, fresh sizes.
+    """The shape, which the operator demands to have this rank; where the rank is not known, fresh sizes.
+
+    Another rank is reported, and the sizes are unknown.
 
     >>> of_rank((2, 3), 2, "input")
     (2, 3)
     """
-    if shape is None:
-        return tuple(fresh(f"size of {what} at axis {i}") for i in range(rank))
-    if len(shape) != rank:
-        raise ShapeInferenceError(f"rank of {what} is not {rank}: {len(shape)}")
-    return shape
+    if shape is not None and len(shape) == rank:
+        return shape
+    if shape is not None:
+        contradict(f"rank of {what} is not {rank}: {len(shape)}")
+    return tuple(fresh(f"size of {what} at axis {i}") for i in range(rank))
 
 
 def normalize_axis(axis: object, rank: int) -> int:
@@ -195,8 +210,7 @@ def exact_quotient(n: Dim, d: Dim, what: str = "the element count") -> Dim:
     if d == 0:
         raise Unknown(f"{what} is divided by zero")
     if isinstance(n, int) and isinstance(d, int):
-        require(n % d == 0, f"{what} {n} is not divisible by {d}")
-        return n // d
+        return n // d if n % d == 0 else conflicting(f"{what} {n} is not divisible by {d}")
     quotient = quotient_by_positive(n, d) if at_least(d, 0) else n // d
     if quotient * d != n:
         state("divides", d, n, what)

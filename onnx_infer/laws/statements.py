@@ -9,6 +9,7 @@ from __future__ import annotations
 from threading import local
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onnx_infer.errors import ShapeInferenceError
 from symdim import Expr, Scope, Var
 from symdim.algebra.origin import Computed, ValueOf
 from symdim.algebra.variable import make_variable
@@ -55,15 +56,16 @@ class Fact(NamedTuple):
 
 
 class Trace:
-    """The facts, fresh sizes, notes and warnings of one rule call."""
+    """The facts, fresh sizes, notes, warnings and errors of one rule call."""
 
-    __slots__ = ("facts", "fresh", "notes", "warnings")
+    __slots__ = ("errors", "facts", "fresh", "notes", "warnings")
 
     def __init__(self) -> None:
         self.facts: list[Fact] = []
         self.fresh: list[Var] = []
         self.notes: list[str] = []
         self.warnings: list[str] = []
+        self.errors: list[str] = []
 
     def __enter__(self) -> Trace:
         _STACK.traces.append(self)
@@ -93,6 +95,44 @@ def warn(law: str) -> None:
     """Tell of elements for which the operator has no result, in the open trace, if there is one."""
     if _STACK.traces:
         _STACK.traces[-1].warnings.append(law)
+
+
+def contradict(law: str) -> None:
+    """Report that the node breaks a law, in the open trace; the rule goes on, since its other sizes are clear.
+
+    Raises `ShapeInferenceError` where no trace is open.
+    """
+    if not _STACK.traces:
+        raise ShapeInferenceError(law)
+    _STACK.traces[-1].errors.append(law)
+
+
+def conflicting(law: str) -> Var:
+    """The size on which operands do not agree, which is reported: nothing is known of it."""
+    contradict(law)
+    return fresh(law)
+
+
+def is_contradicted() -> bool:
+    """Whether the node of the open trace breaks a law."""
+    return bool(_STACK.traces and _STACK.traces[-1].errors)
+
+
+class _Reported:
+    """Reports a law that is broken in its block, and goes on: for laws on which no size of the result depends."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> bool:
+        if not isinstance(error, ShapeInferenceError):
+            return False
+        contradict(str(error))
+        return True
+
+
+reported = _Reported()
+"""`with reported:` before checks that decide no size of the result."""
 
 
 def element(name: str, index: int = 0) -> Var:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import OpUsageError, ShapeInferenceError
 from onnx_infer.laws import sizes as geometry
-from onnx_infer.laws.statements import fresh
+from onnx_infer.laws.statements import Trace, fresh
 from onnx_infer.types.merge import merge
 from onnx_infer.values.tensor import MAX_DATA, SymTensor
 from symdim import Shape, parse
@@ -198,10 +198,9 @@ def broadcast_shapes(shape1: Iterable[Dim | str] | None, shape2: Iterable[Dim | 
     """
     if shape1 is None or shape2 is None:
         return None
-    try:
-        return Shape(geometry.broadcast(_dims(shape1) or (), _dims(shape2) or ()))
-    except ShapeInferenceError:
-        return None
+    with Trace() as trace:
+        shape = geometry.broadcast(_dims(shape1) or (), _dims(shape2) or ())
+    return None if trace.errors else Shape(shape)
 
 
 __all__ = ["Node", "ShapeInferenceContext", "ValueInfo", "broadcast_shapes", "check_inputs", "require_attr"]

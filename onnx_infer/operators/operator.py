@@ -9,8 +9,9 @@ import numpy as np
 
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.elements.lifting import SAME, Lifted
-from onnx_infer.errors import OpUsageError, ShapeInferenceError, Unknown
+from onnx_infer.errors import OpUsageError, Unknown
 from onnx_infer.laws.sizes import is_unreadable, readable
+from onnx_infer.laws.statements import conflicting, is_contradicted
 from onnx_infer.operators.arguments import Arguments
 from onnx_infer.operators.parameters import TENSORS
 from onnx_infer.operators.schema import Schema, fixed_dtype
@@ -18,12 +19,14 @@ from onnx_infer.operators.verification import check_attributes, check_inputs, ch
 from onnx_infer.types.join import kind_of
 from onnx_infer.values.dtype import NAMES
 from onnx_infer.values.tensor import MAX_DATA, Optional, Sequence, SymTensor, Value, is_small
+from symdim import Expr
 from symdim.algebra.caches import Cache
 
 if TYPE_CHECKING:
     from onnx_infer.model.graph import Attributes
     from onnx_infer.operators.parameters import Parameter
     from onnx_infer.operators.rule import Rule
+    from onnx_infer.values.tensor import Dim, Shape
 
 
 LARGEST_SIZE = 2**63 - 1
@@ -128,7 +131,7 @@ class Operator:
         for i, dtype in enumerate(dtypes):
             result = results[i] if i < len(results) else None
             found.append(self._unknown(i, dtype, inputs) if result is None else _value(result, dtype))
-        if self.rule.data is not None and note is None:
+        if self.rule.data is not None and note is None and not is_contradicted():
             self._propagate(found, inputs, attributes, dtypes)
         values = tuple(found)
         return values, note, wrong or self._type_misuse(types, inputs, values)
@@ -301,13 +304,17 @@ def _value(result: Any, dtype: int | None) -> Value:
         return result
     shape = tuple(result)
     for size in shape:
-        if isinstance(size, int):
-            if not 0 <= size <= LARGEST_SIZE:
-                law = "is negative" if size < 0 else "does not fit into 64 bits"
-                raise ShapeInferenceError(f"a size of the result {law}: ({', '.join(map(str, shape))})")
-        elif is_unreadable(size):
-            return SymTensor(dtype, [x if isinstance(x, int) else readable(x) for x in shape])
+        if is_unreadable(size) if isinstance(size, Expr) else not 0 <= size <= LARGEST_SIZE:
+            return SymTensor(dtype, [_possible(x, shape) for x in shape])
     return SymTensor(dtype, shape)
+
+
+def _possible(size: Dim, shape: Shape) -> Dim:
+    """The size, or an unknown one in place of a number that no size can be, or of an expression that is too large."""
+    if isinstance(size, int) and not 0 <= size <= LARGEST_SIZE:
+        law = "is negative" if size < 0 else "does not fit into 64 bits"
+        return conflicting(f"a size of the result {law}: ({', '.join(map(str, shape))})")
+    return readable(size)
 
 
 def kind(schema: Schema, type_str: str) -> type[Value] | None:
