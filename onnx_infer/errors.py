@@ -47,5 +47,14 @@ def require(condition: object, law: str, *values: object) -> None:
     onnx_infer.errors.ShapeInferenceError: axis is out of range: 2
     """
     if not condition:
-        shown = " != ".join(map(str, values)) if len(values) == 2 else ", ".join(map(str, values))
-        raise ShapeInferenceError(f"{law}: {shown}" if values else law)
+        raise ShapeInferenceError(broken(law, *values))
+
+
+def broken(law: str, *values: object) -> str:
+    """The message of a law and the values that break it.
+
+    >>> broken("sizes differ", 2, 3)
+    'sizes differ: 2 != 3'
+    """
+    shown = " != ".join(map(str, values)) if len(values) == 2 else ", ".join(map(str, values))
+    return f"{law}: {shown}" if values else law

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.errors import ShapeInferenceError, Unknown, require
-from onnx_infer.laws.statements import conflicting, contradict, fresh, state
+from onnx_infer.errors import ShapeInferenceError, Unknown, broken, require
+from onnx_infer.laws.statements import conflicting, contradict, demand, fresh, state
 from symdim import Expr, leaf_count, maximum, minimum, quotient_by_positive
 from symdim.algebra.origin import is_data_dependent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from onnx_infer.values.tensor import Dim, Shape
 
@@ -71,7 +71,7 @@ def confirm(size: Dim, other: Dim, what: str) -> Dim:
     Where they provably differ this is reported and the size stays.
     """
     if size is not other and differ(size, other):
-        contradict(f"{what} differ: {size} != {other}")
+        contradict(broken(f"{what} differ", size, other))
         return size
     return unify(size, other, what)
 
@@ -87,6 +87,13 @@ def unify_shapes(a: Shape, b: Shape, what: str) -> Shape:
         return a
     require(len(a) == len(b), f"ranks of {what} differ", len(a), len(b))
     return tuple(unify(x, y, f"{what} at axis {i}") for i, (x, y) in enumerate(zip(a, b, strict=True)))
+
+
+def confirm_shape(shape: Shape, other: Shape | None, what: str) -> Shape:
+    """`confirm` axis by axis; another rank is reported too, and an unknown one says nothing."""
+    if other is None or not demand(len(shape) == len(other), f"ranks of {what} differ", len(shape), len(other)):
+        return shape
+    return tuple(confirm(x, y, f"{what} at axis {i}") for i, (x, y) in enumerate(zip(shape, other, strict=True)))
 
 
 def broadcast_size(a: Dim, b: Dim) -> Dim:
@@ -149,8 +156,7 @@ def broadcast_to(target: Shape, shape: Shape, what: str) -> Shape:
     >>> broadcast_to((Var("N"), 5), (5,), "bias"), broadcast_to((Var("N"), Var("C")), (1, 5), "bias")
     ((N, 5), (N, 5))
     """
-    if len(shape) > len(target):
-        contradict(f"rank of {what} exceeds that of the target: {len(shape)} != {len(target)}")
+    if not demand(len(shape) <= len(target), f"rank of {what} exceeds that of the target", len(shape), len(target)):
         return target
     out = list(target)
     for i, size in enumerate(shape, len(target) - len(shape)):
@@ -173,7 +179,23 @@ def of_rank(shape: Shape | None, rank: int, what: str) -> Shape:
         return shape
     if shape is not None:
         contradict(f"rank of {what} is not {rank}: {len(shape)}")
-    return tuple(fresh(f"size of {what} at axis {i}") for i in range(rank))
+    return unknown_shape(rank, what)
+
+
+def sizes_unless_broken(count: int, sizes: Callable[[], Iterable[Dim]]) -> Shape:
+    """The sizes; where a law is broken without which they are not clear, this is reported and `count` are unknown.
+
+    >>> from .trace import Trace
+    >>> with Trace() as trace:
+    ...     shape = sizes_unless_broken(2, lambda: [3, normalize_axis(5, 2)])
+    >>> shape, trace.errors
+    ((_d, _d), ['axis 5 is out of range for rank 2'])
+    """
+    try:
+        return tuple(sizes())
+    except ShapeInferenceError as error:
+        contradict(str(error))
+        return tuple(fresh(str(error)) for _ in range(count))
 
 
 def normalize_axis(axis: object, rank: int) -> int:
@@ -187,6 +209,16 @@ def normalize_axis(axis: object, rank: int) -> int:
     if not -rank <= axis < rank:
         raise ShapeInferenceError(f"axis {axis} is out of range for rank {rank}")
     return axis + rank if axis < 0 else axis
+
+
+def has_axis(rank: int, axis: int) -> bool:
+    """Whether the axis lies in [-rank, rank - 1]; another one is reported."""
+    return demand(-rank <= axis < rank, f"axis {axis} is out of range for rank {rank}")
+
+
+def unknown_shape(rank: int, what: str) -> Shape:
+    """A shape of which only the rank is known."""
+    return tuple(fresh(f"size of {what} at axis {i}") for i in range(rank))
 
 
 def normalize_axes(axes: Iterable[object], rank: int) -> tuple[int, ...]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.errors import require
 from onnx_infer.laws.sizes import at_least
-from onnx_infer.laws.statements import element, fresh
+from onnx_infer.laws.statements import conflicting, element, fresh
 from symdim import maximum, minimum
 
 if TYPE_CHECKING:
@@ -32,7 +31,8 @@ def slice_length(size: Dim, start: Dim | None, end: Dim | None, step: Dim | None
     >>> slice_length(H, -3, -1, 1)
     min(H, 3) - 1
     """
-    require(step != 0, "the step of a slice is 0")
+    if step == 0:
+        return conflicting("the step of a slice is 0")
     forward = step is not None and at_least(step, 1)
     if step is None or not (forward or at_least(-step, 1)):
         return fresh("the step of the slice is not known", at_most=size)

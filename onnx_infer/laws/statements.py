@@ -9,7 +9,7 @@ from __future__ import annotations
 from threading import local
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx_infer.errors import ShapeInferenceError
+from onnx_infer.errors import ShapeInferenceError, broken
 from symdim import Expr, Scope, Var
 from symdim.algebra.origin import Computed, ValueOf
 from symdim.algebra.variable import make_variable
@@ -105,6 +105,16 @@ def contradict(law: str) -> None:
     if not _STACK.traces:
         raise ShapeInferenceError(law)
     _STACK.traces[-1].errors.append(law)
+
+
+def demand(condition: object, law: str, *values: object) -> bool:
+    """Whether the condition holds; otherwise the law is reported with the values that break it, and the rule goes on.
+
+    `onnx_infer.errors.require` is for laws without which the sizes of the result are not clear.
+    """
+    if not condition:
+        contradict(broken(law, *values))
+    return bool(condition)
 
 
 def conflicting(law: str) -> Var:

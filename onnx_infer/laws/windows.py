@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from onnx_infer.errors import require
 from onnx_infer.laws.sizes import bounds
-from onnx_infer.laws.statements import fresh, state
+from onnx_infer.laws.statements import conflicting, fresh, state
 from symdim import ceildiv, maximum, minimum
 from symdim.algebra.caches import clear_with_caches
 
@@ -38,7 +38,7 @@ class Window(NamedTuple):
     def places(self, size: Dim) -> Dim:
         """Where a convolution's window fits into the padded axis: `(size + pads - extent)//stride + 1` (Conv-1 to 22).
 
-        SAME: `ceil(size / stride)`. A window that provably does not fit is an error.
+        SAME: `ceil(size / stride)`. A window that provably does not fit is reported.
 
         >>> Window(3, stride=2, before=1, after=1).places(7), Window(3, stride=2, same=True).places(7)
         (4, 4)
@@ -47,7 +47,8 @@ class Window(NamedTuple):
             return ceildiv(size, self.stride)
         room = size + self.before + self.after - self.extent
         most = bounds(room)[1]
-        require(most is None or most >= 0, f"the window of {self.extent} exceeds the padded size", size)
+        if most is not None and most < 0:
+            return conflicting(f"the window of {self.extent} exceeds the padded size: {size}")
         return room // self.stride + 1
 
     def pooled(self, size: Dim, ceil_mode: int) -> Dim:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import require
 from onnx_infer.laws.sizes import exact_quotient, of_rank, unify
+from onnx_infer.laws.statements import conflicting, demand, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
@@ -25,9 +26,10 @@ def split_heads(shape: Shape, heads: int | None, what: str) -> Shape:
     if len(shape) == 4:
         return shape
     require(len(shape) == 3, f"rank of {what} is not 3 or 4", len(shape))
-    require(heads, f"the number of heads of {what} is needed where its rank is 3")
-    assert heads is not None
     batch, length, hidden = shape
+    if not heads:
+        law = f"the number of heads of {what} is needed where its rank is 3"
+        return batch, conflicting(law), length, fresh(law)
     return batch, heads, length, exact_quotient(hidden, heads, f"the hidden size of {what}")
 
 
@@ -49,13 +51,13 @@ def attention(
     Y (B, Hq, S, e) in the form of Q, present_key (B, H, P + T, d), present_value (B, H, P + T, e) and the product of
     queries and keys (B, Hq, S, P + T) (Attention-23 to 25).
     """
-    require((past_key is None) == (past_value is None), "past_key and past_value go together")
+    demand((past_key is None) == (past_value is None), "past_key and past_value go together")
     if since_version >= 25:
-        require(output_count != 2, "present_key and present_value go together")
-        require(Q.rank == 3 or (q_num_heads, kv_num_heads) == (None, None), "numbers of heads where Q's rank is not 3")
+        demand(output_count != 2, "present_key and present_value go together")
+        demand(Q.rank == 3 or (q_num_heads, kv_num_heads) == (None, None), "numbers of heads where Q's rank is not 3")
         # of four outputs the middle ones may be left out
         cached = past_key is not None or output_count in (2, 3)
-        require(nonpad_kv_seqlen is None or not cached, "nonpad_kv_seqlen excludes past and present keys and values")
+        demand(nonpad_kv_seqlen is None or not cached, "nonpad_kv_seqlen excludes past and present keys and values")
     batch, q_heads, q_length, size = split_heads(Q.dims, q_num_heads, "Q")
     k = split_heads(of_rank(K.shape, Q.rank, "K"), kv_num_heads, "K")
     v = split_heads(of_rank(V.shape, Q.rank, "V"), kv_num_heads, "V")
@@ -63,7 +65,7 @@ def attention(
     heads, total = unify(k[1], v[1], "heads of K and V"), unify(k[2], v[2], "lengths of K and V")
     size, v_size = unify(size, k[3], "head sizes of Q and K"), v[3]
     if isinstance(q_heads, int) and isinstance(heads, int):
-        require(heads > 0 and q_heads % heads == 0, "heads of K do not divide those of Q", heads, q_heads)
+        demand(heads > 0 and q_heads % heads == 0, "heads of K do not divide those of Q", heads, q_heads)
     if past_key is not None and past_value is not None:
         pk, pv = of_rank(past_key.shape, 4, "past_key"), of_rank(past_value.shape, 4, "past_value")
         batch = unify(unify(batch, pk[0], "batch sizes of Q and past_key"), pv[0], "batch sizes of Q and past_value")

@@ -10,7 +10,7 @@ from onnx_infer.elements.arithmetic import ceil, convert, divide, subtract
 from onnx_infer.elements.ratio import Ratio
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import at_least, of_rank
-from onnx_infer.laws.statements import element, fresh
+from onnx_infer.laws.statements import conflicting, demand, element, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import not_negative
 from onnx_infer.values import dtype as dt
@@ -58,14 +58,14 @@ def _value_dtype(value: SymTensor | None) -> int | None:
 @op("ConstantOfShape", dtype=_value_dtype)
 def constant_of_shape(input: Sizes, value: SymTensor | None) -> SymTensor:
     """sizes -> a tensor of these sizes, every element the one of `value`, or 0.0 (ConstantOfShape-9 to 25)."""
-    require(value is None or value.size == 1, "value does not have one element", value)
+    demand(value is None or value.size == 1, "value does not have one element", value)
     sizes = [
         fresh("a size of the input", value=element("input", i)) if x is None else not_negative(x, "a size of the input")
         for i, x in enumerate(input)
     ]
     if value is None:
         return _filled(dt.FLOAT, tuple(sizes), 0.0)
-    return _filled(value.dtype, tuple(sizes), None if value.data is None else value.data[0])
+    return _filled(value.dtype, tuple(sizes), value.data[0] if value.data else None)
 
 
 def _dtype_or_like(input: AnyRank, dtype: int | None) -> int | None:
@@ -92,7 +92,8 @@ def _float_length(start: float, limit: float, delta: float, dtype: int | None) -
 
 def _range_length(start: Any, limit: Any, delta: Any, dtype: int | None) -> Dim | None:
     """max(ceil((limit - start) / delta), 0), None where the sign of delta or a rounding is not known."""
-    require(delta not in (0, 0.0), "delta is 0")
+    if delta in (0, 0.0):
+        return conflicting("delta is 0")
     if isinstance(start, float) and isinstance(limit, float) and isinstance(delta, float):
         return _float_length(start, limit, delta, dtype)
     if not any(isinstance(x, (float, Ratio)) for x in (start, limit, delta)):
@@ -150,7 +151,7 @@ def random_like(input: SymTensor) -> Shape:
 @op("Multinomial", dtype=lambda dtype: dtype)
 def multinomial(input: AnyRank, sample_size: int, dtype: int) -> Shape:
     """(batch, classes) -> (batch, sample_size) (Multinomial-7, 22)."""
-    require(dtype in (dt.INT32, dt.INT64), "dtype is neither int32 nor int64", dt.text(dtype))
+    demand(dtype in (dt.INT32, dt.INT64), "dtype is neither int32 nor int64", dt.text(dtype))
     batch, _ = of_rank(input.shape, 2, "input")
     return batch, not_negative(sample_size, "sample_size")
 
@@ -163,7 +164,7 @@ def _length(value: Dim | Unknown, name: str, what: str) -> Dim:
 @op("BlackmanWindow", "HannWindow", "HammingWindow", dtype=lambda output_datatype: output_datatype)
 def signal_window(size: Dim | Unknown) -> Shape:
     """size -> (size,) (BlackmanWindow-17, HannWindow-17, HammingWindow-17)."""
-    require(size != 0, "size is not positive", size)
+    demand(size != 0, "size is not positive", size)
     return (_length(size, "size", "the size of the window"),)
 
 

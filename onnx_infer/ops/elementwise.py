@@ -12,6 +12,7 @@ from onnx_infer.elements.lifting import lift
 from onnx_infer.elements.reductions import mean, total
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import broadcast, broadcast_to, differ, unify_shapes
+from onnx_infer.laws.statements import demand, is_contradicted, reported
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
 from symdim import Expr
@@ -39,12 +40,13 @@ def limited_binary(A: AnyRank, B: AnyRank, axis: int | None, broadcast: int) -> 
     if A.shape is None:
         raise Unknown("the rank of A is not known")
     if B.shape is not None:
-        require(len(B.dims) <= len(A.dims), "rank of B exceeds that of A", len(B.dims), len(A.dims))
-        _check_part(A.dims, B.dims, axis)
+        with reported:
+            _check_part(A.dims, B.dims, axis)
     return A.dims
 
 
 def _check_part(whole: Shape, part: Shape, axis: int | None) -> None:
+    require(len(part) <= len(whole), "rank of B exceeds that of A", len(part), len(whole))
     start = len(whole) - len(part) if axis is None or axis < 0 else axis
     require(start + len(part) <= len(whole), f"B does not fit into A from axis {start} on", len(part), len(whole))
     for i, size in enumerate(part, start):
@@ -92,7 +94,7 @@ op("GreaterOrEqual", data=lambda A, B: values.AT_MOST(B, A))(broadcast_binary)
 @op("Mod", data=lambda A, B, fmod: values.FMOD(A, B) if fmod else values.MODULO(A, B))
 def modulo(A: SymTensor, B: SymTensor, fmod: int) -> Shape:
     """The shapes broadcast; the sign is the divisor's, with fmod=1 the dividend's (Mod-10, 13, 28)."""
-    require(fmod in (0, 1), "fmod is neither 0 nor 1", fmod)
+    demand(fmod in (0, 1), "fmod is neither 0 nor 1", fmod)
     return broadcast(A.dims, B.dims)
 
 
@@ -153,7 +155,7 @@ def _shifted(X: Any, Y: Any, direction: str, output_dtype: int | None, since_ver
 @op("BitShift", data=_shifted)
 def bit_shift(X: SymTensor, Y: SymTensor, direction: str) -> Shape:
     """The shapes broadcast (BitShift-11, 28)."""
-    require(direction in ("LEFT", "RIGHT"), "direction is neither LEFT nor RIGHT", direction)
+    demand(direction in ("LEFT", "RIGHT"), "direction is neither LEFT nor RIGHT", direction)
     return broadcast(X.dims, Y.dims)
 
 
@@ -219,8 +221,8 @@ def parametric_relu(X: SymTensor, slope: AnyRank) -> Shape:
     pairs = zip(reversed(X.dims), reversed(slope.dims), strict=False)
     if slope.rank > X.rank or any(x == 1 and differ(size, 1) for x, size in pairs):
         raise Unknown("the slope is larger than X, of which onnx and onnxruntime make different results")
-    broadcast_to(X.dims, slope.dims, "slope")
-    return broadcast(X.dims, slope.dims)
+    shape = broadcast_to(X.dims, slope.dims, "slope")
+    return shape if is_contradicted() else broadcast(X.dims, slope.dims)
 
 
 @op("SwiGLU")

@@ -8,9 +8,18 @@ import numpy as np
 
 from onnx_infer.elements import arithmetic as values
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import normalize_axes, normalize_axis, unify, unify_shapes
+from onnx_infer.laws.sizes import (
+    confirm,
+    has_axis,
+    normalize_axes,
+    normalize_axis,
+    of_rank,
+    sizes_unless_broken,
+    unify_shapes,
+    unknown_shape,
+)
 from onnx_infer.laws.slices import slice_length, slice_range
-from onnx_infer.laws.statements import fresh
+from onnx_infer.laws.statements import fresh, reported
 from onnx_infer.operators.registration import op
 
 if TYPE_CHECKING:
@@ -40,7 +49,9 @@ def _gather(data: Array, indices: Array, axis: int) -> Any:
 @op("Gather", data=_gather)
 def gather(data: SymTensor, indices: SymTensor, axis: int) -> Shape:
     """(before, size, after), indices -> (before, *indices, after) (Gather-1 to 13)."""
-    axis = normalize_axis(axis, data.rank)
+    if not has_axis(data.rank, axis):
+        return unknown_shape(max(data.rank - 1, 0) + indices.rank, "the result")
+    axis %= data.rank
     return (*data.dims[:axis], *indices.dims, *data.dims[axis + 1 :])
 
 
@@ -59,11 +70,20 @@ def _gather_elements(data: Array, indices: Array, axis: int) -> Array:
 
 
 @op("GatherElements", data=_gather_elements)
-def gather_elements(data: AnyRank, indices: SymTensor, axis: int) -> Shape:
-    """Data, indices of the same rank -> the shape of the indices (GatherElements-11, 13)."""
-    axis = normalize_axis(axis, indices.rank)
-    if data.shape is not None:
-        _within(indices.dims, data.shape, axis)
+def gather_elements(data: AnyRank, indices: AnyRank, axis: int) -> Shape:
+    """Data, indices of the same rank -> the shape of the indices (GatherElements-11, 13).
+
+    Indices are not longer than the data, but along the axis.
+    """
+    if indices.shape is None:
+        if data.shape is None:
+            raise Unknown("the rank of indices is not known")
+        along = axis % data.rank if has_axis(data.rank, axis) else None
+        return tuple(fresh("a size of indices", at_most=None if i == along else d) for i, d in enumerate(data.dims))
+    with reported:
+        axis = normalize_axis(axis, indices.rank)
+        if data.shape is not None:
+            _within(indices.dims, data.shape, axis)
     return indices.dims
 
 
@@ -124,12 +144,13 @@ def _scatter_elements(data: Array, indices: Array, updates: Array, axis: int, re
 @op("Scatter", "ScatterElements", data=_scatter_elements)
 def scatter_elements(data: SymTensor, indices: AnyRank, updates: AnyRank, axis: int) -> Shape:
     """Data, indices and updates of one shape -> the shape of the data (Scatter-9, ScatterElements-11 to 18)."""
-    axis = normalize_axis(axis, data.rank)
-    for shape in (indices.shape, updates.shape):
-        if shape is not None:
-            _within(shape, data.dims, axis)
-    if indices.shape is not None and updates.shape is not None:
-        unify_shapes(indices.shape, updates.shape, "shapes of indices and updates")
+    with reported:
+        axis = normalize_axis(axis, data.rank)
+        for shape in (indices.shape, updates.shape):
+            if shape is not None:
+                _within(shape, data.dims, axis)
+        if indices.shape is not None and updates.shape is not None:
+            unify_shapes(indices.shape, updates.shape, "shapes of indices and updates")
     return data.dims
 
 
@@ -144,10 +165,11 @@ def _scatter_nd(data: Array, indices: Array, updates: Array, reduction: str = "n
 @op("ScatterND", data=_scatter_nd)
 def scatter_nd(data: SymTensor, indices: AnyRank, updates: AnyRank) -> Shape:
     """Data, (*outer, depth), (*outer, *data[depth:]) -> the shape of the data (ScatterND-11 to 18)."""
-    require(data.rank > 0 and indices.shape != (), "data and indices need an axis")
-    if indices.shape is not None and updates.shape is not None and isinstance(indices.shape[-1], int):
-        depth = _depth(indices.shape, data.rank)
-        unify_shapes(updates.shape, (*indices.shape[:-1], *data.dims[depth:]), "updates")
+    with reported:
+        require(data.rank > 0 and indices.shape != (), "data and indices need an axis")
+        if indices.shape is not None and updates.shape is not None and isinstance(indices.shape[-1], int):
+            depth = _depth(indices.shape, data.rank)
+            unify_shapes(updates.shape, (*indices.shape[:-1], *data.dims[depth:]), "updates")
     return data.dims
 
 
@@ -156,19 +178,20 @@ def tensor_scatter(
     past_cache: SymTensor, update: AnyRank, write_indices: AnyRank | None, axis: int, mode: str
 ) -> Shape:
     """(batch, ..., max_length, ...), (batch, ..., length, ...) -> the shape of the cache (TensorScatter-24)."""
-    axis = normalize_axis(axis, past_cache.rank)
-    require(axis != 0, "the batch axis is no axis to write along")
-    require(mode in ("linear", "circular"), "no such mode", mode)
     dims = list(past_cache.dims)
-    if update.shape is not None:
-        require(len(update.shape) == len(dims), "ranks of cache and update differ", len(dims), len(update.shape))
-        for i, size in enumerate(update.shape):
-            dims[i] = dims[i] if i == axis else unify(dims[i], size, f"sizes of cache and update at axis {i}")
-        length, most = update.shape[axis], dims[axis]
-        longer = isinstance(length, int) and isinstance(most, int) and length > most
-        require(not longer, "the update is longer than the cache", length, most)
-    if write_indices is not None and write_indices.shape is not None:
-        dims[0] = unify_shapes(write_indices.shape, (dims[0],), "write_indices")[0]
+    with reported:
+        axis = normalize_axis(axis, past_cache.rank)
+        require(axis != 0, "the batch axis is no axis to write along")
+        require(mode in ("linear", "circular"), "no such mode", mode)
+        if update.shape is not None:
+            require(len(update.shape) == len(dims), "ranks of cache and update differ", len(dims), len(update.shape))
+            for i, size in enumerate(update.shape):
+                dims[i] = dims[i] if i == axis else confirm(dims[i], size, f"sizes of cache and update at axis {i}")
+            length, most = update.shape[axis], dims[axis]
+            longer = isinstance(length, int) and isinstance(most, int) and length > most
+            require(not longer, "the update is longer than the cache", length, most)
+        if write_indices is not None and write_indices.shape is not None:
+            dims[0] = confirm(dims[0], of_rank(write_indices.shape, 1, "write_indices")[0], "sizes of write_indices")
     return tuple(dims)
 
 
@@ -197,15 +220,25 @@ def slice_(
     steps: Ints | Unknown | None = None,
 ) -> Shape:
     """Each axis named keeps `max(0, ceil((end - start) / step))` elements, bounds clamped (Slice-1, 10, 11, 13)."""
+    return sizes_unless_broken(data.rank, lambda: _sliced(data.dims, starts, ends, axes, steps))
+
+
+def _sliced(
+    sizes: Shape,
+    starts: Ints | Unknown,
+    ends: Ints | Unknown,
+    axes: Ints | Unknown | None,
+    steps: Ints | Unknown | None,
+) -> Shape:
     given = [v for v in (starts, ends, axes, steps) if isinstance(v, tuple)]
     require(len(set(map(len, given))) <= 1, "starts, ends, axes and steps differ in length", *map(len, given))
     if axes is None and given:
         axes = tuple(range(len(given[0])))
     if not isinstance(axes, tuple) or None in axes:
-        return tuple(fresh("the axes of the slice are not known", at_most=size) for size in data.dims)
+        return tuple(fresh("the axes of the slice are not known", at_most=size) for size in sizes)
     steps = (1,) * len(axes) if steps is None else steps
     columns = [v if isinstance(v, tuple) else (None,) * len(axes) for v in (starts, ends, steps)]
-    dims = list(data.dims)
-    for i, (axis, start, end, step) in enumerate(zip(normalize_axes(axes, data.rank), *columns, strict=True)):
+    dims = list(sizes)
+    for i, (axis, start, end, step) in enumerate(zip(normalize_axes(axes, len(dims)), *columns, strict=True)):
         dims[axis] = slice_length(dims[axis], start, end, step, i)
     return tuple(dims)

@@ -8,8 +8,16 @@ import numpy as np
 
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import exact_quotient, normalize_axes, normalize_axis, of_rank, unify
-from onnx_infer.laws.statements import element, fresh
+from onnx_infer.laws.sizes import (
+    exact_quotient,
+    has_axis,
+    normalize_axes,
+    of_rank,
+    sizes_unless_broken,
+    unify,
+    unknown_shape,
+)
+from onnx_infer.laws.statements import demand, element, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal, known_sizes, not_negative
 from onnx_infer.values import dtype as dt
@@ -34,8 +42,11 @@ def concat(inputs: AnyRanks, axis: int = 1) -> Shape:
     ranks = [x.rank for x in inputs if x.shape is not None]
     if not ranks:
         raise Unknown("the rank of no input is known")
-    axis = normalize_axis(axis, ranks[0])
-    known = [of_rank(x.shape, ranks[0], "an input") for x in inputs if x.shape is not None]
+    require(len(set(ranks)) == 1, "ranks of the inputs differ", *ranks)
+    known = [x.dims for x in inputs if x.shape is not None]
+    if not has_axis(ranks[0], axis):
+        return unknown_shape(ranks[0], "the result")
+    axis %= ranks[0]
     sizes = list(known[0])
     for other in known[1:]:
         for i, (size, same) in enumerate(zip(sizes, other, strict=True)):
@@ -57,7 +68,8 @@ def _equal_parts(size: Dim, count: int, uneven: bool) -> list[Dim]:
 
 def _given_parts(size: Dim, split: tuple[Any, ...], count: int) -> list[Dim]:
     """The sizes of the parts as given; one that is not known is what the others leave."""
-    require(len(split) == count, "the number of sizes is not that of the outputs", len(split), count)
+    if not demand(len(split) == count, "the number of sizes is not that of the outputs", len(split), count):
+        split = (None,) * count
     parts: list[Any] = [None if x is None else not_negative(convert(x, dt.INT64), "a size of split") for x in split]
     if parts.count(None) == 1:
         parts[parts.index(None)] = not_negative(size - total(p for p in parts if p is not None), "the rest of split")
@@ -73,9 +85,10 @@ def _parts(
     size: Dim, split: Ints | Unknown | None, num_outputs: int | None, count: int, since_version: int
 ) -> list[Dim]:
     if since_version >= 18:
-        require(split is None or num_outputs is None, "both split and num_outputs are given")
-        require(split is not None or num_outputs is not None, "neither split nor num_outputs is given")
-    require(num_outputs is None or num_outputs == count, "num_outputs is not the number of outputs", num_outputs, count)
+        demand(split is None or num_outputs is None, "both split and num_outputs are given")
+        if not demand(split is not None or num_outputs is not None, "neither split nor num_outputs is given"):
+            split = Unknown("a size of split")
+    demand(num_outputs is None or num_outputs == count, "num_outputs is not the number of outputs", num_outputs, count)
     if split is None or split == ():
         return _equal_parts(size, count, uneven=since_version >= 18)
     return _given_parts(size, (None,) * count if isinstance(split, Unknown) else split, count)
@@ -100,7 +113,9 @@ def split(
     """The parts of the size at `axis`: equal ones or `split`; since 18 the last may be smaller (Split-1 to 18)."""
     if axis is None:
         raise Unknown("Split-1 has no default axis")
-    axis = normalize_axis(axis, input.rank)
+    if not has_axis(input.rank, axis):
+        return [unknown_shape(input.rank, "a part") for _ in range(output_count)]
+    axis %= input.rank
     parts = _parts(input.dims[axis], split, num_outputs, output_count, since_version)
     return [(*input.dims[:axis], part, *input.dims[axis + 1 :]) for part in parts]
 
@@ -111,7 +126,7 @@ MODES = ("constant", "reflect", "edge", "wrap")
 def _padded(sizes: Shape, pads: Ints | Unknown, axes: Ints | Unknown | None) -> Shape:
     """`begin + size + end` at each of the axes; of all begins first, then all ends, as `pads` holds them."""
     if isinstance(axes, Unknown) or (axes is not None and None in axes):
-        return of_rank(None, len(sizes), "the padded tensor")
+        return unknown_shape(len(sizes), "the padded tensor")
     chosen = range(len(sizes)) if axes is None else normalize_axes(axes, len(sizes))
     out = list(sizes)
     values: tuple[Any, ...] = (None,) * (2 * len(chosen)) if isinstance(pads, Unknown) else pads
@@ -154,11 +169,12 @@ def pad_by_paddings(data: AnyRank, paddings: Ints, mode: str) -> Shape:
 @op("Pad", since=2, data=_pad_data)
 def pad(data: AnyRank, pads: Ints | Unknown, mode: str, axes: Ints | Unknown | None) -> Shape:
     """sizes, pads -> begin + sizes + end at `axes` or all; negative pads crop (Pad-2 to 25)."""
-    require(mode in MODES, f"mode is none of {', '.join(MODES)}", mode)
+    demand(mode in MODES, f"mode is none of {', '.join(MODES)}", mode)
     if data.shape is None and (axes is not None or isinstance(pads, Unknown)):
         raise Unknown("the rank of data is not known")
     rank = data.rank if isinstance(pads, Unknown) or data.shape is not None else len(pads) // 2
-    return _padded(of_rank(data.shape, rank, "data"), pads, axes)
+    sizes = of_rank(data.shape, rank, "data")
+    return sizes_unless_broken(rank, lambda: _padded(sizes, pads, axes))
 
 
 def _center_data(input_data: Array, shape: Ints, axes: Ints | None, output_dtype: int) -> Array:
@@ -180,11 +196,15 @@ def _center_data(input_data: Array, shape: Ints, axes: Ints | None, output_dtype
 @op("CenterCropPad", data=_center_data)
 def center_crop_pad(input_data: SymTensor, shape: Sizes | Unknown, axes: Ints | None) -> Shape:
     """The size at each of `axes`, or of all, is the one that `shape` gives (CenterCropPad-18)."""
-    chosen = range(input_data.rank) if axes is None else normalize_axes(axes, input_data.rank)
-    target: tuple[Any, ...] = (None,) * len(chosen) if isinstance(shape, Unknown) else shape
-    require(len(target) == len(chosen), "shape does not hold one size for each axis", len(target), len(chosen))
-    sizes = list(input_data.dims)
-    for i, (axis, size) in enumerate(zip(chosen, target, strict=True)):
-        asked = fresh("a size of the target shape", value=element("shape", i)) if size is None else size
-        sizes[axis] = not_negative(asked, "a target size")
-    return tuple(sizes)
+
+    def cropped() -> list[Dim]:
+        chosen = range(input_data.rank) if axes is None else normalize_axes(axes, input_data.rank)
+        target: tuple[Any, ...] = (None,) * len(chosen) if isinstance(shape, Unknown) else shape
+        require(len(target) == len(chosen), "shape does not hold one size for each axis", len(target), len(chosen))
+        sizes = list(input_data.dims)
+        for i, (axis, size) in enumerate(zip(chosen, target, strict=True)):
+            asked = fresh("a size of the target shape", value=element("shape", i)) if size is None else size
+            sizes[axis] = not_negative(asked, "a target size")
+        return sizes
+
+    return sizes_unless_broken(input_data.rank, cropped)

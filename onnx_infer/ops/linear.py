@@ -13,8 +13,8 @@ import numpy as np
 from onnx_infer.elements import arithmetic as values
 from onnx_infer.elements.ratio import Ratio
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import broadcast, broadcast_size, broadcast_to, of_rank, unify, unify_shapes
-from onnx_infer.laws.statements import fresh
+from onnx_infer.laws.sizes import broadcast, broadcast_size, broadcast_to, confirm_shape, of_rank, unify
+from onnx_infer.laws.statements import conflicting, fresh
 from onnx_infer.operators.registration import op
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def gemm(A: AnyRank, B: AnyRank, C: AnyRank | None, transA: int, transB: int, br
     if C is None or C.shape is None:
         return rows, columns
     if not broadcast:
-        return unify_shapes((rows, columns), C.shape, "shapes of the product and C")
+        return confirm_shape((rows, columns), C.shape, "shapes of the product and C")
     return broadcast_to((rows, columns), C.shape, "C")
 
 
@@ -144,7 +144,8 @@ def einsum(Inputs: AnyRanks, equation: str) -> Shape:
             sizes[label] = broadcast_size(sizes[label], size) if label in sizes else size
     output = _implicit_output(terms) if output is None else output
     for label in output:
-        require(label in sizes or label == "...", f"label {label} of the output occurs in no input")
+        if label not in sizes and label != "...":
+            sizes[label] = conflicting(f"label {label} of the output occurs in no input")
     if "..." in output and not covered and any("..." in term for term in terms):
         raise Unknown("the number of axes that the ellipsis stands for is not known")
     return tuple(sizes[label] for label in _expanded(output, covered[0] if covered else 0))

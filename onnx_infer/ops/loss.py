@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.errors import require
 from onnx_infer.laws.sizes import unify, unify_shapes
+from onnx_infer.laws.statements import demand, reported
 from onnx_infer.operators.registration import op
 
 if TYPE_CHECKING:
@@ -18,16 +18,19 @@ def _per_sample(scores: AnyRank, labels: AnyRank, weights: AnyRank | None) -> Sh
     The labels decide: runtimes look their scores up and take scores that are larger.
     """
     classes = None if weights is None else weights.shape
-    require(classes is None or len(classes) == 1, "the weights are no vector", weights)
+    if classes is not None and not demand(len(classes) == 1, "the weights are no vector", weights):
+        classes = None
     if scores.shape is None:
         return labels.shape
-    require(len(scores.shape) > 1, "rank of the scores is less than 2", scores)
+    if not demand(len(scores.shape) > 1, "rank of the scores is less than 2", scores):
+        return labels.shape
     batch, count, *rest = scores.shape
     if classes is not None:
         unify(count, classes[0], "number of classes and size of the weights")
     if labels.shape is None:
         return (batch, *rest)
-    unify_shapes((batch, *rest), labels.shape, "scores without classes and labels")
+    with reported:
+        unify_shapes((batch, *rest), labels.shape, "scores without classes and labels")
     return labels.shape
 
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import exact_quotient, unify
-from onnx_infer.laws.statements import fresh
+from onnx_infer.laws.sizes import exact_quotient, of_rank, unify
+from onnx_infer.laws.statements import conflicting, demand, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Map, Sequence, SymTensor
-from symdim import product
+from symdim import product, total
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Dim, Shape, Value, Variadic
@@ -25,7 +25,8 @@ DOMAIN = "ai.onnx.ml"
 
 def rows(X: SymTensor) -> Dim:
     """The number of rows N of (N, F); a vector (F,) is one."""
-    require(X.rank in (1, 2), "the rank must be 1 or 2", X.rank)
+    if X.rank not in (1, 2):
+        return conflicting(f"the rank must be 1 or 2: {X.rank}")
     return X.dims[0] if X.rank == 2 else 1
 
 
@@ -34,9 +35,10 @@ def length(*lists: tuple[Any, ...] | None) -> int:
     return max(len(values or ()) for values in lists)
 
 
-def one_of(what: str, *lists: tuple[Any, ...] | None) -> int:
+def one_of(what: str, *lists: tuple[Any, ...] | None) -> Dim:
     """The length of the one list that must be given."""
-    require(sum(values is not None for values in lists) == 1, f"exactly one of {what} must be given")
+    if sum(values is not None for values in lists) != 1:
+        return conflicting(f"exactly one of {what} must be given")
     return length(*lists)
 
 
@@ -49,7 +51,7 @@ def same_shape(X: AnyRank) -> Shape | None:
 @op("Normalizer", domain=DOMAIN)
 def normalizer(X: SymTensor) -> Shape:
     """(N, C) or (C,) -> the same shape (Normalizer-1)."""
-    require(X.rank in (1, 2), "the rank must be 1 or 2", X.rank)
+    demand(X.rank in (1, 2), "the rank must be 1 or 2", X.rank)
     return X.dims
 
 
@@ -70,9 +72,9 @@ def _encoded(values_tensor: SymTensor | None, values_strings: Any, values_int64s
 @op("CategoryMapper", domain=DOMAIN, dtype=_opposite)
 def category_mapper(X: AnyRank, *, cats_int64s: tuple[int, ...] | None, cats_strings: Any | None) -> Shape | None:
     """X -> the same shape (CategoryMapper-1)."""
-    require(cats_int64s is not None and cats_strings is not None, "cats_int64s and cats_strings go together")
+    demand(cats_int64s is not None and cats_strings is not None, "cats_int64s and cats_strings go together")
     count, other = length(cats_int64s), length(cats_strings)
-    require(count == other, "cats_int64s and cats_strings differ in length", count, other)
+    demand(count == other, "cats_int64s and cats_strings differ in length", count, other)
     return X.shape
 
 
@@ -89,7 +91,7 @@ def label_encoder(
     one_of("the keys_* attributes", tensor, keys_strings, keys_int64s, keys_floats)
     kinds = ((keys_strings, dt.STRING), (keys_int64s, dt.INT64), (keys_floats, dt.FLOAT))
     key = next((kind for keys, kind in kinds if keys is not None), keys_tensor.dtype if keys_tensor else None)
-    require(X.dtype in (None, key), "the element types of X and the keys differ", dt.text(X.dtype), dt.text(key))
+    demand(X.dtype in (None, key), "the element types of X and the keys differ", dt.text(X.dtype), dt.text(key))
     return X.shape
 
 
@@ -119,17 +121,15 @@ def array_feature_extractor(X: SymTensor, Y: SymTensor) -> Shape:
 @op("FeatureVectorizer", domain=DOMAIN)
 def feature_vectorizer(X: Variadic, *, inputdimensions: tuple[int, ...] | None) -> Shape:
     """(N, C_i) or (C_i,) each -> (N, the sum of inputdimensions, else of the C_i) (FeatureVectorizer-1)."""
-    require(len(X) == len(inputdimensions or X), "inputdimensions must have one element per input", len(X))
     for x in X:
-        require(x.rank >= 1, "the rank must be at least 1", x.rank)
+        demand(x.rank >= 1, "the rank must be at least 1", x.rank)
     batches = [x.dims[0] if x.rank > 1 else 1 for x in X]
     batch = batches[0]
     for other in batches[1:]:
         batch = unify(batch, other, "numbers of rows")
-    width: Dim = 0
-    for i, x in enumerate(X):
-        width += inputdimensions[i] if inputdimensions else product(x.dims[1:] if x.rank > 1 else x.dims)
-    return (batch, width)
+    if inputdimensions and len(inputdimensions) != len(X):
+        return batch, conflicting(f"inputdimensions must have one element per input: {len(X)}")
+    return batch, total(inputdimensions or (product(x.dims[1:] if x.rank > 1 else x.dims) for x in X))
 
 
 # -- models ------------------------------------------------------------------------------------------------------------
@@ -189,16 +189,16 @@ def tree_ensemble_classifier(
     X: SymTensor, *, classlabels_int64s: tuple[int, ...] | None, classlabels_strings: tuple[str, ...] | None
 ) -> list[Shape]:
     """(N, F) -> labels (N,), scores (N, number of labels) (TreeEnsembleClassifier-1, 3, 5)."""
-    require(X.rank == 2, "the rank of X must be 2", X.rank)
+    batch, _ = of_rank(X.shape, 2, "X")
     scores = one_of("classlabels_int64s and classlabels_strings", classlabels_int64s, classlabels_strings)
-    return [(X.dims[0],), (X.dims[0], scores)]
+    return [(batch,), (batch, scores)]
 
 
 @op("TreeEnsembleRegressor", "TreeEnsemble", domain=DOMAIN)
 def tree_ensemble(X: SymTensor, *, n_targets: int | None) -> Shape:
     """(N, F) -> (N, n_targets) (TreeEnsembleRegressor-1, 3, 5; TreeEnsemble-5)."""
-    require(X.rank == 2, "the rank of X must be 2", X.rank)
-    return (X.dims[0], fresh("n_targets is not given") if n_targets is None else n_targets)
+    batch, _ = of_rank(X.shape, 2, "X")
+    return (batch, fresh("n_targets is not given") if n_targets is None else n_targets)
 
 
 # -- maps --------------------------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ def _map_value_dtype(X: Value) -> int | None:
 @op("CastMap", domain=DOMAIN, dtype=_cast_dtype)
 def cast_map(X: Value, *, map_form: str, max_map: int) -> Shape:
     """A map -> (1, number of its entries), SPARSE: (1, max_map) (CastMap-1)."""
-    require(map_form in ("DENSE", "SPARSE"), "map_form is neither DENSE nor SPARSE", map_form)
+    demand(map_form in ("DENSE", "SPARSE"), "map_form is neither DENSE nor SPARSE", map_form)
     return (1, max_map if map_form == "SPARSE" else fresh("the number of entries of the map"))
 
 

@@ -8,8 +8,17 @@ import numpy as np
 
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import bounds, broadcast_size, differ, exact_quotient, normalize_axis, of_rank, unify
-from onnx_infer.laws.statements import element, fresh, state
+from onnx_infer.laws.sizes import (
+    bounds,
+    broadcast_size,
+    confirm,
+    differ,
+    exact_quotient,
+    normalize_axis,
+    of_rank,
+    unknown_shape,
+)
+from onnx_infer.laws.statements import conflicting, demand, element, fresh, reported, state
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
 from symdim import Expr, maximum, minimum
@@ -25,23 +34,22 @@ if TYPE_CHECKING:
 
 
 def not_negative(size: Dim, what: str) -> Dim:
-    """The size, which is an error where it is provably negative.
+    """The size; one that is provably negative is reported and unknown.
 
     >>> not_negative(3, "a size")
     3
     """
     high = bounds(size)[1]
-    require(high is None or high >= 0, f"{what} is negative", size)
-    return size
+    return size if high is None or high >= 0 else conflicting(f"{what} is negative: {size}")
 
 
 def demand_equal(a: Dim, b: Dim, what: str) -> None:
-    """State that two numbers of elements are equal; an error where they provably differ.
+    """State that two numbers of elements are equal; where they provably differ this is reported.
 
     A declared size is taken to be at least 1, but a node that spells out a 0 tells that the tensor is empty after all.
     """
     if (a != 0 and b != 0) or (isinstance(a, int) and isinstance(b, int)):
-        unify(a, b, what)
+        confirm(a, b, what)
     else:
         state("equal", a, b, what)
 
@@ -65,8 +73,11 @@ def transpose(data: AnyRank, perm: tuple[int, ...] | None) -> Shape:
         if data.shape is None:
             raise Unknown("the rank of data is not known")
         return data.dims[::-1]
+    if data.shape is not None:
+        require(data.rank == len(perm), f"rank of data is not {len(perm)}", data.rank)
     sizes = of_rank(data.shape, len(perm), "data")
-    require(sorted(perm) == list(range(len(perm))), "perm is no permutation of the axes", list(perm))
+    if not demand(sorted(perm) == list(range(len(perm))), "perm is no permutation of the axes", list(perm)):
+        return unknown_shape(len(perm), "the transposed tensor")
     return tuple(sizes[axis] for axis in perm)
 
 
@@ -126,7 +137,9 @@ def tile(input: AnyRank, repeats: Ints | Unknown) -> Shape:
         if input.shape is None:
             raise repeats
         return tuple(_repeated(size, None, size * element("repeats", i)) for i, size in enumerate(input.dims))
-    sizes = of_rank(input.shape, len(repeats), "the input, of which there are as many repeats,")
+    if input.shape is not None:
+        require(input.rank == len(repeats), "repeats must have one element per axis", len(repeats), input.rank)
+    sizes = of_rank(input.shape, len(repeats), "the input")
     return tuple(
         _repeated(size, times, size * element("repeats", i) if times is None else None)
         for i, (size, times) in enumerate(zip(sizes, repeats, strict=True))
@@ -168,7 +181,7 @@ def space_to_depth(input: AnyRank, blocksize: int, mode: str = "DCR") -> Shape:
 
 def _check_blocks(blocksize: int, mode: str) -> None:
     require(blocksize >= 1, "blocksize is not positive", blocksize)
-    require(mode in ("DCR", "CRD"), "mode is neither DCR nor CRD", mode)
+    demand(mode in ("DCR", "CRD"), "mode is neither DCR nor CRD", mode)
 
 
 def _reverse_data(input: Array, sequence_lens: Ints, batch_axis: int = 1, time_axis: int = 0) -> Array:
@@ -185,12 +198,13 @@ def _reverse_data(input: Array, sequence_lens: Ints, batch_axis: int = 1, time_a
 @op("ReverseSequence", data=_reverse_data)
 def reverse_sequence(input: SymTensor, sequence_lens: AnyRank, batch_axis: int = 1, time_axis: int = 0) -> Shape:
     """The shape of the input; the lengths are one per batch entry (ReverseSequence-10, 28)."""
-    require(input.rank >= 2, "the rank is below 2", input.rank)
-    batch_axis, time_axis = (normalize_axis(axis, input.rank) for axis in (batch_axis, time_axis))
-    require({batch_axis, time_axis} == {0, 1}, "batch_axis and time_axis are not 0 and 1", batch_axis, time_axis)
     (count,) = of_rank(sequence_lens.shape, 1, "sequence_lens")
     sizes = list(input.dims)
-    sizes[batch_axis] = unify(sizes[batch_axis], count, "batch size and number of sequence lengths")
+    with reported:
+        require(input.rank >= 2, "the rank is below 2", input.rank)
+        batch_axis, time_axis = (normalize_axis(axis, input.rank) for axis in (batch_axis, time_axis))
+        require({batch_axis, time_axis} == {0, 1}, "batch_axis and time_axis are not 0 and 1", batch_axis, time_axis)
+        sizes[batch_axis] = confirm(sizes[batch_axis], count, "batch size and number of sequence lengths")
     return tuple(sizes)
 
 
@@ -203,5 +217,5 @@ def _trilu_data(input: Array, k: int | None, upper: int) -> Array:
 @op("Trilu", data=_trilu_data)
 def trilu(input: SymTensor) -> Shape:
     """(*batch, N, M) -> (*batch, N, M), one triangle kept (Trilu-14)."""
-    require(input.rank >= 2, "the rank is below 2", input.rank)
+    demand(input.rank >= 2, "the rank is below 2", input.rank)
     return input.dims

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import broadcast_to, exact_quotient, normalize_axis, unify
+from onnx_infer.laws.sizes import broadcast_to, confirm, exact_quotient, normalize_axis, sizes_unless_broken, unify
+from onnx_infer.laws.statements import demand, reported
 from onnx_infer.operators.registration import op
 
 if TYPE_CHECKING:
@@ -21,15 +22,17 @@ def softmax_of_matrix(input: SymTensor) -> Shape:
 @op("Softmax", "LogSoftmax", "Hardmax", since=11)
 def softmax(input: SymTensor, axis: int) -> Shape:
     """The input's shape; the axis exists (Softmax-11, 13)."""
-    normalize_axis(axis, input.rank)
+    with reported:
+        normalize_axis(axis, input.rank)
     return input.dims
 
 
 @op("LpNormalization")
 def lp_normalization(input: SymTensor, axis: int, p: int) -> Shape:
     """The input's shape (LpNormalization-1, 22)."""
-    normalize_axis(axis, input.rank)
-    require(p in (1, 2), "p is neither 1 nor 2", p)
+    with reported:
+        normalize_axis(axis, input.rank)
+        require(p in (1, 2), "p is neither 1 nor 2", p)
     return input.dims
 
 
@@ -42,8 +45,8 @@ def mean_variance_normalization(X: SymTensor) -> Shape:
 @op("LRN")
 def local_response_normalization(X: SymTensor, size: int) -> Shape:
     """(N, C, *spatial) -> the same (LRN-1, 13)."""
-    require(X.rank >= 2, "X has no channel axis; its rank", X.rank)
-    require(size >= 1, "size is less than 1", size)
+    demand(X.rank >= 2, "X has no channel axis; its rank", X.rank)
+    demand(size >= 1, "size is less than 1", size)
     return X.dims
 
 
@@ -55,9 +58,10 @@ def _per_channel(X: AnyRank, **parameters: SymTensor) -> tuple[Shape | None, Dim
     channels: Dim | None = None if X.shape is None else X.shape[1] if len(X.shape) > 1 else 1
     for name, parameter in parameters.items():
         if parameter.shape is not None:
-            require(len(parameter.shape) == 1, f"{name} is no vector", parameter)
+            if not demand(len(parameter.shape) == 1, f"{name} is no vector", parameter):
+                continue
             size = parameter.shape[0]
-            channels = size if channels is None else unify(channels, size, f"channels of X and the size of {name}")
+            channels = size if channels is None else confirm(channels, size, f"channels of X and the size of {name}")
     if X.shape is None or channels is None:
         return None, channels
     return (X.shape[0], channels, *X.shape[2:]) if len(X.shape) > 1 else X.shape, channels
@@ -71,7 +75,7 @@ def batch_normalization_with_saved(
 
     All five outputs or one. Without `spatial` the parameters have the shape (C, *spatial) (versions 1 to 7).
     """
-    require(output_count in (1, 5), "the number of outputs is neither 1 nor 5", output_count)
+    demand(output_count in (1, 5), "the number of outputs is neither 1 nor 5", output_count)
     if not spatial:
         return [X.shape] + [mean.shape] * (output_count - 1)
     shape, channels = _per_channel(X, scale=scale, B=B, mean=mean, var=var)
@@ -90,7 +94,7 @@ def batch_normalization(
 ) -> list[Shape | None]:
     """(N, C, *spatial), four (C) -> (N, C, *spatial), in training two (C) (BatchNormalization-14, 15)."""
     allowed = 3 if training_mode else 1
-    require(output_count == allowed, f"number of outputs with training_mode={training_mode}", output_count, allowed)
+    demand(output_count == allowed, f"number of outputs with training_mode={training_mode}", output_count, allowed)
     shape, channels = _per_channel(X, scale=scale, B=B, input_mean=input_mean, input_var=input_var)
     return [shape] + [None if channels is None else (channels,)] * (output_count - 1)
 
@@ -98,7 +102,7 @@ def batch_normalization(
 @op("InstanceNormalization")
 def instance_normalization(input: AnyRank, scale: AnyRank, B: AnyRank) -> Shape:
     """(N, C, *spatial), (C), (C) -> (N, C, *spatial) (InstanceNormalization-1 to 22)."""
-    require(input.shape is None or len(input.shape) > 1, "input has no channel axis; its shape", input)
+    demand(input.shape is None or len(input.shape) > 1, "input has no channel axis; its shape", input)
     shape, _ = _per_channel(input, scale=scale, B=B)
     return _known(shape)
 
@@ -110,9 +114,10 @@ def _known(shape: Shape | None) -> Shape:
 
 
 def _check_groups(X: SymTensor, num_groups: int) -> None:
-    require(X.rank > 1, "X has no channel axis; its shape", X)
-    require(num_groups > 0, "num_groups is not positive", num_groups)
-    exact_quotient(X.dims[1], num_groups, "the number of channels, divided into groups,")
+    with reported:
+        require(X.rank > 1, "X has no channel axis; its shape", X)
+        require(num_groups > 0, "num_groups is not positive", num_groups)
+        exact_quotient(X.dims[1], num_groups, "the number of channels, divided into groups,")
 
 
 @op("GroupNormalization")
@@ -120,8 +125,7 @@ def group_normalization_by_group(X: SymTensor, scale: AnyRank, bias: AnyRank, nu
     """(N, C, *spatial), (num_groups), (num_groups) -> (N, C, *spatial) (GroupNormalization-18)."""
     _check_groups(X, num_groups)
     for name, parameter in (("scale", scale), ("bias", bias)):
-        if parameter.shape is not None:
-            require(len(parameter.shape) == 1, f"{name} is no vector", parameter)
+        if parameter.shape is not None and demand(len(parameter.shape) == 1, f"{name} is no vector", parameter):
             unify(parameter.shape[0], num_groups, f"the size of {name} and num_groups")
     return X.dims
 
@@ -144,16 +148,21 @@ def layer_normalization(X: SymTensor, Scale: AnyRank, B: AnyRank | None, axis: i
 
     onnxruntime has it in the default domain before ONNX.
     """
-    start = normalize_axis(axis, X.rank)
     shape = X.dims
     for name, parameter in (("Scale", Scale), ("B", B)):
         if parameter is not None and parameter.shape is not None:
             shape = broadcast_to(shape, parameter.shape, name)
-    return [shape, *[(*shape[:start], *[1] * (len(shape) - start))] * 2]
+
+    def outer() -> Shape:
+        start = normalize_axis(axis, X.rank)
+        return (*shape[:start], *[1] * (len(shape) - start))
+
+    return [shape, *[sizes_unless_broken(len(shape), outer)] * 2]
 
 
 @op("RMSNormalization")
 def rms_normalization(X: SymTensor, scale: AnyRank, axis: int) -> Shape:
     """(*outer, *inner), a scale that broadcasts to it -> the same (RMSNormalization-23)."""
-    normalize_axis(axis, X.rank)
+    with reported:
+        normalize_axis(axis, X.rank)
     return X.dims if scale.shape is None else broadcast_to(X.dims, scale.shape, "scale")

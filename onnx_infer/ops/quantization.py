@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import require
-from onnx_infer.laws.sizes import differ, normalize_axis, unify
+from onnx_infer.laws.sizes import confirm, differ, normalize_axis, unify, unify_shapes
+from onnx_infer.laws.statements import demand, reported, state
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
 from symdim import ceildiv
@@ -17,35 +18,50 @@ if TYPE_CHECKING:
 def _scaled(
     x: SymTensor, scale: AnyRank, zero_point: AnyRank | None, axis: int | None, block_size: int | None
 ) -> Shape:
-    """x's shape, as x and the scale tell it.
+    """x's shape, as x, the scale and the zero point tell it.
 
     The scale has one element, or one per index of the axis, or with blocks x's shape with `ceil(size / block_size)` at
     the axis; the zero point has the scale's shape.
     """
-    require(not block_size or block_size > 0, "block_size is negative", block_size)
-    if scale.shape is None:
+    if not demand(not block_size or block_size > 0, "block_size is negative", block_size):
         return x.dims
-    if zero_point is not None and zero_point.shape is not None and len(zero_point.shape) == len(scale.shape):
-        for i, (a, b) in enumerate(zip(scale.shape, zero_point.shape, strict=True)):
-            unify(a, b, f"sizes of the scale and the zero point at axis {i}")
+    granularity = _granularity(scale.shape, None if zero_point is None else zero_point.shape)
     if block_size:
-        return _scaled_in_blocks(x.dims, scale.shape, axis or 0, block_size)
-    if len(scale.shape) != 1 or not differ(scale.shape[0], 1) or axis is None:
+        return _scaled_in_blocks(x.dims, granularity, axis or 0, block_size)
+    if len(granularity) != 1 or axis is None or (not differ(granularity[0], 1) and not -x.rank <= axis < x.rank):
         return x.dims
-    axis = normalize_axis(axis, x.rank)
-    size = unify(x.dims[axis], scale.shape[0], f"size of x at axis {axis} and size of the scale")
-    return (*x.dims[:axis], size, *x.dims[axis + 1 :])
+    sizes = list(x.dims)
+    with reported:
+        axis = normalize_axis(axis, x.rank)
+        law, size = f"size of x at axis {axis} and size of the scale", granularity[0]
+        if differ(size, 1):
+            sizes[axis] = confirm(sizes[axis], size, law)
+        elif size != 1:
+            state("broadcast_to", size, sizes[axis], law)
+    return tuple(sizes)
+
+
+def _granularity(scale: Shape | None, zero_point: Shape | None) -> Shape:
+    """The shape of the scale and the zero point; runtimes take () and (1,) for one."""
+    if scale is None or zero_point is None:
+        return scale or zero_point or ()
+    if len(scale) == len(zero_point):
+        return unify_shapes(scale, zero_point, "sizes of the scale and the zero point")
+    for size in (*scale, *zero_point):
+        unify(size, 1, "the size of the scale or the zero point, of different ranks, and 1")
+    return ()
 
 
 def _scaled_in_blocks(shape: Shape, scale: Shape, axis: int, block_size: int) -> Shape:
-    require(len(scale) == len(shape), "ranks of x and the scale differ", len(shape), len(scale))
-    axis = normalize_axis(axis, len(shape))
     out = list(shape)
-    for i, (size, count) in enumerate(zip(shape, scale, strict=True)):
-        if i == axis:
-            unify(ceildiv(size, block_size), count, "number of blocks and size of the scale")
-        else:
-            out[i] = unify(size, count, f"sizes of x and the scale at axis {i}")
+    with reported:
+        require(len(scale) == len(shape), "ranks of x and the scale differ", len(shape), len(scale))
+        axis = normalize_axis(axis, len(shape))
+        for i, (size, count) in enumerate(zip(shape, scale, strict=True)):
+            if i == axis:
+                unify(ceildiv(size, block_size), count, "number of blocks and size of the scale")
+            else:
+                out[i] = confirm(size, count, f"sizes of x and the scale at axis {i}")
     return tuple(out)
 
 
@@ -54,7 +70,7 @@ def _quantized_type(y_zero_point: AnyRank | None, output_dtype: int | None) -> i
     if y_zero_point is None:
         return output_dtype or dt.UINT8
     given = y_zero_point.dtype
-    require(not output_dtype or given in (None, output_dtype), "output_dtype differs from the zero point's", given)
+    demand(not output_dtype or given in (None, output_dtype), "output_dtype differs from the zero point's", given)
     return given or output_dtype or None
 
 

@@ -5,17 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import require
-from onnx_infer.laws.sizes import exact_quotient, of_rank, unify, unify_shapes
+from onnx_infer.laws.sizes import confirm, confirm_shape, exact_quotient, is_fresh, of_rank, unify, unify_shapes
+from onnx_infer.laws.statements import demand
 from onnx_infer.operators.registration import op
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from onnx_infer.ops.kinds import AnyRank, SymTensor
-    from onnx_infer.values.tensor import Shape
+    from onnx_infer.ops.kinds import AnyRank
+    from onnx_infer.values.tensor import Dim, Shape
 
 # GRU-1 misspells its own default
 DIRECTIONS = {"forward": 1, "foward": 1, "reverse": 1, "bidirectional": 2}
+
+
+def _hidden(gates: int, weights: Shape, recurrence: Shape, state: Shape | None, biases: Shape | None) -> Dim:
+    """The hidden size that the operands tell, where the attribute does not: a number before a symbol."""
+    told = [recurrence[2]] if state is None else [recurrence[2], state[2]]
+    parts = [(recurrence[1], gates), (weights[1], gates)] + ([] if biases is None else [(biases[1], 2 * gates)])
+    told += [size // count for size, count in parts if isinstance(size, int) and size % count == 0]
+    known = sorted((size for size in told if not is_fresh(size)), key=lambda size: not isinstance(size, int))
+    return known[0] if known else exact_quotient(weights[1], gates, "the size of all gates")
 
 
 def recurrent(gates: int) -> Callable[..., list[Shape]]:
@@ -27,27 +37,37 @@ def recurrent(gates: int) -> Callable[..., list[Shape]]:
     """
 
     def rule(
-        X: SymTensor,
+        X: AnyRank,
         W: AnyRank,
         R: AnyRank,
+        B: AnyRank | None,
+        sequence_lens: AnyRank | None,
         initial_h: AnyRank | None,
         direction: str,
         hidden_size: int | None,
         layout: int = 0,
     ) -> list[Shape]:
-        require(direction in DIRECTIONS, "no such direction", direction)
-        first, second, inputs = of_rank(X.dims, 3, "X")
+        demand(direction in DIRECTIONS, "no such direction", direction)
+        first, second, inputs = of_rank(X.shape, 3, "X")
         batch, length = (first, second) if layout else (second, first)
         weights, recurrence = of_rank(W.shape, 3, "W"), of_rank(R.shape, 3, "R")
-        hidden = recurrence[2] if hidden_size is None else unify(recurrence[2], hidden_size, "hidden sizes")
-        if R.shape is None and hidden_size is None:
-            hidden = exact_quotient(weights[1], gates, "the size of all gates")
-        directions = DIRECTIONS[direction]
-        unify_shapes(weights, (directions, gates * hidden, inputs), "W")
-        unify_shapes(recurrence, (directions, gates * hidden, hidden), "R")
-        if initial_h is not None and initial_h.shape is not None:
-            state = of_rank(initial_h.shape, 3, "initial_h")
+        state = None if initial_h is None or initial_h.shape is None else of_rank(initial_h.shape, 3, "initial_h")
+        biases = None if B is None or B.shape is None else of_rank(B.shape, 2, "B")
+        if hidden_size is None:
+            hidden = _hidden(gates, weights, recurrence, state, biases)
+        else:
+            hidden = confirm(hidden_size, recurrence[2], "hidden sizes")
+        directions = DIRECTIONS.get(direction, weights[0])
+        confirm_shape(weights, (directions, gates * hidden, inputs), "W")
+        confirm_shape(recurrence, (directions, gates * hidden, hidden), "R")
+        if biases is not None:
+            confirm_shape(biases, (directions, 2 * gates * hidden), "B")
+        if sequence_lens is not None and sequence_lens.shape is not None:
+            (count,) = of_rank(sequence_lens.shape, 1, "sequence_lens")
+            batch = unify(batch, count, "batch size of X and number of sequence_lens")
+        if state is not None:
             batch = unify(batch, state[0 if layout else 1], "batch sizes of X and initial_h")
+            unify(hidden, state[2], "hidden sizes")
         last = (batch, directions, hidden) if layout else (directions, batch, hidden)
         whole = (batch, length, directions, hidden) if layout else (length, directions, batch, hidden)
         return [whole, last, last]
@@ -65,16 +85,16 @@ def causal_conv_with_state(
     input: AnyRank, weight: AnyRank, bias: AnyRank | None, past_state: AnyRank | None, activation: str = "none"
 ) -> list[Shape]:
     """(N, C, length), (C, 1, k) -> (N, C, length) and the last inputs (N, C, k - 1) (CausalConvWithState-27)."""
-    require(activation in ("none", "silu", "swish"), "no such activation", activation)
+    demand(activation in ("none", "silu", "swish"), "no such activation", activation)
     batch, channels, length = of_rank(input.shape, 3, "input")
     kernel = of_rank(weight.shape, 3, "weight")
     channels = unify(channels, kernel[0], "channels of input and weight")
     unify(kernel[1], 1, "the middle size of weight")
     if bias is not None and bias.shape is not None:
-        channels = unify_shapes((channels,), bias.shape, "bias")[0]
+        channels = confirm_shape((channels,), bias.shape, "bias")[0]
     state: Shape = (batch, channels, kernel[2] - 1)
-    if past_state is not None and past_state.shape is not None:
-        state = unify_shapes(state, past_state.shape, "past_state")
+    if past_state is not None:
+        state = confirm_shape(state, past_state.shape, "past_state")
     return [(state[0], state[1], length), state]
 
 
@@ -95,12 +115,12 @@ def linear_attention(
     update_rule: str,
 ) -> list[Shape]:
     """(B, T, Hq*d_k), (B, T, H*d_k), (B, T, H*d_v) -> (B, T, Hq*d_v), state (B, H, d_k, d_v) (LinearAttention-27)."""
-    require(update_rule in _UPDATE_RULES, "no such update_rule", update_rule)
+    demand(update_rule in _UPDATE_RULES, "no such update_rule", update_rule)
     for name, given in (("decay", decay), ("beta", beta)):
-        required = name in _UPDATE_RULES[update_rule]
-        require(not required or given is not None, f"update_rule {update_rule} needs {name}")
+        required = name in _UPDATE_RULES.get(update_rule, ())
+        demand(not required or given is not None, f"update_rule {update_rule} needs {name}")
     require(q_num_heads > 0 and kv_num_heads > 0, "numbers of heads are positive", q_num_heads, kv_num_heads)
-    require(q_num_heads % kv_num_heads == 0, "kv_num_heads does not divide q_num_heads", kv_num_heads, q_num_heads)
+    demand(q_num_heads % kv_num_heads == 0, "kv_num_heads does not divide q_num_heads", kv_num_heads, q_num_heads)
     q, k, v = (of_rank(x.shape, 3, name) for x, name in ((query, "query"), (key, "key"), (value, "value")))
     batch, length = unify_shapes(unify_shapes(q[:2], k[:2], "query and key"), v[:2], "key and value")
     key_size = unify(
@@ -110,6 +130,6 @@ def linear_attention(
     )
     value_size = exact_quotient(v[2], kv_num_heads, "the hidden size of value")
     state: Shape = (batch, kv_num_heads, key_size, value_size)
-    if past_state is not None and past_state.shape is not None:
-        state = unify_shapes(state, past_state.shape, "past_state")
+    if past_state is not None:
+        state = confirm_shape(state, past_state.shape, "past_state")
     return [(state[0], length, q_num_heads * state[3]), state]

@@ -21,8 +21,8 @@ from onnx_infer.elements.reductions import (
     total_of_squares,
 )
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import at_least, normalize_axis
-from onnx_infer.laws.statements import fresh
+from onnx_infer.laws.sizes import at_least, normalize_axis, sizes_unless_broken
+from onnx_infer.laws.statements import fresh, reported
 from onnx_infer.operators.registration import op
 from symdim import maximum
 
@@ -53,8 +53,16 @@ def reduce(data: AnyRank, axes: Ints | Unknown | None, keepdims: int, noop_with_
         reduced = set() if noop_with_empty_axes else set(range(rank))
     else:
         # a scalar has no axis but is reduced nevertheless ("Input tensors of rank zero are valid")
-        reduced = {normalize_axis(axis, max(rank, 1)) for axis in axes or ()}
+        return _reduced_shape(data.shape, axes or (), keepdims, max(rank, 1))
     return _without(data.shape, reduced, keepdims)
+
+
+def _reduced_shape(shape: Shape, axes: Ints, keepdims: int, rank: int) -> Shape:
+    """The shape without these axes of a tensor of this rank; axes that there are not leave only the rank."""
+    gone = 0 if keepdims else len(set(axes))
+    return sizes_unless_broken(
+        max(len(shape) - gone, 0), lambda: _without(shape, {normalize_axis(axis, rank) for axis in axes}, keepdims)
+    )
 
 
 def _without(shape: Shape, reduced: set[int], keepdims: int) -> Shape:
@@ -163,14 +171,15 @@ op("ReduceLogSum", "ReduceLogSumExp")(reduce)
 @op("ArgMin", data=_positions(-1))
 def positions(data: SymTensor, axis: int, keepdims: int) -> Shape:
     """The data's shape with size 1 at the axis, or without it (ArgMax, ArgMin-1 to 13)."""
-    return _without(data.dims, {normalize_axis(axis, data.rank)}, keepdims)
+    return _reduced_shape(data.dims, (axis,), keepdims, data.rank)
 
 
 @op("CumSum", data=_cumulated(values.add, 0))
 @op("CumProd", data=_cumulated(values.multiply, 1))
 def cumulate(x: SymTensor, axis: int | Unknown) -> Shape:
     """x's shape (CumSum-11, 14, CumProd-26)."""
-    require(x.rank > 0, "a scalar cannot be cumulated")
-    if not isinstance(axis, Unknown):
-        normalize_axis(axis, x.rank)
+    with reported:
+        require(x.rank > 0, "a scalar cannot be cumulated")
+        if not isinstance(axis, Unknown):
+            normalize_axis(axis, x.rank)
     return x.dims

@@ -16,10 +16,11 @@ from onnx_infer.laws.sizes import (
     is_fresh,
     normalize_axes,
     normalize_axis,
-    of_rank,
+    sizes_unless_broken,
     unify,
+    unknown_shape,
 )
-from onnx_infer.laws.statements import fresh, state
+from onnx_infer.laws.statements import conflicting, demand, fresh, state
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal
 from onnx_infer.values import dtype as dt
@@ -65,7 +66,8 @@ def quotient_of_sizes(sizes: Iterable[Dim], divisors: Iterable[Dim]) -> Dim:
     """
     above, below = _without_common(sizes, divisors)
     dividend, divisor = product(above), product(below)
-    require(divisor != 0, "beside a size of 0 the -1 is not determined")
+    if divisor == 0:
+        return conflicting("beside a size of 0 the -1 is not determined")
     if isinstance(divisor, Expr):
         quotient, remainder = long_division(dividend, divisor)
         if remainder == 0:
@@ -80,8 +82,8 @@ class _Target:
     """
 
     def __init__(self, shape: Shape | None, elements: Ints, allowzero: int) -> None:
-        require(elements.count(-1) <= 1, "more than one size is -1")
-        require(not (allowzero and 0 in elements and -1 in elements), "allowzero with both 0 and -1")
+        demand(elements.count(-1) <= 1, "more than one size is -1")
+        demand(not (allowzero and 0 in elements and -1 in elements), "allowzero with both 0 and -1")
         self.shape, self.elements, self.copies = shape, elements, not allowzero
         self.sizes = [self._certain(i, e) for i, e in enumerate(elements)]
 
@@ -92,10 +94,12 @@ class _Target:
     def _certain(self, index: int, element: Dim | None) -> Dim | None:
         """The size that an element asks for whatever its value, or None."""
         if isinstance(element, int) and element <= 0:
-            require(element >= -1, "a size is below -1", element)
+            if element < -1:
+                return conflicting(f"a size is below -1: {element}")
             if element == -1 or not self.copies:
                 return None if element else 0
-            require(self.shape is None or index < len(self.shape), f"0 at index {index} has no size to copy")
+            if self.shape is not None and index >= len(self.shape):
+                return conflicting(f"0 at index {index} has no size to copy")
             return self._copied(index)
         if element is None or at_least(element, 1):
             return element
@@ -180,9 +184,10 @@ def reshape(data: AnyRank, shape: Sizes | None, allowzero: int = 0) -> Shape:
 def flatten(input: AnyRank, axis: int, since_version: int) -> Shape:
     """(*outer, *inner) -> (prod(outer), prod(inner)), split at `axis` (Flatten-1 to 25; negative axes since 11)."""
     if input.shape is None:
-        return of_rank(None, 2, "the flattened tensor")
+        return unknown_shape(2, "the flattened tensor")
     low = -input.rank if since_version >= 11 else 0
-    require(low <= axis <= input.rank, f"axis {axis} is out of range for rank {input.rank}")
+    if not demand(low <= axis <= input.rank, f"axis {axis} is out of range for rank {input.rank}"):
+        return unknown_shape(2, "the flattened tensor")
     split = axis + input.rank if axis < 0 else axis
     return product(input.dims[:split]), product(input.dims[split:])
 
@@ -199,16 +204,22 @@ def squeeze(data: SymTensor, axes: Ints | None) -> Shape:
             raise Unknown("which sizes are 1 is not known")
         gone = set(maybe_one)
     elif None not in axes:
-        gone = {normalize_axis(axis, rank) for axis in axes}
+        left = max(rank - len(set(axes)), 0)
+        return sizes_unless_broken(left, lambda: _without(dims, {normalize_axis(axis, rank) for axis in axes}))
     else:
         if len(axes) > rank:
             raise Unknown("more axes than the rank, some of them twice")
         if len(axes) != len(maybe_one):
-            return of_rank(None, rank - len(axes), "the squeezed tensor")
+            return unknown_shape(rank - len(axes), "the squeezed tensor")
         gone = set(maybe_one)
+    return _without(dims, gone)
+
+
+def _without(dims: Shape, gone: set[int]) -> Shape:
+    """The sizes without those at some axes, which must be 1."""
     for axis in sorted(gone):
-        require(not differ(dims[axis], 1), f"the size at squeezed axis {axis} is not 1", dims[axis])
-        unify(dims[axis], 1, "squeezed sizes")
+        if demand(not differ(dims[axis], 1), f"the size at squeezed axis {axis} is not 1", dims[axis]):
+            unify(dims[axis], 1, "squeezed sizes")
     return tuple(size for i, size in enumerate(dims) if i not in gone)
 
 
@@ -217,9 +228,13 @@ def unsqueeze(data: SymTensor, axes: Ints) -> Shape:
     """The shape with a 1 at each of the axes of the result (Unsqueeze-1, 11, 13 to 25)."""
     rank = len(data.dims) + len(axes)
     if None in axes:
-        return of_rank(None, rank, "the unsqueezed tensor")
-    new, sizes = set(normalize_axes(axes, rank)), iter(data.dims)
-    return tuple(1 if i in new else next(sizes) for i in range(rank))
+        return unknown_shape(rank, "the unsqueezed tensor")
+
+    def sizes() -> Shape:
+        new, old = set(normalize_axes(axes, rank)), iter(data.dims)
+        return tuple(1 if i in new else next(old) for i in range(rank))
+
+    return sizes_unless_broken(rank, sizes)
 
 
 @op("Shape")

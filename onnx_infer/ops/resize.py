@@ -10,8 +10,8 @@ import numpy as np
 
 from onnx_infer.elements.ratio import Ratio
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import at_least, normalize_axes, of_rank, unify
-from onnx_infer.laws.statements import fresh
+from onnx_infer.laws.sizes import at_least, normalize_axes, of_rank, sizes_unless_broken, unify
+from onnx_infer.laws.statements import conflicting, demand, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.window import given_sizes, spatial_rank
 from symdim import maximum, minimum
@@ -55,7 +55,8 @@ def scaled(size: Dim, scale: Any) -> Dim:
         return fresh("scales is not known")
     if isinstance(scale, float):
         scale = float(np.float32(scale))
-        require(math.isfinite(scale) and scale > 0, "scales must be positive", scale)
+        if not (math.isfinite(scale) and scale > 0):
+            return conflicting(f"scales must be positive: {scale}")
     fraction = _as_fraction(scale)
     if fraction is not None:
         return size * fraction[0] // fraction[1]
@@ -137,15 +138,20 @@ def _repeated(X: Any, scales: Floats | None, sizes: Sizes | None, mode: str = "n
 def resize(X: AnyRank, scales: Floats | Unknown | None, sizes: Sizes | Unknown | None, *, axes: tuple[int, ...] = (),
            keep_aspect_ratio_policy: str = "stretch") -> Shape:  # fmt: skip
     """floor(size * scale), or `sizes`, at each of `axes` (Resize-10, 11, 13, 18, 19); an empty input is none."""
-    by_scale, by_size = scales not in (None, ()), sizes not in (None, ())
-    require(by_scale != by_size, "one of scales and sizes must be given")
-    require(keep_aspect_ratio_policy in POLICIES, "keep_aspect_ratio_policy is unknown", keep_aspect_ratio_policy)
-    stretch = keep_aspect_ratio_policy == "stretch"
-    require(stretch or by_size, "scales excludes keep_aspect_ratio_policy", keep_aspect_ratio_policy)
-    given: Any = scales if by_scale else sizes
-    if X.shape is None and (axes or isinstance(given, Unknown)):
+    given: Any = scales if scales not in (None, ()) else sizes
+    if X.shape is None and (axes or not isinstance(given, tuple)):
         raise Unknown("the rank of X is not known")
     shape = of_rank(X.shape, len(given) if X.shape is None else X.rank, "X")
+    return sizes_unless_broken(len(shape), lambda: _resized(shape, scales, sizes, axes, keep_aspect_ratio_policy))
+
+
+def _resized(shape: Shape, scales: Floats | Unknown | None, sizes: Sizes | Unknown | None, axes: tuple[int, ...],
+             policy: str) -> Shape:  # fmt: skip
+    by_scale, by_size = scales not in (None, ()), sizes not in (None, ())
+    require(by_scale != by_size, "one of scales and sizes must be given")
+    require(policy in POLICIES, "keep_aspect_ratio_policy is unknown", policy)
+    require(policy == "stretch" or by_size, "scales excludes keep_aspect_ratio_policy", policy)
+    given: Any = scales if by_scale else sizes
     at = normalize_axes(axes, len(shape)) if axes else tuple(range(len(shape)))
     given = (None,) * len(at) if isinstance(given, Unknown) else given
     require(len(given) == len(at), "scales or sizes must have one element per axis", len(given), len(at))
@@ -153,8 +159,8 @@ def resize(X: AnyRank, scales: Floats | Unknown | None, sizes: Sizes | Unknown |
         new = tuple(scaled(shape[axis], scale) for axis, scale in zip(at, given, strict=True))
     else:
         new = given_sizes(given, "sizes")
-    if not stretch:
-        new = kept_aspect(tuple(shape[axis] for axis in at), new, keep_aspect_ratio_policy)
+    if policy != "stretch":
+        new = kept_aspect(tuple(shape[axis] for axis in at), new, policy)
     changed = dict(zip(at, new, strict=True))
     return tuple(changed.get(axis, size) for axis, size in enumerate(shape))
 
@@ -164,7 +170,7 @@ def upsample(X: AnyRank, scales: Floats | Unknown | None, *, height_scale: float
              width_scale: float = 1.0) -> Shape:  # fmt: skip
     """As Resize by scales (Upsample-7, 9, 10); by two scales (N, C, H, W) -> (N, C, H*h, W*w) (Upsample-1)."""
     if scales is None:
-        require(X.shape is None or X.rank == 4, "the rank of X must be 4")
+        demand(X.shape is None or X.rank == 4, "the rank of X must be 4")
         scales = (1.0, 1.0, height_scale, width_scale)
     return resize(X, scales, None)
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnx_infer.elements.arithmetic import convert
-from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import at_least, differ, normalize_axis, unify
-from onnx_infer.laws.statements import element, fresh, state
+from onnx_infer.errors import Unknown
+from onnx_infer.laws.sizes import at_least, differ, has_axis, of_rank, unify, unknown_shape
+from onnx_infer.laws.statements import conflicting, demand, element, fresh, state
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
@@ -40,8 +40,10 @@ def _nonzero(X: Array) -> Array:
 
 
 @op("NonZero", data=_nonzero)
-def nonzero(X: SymTensor) -> Shape:
+def nonzero(X: AnyRank) -> Shape:
     """X of rank r -> (r, the number of non-zero elements) (NonZero-9, 13)."""
+    if X.shape is None:
+        return fresh("the rank of X is not known"), fresh("the number of non-zero elements")
     if X.rank == 0:
         # the specification says (0, n), onnxruntime gives (1, n)
         return fresh("the rank of a scalar's indices", at_most=1), fresh("whether the scalar is 0", at_most=1)
@@ -62,8 +64,10 @@ def _compress(input: Array, condition: Array, axis: int | None = None) -> Array:
 @op("Compress", data=_compress)
 def compress(input: SymTensor, condition: Ints | Unknown, axis: int | None) -> Shape:
     """The slices along the axis, or the elements, where the condition is true (Compress-9, 11, 28)."""
-    require(input.rank > 0, "the input is a scalar")
-    at = None if axis is None else normalize_axis(axis, input.rank)
+    demand(input.rank > 0, "the input is a scalar")
+    if axis is not None and not has_axis(input.rank, axis):
+        return unknown_shape(input.rank, "the result")
+    at = None if axis is None else axis % input.rank
     size = input.size if at is None else input.dims[at]
     kept = _kept(condition, size)
     return (kept,) if at is None else (*input.dims[:at], kept, *input.dims[at + 1 :])
@@ -107,7 +111,9 @@ def _unique(X: Array, axis: int | None, sorted: int, output_count: int = 4) -> l
 @op("Unique", data=_unique)
 def unique(X: SymTensor, axis: int | None, sorted: int) -> list[Shape]:
     """n distinct subtensors along the axis, or elements -> Y, (n), (size of the axis), (n) (Unique-11, 28)."""
-    at = None if axis is None else normalize_axis(axis, X.rank)
+    if axis is not None and not has_axis(X.rank, axis):
+        return [unknown_shape(rank, "the result") for rank in (X.rank, 1, 1, 1)]
+    at = None if axis is None else axis % X.rank
     size = X.size if at is None else X.dims[at]
     count: Dim
     if X.data is not None and _plain(X.data):
@@ -142,17 +148,18 @@ def topk(
     sorted: int = 1,
 ) -> list[Shape | SymTensor]:
     """(before, size, after), k <= size -> values and indices (before, k, after) (TopK-1, 10, 11, 24)."""
-    at = normalize_axis(axis, X.rank)
-    require(k is None or k >= 1, "k is not positive", k)
+    if not has_axis(X.rank, axis):
+        return [unknown_shape(X.rank, "the result")] * 2
+    at = axis % X.rank
+    demand(k is None or k >= 1, "k is not positive", k)
     size = X.dims[at]
     wanted: Dim | None = k
     if isinstance(K, tuple):
-        require(len(K) == 1, "K does not have one element", len(K))
-        wanted = K[0]
+        wanted = K[0] if len(K) == 1 else conflicting(f"K does not have one element: {len(K)}")
     if wanted is None:
         wanted = fresh("the value of K is not known", at_most=size, value=element("K"))
     if isinstance(wanted, int) and isinstance(size, int):
-        require(wanted <= size, f"K is {wanted}, the size of the axis {size}")
+        demand(wanted <= size, f"K is {wanted}, the size of the axis {size}")
     elif not at_least(size - wanted, 0):
         state("at_least", size, wanted, "the size of the axis and K")
     shape = (*X.dims[:at], wanted, *X.dims[at + 1 :])
@@ -177,13 +184,14 @@ def _one_hot(indices: Array, depth: Array, values: Array, axis: int) -> Array:
 def one_hot(indices: AnyRank, depth: Elements, values: AnyRank, axis: int) -> Shape:
     """Indices of any shape -> the same with an axis of size `depth` inserted (OneHot-9, 11, 28)."""
     if values.shape is not None:
-        require(len(values.shape) == 1, "rank of values is not 1", len(values.shape))
-        unify(values.shape[0], 2, "size of values")
-    require(depth.shape is None or (len(depth.shape) <= 1 and not differ(depth.size, 1)), "depth is no scalar", depth)
+        unify(of_rank(values.shape, 1, "values")[0], 2, "size of values")
+    demand(depth.shape is None or (len(depth.shape) <= 1 and not differ(depth.size, 1)), "depth is no scalar", depth)
     if indices.shape is None:
         raise Unknown("the rank of indices is not known")
-    require(indices.rank >= 1, "indices are a scalar")
-    axis = normalize_axis(axis, indices.rank + 1)
+    demand(indices.rank >= 1, "indices are a scalar")
+    if not has_axis(indices.rank + 1, axis):
+        return unknown_shape(indices.rank + 1, "the result")
+    axis %= indices.rank + 1
     count = convert(depth.data[0], dt.INT64) if depth.data else None
     if count is None:
         count = fresh("the value of depth is not known", value=element("depth"))
@@ -192,16 +200,15 @@ def one_hot(indices: AnyRank, depth: Elements, values: AnyRank, axis: int) -> Sh
 
 @op("NonMaxSuppression")
 def non_max_suppression(
-    boxes: SymTensor, scores: SymTensor, max_output_boxes_per_class: Dim | Unknown | None = None
+    boxes: AnyRank, scores: AnyRank, max_output_boxes_per_class: Dim | Unknown | None = None
 ) -> Shape:
     """(B, N, 4), (B, C, N) -> (selected, 3), at most `max_output_boxes_per_class` of each class (10, 11)."""
-    require(boxes.rank == 3, "rank of boxes is not 3", boxes.rank)
-    require(scores.rank == 3, "rank of scores is not 3", scores.rank)
-    unify(boxes.dims[2], 4, "the last size of boxes")
-    batch = unify(boxes.dims[0], scores.dims[0], "batch sizes of boxes and scores")
-    most = count = unify(boxes.dims[1], scores.dims[2], "numbers of boxes and scores")
+    rows, given = of_rank(boxes.shape, 3, "boxes"), of_rank(scores.shape, 3, "scores")
+    unify(rows[2], 4, "the last size of boxes")
+    batch = unify(rows[0], given[0], "batch sizes of boxes and scores")
+    most = count = unify(rows[1], given[2], "numbers of boxes and scores")
     limit = 0 if max_output_boxes_per_class is None else max_output_boxes_per_class
     if not isinstance(limit, Unknown):
         most = minimum(count, maximum(limit, 0))
-    most = product((batch, scores.dims[1], most))
+    most = product((batch, given[1], most))
     return (0 if most == 0 else fresh("the number of boxes selected", at_most=most), 3)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import at_least, normalize_axis, of_rank, unify
-from onnx_infer.laws.statements import element, fresh
+from onnx_infer.errors import Unknown
+from onnx_infer.laws.sizes import at_least, has_axis, of_rank, unify, unknown_shape
+from onnx_infer.laws.statements import contradict, demand, element, fresh
 from onnx_infer.operators.registration import op
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def _check_parts(size: Dim, parts: tuple[int, ...]) -> None:
     """Refuse a last axis that provably has another number of parts: 1 for real, 2 for complex numbers."""
-    require(not isinstance(size, int) or size in parts, f"the last size (1: real, 2: complex) is not in {parts}", size)
+    demand(not isinstance(size, int) or size in parts, f"the last size (1: real, 2: complex) is not in {parts}", size)
 
 
 @op("DFT")
@@ -27,7 +27,8 @@ def dft(
 
     A one-sided transform takes real numbers, its inverse gives them; the default length of that is 2 * (size - 1).
     """
-    require(input.rank >= 2, "the input has no signal axis", input.rank)
+    if not demand(input.rank >= 2, "the input has no signal axis", input.rank):
+        return unknown_shape(input.rank, "the result")
     _check_parts(input.dims[-1], (1, 2) if not onesided else (2,) if inverse else (1,))
     real = bool(inverse and onesided)
     signal, last = list(input.dims[:-1]), 1 if real else 2
@@ -35,8 +36,10 @@ def dft(
         if onesided or dft_length is not None:
             signal = [fresh("the axis of the transform is not known") for _ in signal]
         return (*signal, last)
-    at = normalize_axis(axis, input.rank)
-    require(at < len(signal), "the last axis holds real and imaginary parts and is no axis to transform")
+    law = "the last axis holds real and imaginary parts and is no axis to transform"
+    if not (has_axis(input.rank, axis) and demand(axis % input.rank < len(signal), law)):
+        return (*unknown_shape(len(signal), "the signal"), last)
+    at = axis % input.rank
     length = dft_length
     if length is None:
         length = 2 * (signal[at] - 1) if real else signal[at]
@@ -48,7 +51,7 @@ def dft(
 
 @op("STFT")
 def stft(
-    signal: SymTensor,
+    signal: AnyRank,
     frame_step: Dim | Unknown,
     window: AnyRank | None,
     frame_length: Dim | Unknown | None,
@@ -58,7 +61,8 @@ def stft(
 
     onnxruntime takes (B, length) for real numbers.
     """
-    batch, length, last = (*signal.dims, 1) if signal.rank == 2 else of_rank(signal.dims, 3, "signal")
+    real = signal.shape is not None and len(signal.shape) == 2
+    batch, length, last = (*signal.dims, 1) if real else of_rank(signal.shape, 3, "signal")
     _check_parts(last, (1, 2))
     frame = (
         fresh("the frame length is not known", value=element("frame_length"))
@@ -69,7 +73,8 @@ def stft(
         size = of_rank(window.shape, 1, "window")[0]
         frame = size if frame is None else unify(frame, size, "frame_length and the length of the window")
     if frame is None:
-        frame = length
+        frame = length  # as the specification has it; onnxruntime refuses the node
+        contradict("neither window nor frame_length is given")
     bins = frame // 2 + 1 if onesided else frame
     if isinstance(frame_step, Unknown) or not at_least(frame_step, 1):
         return batch, fresh("the step between frames is not known", at_most=length), bins, 2
@@ -78,10 +83,10 @@ def stft(
 
 @op("ImageDecoder")
 def image_decoder(encoded_stream: AnyRank, pixel_format: str) -> Shape:
-    """Bytes -> (height, width, channels), all 0 where the image cannot be decoded (ImageDecoder-20)."""
+    """Bytes -> (height, width, channels), without rows where the image cannot be decoded (ImageDecoder-20)."""
     channels = {"RGB": 3, "BGR": 3, "Grayscale": 1}
-    require(pixel_format in channels, "no such pixel format", pixel_format)
+    demand(pixel_format in channels, "no such pixel format", pixel_format)
     if encoded_stream.shape is not None:
         of_rank(encoded_stream.shape, 1, "encoded_stream")
     height, width = fresh("the height of the image"), fresh("the width of the image")
-    return height, width, fresh("whether the image can be decoded", at_most=channels[pixel_format])
+    return height, width, channels.get(pixel_format) or fresh("no such pixel format")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onnx_infer.elements.lifting import lift
 from onnx_infer.errors import require
 from onnx_infer.laws.sizes import broadcast, unify
-from onnx_infer.laws.statements import fresh
+from onnx_infer.laws.statements import conflicting, demand, fresh
 from onnx_infer.operators.registration import op
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ def string_concat(X: SymTensor, Y: SymTensor) -> Shape:
 def string_normalizer(X: SymTensor, case_change_action: str, stopwords: Strings | None) -> Shape:
     """(C) or (1, C) -> the same without the stop words, but at least one string (StringNormalizer-10)."""
     require(X.rank in (1, 2), "rank of X is not 1 or 2", X.rank)
-    require(case_change_action in ("LOWER", "UPPER", "NONE"), "no such case_change_action", case_change_action)
+    demand(case_change_action in ("LOWER", "UPPER", "NONE"), "no such case_change_action", case_change_action)
     if X.rank == 2:
         unify(X.dims[0], 1, "the first size of X")
     size = X.dims[-1]
-    require(size != 0, "X holds no string")
+    demand(size != 0, "X holds no string")
     kept = size if not stopwords or size == 1 else fresh("the number of stop words", at_most=size, at_least=1)
     return (kept,) if X.rank == 1 else (1, kept)
 
@@ -52,6 +52,5 @@ def regex_full_match(X: AnyRank) -> Shape | None:
 def tf_idf_vectorizer(X: SymTensor, mode: str, ngram_indexes: tuple[int, ...]) -> Shape:
     """(C) -> (max(ngram_indexes) + 1), (N, C) -> (N, max(ngram_indexes) + 1) (TfIdfVectorizer-9)."""
     require(X.rank in (1, 2), "rank of X is not 1 or 2", X.rank)
-    require(mode in ("TF", "IDF", "TFIDF"), "no such mode", mode)
-    require(ngram_indexes, "ngram_indexes is empty")
-    return (*X.dims[:-1], max(ngram_indexes) + 1)
+    demand(mode in ("TF", "IDF", "TFIDF"), "no such mode", mode)
+    return (*X.dims[:-1], max(ngram_indexes) + 1 if ngram_indexes else conflicting("ngram_indexes is empty"))

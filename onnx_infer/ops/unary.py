@@ -12,6 +12,7 @@ from onnx_infer.elements.lifting import SAME, lift
 from onnx_infer.elements.ratio import Ratio
 from onnx_infer.errors import require
 from onnx_infer.laws.sizes import unify
+from onnx_infer.laws.statements import demand
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
 from symdim import Expr
@@ -139,7 +140,7 @@ def bit_cast(input: AnyRank, to: int) -> Shape | None:
     """The input's shape; both element types have the same width (BitCast-26)."""
     require(to in dt.NAMES and to != dt.STRING, "to is no element type with bits", to)
     width = dt.BITS[to] if input.dtype is None else dt.BITS[input.dtype]
-    require(width == dt.BITS[to], "widths in bits differ", width, dt.BITS[to])
+    demand(width == dt.BITS[to], "widths in bits differ", width, dt.BITS[to])
     return input.shape
 
 
@@ -177,5 +178,5 @@ def dropout_by_input(
 ) -> list[Shape | None]:
     """The output and the mask have the data's shape; ratio and training_mode are scalars (Dropout-12 to 22)."""
     for name, scalar in (("ratio", ratio), ("training_mode", training_mode)):
-        require(scalar is None or not scalar.shape, f"{name} is no scalar", scalar)
+        demand(scalar is None or not scalar.shape, f"{name} is no scalar", scalar)
     return [data.shape] * output_count

@@ -8,8 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import at_least, exact_quotient, of_rank, unify, unify_shapes
-from onnx_infer.laws.statements import element, fresh, state
+from onnx_infer.laws.sizes import (
+    at_least,
+    confirm,
+    confirm_shape,
+    exact_quotient,
+    of_rank,
+    sizes_unless_broken,
+    unify,
+    unify_shapes,
+)
+from onnx_infer.laws.statements import demand, element, fresh, reported, state
 from onnx_infer.laws.windows import IntVector, Window, windows
 from onnx_infer.operators.registration import op
 from symdim import product
@@ -43,12 +52,20 @@ def kernel_windows(kernel_shape: IntVector | None, weight: Shape, strides: IntVe
     return windows(kernel, strides, dilations, pads, auto_pad)
 
 
+def _attribute_windows(kernel_shape: IntVector, count: int, strides: IntVector | None, dilations: IntVector | None,
+                       pads: IntVector | None, auto_pad: str = "NOTSET") -> tuple[Window, ...]:  # fmt: skip
+    """The windows that attributes alone describe, along so many spatial axes."""
+    require(len(kernel_shape) == count, f"kernel_shape must have {count} elements", list(kernel_shape))
+    return windows(kernel_shape, strides, dilations, pads, auto_pad)
+
+
 def biased(channels: Dim, bias: SymTensor | None) -> Dim:
     """The number of output channels M, which a bias (M,) has too."""
     if bias is None or bias.shape is None:
         return channels
-    require(bias.rank == 1, "the rank of the bias must be 1", bias.rank)
-    return unify(channels, bias.dims[0], "output channels and the size of the bias")
+    if not demand(bias.rank == 1, "the rank of the bias must be 1", bias.rank):
+        return channels
+    return confirm(channels, bias.dims[0], "output channels and the size of the bias")
 
 
 @op("Conv")
@@ -59,15 +76,19 @@ def conv(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int = 1, auto_pad:
     rank = spatial_rank(X, W)
     batch, channels, *spatial = of_rank(X.shape, rank, "X")
     filters, per_group, *kernel = of_rank(W.shape, rank, "W")
-    require(group >= 1, "group must be at least 1", group)
-    unify(channels, per_group * group, "input channels and the weight's axis 1 times group")
-    exact_quotient(filters, group, "the number of filters")
-    slide = kernel_windows(kernel_shape, tuple(kernel), strides, dilations, pads, auto_pad)
-    for w, size in zip(slide, spatial, strict=True):
-        if not w.same and not at_least(size + w.before + w.after - w.extent, 0):
-            state("at_least", size + w.before + w.after, w.extent, "a kernel fits into the padded input")
-    places = (w.places(size) for w, size in zip(slide, spatial, strict=True))
-    return (batch, biased(filters, B), *places)
+    with reported:
+        require(group >= 1, "group must be at least 1", group)
+        unify(channels, per_group * group, "input channels and the weight's axis 1 times group")
+        exact_quotient(filters, group, "the number of filters")
+
+    def places() -> Shape:
+        slide = kernel_windows(kernel_shape, tuple(kernel), strides, dilations, pads, auto_pad)
+        for w, size in zip(slide, spatial, strict=True):
+            if not w.same and not at_least(size + w.before + w.after - w.extent, 0):
+                state("at_least", size + w.before + w.after, w.extent, "a kernel fits into the padded input")
+        return tuple(w.places(size) for w, size in zip(slide, spatial, strict=True))
+
+    return (batch, biased(filters, B), *sizes_unless_broken(len(spatial), places))
 
 
 @op("ConvInteger")
@@ -104,7 +125,7 @@ def deform_conv(X: AnyRank, W: AnyRank, offset: AnyRank, B: AnyRank | None, mask
     for tensor, name, per_sample in ((offset, "offset", rank - 2), (mask, "mask", 1)):
         if tensor is not None and tensor.shape is not None:
             demanded = (batch, samples * per_sample, *places)
-            batch, _, *places = unify_shapes(
+            batch, _, *places = confirm_shape(
                 demanded, of_rank(tensor.shape, rank, name), f"sizes of the result and {name}"
             )
     return (batch, channels, *places)
@@ -121,16 +142,21 @@ def conv_transpose(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int = 1,
     rank = spatial_rank(X, W)
     batch, channels, *spatial = of_rank(X.shape, rank, "X")
     depth, per_group, *kernel = of_rank(W.shape, rank, "W")
-    require(group >= 1, "group must be at least 1", group)
-    exact_quotient(unify(channels, depth, "input channels and the weight's axis 0"), group, "the input channels")
-    slide = kernel_windows(kernel_shape, tuple(kernel), strides, dilations, pads, auto_pad)
-    require(since_version < 11 or not pads or auto_pad == "NOTSET", "pads excludes auto_pad", pads, auto_pad)
-    for name, values in (("output_padding", output_padding), ("output_shape", output_shape)):
-        right = values is None or len(values) == len(slide)
-        require(right, f"{name} must have {len(slide)} elements", list(values or ()))
-    extra = output_padding or (0,) * len(spatial)
-    sizes = output_shape or (w.spread(n, more) for w, n, more in zip(slide, spatial, extra, strict=True))
-    return (batch, biased(per_group * group, B), *sizes)
+    with reported:
+        require(group >= 1, "group must be at least 1", group)
+        exact_quotient(unify(channels, depth, "input channels and the weight's axis 0"), group, "the input channels")
+        require(since_version < 11 or not pads or auto_pad == "NOTSET", "pads excludes auto_pad", pads, auto_pad)
+        require(min(output_padding or (0,)) >= 0, "output_padding must be at least 0", list(output_padding or ()))
+
+    def spread() -> Iterable[Dim]:
+        slide = kernel_windows(kernel_shape, tuple(kernel), strides, dilations, pads, auto_pad)
+        for name, values in (("output_padding", output_padding), ("output_shape", output_shape)):
+            right = values is None or len(values) == len(slide)
+            require(right, f"{name} must have {len(slide)} elements", list(values or ()))
+        extra = output_padding or (0,) * len(spatial)
+        return output_shape or [w.spread(n, more) for w, n, more in zip(slide, spatial, extra, strict=True)]
+
+    return (batch, biased(per_group * group, B), *sizes_unless_broken(len(spatial), spread))
 
 
 @op("MaxPool", "AveragePool", "LpPool")
@@ -142,10 +168,12 @@ def pool(X: SymTensor, *, auto_pad: str = "NOTSET", kernel_shape: IntVector | No
     batch, channels, *spatial = of_rank(X.shape, spatial_rank(X), "X")
     if kernel_shape is None:
         raise Unknown("kernel_shape is not given")
-    require(len(kernel_shape) == len(spatial), f"kernel_shape must have {len(spatial)} elements", list(kernel_shape))
-    slide = windows(kernel_shape, strides, dilations, pads, auto_pad)
-    places = [w.pooled(size, ceil_mode) for w, size in zip(slide, spatial, strict=True)]
-    return [(batch, channels, *places)] * 2
+
+    def places() -> Iterable[Dim]:
+        slide = _attribute_windows(kernel_shape or (), len(spatial), strides, dilations, pads, auto_pad)
+        return [w.pooled(size, ceil_mode) for w, size in zip(slide, spatial, strict=True)]
+
+    return [(batch, channels, *sizes_unless_broken(len(spatial), places))] * 2
 
 
 @op("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
@@ -163,12 +191,16 @@ def max_unpool(X: AnyRank, I: AnyRank, output_shape: Sizes | Unknown | None, *, 
     batch, channels, *spatial = unify_shapes(
         of_rank(X.shape, rank, "X"), of_rank(I.shape, rank, "I"), "sizes of X and I"
     )
-    require(len(kernel_shape) == len(spatial), f"kernel_shape must have {len(spatial)} elements", list(kernel_shape))
-    slide = windows(kernel_shape, strides, None, pads)
+
+    def spread() -> Iterable[Dim]:
+        slide = _attribute_windows(kernel_shape, len(spatial), strides, None, pads)
+        return [w.spread(n) for w, n in zip(slide, spatial, strict=True)]
+
     if output_shape is None:
-        return (batch, channels, *(w.spread(n) for w, n in zip(slide, spatial, strict=True)))
+        return (batch, channels, *sizes_unless_broken(len(spatial), spread))
     given = (None,) * rank if isinstance(output_shape, Unknown) else output_shape
-    require(len(given) == rank, f"output_shape must have {rank} elements", len(given))
+    if not demand(len(given) == rank, f"output_shape must have {rank} elements", len(given)):
+        given = (None,) * rank
     pairs = zip((batch, channels), given, strict=False)
     same = (old if new is None else unify(old, new, "sizes of X and output_shape") for old, new in pairs)
     return (*same, *given_sizes(given[2:], "output_shape", 2))
@@ -179,10 +211,14 @@ def max_roi_pool(X: AnyRank, rois: AnyRank, *, pooled_shape: IntVector) -> Shape
     """(N, C, H, W), (R, 5) -> (R, C, *pooled_shape) (MaxRoiPool-1, 22)."""
     channels = of_rank(X.shape, 4, "X")[1]
     regions, coordinates = of_rank(rois.shape, 2, "rois")
-    require(len(pooled_shape) == 2, "pooled_shape must have 2 elements", list(pooled_shape))
-    require(min(pooled_shape) >= 1, "pooled_shape must be positive", list(pooled_shape))
     unify(coordinates, 5, "axis 1 of rois and 5")
-    return (regions, channels, *pooled_shape)
+
+    def pooled() -> IntVector:
+        require(len(pooled_shape) == 2, "pooled_shape must have 2 elements", list(pooled_shape))
+        require(min(pooled_shape) >= 1, "pooled_shape must be positive", list(pooled_shape))
+        return pooled_shape
+
+    return (regions, channels, *sizes_unless_broken(2, pooled))
 
 
 @op("Col2Im")
@@ -193,12 +229,14 @@ def col2im(input: AnyRank, image_shape: Sizes, block_shape: Sizes, *, strides: I
     require(len(image_shape) == len(block_shape), "image_shape and block_shape differ in length",
             len(image_shape), len(block_shape))  # fmt: skip
     image = given_sizes(image_shape, "image_shape")
-    for name, values, per_axis in (("strides", strides, 1), ("dilations", dilations, 1), ("pads", pads, 2)):
-        expected = per_axis * len(block_shape)
-        right = values is None or len(values) == expected
-        require(right, f"{name} must have {expected} elements", list(values or ()))
+    with reported:
+        for name, values, per_axis in (("strides", strides, 1), ("dilations", dilations, 1), ("pads", pads, 2)):
+            expected = per_axis * len(block_shape)
+            right = values is None or len(values) == expected
+            require(right, f"{name} must have {expected} elements", list(values or ()))
     if None in block_shape:
         return (batch, fresh("block_shape is not known", at_most=columns), *image)
-    slide = windows(block_shape, strides, dilations, pads)
-    unify(count, product(w.places(size) for w, size in zip(slide, image, strict=True)), "blocks and their places")
+    with reported:
+        slide = windows(block_shape, strides, dilations, pads)
+        unify(count, product(w.places(size) for w, size in zip(slide, image, strict=True)), "blocks and their places")
     return (batch, exact_quotient(columns, product(block_shape), "the channels times the block"), *image)

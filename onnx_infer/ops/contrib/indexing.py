@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import at_least, normalize_axis, of_rank
+from onnx_infer.laws.sizes import at_least, normalize_axis, of_rank, unknown_shape
 from onnx_infer.laws.statements import fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.contrib import contrib
@@ -50,7 +50,7 @@ def unique(x: AnyRank) -> list[Shape]:
 def expand_dims(X: SymTensor, axis: int | Unknown) -> Shape:
     """X with an axis of size 1 inserted."""
     if isinstance(axis, Unknown):
-        return of_rank(None, X.rank + 1, "X with another axis")
+        return unknown_shape(X.rank + 1, "X with another axis")
     at = normalize_axis(axis, X.rank + 1)
     return (*X.dims[:at], 1, *X.dims[at:])
 
