@@ -11,6 +11,7 @@ from onnx_infer.engine.engine import Engine
 from onnx_infer.engine.implied_bounds import implied_bounds
 from onnx_infer.errors import ShapeInferenceError, StrictModeError
 from onnx_infer.model.symbols import Symbols
+from onnx_infer.operators.verification import input_errors
 from onnx_infer.types.merge import POLICIES
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def run(
         engine, inputs = infer_both_ways(front, walks, assume, backwards=bidirectional)
     else:
         engine = walks()
+    wrong += input_errors(engine.model)
     engine.diagnostics += [Diagnostic("error", "", "", message) for message in wrong]
     if policy == "strict":
         errors = [d for d in engine.diagnostics if d.severity == "error"]

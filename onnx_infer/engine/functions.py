@@ -149,6 +149,11 @@ class Functions:
             return engine.failed(
                 node, f"{len(node[3])} outputs where function {function.name} has {len(function.body.outputs)}"
             )
+        if key in self._functions and len(node[3]) < len(function.body.outputs):
+            # its results are clear; onnxruntime wants the rest as empty names
+            engine.failed(
+                node, f"{len(node[3])} outputs where function {function.name} has {len(function.body.outputs)}"
+            )
         attributes = self._of_call(node, function, scope)
         call = Call(function, attributes, node, engine.seen, engine.mark(), scope.repeated)
         values: dict[str, Any] = dict.fromkeys(formals)

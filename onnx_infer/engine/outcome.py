@@ -35,8 +35,10 @@ def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None
         try:
             results, note, wrong = operator.infer(values, attributes, output_count)
         except OnnxInferError as e:
-            law = trace.errors[0] if trace.errors else str(e)
-            return _failed(operator.unknowns(values, attributes, output_count), "error", law)
+            unknown = operator.unknowns(values, attributes, output_count)
+            # an operand of another kind than the schema admits is an error of its type, whatever the rule makes of it
+            law = trace.errors[0] if trace.errors else operator.misuse(values, attributes, unknown) or str(e)
+            return _failed(unknown, "error", law)
         except UndefinedInput:
             raise
         except Exception as e:  # a defect of a rule: reported as such, with everything else inferred

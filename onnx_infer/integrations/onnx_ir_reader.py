@@ -206,6 +206,7 @@ class _Reader:
     def graph(self, graph: ir.Graph) -> Graph:
         """The view of a graph or subgraph."""
         names, constants = self.names, self._constants(graph)
+        defaults = {names[v]: (self.declared(v), constants[names[v]]) for v in graph.inputs if names[v] in constants}
         # see `onnx_infer.protobuf.reading.GraphReader.graph`
         given = [(names[v], v) for v in graph.inputs if self.ir_version >= 4 or names[v] not in constants]
         for name, _ in given:
@@ -215,7 +216,8 @@ class _Reader:
             found = self.declared(value)
             if found is not None:
                 declared[names[value]] = found
-        return self._view(graph, [(name, self.type(v)) for name, v in given], constants, declared)
+        view = self._view(graph, [(name, self.type(v)) for name, v in given], constants, declared)
+        return view._replace(defaults=defaults)
 
     def function(self, function: ir.Function) -> Function:
         """The view of a model-local function."""

@@ -51,7 +51,8 @@ class Graph(NamedTuple):
 
     `inputs` with their declared types; `constants` by name, as handles that the model's `header` and `load` read;
     `nodes`, a function that walks them: nodes that are constant tensors join the constants instead and are named in
-    `literals`; `outputs`; other `declared` types.
+    `literals`; `outputs`; other `declared` types; `defaults`, of inputs that are initializers too the declared type and
+    the handle.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Graph(NamedTuple):
     outputs: list[str]
     declared: Mapping[str, Value]
     handle: Any = None
+    defaults: Mapping[str, tuple[Value | None, Any]] = {}
 
 
 def with_names(graph: Graph) -> Graph:

@@ -1,4 +1,5 @@
-"""What a node owes its operator's schema: the number and the types of its operands, the kinds of its attributes.
+"""What a node owes its operator's schema: the number and the types of its operands, the kinds of its attributes;
+and what a model owes its own inputs.
 
 Laws of sizes are checked by the rules.
 """
@@ -10,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 from onnx import AttributeProto
 
 from onnx_infer.errors import OpUsageError
+from onnx_infer.types.merge import merge
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Optional, Sequence, Sparse, SymTensor, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from onnx_infer.model.graph import Model
     from onnx_infer.operators.schema import Schema
 
 _CLASSES: dict[int, tuple[str, tuple[type, ...]]] = {
@@ -35,6 +38,19 @@ _NO_GRAPHS = (int, float, str, tuple, Value, type(None))
 """The classes of the values of all other kinds; a graph is what the engine makes of it."""
 
 _TENSOR_TEXTS = {number: f"tensor({word})" for word, number in dt.FROM_SCHEMA.items()}
+
+
+def input_errors(model: Model) -> Iterator[str]:
+    """What is wrong with the inputs of the main graph: no type, an initializer that contradicts the declared one."""
+    for name, value in model.graph.inputs:
+        if value is None:
+            yield f"graph input '{name}' has no type"
+    for name, (declared, handle) in model.graph.defaults.items():
+        conflicts: list[str] = []
+        given = model.header(handle)
+        merge(declared, given, "refine", conflicts.append)
+        if conflicts:
+            yield f"initializer '{name}' is {given}, but the graph input of this name is declared {declared}"
 
 
 def check_inputs(schema: Schema, inputs: tuple[Value | None, ...]) -> None:

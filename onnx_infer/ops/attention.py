@@ -45,6 +45,8 @@ def attention(
     output_count: int,
     since_version: int,
     nonpad_kv_seqlen: AnyRank | None = None,
+    left_window_size: int = -1,
+    right_window_size: int = -1,
 ) -> list[Shape]:
     """Q (B, Hq, S, d), K (B, H, T, d), V (B, H, T, e), pasts of length P; or heads and sizes in one axis of rank 3.
 
@@ -58,6 +60,8 @@ def attention(
         # of four outputs the middle ones may be left out
         cached = past_key is not None or output_count in (2, 3)
         demand(nonpad_kv_seqlen is None or not cached, "nonpad_kv_seqlen excludes past and present keys and values")
+    for name, window in (("left_window_size", left_window_size), ("right_window_size", right_window_size)):
+        demand(window >= -1, f"{name} is neither -1 nor a size", window)
     batch, q_heads, q_length, size = split_heads(Q.dims, q_num_heads, "Q")
     k = split_heads(of_rank(K.shape, Q.rank, "K"), kv_num_heads, "K")
     v = split_heads(of_rank(V.shape, Q.rank, "V"), kv_num_heads, "V")

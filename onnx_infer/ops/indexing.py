@@ -9,6 +9,7 @@ import numpy as np
 from onnx_infer.elements import arithmetic as values
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import (
+    bounds,
     confirm,
     has_axis,
     normalize_axes,
@@ -19,14 +20,14 @@ from onnx_infer.laws.sizes import (
     unknown_shape,
 )
 from onnx_infer.laws.slices import slice_length, slice_range
-from onnx_infer.laws.statements import fresh, reported
+from onnx_infer.laws.statements import contradict, fresh, reported
 from onnx_infer.operators.registration import op
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from onnx_infer.ops.kinds import AnyRank, Ints, SymTensor
-    from onnx_infer.values.tensor import Shape
+    from onnx_infer.ops.kinds import AnyRank, Elements, Ints, SymTensor
+    from onnx_infer.values.tensor import Dim, Shape
 
     Array = np.ndarray[Any, Any]
 
@@ -39,6 +40,17 @@ def positions(indices: Array, size: int) -> np.ndarray[Any, np.dtype[np.intp]]:
     return indices.astype(np.intp)
 
 
+def _in_bounds(indices: SymTensor, size: Dim, column: int = 0, columns: int = 1) -> None:
+    """Report a known index, every `columns`-th from `column` on, that lies outside of the axis whatever its size."""
+    most = bounds(size)[1]
+    if indices.data is None or most is None:
+        return
+    for i in indices.data[column::columns]:
+        if isinstance(i, int) and not -most <= i < most:
+            contradict(f"index {i} is out of bounds for an axis of size {size}")
+            return
+
+
 # -- Gather -----------------------------------------------------------------------------------------------------------
 
 
@@ -47,11 +59,14 @@ def _gather(data: Array, indices: Array, axis: int) -> Any:
 
 
 @op("Gather", data=_gather)
-def gather(data: SymTensor, indices: SymTensor, axis: int) -> Shape:
+def gather(data: SymTensor, indices: Elements, axis: int) -> Shape:
     """(before, size, after), indices -> (before, *indices, after) (Gather-1 to 13)."""
+    if indices.shape is None:
+        raise Unknown("the rank of indices is not known")
     if not has_axis(data.rank, axis):
         return unknown_shape(max(data.rank - 1, 0) + indices.rank, "the result")
     axis %= data.rank
+    _in_bounds(indices, data.dims[axis])
     return (*data.dims[:axis], *indices.dims, *data.dims[axis + 1 :])
 
 
@@ -70,7 +85,7 @@ def _gather_elements(data: Array, indices: Array, axis: int) -> Array:
 
 
 @op("GatherElements", data=_gather_elements)
-def gather_elements(data: AnyRank, indices: AnyRank, axis: int) -> Shape:
+def gather_elements(data: AnyRank, indices: Elements, axis: int) -> Shape:
     """Data, indices of the same rank -> the shape of the indices (GatherElements-11, 13).
 
     Indices are not longer than the data, but along the axis.
@@ -84,6 +99,7 @@ def gather_elements(data: AnyRank, indices: AnyRank, axis: int) -> Shape:
         axis = normalize_axis(axis, indices.rank)
         if data.shape is not None:
             _within(indices.dims, data.shape, axis)
+            _in_bounds(indices, data.dims[axis])
     return indices.dims
 
 
@@ -95,13 +111,21 @@ def _gather_nd(data: Array, indices: Array, batch_dims: int = 0) -> Array:
 
 
 @op("GatherND", data=_gather_nd)
-def gather_nd(data: SymTensor, indices: SymTensor, batch_dims: int = 0) -> Shape:
+def gather_nd(data: SymTensor, indices: Elements, batch_dims: int = 0) -> Shape:
     """(*batch, *data), (*batch, *outer, depth) -> (*batch, *outer, *data[depth:]) (GatherND-11 to 13)."""
+    if indices.shape is None:
+        raise Unknown("the rank of indices is not known")
     require(data.rank > 0 and indices.rank > 0, "data and indices need an axis", data.rank, indices.rank)
     require(0 <= batch_dims < min(data.rank, indices.rank), "batch_dims is out of range", batch_dims)
     depth = _depth(indices.dims, data.rank - batch_dims)
+    _all_in_bounds(indices, data.dims[batch_dims : batch_dims + depth])
     batch = unify_shapes(data.dims[:batch_dims], indices.dims[:batch_dims], "batch sizes")
     return (*batch, *indices.dims[batch_dims:-1], *data.dims[batch_dims + depth :])
+
+
+def _all_in_bounds(indices: SymTensor, sizes: Shape) -> None:
+    for column, size in enumerate(sizes):
+        _in_bounds(indices, size, column, len(sizes))
 
 
 def _depth(indices: Shape, limit: int) -> int:
@@ -142,7 +166,7 @@ def _scatter_elements(data: Array, indices: Array, updates: Array, axis: int, re
 
 
 @op("Scatter", "ScatterElements", data=_scatter_elements)
-def scatter_elements(data: SymTensor, indices: AnyRank, updates: AnyRank, axis: int) -> Shape:
+def scatter_elements(data: SymTensor, indices: Elements, updates: AnyRank, axis: int) -> Shape:
     """Data, indices and updates of one shape -> the shape of the data (Scatter-9, ScatterElements-11 to 18)."""
     with reported:
         axis = normalize_axis(axis, data.rank)
@@ -151,6 +175,7 @@ def scatter_elements(data: SymTensor, indices: AnyRank, updates: AnyRank, axis: 
                 _within(shape, data.dims, axis)
         if indices.shape is not None and updates.shape is not None:
             unify_shapes(indices.shape, updates.shape, "shapes of indices and updates")
+        _in_bounds(indices, data.dims[axis])
     return data.dims
 
 
@@ -163,12 +188,15 @@ def _scatter_nd(data: Array, indices: Array, updates: Array, reduction: str = "n
 
 
 @op("ScatterND", data=_scatter_nd)
-def scatter_nd(data: SymTensor, indices: AnyRank, updates: AnyRank) -> Shape:
+def scatter_nd(data: SymTensor, indices: Elements, updates: AnyRank) -> Shape:
     """Data, (*outer, depth), (*outer, *data[depth:]) -> the shape of the data (ScatterND-11 to 18)."""
     with reported:
         require(data.rank > 0 and indices.shape != (), "data and indices need an axis")
-        if indices.shape is not None and updates.shape is not None and isinstance(indices.shape[-1], int):
+        if indices.shape is not None and isinstance(indices.shape[-1], int):
             depth = _depth(indices.shape, data.rank)
+            _all_in_bounds(indices, data.dims[:depth])
+            if updates.shape is None:
+                return data.dims
             unify_shapes(updates.shape, (*indices.shape[:-1], *data.dims[depth:]), "updates")
     return data.dims
 
@@ -201,10 +229,10 @@ def tensor_scatter(
 def _slice(data: Array, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Array:
     count = len(starts)
     vectors = (range(count) if axes is None else axes, starts, ends, (1,) * count if steps is None else steps)
-    for axis, *bounds in zip(*vectors, strict=True):
-        if not all(isinstance(b, int) for b in bounds):
+    for axis, *limits in zip(*vectors, strict=True):
+        if not all(isinstance(b, int) for b in limits):
             raise Unknown("a bound of the slice is not known")
-        kept = slice_range(data.shape[axis], *bounds)
+        kept = slice_range(data.shape[axis], *limits)
         part = [slice(None)] * data.ndim
         part[axis] = slice(kept.start, kept.stop if kept.stop >= 0 else None, kept.step) if kept else slice(0)
         data = data[tuple(part)]

@@ -9,6 +9,7 @@ import numpy as np
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import (
+    at_least,
     exact_quotient,
     has_axis,
     normalize_axes,
@@ -17,7 +18,7 @@ from onnx_infer.laws.sizes import (
     unify,
     unknown_shape,
 )
-from onnx_infer.laws.statements import demand, element, fresh
+from onnx_infer.laws.statements import conflicting, demand, element, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal, known_sizes, not_negative
 from onnx_infer.values import dtype as dt
@@ -135,6 +136,8 @@ def _padded(sizes: Shape, pads: Ints | Unknown, axes: Ints | Unknown | None) -> 
         last = i + len(chosen)
         begin, end = [element("pads", j) if values[j] is None else values[j] for j in (i, last)]
         padded = not_negative(begin + sizes[axis] + end, "a padded size")
+        if at_least(padded, 2**63):
+            padded = conflicting(f"a padded size does not fit into 64 bits: {padded}")
         out[axis] = fresh("the pads of an axis", value=padded) if None in (values[i], values[last]) else padded
     return tuple(out)
 

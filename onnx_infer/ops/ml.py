@@ -84,11 +84,24 @@ op("LabelEncoder", domain=DOMAIN, dtype=_opposite)(same_shape)
 @op("LabelEncoder", domain=DOMAIN, since=2, dtype=_encoded)
 def label_encoder(
     X: AnyRank, *, keys_tensor: SymTensor | None, keys_strings: Any | None, keys_int64s: Any | None,
-    keys_floats: Any | None,
+    keys_floats: Any | None, values_tensor: SymTensor | None, values_strings: Any | None, values_int64s: Any | None,
+    values_floats: Any | None, default_tensor: SymTensor | None, output_dtype: int | None,
 ) -> Shape | None:  # fmt: skip
-    """X -> the same shape; the keys have X's element type (LabelEncoder-2, 4)."""
+    """X -> the same shape; the keys have X's element type, and there is a value for each (LabelEncoder-2, 4)."""
     tensor = None if keys_tensor is None else (keys_tensor,)
     one_of("the keys_* attributes", tensor, keys_strings, keys_int64s, keys_floats)
+    counts = []
+    for name, whole, *lists in (
+        ("keys_tensor", keys_tensor, keys_strings, keys_int64s, keys_floats),
+        ("values_tensor", values_tensor, values_strings, values_int64s, values_floats),
+    ):
+        demand(whole is None or whole.rank == 1, f"{name} is no vector", whole)
+        counts.append(length(*lists) if whole is None else whole.size)
+    demand(counts[0] == counts[1], "keys and values differ in number", *counts)
+    if default_tensor is not None:
+        demand(default_tensor.shape == (1,), "default_tensor is no vector of one element", default_tensor)
+        demand(default_tensor.dtype == output_dtype, "element types of default_tensor and the values differ",
+               dt.text(default_tensor.dtype), dt.text(output_dtype))  # fmt: skip
     kinds = ((keys_strings, dt.STRING), (keys_int64s, dt.INT64), (keys_floats, dt.FLOAT))
     key = next((kind for keys, kind in kinds if keys is not None), keys_tensor.dtype if keys_tensor else None)
     demand(X.dtype in (None, key), "the element types of X and the keys differ", dt.text(X.dtype), dt.text(key))
@@ -194,11 +207,47 @@ def tree_ensemble_classifier(
     return [(batch,), (batch, scores)]
 
 
-@op("TreeEnsembleRegressor", "TreeEnsemble", domain=DOMAIN)
-def tree_ensemble(X: SymTensor, *, n_targets: int | None) -> Shape:
-    """(N, F) -> (N, n_targets) (TreeEnsembleRegressor-1, 3, 5; TreeEnsemble-5)."""
+@op("TreeEnsembleRegressor", domain=DOMAIN)
+def tree_ensemble_regressor(X: SymTensor, *, n_targets: int | None) -> Shape:
+    """(N, F) -> (N, n_targets) (TreeEnsembleRegressor-1, 3, 5)."""
     batch, _ = of_rank(X.shape, 2, "X")
     return (batch, fresh("n_targets is not given") if n_targets is None else n_targets)
+
+
+@op("TreeEnsemble", domain=DOMAIN)
+def tree_ensemble(
+    X: SymTensor, *, n_targets: int | None, aggregate_function: int, post_transform: int, tree_roots: tuple[int, ...],
+    nodes_featureids: tuple[int, ...], nodes_splits: SymTensor, nodes_modes: SymTensor,
+    nodes_truenodeids: tuple[int, ...], nodes_falsenodeids: tuple[int, ...], nodes_trueleafs: tuple[int, ...],
+    nodes_falseleafs: tuple[int, ...], nodes_hitrates: SymTensor | None,
+    nodes_missing_value_tracks_true: tuple[int, ...] | None, leaf_targetids: tuple[int, ...], leaf_weights: SymTensor,
+) -> Shape:  # fmt: skip
+    """(N, F) -> (N, n_targets); nodes_* have one element per inner node, leaf_* one per leaf (TreeEnsemble-5)."""
+    nodes, leaves = nodes_splits.size, leaf_weights.size
+    for name, given, count in (
+        ("nodes_featureids", nodes_featureids, nodes), ("nodes_truenodeids", nodes_truenodeids, nodes),
+        ("nodes_falsenodeids", nodes_falsenodeids, nodes), ("nodes_trueleafs", nodes_trueleafs, nodes),
+        ("nodes_falseleafs", nodes_falseleafs, nodes), ("leaf_targetids", leaf_targetids, leaves),
+        ("nodes_missing_value_tracks_true", nodes_missing_value_tracks_true, nodes),
+    ):  # fmt: skip
+        demand(not given or len(given) == count, f"{name} must have {count} elements", len(given or ()))
+    for name, tensor in (("nodes_modes", nodes_modes), ("nodes_hitrates", nodes_hitrates)):
+        demand(tensor is None or tensor.size == nodes, f"{name} must have {nodes} elements", tensor)
+    for name, tensor in (("nodes_splits", nodes_splits), ("leaf_weights", leaf_weights)):
+        demand(X.dtype in (None, tensor.dtype), f"element types of X and {name} differ", tensor)
+    features = X.dims[-1] if X.dims else None
+    for name, ids, end in (
+        ("tree_roots", tree_roots, nodes), ("leaf_targetids", leaf_targetids, n_targets),
+        ("nodes_featureids", nodes_featureids, features), ("aggregate_function", (aggregate_function,), 4),
+        ("post_transform", (post_transform,), 5),
+    ):  # fmt: skip
+        within = all(i >= 0 and (not isinstance(end, int) or i < end) for i in ids)
+        demand(within, f"{name} must be in [0, {end})", list(ids[:8]))
+    for leafs, ids in ((nodes_trueleafs, nodes_truenodeids), (nodes_falseleafs, nodes_falsenodeids)):
+        ends = ((leaves if leaf else nodes) for leaf in leafs)
+        demand(all(0 <= i < end for i, end in zip(ids, ends, strict=False)), "a branch leads to no node or leaf")
+    demand(n_targets is not None and n_targets >= 1, "n_targets must be at least 1", n_targets)
+    return of_rank(X.shape, 2, "X")[0], n_targets or fresh("n_targets is not given")
 
 
 # -- maps --------------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import require
-from onnx_infer.laws.sizes import confirm, confirm_shape, exact_quotient, is_fresh, of_rank, unify, unify_shapes
+from onnx_infer.laws.sizes import confirm, confirm_shape, differ, exact_quotient, is_fresh, of_rank, unify, unify_shapes
 from onnx_infer.laws.statements import demand
 from onnx_infer.operators.registration import op
 
@@ -123,6 +123,14 @@ def linear_attention(
     demand(q_num_heads % kv_num_heads == 0, "kv_num_heads does not divide q_num_heads", kv_num_heads, q_num_heads)
     q, k, v = (of_rank(x.shape, 3, name) for x, name in ((query, "query"), (key, "key"), (value, "value")))
     batch, length = unify_shapes(unify_shapes(q[:2], k[:2], "query and key"), v[:2], "key and value")
+    for name, given, widths in (
+        ("decay", decay, (k[2], kv_num_heads)),
+        ("beta", beta, (kv_num_heads, 1)),
+    ):
+        if given is not None and given.shape is not None:
+            *outer, width = of_rank(given.shape, 3, name)
+            batch, length = unify_shapes((batch, length), tuple(outer), f"query and {name}")
+            demand(not all(differ(width, x) for x in widths), f"the last size of {name} is none of", *widths, width)
     key_size = unify(
         exact_quotient(q[2], q_num_heads, "the hidden size of query"),
         exact_quotient(k[2], kv_num_heads, "the hidden size of key"),

@@ -8,7 +8,7 @@ import numpy as np
 
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import at_least, differ, normalize_axis, unify
-from onnx_infer.laws.statements import fresh
+from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal
 from onnx_infer.types.join import NOTHING, elements, join, opened, sequence_of, varying
@@ -133,6 +133,7 @@ def split_to_sequence(input: SymTensor, split: Elements | None, axis: int, keepd
     if split.rank == 1:
         lengths = [fresh("the value of split is not known", at_most=size) if x is None else x for x in split.data]
         require(not any(differ(x, 0) and at_least(-x, 0) for x in lengths), "a size in split is negative", lengths)
+        demand(lengths, "split is empty")
         demand_equal(total(lengths), size, "the sum of split and the size")
         return sequence_of([part(x) for x in lengths], part(VARIES))
     return chunks(part, size, split.data[0])

@@ -148,6 +148,7 @@ class GraphReader:
         # up to IR version 3 every initializer is listed as an input; from 4 on one that is can be overridden by the
         # caller: its type stands, its elements do not
         given = [(text(i.name), i.type) for i in proto.input]
+        defaults = {name: (self.declared(kind), constants[name]) for name, kind in given if name in constants}
         if self.ir_version < 4:
             given = [(name, kind) for name, kind in given if name not in constants]
         inputs = [(name, self.type(kind)) for name, kind in given]
@@ -159,7 +160,7 @@ class GraphReader:
             if value is not None:
                 declared[text(info.name)] = value
         outputs = [text(o.name) for o in proto.output]
-        return self._view(proto, inputs, constants, outputs, declared)
+        return self._view(proto, inputs, constants, outputs, declared)._replace(defaults=defaults)
 
     def function(self, proto: FunctionProto) -> Function:
         """The view of a model-local function."""
