@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.errors import require
+from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import exact_quotient, of_rank, unify
 from onnx_infer.laws.statements import conflicting, demand, fresh
 from onnx_infer.operators.registration import op
@@ -35,7 +35,7 @@ def split_heads(shape: Shape, heads: int | None, what: str) -> Shape:
 
 @op("Attention")
 def attention(
-    Q: SymTensor,
+    Q: AnyRank,
     K: AnyRank,
     V: AnyRank,
     past_key: AnyRank | None,
@@ -53,18 +53,21 @@ def attention(
     Y (B, Hq, S, e) in the form of Q, present_key (B, H, P + T, d), present_value (B, H, P + T, e) and the product of
     queries and keys (B, Hq, S, P + T) (Attention-23 to 25).
     """
+    rank = next((x.rank for x in (Q, K, V) if x.shape is not None), 3 if q_num_heads else None)
+    if rank is None:
+        raise Unknown("the rank of Q is not known")
     demand((past_key is None) == (past_value is None), "past_key and past_value go together")
     if since_version >= 25:
         demand(output_count != 2, "present_key and present_value go together")
-        demand(Q.rank == 3 or (q_num_heads, kv_num_heads) == (None, None), "numbers of heads where Q's rank is not 3")
+        demand(rank == 3 or (q_num_heads, kv_num_heads) == (None, None), "numbers of heads where Q's rank is not 3")
         # of four outputs the middle ones may be left out
         cached = past_key is not None or output_count in (2, 3)
         demand(nonpad_kv_seqlen is None or not cached, "nonpad_kv_seqlen excludes past and present keys and values")
     for name, window in (("left_window_size", left_window_size), ("right_window_size", right_window_size)):
         demand(window >= -1, f"{name} is neither -1 nor a size", window)
-    batch, q_heads, q_length, size = split_heads(Q.dims, q_num_heads, "Q")
-    k = split_heads(of_rank(K.shape, Q.rank, "K"), kv_num_heads, "K")
-    v = split_heads(of_rank(V.shape, Q.rank, "V"), kv_num_heads, "V")
+    batch, q_heads, q_length, size = split_heads(of_rank(Q.shape, rank, "Q"), q_num_heads, "Q")
+    k = split_heads(of_rank(K.shape, rank, "K"), kv_num_heads, "K")
+    v = split_heads(of_rank(V.shape, rank, "V"), kv_num_heads, "V")
     batch = unify(unify(batch, k[0], "batch sizes of Q and K"), v[0], "batch sizes of Q and V")
     heads, total = unify(k[1], v[1], "heads of K and V"), unify(k[2], v[2], "lengths of K and V")
     size, v_size = unify(size, k[3], "head sizes of Q and K"), v[3]
@@ -78,7 +81,7 @@ def attention(
         size = unify(size, pk[3], "head sizes of K and past_key")
         v_size = unify(v_size, pv[3], "head sizes of V and past_value")
     whole = (batch, q_heads, q_length, v_size)
-    Y = whole if Q.rank == 4 else (batch, q_length, q_heads * v_size)
+    Y = whole if rank == 4 else (batch, q_length, q_heads * v_size)
     return [Y, (batch, heads, total, size), (batch, heads, total, v_size), (batch, q_heads, q_length, total)]
 
 

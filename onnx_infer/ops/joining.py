@@ -197,17 +197,21 @@ def _center_data(input_data: Array, shape: Ints, axes: Ints | None, output_dtype
 
 
 @op("CenterCropPad", data=_center_data)
-def center_crop_pad(input_data: SymTensor, shape: Sizes | Unknown, axes: Ints | None) -> Shape:
+def center_crop_pad(input_data: AnyRank, shape: Sizes | Unknown, axes: Ints | None) -> Shape:
     """The size at each of `axes`, or of all, is the one that `shape` gives (CenterCropPad-18)."""
+    if input_data.shape is None and (axes is not None or isinstance(shape, Unknown)):
+        raise Unknown("the rank of input_data is not known")
+    count = 0 if isinstance(shape, Unknown) else len(shape)
+    old = unknown_shape(count, "input_data") if input_data.shape is None else input_data.shape
 
     def cropped() -> list[Dim]:
-        chosen = range(input_data.rank) if axes is None else normalize_axes(axes, input_data.rank)
+        chosen = range(len(old)) if axes is None else normalize_axes(axes, len(old))
         target: tuple[Any, ...] = (None,) * len(chosen) if isinstance(shape, Unknown) else shape
         require(len(target) == len(chosen), "shape does not hold one size for each axis", len(target), len(chosen))
-        sizes = list(input_data.dims)
+        sizes = list(old)
         for i, (axis, size) in enumerate(zip(chosen, target, strict=True)):
             asked = fresh("a size of the target shape", value=element("shape", i)) if size is None else size
             sizes[axis] = not_negative(asked, "a target size")
         return sizes
 
-    return sizes_unless_broken(input_data.rank, cropped)
+    return sizes_unless_broken(len(old), cropped)

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 DOMAIN = "ai.onnx.ml"
 
 
-def rows(X: SymTensor) -> Dim:
+def rows(X: AnyRank) -> Dim:
     """The number of rows N of (N, F); a vector (F,) is one."""
+    if X.shape is None:
+        return fresh("the rank of X is not known")
     if X.rank not in (1, 2):
         return conflicting(f"the rank must be 1 or 2: {X.rank}")
     return X.dims[0] if X.rank == 2 else 1
@@ -125,10 +127,10 @@ def _extract(X: Any, Y: Any) -> Any:
 
 
 @op("ArrayFeatureExtractor", domain=DOMAIN, data=_extract)
-def array_feature_extractor(X: SymTensor, Y: SymTensor) -> Shape:
+def array_feature_extractor(X: SymTensor, Y: AnyRank) -> Shape:
     """(*batch, F), K indices of any shape -> (*batch, K); of a vector (1, K) (ArrayFeatureExtractor-1)."""
     require(X.rank >= 1, "the rank of X must be at least 1", X.rank)
-    return (*(X.dims[:-1] or (1,)), Y.size)
+    return (*(X.dims[:-1] or (1,)), fresh("the rank of Y is not known") if Y.shape is None else Y.size)
 
 
 @op("FeatureVectorizer", domain=DOMAIN)
@@ -149,13 +151,13 @@ def feature_vectorizer(X: Variadic, *, inputdimensions: tuple[int, ...] | None) 
 
 
 @op("LinearRegressor", domain=DOMAIN)
-def linear_regressor(X: SymTensor, *, targets: int) -> Shape:
+def linear_regressor(X: AnyRank, *, targets: int) -> Shape:
     """(N, F) -> (N, targets) (LinearRegressor-1)."""
     return (rows(X), targets)
 
 
 @op("SVMRegressor", domain=DOMAIN)
-def svm_regressor(X: SymTensor) -> Shape:
+def svm_regressor(X: AnyRank) -> Shape:
     """(N, F) -> (N, 1) (SVMRegressor-1)."""
     return (rows(X), 1)
 
@@ -167,7 +169,7 @@ def _label_dtype(classlabels_strings: Any) -> list[int | None]:
 
 @op("LinearClassifier", domain=DOMAIN, dtype=_label_dtype)
 def linear_classifier(
-    X: SymTensor, *, coefficients: tuple[float, ...], intercepts: tuple[float, ...] | None,
+    X: AnyRank, *, coefficients: tuple[float, ...], intercepts: tuple[float, ...] | None,
     classlabels_ints: tuple[int, ...] | None, classlabels_strings: tuple[str, ...] | None,
 ) -> list[Shape]:  # fmt: skip
     """(N, F) -> labels (N,), scores (N, E) (LinearClassifier-1).
@@ -175,7 +177,10 @@ def linear_classifier(
     E is the number of intercepts, one per set of F coefficients; one set that tells two labels gives 2 scores.
     """
     batch = rows(X)
-    scores: Dim = length(intercepts) or exact_quotient(len(coefficients), X.dims[-1], "the number of coefficients")
+    scores: Dim = length(intercepts)
+    if not scores:
+        features = X.shape[-1] if X.shape else fresh("the number of features")
+        scores = exact_quotient(len(coefficients), features, "the number of coefficients")
     if length(classlabels_ints, classlabels_strings) == 2 and scores == 1:
         scores = 2
     return [(batch,), (batch, scores)]
@@ -183,7 +188,7 @@ def linear_classifier(
 
 @op("SVMClassifier", domain=DOMAIN, dtype=_label_dtype)
 def svm_classifier(
-    X: SymTensor, *, classlabels_ints: tuple[int, ...] | None, classlabels_strings: tuple[str, ...] | None,
+    X: AnyRank, *, classlabels_ints: tuple[int, ...] | None, classlabels_strings: tuple[str, ...] | None,
     vectors_per_class: tuple[int, ...] | None, prob_a: tuple[float, ...] | None,
 ) -> list[Shape]:  # fmt: skip
     """(N, F) -> labels (N,), scores (N, E) of C classes (SVMClassifier-1).
@@ -199,7 +204,7 @@ def svm_classifier(
 
 @op("TreeEnsembleClassifier", domain=DOMAIN, dtype=_label_dtype)
 def tree_ensemble_classifier(
-    X: SymTensor, *, classlabels_int64s: tuple[int, ...] | None, classlabels_strings: tuple[str, ...] | None
+    X: AnyRank, *, classlabels_int64s: tuple[int, ...] | None, classlabels_strings: tuple[str, ...] | None
 ) -> list[Shape]:
     """(N, F) -> labels (N,), scores (N, number of labels) (TreeEnsembleClassifier-1, 3, 5)."""
     batch, _ = of_rank(X.shape, 2, "X")
@@ -208,7 +213,7 @@ def tree_ensemble_classifier(
 
 
 @op("TreeEnsembleRegressor", domain=DOMAIN)
-def tree_ensemble_regressor(X: SymTensor, *, n_targets: int | None) -> Shape:
+def tree_ensemble_regressor(X: AnyRank, *, n_targets: int | None) -> Shape:
     """(N, F) -> (N, n_targets) (TreeEnsembleRegressor-1, 3, 5)."""
     batch, _ = of_rank(X.shape, 2, "X")
     return (batch, fresh("n_targets is not given") if n_targets is None else n_targets)
@@ -216,7 +221,7 @@ def tree_ensemble_regressor(X: SymTensor, *, n_targets: int | None) -> Shape:
 
 @op("TreeEnsemble", domain=DOMAIN)
 def tree_ensemble(
-    X: SymTensor, *, n_targets: int | None, aggregate_function: int, post_transform: int, tree_roots: tuple[int, ...],
+    X: AnyRank, *, n_targets: int | None, aggregate_function: int, post_transform: int, tree_roots: tuple[int, ...],
     nodes_featureids: tuple[int, ...], nodes_splits: SymTensor, nodes_modes: SymTensor,
     nodes_truenodeids: tuple[int, ...], nodes_falsenodeids: tuple[int, ...], nodes_trueleafs: tuple[int, ...],
     nodes_falseleafs: tuple[int, ...], nodes_hitrates: SymTensor | None,
@@ -235,7 +240,7 @@ def tree_ensemble(
         demand(tensor is None or tensor.size == nodes, f"{name} must have {nodes} elements", tensor)
     for name, tensor in (("nodes_splits", nodes_splits), ("leaf_weights", leaf_weights)):
         demand(X.dtype in (None, tensor.dtype), f"element types of X and {name} differ", tensor)
-    features = X.dims[-1] if X.dims else None
+    features = X.shape[-1] if X.shape else None
     for name, ids, end in (
         ("tree_roots", tree_roots, nodes), ("leaf_targetids", leaf_targetids, n_targets),
         ("nodes_featureids", nodes_featureids, features), ("aggregate_function", (aggregate_function,), 4),

@@ -62,8 +62,12 @@ def _compress(input: Array, condition: Array, axis: int | None = None) -> Array:
 
 
 @op("Compress", data=_compress)
-def compress(input: SymTensor, condition: Ints | Unknown, axis: int | None) -> Shape:
+def compress(input: AnyRank, condition: Ints | Unknown, axis: int | None) -> Shape:
     """The slices along the axis, or the elements, where the condition is true (Compress-9, 11, 28)."""
+    if input.shape is None:
+        if axis is None:
+            return (fresh("the number of true conditions", at_most=_most_true(condition)),)
+        raise Unknown("the rank of the input is not known")
     demand(input.rank > 0, "the input is a scalar")
     if axis is not None and not has_axis(input.rank, axis):
         return unknown_shape(input.rank, "the result")
@@ -71,6 +75,10 @@ def compress(input: SymTensor, condition: Ints | Unknown, axis: int | None) -> S
     size = input.size if at is None else input.dims[at]
     kept = _kept(condition, size)
     return (kept,) if at is None else (*input.dims[:at], kept, *input.dims[at + 1 :])
+
+
+def _most_true(condition: tuple[Any, ...] | Unknown) -> int | None:
+    return None if isinstance(condition, Unknown) else len(condition) - condition.count(False)
 
 
 def _kept(condition: tuple[Any, ...] | Unknown, size: Dim) -> Dim:
@@ -109,8 +117,11 @@ def _unique(X: Array, axis: int | None, sorted: int, output_count: int = 4) -> l
 
 
 @op("Unique", data=_unique)
-def unique(X: SymTensor, axis: int | None, sorted: int) -> list[Shape]:
+def unique(X: AnyRank, axis: int | None, sorted: int) -> list[Shape | None]:
     """n distinct subtensors along the axis, or elements -> Y, (n), (size of the axis), (n) (Unique-11, 28)."""
+    if X.shape is None:
+        number, whole = (fresh("the number of distinct elements"),), (fresh("the number of elements"),)
+        return [number if axis is None else None, number, whole, number]
     if axis is not None and not has_axis(X.rank, axis):
         return [unknown_shape(rank, "the result") for rank in (X.rank, 1, 1, 1)]
     at = None if axis is None else axis % X.rank

@@ -29,12 +29,17 @@ if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Dim, Shape, Sizes, SymTensor
 
 
-def spatial_rank(*tensors: SymTensor) -> int:
-    """The rank that the operator demands of all these tensors, at least 3: that of the first that has one."""
+def spatial_rank(*tensors: SymTensor, kernel_shape: IntVector | None = None) -> int:
+    """The rank that the operator demands of all these tensors, at least 3: that of the first that has one.
+
+    Where none has, the kernel has one size per spatial axis.
+    """
     for tensor in tensors:
         if tensor.shape is not None:
             require(tensor.rank >= 3, "the rank must be at least 3", tensor.rank)
             return tensor.rank
+    if kernel_shape:
+        return 2 + len(kernel_shape)
     raise Unknown("the rank of the input is not known")
 
 
@@ -73,7 +78,7 @@ def conv(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int = 1, auto_pad:
          kernel_shape: IntVector | None = None, strides: IntVector | None = None, dilations: IntVector | None = None,
          pads: IntVector | None = None) -> Shape:  # fmt: skip
     """(N, C, *spatial), (M, C/group, *kernel) -> (N, M, *places) (Conv-1, 11, 22)."""
-    rank = spatial_rank(X, W)
+    rank = spatial_rank(X, W, kernel_shape=kernel_shape)
     batch, channels, *spatial = of_rank(X.shape, rank, "X")
     filters, per_group, *kernel = of_rank(W.shape, rank, "W")
     with reported:
@@ -139,7 +144,7 @@ def conv_transpose(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int = 1,
                    output_shape: IntVector | None = None,
                    since_version: int = 0) -> Shape:  # fmt: skip
     """(N, C, *spatial), (C, M/group, *kernel) -> (N, M, *output_shape or *spread) (ConvTranspose-1, 11, 22)."""
-    rank = spatial_rank(X, W)
+    rank = spatial_rank(X, W, kernel_shape=kernel_shape)
     batch, channels, *spatial = of_rank(X.shape, rank, "X")
     depth, per_group, *kernel = of_rank(W.shape, rank, "W")
     with reported:
@@ -160,12 +165,12 @@ def conv_transpose(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int = 1,
 
 
 @op("MaxPool", "AveragePool", "LpPool")
-def pool(X: SymTensor, *, auto_pad: str = "NOTSET", kernel_shape: IntVector | None = None,
+def pool(X: AnyRank, *, auto_pad: str = "NOTSET", kernel_shape: IntVector | None = None,
          strides: IntVector | None = None,
          dilations: IntVector | None = None, pads: IntVector | None = None,
          ceil_mode: int = 0) -> list[Shape]:  # fmt: skip
     """(N, C, *spatial) -> (N, C, *places), twice for MaxPool's Indices (MaxPool-1 to 22; LpPool, AveragePool)."""
-    batch, channels, *spatial = of_rank(X.shape, spatial_rank(X), "X")
+    batch, channels, *spatial = of_rank(X.shape, spatial_rank(X, kernel_shape=kernel_shape), "X")
     if kernel_shape is None:
         raise Unknown("kernel_shape is not given")
 
@@ -187,7 +192,7 @@ def global_pool(X: SymTensor) -> Shape:
 def max_unpool(X: AnyRank, I: AnyRank, output_shape: Sizes | Unknown | None, *, kernel_shape: IntVector,  # noqa: E741
                strides: IntVector | None = None, pads: IntVector | None = None) -> Shape:  # fmt: skip
     """(N, C, *spatial), indices likewise -> output_shape, or (N, C, *spread) (MaxUnpool-9, 11, 22)."""
-    rank = spatial_rank(X, I)
+    rank = spatial_rank(X, I, kernel_shape=kernel_shape)
     batch, channels, *spatial = unify_shapes(
         of_rank(X.shape, rank, "X"), of_rank(I.shape, rank, "I"), "sizes of X and I"
     )
