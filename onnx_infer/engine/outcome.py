@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.engine.scope import UndefinedInput
-from onnx_infer.errors import OnnxInferError
+from onnx_infer.errors import OnnxInferError, OpUsageError
 from onnx_infer.laws.statements import Fact, Trace
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None
     with Trace() as trace:
         try:
             results, note, wrong = operator.infer(values, attributes, output_count)
+        except OpUsageError as e:
+            return _failed(operator.unknowns(values, attributes, output_count), "error", str(e))
         except OnnxInferError as e:
             unknown = operator.unknowns(values, attributes, output_count)
             # an operand of another kind than the schema admits is an error of its type, whatever the rule makes of it

@@ -53,4 +53,7 @@ def tf_idf_vectorizer(X: SymTensor, mode: str, ngram_indexes: tuple[int, ...]) -
     """(C) -> (max(ngram_indexes) + 1), (N, C) -> (N, max(ngram_indexes) + 1) (TfIdfVectorizer-9)."""
     require(X.rank in (1, 2), "rank of X is not 1 or 2", X.rank)
     demand(mode in ("TF", "IDF", "TFIDF"), "no such mode", mode)
-    return (*X.dims[:-1], max(ngram_indexes) + 1 if ngram_indexes else conflicting("ngram_indexes is empty"))
+    if not ngram_indexes:
+        return (*X.dims[:-1], conflicting("ngram_indexes is empty"))
+    demand(min(ngram_indexes) >= 0, "ngram_indexes must be at least 0", list(ngram_indexes))
+    return (*X.dims[:-1], max(ngram_indexes) + 1)

@@ -201,8 +201,9 @@ def max_unpool(X: AnyRank, I: AnyRank, output_shape: Sizes | Unknown | None, *, 
         slide = _attribute_windows(kernel_shape, len(spatial), strides, None, pads)
         return [w.spread(n) for w, n in zip(slide, spatial, strict=True)]
 
+    least = sizes_unless_broken(len(spatial), spread)
     if output_shape is None:
-        return (batch, channels, *sizes_unless_broken(len(spatial), spread))
+        return (batch, channels, *least)
     given = (None,) * rank if isinstance(output_shape, Unknown) else output_shape
     if not demand(len(given) == rank, f"output_shape must have {rank} elements", len(given)):
         given = (None,) * rank

@@ -87,7 +87,7 @@ def test_equal_calls_walk_the_body_once(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_absent_optional_inputs_and_outputs() -> None:
     model = model_of(
-        "g (float[N, 8] x, float s) => (y, z) { y = f.Clip3(x) z, w = f.Clip3(x, s) }",
+        'g (float[N, 8] x, float s) => (y, z) { y, "" = f.Clip3(x) z, w = f.Clip3(x, s) }',
         "Clip3 (a, low) => (b, c) { b = Clip(a, low) c = Neg(b) }",
     )
     assert types(model, "y") == ["f32[N, 8]"]
