@@ -1,4 +1,4 @@
-"""A law that a node breaks is an error, and costs only the sizes that hang on it; what onnxruntime refuses is one too."""
+"""A law that a node breaks costs only the sizes that hang on it; what onnxruntime refuses is an error too."""
 
 from __future__ import annotations
 

@@ -34,11 +34,9 @@ LAX = [
     Difference("Resize", "but not both of them", "an empty input is an absent one, as Resize-11 has it"),
     Difference("Resize", r"\(0\)", "onnx takes sizes of unknown rank for none"),
     Difference("FlexAttention|STFT", "rank", "onnx takes an unknown rank for rank 0"),
-    Difference("FlexAttention", "softmax_precision", "the precision changes no shape"),
     Difference("RMSNormalization", "Y has inconsistent type", "Y has the type of the scale, as the schema says"),
     Difference("Pad", "ParseData type mismatch", "the schema admits axes of int32"),
     Difference("OneHot", "must be non-negative", "onnxruntime takes negative indices in version 9 too"),
-    Difference("LabelEncoder", "must be the same", "the numbers of keys and values change no shape"),
     Difference("Attention", "nonpad_kv_seqlen", "of four outputs the middle ones may be left out"),
     Difference("(Global)?LpPool|Lp.*", "unsupported", "p changes no shape"),
 ]
