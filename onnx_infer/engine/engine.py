@@ -22,7 +22,7 @@ from onnx_infer.model.graph import Attributes, label_of
 from onnx_infer.operators.lookup import Operators
 from onnx_infer.types.join import NOTHING
 from onnx_infer.types.merge import merge, without_names
-from onnx_infer.values.tensor import VARIES, SymTensor, Value, substitute
+from onnx_infer.values.tensor import MAX_DATA, VARIES, SymTensor, Value, is_small, substitute
 from symdim import Var
 from symdim.algebra.evaluate import Substitution
 
@@ -167,7 +167,9 @@ class Engine:
         count = len(node[3])
         if attributes.has_graphs:
             holders = [scope.holder(name) for name in node[2]]
-            values = tuple([v if h is None else h.load(n) for n, v, h in zip(node[2], values, holders, strict=True)])
+            values = tuple(
+                [h.load(n) if h and v and is_small(v) else v for n, v, h in zip(node[2], values, holders, strict=True)]
+            )
             bound = {name: self.bind_graphs(value, scope) for name, value in attributes.values.items()}
             return apply(operator, Attributes(bound), values, count)
         return _outcome(operator, attributes, values, count)
@@ -320,7 +322,9 @@ def _outcome(
     if found is None:
         if len(_remembered) >= _MAX_REMEMBERED:
             _remembered.clear()
-        found = _remembered[key] = apply(operator, attributes, values, output_count)
+        found = apply(operator, attributes, values, output_count)
+        if not any(v is not None and v.data is not None and len(v.data) > MAX_DATA for v in values):
+            _remembered[key] = found
     return found
 
 
@@ -339,7 +343,7 @@ def _load(
         value = values[i]
         if value is not None and value.data is None:
             holder = scope.holder(names[i])
-            if holder is not None:
+            if holder is not None and (i in wants or is_small(value)):
                 loaded = loaded or list(values)
                 loaded[i] = holder.load(names[i])
     return values if loaded is None else tuple(loaded)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.values.tensor import substitute
-from symdim import BoundsError, Expr, Var, minimum
+from symdim import BoundsError, DivisionByZero, Expr, Var, minimum
+from symdim.algebra.evaluate import Substitution
 from symdim.algebra.origin import Computed, Declared, ValueOf
 
 if TYPE_CHECKING:
@@ -44,22 +46,43 @@ class Solution:
                 self._of[a] = b
                 return
         gap = lhs - rhs
-        for unit, k in gap.terms.items() if isinstance(gap, Expr) and gap.terms else ():
-            # k * unit + rest == 0 for k = 1 or -1, so unit == -k * rest
-            if abs(k) == 1 and isinstance(unit, Var) and is_fresh(unit):
-                rest = gap - k * unit
-                if not (isinstance(rest, Expr) and (unit in rest.variables() or is_fresh(rest))):
-                    self._of[unit] = -k * rest
-                    return
+        unknown = [v for v in _variables(gap) if is_fresh(v)]
+        if len(unknown) == 1 and isinstance(gap, Expr) and gap.terms:
+            (var,) = unknown
+            k = gap.terms.get(var, 0)
+            rest = gap - k * var
+            if abs(k) == 1 and var not in _variables(rest):
+                self._of[var] = -k * rest  # since k * var + rest == 0 for k = 1 or -1
 
     def resolve(self, dim: Dim) -> Dim:
         """The size with solved variables replaced."""
-        while isinstance(dim, Expr):
-            known = {v: self._of[v] for v in dim.variables() if v in self._of}
-            if not known:
-                break
-            dim = dim.substitute(known)
-        return dim
+        solved = [v for v in _variables(dim) if v in self._of]
+        if not solved:
+            return dim
+        self._settle(solved)
+        found = _possible(dim, {v: self._of[v] for v in solved if v in self._of})
+        return dim if found is None else found
+
+    def _settle(self, solved: Iterable[Var]) -> None:
+        """Let solved variables stand for what they are in the end, without any solved variable.
+
+        As in the union-find algorithm this is kept for each variable on the way, so a long chain is walked once. What a
+        variable cannot be in any run is forgotten.
+        """
+        known, pending = self._of, list(solved)
+        while pending:
+            var = pending[-1]
+            inner = [v for v in _variables(known.get(var, 0)) if v in known]
+            deeper = [v for v in inner if any(x in known for x in _variables(known[v]))]
+            pending += deeper
+            if not deeper:
+                pending.pop()
+                if inner:
+                    size = _possible(known[var], {v: known[v] for v in inner})
+                    if size is None:
+                        del known[var]
+                    else:
+                        known[var] = size
 
     def adopt(self, created: Iterable[Var], limits: Mapping[Var, list[Dim]]) -> list[Var]:
         """Declared names take the origin and the bound of the fresh sizes that they name.
@@ -88,13 +111,17 @@ class Solution:
         return [var for var in new.values() if isinstance(var, Var)]
 
     def apply(self, value: Value) -> Value:
-        """The value with solved variables replaced."""
-        for _ in range(len(self._of)):
-            replaced = substitute(value, self._of)
-            if replaced is value:
-                break
-            value = replaced
-        return value
+        """The value with solved variables replaced; as it is where no run has such sizes."""
+        try:
+            return substitute(value, self._final)
+        except (BoundsError, DivisionByZero):
+            return value
+
+    @cached_property
+    def _final(self) -> Substitution:
+        """What each solved variable is in the end; asked for when nothing more is learnt."""
+        self._settle(self._of)
+        return Substitution(self._of)
 
 
 def renew(var: Var, sizes: dict[Var, Dim], limits: Iterable[Dim] = ()) -> None:
@@ -130,5 +157,13 @@ def _variables(dim: Dim) -> tuple[Var, ...]:
     return dim.variables() if isinstance(dim, Expr) else ()
 
 
-def _with(dim: Any, sizes: dict[Var, Dim]) -> Any:
+def _possible(dim: Dim, sizes: Mapping[Var, Dim]) -> Dim | None:
+    """The size with others in place of variables; None where they contradict bounds or make a divisor 0."""
+    try:
+        return _with(dim, sizes)
+    except (BoundsError, DivisionByZero):
+        return None
+
+
+def _with(dim: Any, sizes: Mapping[Var, Dim]) -> Any:
     return dim.substitute(sizes) if isinstance(dim, Expr) else dim

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.values.tensor import is_small
+from onnx_infer.values.tensor import may_be_read
 
 if TYPE_CHECKING:
     from onnx_infer.model.graph import Attributes, Model
@@ -22,7 +22,7 @@ class Scope(dict[str, "Value"]):
     `operators` are those of the opset imports that hold here. In the body of a function an absent optional input is
     None, and `attributes` are those of the call. In the body of a Loop, at any depth, `repeated` is true: what is
     declared there may hold in the first iteration only. `unread` are the names of constants, here and around, whose
-    elements are few and were not read.
+    elements may be read and were not.
     """
 
     __slots__ = ("attributes", "constants", "loaded", "model", "operators", "parent", "repeated", "unread")
@@ -51,7 +51,7 @@ class Scope(dict[str, "Value"]):
     def __missing__(self, name: str) -> Value:
         if name in self.constants:
             value = self[name] = self.model.header(self.constants[name])
-            if value.data is None and is_small(value):
+            if value.data is None and may_be_read(value):
                 self.unread.add(name)
             return value
         if self.parent is None:
@@ -84,7 +84,7 @@ class Scope(dict[str, "Value"]):
         return None
 
     def load(self, name: str) -> Value:
-        """The constant of this name, which this scope holds, with its elements if they are few."""
+        """The constant of this name, which this scope holds, with its elements if they may be read."""
         value = self.loaded.get(name)
         if value is None:
             value = self.loaded[name] = self.model.load(self.constants[name])

@@ -74,15 +74,18 @@ def header(tensor: Any) -> SymTensor:
     return SymTensor(int(tensor.dtype) or None, shape if all(type(d) is int for d in shape) else None)
 
 
-def load(tensor: Any) -> SymTensor:
-    """A tensor with its elements, if they are few and in memory: external and lazy tensors stay as they are."""
+def load(tensor: Any, long: bool = False) -> SymTensor:
+    """A tensor with its elements, if they are few and in memory: external and lazy tensors stay as they are.
+
+    With `long` a vector of integers may have more.
+    """
     tensor = in_message(tensor)
     if isinstance(tensor, onnx.TensorProto):
-        return constant(tensor)
+        return constant(tensor, long)
     if not isinstance(tensor, _IN_MEMORY):
         return header(tensor)
     kind, shape = int(tensor.dtype), tuple(tensor.shape)
-    return SymTensor(kind or None, shape, _elements(tensor, kind, known_count(kind, shape)))
+    return SymTensor(kind or None, shape, _elements(tensor, kind, known_count(kind, shape, long)))
 
 
 def _elements(tensor: ir.Tensor | ir.StringTensor, kind: int, count: int | None) -> tuple[Any, ...] | None:
@@ -272,12 +275,12 @@ class _Reader:
         return header(handle)
 
     def load(self, handle: Any) -> Value:
-        """A constant with its elements, if they are few."""
+        """A constant with its elements, if they are few or a vector of integers."""
         if isinstance(handle, proto.CONSTANTS):
             return proto.load(handle)
         if isinstance(handle, ir.Value):
             return self.header(handle)
-        return load(handle.value if isinstance(handle, ir.Attr) else handle)
+        return load(handle.value if isinstance(handle, ir.Attr) else handle, long=True)
 
 
 def message(node: Node) -> bytes:

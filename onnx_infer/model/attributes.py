@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from onnx import AttributeProto, TensorProto
 
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import MAX_DATA, MAX_FLOATS, VARIES, Map, Optional, Sequence, Sparse, SymTensor
+from onnx_infer.values.tensor import MAX_DATA, MAX_FLOATS, MAX_VECTOR, VARIES, Map, Optional, Sequence, Sparse, SymTensor
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
@@ -122,13 +122,15 @@ _MAX_CONSTANT_SIZE = 1 << 9
 _constants: dict[tuple[int, tuple[int, ...], bytes], SymTensor] = {}
 
 
-def constant(proto: TensorProto) -> SymTensor:
+def constant(proto: TensorProto, long: bool = False) -> SymTensor:
     """A TensorProto as a tensor: with its elements where they are few and inside the message, never the weights.
+
+    With `long` the elements of a vector of integers too that has more.
 
     Small ones are remembered: exporters repeat the same constants in every layer.
     """
     kind, shape = proto.data_type, sizes(proto)
-    count = None if shape is None else known_count(kind, shape)
+    count = None if shape is None else known_count(kind, shape, long)
     if shape is None or count is None or proto.data_location == _EXTERNAL:
         return SymTensor(dt.read(kind), shape)
     raw = proto.raw_data
@@ -173,12 +175,18 @@ def _typed(proto: TensorProto, kind: int, count: int) -> tuple[Any, ...] | None:
     return unpacked(kind, struct.pack(f"<{count}H", *[bits & 0xFFFF for bits in values]), count)
 
 
-def known_count(kind: int, shape: tuple[int, ...]) -> int | None:
-    """The number of a tensor's elements where they are few and of a kind that is propagated, else None."""
+def known_count(kind: int, shape: tuple[int, ...], long: bool = False) -> int | None:
+    """The number of a tensor's elements where they are few and of a kind that is propagated, else None.
+
+    With `long` a vector of integers has its number too where it has more.
+    """
     count = 1
     for size in shape:
         count *= size
-    if count > (MAX_FLOATS if kind in dt.FLOATS else MAX_DATA):
+    most = MAX_FLOATS if kind in dt.FLOATS else MAX_DATA
+    if long and len(shape) == 1 and kind in dt.INTEGER_RANGE:
+        most = MAX_VECTOR
+    if count > most:
         return None
     return count if kind in _STRUCT or kind == dt.STRING else None
 

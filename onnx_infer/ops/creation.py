@@ -14,7 +14,7 @@ from onnx_infer.laws.statements import conflicting, demand, element, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import not_negative
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import MAX_DATA, MAX_FLOATS, Sparse, SymTensor
+from onnx_infer.values.tensor import MAX_DATA, MAX_FLOATS, MAX_VECTOR, Sparse, SymTensor
 from symdim import Expr, ceildiv, maximum, product
 
 if TYPE_CHECKING:
@@ -36,7 +36,11 @@ def constant(
     scalars = ((dt.INT64, value_int), (dt.FLOAT, value_float), (dt.STRING, value_string))
     vectors = ((dt.INT64, value_ints), (dt.FLOAT, value_floats), (dt.STRING, value_strings))
     given: list[Value] = [SymTensor(dtype, (), (x,)) for dtype, x in scalars if x is not None]
-    given += [SymTensor(dtype, (len(v),), v if len(v) <= MAX_DATA else None) for dtype, v in vectors if v is not None]
+    given += [
+        SymTensor(dtype, (len(v),), v if len(v) <= (MAX_VECTOR if dtype == dt.INT64 else MAX_DATA) else None)
+        for dtype, v in vectors
+        if v is not None
+    ]
     given += [x for x in (value, sparse_value) if x is not None]
     require(len(given) == 1, "the number of attributes that give a value is not 1", len(given))
     (tensor,) = given

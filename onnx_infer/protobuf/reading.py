@@ -251,10 +251,10 @@ def header(handle: TensorProto | SparseTensorProto | AttributeProto) -> Value:
 
 
 def load(handle: TensorProto | SparseTensorProto | AttributeProto) -> Value:
-    """A constant with its elements, if they are few."""
+    """A constant with its elements, if they are few or a vector of integers."""
     if isinstance(handle, SparseTensorProto):
         return sparse_constant(handle)
-    return constant(handle.t if isinstance(handle, AttributeProto) else handle)
+    return constant(handle.t if isinstance(handle, AttributeProto) else handle, long=True)
 
 
 def names_in(graph: GraphProto) -> Iterator[str]:

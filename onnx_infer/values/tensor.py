@@ -29,6 +29,9 @@ MAX_FLOATS = 12
 """The same for tensors of floats, as many as a Resize of rank 6 has in its `roi`: more are weights."""
 
 
+MAX_VECTOR = 1 << 20
+"""The most elements of a constant vector of integers that is read for a rule that asks for it: the sizes of a Split."""
+
 _table: dict[tuple[Any, ...], ref[Value]] = {}
 _lock = RLock()
 _capacity = 1 << 10
@@ -286,6 +289,16 @@ def is_small(value: Value) -> bool:
             return False
         count *= size
     return count <= (MAX_FLOATS if value.dtype in dt.FLOATS else MAX_DATA)
+
+
+def may_be_read(value: Value) -> bool:
+    """Whether the elements of a constant of this type are read where a rule asks for them: few, or a vector of ints."""
+    if is_small(value):
+        return True
+    if not isinstance(value, SymTensor) or value.shape is None or len(value.shape) != 1:
+        return False
+    (count,) = value.shape
+    return value.dtype in dt.INTEGER_RANGE and isinstance(count, int) and count <= MAX_VECTOR
 
 
 def substitute(value: Value, mapping: Mapping[Any, Dim]) -> Value:
