@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ShapeInferenceError, Unknown, broken, require
@@ -140,11 +141,40 @@ def broadcast(*shapes: Shape) -> Shape:
     if len(shapes) == 2 and shapes[0] == shapes[1]:
         return shapes[0]
     rank = max(map(len, shapes), default=0)
+    if len(shapes) > _FEW:
+        columns: list[dict[Dim, None]] = [{1: None} for _ in range(rank)]
+        for shape in shapes:
+            for i, size in enumerate(shape, rank - len(shape)):
+                columns[i][size] = None
+        return tuple([_broadcast_many(list(column)) for column in columns])
     out: list[Dim] = [1] * rank
     for shape in shapes:
         for i, size in enumerate(shape, rank - len(shape)):
             out[i] = broadcast_size(out[i], size)
     return tuple(out)
+
+
+_FEW = 16
+
+
+def _broadcast_many(sizes: list[Dim]) -> Dim:
+    """The size of many distinct sizes broadcast together, in linear time.
+
+    One that is provably not 1 decides. Otherwise each is the result or 1, which are as many facts; the result is the
+    largest one, if no size may be 0 and it can be read.
+    """
+    deciding = [size for size in sizes if differ(size, 1)]
+    if len(sizes) <= _FEW or deciding:
+        return reduce(broadcast_size, dict.fromkeys([*deciding, *sizes]))
+    symbols = [size for size in sizes if size != 1]
+    low = int(all(at_least(size, 1) for size in symbols))
+    if low and len(symbols) <= _MOST_LEAVES:
+        result = maximum(*symbols)
+    else:
+        result = fresh("one of many sizes broadcast together", at_least=low)
+    for size in symbols:
+        state("broadcast_to", size, result, "broadcast sizes")
+    return result
 
 
 def broadcast_to(target: Shape, shape: Shape, what: str) -> Shape:

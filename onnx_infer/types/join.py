@@ -28,6 +28,9 @@ NOTHING = SymTensor(None, None)
 _MAX_JOINED = 32
 """The most elements of a tensor that are joined one by one where they differ."""
 
+_MAX_COMPARED = 64
+"""The most pairs of sizes at one distance from each other with which a further pair is compared."""
+
 
 def join(a: Value, b: Value, size: Size) -> Value:
     """What is true of both values.
@@ -158,6 +161,7 @@ class Meeting:
     def __init__(self, new: Size, free: Callable[[Dim], bool] = lambda distance: True) -> None:
         self._new, self._free = new, free
         self._met: dict[tuple[Dim, Dim], Dim] = {}
+        self._by_gap: dict[Dim, list[tuple[Dim, Dim]]] = {}  # a - b -> the first sizes met, each as (a, size)
 
     def __call__(self, a: Dim, b: Dim) -> Dim:
         """The size that covers both."""
@@ -165,18 +169,20 @@ class Meeting:
             return VARIES
         found = self._met.get((a, b))
         if found is None:
-            found = self._shifted(a, b)
+            met = self._by_gap.setdefault(a - b, [])
+            found = self._shifted(a, met)
             if found is None:
                 found = self._new(a, b)
             self._met[a, b] = found
+            if len(met) < _MAX_COMPARED:
+                met.append((a, found))
         return found
 
-    def _shifted(self, a: Dim, b: Dim) -> Dim | None:
-        """`w + d` where `w` covers (a - d, b - d) already."""
-        for (x, y), size in self._met.items():
+    def _shifted(self, a: Dim, met: list[tuple[Dim, Dim]]) -> Dim | None:
+        """`w + d` where `w` covers a - d, and in its second place as far from b."""
+        for x, size in met:
             distance = a - x
-            same = isinstance(size, Expr) and distance == b - y and self._free(distance)
-            if same and at_least(size + distance, 0):
+            if isinstance(size, Expr) and self._free(distance) and at_least(size + distance, 0):
                 return size + distance
         return None
 
