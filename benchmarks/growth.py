@@ -377,7 +377,7 @@ CASES: dict[str, tuple[Make, tuple[int, ...]]] = {
     "functions that call twice, n deep": (doubling_calls, (10, 12, 14)),
     "the same with one signature": (equal_calls, (10, 100, 1_000)),
     "a function called n times": (one_function, WIDE),
-    "If n deep": (nested_if, (10, 20, 39)),
+    "If n deep": (nested_if, (4, 8, 16)),
     "Loop n deep": (nested_loop, (2, 4, 8, 16)),
     "n times If": (many_subgraphs, (100, 1_000, 10_000)),
     "Loop that carries n values": (wide_body, (100, 400, 1_600)),

@@ -62,6 +62,7 @@ class Engine:
         self.inner: list[tuple[Graph, Scope]] = []
         self.depth = 0
         self.repeats: dict[int, int] = {}
+        self.states: dict[int, tuple[list[Value], frozenset[Var]]] = {}
         self._views: dict[int, Graph] = {}
         self._unknown_operators: list[str] = []
 

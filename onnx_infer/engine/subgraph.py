@@ -48,6 +48,7 @@ class Subgraph:
         self._made: set[Var] = set()
         if engine.depth == 0:
             engine.repeats.clear()
+            engine.states.clear()
 
     @property
     def input_count(self) -> int:
@@ -107,6 +108,15 @@ class Subgraph:
         """Whether another walk over the body is worth its time."""
         engine = self._engine
         return engine.depth == 0 or engine.repeats.get(id(self.graph.handle), 0) < MAX_REPEATS
+
+    def remembered(self) -> tuple[list[Value], frozenset[Var]]:
+        """What was remembered of a walk over this graph before, in the same node of the main graph."""
+        return self._engine.states.get(id(self.graph.handle), ([], frozenset()))
+
+    def remember(self, state: list[Value], inside: frozenset[Var]) -> None:
+        """Keep the values that the graph was walked with, and the sizes in them that mean something inside only."""
+        if self._engine.depth:
+            self._engine.states[id(self.graph.handle)] = (state, inside)
 
     def node_count(self) -> int:
         """The number of nodes of the graph itself."""

@@ -73,7 +73,8 @@ def constant_state(body: Graph, states: list[Value], items: list[Value]) -> tupl
     while True:
         outputs = body(*states, *items)
         after = [same_state(i, a, b) for i, (a, b) in enumerate(zip(states, outputs, strict=False))]
-        if after == states:
+        if after == states or not body.may_repeat():
+            states = after
             body.release([*states, *outputs])
             return states, outputs[len(states) :]
         states = after
@@ -190,6 +191,9 @@ def sequence_map(input_sequence: Value, additional_inputs: Values, body: Graph, 
     one_by_one: list[list[Value]] = []
     if isinstance(length, int) and length <= _MAX_MAPPED and any(x.items for x in sequences):
         for i in range(length):
+            if not body.may_repeat():
+                one_by_one.clear()
+                break
             one_by_one.append(body(*[item_at(x, i) for x in inputs]))
             body.release(one_by_one[-1])
     general = body(*[any_element(body, x) for x in inputs])

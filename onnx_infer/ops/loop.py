@@ -90,7 +90,7 @@ def loop(
     if trips.number == 0:
         return none_at_all(v_initial, found.outputs[1 + count :])
     unrolled = None
-    if not settled(found, trips) and starts is True and (endless or few(body, limit)):
+    if not settled(found, trips) and starts is True and (endless or few(body, limit)) and body.may_repeat():
         unrolled = one_by_one(body, limit, cond is None, list(v_initial))
         # once more in general, so that what is written into the body holds in every iteration
         body(scalar(body, 0, dt.INT64, index), scalar(body, 1, dt.BOOL, True), *found.state, repeated=True)
@@ -135,9 +135,10 @@ def fixpoint(body: Graph, index: Value, unconditional: bool, initial: list[Value
     In an iteration the condition was true; without a condition some runtimes go on whatever the body says.
     """
     condition = scalar(body, 1, dt.BOOL, True)
-    state = [condition, *initial]
-    for _ in range(_MAX_ROUNDS):
-        if not body.may_repeat():
+    last, inside = body.remembered()
+    state = [condition, *(likely_state(body, initial, last, inside) if last else initial)]
+    for i in range(_MAX_ROUNDS):
+        if not body.may_repeat() and (i or not last):
             break
         outputs = body(index, *state, repeated=True)
         after: dict[Var, Dim] = {}
@@ -147,11 +148,31 @@ def fixpoint(body: Graph, index: Value, unconditional: bool, initial: list[Value
         inside = body.locals([*state, *outputs], initial)
         wider = widened(body, state, again, inside, after)
         if wider == state:
+            body.remember(state[1:], inside)
             return Fixpoint(state[1:], outputs, first_sizes(state, [condition, *initial]), after, inside)
         state = wider
     state = [kind_of(x) for x in state]
+    body.remember([], frozenset())
     outputs = body(index, *state, repeated=True)
     return Fixpoint(state[1:], outputs, {}, {}, body.locals(outputs, initial))
+
+
+def likely_state(body: Graph, initial: list[Value], last: list[Value], inside: frozenset[Var]) -> list[Value]:
+    """The state to begin with: the initial one, with sizes of the body where its last fixpoint had some.
+
+    A Loop in a Loop is met once for each walk over the body around it. So it is walked twice the first time only, and
+    nested Loops do not double the walks at every level.
+    """
+
+    def new(a: Dim, b: Dim) -> Dim:
+        return body.size("changes from iteration to iteration", at_least=int(at_least(a, 1) and at_least(b, 1)))
+
+    meeting = Meeting(new, lambda distance: False)
+
+    def likely(a: Dim, b: Dim) -> Dim:
+        return a if isinstance(b, int) or inside.isdisjoint(b.variables()) else meeting(a, b)
+
+    return [join(a, b, likely) for a, b in zip(initial, last, strict=True)]
 
 
 def widened(
