@@ -28,8 +28,9 @@ from onnx_infer.elements.lifting import lift, lift_lenient
 from onnx_infer.elements.ratio import Element, Ratio, fraction, is_rounded, ratio
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import state, warn
+from onnx_infer.ranges import stays_inside
 from onnx_infer.values import dtype as dt
-from symdim import Expr, maximum, minimum, quotient_by_positive
+from symdim import Expr, Var, maximum, minimum, quotient_by_positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -224,19 +225,20 @@ def truncate(x: Element) -> Element:
 
 
 _SIZES = frozenset((dt.INT32, dt.INT64))
-"""The element types that hold any size, and its negative."""
+"""The element types that hold any symbol, and its negative."""
 
 
 def convert(x: Element, dtype: int | None) -> Element:
     """An element as the element type holds it: Cast's semantics, integers wrapped around, floats rounded.
 
-    A symbolic size is taken to fit into 32 and 64 bits; in narrower types, where it may wrap, it is unknown.
+    A symbolic size is taken to fit into 32 and 64 bits (`ranges.py`); in narrower types, where it may wrap, it is
+    unknown.
 
     >>> convert(300, dt.UINT8), convert(2.7, dt.INT64), convert(3, dt.FLOAT)
     (44, 2, 3.0)
     """
     if dtype in _SIZES and isinstance(x, Expr):
-        return x
+        return x if isinstance(x, Var) or stays_inside(x, dtype) else None
     if x is None or dtype is None or isinstance(x, str) != (dtype == dt.STRING):
         return None
     if dtype == dt.BOOL:
@@ -264,11 +266,10 @@ def _to_integer(x: Element, dtype: int) -> Element:
         if x is None or (isinstance(x, int) and not low <= x <= high):
             return None
     if isinstance(x, Expr):
-        if dtype in _SIZES:
-            return x
+        if dt.BITS[dtype] >= 32:
+            return x if stays_inside(x, dtype) else None
         lo, hi = x.bounds()
-        inside = lo is not None and lo >= low and (dt.BITS[dtype] >= 32 or (hi is not None and hi <= high))
-        return x if inside else None
+        return x if lo is not None and lo >= low and hi is not None and hi <= high else None
     return (int(x) - low) % (high - low + 1) + low
 
 

@@ -280,16 +280,21 @@ def exact_quotient(n: Dim, d: Dim, what: str = "the element count") -> Dim:
 
 
 _MOST_LEAVES = 400
+_LARGEST_COEFFICIENT = 2**63
 
 
 def is_unreadable(size: object) -> bool:
     """Whether an expression written out is so large that nobody can use it: then the size is better a fresh symbol.
 
-    Chains of clamps that no interval decides double at every step.
+    Chains of clamps that no interval decides double at every step, and so do coefficients of what is concatenated with
+    itself.
     """
-    if not isinstance(size, Expr) or (size.height < 3 and len(size.terms or ()) < 32):
+    if not isinstance(size, Expr):
         return False
-    return leaf_count(size) > _MOST_LEAVES
+    terms = size.terms or {}
+    if any(abs(k) > _LARGEST_COEFFICIENT for k in terms.values()):
+        return True
+    return (size.height >= 3 or len(terms) >= 32) and leaf_count(size) > _MOST_LEAVES
 
 
 def readable(size: Dim) -> Dim:

@@ -9,8 +9,8 @@ import numpy as np
 
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.elements.lifting import SAME, Lifted
-from onnx_infer.errors import OpUsageError, Unknown
-from onnx_infer.laws.sizes import is_unreadable, readable
+from onnx_infer.errors import OpUsageError, Unknown, ShapeInferenceError
+from onnx_infer.laws.sizes import is_unreadable, readable, at_least, bounds
 from onnx_infer.laws.statements import conflicting, is_contradicted
 from onnx_infer.operators.arguments import Arguments
 from onnx_infer.operators.parameters import TENSORS
@@ -304,17 +304,24 @@ def _value(result: Any, dtype: int | None) -> Value:
         return result
     shape = tuple(result)
     for size in shape:
-        if is_unreadable(size) if isinstance(size, Expr) else not 0 <= size <= LARGEST_SIZE:
+        if is_unreadable(size) or at_least(size, LARGEST_SIZE + 1) if isinstance(size, Expr) else not 0 <= size <= LARGEST_SIZE:
             return SymTensor(dtype, [_possible(x, shape) for x in shape])
     return SymTensor(dtype, shape)
 
 
 def _possible(size: Dim, shape: Shape) -> Dim:
-    """The size, or an unknown one in place of a number that no size can be, or of an expression that is too large."""
-    if isinstance(size, int) and not 0 <= size <= LARGEST_SIZE:
-        law = "is negative" if size < 0 else "does not fit into 64 bits"
-        return conflicting(f"a size of the result {law}: ({', '.join(map(str, shape))})")
+    """The size, or an unknown one in place of what no size can be, or of an expression that is too large to read."""
+    if at_least(size, LARGEST_SIZE + 1):
+        return conflicting(f"a size of the result does not fit into 64 bits: ({', '.join(map(_text, shape))})")
+    if isinstance(size, int) and size < 0:
+        return conflicting(f"a size of the result is negative: ({', '.join(map(_text, shape))})")
     return readable(size)
+
+
+def _text(size: Dim) -> str:
+    """The size; a power of two near one that is too long to be printed."""
+    low = bounds(size)[0] or 0
+    return str(size) if abs(low) <= LARGEST_SIZE else f"at least {'-' if low < 0 else ''}2**{abs(low).bit_length() - 1}"
 
 
 def kind(schema: Schema, type_str: str) -> type[Value] | None:

@@ -1,0 +1,74 @@
+"""Whether an integer element that is computed from sizes stays within the range of its element type.
+
+Integers wrap around, symbols do not. No model says how large its sizes are, so the law takes them as no larger than half
+of the bits hold: a symbol, and a product of symbols, is at most 2**31 - 1 in 64 bits and 2**15 - 1 in 32 bits. What is
+computed of them must then stay inside, so a constant factor may take the other half of the bits.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from onnx_infer.values import dtype as dt
+from symdim import Expr, Var
+from symdim.algebra.evaluate import postorder
+from symdim.algebra.expr import FloorDiv, Max
+from symdim.algebra.monomial import powers_of
+
+if TYPE_CHECKING:
+    from onnx_infer.values.tensor import Dim
+
+    Interval = tuple[int, int]
+
+
+@lru_cache(maxsize=1 << 13)
+def stays_inside(x: Expr, dtype: int) -> bool:
+    """Whether an element of 32 or 64 bits stays in the range of its type.
+
+    >>> N = Var("N")
+    >>> [stays_inside(x, dt.INT64) for x in (3 * N + 1, 2**20 * (N // 2), 2**62 * N, N + 2**63 - 1)]
+    [True, True, False, False]
+    >>> stays_inside(2**20 * N, dt.INT32), stays_inside(-N, dt.UINT64)
+    (False, False)
+    """
+    low, high = dt.INTEGER_RANGE[dtype]
+    found = _interval(x, 2 ** (dt.BITS[dtype] // 2 - 1) - 1)
+    return low <= found[0] and found[1] <= high
+
+
+def _interval(x: Expr, most: int) -> Interval:
+    """The interval of an expression whose symbols, and products of them, have a magnitude of at most `most`."""
+    known: dict[Dim, Interval] = {}
+
+    def of(part: Dim) -> Interval:
+        return (part, part) if isinstance(part, int) else known[part]
+
+    for node in postorder(x):
+        if node.terms is not None:
+            low = high = node.const
+            for unit, k in node.terms.items():
+                ends = known[unit]
+                low += k * ends[k < 0]
+                high += k * ends[k > 0]
+        elif isinstance(node, Var):
+            low = -most if node.lo is None else node.lo
+            high = max(low, most if node.hi is None else min(node.hi, most))
+        elif isinstance(node, FloorDiv):
+            low, high = _quotient(of(node.parts[0]), of(node.parts[1]))
+        elif isinstance(node, Max):
+            low, high = (max(ends) for ends in zip(*map(of, node.parts), strict=True))
+        else:
+            factors = [known[atom] for atom in powers_of(node)]
+            high = max(most, *[end for _, end in factors])
+            low = 0 if all(end >= 0 for end, _ in factors) else -max(high, *[-end for end, _ in factors])
+        known[node] = low, high
+    return known[x]
+
+
+def _quotient(n: Interval, d: Interval) -> Interval:
+    """The interval of a floor division; that of a divisor whose sign is not known is as wide as its magnitude allows."""
+    if d[0] < 1:
+        largest = max(abs(n[0]), abs(n[1]))
+        return -largest, largest
+    return min(n[0] // d[0], n[0] // d[1]), max(n[1] // d[0], n[1] // d[1])
