@@ -1,8 +1,8 @@
 """Whether an integer element that is computed from sizes stays within the range of its element type.
 
-Integers wrap around, symbols do not. No model says how large its sizes are, so the law takes them as no larger than half
-of the bits hold: a symbol, and a product of symbols, is at most 2**31 - 1 in 64 bits and 2**15 - 1 in 32 bits. What is
-computed of them must then stay inside, so a constant factor may take the other half of the bits.
+Integers wrap around, symbols do not. No model says how large its sizes are, so the law takes them as no larger than
+half of the bits hold: a symbol, and a product of symbols, is at most 2**31 - 1 in 64 bits and 2**15 - 1 in 32 bits. What
+is computed of them must then stay inside, so a constant factor may take the other half of the bits.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _interval(x: Expr, most: int) -> Interval:
 
 
 def _quotient(n: Interval, d: Interval) -> Interval:
-    """The interval of a floor division; that of a divisor whose sign is not known is as wide as its magnitude allows."""
+    """The interval of a floor division, both signs where that of the divisor is not known."""
     if d[0] < 1:
         largest = max(abs(n[0]), abs(n[1]))
         return -largest, largest

@@ -61,6 +61,7 @@ class Engine:
         self.scope = Scope(model, model.graph.constants, Operators(model.opsets))
         self.inner: list[tuple[Graph, Scope]] = []
         self.depth = 0
+        self.noted = 0  # how many outcomes had more to them than results
         self.repeats: dict[int, int] = {}
         self.states: dict[int, tuple[list[Value], frozenset[Var]]] = {}
         self._views: dict[int, Graph] = {}
@@ -75,7 +76,7 @@ class Engine:
             self.run_graph(self.model.graph, self.scope)
         except Undecided:
             return
-        self.inner = list(inner_graphs(self.seen))
+        self.inner = list(inner_graphs(self.seen, self.functions.placeholders))
         if self.solution or self.run_time.limits:
             self.created += self.solution.adopt(self.created, self.run_time.limits)
             self._map(self.solution.apply)
@@ -117,8 +118,13 @@ class Engine:
                 frames.pop()
                 frame.close(self)
                 if frame.call is not None:
-                    outcome = Outcome(tuple(self.functions.finish(frame.call)))
-                    self._declare(frames[-1].graph.declared, frame.call.node[3], outcome, frames[-1].scope)
+                    results = self.functions.finish(frame.call)
+                    if results is None:
+                        frames.append(Frame(frame.graph, frame.call.scope, self.mark(), frame.call))
+                        continue
+                    self._declare(
+                        frames[-1].graph.declared, frame.call.node[3], Outcome(tuple(results)), frames[-1].scope
+                    )
         finally:
             for frame in reversed(frames):
                 if frame.call is not None:
@@ -148,7 +154,7 @@ class Engine:
             else:
                 values = tuple(map(read, inputs))
             if unread and operator.asks and not unread.isdisjoint(inputs):
-                values = _load(operator, inputs, values, scope)
+                values = scope.with_elements(operator, inputs, values)
             if not attributes.plain:
                 outcome = self._special(operator, node, values, scope)
             else:
@@ -252,6 +258,7 @@ class Engine:
         self, outcome: Outcome, operator: Operator, node: Node, inputs: tuple[Value | None, ...], scope: Scope
     ) -> Outcome:
         """Record what goes with an outcome, its fresh sizes under new names."""
+        self.noted += 1
         if outcome.error is not None:
             severity, message = outcome.error
             attributes = node[4].values
@@ -267,6 +274,7 @@ class Engine:
 
     def _renew(self, outcome: Outcome, node: Node, computed: NewSize | None = None) -> Outcome:
         """The outcome with its fresh sizes under new names; its facts are learnt."""
+        self.noted += not outcome.plain
         values, facts = outcome.values, outcome.facts
         if outcome.fresh:
             names = named(outcome.fresh, self.symbols.name, computed)
@@ -327,27 +335,6 @@ def _outcome(
         if not any(v is not None and v.data is not None and len(v.data) > MAX_DATA for v in values):
             _remembered[key] = found
     return found
-
-
-def _load(
-    operator: Operator, names: list[str], values: tuple[Value | None, ...], scope: Scope
-) -> tuple[Value | None, ...]:
-    """The inputs, with the elements of those constants that the rule asks for or its data function can use."""
-    wants, needs, reads = operator.asked(len(values))
-    for i in needs:
-        value = values[i]
-        if value is not None and value.data is None and scope.holder(names[i]) is None:
-            reads = wants
-            break
-    loaded: list[Value | None] | None = None
-    for i in reads:
-        value = values[i]
-        if value is not None and value.data is None:
-            holder = scope.holder(names[i])
-            if holder is not None and (i in wants or is_small(value)):
-                loaded = loaded or list(values)
-                loaded[i] = holder.load(names[i])
-    return values if loaded is None else tuple(loaded)
 
 
 __all__ = ["NOTHING", "Engine", "Outcome", "Scope", "Subgraph", "apply"]

@@ -160,7 +160,7 @@ def _variables(dim: Dim) -> tuple[Var, ...]:
 def _possible(dim: Dim, sizes: Mapping[Var, Dim]) -> Dim | None:
     """The size with others in place of variables; None where they contradict bounds or make a divisor 0."""
     try:
-        return _with(dim, sizes)
+        return dim.substitute(sizes) if isinstance(dim, Expr) else dim
     except (BoundsError, DivisionByZero):
         return None
 

@@ -7,10 +7,12 @@ on a stack of its own, so a chain of calls may be of any length.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.engine.outcome import Outcome
 from onnx_infer.engine.scope import Scope
+from onnx_infer.general_calls import MANY, GeneralCall, Placeholders
 from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function
 from onnx_infer.operators.lookup import Operators
 from onnx_infer.operators.registration import normal_domain
@@ -19,7 +21,7 @@ from onnx_infer.values.text import text
 from symdim import Expr
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from onnx_infer.engine.engine import Engine
     from onnx_infer.engine.subgraph import Mark
@@ -42,7 +44,9 @@ class Record:
 class Call:
     """A function being called: its body's scope, and what to go back to."""
 
-    __slots__ = ("attributes", "function", "mark", "node", "outer", "record", "repeated", "scope", "sources")
+    __slots__ = (
+        "attributes", "function", "general", "mark", "node", "noted", "outer", "record", "repeated", "scope", "sources"
+    )  # fmt: skip
 
     def __init__(
         self, function: Function, attributes: Attributes, node: Node, outer: Record, mark: Mark, repeated: bool
@@ -52,6 +56,8 @@ class Call:
         self.scope: Scope
         self.sources: dict[str, tuple[Scope, str]] = {}
         self.record = Record()
+        self.general: GeneralCall | None = None
+        self.noted = 0
 
 
 class Remembered(NamedTuple):
@@ -74,6 +80,10 @@ class Functions:
         self._active: set[tuple[str, str, str]] = set()
         self._resolved: dict[tuple[Attributes, Attributes | None], Attributes] = {}
         self._equal: dict[Any, Attributes] = {}
+        self._first: dict[tuple[str, str, str], dict[str, Any]] = {}
+        self._signatures: Counter[tuple[str, str, str]] = Counter()
+        self._not_general: set[tuple[Any, ...] | None] = set()
+        self.placeholders = Placeholders()
 
     def find(self, node: Node, scope: Scope) -> Function | None:
         """The function that a node without a rule calls: the model's, else the body of the operator's schema."""
@@ -165,17 +175,35 @@ class Functions:
                     call.sources[formal] = (holder, actual)
         signature = self._signature(call, values)
         if signature in self._remembered:
-            remembered = self._remembered[signature]
-            engine.seen.calls.append(remembered.record)
-            return remembered.outcome
+            return self._replayed(signature)
+        self._signatures[key] += 1
+        first = self._first.setdefault(key, dict(values))
+        if signature is not None and self._signatures[key] > MANY:
+            general = self.placeholders.general(values, first, call.sources)
+            signature = None if general is None else self._signature(call, general.values)
+            if general is not None and signature in self._remembered:
+                outcome = self._replayed(signature)
+                return outcome._replace(values=tuple(general.instance(outcome.values)))
+            if general is not None and signature not in self._not_general:
+                call.general, call.noted, values = general, engine.noted, general.values
+        self._open(call, values)
+        return call
+
+    def _replayed(self, signature: tuple[Any, ...] | None) -> Outcome:
+        remembered = self._remembered[signature]
+        self._engine.seen.calls.append(remembered.record)
+        return remembered.outcome
+
+    def _open(self, call: Call, values: Mapping[str, Any]) -> None:
+        """Prepare the walk over the body of a function for these operands."""
+        engine, function = self._engine, call.function
         constants = dict(function.body.constants)
         constants.update({formal: holder.constants[name] for formal, (holder, name) in call.sources.items()})
         call.scope = Scope(engine.model, constants, self.operators(function), None, call.attributes)
         call.scope.update((k, v) for k, v in values.items() if k not in call.sources)
-        call.scope.repeated = scope.repeated
-        self._active.add(key)
+        call.scope.repeated = call.repeated
+        self._active.add((function.domain, function.name, function.overload))
         engine.seen = call.record
-        return call
 
     def _signature(self, call: Call, values: dict[str, Any]) -> tuple[Any, ...] | None:
         """What decides the result of a call; None for a call that passes graphs: these see the caller's values."""
@@ -197,24 +225,42 @@ class Functions:
         self._active.discard((function.domain, function.name, function.overload))
         self._engine.seen = call.outer
 
-    def finish(self, call: Call) -> list[Value]:
-        """The results of a call whose body has been walked; they are remembered."""
+    def finish(self, call: Call) -> list[Value] | None:
+        """The results of a call whose body has been walked; they are remembered.
+
+        None where the call was a general one and the walk found what does not hold in general: then the body is to be
+        walked again, as it is called.
+        """
         engine, function, scope = self._engine, call.function, call.scope
         self.leave(call)
         call.record.graphs[id(function.handle)] = (function.body, scope)
-        engine.seen.calls.append(call.record)
         # an absent input is None in the body; as an output of the body nothing is known of it
         results = [(scope[name] if scope.knows(name) else None) or NOTHING for name in function.body.outputs]
         asked = self._asked.setdefault((function.domain, function.name, function.overload), set())
         asked.update(name for name in call.sources if name in scope.loaded)
         values = {name: None if not scope.knows(name) else scope[name] for name, _ in function.body.inputs}
         signature = self._signature(call, values)
+        created = engine.created[call.mark.created :]
+        told = len(engine.diagnostics) - call.mark.diagnostics
+        if call.general is not None and (created or told or engine.noted != call.noted):
+            self._not_general.add(signature)
+            self._again(call)
+            return None
+        engine.seen.calls.append(call.record)
         if signature is not None:
-            created = engine.created[call.mark.created :]
             self._remembered[signature] = Remembered(
                 _outcome(results, created, engine.facts[call.mark.facts :]), call.record
             )
-        return results
+        return results if call.general is None else call.general.instance(results)
+
+    def _again(self, call: Call) -> None:
+        """Prepare a call that is no general one for another walk."""
+        engine, general = self._engine, call.general
+        assert general is not None
+        engine.rewind(call.mark)
+        engine.noted = call.noted
+        call.general, call.record = None, Record()
+        self._open(call, dict(zip(general.values, general.instance(general.values.values()), strict=True)))
 
 
 def read_once(graph: Graph) -> Graph:
@@ -223,7 +269,7 @@ def read_once(graph: Graph) -> Graph:
     return graph._replace(nodes=lambda: nodes)
 
 
-def inner_graphs(record: Record) -> Iterator[tuple[Graph, Scope]]:
+def inner_graphs(record: Record, placeholders: Placeholders) -> Iterator[tuple[Graph, Scope]]:
     """The graphs in a model with what is true of their values in all the walks that counted."""
     joined: dict[int, tuple[Graph, Scope]] = {}
     walked: set[int] = set()
@@ -235,6 +281,8 @@ def inner_graphs(record: Record) -> Iterator[tuple[Graph, Scope]]:
         walked.add(id(record))
         pending += reversed(record.calls)
         for key, (graph, scope) in record.graphs.items():
+            if placeholders:
+                scope.update((name, placeholders.closed(value)) for name, value in scope.items() if value is not None)
             if key in joined:
                 joined[key] = (graph, _joined(joined[key][1], scope))
             else:

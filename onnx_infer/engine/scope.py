@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.values.tensor import may_be_read
+from onnx_infer.values.tensor import is_small, may_be_read
 
 if TYPE_CHECKING:
     from onnx_infer.model.graph import Attributes, Model
     from onnx_infer.operators.lookup import Operators
+    from onnx_infer.operators.operator import Operator
     from onnx_infer.values.tensor import Value
 
 
@@ -89,3 +90,23 @@ class Scope(dict[str, "Value"]):
         if value is None:
             value = self.loaded[name] = self.model.load(self.constants[name])
         return value
+
+    def with_elements(
+        self, operator: Operator, names: list[str], values: tuple[Value | None, ...]
+    ) -> tuple[Value | None, ...]:
+        """The inputs of a node, constants with elements where its rule or its data function asks for them."""
+        wants, needs, reads = operator.asked(len(values))
+        for i in needs:
+            value = values[i]
+            if value is not None and value.data is None and self.holder(names[i]) is None:
+                reads = wants
+                break
+        loaded: list[Value | None] | None = None
+        for i in reads:
+            value = values[i]
+            if value is not None and value.data is None:
+                holder = self.holder(names[i])
+                if holder is not None and (i in wants or is_small(value)):
+                    loaded = loaded or list(values)
+                    loaded[i] = holder.load(names[i])
+        return values if loaded is None else tuple(loaded)

@@ -1,0 +1,108 @@
+"""Calls of one function with many signatures: walked once with sizes of its own, of which other calls are instances.
+
+What inference finds without a fact, a fresh size or a note holds for all sizes of these bounds, so sizes may be put in
+place of the symbols. Without this, functions that call functions twice double the walks at every level.
+"""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onnx_infer.types.join import join_with_itself, kind_of, sizes
+from onnx_infer.values.tensor import VARIES, SymTensor, substitute
+from symdim import Expr, Var
+from symdim.algebra.evaluate import Substitution
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from onnx_infer.values.tensor import Dim, Value
+
+MANY = 16
+"""The signatures of a function that are walked before a general call is tried."""
+
+
+class GeneralCall(NamedTuple):
+    """The operands of a call with placeholders for sizes, and the sizes of this call."""
+
+    values: dict[str, Any]
+    sizes: Mapping[Var, Dim]
+
+    def instance(self, results: Iterable[Value]) -> list[Value]:
+        """The results of this call from those of the general one."""
+        known = Substitution(self.sizes)
+        return [substitute(value, known) for value in results]
+
+
+class Placeholders:
+    """Symbols that stand for the sizes of any call; the same ones for each call, so that general calls are equal."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[int, int], Var] = {}
+        self._all: set[Var] = set()
+
+    def __contains__(self, size: object) -> bool:
+        return isinstance(size, Expr) and not self._all.isdisjoint(size.variables())
+
+    def __bool__(self) -> bool:
+        return bool(self._all)
+
+    def general(
+        self, values: Mapping[str, Value | None], first: Mapping[str, Value | None], constants: Collection[str]
+    ) -> GeneralCall | None:
+        """The general call of these operands; None where there is none.
+
+        Sizes that are not those of the `first` call become placeholders, equal ones the same. 0, 1, elements that are
+        plain numbers, and constants stay, since laws depend on them.
+        """
+        found: dict[Dim, Var] = {}
+
+        def placeholder(size: Dim, other: Dim | None) -> Dim:
+            if (isinstance(size, int) and size < 2) or (size == other and size not in found):
+                return size
+            if size not in found:
+                low = size if isinstance(size, int) else size.bounds()[0] or 0
+                key = len(found), max(0, min(low, 2))
+                if key not in self._made:
+                    self._made[key] = Var.fresh(f"_size{key[0]}", key[1])
+                    self._all.add(self._made[key])
+                found[size] = self._made[key]
+            return found[size]
+
+        out: dict[str, Any] = {}
+        for name, value in values.items():
+            other = first.get(name)
+            if value is other or name in constants:
+                out[name] = value
+            elif isinstance(value, SymTensor) and isinstance(other, SymTensor) and _may_vary(value, other):
+                shape = [placeholder(a, b) for a, b in zip(value.dims, other.dims, strict=True)]
+                data = value.data and [placeholder(x, y) if isinstance(x, Expr) else x for x, y in _pairs(value, other)]
+                out[name] = SymTensor(value.dtype, shape, data, value.fill)
+            else:
+                return None
+        return GeneralCall(out, {var: size for size, var in found.items()}) if found else None
+
+    def closed(self, value: Value) -> Value:
+        """The value without sizes that depend on the call."""
+        if not any(size in self for size in sizes(value)):
+            return value
+        if not isinstance(value, SymTensor):
+            return kind_of(value)
+        return join_with_itself(value.without_data(), lambda size, _: VARIES if size in self else size)
+
+
+def _may_vary(value: SymTensor, other: SymTensor) -> bool:
+    """Whether an operand has sizes and elements for which placeholders may stand."""
+    if value.shape is None or other.shape is None or len(value.shape) != len(other.shape) or VARIES in value.shape:
+        return False
+    return all(x is None or isinstance(x, (int, float, str)) or _is_size(x) for x in value.data or ())
+
+
+def _pairs(value: SymTensor, other: SymTensor) -> Iterator[tuple[Any, Any]]:
+    """The elements of an operand, each with that of the first call where there is one."""
+    return zip_longest(value.data or (), (other.data or ())[: len(value.data or ())])
+
+
+def _is_size(x: object) -> bool:
+    return isinstance(x, Expr) and (x.bounds()[0] or -1) >= 0
