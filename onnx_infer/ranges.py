@@ -1,8 +1,8 @@
 """Whether an integer element that is computed from sizes stays within the range of its element type.
 
 Integers wrap around, symbols do not. No model says how large its sizes are, so the law takes them as no larger than
-half of the bits hold: a symbol, and a product of symbols, is at most 2**31 - 1 in 64 bits and 2**15 - 1 in 32 bits. What
-is computed of them must then stay inside, so a constant factor may take the other half of the bits.
+half of the bits hold: a symbol, and a product of symbols, is at most 2**31 - 1 in 64 bits and 2**15 - 1 in 32 bits.
+What is computed of them must then stay inside, so a constant factor may take the other half of the bits.
 """
 
 from __future__ import annotations

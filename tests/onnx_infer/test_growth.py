@@ -1,0 +1,250 @@
+"""How the work of inference grows: counted in calls and walks, never in time. `benchmarks/growth.py` measures times."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from onnx_infer import infer
+from onnx_infer.engine.frame import Frame
+from onnx_infer.engine.subgraph import Subgraph
+
+from .texts import messages, parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from onnx import ModelProto
+
+
+def calls_of(model: ModelProto) -> int:
+    """The number of function calls that inference makes, those of built-in functions too."""
+    count = 0
+
+    def profile(frame: object, event: str, argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(profile)
+    try:
+        infer(model)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def graph(inputs: list[str], outputs: list[str], nodes: list[str]) -> ModelProto:
+    return parsed(f"g ({', '.join(inputs)}) => ({', '.join(outputs)}) {{ {' '.join(nodes)} }}")
+
+
+def names(n: int, stem: str) -> list[str]:
+    return [f"{stem}{i}" for i in range(n)]
+
+
+def split_by_unknown_sizes(n: int) -> ModelProto:
+    return graph(["float[N] x", f"int64[{n}] s"], ["y0"], [f"{', '.join(names(n, 'y'))} = Split<axis=0>(x, s)"])
+
+
+def forced_equal(n: int) -> ModelProto:
+    """Each size that the data decide equals the next one, the first pair first."""
+    nodes = [f"i{i} = NonZero(x{i}) z{i} = Cast<to=1>(i{i}) t{i} = Transpose(z{i})" for i in range(n)]
+    nodes += [f"m{i} = MatMul(z{i}, t{i + 1})" for i in range(n - 1)]
+    return graph([f"float[N{n}x{i}] x{i}" for i in range(n)], names(n, "z"), nodes)
+
+
+def sum_of_symbols(n: int) -> ModelProto:
+    return graph([f"float[N{n}x{i}] x{i}" for i in range(n)], ["y"], [f"y = Sum({', '.join(names(n, 'x'))})"])
+
+
+def sum_of_data_dependent_sizes(n: int) -> ModelProto:
+    nodes = [f"z{i} = NonZero(x{i})" for i in range(n)]
+    return graph([f"float[N{n}x{i}] x{i}" for i in range(n)], ["y"], [*nodes, f"y = Sum({', '.join(names(n, 'z'))})"])
+
+
+def branches_that_differ(n: int) -> ModelProto:
+    yes = " ".join(f"a{i} = Neg(x{i})" for i in range(n))
+    no = " ".join(f"b{i} = Neg(x{(i + 1) % n})" for i in range(n))
+    then_branch = f"a () => ({', '.join(names(n, 'a'))}) {{ {yes} }}"
+    else_branch = f"b () => ({', '.join(names(n, 'b'))}) {{ {no} }}"
+    node = f"{', '.join(names(n, 'y'))} = If(c) <then_branch = {then_branch}, else_branch = {else_branch}>"
+    return graph(["bool c", *(f"float[N{n}x{i}] x{i}" for i in range(n))], names(n, "y"), [node])
+
+
+def last_node_first(n: int) -> ModelProto:
+    return graph(["float[N] v0"], [f"v{n}"], [f"v{i} = Neg(v{i - 1})" for i in range(n, 0, -1)])
+
+
+@pytest.mark.parametrize(
+    ("make", "n"),
+    [
+        (split_by_unknown_sizes, 200),
+        (forced_equal, 60),
+        (sum_of_symbols, 500),
+        (sum_of_data_dependent_sizes, 100),
+        (branches_that_differ, 100),
+        (last_node_first, 500),
+    ],
+)
+def test_twice_the_size_is_twice_the_work(make: Callable[[int], ModelProto], n: int) -> None:
+    infer(make(n + 1))  # what operators are made of is read once
+    assert calls_of(make(2 * n)) < 2.7 * calls_of(make(n))
+
+
+# -- long vectors -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", ["<int64[{n}] s = {{{sizes}}}> {{", "{{ s = Constant<value_ints=[{sizes}]>()"])
+def test_more_sizes_of_split_than_are_propagated_are_known(where: str) -> None:
+    n = 1100
+    head = where.format(n=n, sizes=", ".join(map(str, range(n))))
+    result = infer(parsed(f"g (float[N] x) => (y0) {head} {', '.join(names(n, 'y'))} = Split<axis=0>(x, s) }}"))
+    assert [str(result.types[f"y{i}"]) for i in (0, 7, n - 1)] == ["f32[0]", "f32[7]", f"f32[{n - 1}]"]
+    assert [str(guard) for guard in result.guards] == [f"N == {n * (n - 1) // 2}"]
+
+
+def test_two_calls_with_long_vectors_of_one_length() -> None:
+    n = 1030
+    constants = [f"int64[{n}] {s} = {{{', '.join([k] * n)}}}" for s, k in (("s", "2"), ("t", "3"))]
+    made = parsed(
+        f"""g (float[N] x) => (a, b) <{", ".join(constants)}> {{ a = f.First(x, s) b = f.First(x, t) }}
+        <domain: "f", opset_import: ["": 18]> First (x, s) => (y0)
+        {{ {", ".join(names(n, "y"))} = Split<axis=0>(x, s) }}""",
+        '<ir_version: 10, opset_import: ["": 18, "f": 1]>',
+    )
+    assert [str(infer(made).types[y]) for y in "ab"] == ["f32[2]", "f32[3]"]
+
+
+def test_a_wrong_number_of_outputs_costs_no_list_of_parts() -> None:
+    result = infer(parsed("g (float[3000000] x) => (y, z) { y, z = Split<num_outputs=1000000>(x) }"))
+    assert messages(result) == ["num_outputs is not the number of outputs: 1000000 != 2"]
+
+
+# -- sizes that are forced equal --------------------------------------------------------------------------------------
+
+
+def test_a_size_in_a_divisor_that_must_be_0() -> None:
+    text = """g (float[N] x, float[0] e) => (y, m) {
+        i = NonZero(x) n = Shape<start=1>(i) k = Constant<value_ints=[12]>() q = Div(k, n) y = ConstantOfShape(q)
+        f = Cast<to=1>(i) m = MatMul(f, e) }"""
+    result = infer(parsed(text))
+    assert str(result.types["i"]) == "i64[1, 0]"
+    assert str(result.types["y"]) == "f32[12//_d0]"
+
+
+def test_many_sizes_broadcast_as_few_do() -> None:
+    """The law for many sizes: the largest one, each is it or 1; a size that is not 1 decides; one of them may be 0."""
+    few = [f"float[N{i}] x{i}" for i in range(20)]
+    all_of = ", ".join(names(20, "x"))
+    result = infer(graph(few, ["y"], [f"y = Sum({all_of})"]))
+    guards = result.guards
+    (size,) = result.types["y"].shape  # type: ignore[attr-defined]
+    for sizes in ([4] * 20, [1] * 19 + [3], [1] * 20, [2] * 19 + [1]):
+        bound: dict[Any, int] = {f"N{i}": n for i, n in enumerate(sizes)}
+        assert size.evaluate(**bound) == max(sizes)
+        assert not result.check(**bound)
+    assert result.check(**{f"N{i}": 2 + i % 2 for i in range(20)})
+    assert len(guards) == 20
+    decided = infer(graph([*few, "float[5] w"], ["y"], [f"y = Sum({all_of}, w)"]))
+    assert str(decided.types["y"]) == "f32[5]"
+    maybe_empty = [f"z{i} = NonZero(x{i})" for i in range(20)]
+    unsure = infer(graph(few, ["y"], [*maybe_empty, f"y = Sum({', '.join(names(20, 'z'))})"]))
+    rank_and_size = unsure.types["y"].shape  # type: ignore[attr-defined]
+    assert rank_and_size[0] == 1
+    assert rank_and_size[1].bounds() == (0, None)
+
+
+# -- walks ------------------------------------------------------------------------------------------------------------
+
+
+def test_functions_that_call_functions_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    depth = 14
+    walks = 0
+    made = Frame.__init__
+
+    def counted(self: Frame, *arguments: Any) -> None:
+        nonlocal walks
+        walks += 1
+        made(self, *arguments)
+
+    monkeypatch.setattr(Frame, "__init__", counted)
+    bodies = ["F0 (x) => (y) { y = Neg(x) }"]
+    for i in range(1, depth + 1):
+        bodies.append(
+            f"F{i} (x) => (y) {{ a = f.F{i - 1}(x) p = Constant<value_ints=[0, 1]>() b = Pad(a, p) y = f.F{i - 1}(b) }}"
+        )
+    functions = "\n".join(f'<domain: "f", opset_import: ["": 18, "f": 1]> {body}' for body in bodies)
+    text = f"g (float[N] x) => (y) {{ y = f.F{depth}(x) }}\n{functions}"
+    result = infer(parsed(text, '<ir_version: 10, opset_import: ["": 18, "f": 1]>'))
+    assert str(result.types["y"]) == f"f32[N + {2**depth - 1}]"
+    assert walks < 30 * depth
+
+
+@pytest.mark.parametrize("law", ["Concat<axis=0>(x, x)", "Sum(x, w)", "Reshape(x, k)", "NonZero(x)"])
+def test_many_calls_are_as_each_call_alone(law: str) -> None:
+    """A general call gives what a walk of its own would, where facts, fresh sizes or special sizes decide, too."""
+    shapes = ["N", "1", "2", "2*N", "N + 1", "M", "7"] + [f"{i}" for i in range(3, 30)] + [f"N{i}" for i in range(20)]
+    body = f"F (x, w, k) => (y) {{ y = {law} }}"
+    head = '<ir_version: 10, opset_import: ["": 18, "f": 1]>'
+
+    def found(chosen: list[str]) -> list[str]:
+        inputs = [f'float["{s}"] x{i}' for i, s in enumerate(chosen)]
+        nodes = [f"y{i} = f.F(x{i}, w, k)" for i in range(len(chosen))]
+        text = f"""g (float[N] n, float[M] m, {", ".join(inputs)}, float[7] w) => ({", ".join(names(len(chosen), "y"))})
+            <int64[2] k = {{1, -1}}> {{ {" ".join(nodes)} }} <domain: "f", opset_import: ["": 18]> {body}"""
+        result = infer(parsed(text, head))
+        return [str(result.types[f"y{i}"]) for i in range(len(chosen))]
+
+    together = found(shapes)
+    alone = [found([shape])[0] for shape in shapes]
+    assert [t if "_d" not in t else "fresh" for t in together] == [t if "_d" not in t else "fresh" for t in alone]
+
+
+def nested_loops(depth: int, trips: str) -> ModelProto:
+    body = "w = Concat<axis=0>(v, v)"
+    for i in range(depth):
+        loop = f"""Loop(m, c, {"x" if i == depth - 1 else "v"}) <body = b{i} (int64 i, bool go, float[?] v) => (on, w)
+            {{ on = Identity(go) {body} }}>"""
+        body = f"w = {loop}"
+    constants = f"<int64 m = {{{trips}}}, bool c = {{1}}>" if trips else ""
+    inputs = "float[N] x" if trips else "float[N] x, int64 m, bool c"
+    return parsed(f"g ({inputs}) => (w) {constants} {{ {body} }}")
+
+
+@pytest.mark.parametrize(("trips", "most"), [("", 1), ("2", 10)])
+def test_nested_loops(trips: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Walks grow with the square of the depth, and the rank is kept at any depth."""
+    walks = 0
+    call = Subgraph.__call__
+
+    def counted(self: Subgraph, *inputs: Any, **options: Any) -> Any:
+        nonlocal walks
+        walks += 1
+        return call(self, *inputs, **options)
+
+    monkeypatch.setattr(Subgraph, "__call__", counted)
+    for depth in (2, 4, 8):
+        walks = 0
+        result = infer(nested_loops(depth, trips))
+        assert len(result.types["w"].shape or ()) == 1  # type: ignore[attr-defined]
+        assert walks <= most * depth * (depth + 3)
+
+
+# -- sizes beyond 64 bits ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first", ["float[2] v0", "float[N] v0"])
+def test_doubling_ends_at_64_bits(first: str) -> None:
+    nodes = [f"v{i + 1} = Concat<axis=0>(v{i}, v{i})" for i in range(70)]
+    result = infer(graph([first], ["v70"], nodes))
+    assert "a size of the result does not fit into 64 bits" in messages(result)[0]
+    assert str(result.types["v61"]).startswith("f32[")
+
+
+def test_doubling_of_what_may_be_0_is_written() -> None:
+    nodes = ["v0 = NonZero(x)", *(f"v{i + 1} = Concat<axis=1>(v{i}, v{i})" for i in range(200))]
+    result = infer(graph(["float[N] x"], ["v200"], nodes))
+    sizes = [len(str(result.types[f"v{i}"])) for i in range(201)]
+    assert max(sizes) < 40
+    assert not result.diagnostics
