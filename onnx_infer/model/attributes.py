@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 from onnx import AttributeProto, TensorProto
 
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import MAX_DATA, MAX_FLOATS, MAX_VECTOR, VARIES, Map, Optional, Sequence, Sparse, SymTensor
+from onnx_infer.values.tensor import (
+    MAX_DATA,
+    MAX_FLOATS,
+    MAX_VECTOR,
+    VARIES,
+    Map,
+    Optional,
+    Sequence,
+    Sparse,
+    SymTensor,
+)
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:

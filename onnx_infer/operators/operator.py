@@ -304,9 +304,13 @@ def _value(result: Any, dtype: int | None) -> Value:
         return result
     shape = tuple(result)
     for size in shape:
-        if is_unreadable(size) or at_least(size, LARGEST_SIZE + 1) if isinstance(size, Expr) else not 0 <= size <= LARGEST_SIZE:
+        if not 0 <= size <= LARGEST_SIZE if isinstance(size, int) else _is_unusable(size):
             return SymTensor(dtype, [_possible(x, shape) for x in shape])
     return SymTensor(dtype, shape)
+
+
+def _is_unusable(size: Expr) -> bool:
+    return is_unreadable(size) or at_least(size, LARGEST_SIZE + 1)
 
 
 def _possible(size: Dim, shape: Shape) -> Dim:
