@@ -3,6 +3,7 @@
     arithmetic.py    the integer operators of ONNX     conditions.py    comparison, logic, Where
     reductions.py    sums, products, extrema           ratio.py         exact quotients: floats that came from sizes
     lifting.py       a function of elements as a function of tensors
+    ranges.py        whether an element stays in the range of its type
 
 The room uses `laws` and `values`. Begin with `lifting.py`.
 """

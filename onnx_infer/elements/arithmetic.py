@@ -25,10 +25,10 @@ from onnx_infer.elements.conditions import (
     select,
 )
 from onnx_infer.elements.lifting import lift, lift_lenient
+from onnx_infer.elements.ranges import stays_inside
 from onnx_infer.elements.ratio import Element, Ratio, fraction, is_rounded, ratio
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import state, warn
-from onnx_infer.ranges import stays_inside
 from onnx_infer.values import dtype as dt
 from symdim import Expr, Var, maximum, minimum, quotient_by_positive
 

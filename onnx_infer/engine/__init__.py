@@ -3,6 +3,7 @@
     engine.py              the walk                       frame.py               one graph being walked
     scope.py               the values of a graph          outcome.py             what a rule gave for a node
     subgraph.py            graph attributes               functions.py           calls of functions
+    general_calls.py       calls of a function with many signatures
     topological_sort.py    nodes that are out of order    fresh_sizes.py         what equalities say of fresh sizes
     implied_bounds.py      bounds that operators imply    run_time_elements.py   elements that only a run knows
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onnx_infer.engine.general_calls import MANY, GeneralCall, Placeholders
 from onnx_infer.engine.outcome import Outcome
 from onnx_infer.engine.scope import Scope
-from onnx_infer.general_calls import MANY, GeneralCall, Placeholders
 from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function
 from onnx_infer.operators.lookup import Operators
 from onnx_infer.operators.registration import normal_domain

@@ -9,8 +9,8 @@ import numpy as np
 
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.elements.lifting import SAME, Lifted
-from onnx_infer.errors import OpUsageError, Unknown, ShapeInferenceError
-from onnx_infer.laws.sizes import is_unreadable, readable, at_least, bounds
+from onnx_infer.errors import OpUsageError, Unknown
+from onnx_infer.laws.sizes import at_least, bounds, is_unreadable, readable
 from onnx_infer.laws.statements import conflicting, is_contradicted
 from onnx_infer.operators.arguments import Arguments
 from onnx_infer.operators.parameters import TENSORS

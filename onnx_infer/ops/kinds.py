@@ -49,6 +49,12 @@ class Graph(Protocol):
     def may_repeat(self) -> bool:
         """Whether another walk over the body is worth its time."""
 
+    def remembered(self) -> tuple[list[Value], frozenset[Var]]:
+        """The state of a walk over the body before, in the same node of the main graph, and its sizes of the inside."""
+
+    def remember(self, state: list[Value], inside: frozenset[Var]) -> None:
+        """Keep the state of a walk, and the sizes in it that mean something inside only."""
+
     def node_count(self) -> int:
         """The number of nodes of the graph itself."""
 
