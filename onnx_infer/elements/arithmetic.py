@@ -231,8 +231,8 @@ _SIZES = frozenset((dt.INT32, dt.INT64))
 def convert(x: Element, dtype: int | None) -> Element:
     """An element as the element type holds it: Cast's semantics, integers wrapped around, floats rounded.
 
-    A symbolic size is taken to fit into 32 and 64 bits (`ranges.py`); in narrower types, where it may wrap, it is
-    unknown.
+    A symbolic element is known where it stays in the range of its type (`ranges.py`); in types of fewer than 32 bits,
+    where a symbol itself may wrap around, its bounds must say so.
 
     >>> convert(300, dt.UINT8), convert(2.7, dt.INT64), convert(3, dt.FLOAT)
     (44, 2, 3.0)
