@@ -106,17 +106,21 @@ class InferenceResult:
 
     @property
     def guards(self) -> list[Guard]:
-        """What must hold of the sizes and elements of inputs for the model to run, each with its nodes, in order."""
+        """What must hold of the sizes and elements of inputs, each with its nodes, in order.
+
+        Those of the kind "required" for the model to run, those that are "assumed" for it to have the sizes inferred.
+        """
         return self._guards[0]
 
     @property
     def data_guards(self) -> list[Guard]:
-        """What must hold for the model to run of sizes that only the data decide."""
+        """What must hold of sizes that only the data decide."""
         return self._guards[1]
 
     def check(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> list[Violation]:
-        """The guards that fail at these sizes of the symbols: with any of them, the model does not run.
+        """The guards that fail at these sizes of the symbols: with a "required" one, the model does not run.
 
+        Where only guards of other kinds fail it may run, and has other sizes than inferred, or than declared.
         `result.sources.bindings(shapes)` gives the sizes of the symbols for shapes of the inputs. Guards of elements,
         and of sizes that the data decide, take part where these are given. Raises UnboundName for symbols of input
         sizes that have no size, BoundsError for sizes outside their bounds.

@@ -114,21 +114,21 @@ class _ModelStatement:
                     self.store.eq_row(row, Row(trail=dims), origin=Origin(label))
 
     def facts(self) -> None:
-        """The facts that inference rules state."""
+        """The facts that inference rules state, except those that a run does not demand."""
         resolve = self.engine.solution.resolve
         for fact, node in zip(self.engine.facts, self.engine.fact_nodes, strict=True):
             label = label_of(node)
-            if label in self.left_out:
+            if label in self.left_out or fact.kind != "required":
                 continue
             lhs, rhs, origin = resolve(fact.lhs), resolve(fact.rhs), Origin(label, text=fact.law)
             self.enter((lhs, rhs))
-            if fact.kind == "equal":
+            if fact.relation == "equal":
                 self.store.eq(lhs, rhs, origin=origin)
-            elif fact.kind == "at_least":
+            elif fact.relation == "at_least":
                 self.store.bounds(lhs - rhs, 0, origin=origin)
-            elif fact.kind == "divides":
+            elif fact.relation == "divides":
                 self.store.divisible(rhs, lhs, origin=origin)
-            elif fact.kind == "broadcast_to":
+            elif fact.relation == "broadcast_to":
                 self.store.refine(rhs, lhs, origin=origin)
 
     def nodes(self) -> None:

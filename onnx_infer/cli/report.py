@@ -15,9 +15,16 @@ if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
 
     from onnx_infer.result import InferenceResult
+    from onnx_infer.results.guards import Guard
     from onnx_infer.values.tensor import Value
 
 Verdict = Literal["exact", "data-dependent", "unknown"]
+
+_GUARD_HEADINGS = {
+    "required": "the model runs only where",
+    "assumed": "the model may run elsewhere, but has these sizes only where",
+    "declared": "the model declares",
+}
 
 _WIDEST_NAME = 48
 _WIDEST_TYPE = 90
@@ -72,9 +79,10 @@ def table(result: InferenceResult, limit: int | None = 40) -> str:
         lines += ["", *_rows(result, ends, None), *_rest(len(resolved) - len(ends))]
     elif resolved:
         lines += ["", *_rows(result, resolved, None)]
-    if result.guards:
-        guards = list(dict.fromkeys(map(str, result.guards)))
-        lines += ["", "the model runs only where:", *_limited([f"  {g}" for g in guards], limit)]
+    for kind, heading in _GUARD_HEADINGS.items():
+        guards = dict.fromkeys(str(g) for g in result.guards if g.kind == kind)
+        if guards:
+            lines += ["", f"{heading}:", *_limited([f"  {g}" for g in guards], limit)]
     if result.diagnostics:
         lines += ["", *(f"{d.severity}: {d}" for d in result.diagnostics)]
     return printable("\n".join(lines))
@@ -112,6 +120,10 @@ def explain(result: InferenceResult, model: ModelProto, name: str) -> str:
     """
     types, inputs = result.types, input_variables(result)
     producers = {output: node for node in model.graph.node for output in texts(node.output) if output}
+    guards: dict[str, list[Guard]] = {}
+    for guard in (*result.guards, *result.data_guards):
+        for origin in guard.origins:
+            guards.setdefault(origin.node, []).append(guard)
     lines, seen, queue = [], {name}, deque([name])
     while queue:
         current = queue.popleft()
@@ -125,6 +137,7 @@ def explain(result: InferenceResult, model: ModelProto, name: str) -> str:
         lines.append(f"  {_node_text(node)}")
         operands = dict.fromkeys(texts(node.input))
         lines += [f"    {operand}: {types[operand]}" for operand in operands if operand in types]
+        lines += [f"  {g.kind}: {g} ({g.law})" for g in guards.get(text(node.name) or texts(node.output)[0], ())]
         if current in result.notes and verdict(value, inputs) == "unknown":
             lines.append(f"  unknown: {result.notes[current]}")
         if verdict(value, inputs) != "exact":
@@ -148,11 +161,21 @@ def as_json(result: InferenceResult) -> dict[str, Any]:
     return {
         "values": {name: {**_value_json(value), **_note(result, name)} for name, value in result.types.items()},
         "symbols": {name: list(variable.bounds()) for name, variable in result.symbols.items()},
-        "guards": list(dict.fromkeys(map(str, result.guards))),
+        "guards": [_guard_json(guard) for guard in result.guards],
         "diagnostics": [
             {"severity": d.severity, "operator": d.operator, "node": d.node, "message": d.message}
             for d in result.diagnostics
         ],
+    }
+
+
+def _guard_json(guard: Guard) -> dict[str, Any]:
+    """A guard as plain data."""
+    return {
+        "condition": str(guard),
+        "kind": guard.kind,
+        "law": guard.law,
+        "nodes": [{"operator": origin.operator, "node": origin.node} for origin in guard.origins],
     }
 
 

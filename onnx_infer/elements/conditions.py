@@ -49,7 +49,17 @@ class Positive:
         return hash((Positive, self.size))
 
     def __str__(self) -> str:
-        return f"({self.size}) > 0"
+        """As a person writes it.
+
+        >>> from symdim import Var
+        >>> equal(Var("N"), 1), less(Var("N"), Var("M"))
+        (N == 1, M >= N + 1)
+        """
+        from symdim.conditions import Condition
+        from symdim.solving import solve
+
+        found = solve(Condition("at_least", self.size, 1))
+        return "False" if found is None else " and ".join(map(str, found)) or "True"
 
     __repr__ = __str__
 
@@ -60,7 +70,7 @@ def positive(size: Dim) -> bool | Positive:
     >>> from symdim import Var
     >>> N = Var("N")
     >>> positive(N), positive(-N), positive(N - 3)
-    (True, False, (N - 3) > 0)
+    (True, False, N >= 4)
     """
     if isinstance(size, int) or at_least(size, 1):
         return not isinstance(size, int) or size > 0

@@ -86,6 +86,7 @@ class Engine:
         variables = dict(variables)
         for var in dict.fromkeys(self.created):
             renew(var, variables)
+        self.solution.rename(variables)
         variables = Substitution(variables)
         self._map(lambda value: substitute(value, variables))
         self.facts = [fact.substitute(variables) for fact in self.facts]
@@ -284,7 +285,7 @@ class Engine:
             facts += self.run_time.learnt()
         if facts and self.depth == 0:
             for fact in facts:
-                if fact.kind == "undecided":
+                if fact.relation == "undecided":
                     self.open_signs.add(fact.lhs)
                     if self._impatient and self.open_signs.implied(self.facts):
                         raise Undecided

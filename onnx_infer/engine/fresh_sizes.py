@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.values.tensor import substitute
 from symdim import BoundsError, DivisionByZero, Expr, Var, minimum
+from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import Substitution
+from symdim.algebra.long_division import cancelled
 from symdim.algebra.origin import Computed, Declared, ValueOf
 
 if TYPE_CHECKING:
@@ -32,8 +34,8 @@ class Solution:
         return bool(self._of or self._declared)
 
     def add(self, fact: Fact) -> None:
-        """Learn from an equality."""
-        if fact.kind != "equal":
+        """Learn from an equality; one that is only assumed replaces nothing."""
+        if fact.relation != "equal" or fact.kind == "assumed":
             return
         name, size = fact.lhs, fact.rhs
         if isinstance(name, Var) and isinstance(name.origin, Declared) and isinstance(size, Expr) and is_fresh(size):
@@ -45,18 +47,18 @@ class Solution:
             if isinstance(a, Var) and is_fresh(a) and not (isinstance(b, Expr) and a in b.variables()):
                 self._of[a] = b
                 return
-        gap = lhs - rhs
-        unknown = [v for v in _variables(gap) if is_fresh(v)]
+        (gap,) = cancelled(lhs - rhs)
+        unknown = [v for v in variables_of([gap]) if is_fresh(v)]
         if len(unknown) == 1 and isinstance(gap, Expr) and gap.terms:
             (var,) = unknown
             k = gap.terms.get(var, 0)
             rest = gap - k * var
-            if abs(k) == 1 and var not in _variables(rest):
+            if abs(k) == 1 and var not in variables_of([rest]):
                 self._of[var] = -k * rest  # since k * var + rest == 0 for k = 1 or -1
 
     def resolve(self, dim: Dim) -> Dim:
         """The size with solved variables replaced."""
-        solved = [v for v in _variables(dim) if v in self._of]
+        solved = [v for v in variables_of([dim]) if v in self._of]
         if not solved:
             return dim
         self._settle(solved)
@@ -72,8 +74,8 @@ class Solution:
         known, pending = self._of, list(solved)
         while pending:
             var = pending[-1]
-            inner = [v for v in _variables(known.get(var, 0)) if v in known]
-            deeper = [v for v in inner if any(x in known for x in _variables(known[v]))]
+            inner = [v for v in variables_of([known.get(var, 0)]) if v in known]
+            deeper = [v for v in inner if any(x in known for x in variables_of([known[v]]))]
             pending += deeper
             if not deeper:
                 pending.pop()
@@ -83,6 +85,11 @@ class Solution:
                         del known[var]
                     else:
                         known[var] = size
+
+    def rename(self, variables: Mapping[Any, Dim]) -> None:
+        """Put other sizes in place of variables; solved ones that have a new variable are known under that."""
+        renamed = {variables.get(var, var): size for var, size in self._of.items()}
+        self._of = {var: _with(size, variables) for var, size in renamed.items() if isinstance(var, Var)}
 
     def adopt(self, created: Iterable[Var], limits: Mapping[Var, list[Dim]]) -> list[Var]:
         """Declared names take the origin and the bound of the fresh sizes that they name.
@@ -99,7 +106,7 @@ class Solution:
                 waiting.setdefault(max(fresh, key=place.__getitem__), []).append((name, size))
         new: dict[Var, Dim] = {}
         for var in place:
-            earlier = [x for x in limits.get(var, ()) if all(place.get(v, -1) < place[var] for v in _variables(x))]
+            earlier = [x for x in limits.get(var, ()) if all(place.get(v, -1) < place[var] for v in variables_of([x]))]
             renew(var, new, earlier)
             for name, size in waiting.get(var, ()):
                 if name not in new:
@@ -153,10 +160,6 @@ def _new(var: Var, limit: Dim | None, origin: object) -> dict[Var, Dim]:
         return {}
 
 
-def _variables(dim: Dim) -> tuple[Var, ...]:
-    return dim.variables() if isinstance(dim, Expr) else ()
-
-
 def _possible(dim: Dim, sizes: Mapping[Var, Dim]) -> Dim | None:
     """The size with others in place of variables; None where they contradict bounds or make a divisor 0."""
     try:
@@ -165,5 +168,5 @@ def _possible(dim: Dim, sizes: Mapping[Var, Dim]) -> Dim | None:
         return None
 
 
-def _with(dim: Any, sizes: Mapping[Var, Dim]) -> Any:
+def _with(dim: Any, sizes: Mapping[Any, Dim]) -> Any:
     return dim.substitute(sizes) if isinstance(dim, Expr) else dim

@@ -61,7 +61,7 @@ def implied_bounds(facts: Iterable[Fact]) -> dict[Var, int]:
     """
     found: dict[Var, int] = {}
     for fact in facts:
-        if fact.kind != "at_least" or not isinstance(fact.rhs, int) or not isinstance(fact.lhs, Expr):
+        if fact.relation != "at_least" or not isinstance(fact.rhs, int) or not isinstance(fact.lhs, Expr):
             continue
         variables = fact.lhs.variables()
         if len(variables) == 1 and is_monotone(fact.lhs):

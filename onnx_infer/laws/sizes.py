@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ShapeInferenceError, Unknown, broken, require
 from onnx_infer.laws.statements import conflicting, contradict, demand, fresh, state
-from symdim import Expr, leaf_count, maximum, minimum, quotient_by_positive
+from symdim import Expr, leaf_count, maximum, minimum, product, quotient_by_positive
 from symdim.algebra.origin import is_data_dependent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
+    from onnx_infer.laws.statements import Kind
     from onnx_infer.values.tensor import Dim, Shape
 
 
@@ -42,27 +43,31 @@ def is_fresh(size: Dim) -> bool:
     return isinstance(size, Expr) and any(is_data_dependent(v.origin) for v in size.variables())
 
 
-def _rank_of_knowledge(size: Dim) -> tuple[bool, bool]:
-    """Sorts sizes by what they say: an int before an expression of declared names before one with fresh symbols."""
-    return (not isinstance(size, int), is_fresh(size))
+def _rank_of_knowledge(size: Dim) -> tuple[bool, bool, int]:
+    """Sorts sizes by what they say: an int before one of declared names before one of fresh symbols, short before long.
+
+    A symbol says more than the expression that it equals; of two symbols neither stands for the other.
+    """
+    return (not isinstance(size, int), is_fresh(size), leaf_count(size))
 
 
-def unify(a: Dim, b: Dim, what: str) -> Dim:
+def unify(a: Dim, b: Dim, what: str, kind: Kind = "required", volume: Dim = 0) -> Dim:
     """The one size that two sizes are, which the operator demands to be equal: the more informative of the two.
 
-    Their equality becomes a fact. Where they provably differ this is reported and the size is unknown.
+    Their equality becomes a fact of this kind and volume (see `Fact` in `statements.py`). Where they provably differ
+    this is reported and the size is unknown.
 
     >>> from symdim import Var
     >>> unify(3, 3, "sizes")
     3
-    >>> unify(Var("N"), 4, "sizes")
-    4
+    >>> unify(Var("N"), 4, "sizes"), unify(Var("H") // 2 + Var("W"), Var("N"), "sizes")
+    (4, N)
     """
     if a is b or a == b:
         return a
     if differ(a, b):
         return conflicting(f"{what} differ: {a} != {b}")
-    state("equal", a, b, what)
+    state("equal", a, b, what, kind, volume)
     return min(a, b, key=_rank_of_knowledge)
 
 
@@ -95,6 +100,40 @@ def confirm_shape(shape: Shape, other: Shape | None, what: str) -> Shape:
     if other is None or not demand(len(shape) == len(other), f"ranks of {what} differ", len(shape), len(other)):
         return shape
     return tuple(confirm(x, y, f"{what} at axis {i}") for i, (x, y) in enumerate(zip(shape, other, strict=True)))
+
+
+def may_be_empty(shape: Shape) -> bool:
+    """Whether the intervals of the sizes leave open that one of them is 0."""
+    return not all(at_least(size, 1) for size in shape)
+
+
+def _open_volume(*shapes: Shape) -> Dim:
+    """The product of the sizes that may be 0: it is 0 where one of the shapes is empty."""
+    return product(dict.fromkeys(size for shape in shapes for size in shape if not at_least(size, 1)))
+
+
+def unify_joined(parts: Sequence[Shape], axis: int, what: str = "sizes") -> Dim:
+    """The one size that tensors have at an axis along which they are not joined (Concat, ConcatFromSequence).
+
+    A tensor that may be empty is only assumed to agree: onnxruntime skips an empty one, whatever its sizes are.
+
+    >>> from symdim import Var
+    >>> unify_joined([(Var("N"), 2), (4, 3)], 0)
+    4
+    """
+    if all(part[axis] is parts[0][axis] for part in parts):
+        return parts[0][axis]
+    first, *others = sorted(parts, key=may_be_empty)
+    sizes = [first[axis]]
+    for part in others:
+        law = f"{what} at axis {axis}"
+        if differ(first[axis], part[axis]):
+            return unify(first[axis], part[axis], law)
+        if may_be_empty(part):
+            sizes.append(unify(first[axis], part[axis], law, "assumed", _open_volume(first, part)))
+        else:
+            sizes.append(unify(first[axis], part[axis], law))
+    return min(sizes, key=_rank_of_knowledge)
 
 
 def broadcast_size(a: Dim, b: Dim) -> Dim:

@@ -11,8 +11,11 @@ from symdim import maximum, minimum
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
 
-_FAR = 2**31 - 1
-"""Constants at least this far from 0 stand for "the end of the axis" on their side."""
+_FAR = 10**9
+"""Constants at least this far from 0 stand for "the end of the axis" on their side: no axis is assumed to be longer.
+
+Exporters write 2**63 - 1, 2**31 - 1, 2**30 and, tf2onnx, 10**9.
+"""
 
 _INT_MAX = (2**31 - 1, 2**63 - 1)
 
@@ -28,8 +31,8 @@ def slice_length(size: Dim, start: Dim | None, end: Dim | None, step: Dim | None
     >>> H = Var("H")
     >>> slice_length(10, -3, 2**63 - 1, 2), slice_length(H, 1, 2**63 - 1, 1), slice_length(H, 2**63 - 1, -(2**63), -1)
     (2, H - 1, H)
-    >>> slice_length(H, -3, -1, 1)
-    min(H, 3) - 1
+    >>> slice_length(H, -3, -1, 1), slice_length(H, -(2**30), 10**9, 1)
+    (min(H, 3) - 1, H)
     """
     if step == 0:
         return conflicting("the step of a slice is 0")
@@ -86,7 +89,7 @@ def _sign(bound: Dim) -> int | None:
 def _from_front(size: Dim, bound: Dim, low: int | None, high: Dim | None) -> Dim:
     """The bound counted from the front of the axis, clamped to [low, high]; None asks for no clamp on that side."""
     sign = _sign(bound)
-    if isinstance(bound, int) and abs(bound) >= _FAR:
+    if isinstance(bound, int) and abs(bound) >= _FAR and not at_least(size, _FAR + 1):
         return (size if high is None else high) if bound > 0 else low or 0
     if sign == 1:
         return bound if high is None else minimum(bound, high)

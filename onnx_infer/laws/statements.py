@@ -7,7 +7,7 @@ opens one trace per rule call, remembers it with the result and replays both for
 from __future__ import annotations
 
 from threading import local
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from onnx_infer.errors import ShapeInferenceError, broken
 from symdim import Expr, Scope, Var
@@ -18,41 +18,37 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from onnx_infer.values.tensor import Dim
+    from symdim.conditions import Relation
+
+Kind: TypeAlias = Literal["required", "assumed", "declared"]
 
 
 class Fact(NamedTuple):
-    """One thing that holds in every run in which the node runs: `kind` of (lhs, rhs), and the law that says so.
+    """The `relation` of two sizes, the law that says so, and what kind of knowledge it is.
 
-    | kind         | fact                                                           |
-    |--------------|----------------------------------------------------------------|
-    | equal        | lhs == rhs                                                     |
-    | at_least     | lhs >= rhs                                                     |
-    | divides      | lhs divides rhs                                                |
-    | broadcast    | lhs == rhs or lhs == 1 or rhs == 1                             |
-    | broadcast_to | lhs == rhs or lhs == 1                                         |
-    | undecided    | nothing: a result would be simpler if lhs >= rhs were known    |
+    Relations are those of `symdim.conditions`, and "undecided": a result would be simpler if lhs >= rhs were known.
+
+    | kind     | where the fact fails                                                                   |
+    |----------|----------------------------------------------------------------------------------------|
+    | required | the node does not run                                                                  |
+    | assumed  | a runtime may run the node, but results have other sizes than inferred                 |
+    | declared | the author of the model is wrong: only a declared type says it, nothing rests on it    |
+
+    `volume`: the number of elements of tensors that a runtime skips if they are empty. Where it is not 0, an assumed
+    fact is required.
     """
 
-    kind: str
+    relation: Relation | Literal["undecided"]
     lhs: Dim
     rhs: Dim
     law: str
-
-    def __str__(self) -> str:
-        if self.kind == "equal":
-            return f"{self.lhs} == {self.rhs}"
-        if self.kind == "at_least":
-            return f"{self.lhs} >= {self.rhs}"
-        if self.kind == "divides":
-            whole, part = str(self.rhs), str(self.lhs)
-            return f"{f'({whole})' if ' ' in whole else whole} % {part if part.isalnum() else f'({part})'} == 0"
-        if self.kind == "broadcast_to":
-            return f"{self.lhs} in ({self.rhs}, 1)"
-        return f"{self.lhs} == {self.rhs} or 1 in ({self.lhs}, {self.rhs})"
+    kind: Kind = "required"
+    volume: Dim = 0
 
     def substitute(self, variables: Mapping[Any, Dim]) -> Fact:
         """The fact with other sizes in place of variables."""
-        return self._replace(lhs=_renamed(self.lhs, variables), rhs=_renamed(self.rhs, variables))
+        lhs, rhs, volume = (_renamed(size, variables) for size in (self.lhs, self.rhs, self.volume))
+        return self._replace(lhs=lhs, rhs=rhs, volume=volume)
 
 
 class Trace:
@@ -85,10 +81,12 @@ class _Stack(local):
 _STACK = _Stack()
 
 
-def state(kind: str, lhs: Dim, rhs: Dim, law: str) -> None:
+def state(
+    relation: Relation | Literal["undecided"], lhs: Dim, rhs: Dim, law: str, kind: Kind = "required", volume: Dim = 0
+) -> None:
     """Note a fact in the open trace, if there is one."""
     if _STACK.traces:
-        _STACK.traces[-1].facts.append(Fact(kind, lhs, rhs, law))
+        _STACK.traces[-1].facts.append(Fact(relation, lhs, rhs, law, kind, volume))
 
 
 def warn(law: str) -> None:

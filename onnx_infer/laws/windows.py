@@ -68,11 +68,12 @@ class Window(NamedTuple):
         if ceil_mode and not self.same:
             return ceildiv(size + self.before + maximum(over, minimum(self.stride + over, 0)), self.stride)
         least, most = (0, None) if self.same else bounds(size + self.before + over)
-        # where the window exceeds the padded size the specification's floor and a runtime's truncating division differ
+        # where the window exceeds the padded size the specification rounds down, and onnxruntime, which runs, towards 0
         if most is not None and most < 0:
             return fresh("the window of the pool exceeds the padded size", at_most=1)
         if self.stride > 1 and (least is None or least < 0):
-            state("at_least", size + self.before + self.after, self.extent, "a window fits into the padded input")
+            padded = size + self.before + self.after
+            state("at_least", padded, self.extent, "a window fits into the padded input", "assumed")
         return self.places(size)
 
     def spread(self, count: Dim, extra: int = 0) -> Dim:

@@ -15,7 +15,7 @@ from onnx_infer.laws.sizes import (
     normalize_axes,
     of_rank,
     sizes_unless_broken,
-    unify,
+    unify_joined,
     unknown_shape,
 )
 from onnx_infer.laws.statements import conflicting, demand, element, fresh
@@ -48,12 +48,8 @@ def concat(inputs: AnyRanks, axis: int = 1) -> Shape:
     if not has_axis(ranks[0], axis):
         return unknown_shape(ranks[0], "the result")
     axis %= ranks[0]
-    sizes = list(known[0])
-    for other in known[1:]:
-        for i, (size, same) in enumerate(zip(sizes, other, strict=True)):
-            if i != axis and size is not same:
-                sizes[i] = unify(size, same, f"sizes at axis {i}")
-    sizes[axis] = total(shape[axis] for shape in known)
+    along = total(shape[axis] for shape in known)
+    sizes = [along if i == axis else unify_joined(known, i) for i in range(ranks[0])]
     if len(known) < len(inputs):
         sizes[axis] = sizes[axis] + fresh(f"sizes at axis {axis} of inputs of unknown rank")
     return tuple(sizes)

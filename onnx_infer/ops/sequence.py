@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import at_least, differ, normalize_axis, unify
+from onnx_infer.laws.sizes import at_least, differ, normalize_axis, unify_joined
 from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal
@@ -19,7 +19,7 @@ from symdim import ceildiv, total
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from onnx_infer.ops.kinds import AnyRank, Dim, Elements, Value, Values
+    from onnx_infer.ops.kinds import AnyRank, Dim, Elements, Shape, Value, Values
 
 MAX_ITEMS = 64
 """The most elements of a sequence that are held one by one."""
@@ -161,9 +161,9 @@ def concat_from_sequence(input_sequence: Value, axis: int, new_axis: int) -> Val
     rank = sequence.elem.rank
     axis = normalize_axis(axis, rank + 1 if new_axis else rank)
     parts = sequence.items or (sequence.elem,)
-    dims = [one_size([x.dims[i] for x in parts if isinstance(x, SymTensor)], i) for i in range(rank) if i != axis]
+    shapes = [x.dims for x in parts if isinstance(x, SymTensor)]
+    dims = [one_size(shapes, i) for i in range(rank) if new_axis or i != axis]
     if new_axis:
-        dims = [one_size([x.dims[i] for x in parts if isinstance(x, SymTensor)], i) for i in range(rank)]
         joined = unknown_length(sequence) if sequence.length is None else sequence.length
     elif sequence.items is not None:
         joined = total(x.dims[axis] for x in sequence.items if isinstance(x, SymTensor))
@@ -175,13 +175,12 @@ def concat_from_sequence(input_sequence: Value, axis: int, new_axis: int) -> Val
     return SymTensor(sequence.elem.dtype, shape, joined_data(sequence, axis, bool(new_axis)))
 
 
-def one_size(sizes: list[Dim], axis: int) -> Dim:
+def one_size(shapes: list[Shape], axis: int) -> Dim:
     """The size that all elements of a sequence have along an axis."""
-    known = [d for d in sizes if d is not VARIES]
-    size = known[0] if known else fresh("the sizes of the elements of the sequence are not known")
-    for other in known[1:]:
-        size = unify(size, other, f"sizes of the elements at axis {axis}")
-    return size
+    known = [shape for shape in shapes if shape[axis] is not VARIES]
+    if not known:
+        return fresh("the sizes of the elements of the sequence are not known")
+    return unify_joined(known, axis, "sizes of the elements")
 
 
 def unknown_length(sequence: Sequence) -> Dim:

@@ -1,22 +1,26 @@
-"""What must hold for the model to run: the facts that its operators state, each with its nodes, checked at sizes."""
+"""What must hold for the model to run: the facts that its operators state, each with its nodes, checked at sizes.
+
+`guards_of` writes them as a person would: solved for a symbol (`symdim.solving`), equal ones once, implied ones not.
+"""
 
 from __future__ import annotations
 
-from math import gcd
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.laws.sizes import at_least
-from onnx_infer.laws.statements import Fact
+from onnx_infer.assumed import resting
 from onnx_infer.results.sources import without_computed
-from symdim import DivisionByZero, Expr, UnboundName
+from symdim import UnboundName, Var
+from symdim.conditions import Condition
+from symdim.solving import solve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping
+    from collections.abc import Collection, Hashable, Iterable, Mapping
 
     from onnx_infer.engine.engine import Engine
+    from onnx_infer.laws.statements import Kind
     from onnx_infer.model.graph import Node
     from onnx_infer.values.tensor import Dim
-    from symdim import Var
+    from symdim.conditions import Relation
 
     Bindings = Mapping[str | Var, int]
 
@@ -32,16 +36,22 @@ class Origin(NamedTuple):
 
 
 class Guard(NamedTuple):
-    """A fact without which some nodes do not run; `kind`, `lhs`, `rhs` and `law` are those of a `Fact`.
+    """A condition (`symdim.conditions`) that nodes state, and the law that says so.
 
-    The text is a Python condition over the sizes.
+    `kind`: "required" where the model does not run otherwise; "assumed" where it may run, and has other sizes than
+    inferred; "declared" where the author of the model says so. A `conditional` one comes of a node behind one that
+    states an assumption: it is required where all assumptions hold. An assumed one is required where its `volume`, the
+    number of elements of tensors that may be empty, is not 0. The text is a Python condition over the sizes.
     """
 
-    kind: str
+    relation: Relation
     lhs: Dim
     rhs: Dim
     law: str
     origins: tuple[Origin, ...] = ()
+    kind: Kind = "required"
+    conditional: bool = False
+    volume: Dim = 0
 
     @property
     def operator(self) -> str:
@@ -58,17 +68,27 @@ class Guard(NamedTuple):
         """The condition."""
         return str(self)
 
+    @property
+    def condition(self) -> Condition:
+        """The condition alone."""
+        return Condition(self.relation, self.lhs, self.rhs)
+
     def __str__(self) -> str:
-        return str(Fact(self.kind, self.lhs, self.rhs, self.law))
+        return str(self.condition)
 
     def variables(self) -> tuple[Var, ...]:
         """The symbols of the condition, in the order of their first occurrence."""
-        found = (v for side in (self.lhs, self.rhs) if isinstance(side, Expr) for v in side.variables())
-        return tuple(dict.fromkeys(found))
+        return self.condition.variables()
 
     def is_bound(self, bindings: Bindings) -> bool:
         """Whether every symbol of it has a size."""
         return all(v in bindings or v.name in bindings for v in self.variables())
+
+    def is_required(self, bindings: Bindings) -> bool:
+        """Whether the model needs it at these sizes, where all that is assumed before holds."""
+        volume = Condition("at_least", self.volume, 1)
+        bound = all(v in bindings or v.name in bindings for v in volume.variables())
+        return self.kind == "required" or self.conditional or (bound and volume.holds(bindings))
 
     def violation(self, bindings: Bindings) -> Violation | None:
         """How it fails at these sizes, None where it holds.
@@ -78,74 +98,109 @@ class Guard(NamedTuple):
         """
         if missing := tuple(v.name for v in self.variables() if v not in bindings and v.name not in bindings):
             raise UnboundName(missing)
-        try:
-            lhs, rhs = _value(self.lhs, bindings), _value(self.rhs, bindings)
-        except DivisionByZero:
-            return Violation(self, None, None)
-        return None if _HOLDS[self.kind](lhs, rhs) else Violation(self, lhs, rhs)
+        if self.condition.holds(bindings):
+            return None
+        lhs, rhs = self.condition.sides(bindings) or (None, None)
+        return Violation(self, lhs, rhs, self.kind)
 
 
 class Violation(NamedTuple):
-    """A guard that fails, with the values of its two sides; None where a divisor in them is 0."""
+    """A guard that fails, with the values of its two sides; None where a divisor in them is 0.
+
+    `kind`: where it is "required" the model does not run at these sizes, otherwise it may.
+    """
 
     guard: Guard
     lhs: int | None
     rhs: int | None
+    kind: Kind = "required"
 
     def __str__(self) -> str:
         """
-        >>> from symdim import Var
         >>> guard = Guard("equal", Var("K"), Var("M"), "inner sizes of the product", (Origin("MatMul", "scores"),))
         >>> print(guard.violation({"K": 3, "M": 4}))
         MatMul 'scores': inner sizes of the product: K == M fails for 3 and 4
         """
         head = f"{self.guard.origins[0]}: " if self.guard.origins else ""
         how = "fails, a divisor is 0" if self.lhs is None else f"fails for {self.lhs} and {self.rhs}"
-        return f"{head}{self.guard.law}: {self.guard} {how}"
+        kind = "" if self.kind == "required" else f" ({self.kind})"
+        return f"{head}{self.guard.law}: {self.guard} {how}{kind}"
 
 
-_HOLDS: dict[str, Callable[[int, int], bool]] = {
-    "equal": lambda a, b: a == b,
-    "at_least": lambda a, b: a >= b,
-    "divides": lambda a, b: a != 0 and b % a == 0,
-    "broadcast": lambda a, b: a == b or 1 in (a, b),
-    "broadcast_to": lambda a, b: a in (b, 1),
-}
+def violations(guards: Iterable[Guard], bindings: Bindings) -> list[Violation]:
+    """The guards that fail at these sizes of all their symbols.
+
+    The first assumption that fails may be required at these sizes; what follows rests on it, and is of its own kind.
+    """
+    found = [violation for guard in guards if (violation := guard.violation(bindings)) is not None]
+    for i, (guard, lhs, rhs, kind) in enumerate(found):
+        if kind == "assumed" and guard.is_required(bindings):
+            found[i] = Violation(guard, lhs, rhs, "required")
+        elif kind == "assumed":
+            break
+    return found
 
 
-def _value(side: Dim, bindings: Bindings) -> int:
-    return side if isinstance(side, int) else side.to_int(bindings)
+# -- from facts to guards -------------------------------------------------------------------------------------------
 
 
 def guards_of(engine: Engine) -> list[Guard]:
-    """The facts of an inference as guards, in the order of the nodes.
+    """The facts of an inference as guards, in the order of the nodes; what the bounds of the symbols prove is none."""
+    assumed = {i for i, fact in enumerate(engine.facts) if fact.kind == "assumed"}
+    while True:
+        stated = _stated(engine, assumed)
+        guards = _simplified(guard for fact in dict.fromkeys(stated) for guard in _solved(fact))
+        required = [guard for guard in guards if guard.kind == "required"]
+        doubtful = {i for i in assumed if _open(stated[i], required) and not _is_certain(stated[i], required)}
+        if doubtful == assumed:
+            return guards
+        assumed = doubtful  # the others hold in every run
 
-    Those that the bounds of the symbols prove are left out, equal ones are one guard with several origins.
+
+def _simplified(solved: Iterable[Guard]) -> list[Guard]:
+    """Guards in plain form without what others say."""
+    guards = _combined(solved)
+    guards = _combined(simpler for guard in guards for simpler in _under_bounds(guard, guards))
+    return [guard for guard in guards if not _is_implied(guard, guards)]
+
+
+def _open(guard: Guard, required: list[Guard]) -> list[Guard]:
+    """What a guard says beyond those that are required."""
+    found = [simpler for plain in _solved(guard) for simpler in _under_bounds(plain, required)]
+    return [guard for guard in found if not _is_implied(guard, required)]
+
+
+def _is_certain(guard: Guard, required: list[Guard]) -> bool:
+    """Whether the tensors that may be empty are not, where what is required holds."""
+    filled = Guard("at_least", guard.volume, 1, guard.law, kind="required")
+    return guard.volume != 0 and not _open(filled, required)
+
+
+def _stated(engine: Engine, assumed: Collection[int]) -> list[Guard]:
+    """The facts as they are stated, one by one; what rests on the `assumed` ones is no more than assumed.
+
+    Facts of the kind that are not among these turned out to be required.
     """
+    conditional = resting(engine, assumed)
 
     def settled(size: Dim) -> Dim:
         return without_computed(engine.solution.resolve(size))
 
-    found: dict[Hashable, Guard] = {}
-    for fact, node in zip(engine.facts, engine.fact_nodes, strict=True):
-        guard = _plain(Guard(fact.kind, settled(fact.lhs), settled(fact.rhs), fact.law))
-        if _is_trivial(guard):
-            continue
-        key = _key(guard)
-        known = found.get(key, guard)
-        origin = _origin(node)
-        found[key] = known if origin in known.origins else known._replace(origins=(*known.origins, origin))
-    equalities = {key[1:] for key in found if isinstance(key, tuple) and key[0] == "equal"}
-    implied = {
-        key for key, g in found.items() if g.kind == "broadcast" and _key(g._replace(kind="equal"))[1:] in equalities
-    }
-    return [guard for key, guard in found.items() if key not in implied]
-
-
-def violations(guards: Iterable[Guard], bindings: Bindings) -> list[Violation]:
-    """The guards that fail at these sizes of all their symbols."""
-    failed = (guard.violation(bindings) for guard in guards)
-    return [violation for violation in failed if violation is not None]
+    found: list[Guard] = []
+    sizes: dict[Dim, Dim] = {}
+    for i, (fact, node) in enumerate(zip(engine.facts, engine.fact_nodes, strict=True)):
+        relation, lhs, rhs, law, kind, volume = fact
+        assert relation != "undecided"
+        if kind == "assumed" and i not in assumed:
+            kind, volume = "required", 0
+        for size in (lhs, rhs, volume):
+            if size not in sizes:
+                sizes[size] = settled(size)
+        is_conditional = i in conditional and kind == "required"
+        kind = "assumed" if is_conditional else kind
+        origins = (_origin(node),)
+        found.append(Guard(relation, sizes[lhs], sizes[rhs], law, origins, kind, is_conditional, sizes[volume]))
+    return found
 
 
 def _origin(node: Node) -> Origin:
@@ -153,50 +208,102 @@ def _origin(node: Node) -> Origin:
     return Origin(f"{domain}::{op_type}" if domain else op_type, handle.name or next(iter(outputs), ""))
 
 
-def _plain(guard: Guard) -> Guard:
-    """The guard as it reads best: `N == 5` for `5 == N`, `H >= 4` for `H + 1 >= 5`, `N % 2 == 0` for `3*N % 6 == 0`.
-
-    Sizes that broadcast, of which the bounds say that neither is 1, are equal.
-    """
-    kind, lhs, rhs = guard.kind, guard.lhs, guard.rhs
-    if kind == "broadcast" and at_least(lhs, 2) and at_least(rhs, 2):
-        kind = "equal"
-    if kind in ("equal", "broadcast") and isinstance(lhs, int):
-        lhs, rhs = rhs, lhs
-    if kind in ("equal", "at_least") and isinstance(rhs, int) and isinstance(lhs, Expr):
-        offset = lhs.const
-        lhs, rhs = lhs - offset, rhs - offset
-    if kind == "divides" and isinstance(lhs, int) and isinstance(rhs, Expr):
-        shared = gcd(lhs, _content(rhs)) or 1
-        lhs, rhs = lhs // shared, rhs // shared
-    return guard._replace(kind=kind, lhs=lhs, rhs=rhs)
+def _solved(guard: Guard) -> list[Guard]:
+    """The guard in plain form; as it is where it never holds."""
+    found = solve(guard.condition)
+    return [guard] if found is None else _with(guard, found)
 
 
-def _content(size: Dim) -> int:
-    """The greatest common divisor of the coefficients."""
-    return size if isinstance(size, int) else gcd(*(size.terms or {size: 1}).values(), size.const)
+def _with(guard: Guard, conditions: Iterable[Condition]) -> list[Guard]:
+    return [guard._replace(relation=relation, lhs=lhs, rhs=rhs) for relation, lhs, rhs in conditions]
 
 
-def _is_trivial(guard: Guard) -> bool:
-    kind, lhs, rhs = guard.kind, guard.lhs, guard.rhs
-    if kind == "equal":
-        return lhs == rhs
-    if kind == "at_least":
-        return at_least(lhs - rhs, 0)
-    if kind == "divides":
-        return at_least(lhs, 1) and rhs % lhs == 0
-    return lhs == rhs or lhs == 1 or (rhs == 1 and kind == "broadcast")
+def _strength(guard: Guard) -> int:
+    """What a guard says may be put more simply, or left out, where others say it that are as strong."""
+    if guard.kind == "assumed":
+        return 1 if guard.conditional else 2 if guard.volume != 0 else 3
+    return 0 if guard.kind == "declared" else 4
+
+
+def _combined(guards: Iterable[Guard]) -> list[Guard]:
+    """Guards that say the same as one, with the origins of all, the strongest first."""
+    found: dict[Hashable, Guard] = {}
+    for guard in guards:
+        key = _key(guard)
+        if key not in found:
+            found[key] = guard
+            continue
+        first, second = sorted((found[key], guard), key=_strength, reverse=True)
+        found[key] = first._replace(origins=tuple(dict.fromkeys([*first.origins, *second.origins])))
+    return list(found.values())
 
 
 def _key(guard: Guard) -> tuple[Hashable, ...]:
-    """What equal guards have in common: `2*N == 2*M` is `N == M`, and `M == N` too."""
-    kind, lhs, rhs = guard.kind, guard.lhs, guard.rhs
-    if kind in ("divides", "broadcast_to"):
-        return kind, lhs, rhs
+    """What guards that say the same have in common: `M == N` says what `N == M` does."""
+    relation, lhs, rhs = guard.condition
+    if relation in ("divides", "broadcast_to"):
+        return relation, lhs, rhs
+    if relation == "broadcast":
+        return relation, frozenset((lhs, rhs))
     gap = lhs - rhs
-    if kind == "at_least":
-        return kind, gap
-    if kind == "equal":
-        reduced = gap // max(_content(gap), 1)
-        return kind, frozenset((reduced, -reduced))
-    return kind, frozenset((lhs, rhs))
+    if relation == "equal":
+        return relation, frozenset((gap, -gap))
+    return "at_least", gap if relation == "at_least" else -gap
+
+
+# -- what other guards imply ----------------------------------------------------------------------------------------
+
+
+def _under_bounds(guard: Guard, guards: list[Guard]) -> list[Guard]:
+    """The guard as it reads within the bounds that others demand of its symbols; nothing where these imply it."""
+    if _bound_of(guard) is not None:
+        return [guard]
+    narrow: dict[Var, Dim] = {}
+    for variable in guard.variables():
+        low, high = _demanded(variable, guard, guards)
+        if (low, high) != (variable.lo, variable.hi) and low is not None and (high is None or low <= high):
+            narrow[variable] = low if low == high else Var.fresh(variable.name, low, high)
+    found = solve(guard.condition.substitute(narrow)) if narrow else None
+    if found is None:
+        return [guard]
+    original = {new: old for old, new in narrow.items() if isinstance(new, Var)}
+    simpler = [condition.substitute(original) for condition in found]
+    return _with(guard, simpler) if len("; ".join(map(str, simpler))) < len(str(guard)) else [guard]
+
+
+def _demanded(variable: Var, weak: Guard, guards: Iterable[Guard]) -> tuple[int | None, int | None]:
+    """The bounds of a variable within which all guards hold that are as strong as this one."""
+    low, high = variable.lo, variable.hi
+    for guard in guards:
+        if guard.lhs is variable and _strength(guard) >= _strength(weak):
+            least, most = _bound_of(guard) or (None, None)
+            low = least if low is None or (least is not None and least > low) else low
+            high = most if high is None or (most is not None and most < high) else high
+    return low, high
+
+
+def _bound_of(guard: Guard) -> tuple[int | None, int | None] | None:
+    """The interval that a guard leaves to the variable on its left; None where it is no such guard."""
+    relation, lhs, rhs = guard.condition
+    if not isinstance(lhs, Var) or not isinstance(rhs, int) or relation not in ("equal", "at_least", "at_most"):
+        return None
+    return None if relation == "at_most" else rhs, None if relation == "at_least" else rhs
+
+
+def _is_implied(guard: Guard, guards: Iterable[Guard]) -> bool:
+    """Whether another guard that is as strong says more: equality of sizes that broadcast, or a tighter bound."""
+    others = [g for g in guards if g is not guard and _strength(g) >= _strength(guard)]
+    if guard.relation == "broadcast":
+        equality = _key(guard._replace(relation="equal"))
+        return any(g.relation == "equal" and _key(g) == equality for g in others)
+    bound = _bound_of(guard)
+    if bound is None or guard.relation == "equal":
+        return False
+    low, high = bound
+    for other in others:
+        least, most = (_bound_of(other) if other.lhs is guard.lhs else None) or (None, None)
+        if low is not None and least is not None and least >= low:
+            return True
+        if high is not None and most is not None and most <= high:
+            return True
+    return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import gcd
 
+from symdim.algebra.intervals import bounds_of
 from symdim.algebra.monomial import accumulate, divides, exact_quotient, powers_of, terms_of, times
 from symdim.algebra.order import leading, order
 from symdim.algebra.polynomial import sum_of
@@ -110,6 +111,29 @@ def with_coprime_numbers(n: Dim, d: Expr) -> tuple[Dim, Expr]:
     divisor = _divided(d_terms, d_const // g, g, None)
     assert not isinstance(divisor, int)
     return _divided(terms, const // g, g, None), divisor
+
+
+def cancelled(*dims: Dim) -> list[Dim]:
+    """The dimensions without the number that divides all of them and the positive factors that all their terms have.
+
+    >>> from symdim import Var
+    >>> N, M = Var("N"), Var("M")
+    >>> cancelled(6 * N * M - 9 * N), cancelled(4, 6 * N + 2)
+    ([2*M - 3], [2, 3*N + 1])
+    """
+    sums = [terms_of(dim) for dim in dims]
+    number = gcd(*[x for terms, const in sums for x in (const, *terms.values())])
+    units = [unit for terms, _ in sums for unit in terms]
+    common: dict[Expr, int] = {}
+    if units and not any(const for _, const in sums):
+        for atom in powers_of(units[0]):
+            exponent = min([powers_of(unit).get(atom, 0) for unit in units])
+            if exponent and (bounds_of(atom)[0] or 0) >= 1:
+                common[atom] = exponent
+    if number <= 1 and not common:
+        return list(dims)
+    factor = _unit(common)
+    return [_divided(terms, const // number, number, factor) for terms, const in sums]
 
 
 def _unit(powers: dict[Expr, int]) -> Expr | None:

@@ -110,3 +110,24 @@ def test_least_values_are_those_of_a_search() -> None:
         least = next((value for value in values if size.to_int({x: value}) >= target), None)
         expected = {} if least is None or least == lo else {x: least}
         assert implied_bounds([Fact("at_least", size, target, "law")]) == expected, (size, target, x.bounds())
+
+
+RESHAPED = """
+    place = NonZero (x)
+    found = Shape <start: int = 1> (place)
+    rows = Shape <end: int = 1> (x)
+    count = Shape <start: int = 2> (x)
+    target = Concat <axis: int = 0> (rows, found, three)
+    grown = Tile (x, repeats)
+    turned = Transpose <perm: ints = [0, 2, 1]> (grown)
+    z = Reshape (turned, target)
+"""
+
+
+@pytest.mark.parametrize("text", [CHAIN, CHAIN.replace("s1 = Div (s0, five)", "s1 = Identity (s0)")])
+def test_a_size_equal_to_another_times_positive_factors_is_that(text):
+    text = text.replace("one = {1}>", "one = {1}, int64[3] repeats = {1, 3, 1}>")[:-1] + RESHAPED + "}"
+    result = infer(onnx.parser.parse_model(text))
+    assert str(result.shapes["z"]) == "(N, S, 3)"
+    assert result.data_guards == []
+    assert [str(guard) for guard in result.guards] == ["S >= 20"]

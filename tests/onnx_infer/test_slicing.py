@@ -6,7 +6,7 @@ import pytest
 
 from onnx_infer.laws.slices import slice_length, slice_range
 from onnx_infer.testing import const_value, infer_node
-from symdim import Expr, Var
+from symdim import Expr, Var, minimum
 
 FAR = 2**63 - 1
 BOUNDS = [-FAR - 1, -9, -4, -3, -1, 0, 1, 3, 4, 9, FAR]
@@ -90,3 +90,21 @@ def test_unknown_bounds_are_bounded() -> None:
     assert isinstance(unknown_step, Expr)
     assert unknown_step.bounds() == (0, 9)
     assert not isinstance(slice_length(9, 2, FAR, -1), int)
+
+
+@pytest.mark.parametrize("far", [10**9, 2**30, 2**31 - 1, 2**63 - 1])
+def test_a_bound_that_no_axis_reaches_is_the_end_of_the_axis(far: int) -> None:
+    size = Var("N")
+    assert slice_length(size, 0, far, 1) is size
+    assert slice_length(size, 1, far, 1) == size - 1
+    assert slice_length(size, -far, far, 2) == (size + 1) // 2
+    assert slice_length(size, far, -far, -1) is size or far in (2**31 - 1, 2**63 - 1)
+    assert slice_length(size, far, 3, 1) == 0
+
+
+def test_a_bound_within_a_known_axis_counts_as_it_is() -> None:
+    assert slice_length(3 * 10**9, 0, 10**9, 1) == 10**9
+    assert slice_length(3 * 10**9, -(10**9), 2**63 - 1, 1) == 10**9
+    assert slice_length(Var("N"), 0, 10**9 - 1, 1) == minimum(Var("N"), 10**9 - 1)
+    large = Var.fresh("N", 2 * 10**9)
+    assert slice_length(large, 0, 10**9, 1) == 10**9

@@ -1,0 +1,101 @@
+"""How an expression of one variable grows with it, and from where on it is not negative."""
+
+from __future__ import annotations
+
+from symdim.algebra.display import operands_of
+from symdim.algebra.evaluate import postorder
+from symdim.algebra.expr import Expr, FloorDiv, Max, Min, Mul
+from symdim.algebra.intervals import plus, scaled
+from symdim.algebra.monomial import powers_of
+from symdim.algebra.variable import Var
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.algebra.expr import Dim, Interval
+
+_LARGEST = 2**31 - 1  # no size is larger
+
+
+def growth(expression: Expr, variable: Var) -> Interval:
+    """An interval that contains `f(x + 1) - f(x)` for all x within the variable's bounds; None stands for no bound.
+
+    A sum grows by the sum of what its terms grow by, `n//d` by at least floor(a/d) and at most ceil(b/d) where n grows
+    by a to b, an extremum by no less and no more than one of its parts.
+
+    >>> x = Var("x")
+    >>> growth(x - x // 3, x), growth(3 * x + x // 2, x), growth(x - 2 * (x // 2), x)
+    ((0, 1), (3, 4), (-1, 1))
+    """
+    found: dict[Dim, Interval] = {}
+    for node in postorder(expression):
+        found[node] = _growth(node, variable, found)
+    return found[expression]
+
+
+def _growth(node: Expr, variable: Var, found: dict[Dim, Interval]) -> Interval:
+    if node is variable:
+        return 1, 1
+    if node.terms is not None:
+        step: Interval = (0, 0)
+        for unit, k in node.terms.items():
+            step = plus(step, scaled(found[unit], k))
+        return step
+    if isinstance(node, FloorDiv):
+        n, d = node.parts
+        if isinstance(d, int) and d > 0:
+            least, most = found.get(n, (0, 0))
+            return None if least is None else least // d, None if most is None else -(-most // d)
+    if isinstance(node, (Max, Min)):
+        steps = [found.get(part, (0, 0)) for part in operands_of(node)]
+        lows, highs = [low for low, _ in steps if low is not None], [high for _, high in steps if high is not None]
+        return min(lows) if len(lows) == len(steps) else None, max(highs) if len(highs) == len(steps) else None
+    if isinstance(node, Mul):
+        atoms = list(powers_of(node))
+        if all(_is_at_least_0(found[atom][0]) and _is_at_least_0(atom.bounds()[0]) for atom in atoms):
+            return 0, None
+    return (0, 0) if variable not in node.variables() else (None, None)
+
+
+def _is_at_least_0(end: int | None) -> bool:
+    return end is not None and end >= 0
+
+
+def threshold(gap: Expr) -> Dim | None:
+    """`x - t` or `t - x` that is >= 0 exactly where the gap is; None where the gap is not monotone in one variable x.
+
+    0 stands for always and -1 for never. The variable needs a least value; a gap that reaches 0 at no value up to the
+    largest size is left alone.
+
+    >>> x = Var("x")
+    >>> threshold(x // 3 + x // 5 - 7), threshold(20 - x - x // 2), threshold(x - 2 * (x // 2))
+    (x - 15, 13 - x, None)
+    """
+    variables = gap.variables()
+    if len(variables) != 1 or variables[0].lo is None:
+        return None
+    (x,) = variables
+    low, high = x.lo, _LARGEST if x.hi is None else x.hi
+    assert low is not None
+    least, most = growth(gap, x)
+    if _is_at_least_0(least):
+        if gap.to_int({x: high}) < 0:
+            return None if x.hi is None else -1
+        return x - _first(gap, x, low, high, reached=True)
+    if most is not None and most <= 0:
+        if gap.to_int({x: low}) < 0:
+            return -1
+        if gap.to_int({x: high}) >= 0:
+            return None if x.hi is None else 0
+        return _first(gap, x, low, high, reached=False) - 1 - x
+    return None
+
+
+def _first(gap: Expr, x: Var, low: int, high: int, *, reached: bool) -> int:
+    """The least value at which `gap >= 0` is `reached`, which is so at `high`; the gap never turns back."""
+    while low < high:
+        middle = (low + high) // 2
+        if (gap.to_int({x: middle}) >= 0) is reached:
+            high = middle
+        else:
+            low = middle + 1
+    return low

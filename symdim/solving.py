@@ -1,0 +1,320 @@
+"""Conditions as a person writes them: solved for the symbol where they are monotone in it.
+
+The laws, for integers (tests check each by brute force); d >= 1, and `<=` and the minimum are the mirror image:
+
+    quotient     n//d >= c               where  n >= c*d
+                 n//d <= c               where  n <= c*d + d - 1
+    multiple     k*u >= c                where  u >= ceil(c/k)                     k >= 1
+    factor       f*u >= 0                where  u >= 0                             f >= 1
+    product      u*v >= 1                where  u >= 1 and v >= 1                  u, v >= 0
+    maximum      max(a, b) + r >= 0      where  a + r >= 0 or b + r >= 0
+                 max(a, b) + r <= 0      where  a + r <= 0 and b + r <= 0
+    equality     e == 0                  where  e >= 0 and e <= 0
+    remainder    d*(n//d) == n           where  d divides n
+    monotone     f(x) >= 0               where  x >= t, the least such x           f never decreases
+
+An equality is taken apart only where that ends in sizes without `//` and extrema, a disjunction where bounds decide
+all of its parts but one or where their union is an interval of one variable.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+from symdim.algebra.display import operands_of
+from symdim.algebra.expr import Expr, FloorDiv, Max, Min, Mod, Mul
+from symdim.algebra.intervals import bounds_of
+from symdim.algebra.long_division import cancelled
+from symdim.algebra.monomial import powers_of, terms_of
+from symdim.algebra.polynomial import add, multiply, scale, subtract, sum_of, total
+from symdim.algebra.variable import Var
+from symdim.conditions import Condition
+from symdim.monotone import threshold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.algebra.expr import Dim, Interval
+
+    Solution = list[Condition] | None
+
+_PARTS = 4  # a conjunction of more is not easier to read than the condition it comes from
+
+
+def solve(condition: Condition) -> list[Condition] | None:
+    """Conditions that hold together exactly where this one does; none where it always does, None where it never does.
+
+    >>> from symdim import Var, minimum
+    >>> H, S, P = Var("H"), Var("S"), Var("P")
+    >>> def plain(*condition): return "; ".join(map(str, solve(Condition(*condition))))
+    >>> plain("at_least", (H + 1) // 4, 1), plain("equal", S, minimum(S, 64)), plain("broadcast", S, minimum(S, 64))
+    ('H >= 3', 'S <= 64', 'S <= 64')
+    >>> plain("equal", (S + 31) // 32, 3), plain("equal", 4 * P * (S // 4), P * S), plain("at_least", S // 2, P)
+    ('S >= 65; S <= 96', 'S % 4 == 0', 'S >= 2*P')
+    """
+    relation, lhs, rhs = condition
+    if relation == "at_least":
+        return _shortest(condition, _at_least_0(subtract(lhs, rhs)))
+    if relation == "at_most":
+        return _shortest(condition, _at_least_0(subtract(rhs, lhs)))
+    if relation == "equal":
+        return _shortest(condition, _equal_0(subtract(lhs, rhs)))
+    if relation == "divides":
+        return _shortest(condition, _divides(lhs, rhs))
+    return _broadcast(condition)
+
+
+def _shortest(condition: Condition, solution: Solution) -> Solution:
+    """The solution where it is no longer than the condition, or consists of bounds of variables; else the condition."""
+    if not solution or all(isinstance(c.lhs, Var) and isinstance(c.rhs, int) for c in solution):
+        return solution
+    if len("; ".join(map(str, solution))) <= len(str(condition)):
+        return solution
+    return [condition]
+
+
+def always(gap: Dim) -> bool | None:
+    """Whether `gap >= 0` by its interval: always, never, or None."""
+    lo, hi = bounds_of(gap)
+    return True if lo is not None and lo >= 0 else False if hi is not None and hi < 0 else None
+
+
+# -- inequalities ---------------------------------------------------------------------------------------------------
+
+
+def _at_least_0(gap: Dim) -> Solution:
+    """`gap >= 0`, taken apart step by step; what is both >= 0 and <= 0 is an equality."""
+    found: dict[Expr, None] = {}
+    pending = [gap]
+    while pending:
+        gap = pending.pop()
+        known = always(gap)
+        if known is False:
+            return None
+        if known or isinstance(gap, int):
+            continue
+        parts = _step(gap)
+        if parts is None:
+            found[gap] = None
+        else:
+            pending += reversed(parts)
+    both = [gap for gap in found if scale(gap, -1) in found]
+    equalities = [_equality(gap) for i, gap in enumerate(both) if scale(gap, -1) not in both[:i]]
+    rest = [_inequality(gap) for gap in found if gap not in both]
+    ranges = _ranges(rest)
+    if ranges is not None:
+        bounds = _bounds(*ranges)
+        return None if bounds is None else [*equalities, *bounds]
+    return [*equalities, *rest]
+
+
+def _step(gap: Expr) -> list[Dim] | None:
+    """Simpler gaps that are all >= 0 exactly where the gap is; None where there are none."""
+    terms, const = terms_of(gap)
+    number = gcd(*terms.values())
+    (reduced,) = cancelled(gap if number == 1 else sum_of(dict(terms), const - const % number))
+    if reduced is not gap:
+        return [reduced]
+    if len(terms) == 1:
+        ((unit, k),) = terms.items()
+        if isinstance(unit, Var):
+            return None
+        rest = const // abs(k)  # unit + rest >= 0, or rest - unit >= 0
+        found = _unit_step(unit, 1 if k > 0 else -1, rest)
+        return _threshold(gap) if found is None else found
+    apart = [unit for unit in terms if isinstance(unit, (Max, Min))]
+    if len(apart) == 1:
+        k = terms[apart[0]]
+        found = _extremum_step(apart[0], k, subtract(gap, scale(apart[0], k)))
+    else:
+        divisions = [unit for unit in terms if isinstance(unit, FloorDiv) and abs(terms[unit]) == 1]
+        found = None
+        if len(divisions) == 1 and sum(isinstance(unit, FloorDiv) for unit in terms) == 1:
+            k = terms[divisions[0]]
+            found = _unit_step(divisions[0], k, subtract(gap, scale(divisions[0], k)))
+    return _threshold(gap) if found is None else found
+
+
+def _unit_step(unit: Expr, sign: int, rest: Dim) -> list[Dim] | None:
+    """The step of `sign*unit + rest >= 0`, for a division, an extremum or a product."""
+    if isinstance(unit, FloorDiv):
+        n, d = unit.parts
+        if always(subtract(d, 1)) is not True:
+            return None
+        if sign > 0:
+            return [add(n, multiply(rest, d))]
+        return [subtract(add(multiply(rest, d), subtract(d, 1)), n)]
+    if isinstance(unit, (Max, Min)):
+        return _extremum_step(unit, sign, rest)
+    if isinstance(unit, Mul) and sign > 0 and rest == -1:
+        factors = list(powers_of(unit))
+        if len(factors) <= _PARTS and all(map(always, factors)):
+            return [subtract(factor, 1) for factor in factors]
+    return None
+
+
+def _extremum_step(unit: Expr, k: int, rest: Dim) -> list[Dim] | None:
+    """The step of `k*max(parts) + rest >= 0`, or of a minimum."""
+    gaps = [add(scale(part, k), rest) for part in operands_of(unit)]
+    if (k > 0) == isinstance(unit, Max):  # one of them suffices
+        if any(map(always, gaps)):
+            return []
+        open_gaps = [gap for gap in gaps if always(gap) is not False]
+        return open_gaps if len(open_gaps) == 1 else None
+    return gaps if sum(always(gap) is None for gap in gaps) <= _PARTS else None
+
+
+def _threshold(gap: Expr) -> list[Dim] | None:
+    found = threshold(gap)
+    return None if found is None or found is gap else [found]
+
+
+def _inequality(gap: Expr) -> Condition:
+    """`gap >= 0` with what is subtracted on the other side, or only the constant: the shorter of both."""
+    terms, const = terms_of(gap)
+    low = [scale(unit, -k) for unit, k in terms.items() if k < 0]
+    if len(low) == len(terms):
+        return Condition("at_most", total(low), const)
+    whole = Condition("at_least", subtract(gap, const), -const)
+    if not low:
+        return whole
+    less = total([*low, max(-const, 0)])
+    return min(Condition("at_least", add(gap, less), less), whole, key=lambda c: len(str(c)))
+
+
+# -- equalities -----------------------------------------------------------------------------------------------------
+
+
+def _equal_0(gap: Dim) -> Solution:
+    """`gap == 0`: a remainder, bounds, or an equality."""
+    if isinstance(gap, int):
+        return None if gap else []
+    terms, const = terms_of(gap)
+    if const % gcd(*terms.values()):
+        return None
+    (gap,) = cancelled(gap)
+    if isinstance(gap, int):
+        return None if gap else []
+    for side in (gap, scale(gap, -1)):
+        if isinstance(side, Mod):
+            n, d = operands_of(side)
+            return _divides(d, n)
+    lower, upper = _at_least_0(gap), _at_least_0(scale(gap, -1))
+    if lower is None or upper is None:
+        return None
+    both = [*lower, *upper]
+    ranges = _ranges(both)
+    if ranges is not None:
+        return _bounds(*ranges)
+    return both if not (lower and upper) and all(map(_is_plain, both)) else [_equality(gap)]
+
+
+def _is_plain(condition: Condition) -> bool:
+    """Whether the sides are sums and products of variables."""
+    return all(isinstance(side, int) or side.height == 0 for side in condition[1:])
+
+
+def _equality(gap: Expr) -> Condition:
+    """`gap == 0` with what is subtracted on the right."""
+    terms, const = terms_of(gap)
+    if len(terms) == 1:
+        ((unit, k),) = terms.items()
+        return Condition("equal", unit, -const // k)
+    high = total([*[scale(unit, k) for unit, k in terms.items() if k > 0], max(const, 0)])
+    low = subtract(high, gap)
+    return Condition("equal", low, high) if isinstance(high, int) else Condition("equal", high, low)
+
+
+# -- divisibility and broadcasting -----------------------------------------------------------------------------------
+
+
+def _divides(d: Dim, n: Dim) -> Solution:
+    """`n % d == 0`: without a common factor, and without the terms that d divides anyway."""
+    if isinstance(d, int):
+        terms, const = terms_of(n)
+        n = sum_of({unit: k % d for unit, k in terms.items() if k % d}, const % d) if d else n
+        if isinstance(n, int):
+            return [] if n == 0 and d else None
+        shared = gcd(d, *n.terms.values(), n.const) if n.terms is not None else 1
+        return [] if shared == abs(d) else [Condition("divides", d // shared, n // shared)]
+    d, n = cancelled(d, n)
+    if isinstance(d, int):
+        return _divides(d, n)
+    return [] if n % d == 0 and always(subtract(d, 1)) else [Condition("divides", d, n)]
+
+
+def _broadcast(condition: Condition) -> Solution:
+    """`a == b or a == 1`, `or b == 1`: one of them where bounds exclude the others, or the interval they make up."""
+    relation, a, b = condition
+    if relation == "broadcast" and isinstance(a, int):
+        a, b = b, a
+    sides = (a, b) if relation == "broadcast" else (a,)
+    parts = [_equal_0(subtract(a, b)), *(_equal_0(subtract(side, 1)) for side in sides)]
+    if any(part == [] for part in parts):
+        return []
+    left = [part for part in parts if part is not None]
+    if not left:
+        return None
+    if len(left) == 1:
+        return solve(Condition("equal", a, b)) if parts[0] is not None else _shortest(condition, left[0])
+    union = _union([_ranges(part) for part in left])
+    if union is not None:
+        return _bounds(*union)
+    if len(sides) == 2 and None in parts[1:]:
+        a, b = (a, b) if parts[1] is not None else (b, a)
+        return [Condition("broadcast_to", a, b)]
+    return [Condition(relation, a, b)]
+
+
+# -- intervals of one variable ---------------------------------------------------------------------------------------
+
+
+def _ranges(conditions: list[Condition]) -> tuple[Var, Interval] | None:
+    """The variable and the interval that bounds of one variable alone say."""
+    low: int | None = None
+    high: int | None = None
+    variable: Dim | None = None
+    for relation, lhs, rhs in conditions:
+        if not isinstance(lhs, Var) or not isinstance(rhs, int) or (variable is not None and lhs is not variable):
+            return None
+        variable = lhs
+        if relation in ("equal", "at_least"):
+            low = rhs if low is None else max(low, rhs)
+        if relation in ("equal", "at_most"):
+            high = rhs if high is None else min(high, rhs)
+        if relation not in ("equal", "at_least", "at_most"):
+            return None
+    return None if not isinstance(variable, Var) else (variable, (low, high))
+
+
+def _union(ranges: list[tuple[Var, Interval] | None]) -> tuple[Var, Interval] | None:
+    """The union of intervals of one variable where that is an interval."""
+    known = [found for found in ranges if found is not None]
+    if len(known) < len(ranges) or len({variable for variable, _ in known}) != 1:
+        return None
+    variable = known[0][0]
+    ends = [
+        (variable.lo if lo is None else lo, variable.hi if hi is None else hi)
+        for _, (lo, hi) in known
+        if lo is None or hi is None or lo <= hi
+    ]
+    if not ends or any(lo is None for lo, _ in ends):
+        return None
+    (low, high), *others = sorted(ends, key=lambda end: end[0])  # type: ignore[arg-type, return-value]
+    for lo, hi in others:
+        assert lo is not None
+        if high is not None and lo > high + 1:
+            return None
+        high = None if high is None or hi is None else max(high, hi)
+    return variable, (low, high)
+
+
+def _bounds(variable: Var, interval: Interval) -> Solution:
+    """An interval as conditions; None where it is empty."""
+    low, high = interval
+    low = None if low is not None and variable.lo is not None and low <= variable.lo else low
+    high = None if high is not None and variable.hi is not None and high >= variable.hi else high
+    least, most = (variable.lo if low is None else low), (variable.hi if high is None else high)
+    if least is not None and most is not None and least >= most:
+        return None if least > most else [Condition("equal", variable, least)]
+    found = [] if low is None else [Condition("at_least", variable, low)]
+    return found if high is None else [*found, Condition("at_most", variable, high)]

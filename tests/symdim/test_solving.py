@@ -1,0 +1,151 @@
+"""Conditions solved for a variable: what each law gives, and that it holds exactly where the condition does."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+from random import Random
+
+import pytest
+
+from symdim import Expr, Var, ceildiv, maximum, minimum
+from symdim.conditions import Condition, Relation
+from symdim.monotone import growth, threshold
+from symdim.solving import solve
+
+H, S, P, N, M = (Var(name) for name in "HSPNM")
+SMALL = Var.fresh("x", 0, 9)
+
+
+def agrees(condition: Condition, limit: int = 100) -> None:
+    """The solution holds at the same points of a grid as the condition, wherever that is defined."""
+    solution = solve(condition)
+    variables = condition.variables()
+    grid = (range(v.lo or 0, limit if v.hi is None else v.hi + 1) for v in variables)
+    for point in product(*grid):
+        sizes = dict(zip(variables, point, strict=True))
+        if condition.sides(sizes) is not None:
+            holds = solution is not None and all(c.holds(sizes) for c in solution)
+            assert holds == condition.holds(sizes), (condition, solution, sizes)
+
+
+@pytest.mark.parametrize(
+    ("relation", "lhs", "rhs", "expected"),
+    [
+        ("at_least", (H + 1) // 4, 1, "H >= 3"),
+        ("at_most", (H + 1) // 4, 2, "H <= 10"),
+        ("at_least", ceildiv(H, 4), 3, "H >= 9"),
+        ("at_most", ceildiv(H, 4), 3, "H <= 12"),
+        ("at_least", 3 * (H // 2) - 7, 0, "H >= 6"),
+        ("at_most", 3 * (H // 2) - 7, 0, "H <= 5"),
+        ("at_least", S // 2, P, "S >= 2*P"),
+        ("at_least", maximum(H // 8, 1), 2, "H >= 16"),
+        ("at_most", maximum(H // 8, 1), 2, "H <= 23"),
+        ("at_least", minimum(H // 2, 9), 4, "H >= 8"),
+        ("at_least", minimum(H // 2, 3), 4, "never"),
+        ("at_least", (H // 4) * (S // 3), 1, "H >= 4; S >= 3"),
+        ("at_least", N * (H // 4), N, "H >= 4"),
+        ("at_least", H - H // 2, 3, "H >= 5"),
+        ("at_least", S // 3 + S // 5, 7, "S >= 15"),
+        ("at_most", S // 3 + S // 5, 7, "S <= 14"),
+        ("at_least", 40 - S - S // 2, 20, "S <= 13"),
+        ("equal", S, minimum(S, 64), "S <= 64"),
+        ("equal", maximum(S, P), P, "P >= S"),
+        ("equal", (S + 31) // 32, 3, "S >= 65; S <= 96"),
+        ("equal", 12 * N * minimum(S, 2), 24 * N, "S >= 2"),
+        ("equal", 4 * P * (S // 4), P * S, "S % 4 == 0"),
+        ("equal", 2 * N, 2 * M, "N == M"),
+        ("equal", 5, N, "N == 5"),
+        ("equal", 2 * N, 5, "never"),
+        ("equal", maximum(N, 1), N, "always"),
+        ("equal", minimum(N, 1), N, "N == 1"),
+        ("divides", 6, 3 * N, "N % 2 == 0"),
+        ("divides", 4, 8 * N + 4, "always"),
+        ("divides", 4, 8 * N + 2, "never"),
+        ("divides", 4 * P, P * S, "S % 4 == 0"),
+        ("broadcast", S, minimum(S, 64), "S <= 64"),
+        ("broadcast", minimum(S, 2), 2, "always"),
+        ("broadcast", N + 1, 3, "N == 2"),
+        ("broadcast", 3, N, "N in (3, 1)"),
+        ("broadcast", N + 1, M + 1, "N == M"),
+        ("broadcast", N + 1, M, "M in (N + 1, 1)"),
+        ("broadcast_to", minimum(S, 64), S, "S <= 64"),
+    ],
+)
+def test_conditions_read_as_a_person_writes_them(
+    relation: Relation, lhs: int | Expr, rhs: int | Expr, expected: str
+) -> None:
+    condition = Condition(relation, lhs, rhs)
+    found = solve(condition)
+    assert ("never" if found is None else "; ".join(map(str, found)) or "always") == expected
+    agrees(condition, 40 if len(condition.variables()) > 1 else 100)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        Condition("at_least", H % 4, 2),  # not monotone
+        Condition("at_least", H - 2 * (H // 2), 1),
+        Condition("at_least", (H - 5) * (S - 5), 1),  # both factors may be negative
+        Condition("at_least", H // (S - 3), 2),  # the divisor may be 0 or less
+        Condition("equal", (H - 5) * S, (H - 5) * P),  # the factor may be 0
+        Condition("divides", SMALL, 2 * SMALL),  # a divisor of 0 divides nothing
+        Condition("divides", 4 * SMALL, 6 * SMALL),
+        Condition("broadcast", 2 * (S // 4) - 1, maximum(S // 2, 1) - 1),
+        Condition("broadcast", S, maximum(S, 3) + 2),
+    ],
+)
+def test_look_alikes_hold_where_they_held(condition: Condition) -> None:
+    agrees(condition, 30)
+
+
+def random_size(random: Random, variables: list[Var], depth: int) -> int | Expr:
+    if not depth or random.random() < 0.15:
+        return random.choice([*variables, random.randint(-6, 9)])
+    part, kind = random_size(random, variables, depth - 1), random.randrange(8)
+    if kind < 3:
+        return part + random.randint(-3, 3) * random_size(random, variables, depth - 1) + random.randint(-9, 9)
+    if kind < 5:
+        return part // random.choice([2, 3, 4, 5, variables[0]])
+    if kind == 5:
+        return random.choice([maximum, minimum])(part, random_size(random, variables, depth - 1))
+    return part * random_size(random, variables, depth - 1) if kind == 6 else part % random.choice([2, 3, 4])
+
+
+RELATIONS: list[Relation] = ["equal", "at_least", "at_most", "divides", "broadcast", "broadcast_to"]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_conditions_hold_exactly_where_their_solutions_do(seed: int) -> None:
+    random = Random(seed)
+    for _ in range(80):
+        ends = [
+            (random.choice([0, 1, 1, 2, 5]), random.choice([None, None, 7, 12])) for _ in range(random.choice([1, 2]))
+        ]
+        variables = [Var.fresh(name, low, high) for name, (low, high) in zip("xy", ends, strict=False)]
+        lhs, rhs = (random_size(random, variables, random.choice([0, 1, 2, 3])) for _ in "ab")
+        agrees(Condition(random.choice(RELATIONS), lhs, rhs), 60 if len(variables) == 1 else 14)
+
+
+def test_growth_contains_every_step_and_thresholds_are_exact() -> None:
+    random = Random(0)
+    for _ in range(150):
+        x = Var.fresh("x", random.choice([0, 1, 4]), 40)
+        gap = random_size(random, [x], 3)
+        if not isinstance(gap, Expr):
+            continue
+        values = [gap.evaluate({x: i}) if not _divides_by_0(gap, x, i) else None for i in range(x.lo or 0, 41)]
+        least, most = growth(gap, x)
+        for a, b in pairwise(values):
+            if isinstance(a, int) and isinstance(b, int):
+                assert least is None or b - a >= least, (gap, a, b)
+                assert most is None or b - a <= most, (gap, a, b)
+        found = threshold(gap)
+        if found is not None:
+            for i, value in zip(range(x.lo or 0, 41), values, strict=True):
+                at = found if isinstance(found, int) else found.to_int({x: i})
+                assert isinstance(value, int)
+                assert (at >= 0) == (value >= 0), (gap, found, i)
+
+
+def _divides_by_0(gap: Expr, x: Var, value: int) -> bool:
+    return Condition("equal", gap, 0).sides({x: value}) is None
