@@ -17,6 +17,7 @@ ROOMS = {
     "symdim": [
         "errors",
         "algebra",
+        "conditions",
         "parser parsing",
         "shape bindings compile",
         "prover prove facts",

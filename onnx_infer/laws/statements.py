@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from onnx_infer.values.tensor import Dim
-    from symdim.conditions import Relation
+    from symdim.conditions.condition import Relation
 
 Kind: TypeAlias = Literal["required", "assumed", "declared"]
 

@@ -1,6 +1,7 @@
 """What follows from a finished inference. Nothing here is computed before somebody asks for it.
 
     guards.py             what must hold for the model to run    guarantees.py    what the sizes are worth
+    assumed.py            which facts rest on assumptions
     materialization.py    sizes as ONNX nodes                    sources.py       where a symbol can be read
     planning/             memory, costs and compiled sizes
 

@@ -1,17 +1,17 @@
 """What must hold for the model to run: the facts that its operators state, each with its nodes, checked at sizes.
 
-`guards_of` writes them as a person would: solved for a symbol (`symdim.solving`), equal ones once, implied ones not.
+`guards_of` writes them as a person would: solved for a symbol (`symdim.conditions.solving`), equal ones once, implied ones not.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.assumed import resting
+from onnx_infer.results.assumed import resting
 from onnx_infer.results.sources import without_computed
 from symdim import UnboundName, Var
-from symdim.conditions import Condition
-from symdim.solving import solve
+from symdim.conditions.condition import Condition
+from symdim.conditions.solving import solve
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Mapping
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from onnx_infer.laws.statements import Kind
     from onnx_infer.model.graph import Node
     from onnx_infer.values.tensor import Dim
-    from symdim.conditions import Relation
+    from symdim.conditions.condition import Relation
 
     Bindings = Mapping[str | Var, int]
 

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 
 from symdim import Expr, Var, ceildiv, maximum, minimum
-from symdim.conditions import Condition, Relation
-from symdim.monotone import growth, threshold
-from symdim.solving import solve
+from symdim.conditions.condition import Condition, Relation
+from symdim.conditions.monotone import growth, threshold
+from symdim.conditions.solving import solve
 
 H, S, P, N, M = (Var(name) for name in "HSPNM")
 SMALL = Var.fresh("x", 0, 9)

@@ -28,8 +28,8 @@ from symdim.algebra.long_division import cancelled
 from symdim.algebra.monomial import powers_of, terms_of
 from symdim.algebra.polynomial import add, multiply, scale, subtract, sum_of, total
 from symdim.algebra.variable import Var
-from symdim.conditions import Condition
-from symdim.monotone import threshold
+from symdim.conditions.condition import Condition
+from symdim.conditions.monotone import threshold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
