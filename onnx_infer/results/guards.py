@@ -1,6 +1,6 @@
 """What must hold for the model to run: the facts that its operators state, each with its nodes, checked at sizes.
 
-`guards_of` writes them as a person would: solved for a symbol (`symdim.conditions.solving`), equal ones once, implied ones not.
+`guards_of` writes them as a person would: solved for a symbol (`symdim.conditions`), equal ones once, implied ones not.
 """
 
 from __future__ import annotations
