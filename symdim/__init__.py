@@ -22,6 +22,7 @@ above it:
 
     errors.py        the exceptions
     algebra/         expressions in canonical form
+    conditions/      conditions on sizes, solved for a variable
     parser/          from text to expressions                 parsing.py        its face: parse, check
     shape.py         shapes of known rank                     bindings.py       sizes given for symbols
     compile.py       expressions as Python functions
