@@ -55,6 +55,15 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument(
         "--bidirectional", action="store_true", help="infer the shapes of inputs from what uses them, too"
     )
+    parser.add_argument(
+        "--assume-declared", action="store_true", help="take what the model declares of its values for granted"
+    )
+    parser.add_argument(
+        "--initializers",
+        choices=("overridable", "constant"),
+        default="overridable",
+        help="initializers that are also inputs: unknown, since a caller may override them, or constants",
+    )
     parser.add_argument("--explain", metavar="VALUE", help="where the type of this value comes from")
     parser.add_argument("--policy", choices=POLICIES, default="refine", help="inferred against declared types")
     parser.add_argument("--all", action="store_true", help="show every value, however many there are")
@@ -117,6 +126,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             bounds=dict(options.bounds),
             assume=options.assume,
             bidirectional=options.bidirectional,
+            assume_declared=options.assume_declared,
+            initializers=options.initializers,
         )
     except ParseError as error:
         return _usage(f"--assume: {error}")

@@ -15,6 +15,7 @@ from onnx_infer.result import InferenceResult
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from onnx_infer.inference import Initializers
     from onnx_infer.types.merge import ShapeMergePolicy
 
 
@@ -48,16 +49,22 @@ def infer(
     adopt_declared_symbols: bool = True,
     bidirectional: bool = False,
     assume: Sequence[str] = (),
+    assume_declared: bool = False,
+    initializers: Initializers = "overridable",
 ) -> InferenceResult:
     """Infer the types, shapes and small data of every value; the model is not changed.
 
     The model is a ModelProto, its bytes, or a path, of which external data are not loaded.
     `policy` says what becomes of types that the model declares itself (see `onnx_infer.types.merge`); `bounds` gives
     symbols intervals, both ends inclusive, and so does the model's metadata entry `symdim.bounds`; other declared
-    symbols are >= `min_dim`. A fresh size takes the name that the author declared for it on an output or in
-    value_info, unless `adopt_declared_symbols` is False. Errors of single nodes are diagnostics in the result; only the
-    policy `strict` raises the first of them, as `ShapeInferenceError`. Bytes or a file without a model raise
-    `NoModelError`; all errors are `ValueError`.
+    symbols are >= `min_dim`. An axis of an input without a name gets one, `x_dim_0`. Errors of single nodes are
+    diagnostics in the result; only the policy `strict` raises the first of them, as `ShapeInferenceError`. Bytes or a
+    file without a model raise `NoModelError`; all errors are `ValueError`.
+
+    What is declared of other values is a claim of the author: a size that only the data decide takes a declared name
+    that nothing else has, unless `adopt_declared_symbols` is False; what else is claimed becomes a guard of the kind
+    "declared", or, with `assume_declared`, is assumed. `initializers="constant"` takes initializers that are also
+    inputs as constants, also from IR version 4 on, where callers may override them.
 
     With `bidirectional`, shapes are also inferred from outputs to inputs: ranks and sizes that operators, weights and
     declared outputs force. `assume` says what else holds of the symbols: `"H % 32 == 0"`, `"total == past + seq"`.
@@ -70,6 +77,8 @@ def infer(
         adopt_declared_symbols=adopt_declared_symbols,
         bidirectional=bidirectional,
         assume=assume,
+        assume_declared=assume_declared,
+        initializers=initializers,
     )
     return InferenceResult(engine, found_inputs)
 
@@ -87,6 +96,8 @@ def infer_shapes(
     adopt_declared_symbols: bool = True,
     bidirectional: bool = False,
     assume: Sequence[str] = (),
+    assume_declared: bool = False,
+    initializers: Initializers = "overridable",
 ) -> onnx.ModelProto:
     """A copy of the model with the type and shape of every value, as `onnx.shape_inference.infer_shapes` returns.
 
@@ -107,6 +118,8 @@ def infer_shapes(
         adopt_declared_symbols=adopt_declared_symbols,
         bidirectional=bidirectional,
         assume=assume,
+        assume_declared=assume_declared,
+        initializers=initializers,
     )
     check(result.diagnostics, check_type, strict_mode)
     return result.apply(source)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import logging
 from functools import partial
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from onnx_infer.diagnostics import Diagnostic
+from onnx_infer.engine.claims import settle
 from onnx_infer.engine.engine import Engine
 from onnx_infer.engine.implied_bounds import implied_bounds
+from onnx_infer.engine.overridable import name_overridable
 from onnx_infer.errors import ShapeInferenceError, StrictModeError
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.verification import input_errors
-from onnx_infer.types.merge import POLICIES
+from onnx_infer.types.merge import POLICIES, size_pairs
+from onnx_infer.values.tensor import VARIES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,9 +23,15 @@ if TYPE_CHECKING:
     from onnx_infer.bidirectional.found_shapes import Found
     from onnx_infer.laws.statements import Fact
     from onnx_infer.model.graph import FrontEnd, Node
+    from onnx_infer.model.symbols import Size
     from onnx_infer.types.merge import ShapeMergePolicy
+    from onnx_infer.values.tensor import Value
 
 _logger = logging.getLogger("onnx_infer")
+
+
+Initializers: TypeAlias = Literal["overridable", "constant"]
+"""What becomes of initializers that are also inputs, from IR version 4 on; up to 3 they are constants."""
 
 
 class Options(TypedDict, total=False):
@@ -34,6 +43,8 @@ class Options(TypedDict, total=False):
     adopt_declared_symbols: bool
     bidirectional: bool
     assume: Sequence[str]
+    assume_declared: bool
+    initializers: Initializers
 
 
 def run(
@@ -45,26 +56,52 @@ def run(
     adopt_declared_symbols: bool = True,
     bidirectional: bool = False,
     assume: Sequence[str] = (),
-) -> tuple[Engine, Mapping[str, tuple[int | str, ...]]]:
+    assume_declared: bool = False,
+    initializers: Initializers = "overridable",
+) -> tuple[Engine, Mapping[str, tuple[Size, ...]]]:
     """The engine after its last walk, and the shapes of inputs that were found; see `onnx_infer.infer`."""
     if policy not in POLICIES:
         raise ValueError(f"policy {policy!r} is none of {', '.join(POLICIES)}")
+    if initializers not in ("overridable", "constant"):
+        raise ValueError(f"initializers {initializers!r} is none of overridable, constant")
     declared, wrong = front.bounds()
-    walks = partial(walk, front, policy, {**declared, **(bounds or {})}, min_dim, adopt_declared_symbols)
-    inputs: Mapping[str, tuple[int | str, ...]] = {}
-    if bidirectional or assume:
+    walks = partial(
+        walk,
+        front,
+        policy=policy,
+        bounds={**declared, **(bounds or {})},
+        min_dim=min_dim,
+        adopt=adopt_declared_symbols and policy != "override",
+        assume_declared=assume_declared,
+        all_constant=initializers == "constant",
+    )
+    inputs: Mapping[str, tuple[Size, ...]] = {}
+    if bidirectional or assume or assume_declared:
         from onnx_infer.bidirectional import infer_both_ways
 
         engine, inputs = infer_both_ways(front, walks, assume, backwards=bidirectional)
     else:
         engine = walks()
     wrong += input_errors(engine.model)
+    inputs = {**_named_axes(front, engine), **inputs}
+    name_overridable(engine)
     engine.diagnostics += [Diagnostic("error", "", "", message) for message in wrong]
     if policy == "strict":
         errors = [d for d in engine.diagnostics if d.severity == "error"]
         if errors:
             raise ShapeInferenceError(str(errors[0]))
     return engine, inputs
+
+
+def _named_axes(front: FrontEnd, engine: Engine) -> dict[str, tuple[Size, ...]]:
+    """The shapes of the inputs that leave axes without a name, with the names that these have got."""
+    values = {name: engine.scope[name] for name, _ in engine.model.graph.inputs}
+    return {name: sizes_of(values[name]) for name, sizes in front.inputs() if None in sizes and name in values}
+
+
+def sizes_of(value: Value | None) -> tuple[Size, ...]:
+    """The sizes of a tensor, or of those in a sequence or optional, as they are written."""
+    return tuple([None if d is VARIES else d if isinstance(d, int) else str(d) for d, _ in size_pairs(value, None)])
 
 
 def check(diagnostics: Sequence[Diagnostic], check_type: bool, strict_mode: bool) -> None:
@@ -86,10 +123,13 @@ _MOST_WALKS = 4
 
 def walk(
     front: FrontEnd,
+    *,
     policy: ShapeMergePolicy,
     bounds: Mapping[str, tuple[int, int | None]],
     min_dim: int,
     adopt: bool,
+    assume_declared: bool,
+    all_constant: bool,
     found: Found | None = None,
 ) -> Engine:
     """The engine after its walk over the model; `found` are types that stand in for those it declares.
@@ -98,23 +138,29 @@ def walk(
     under these; the symbols of the result are those of the first walk.
     """
     names, reserved = front.dim_params()
+    if not adopt:
+        reserved = []  # what an earlier inference named gets its names anew
     if found is not None:
         names = found.names(front)
+    trusted = () if found is None else found.values
     narrower: dict[str, tuple[int, int | None]] = {}
     originals: list[Symbols] = []
     stated: list[tuple[Fact, Node]] = []  # in earlier walks: the bounds of this one rest on it
     for count in range(_MOST_WALKS):
         symbols = Symbols(names, reserved, bounds={**bounds, **narrower}, min_dim=min_dim)
         originals.append(symbols)
-        view = front.view(symbols)
+        view = front.view(symbols, all_constant)
         if found is not None:
             view = found.put_into(view, symbols)
-        engine = Engine(view, symbols, policy, adopt, impatient=count < _MOST_WALKS - 1)
+        last = count == _MOST_WALKS - 1
+        engine = Engine(
+            view, symbols, policy, adopt=adopt, assume_declared=assume_declared, impatient=not last, trusted=trusted
+        )
         engine.run()
         implied = engine.open_signs.implied(engine.facts)
         learnt = {v.name: (least, v.hi) for v, least in implied.items()}
         to_original = {symbols.text(name): originals[0].text(name) for name in narrower}
-        if not learnt or count == _MOST_WALKS - 1:
+        if not learnt or last:
             if narrower:
                 engine.rename(to_original)
             break
@@ -124,4 +170,5 @@ def walk(
         narrower.update(learnt)
     engine.facts[:0] = [fact for fact, _ in stated]
     engine.fact_nodes[:0] = [node for _, node in stated]
+    engine.assumed = settle(engine)
     return engine

@@ -9,12 +9,21 @@ import onnx
 
 from onnx_infer.engine.engine import Engine
 from onnx_infer.errors import OpUsageError, ShapeInferenceError
-from onnx_infer.model.attributes import declared_size
+from onnx_infer.model.attributes import declared_size, value_type
 from onnx_infer.model.graph import Graph, Model
-from onnx_infer.model.symbols import Symbols
+from onnx_infer.model.symbols import Symbols, said
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.operators.schema import find_schema
-from onnx_infer.protobuf.reading import GraphReader, header, innermost_shape, load, message, nodes, schema_body
+from onnx_infer.protobuf.reading import (
+    OVERRIDABLE,
+    GraphReader,
+    header,
+    innermost_shape,
+    load,
+    message,
+    nodes,
+    schema_body,
+)
 from onnx_infer.protobuf.schema_functions import schema_function
 from onnx_infer.protobuf.wire import type_bytes
 from onnx_infer.values.text import text, texts
@@ -48,11 +57,11 @@ def infer_node_outputs(
     if schema is not None and not _serves(schema, opsets.get(domain)):
         opsets[domain] = schema.since_version
     shapes = [shape for kind in input_types.values() if (shape := innermost_shape(kind)) is not None]
-    symbols = Symbols(size for shape in shapes for d in shape.dim if isinstance(size := declared_size(d), str) and size)
-    reader = GraphReader(symbols, ir_version)
+    symbols = Symbols(size for shape in shapes for d in shape.dim if isinstance(size := said(declared_size(d)), str))
+    reader = GraphReader(symbols, ir_version < OVERRIDABLE)
     constants = {**(input_data or {}), **(input_sparse_data or {})}
     given = [n for n in dict.fromkeys((*texts(node.input), *input_types)) if n and n not in constants]
-    inputs = [(n, reader.type(input_types[n]) if n in input_types else None) for n in given]
+    inputs = [(n, value_type(input_types[n], symbols.reader(n)) if n in input_types else None) for n in given]
     literals: list[str] = []
     bodies = partial(schema_function, schema_body, message)
     walk = partial(nodes, [node], constants, literals)

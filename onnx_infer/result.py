@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.engine.engine import Engine
+    from onnx_infer.model.symbols import Size
     from onnx_infer.results.guards import Guard, Violation
     from onnx_infer.results.planning.costs import Costs
     from onnx_infer.results.planning.memory import MemoryPlan
@@ -29,10 +30,10 @@ class InferenceResult:
 
     `types`: value name -> what is known of it, main graph only. `diagnostics`: what is malformed, contradictory or
     unsupported. `notes`: value name -> why something in it is unknown. `found_inputs`: the shapes of inputs that say
-    more than the model does, of an inference in both directions; `apply` writes these too.
+    more than the model does, names of axes without one included; `apply` writes these too.
     """
 
-    def __init__(self, engine: Engine, found_inputs: Mapping[str, tuple[int | str, ...]]) -> None:
+    def __init__(self, engine: Engine, found_inputs: Mapping[str, tuple[Size, ...]]) -> None:
         self._engine = engine
         self.found_inputs = dict(found_inputs)
         self.diagnostics: list[Diagnostic] = engine.diagnostics

@@ -56,18 +56,21 @@ class Names:
         self.given = given
         declared = (v for v in _declared(engine) if v.name in others and v.name not in given)
         self._declared = equal_to(known.store, declared if engine.adopt else ())
+        self._new: dict[tuple[str, int], str] = {}
         self.of: dict[Dim, str] = {}
 
-    def new(self) -> str:
-        """A name that nothing has."""
-        return self._symbols.name()
+    def new(self, value: str, axis: int) -> str:
+        """A name for an axis of an input."""
+        if (value, axis) not in self._new:
+            self._new[value, axis] = self._symbols.axis_name(value, axis)
+        return self._new[value, axis]
 
-    def name(self, size: Dim) -> str:
-        """The text for a size of an input: its expression in named sizes, or a name."""
+    def name(self, size: Dim, value: str, axis: int) -> str:
+        """The text for the size of an axis of an input: its expression in named sizes, or a name."""
         found = self.text(size)
         if found is None:
             declared = self._declared.get(size) if isinstance(size, Expr) else None
-            found = self.of[size] = self.new() if declared is None else declared.name
+            found = self.of[size] = self.new(value, axis) if declared is None else declared.name
         return found
 
     def text(self, size: Dim) -> str | None:
@@ -103,17 +106,18 @@ def found_shapes(
             shapes[name] = value.shape
         elif row is not None and (solved := known.store.row(row)).rank is not None and _fit(solved.dims):
             shapes[name] = solved.dims
-    for dim in (d for shape in shapes.values() for d in shape):  # plain sizes first, so that others are said with them
-        if isinstance(dim, Var):
-            names.name(dim)
+    for name, shape in shapes.items():  # plain sizes first, so that others are said with them
+        for axis, dim in enumerate(shape):
+            if isinstance(dim, Var):
+                names.name(dim, name, axis)
     inputs: dict[str, tuple[int | str, ...]] = {}
     for name, shape in shapes.items():
         old = written.get(name, ())
         if len(old) != len(shape):
             old = (None,) * len(shape)
         sizes = tuple(
-            d if isinstance(d, int) else text if isinstance(text, str) else names.name(d)
-            for d, text in zip(shape, old, strict=True)
+            d if isinstance(d, int) else text if isinstance(text, str) else names.name(d, name, axis)
+            for axis, (d, text) in enumerate(zip(shape, old, strict=True))
         )
         if name not in written or sizes != old:
             inputs[name] = sizes

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.constraints.registration import Operand, bound_form
 from onnx_infer.diagnostics import Diagnostic
+from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.graph import label_of
 from onnx_infer.values.tensor import VARIES, SymTensor
 from symdim import Expr, Var
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from onnx_infer.bidirectional.assumptions import Assumptions
     from onnx_infer.engine.engine import Engine
-    from onnx_infer.values.tensor import Value
+    from onnx_infer.values.tensor import Dim, Value
 
 _MOST_CONTRADICTIONS = 8
 
@@ -98,20 +99,35 @@ class _ModelStatement:
         """Whether there is nothing to learn of a row."""
         if row is None or row.is_open:
             return row is None
-        return all(isinstance(d, int) or all(v.name in self.given for v in d.variables()) for d in row.dims)
+        return all(map(self.is_given, row.dims))
 
     # -- statements ---------------------------------------------------------------------------------------------------
 
     def declared(self) -> None:
-        """Values have the types that the model declares."""
+        """Values have the types that the model declares, except where these are only claims."""
         for name, value in self.engine.model.graph.declared.items():
             label = f"the declared type of '{name}'"
             if isinstance(value, SymTensor) and value.shape is not None and label not in self.left_out:
                 row = self.row(name) if self.engine.scope.knows(name) else None
                 if row is not None:
-                    self.enter(d for d in value.shape if d is not VARIES)
-                    dims = tuple(self.store.fresh() if d is VARIES else d for d in value.shape)
+                    known = row.dims if not row.is_open and row.rank == len(value.shape) else value.shape
+                    pairs = zip(value.shape, known, strict=True)
+                    shape = [VARIES if self.is_claim(name, d, k) else d for d, k in pairs]
+                    self.enter(d for d in shape if d is not VARIES)
+                    dims = tuple(self.store.fresh() if d is VARIES else d for d in shape)
                     self.store.eq_row(row, Row(trail=dims), origin=Origin(label))
+
+    def is_claim(self, name: str, declared: Dim, known: Dim) -> bool:
+        """Whether a size is known otherwise: as one that data decide, or over the symbols that stay."""
+        if known is declared or self.engine.declared.trusts(name):
+            return False
+        if is_fresh(known):
+            return True
+        return not isinstance(declared, int) and self.is_given(known) and self.is_given(declared)
+
+    def is_given(self, size: Dim) -> bool:
+        """Whether a size is made of symbols that stay, or a number."""
+        return isinstance(size, int) or all(v.name in self.given for v in size.variables())
 
     def facts(self) -> None:
         """The facts that inference rules state, except those that a run does not demand."""

@@ -66,7 +66,7 @@ class _Inference:
 
     def assumptions(self, engine: Engine) -> Assumptions:
         """The assumptions on the symbols of a walk."""
-        return Assumptions(self.assume, {v.name: v for v in symbols_of(engine.scope.values())})
+        return Assumptions((*self.assume, *engine.assumed), {v.name: v for v in symbols_of(engine.scope.values())})
 
     def round(self, before: Found | None, engine: Engine) -> _Round:
         """One round, after its walk."""
@@ -98,7 +98,7 @@ class _Inference:
                 continue
             possible: list[Found] = []
             for rank in range(least, most + 1):
-                sizes = tuple(current.names.new() for _ in range(rank))
+                sizes = tuple(current.names.new(name, axis) for axis in range(rank))
                 trial = current.after._replace(inputs={**current.after.inputs, name: sizes})
                 self.trials += 1
                 if self.may_run(trial, broken):
@@ -152,12 +152,12 @@ def infer_both_ways(
 
 
 def _written_sizes(front: FrontEnd, engine: Engine) -> dict[str, tuple[Size, ...]]:
-    """The sizes of the inputs that have a shape, as they are written; a negative one is none."""
+    """The sizes of the inputs that have a shape, with what is said of them."""
     shaped = {n for n, v in engine.model.graph.inputs if isinstance(v, SymTensor) and v.shape is not None}
     found: dict[str, tuple[Size, ...]] = {}
     for name, sizes in front.inputs():
         if name in shaped:  # of two inputs of one name the first counts
-            found.setdefault(name, tuple((s if s >= 0 else None) if isinstance(s, int) else s or None for s in sizes))
+            found.setdefault(name, tuple(sizes))
     return found
 
 

@@ -6,6 +6,8 @@
     general_calls.py       calls of a function with many signatures
     topological_sort.py    nodes that are out of order    fresh_sizes.py         what equalities say of fresh sizes
     implied_bounds.py      bounds that operators imply    run_time_elements.py   elements that only a run knows
+    declared_types.py      what a model declares          claims.py              what of that is only claimed
+    overridable.py         initializers that callers may override
 
 The room uses `operators` and what is below it. It knows no protobuf. Begin with `engine.py`.
 """

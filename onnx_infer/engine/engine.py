@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.diagnostics import Diagnostic, about_node
+from onnx_infer.engine.declared_types import DeclaredTypes
 from onnx_infer.engine.frame import Frame
 from onnx_infer.engine.fresh_sizes import Solution, renew
 from onnx_infer.engine.functions import Call, Functions, Record, inner_graphs, read_once
@@ -17,19 +18,19 @@ from onnx_infer.engine.outcome import Outcome, apply
 from onnx_infer.engine.run_time_elements import RunTimeValues
 from onnx_infer.engine.scope import Scope, UndefinedInput
 from onnx_infer.engine.subgraph import Mark, Subgraph
-from onnx_infer.laws.statements import Fact, named
+from onnx_infer.laws.statements import named
 from onnx_infer.model.graph import Attributes, label_of
 from onnx_infer.operators.lookup import Operators
 from onnx_infer.types.join import NOTHING
-from onnx_infer.types.merge import merge, without_names
-from onnx_infer.values.tensor import MAX_DATA, VARIES, SymTensor, Value, is_small, substitute
+from onnx_infer.values.tensor import MAX_DATA, Value, is_small, substitute
 from symdim import Var
 from symdim.algebra.evaluate import Substitution
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Container, Mapping
 
     from onnx_infer.engine.run_time_elements import NewSize
+    from onnx_infer.laws.statements import Fact
     from onnx_infer.model.graph import Graph, Model, Node
     from onnx_infer.model.symbols import Symbols
     from onnx_infer.operators.operator import Operator
@@ -44,9 +45,20 @@ class Engine:
     """One inference of one model; `run` fills `scope`, `inner`, `diagnostics`, `facts` and `notes`."""
 
     def __init__(
-        self, model: Model, symbols: Symbols, policy: ShapeMergePolicy, adopt: bool = True, impatient: bool = False
+        self,
+        model: Model,
+        symbols: Symbols,
+        policy: ShapeMergePolicy,
+        *,
+        adopt: bool = True,
+        assume_declared: bool = False,
+        impatient: bool = False,
+        trusted: Container[str] = (),
     ) -> None:
-        self.model, self.symbols, self.policy, self.adopt = model, symbols, policy, adopt
+        self.model, self.symbols, self.policy = model, symbols, policy
+        self.adopt = adopt
+        self.assumed: list[str] = []  # relations that declared types state, where these are assumed to hold
+        self.declared = DeclaredTypes(self, policy, assume_declared, trusted)
         self.diagnostics: list[Diagnostic] = []
         self.facts: list[Fact] = []
         self.fact_nodes: list[Node] = []  # for each fact the node that states it
@@ -77,19 +89,29 @@ class Engine:
         except Undecided:
             return
         self.inner = list(inner_graphs(self.seen, self.functions.placeholders))
+        self.replace_solved()
+
+    def replace_solved(self) -> None:
+        """Put what fresh sizes are known to equal in their place."""
         if self.solution or self.run_time.limits:
-            self.created += self.solution.adopt(self.created, self.run_time.limits)
+            self.created += self.solution.tighten(self.created, self.run_time.limits)
             self._map(self.solution.apply)
 
-    def rename(self, variables: Mapping[Any, Dim]) -> None:
-        """Put other sizes in place of variables, in all values and facts, and in the bounds of fresh sizes."""
-        variables = dict(variables)
-        for var in dict.fromkeys(self.created):
-            renew(var, variables)
-        self.solution.rename(variables)
-        variables = Substitution(variables)
-        self._map(lambda value: substitute(value, variables))
-        self.facts = [fact.substitute(variables) for fact in self.facts]
+    def rename(self, variables: Mapping[Any, Dim], names: Mapping[Var, Var] | None = None) -> None:
+        """Put other sizes in place of variables, in all values, facts and claims, and in the bounds of fresh sizes.
+
+        `names` are declared names for fresh sizes, which keep their bounds and origins under these.
+        """
+        sizes, names = dict(variables), names or {}
+        for var in dict.fromkeys((*self.created, *names)):
+            if var not in sizes:
+                renew(var, sizes, name=names.get(var))
+        self.created = [new for var in self.created if isinstance(new := sizes.get(var, var), Var)]
+        known, resolve = Substitution(sizes), self.solution.resolve
+        self._map(lambda value: substitute(value, known))
+        self.facts = [fact.substitute(known) for fact in self.facts]
+        self.declared.claims = [claim.substitute(known, resolve) for claim in self.declared.claims]
+        self.solution.rename(sizes)
 
     def _map(self, change: Callable[[Value], Value]) -> None:
         changed: dict[Value, Value] = {}
@@ -103,7 +125,7 @@ class Engine:
         """Infer the values of a graph whose inputs are in the scope, or declared, and of the functions it calls."""
         for name, value in graph.inputs:
             if name not in scope:
-                scope[name] = NOTHING if value is None else value
+                scope[name] = NOTHING if value is None else self.declared.opened(value)
         frames = [Frame(graph, scope, self.mark())]
         try:
             while frames:
@@ -123,9 +145,8 @@ class Engine:
                     if results is None:
                         frames.append(Frame(frame.graph, frame.call.scope, self.mark(), frame.call))
                         continue
-                    self._declare(
-                        frames[-1].graph.declared, frame.call.node[3], Outcome(tuple(results)), frames[-1].scope
-                    )
+                    outcome = Outcome(tuple(results))
+                    self._declare(frames[-1].graph.declared, frame.call.node, outcome, frames[-1].scope)
         finally:
             for frame in reversed(frames):
                 if frame.call is not None:
@@ -166,7 +187,7 @@ class Engine:
             if len(outputs) == 1 and outputs[0] not in declared:  # as nearly always
                 scope[outputs[0]] = outcome.values[0]
             else:
-                self._declare(declared, outputs, outcome, scope)
+                self._declare(declared, node, outcome, scope)
         return None
 
     def _special(self, operator: Operator, node: Node, values: tuple[Value | None, ...], scope: Scope) -> Outcome:
@@ -204,11 +225,11 @@ class Engine:
             entered = self.functions.enter(function, node, scope)
             if isinstance(entered, Call):
                 return entered
-            self._declare(graph.declared, outputs, self._renew(entered, node), scope)
+            self._declare(graph.declared, node, self._renew(entered, node), scope)
             return None
         title = f"{domain}::{op_type}" if domain else op_type
         for name in outputs:
-            scope[name] = self._named(graph.declared.get(name, NOTHING))
+            scope[name] = self.declared.believed(name, graph.declared.get(name, NOTHING), node)
             self.notes[name] = f"no rule for {title}"
         if title not in self._unknown_operators:
             self._unknown_operators.append(title)
@@ -218,40 +239,10 @@ class Engine:
             )
         return None
 
-    def _declare(self, declared: Mapping[str, Value], outputs: list[str], outcome: Outcome, scope: Scope) -> None:
+    def _declare(self, declared: Mapping[str, Value], node: Node, outcome: Outcome, scope: Scope) -> None:
         """Enter results, merged with what is declared of them."""
-        for name, value in zip(outputs, outcome.values, strict=False):
-            scope[name] = value if name not in declared else self._merged(name, declared[name], value)
-
-    def _merged(self, name: str, declared: Value, inferred: Value) -> Value:
-        """What is declared of a value and what is inferred, by the policy."""
-        if declared is inferred:
-            return inferred
-
-        def conflict(message: str) -> None:
-            self.diagnostics.append(Diagnostic("error", "", name, f"value '{name}': {message}"))
-
-        if not self.adopt:
-            declared = without_names(declared, inferred)
-        elif self.depth == 0:
-            self._adopt(declared, inferred)
-        return self._named(merge(declared, inferred, self.policy, conflict))
-
-    def _adopt(self, declared: Value, inferred: Value) -> None:
-        """Fresh sizes take the names that the author of the model declared for them."""
-        if isinstance(declared, SymTensor) and isinstance(inferred, SymTensor):
-            for known, size in zip(declared.shape or (), inferred.shape or (), strict=False):
-                if known is not VARIES and not isinstance(size, int):
-                    self.solution.add(Fact("equal", known, size, "declared"))
-
-    def _named(self, value: Value) -> Value:
-        """A value with names for sizes that nothing says anything of."""
-        if not isinstance(value, SymTensor) or value.shape is None or VARIES not in value.shape:
-            return value
-        new = [Var.fresh(self.symbols.name(), origin="declared without a size") for d in value.shape if d is VARIES]
-        self.created += new
-        names = iter(new)
-        return SymTensor(value.dtype, [next(names) if d is VARIES else d for d in value.shape])
+        for name, value in zip(node[3], outcome.values, strict=False):
+            scope[name] = value if name not in declared else self.declared.merged(name, declared[name], value, node)
 
     # -- outcomes -------------------------------------------------------------------------------------------------
 
@@ -310,7 +301,10 @@ class Engine:
     def mark(self) -> Mark:
         """How much is recorded so far."""
         seen, unknown = self.seen, self._unknown_operators
-        return Mark(len(self.diagnostics), len(self.facts), len(self.created), len(seen.calls), len(unknown))
+        claims = self.declared.claims
+        return Mark(
+            len(self.diagnostics), len(self.facts), len(self.created), len(claims), len(seen.calls), len(unknown)
+        )
 
     def rewind(self, mark: Mark) -> None:
         """Forget what was recorded since."""
@@ -318,6 +312,7 @@ class Engine:
         del self.facts[mark.facts :]
         del self.fact_nodes[mark.facts :]
         del self.created[mark.created :]
+        del self.declared.claims[mark.claims :]
         del self.seen.calls[mark.calls :]
         del self._unknown_operators[mark.unknown :]
         self.open_signs.forget()

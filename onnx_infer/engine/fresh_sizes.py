@@ -11,7 +11,7 @@ from symdim import BoundsError, DivisionByZero, Expr, Var, minimum
 from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import Substitution
 from symdim.algebra.long_division import cancelled
-from symdim.algebra.origin import Computed, Declared, ValueOf
+from symdim.algebra.origin import Computed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -28,18 +28,14 @@ class Solution:
 
     def __init__(self) -> None:
         self._of: dict[Var, Dim] = {}
-        self._declared: list[tuple[Var, Expr]] = []  # names, and the fresh sizes that are declared to be these
 
     def __bool__(self) -> bool:
-        return bool(self._of or self._declared)
+        return bool(self._of)
 
     def add(self, fact: Fact) -> None:
-        """Learn from an equality; one that is only assumed replaces nothing."""
-        if fact.relation != "equal" or fact.kind == "assumed":
+        """Learn from an equality; one that is not required replaces nothing."""
+        if fact.relation != "equal" or fact.kind != "required":
             return
-        name, size = fact.lhs, fact.rhs
-        if isinstance(name, Var) and isinstance(name.origin, Declared) and isinstance(size, Expr) and is_fresh(size):
-            self._declared.append((name, size))
         lhs, rhs = self.resolve(fact.lhs), self.resolve(fact.rhs)
         if lhs is rhs or lhs == rhs:
             return
@@ -91,29 +87,16 @@ class Solution:
         renamed = {variables.get(var, var): size for var, size in self._of.items()}
         self._of = {var: _with(size, variables) for var, size in renamed.items() if isinstance(var, Var)}
 
-    def adopt(self, created: Iterable[Var], limits: Mapping[Var, list[Dim]]) -> list[Var]:
-        """Declared names take the origin and the bound of the fresh sizes that they name.
+    def tighten(self, created: Iterable[Var], limits: Mapping[Var, list[Dim]]) -> list[Var]:
+        """Enter further bounds into fresh sizes; gives the new variables, which replace the old.
 
-        `created` are all fresh sizes in order, `limits` further bounds of some. Of several sizes with one name the
-        first that has a bound or an origin to read counts: by its declaration the author says that they are one. A
-        bound refers to earlier sizes only, so that none is circular. Gives the new variables, which replace the old.
+        `created` are all fresh sizes in order. A bound refers to earlier sizes only, so that none is circular.
         """
-        waiting: dict[Var, list[tuple[Var, Expr]]] = {}
-        place = {var: i for i, var in enumerate(dict.fromkeys(created))}
-        for name, size in self._declared:
-            fresh = [v for v in size.variables() if v in place]
-            if fresh:
-                waiting.setdefault(max(fresh, key=place.__getitem__), []).append((name, size))
         new: dict[Var, Dim] = {}
+        place = {var: i for i, var in enumerate(dict.fromkeys(created))}
         for var in place:
             earlier = [x for x in limits.get(var, ()) if all(place.get(v, -1) < place[var] for v in variables_of([x]))]
             renew(var, new, earlier)
-            for name, size in waiting.get(var, ()):
-                if name not in new:
-                    new |= _adopted(name, _with(size, new))
-        for name, size in self._declared:
-            if name not in new and isinstance(size, Var):
-                new |= _new(name, None, size.origin)
         self._of = new | {var: _with(size, new) for var, size in self._of.items()}
         return [var for var in new.values() if isinstance(var, Var)]
 
@@ -131,10 +114,10 @@ class Solution:
         return Substitution(self._of)
 
 
-def renew(var: Var, sizes: dict[Var, Dim], limits: Iterable[Dim] = ()) -> None:
+def renew(var: Var, sizes: dict[Var, Dim], limits: Iterable[Dim] = (), name: Var | None = None) -> None:
     """Enter the variable with other sizes in its bound and its origin, where they occur there, for the variable.
 
-    `limits` are bounds besides its own.
+    `limits` are bounds besides its own. With a declared `name` it gets that name and the bounds of both.
     """
     limit, origin = _with(var.at_most, sizes), var.origin
     for other in limits:
@@ -142,22 +125,23 @@ def renew(var: Var, sizes: dict[Var, Dim], limits: Iterable[Dim] = ()) -> None:
     if isinstance(origin, Computed):
         size = _with(origin.size, sizes)
         origin = origin if size is origin.size else Computed(size, origin.why)
+    if name is not None:
+        low = max(var.lo or 0, name.lo or 0)
+        high = min((end for end in (var.hi, name.hi) if end is not None), default=None)
+        if (found := _new(name.name, low, high, limit, origin)) is not None:
+            sizes |= {var: found, name: found}
+            return
     if limit is not var.at_most or origin is not var.origin:
-        sizes |= _new(var, limit, origin)
+        found = _new(var.name, var.lo or 0, var.hi, limit, origin)
+        sizes |= {} if found is None else {var: found}
 
 
-def _adopted(name: Var, size: Dim) -> dict[Var, Dim]:
-    """The declared name with what is known of the size it stands for; nothing where that is no more than a text."""
-    limit, origin = (size.at_most, size.origin) if isinstance(size, Var) else (size, Computed(size, "declared"))
-    return {} if limit is None and not isinstance(origin, (Computed, ValueOf)) else _new(name, limit, origin)
-
-
-def _new(var: Var, limit: Dim | None, origin: object) -> dict[Var, Dim]:
-    """A variable of this name in place of the variable; nothing where the bounds contradict each other."""
+def _new(name: str, low: int, high: int | None, limit: Dim | None, origin: object) -> Var | None:
+    """A new variable; None where the bounds contradict each other."""
     try:
-        return {var: Var.fresh(var.name, var.lo or 0, var.hi, limit, origin)}
+        return Var.fresh(name, low, high, limit, origin)
     except BoundsError:
-        return {}
+        return None
 
 
 def _possible(dim: Dim, sizes: Mapping[Var, Dim]) -> Dim | None:

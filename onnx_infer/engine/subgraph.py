@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.types.join import NOTHING, kind_of, sizes
-from onnx_infer.types.merge import merge
 from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, Var
 from symdim.algebra.origin import is_data_dependent
@@ -31,6 +30,7 @@ class Mark(NamedTuple):
     diagnostics: int
     facts: int
     created: int
+    claims: int
     calls: int
     unknown: int
 
@@ -98,9 +98,11 @@ class Subgraph:
         return [scope[name] if scope.knows(name) else NOTHING for name in graph.outputs]
 
     def _input(self, declared: Value | None, value: Value, repeated: bool) -> Value:
-        if declared is None or value is NOTHING:
-            return value if declared is None else kind_of(declared) if repeated else declared
-        return merge(kind_of(declared) if repeated else declared, value, "refine", self._engine.complain)
+        if declared is None:
+            return value
+        if repeated:
+            declared = kind_of(declared)
+        return self._engine.declared.of_input(declared, value)
 
     # -- iteration ------------------------------------------------------------------------------------------------
 

@@ -27,13 +27,14 @@ from onnx_infer import result
 from onnx_infer.inference import Options, check, log, run
 from onnx_infer.integrations.onnx_ir_names import ValueNames, given_values
 from onnx_infer.integrations.onnx_ir_reader import OnnxIRFrontEnd, written_sizes
-from onnx_infer.protobuf.former_names import with_former_names
+from onnx_infer.protobuf.former_names import FormerNames
 from onnx_infer.values.tensor import VARIES, Optional, Sequence, Sparse, SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onnx_infer.engine.engine import Engine
+    from onnx_infer.model.symbols import Size
     from onnx_infer.types.merge import ShapeMergePolicy
     from onnx_infer.values.tensor import Value
 
@@ -45,9 +46,7 @@ class InferenceResult(result.InferenceResult):
     visible together have the same, one of them by a new one; `type_of` finds a value of any graph by itself.
     """
 
-    def __init__(
-        self, front: OnnxIRFrontEnd, engine: Engine, found_inputs: Mapping[str, tuple[int | str, ...]]
-    ) -> None:
+    def __init__(self, front: OnnxIRFrontEnd, engine: Engine, found_inputs: Mapping[str, tuple[Size, ...]]) -> None:
         super().__init__(engine, found_inputs)
         self._front = front
         self.modified = False
@@ -71,7 +70,7 @@ def infer(model: ir.Model, **options: Unpack[Options]) -> InferenceResult:
     """Infer the types, shapes and small data of every value; the model is not changed.
 
     The options are those of `onnx_infer.infer`: `policy`, `bounds`, `min_dim`, `adopt_declared_symbols`,
-    `bidirectional`, `assume`. External and lazy tensors are never loaded.
+    `bidirectional`, `assume`, `assume_declared`, `initializers`. External and lazy tensors are never loaded.
     """
     front = OnnxIRFrontEnd(model)
     return InferenceResult(front, *run(front, **options))
@@ -132,15 +131,15 @@ class SymbolicShapeInferencePass(ir.passes.InPlacePass):  # type: ignore[misc]
 # -- writing ----------------------------------------------------------------------------------------------------------
 
 
-def write_model(front: OnnxIRFrontEnd, engine: Engine, inputs: Mapping[str, tuple[int | str, ...]]) -> bool:
+def write_model(front: OnnxIRFrontEnd, engine: Engine, inputs: Mapping[str, tuple[Size, ...]]) -> bool:
     """Write the types into the values of the model, and the shapes of `inputs`; whether this changed any."""
-    names, modified = front.names, False
+    names, former, modified = front.names, FormerNames(), False
     bodies = {id(function.handle) for function in engine.model.functions.values()}
     for graph, scope in ((engine.model.graph, engine.scope), *engine.inner):
         if isinstance(graph.handle, ir.Graph):  # not the body of an operator's schema
             scope.touch(graph.literals)
             in_body = id(graph.handle) in bodies
-            found = scope if scope is engine.scope else _with_former_names(graph.handle, names, scope)
+            found = scope if scope is engine.scope else _with_former_names(graph.handle, names, former, scope)
             modified |= _write_graph(graph.handle, names, found, in_body)
     for value in front.model.graph.inputs:
         sizes = inputs.get(names[value])
@@ -149,9 +148,9 @@ def write_model(front: OnnxIRFrontEnd, engine: Engine, inputs: Mapping[str, tupl
     return modified
 
 
-def _with_former_names(graph: ir.Graph, names: ValueNames, scope: Any) -> dict[str, Value]:
+def _with_former_names(graph: ir.Graph, names: ValueNames, former: FormerNames, scope: Any) -> dict[str, Value]:
     values = chain(graph.inputs, given_values(graph))
-    return with_former_names(((names[v], written_sizes(v)) for v in values), scope)
+    return former.values(((names[v], written_sizes(v)) for v in values), scope)
 
 
 def _write_graph(graph: ir.Graph, names: ValueNames, found: Mapping[str, Value], in_body: bool) -> bool:

@@ -13,6 +13,7 @@ from onnx_infer.integrations.onnx_ir_names import GRAPHS, ValueNames, given_valu
 from onnx_infer.model.attributes import constant, known_count, number, strings, unpacked
 from onnx_infer.model.declared_bounds import KEY, declared_bounds
 from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function, Graph, Model, with_names
+from onnx_infer.model.symbols import said
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf import reading as proto
 from onnx_infer.protobuf.schema_functions import schema_function
@@ -47,7 +48,7 @@ def typed(kind: Any, sizes: tuple[Size, ...] | None, read: Callable[[Size], Dim 
     """The value that a type and a shape describe, as `onnx_infer.model.attributes.value_type` for a TypeProto."""
     if isinstance(kind, ir.SequenceType):
         # an unnamed size is another one for every element
-        return Sequence(typed(kind.elem_type, sizes, lambda size: VARIES if size is None else read(size)))
+        return Sequence(typed(kind.elem_type, sizes, lambda size: VARIES if said(size) is None else read(size)))
     if isinstance(kind, ir.OptionalType):
         return Optional(typed(kind.elem_type, sizes, read))
     if kind is None and sizes is None:
@@ -172,29 +173,31 @@ class OnnxIRFrontEnd:
 
     def inputs(self) -> Iterator[tuple[str, tuple[Size, ...]]]:
         """The sizes of inputs as they are written."""
-        return ((self.names[value], written_sizes(value)) for value in self.model.graph.inputs)
+        inputs = self.model.graph.inputs
+        return ((self.names[value], tuple(map(said, written_sizes(value)))) for value in inputs)
 
-    def view(self, symbols: Symbols) -> Model:
+    def view(self, symbols: Symbols, all_constant: bool = False) -> Model:
         """The model, its dims read as sizes."""
-        return _Reader(symbols, self.model.ir_version, self.names).model(self.model)
+        return _Reader(symbols, all_constant or self.model.ir_version < proto.OVERRIDABLE, self.names).model(self.model)
 
 
 def _texts(values: Any) -> list[str]:
-    return [s for value in values for s in written_sizes(value) if s and isinstance(s, str)]
+    sizes = (said(s) for value in values for s in written_sizes(value))
+    return [s for s in sizes if isinstance(s, str)]
 
 
 class _Reader:
     """Reads graphs; those in the bodies of operator schemas are messages, also here."""
 
-    def __init__(self, symbols: Symbols, ir_version: int, names: ValueNames) -> None:
-        self.symbols, self.ir_version, self.names = symbols, ir_version, names
-        self._messages = proto.GraphReader(symbols, ir_version)
+    def __init__(self, symbols: Symbols, all_constant: bool, names: ValueNames) -> None:
+        self.symbols, self.all_constant, self.names = symbols, all_constant, names
+        self._messages = proto.GraphReader(symbols, all_constant)
         self._declared: dict[Any, Value | None] = {}
 
     def model(self, model: ir.Model) -> Model:
         """The view of a model."""
         functions = {(f.domain, f.name, f.overload): f for f in map(self.function, model.functions.values())}
-        graph, opsets = with_names(self.graph(model.graph)), opset_imports(model)
+        graph, opsets = with_names(self.graph(model.graph, is_main=True)), opset_imports(model)
         names = partial(self._used, model.graph)
         bodies = partial(schema_function, proto.schema_body, message)
         return Model(graph, functions, opsets, self.header, self.load, self.subgraph, bodies, names)
@@ -206,21 +209,21 @@ class _Reader:
         """The view of a graph attribute."""
         return self._messages.graph(handle) if isinstance(handle, onnx.GraphProto) else self.graph(handle)
 
-    def graph(self, graph: ir.Graph) -> Graph:
-        """The view of a graph or subgraph."""
+    def graph(self, graph: ir.Graph, is_main: bool = False) -> Graph:
+        """The view of the main graph or a subgraph; see `onnx_infer.protobuf.reading.GraphReader.graph`."""
         names, constants = self.names, self._constants(graph)
         defaults = {names[v]: (self.declared(v), constants[names[v]]) for v in graph.inputs if names[v] in constants}
         # see `onnx_infer.protobuf.reading.GraphReader.graph`
-        given = [(names[v], v) for v in graph.inputs if self.ir_version >= 4 or names[v] not in constants]
+        given = [(names[v], v) for v in graph.inputs if not (self.all_constant and names[v] in constants)]
         for name, _ in given:
             constants.pop(name, None)
+        inputs = [(name, self.type(name, v) if is_main else self.declared(v)) for name, v in given]
         declared: dict[str, Value] = {}
         for value in chain(given_values(graph), graph.outputs):
             found = self.declared(value)
             if found is not None:
                 declared[names[value]] = found
-        view = self._view(graph, [(name, self.type(v)) for name, v in given], constants, declared)
-        return view._replace(defaults=defaults)
+        return self._view(graph, inputs, constants, declared)._replace(defaults=defaults)
 
     def function(self, function: ir.Function) -> Function:
         """The view of a model-local function."""
@@ -247,12 +250,13 @@ class _Reader:
         outputs = [self.names[v] for v in graph.outputs]
         return Graph(text(graph.name or ""), inputs, constants, walk, literals, outputs, declared, graph)
 
-    def type(self, value: ir.Value) -> Value | None:
-        """The declared type of an input; a size without a name is another for each input."""
-        return typed(value.type, None if value.shape is None else written_sizes(value), self.symbols.read)
+    def type(self, name: str, value: ir.Value) -> Value | None:
+        """The declared type of an input of the main graph."""
+        sizes = None if value.shape is None else written_sizes(value)
+        return typed(value.type, sizes, self.symbols.reader(name))
 
     def declared(self, value: ir.Value) -> Value | None:
-        """The declared type of another value; equal types of tensors are read once."""
+        """The declared type of a value that is no input of the main graph; equal types of tensors are read once."""
         kind = value.type
         if kind is None and value.shape is None:
             return None
@@ -269,7 +273,7 @@ class _Reader:
         if isinstance(handle, proto.CONSTANTS):
             return proto.header(handle)
         if isinstance(handle, ir.Value):  # an initializer whose tensor is not there yet
-            return self.type(handle) or SymTensor(None, None)
+            return self.type(self.names[handle], handle) or SymTensor(None, None)
         if isinstance(handle, ir.Attr):
             return load(handle.value)
         return header(handle)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx import AttributeProto, TensorProto
 
+from onnx_infer.model.symbols import said
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import (
     MAX_DATA,
@@ -86,7 +87,7 @@ def value_type(proto: TypeProto, dim: Any = None) -> Value | None:
         return (SymTensor if kind == "tensor_type" else Sparse)(dt.read(inner.elem_type), shape)
     if kind == "sequence_type":
         # an unnamed size is another one for every element
-        inner_dim = dim and (lambda size: VARIES if size is None else dim(size))
+        inner_dim = dim and (lambda size: VARIES if said(size) is None else dim(size))
         return Sequence(value_type(proto.sequence_type.elem_type, inner_dim))
     if kind == "optional_type":
         return Optional(value_type(proto.optional_type.elem_type, dim))
@@ -105,7 +106,8 @@ def declared_size(dim: TensorShapeProto.Dimension) -> Size:
 
 def number(size: Size) -> int | None:
     """A size that is written as a number."""
-    return size if isinstance(size, int) else None
+    known = said(size)
+    return known if isinstance(known, int) else None
 
 
 def sparse_constant(proto: SparseTensorProto) -> Sparse:

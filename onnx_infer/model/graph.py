@@ -65,6 +65,11 @@ class Graph(NamedTuple):
     handle: Any = None
     defaults: Mapping[str, tuple[Value | None, Any]] = {}
 
+    @property
+    def overridable(self) -> list[str]:
+        """The initializers that callers may override: they are inputs too."""
+        return [name for name, _ in self.inputs if name in self.defaults]
+
 
 def with_names(graph: Graph) -> Graph:
     """A main graph without the inputs and outputs that have no name: nothing reads or gives them."""
@@ -112,7 +117,7 @@ class FrontEnd(Protocol):
         """The intervals of symbols that the model declares itself, and what is wrong with others."""
 
     def inputs(self) -> Iterable[tuple[str, Sequence[Size]]]:
-        """The graph's inputs, with their sizes as written; of a nested type those of the innermost."""
+        """The graph's inputs, with what is said of their sizes; of a nested type those of the innermost."""
 
-    def view(self, symbols: Symbols) -> Model:
-        """The model, its dims read as sizes."""
+    def view(self, symbols: Symbols, all_constant: bool = False) -> Model:
+        """The model, its dims read as sizes; with `all_constant` initializers that are also inputs are constants."""

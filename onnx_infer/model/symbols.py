@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
 from onnx_infer.values.tensor import VARIES
@@ -12,7 +13,7 @@ from symdim.algebra.caches import clear_with_caches
 from symdim.algebra.origin import Declared
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from onnx_infer.values.tensor import Dim
 
@@ -20,7 +21,37 @@ Size: TypeAlias = "int | str | None"
 """A size as a model declares it: a number, a dim_param, or nothing."""
 
 GENERATED = re.compile(r"\b_d\d+\b")
-"""The names that inference gives to sizes."""
+"""The names that inference gives to sizes that only the data decide."""
+
+_NEGATIVE = re.compile(r"\s*-\s*\d+\s*")
+
+
+def said(size: Size) -> Size:
+    """The size as a model writes it; None where it says nothing.
+
+    That is a negative number, and a text without a letter or digit.
+
+    >>> said("N"), said(4), said("?"), said("-1"), said(-1), said("")
+    ('N', 4, None, None, None, None)
+    """
+    if isinstance(size, int):
+        return size if size >= 0 else None
+    if size is None or not any(map(str.isalnum, size)) or _NEGATIVE.fullmatch(size):
+        return None
+    return size
+
+
+def axis_name(value: str, axis: int) -> str:
+    """The name of a size that an input leaves without one: an identifier.
+
+    >>> axis_name("x", 0), axis_name("ids:0", 1), axis_name("12", 0)
+    ('x_dim_0', 'ids_0_dim_1', '_12_dim_0')
+    """
+    word = "".join([c if f"a{c}".isidentifier() else "_" for c in value])
+    return f"{'' if word.isidentifier() else '_'}{word}_dim_{axis}"
+
+
+_WORDS = re.compile(r"[\w.]+")
 
 
 @lru_cache(maxsize=64)
@@ -38,6 +69,7 @@ class Symbols:
     `declared` are the dim_params of the graph's inputs: a name among them is a symbol >= `min_dim`; a text over such
     names is read as the expression (`2*H`, `past + seq`), any other text is an opaque symbol that keeps its spelling.
     Names that only other values declare are sizes >= 0. `bounds` gives symbols other intervals (both ends inclusive).
+    An axis of an input that has no name gets one; `axes` are the symbols of these.
 
     >>> symbols = Symbols(["N", "2*N", "seq len", "_d0"])
     >>> symbols.text("2*N"), symbols.text("seq len"), symbols.text("M").bounds(), symbols.name()
@@ -59,7 +91,9 @@ class Symbols:
         self.count = 0
         texts = (*declared, *reserved)
         self.reserved = frozenset(texts).union(*map(GENERATED.findall, texts))
-        self.names = frozenset(t for t in declared if _is_name(t))
+        self.names = frozenset(t for t in declared if is_name(t))
+        self.axes: set[Var] = set()
+        self._words = {word for text in texts for word in (text, *_WORDS.findall(text))}
         for text in declared:
             self._dims[text] = self._declared(text)
 
@@ -70,47 +104,62 @@ class Symbols:
                 expression = self._sum_or_product(text)
             if expression is not None:
                 return expression
-        return self._variable(text)
+        return self.variable(text)
 
     def _sum_or_product(self, text: str) -> Dim | None:
         """The declared text as an expression of one name that nothing declares, as in `2*N` and `N + N`; else None.
 
         Of two such names nothing says that they are sizes of their own.
         """
-        found = read_dim_param(text, self.names)
+        reading = _Reading(self)
+        found = read_dim_param(text, self.names, scope=reading)
         if isinstance(found, int) or (isinstance(found, Var) and found.name == text):
             return None
         new = found.free_symbols()
         if len(new) != 1 or new & self.names:
             return None
-        (name,) = new
-        return found.substitute({name: self._dims.setdefault(name, self._variable(name))})
+        self._dims.update(reading.others)
+        return found
 
-    def _variable(self, name: str) -> Var:
+    def symbol(self, name: str) -> Var | None:
+        """The symbol of a declared name, or of one that an earlier inference gave; None of other names."""
+        found = self._dims.get(name)
+        if not isinstance(found, Var) or found.name != name:
+            if name in self.names:
+                found = self.variable(name)
+            elif GENERATED.fullmatch(name):
+                found = Var.fresh(name, origin=Declared(name))
+            else:
+                return None
+            self._dims[name] = found
+        return found
+
+    def variable(self, name: str) -> Var:
+        """A symbol with the bounds that it is to have."""
         if name in self._bounds:
             return _scope(*self._bounds[name]).var(name, *self._bounds[name])
         return Var(name) if self._min_dim == 1 else Var.fresh(name, lo=self._min_dim)
+
+    def renamed(self, axis: Var, name: Var) -> Var:
+        """The symbol of an axis under a declared name, with the bounds of both."""
+        low, high = axis.bounds()
+        given = self._bounds.get(name.name)
+        if given is None and (low, high) == (self._min_dim, None):
+            return self.variable(name.name)
+        ends = [end for end in (high, name.hi) if end is not None]
+        low, high = max(low or 0, name.lo or 0), min(ends, default=None)
+        return axis if high is not None and high < low else _scope(low, high).var(name.name, low, high)
 
     def _expression(self, text: str) -> Dim | None:
         """The text as an expression of declared names, and those that an earlier inference gave, only."""
         if not text:
             return None
-        generated = frozenset(GENERATED.findall(text)) - self.names
-        names = self.names | generated
+        reading = _Reading(self)
         try:
-            found = parse(text, names=names)
+            found = parse(text, self.names.union(GENERATED.findall(text)), scope=reading)
         except SymdimError:
             return None
-        if isinstance(found, int):
-            return None
-        by_name = {}
-        for v in found.variables():
-            if v.name in names and v.name not in self._dims:
-                ours = v.name in generated
-                self._dims[v.name] = Var.fresh(v.name, origin=Declared(v.name)) if ours else self._variable(v.name)
-            if v.name in names:
-                by_name[v] = self._dims[v.name]
-        return found.substitute(by_name) if len(by_name) == len(found.variables()) else None
+        return None if isinstance(found, int) or reading.others else found
 
     def text(self, text: str) -> Dim:
         """The size that a dim_param stands for."""
@@ -122,24 +171,47 @@ class Symbols:
             found = self._dims[text] = expression
         return found
 
-    def read(self, size: Size) -> Dim:
-        """The size that is declared; one without a name, or a negative one, gets a fresh name."""
-        if isinstance(size, int) and size >= 0:
-            return size
-        if isinstance(size, str) and size:
-            return self.text(size)
-        return Var.fresh(self.name(), lo=self._min_dim)
+    def axis(self, value: str, axis: int) -> Var:
+        """The symbol of an axis of an input that has no name; it is declared from then on."""
+        name = self.axis_name(value, axis)
+        self.names |= {name}
+        symbol = self._dims[name] = self.variable(name)
+        self.axes.add(symbol)
+        return symbol
+
+    def axis_name(self, value: str, axis: int) -> str:
+        """A name for an axis of an input that no text of the model contains, another one each time."""
+        first = name = axis_name(value, axis)
+        for n in count(1):
+            if name not in self._words:
+                self._words.add(name)
+                return name
+            name = f"{first}_{n}"
+        raise AssertionError
+
+    def reader(self, value: str) -> Callable[[Size], Dim]:
+        """A function that reads the sizes of an input one after the other."""
+        axes = count()
+
+        def read(size: Size) -> Dim:
+            axis, known = next(axes), said(size)
+            if isinstance(known, int):
+                return known
+            return self.axis(value, axis) if known is None else self.text(known)
+
+        return read
 
     def read_declared(self, size: Size) -> Dim:
-        """As `read`, of a value that is no input.
+        """The size that is declared for a value that is no input of the main graph.
 
         A dimension without a name says nothing, nor does a name that inference generates and that only a subgraph has.
         """
-        if not size and size != 0:
+        known = said(size)
+        if known is None:
             return VARIES
-        if isinstance(size, str) and not self.reserved.issuperset(GENERATED.findall(size)):
-            return VARIES
-        return self.read(size)
+        if isinstance(known, int):
+            return known
+        return self.text(known) if self.reserved.issuperset(GENERATED.findall(known)) else VARIES
 
     def name(self) -> str:
         """The next of `_d0`, `_d1`, ... that the model does not use itself."""
@@ -150,6 +222,21 @@ class Symbols:
                 return name
 
 
-def _is_name(text: str) -> bool:
+class _Reading:
+    """The variables of one text; `others` are those of names that nothing declares."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self._symbols = symbols
+        self.others: dict[str, Var] = {}
+
+    def var(self, name: str, /) -> Var:
+        """The variable of a name, with its bounds: how an expression reads depends on them."""
+        found = self._symbols.symbol(name) or self.others.get(name)
+        if found is None:
+            found = self.others[name] = self._symbols.variable(name)
+        return found
+
+
+def is_name(text: str) -> bool:
     """Whether a declared text can only be a name: no operator or bracket in it."""
     return not any(c in "+*/%()^" for c in text) and " - " not in text

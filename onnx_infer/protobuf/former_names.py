@@ -1,11 +1,15 @@
-"""The names that an earlier inference gave to the sizes inside of a graph: inferring again changes nothing."""
+"""The names that sizes inside of a graph have in the model: those of its author, and those of an earlier inference.
+
+Names of the main graph are matters of `claims.py`. A subgraph is written with its own: inferring again changes nothing.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from onnx_infer.laws.sizes import is_fresh
-from onnx_infer.model.symbols import GENERATED
+from onnx_infer.model.symbols import is_name, said
 from onnx_infer.types.join import sizes
 from onnx_infer.values.tensor import SymTensor, substitute
 from symdim import Var
@@ -19,28 +23,54 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim, Value
 
 
-def with_former_names(declared: Iterable[tuple[str, Sequence[Size]]], scope: Scope) -> dict[str, Value]:
-    """The values of a graph, its fresh sizes under the names that the shapes declared for its tensors have for them.
+class FormerNames:
+    """The values of graphs under the names that the model has for their fresh sizes."""
 
-    Only names that inference generates are taken over, one for each size, and only where no other size has them.
-    """
-    names: dict[Var, str] = {}
-    for name, dims in declared:
-        value = scope.get(name)
-        if isinstance(value, SymTensor) and value.shape is not None and len(value.shape) == len(dims):
-            for old, new in zip(dims, value.shape, strict=True):
-                if not isinstance(old, str) or not GENERATED.fullmatch(old):
-                    continue
-                if not isinstance(new, Var) or not is_fresh(new):
-                    continue
-                if names.setdefault(new, old) != old:
-                    return dict(scope)
-    variables = set(variables_of(d for x in scope.values() for d in sizes(x)))
-    others = {v.name for v in variables if v not in names}
-    given = set(names.values())
-    if len(given) < len(names) or not others.isdisjoint(given):
-        return dict(scope)
-    renamed: dict[Var, Dim] = {
-        v: Var.fresh(name, v.lo or 0, v.hi, v.at_most, v.origin) for v, name in names.items() if v.name != name
-    }
-    return {name: substitute(value, renamed) for name, value in scope.items()} if renamed else dict(scope)
+    def __init__(self) -> None:
+        self._around: dict[int, set[Var]] = {}
+
+    def values(self, declared: Iterable[tuple[str, Sequence[Size]]], scope: Scope) -> dict[str, Value]:
+        """The values of a graph, its fresh sizes under the names that the declared shapes have for them.
+
+        A size gets the first such name, and only one that no other size has here or in a graph around this one.
+        """
+        names: dict[Var, str] = {}
+        for name, dims in declared:
+            value = scope.get(name)
+            if isinstance(value, SymTensor) and value.shape is not None and len(value.shape) == len(dims):
+                for old, new in zip(dims, value.shape, strict=True):
+                    text = said(old)
+                    if isinstance(text, str) and is_name(text) and isinstance(new, Var) and is_fresh(new):
+                        names.setdefault(new, text)
+        if names:
+            self._drop_taken(names, scope)
+        renamed: dict[Var, Dim] = {
+            v: Var.fresh(name, v.lo or 0, v.hi, v.at_most, v.origin) for v, name in names.items() if v.name != name
+        }
+        return {name: substitute(value, renamed) for name, value in scope.items()} if renamed else dict(scope)
+
+    def _drop_taken(self, names: dict[Var, str], scope: Scope) -> None:
+        around = self._visible(scope.parent)
+        variables = _variables(scope) | around
+        for v in around.intersection(names):
+            del names[v]
+        while names:
+            others = {v.name for v in variables if v not in names}
+            count = Counter(names.values())
+            taken = [v for v, name in names.items() if count[name] > 1 or name in others]
+            if not taken:
+                return
+            for v in taken:
+                del names[v]
+
+    def _visible(self, scope: Scope | None) -> set[Var]:
+        """The variables of the values in a scope and around it."""
+        if scope is None:
+            return set()
+        if id(scope) not in self._around:
+            self._around[id(scope)] = _variables(scope) | self._visible(scope.parent)
+        return self._around[id(scope)]
+
+
+def _variables(scope: Scope) -> set[Var]:
+    return set(variables_of(d for x in scope.values() for d in sizes(x)))

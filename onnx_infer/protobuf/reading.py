@@ -6,7 +6,7 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from onnx import IR_VERSION, AttributeProto, FunctionProto, SparseTensorProto, TensorProto
+from onnx import AttributeProto, FunctionProto, SparseTensorProto, TensorProto
 
 from onnx_infer.model.attributes import (
     attribute_value,
@@ -19,7 +19,7 @@ from onnx_infer.model.attributes import (
 )
 from onnx_infer.model.declared_bounds import KEY, declared_bounds
 from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function, Graph, Model, with_names
-from onnx_infer.model.symbols import Symbols
+from onnx_infer.model.symbols import Symbols, said
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf.schema_functions import schema_function
 from onnx_infer.values import dtype as dt
@@ -40,6 +40,9 @@ _MAX_KEY = 1 << 12
 _FEW = 16
 _SIZES = frozenset((TensorProto.INT64, TensorProto.INT32))
 _interned: dict[Any, Attributes] = {}
+
+OVERRIDABLE = 4
+"""The IR version from which a caller may override an initializer that is also an input: its elements are not known."""
 
 CONSTANTS = (TensorProto, SparseTensorProto, AttributeProto)
 """The classes of the handles of constants."""
@@ -91,11 +94,11 @@ class ModelProtoFrontEnd:
         """The sizes of inputs as they are written."""
         for info in self.model.graph.input:
             shape = innermost_shape(info.type)
-            yield text(info.name), () if shape is None else tuple(map(declared_size, shape.dim))
+            yield text(info.name), () if shape is None else tuple([said(declared_size(dim)) for dim in shape.dim])
 
-    def view(self, symbols: Symbols) -> Model:
+    def view(self, symbols: Symbols, all_constant: bool = False) -> Model:
         """The model, its dims read as sizes."""
-        return GraphReader(symbols, self.model.ir_version).model(self.model)
+        return GraphReader(symbols, all_constant or self.model.ir_version < OVERRIDABLE).model(self.model)
 
 
 def innermost_shape(kind: Any) -> Any:
@@ -121,37 +124,39 @@ def dim_params(infos: Iterable[Any]) -> Iterator[str]:
             seen.add(wire)
             shape = innermost_shape(info.type)
             for dim in () if shape is None else shape.dim:
-                if dim.dim_param:
-                    yield text(dim.dim_param)
+                if isinstance(size := said(declared_size(dim)), str):
+                    yield size
 
 
 class GraphReader:
-    """Reads GraphProtos; `symbols` turns dims into sizes."""
+    """Reads GraphProtos; `symbols` turns dims into sizes. With `all_constant` no initializer can be overridden."""
 
-    def __init__(self, symbols: Symbols, ir_version: int) -> None:
-        self.symbols, self.ir_version = symbols, ir_version
-        self._inputs: dict[bytes, Value | None] = {}
+    def __init__(self, symbols: Symbols, all_constant: bool) -> None:
+        self.symbols, self.all_constant = symbols, all_constant
         self._declared: dict[bytes, Value | None] = {}
 
     def model(self, proto: ModelProto) -> Model:
         """The view of a model."""
         functions = {(f.domain, f.name, f.overload): f for f in map(self.function, proto.functions)}
         names = partial(names_in, proto.graph)
-        graph, bodies = with_names(self.graph(proto.graph)), partial(schema_function, schema_body, message)
+        bodies = partial(schema_function, schema_body, message)
+        graph = with_names(self.graph(proto.graph, is_main=True))
         return Model(graph, functions, opset_imports(proto), header, load, self.graph, bodies, names)
 
-    def graph(self, proto: GraphProto) -> Graph:
-        """The view of a graph or subgraph."""
+    def graph(self, proto: GraphProto, is_main: bool = False) -> Graph:
+        """The view of the main graph or a subgraph; only in the former every axis of an input has a name."""
         constants: dict[str, Any] = {text(t.name): t for t in proto.initializer}
         for sparse in proto.sparse_initializer:
             constants[text(sparse.values.name)] = sparse
-        # up to IR version 3 every initializer is listed as an input; from 4 on one that is can be overridden by the
-        # caller: its type stands, its elements do not
+        # where callers may override an initializer that is an input too, its type stands, its elements do not
         given = [(text(i.name), i.type) for i in proto.input]
         defaults = {name: (self.declared(kind), constants[name]) for name, kind in given if name in constants}
-        if self.ir_version < 4:
+        if self.all_constant:
             given = [(name, kind) for name, kind in given if name not in constants]
-        inputs = [(name, self.type(kind)) for name, kind in given]
+        if is_main:
+            inputs = [(name, value_type(kind, self.symbols.reader(name))) for name, kind in given]
+        else:
+            inputs = [(name, self.declared(kind)) for name, kind in given]
         for name, _ in inputs:
             constants.pop(name, None)
         declared: dict[str, Value] = {}
@@ -182,19 +187,8 @@ class GraphReader:
         walk = partial(nodes, proto.node, constants, literals)
         return Graph(text(proto.name), inputs, constants, walk, literals, outputs, declared, proto)
 
-    def type(self, proto: Any) -> Value | None:
-        """The declared type of an input, its dims read as sizes; one without a name is another for each input."""
-        wire = proto.SerializeToString()
-        if wire not in self._inputs:
-            count = self.symbols.count
-            value = value_type(proto, self.symbols.read)
-            if self.symbols.count != count:
-                return value
-            self._inputs[wire] = value
-        return self._inputs[wire]
-
     def declared(self, proto: Any) -> Value | None:
-        """The declared type of another value; equal ones are read once."""
+        """The declared type of a value that is no input of the main graph; equal ones are read once."""
         wire = proto.SerializeToString()
         if wire not in self._declared:
             self._declared[wire] = value_type(proto, self.symbols.read_declared)
@@ -276,7 +270,7 @@ def names_in(graph: GraphProto) -> Iterator[str]:
 
 def schema_body(text: bytes) -> Function:
     """The view of a FunctionProto that belongs to an operator's schema."""
-    return GraphReader(Symbols(()), IR_VERSION).function(FunctionProto.FromString(text))
+    return GraphReader(Symbols(()), all_constant=False).function(FunctionProto.FromString(text))
 
 
 def message(node: Node) -> bytes:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from onnx_infer.inference import run, sizes_of
+from onnx_infer.model.attributes import declared_size
+from onnx_infer.model.symbols import Symbols, said
+from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.protobuf.wire import dim_param
 from onnx_infer.values.text import text
 from symdim import Expr, SymdimError, UnboundName
 from symdim.parsing import read_dim_param
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from onnx import ModelProto
 
@@ -18,11 +22,13 @@ if TYPE_CHECKING:
 def specialize(model: ModelProto, sizes: Mapping[str, int]) -> ModelProto:
     """A copy of the model with the symbols of these names fixed; of dim_params over them, what remains.
 
-    Raises `UnboundName` for names that no dim_param contains, `SymdimError` for a size that makes another negative.
+    An axis of an input that has no name has the one that inference gives it. Raises `UnboundName` for names that no
+    dim_param contains, `SymdimError` for a size that makes another negative.
     """
     copy = type(model)()
     copy.CopyFrom(model)
-    dims = [d for info in _value_infos(copy) for d in _dims(info.type) if d.dim_param]
+    _name_axes(copy, sizes.keys())
+    dims = [d for info in _value_infos(copy) for d in _dims(info.type) if isinstance(said(declared_size(d)), str)]
     declared = {text(d.dim_param) for d in dims}
     names = frozenset(t for t in declared if not any(c in "+-*/%()" for c in t)) | sizes.keys()
     used: set[str] = set()
@@ -41,6 +47,21 @@ def specialize(model: ModelProto, sizes: Mapping[str, int]) -> ModelProto:
     if missing := tuple(sorted(sizes.keys() - used)):
         raise UnboundName(missing)
     return copy
+
+
+def _name_axes(model: ModelProto, wanted: Collection[str]) -> None:
+    """Write those names of axes without one that are wanted: after the input and the axis, or declared for a result."""
+    front = ModelProtoFrontEnd(model)
+    texts = front.dim_params()
+    if not any(None in sizes for _, sizes in front.inputs()) or set(texts[0]).issuperset(wanted):
+        return
+    plain = {name: sizes_of(value) for name, value in front.view(Symbols(*texts)).graph.inputs}
+    for named in (plain, run(front)[1]):
+        for info in model.graph.input:
+            dims, names = list(_dims(info.type)), named.get(text(info.name), ())
+            for dim, name in zip(dims, names, strict=False):
+                if said(declared_size(dim)) is None and name in wanted:
+                    dim.dim_param = str(name)
 
 
 def _value_infos(model: ModelProto) -> Iterator[Any]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from onnx import AttributeProto, GraphProto
 
 from onnx_infer.model.attributes import declared_size
-from onnx_infer.protobuf.former_names import with_former_names
-from onnx_infer.protobuf.reading import function_key
+from onnx_infer.protobuf.former_names import FormerNames
+from onnx_infer.protobuf.reading import function_key, innermost_shape
 from onnx_infer.protobuf.wire import dim_param, type_field, value_infos
 from onnx_infer.values.text import text
 
@@ -26,24 +26,25 @@ _FUNCTION_VALUE_INFO = 10
 """The IR version from which functions have value infos (onnx/docs/IR.md)."""
 
 
-def write_model(model: ModelProto, engine: Engine, inputs: Mapping[str, tuple[int | str, ...]]) -> None:
+def write_model(model: ModelProto, engine: Engine, inputs: Mapping[str, tuple[Size, ...]]) -> None:
     """Write the types into the value infos and outputs of the model that was inferred, or a copy, and these inputs."""
     engine.scope.touch(engine.model.graph.literals)
     write_graph(model.graph, engine.model.graph, engine.scope)
     if engine.inner:
-        copies = counterparts(engine.model, model)
+        copies, names = counterparts(engine.model, model), FormerNames()
         for graph, scope in engine.inner:
             proto = copies.get(id(graph.handle))
             if isinstance(proto, GraphProto):
                 scope.touch(graph.literals)
                 infos = (*proto.value_info, *proto.output, *proto.input)
-                write_graph(proto, graph, with_former_names(_sizes(infos), scope))
+                write_graph(proto, graph, names.values(_sizes(infos), scope))
             elif proto is not None and model.ir_version >= _FUNCTION_VALUE_INFO:
-                write_function(proto, graph, scope)
+                write_function(proto, graph, scope, names)
     for info in model.graph.input:
         sizes = inputs.get(text(info.name))
         if sizes is not None:
-            write_input(info.type.tensor_type.shape, sizes)
+            shape = innermost_shape(info.type)
+            write_input(info.type.tensor_type.shape if shape is None else shape, sizes)
 
 
 def _sizes(infos: Sequence[Any] | Any) -> Iterator[tuple[str, list[Size]]]:
@@ -51,7 +52,7 @@ def _sizes(infos: Sequence[Any] | Any) -> Iterator[tuple[str, list[Size]]]:
     return ((text(info.name), [declared_size(d) for d in info.type.tensor_type.shape.dim]) for info in infos)
 
 
-def write_input(shape: Any, sizes: Sequence[int | str]) -> None:
+def write_input(shape: Any, sizes: Sequence[Size]) -> None:
     """Write the sizes of an input; the denotations of its axes stay."""
     if len(shape.dim) != len(sizes):
         shape.Clear()
@@ -59,7 +60,7 @@ def write_input(shape: Any, sizes: Sequence[int | str]) -> None:
         dim = shape.dim[axis] if axis < len(shape.dim) else shape.dim.add()
         if isinstance(size, int):
             dim.dim_value = size
-        else:
+        elif size is not None:
             dim.MergeFromString(dim_param(size))
     shape.SetInParent()
 
@@ -82,10 +83,10 @@ def counterparts(model: Model, copy: ModelProto) -> dict[int, GraphProto | Funct
     return found
 
 
-def write_function(proto: FunctionProto, graph: Graph, scope: Scope) -> None:
+def write_function(proto: FunctionProto, graph: Graph, scope: Scope, names: FormerNames) -> None:
     """Write what is known of the values in the body of a function, in all calls, its inputs and outputs included."""
     scope.touch(graph.literals)
-    values = with_former_names(_sizes(proto.value_info), scope)
+    values = names.values(_sizes(proto.value_info), scope)
     del proto.value_info[:]
     proto.MergeFromString(value_infos(12, values))
 
@@ -93,7 +94,7 @@ def write_function(proto: FunctionProto, graph: Graph, scope: Scope) -> None:
 def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value]) -> None:
     """Write what is known of the values of one graph: outputs and untyped inputs in place, others as value_info.
 
-    Initializers carry their type themselves and get no value_info.
+    Initializers carry their type themselves; what the graph says of them stays, and they get no value_info.
     """
     given = {name for name, _ in graph.inputs}
     given.update(graph.outputs)
@@ -102,7 +103,9 @@ def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value]) -> 
         given.update(graph.constants.keys() - set(literals))
     else:
         given.update(graph.constants)
+    kept = [info for info in proto.value_info if text(info.name) in given and text(info.name) in graph.constants]
     del proto.value_info[:]
+    proto.value_info.extend(kept)
     proto.MergeFromString(value_infos(13, scope, without=given))
     for info in (*proto.output, *(i for i in proto.input if not i.type.ByteSize())):
         value = scope.get(text(info.name))

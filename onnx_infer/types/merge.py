@@ -1,11 +1,25 @@
 """Inferred against declared types: the four merge policies.
 
-| policy   | declared and inferred                                                                          |
-|----------|------------------------------------------------------------------------------------------------|
-| skip     | the declared type stays where there is one; only what is absent is filled in                   |
-| override | the inferred type replaces the declared one                                                    |
-| refine   | per dim the more specific one: an int beats a name, a name beats nothing; else the declared one |
-| strict   | as refine, and any contradiction raises                                                        |
+`skip` keeps the declared type where there is one and fills in what is absent, a size too; `override` keeps the inferred
+one. The others go by element type, rank and size:
+
+| declared      | inferred             | refine                                  | strict                             |
+|---------------|----------------------|-----------------------------------------|------------------------------------|
+| element type  | another              | inferred, and an error is told          | raises                             |
+| rank          | another              | inferred, and an error is told          | raises                             |
+| nothing       | anything             | inferred                                | inferred                           |
+| anything      | nothing              | declared                                | declared                           |
+| 3             | 4, or N + 4          | inferred, and an error is told          | raises                             |
+| N + 2         | N                    | inferred, and an error is told          | raises                             |
+| N             | 4                    | 4, and the declared guard `N == 4`      | 4, and the guard                   |
+| 4             | N, or data-dependent | 4, and the declared guard `N == 4`      | 4, and the guard                   |
+| M             | N                    | N, and the declared guard `M == N`      | raises                             |
+| N             | data-dependent       | inferred, and the guard `_d0 == N`      | raises                             |
+| K, a new name | data-dependent       | K, a name of that size; see `claims.py` | K, a name of that size             |
+| K, a new name | N                    | N                                       | N                                  |
+
+M and N are symbols of inputs. With `assume_declared` a declared guard is an assumption instead: it replaces
+data-dependent sizes, and `strict` does not raise for it.
 """
 
 from __future__ import annotations
@@ -14,9 +28,11 @@ from typing import TYPE_CHECKING, Literal
 
 from onnx_infer.laws.sizes import differ, is_fresh
 from onnx_infer.values.tensor import VARIES, Optional, Sequence, Sparse, SymTensor
+from symdim import Expr
+from symdim.algebra.origin import is_given
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from onnx_infer.values.tensor import Dim, Shape, Value
 
@@ -50,14 +66,37 @@ def merge(declared: Value | None, inferred: Value, policy: ShapeMergePolicy, con
     return inferred if policy != "skip" else declared
 
 
-def without_names(declared: Value, inferred: Value) -> Value:
-    """The declared type with the fresh sizes that were inferred in place of the names it has for them."""
-    if not isinstance(declared, SymTensor) or not isinstance(inferred, SymTensor):
+def without_names(declared: Value, inferred: Value, kept: Callable[[Dim], bool]) -> Value:
+    """The declared type with the data-dependent sizes that were inferred in place of the names that it has for them.
+
+    Declared numbers stay, and sizes that are to be `kept`.
+    """
+    if isinstance(declared, (Sequence, Optional)) and isinstance(inferred, type(declared)):
+        if declared.elem is None or inferred.elem is None:
+            return declared
+        elem = without_names(declared.elem, inferred.elem, kept)
+        return Sequence(elem, declared.length) if isinstance(declared, Sequence) else Optional(elem, declared.full)
+    if not isinstance(declared, (SymTensor, Sparse)) or not isinstance(inferred, (SymTensor, Sparse)):
         return declared
     if declared.shape is None or inferred.shape is None or len(declared.shape) != len(inferred.shape):
         return declared
     pairs = zip(declared.shape, inferred.shape, strict=True)
-    return SymTensor(declared.dtype, [i if is_fresh(i) and not isinstance(d, int) else d for d, i in pairs])
+    sizes = [i if is_fresh(i) and not isinstance(d, int) and not kept(d) else d for d, i in pairs]
+    return type(declared)(declared.dtype, sizes)
+
+
+def size_pairs(declared: Value | None, inferred: Value | None) -> Iterator[tuple[Dim, Dim | None]]:
+    """The sizes of a tensor, or of those in a sequence or optional, declared and inferred; None where nothing is."""
+    while isinstance(declared, (Sequence, Optional)):
+        inferred = inferred.elem if isinstance(inferred, type(declared)) else None
+        declared = declared.elem
+    if not isinstance(declared, (SymTensor, Sparse)) or declared.shape is None:
+        return
+    shape = inferred.shape if isinstance(inferred, (SymTensor, Sparse)) else None
+    if shape is None:
+        yield from ((size, None) for size in declared.shape)
+    elif len(shape) == len(declared.shape):
+        yield from zip(declared.shape, shape, strict=True)
 
 
 def _merge_tensors(
@@ -69,26 +108,36 @@ def _merge_tensors(
         conflict(f"declared {declared} but inferred {inferred}: the element types differ")
         dtype = declared.dtype if policy == "skip" else inferred.dtype
     if policy == "skip":
-        shape = declared.shape if declared.shape is not None else inferred.shape
+        shape = _filled_in(declared.shape, inferred.shape)
     else:
-        shape = merge_shapes(declared.shape, inferred.shape, conflict)
+        shape = merge_shapes(declared.shape, inferred.shape, policy, conflict)
     if isinstance(inferred, SymTensor):
         keeps = inferred.data is not None and shape == inferred.shape and dtype == inferred.dtype
         return SymTensor(dtype, shape, inferred.data if keeps else None)
     return Sparse(dtype, shape)
 
 
-def merge_shapes(declared: Shape | None, inferred: Shape | None, conflict: Callable[[str], None]) -> Shape | None:
+def _filled_in(declared: Shape | None, inferred: Shape | None) -> Shape | None:
+    """The declared shape, with the inferred one or its sizes where it says nothing."""
+    if declared is None or inferred is None or len(declared) != len(inferred):
+        return inferred if declared is None else declared
+    return tuple([i if d is VARIES else d for d, i in zip(declared, inferred, strict=True)])
+
+
+def merge_shapes(
+    declared: Shape | None, inferred: Shape | None, policy: ShapeMergePolicy, conflict: Callable[[str], None]
+) -> Shape | None:
     """The more specific dim of each axis; of two that contradict each other the inferred one."""
     if declared is None or inferred is None:
         return inferred if declared is None else declared
     if len(declared) != len(inferred):
         conflict(f"declared rank {len(declared)} but inferred rank {len(inferred)}")
         return inferred
-    return tuple(_merge_dims(a, b, i, conflict) for i, (a, b) in enumerate(zip(declared, inferred, strict=True)))
+    pairs = enumerate(zip(declared, inferred, strict=True))
+    return tuple([_merge_dims(a, b, i, policy == "strict", conflict) for i, (a, b) in pairs])
 
 
-def _merge_dims(declared: Dim, inferred: Dim, axis: int, conflict: Callable[[str], None]) -> Dim:
+def _merge_dims(declared: Dim, inferred: Dim, axis: int, strict: bool, conflict: Callable[[str], None]) -> Dim:
     if declared is VARIES or declared is inferred or declared == inferred:
         return inferred
     if differ(declared, inferred):
@@ -98,4 +147,12 @@ def _merge_dims(declared: Dim, inferred: Dim, axis: int, conflict: Callable[[str
         return inferred
     if isinstance(declared, int):
         return declared
-    return declared if is_fresh(inferred) else inferred
+    if is_fresh(inferred):
+        return declared
+    if strict and _is_given(declared) and _is_given(inferred):
+        conflict(f"declared {declared} but inferred {inferred} at axis {axis}, which are not known to be equal")
+    return inferred
+
+
+def _is_given(size: Expr) -> bool:
+    return all(is_given(v.origin) for v in size.variables())

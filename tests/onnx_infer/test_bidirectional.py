@@ -47,8 +47,8 @@ def found(graph: str, *, assume: Collection[str] = ()) -> dict[str, str]:
 def test_rank_and_channels_of_an_image() -> None:
     types = found("""g (float[] x, float[64, 3, 7, 7] w) => (y) {
         y = Conv <strides = [2, 2], pads = [3, 3, 3, 3]> (x, w) }""")
-    assert types["x"] == "[_d0, 3, _d1, _d2]"
-    assert types["y"] == "[_d0, 64, (_d1 + 1)//2, (_d2 + 1)//2]"
+    assert types["x"] == "[x_dim_0, 3, x_dim_2, x_dim_3]"
+    assert types["y"] == "[x_dim_0, 64, (x_dim_2 + 1)//2, (x_dim_3 + 1)//2]"
 
 
 def test_declared_outputs_name_the_axes_of_inputs() -> None:
@@ -59,7 +59,7 @@ def test_declared_outputs_name_the_axes_of_inputs() -> None:
 def test_names_are_not_adopted_where_the_caller_says_so() -> None:
     model = parsed("g (float[] x, float[784, 10] w) => (float[batch, 10] y) { y = MatMul (x, w) }")
     result = infer(model, bidirectional=True, adopt_declared_symbols=False)
-    assert str(result.types["x"]) == "f32[_d0, 784]"
+    assert str(result.types["x"]) == "f32[x_dim_0, 784]"
 
 
 def test_an_unknown_size_is_what_the_weight_forces() -> None:
@@ -70,7 +70,7 @@ def test_an_unknown_size_is_what_the_weight_forces() -> None:
 def test_a_size_that_the_sizes_of_other_inputs_give() -> None:
     types = found("""g (float[N, P] past, float[N, S] new, float[] mask) => (y) {
         all = Concat <axis = 1> (past, new)  p = Neg (mask)  y = Concat <axis = 0> (all, p) }""")
-    assert types["mask"] == "[_d0, P + S]"
+    assert types["mask"] == "[mask_dim_0, P + S]"
 
 
 def test_intermediates_are_found_from_their_consumers() -> None:
@@ -89,7 +89,7 @@ def test_the_inputs_of_the_model_are_written() -> None:
     model = parsed("g (float[] x, float[64, 3, 7, 7] w) => (y) { y = Conv (x, w) }")
     written = infer_shapes(model, bidirectional=True)
     dims = [d.dim_param or d.dim_value for d in written.graph.input[0].type.tensor_type.shape.dim]
-    assert dims == ["_d0", 3, "_d1", "_d2"]
+    assert dims == ["x_dim_0", 3, "x_dim_2", "x_dim_3"]
     assert not model.graph.input[0].type.tensor_type.HasField("shape")
     onnx.checker.check_model(written)
 
@@ -98,13 +98,13 @@ def test_what_stays_unknown_of_inputs_is_a_guard() -> None:
     model = parsed("""g (float[] x, float[3, 3, 5, 5] w) => (y, z) {
         shape = Constant <value_ints = [0, -1, 4]> ()  y = Reshape (x, shape)  z = Conv (x, w) }""")
     result = infer(model, bidirectional=True)
-    assert {str(g) for g in result.guards} == {"3*_d1*_d2 % 4 == 0", "_d1 >= 5", "_d2 >= 5"}
-    assert [v.guard.text for v in result.check(_d0=1, _d1=4, _d2=9)] == ["_d1 >= 5"]
+    assert {str(g) for g in result.guards} == {"3*x_dim_2*x_dim_3 % 4 == 0", "x_dim_2 >= 5", "x_dim_3 >= 5"}
+    assert [v.guard.text for v in result.check(x_dim_0=1, x_dim_2=4, x_dim_3=9)] == ["x_dim_2 >= 5"]
 
 
 def test_found_names_collide_with_none_of_the_model() -> None:
-    types = found("g (float[_d0] b, float[] x, float[8, 3, 5] w) => (y, z) { y = Conv (x, w)  z = Neg (b) }")
-    assert types["x"] == "[_d1, 3, _d2]"
+    types = found("g (float[x_dim_0] b, float[] x, float[8, 3, 5] w) => (y, z) { y = Conv (x, w)  z = Neg (b) }")
+    assert types["x"] == "[x_dim_0_1, 3, x_dim_2]"
 
 
 # -- what must stay unknown ---------------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ def test_a_size_that_may_be_1_by_broadcasting_stays_unknown() -> None:
 
 def test_a_strided_window_forces_no_size() -> None:
     types = found("g (float[] x, float[8, 3, 3] w) => (float[1, 8, 5] y) { y = Conv <strides = [2]> (x, w) }")
-    assert types["x"] == "[1, 3, _d0]"
+    assert types["x"] == "[1, 3, x_dim_2]"
 
 
 def test_two_declared_symbols_stay_two() -> None:
@@ -139,7 +139,7 @@ def test_a_contradiction_is_told_with_its_chain_and_costs_its_node_only() -> Non
     assert message.startswith("size mismatch")
     assert "(a, v, axis -2)" in message
     assert "(b, w, axis -2)" in message
-    assert str(result.types["image"]) == "f32[_d0, 3, _d1, _d2]"
+    assert str(result.types["image"]) == "f32[image_dim_0, 3, image_dim_2, image_dim_3]"
 
 
 def test_a_defect_of_a_form_costs_its_facts_only(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,7 +152,7 @@ def test_a_defect_of_a_form_costs_its_facts_only(monkeypatch: pytest.MonkeyPatch
         parsed("g (float[] x, float[64, 3, 7] w) => (y) { a = Conv (x, w)  y = Neg (a) }"), bidirectional=True
     )
     assert [d.severity for d in result.diagnostics] == ["defect"]
-    assert str(result.types["x"]) == "f32[_d0, 3, _d1]"
+    assert str(result.types["x"]) == "f32[x_dim_0, 3, x_dim_2]"
 
 
 # -- assumptions --------------------------------------------------------------------------------------------------
@@ -221,8 +221,8 @@ def test_nothing_is_wrong_where_some_sizes_have_lost_their_names(seed: int) -> N
 
 
 @pytest.mark.parametrize(("make", "expected"), [
-    (models.cnn, {"image": "f32[_d0, 3, _d1, _d2]"}),
-    (models.decoder, {"past_0_k": "f32[_d0, 2, _d1, 8]"}),
+    (models.cnn, {"image": "f32[image_dim_0, 3, image_dim_2, image_dim_3]"}),
+    (models.decoder, {"past_0_k": "f32[past_0_k_dim_0, 2, past_0_k_dim_2, 8]"}),
 ], ids=["cnn", "decoder"])  # fmt: skip
 def test_what_comes_back_of_whole_models(make: Callable[[], onnx.ModelProto], expected: dict[str, str]) -> None:
     types = infer(erased(make()), bidirectional=True).types
@@ -235,9 +235,10 @@ def test_a_rank_at_which_no_run_is_possible_is_excluded() -> None:
         if output.name == "logits":
             output.type.tensor_type.shape.dim.extend(onnx.TensorShapeProto.Dimension() for _ in range(3))
     types = infer(erased(model), bidirectional=True).types
-    assert str(types["input_ids"]) == "i64[_d0, _d1]"  # a vector would do for the residual sums, but not for the heads
-    assert str(types["past_1_v"]) == "f32[_d0, 2, _d2, 8]"
-    assert str(types["logits"]) == "f32[_d0, _d1, 100]"
+    # a vector would do for the residual sums, but not for the heads
+    assert str(types["input_ids"]) == "i64[input_ids_dim_0, input_ids_dim_1]"
+    assert str(types["past_1_v"]) == "f32[input_ids_dim_0, 2, past_0_k_dim_2, 8]"
+    assert str(types["logits"]) == "f32[input_ids_dim_0, input_ids_dim_1, 100]"
 
 
 def test_a_run_in_both_directions_knows_at_least_what_a_forward_one_knows() -> None:

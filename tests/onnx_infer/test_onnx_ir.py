@@ -216,8 +216,8 @@ def test_both_directions() -> None:
     text = "g (float[] image, float[64, 3, 7, 7] kernel) => (float[batch, 64, A, B] y) { y = Conv(image, kernel) }"
     check_same(parsed(text, HEAD), bidirectional=True)
     shaped = onnx_ir.infer_shapes(ir.from_proto(parsed(text, HEAD)), bidirectional=True)
-    assert [str(d) for d in shaped.graph.inputs[0].shape] == ["batch", "3", "_d0", "_d1"]
-    assert [str(d) for d in shaped.graph.outputs[0].shape] == ["batch", "64", "_d0 - 6", "_d1 - 6"]
+    assert [str(d) for d in shaped.graph.inputs[0].shape] == ["batch", "3", "image_dim_2", "image_dim_3"]
+    assert [str(d) for d in shaped.graph.outputs[0].shape] == ["batch", "64", "image_dim_2 - 6", "image_dim_3 - 6"]
     text = "g (float[past] a, float[seq] b, float[total] m) => (y) { y = Concat<axis=0>(a, b) }"
     check_same(parsed(text, HEAD), assume=["total == past + seq"])
 

@@ -1,0 +1,83 @@
+"""The types that a model declares, and what of them holds beside the inferred ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.diagnostics import Diagnostic
+from onnx_infer.engine.claims import claims_of, has_own_name
+from onnx_infer.laws.statements import Fact
+from onnx_infer.types.merge import merge, without_names
+from onnx_infer.values.tensor import VARIES, SymTensor, Value
+from symdim import Var
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from onnx_infer.engine.claims import Claim
+    from onnx_infer.engine.engine import Engine
+    from onnx_infer.model.graph import Node
+    from onnx_infer.types.merge import ShapeMergePolicy
+    from onnx_infer.values.tensor import Dim
+
+
+class DeclaredTypes:
+    """Merges declared types into what one inference finds, by its policy, and notes the `claims` in them.
+
+    What is declared of the values `trusted` is known and no claim; with `assumed` that holds of all.
+    """
+
+    def __init__(self, engine: Engine, policy: ShapeMergePolicy, assumed: bool, trusted: Container[str]) -> None:
+        self._engine, self._policy, self._trusted = engine, policy, trusted
+        self.assumed = assumed
+        self.claims: list[Claim] = []
+
+    def trusts(self, name: str) -> bool:
+        """Whether what is declared of a value is known."""
+        return self.assumed or name in self._trusted
+
+    def merged(self, name: str, declared: Value, inferred: Value, node: Node) -> Value:
+        """What is declared of a value and what is inferred."""
+        if declared is inferred or self._policy == "override":
+            return inferred
+
+        def conflict(message: str) -> None:
+            self._engine.diagnostics.append(Diagnostic("error", "", name, f"value '{name}': {message}"))
+
+        trusted = self.trusts(name)
+        is_main = self._engine.depth == 0
+        for claim in claims_of(name, declared, inferred, node):
+            if claim.inferred is not None and trusted and not has_own_name(claim.declared):
+                if is_main:
+                    self._engine.solution.add(Fact("equal", claim.declared, claim.inferred, "declared"))
+            elif is_main or claim.inferred is None:
+                self.claims.append(claim)
+        if self._policy != "skip":
+            declared = without_names(declared, inferred, lambda size: trusted and not has_own_name(size))
+        policy = "refine" if self._policy == "strict" and trusted else self._policy
+        return self.opened(merge(declared, inferred, policy, conflict))
+
+    def believed(self, name: str, declared: Value, node: Node) -> Value:
+        """What is declared of a value of which nothing is inferred."""
+        self.claims += claims_of(name, declared, None, node)
+        return self.opened(declared)
+
+    def of_input(self, declared: Value, given: Value) -> Value:
+        """What is declared of the input of a subgraph and what is given, whose data-dependent sizes stay."""
+        declared = without_names(declared, given, never)
+        return self.opened(merge(declared, given, "refine", self._engine.complain))
+
+    def opened(self, value: Value) -> Value:
+        """A value with names for sizes that nothing says anything of."""
+        if not isinstance(value, SymTensor) or value.shape is None or VARIES not in value.shape:
+            return value
+        symbols = self._engine.symbols
+        new = [Var.fresh(symbols.name(), origin="declared without a size") for d in value.shape if d is VARIES]
+        self._engine.created += new
+        names = iter(new)
+        return SymTensor(value.dtype, [next(names) if d is VARIES else d for d in value.shape])
+
+
+def never(size: Dim) -> bool:
+    """Of no size."""
+    return False
