@@ -95,6 +95,8 @@ def run(
 
 def _named_axes(front: FrontEnd, engine: Engine) -> dict[str, tuple[Size, ...]]:
     """The shapes of the inputs that leave axes without a name, with the names that these have got."""
+    if not engine.symbols.axes:
+        return {}
     values = {name: engine.scope[name] for name, _ in engine.model.graph.inputs}
     return {name: sizes_of(values[name]) for name, sizes in front.inputs() if None in sizes and name in values}
 

@@ -62,8 +62,10 @@ def settle(engine: Engine) -> list[str]:
 
     With `assume_declared` these replace data-dependent sizes instead; those that cannot are returned as relations.
     """
-    names = _Names(engine)
     assumed: list[str] = []
+    if not engine.declared.claims:
+        return assumed
+    names = _Names(engine)
     for claim, declared, size in names.equalities():
         if engine.declared.assumed:
             a, b = engine.solution.resolve(declared), engine.solution.resolve(size)

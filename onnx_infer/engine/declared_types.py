@@ -38,7 +38,7 @@ class DeclaredTypes:
 
     def merged(self, name: str, declared: Value, inferred: Value, node: Node) -> Value:
         """What is declared of a value and what is inferred."""
-        if declared is inferred or self._policy == "override":
+        if declared is inferred or self._policy == "override" or _is_equal(declared, inferred):
             return inferred
 
         def conflict(message: str) -> None:
@@ -76,6 +76,13 @@ class DeclaredTypes:
         self._engine.created += new
         names = iter(new)
         return SymTensor(value.dtype, [next(names) if d is VARIES else d for d in value.shape])
+
+
+def _is_equal(declared: Value, inferred: Value) -> bool:
+    """Whether a declared tensor is the inferred one, of which the elements may be known."""
+    if not isinstance(declared, SymTensor) or not isinstance(inferred, SymTensor):
+        return False
+    return declared.dtype == inferred.dtype and declared.shape == inferred.shape
 
 
 def never(size: Dim) -> bool:

@@ -36,9 +36,9 @@ def said(size: Size) -> Size:
     """
     if isinstance(size, int):
         return size if size >= 0 else None
-    if size is None or not any(map(str.isalnum, size)) or _NEGATIVE.fullmatch(size):
-        return None
-    return size
+    if not size or size[0].isalpha():
+        return size or None
+    return size if any(map(str.isalnum, size)) and not _NEGATIVE.fullmatch(size) else None
 
 
 def axis_name(value: str, axis: int) -> str:
@@ -93,7 +93,8 @@ class Symbols:
         self.reserved = frozenset(texts).union(*map(GENERATED.findall, texts))
         self.names = frozenset(t for t in declared if is_name(t))
         self.axes: set[Var] = set()
-        self._words = {word for text in texts for word in (text, *_WORDS.findall(text))}
+        self._texts = texts
+        self._words: set[str] | None = None
         for text in declared:
             self._dims[text] = self._declared(text)
 
@@ -181,6 +182,8 @@ class Symbols:
 
     def axis_name(self, value: str, axis: int) -> str:
         """A name for an axis of an input that no text of the model contains, another one each time."""
+        if self._words is None:
+            self._words = {word for text in self._texts for word in (text, *_WORDS.findall(text))}
         first = name = axis_name(value, axis)
         for n in count(1):
             if name not in self._words:

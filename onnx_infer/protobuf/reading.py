@@ -124,7 +124,7 @@ def dim_params(infos: Iterable[Any]) -> Iterator[str]:
             seen.add(wire)
             shape = innermost_shape(info.type)
             for dim in () if shape is None else shape.dim:
-                if isinstance(size := said(declared_size(dim)), str):
+                if (size := text(dim.dim_param)) and said(size):
                     yield size
 
 
@@ -133,6 +133,7 @@ class GraphReader:
 
     def __init__(self, symbols: Symbols, all_constant: bool) -> None:
         self.symbols, self.all_constant = symbols, all_constant
+        self._inputs: dict[bytes, Value | None] = {}
         self._declared: dict[bytes, Value | None] = {}
 
     def model(self, proto: ModelProto) -> Model:
@@ -154,7 +155,7 @@ class GraphReader:
         if self.all_constant:
             given = [(name, kind) for name, kind in given if name not in constants]
         if is_main:
-            inputs = [(name, value_type(kind, self.symbols.reader(name))) for name, kind in given]
+            inputs = [(name, self.type(name, kind)) for name, kind in given]
         else:
             inputs = [(name, self.declared(kind)) for name, kind in given]
         for name, _ in inputs:
@@ -186,6 +187,17 @@ class GraphReader:
         literals: list[str] = []
         walk = partial(nodes, proto.node, constants, literals)
         return Graph(text(proto.name), inputs, constants, walk, literals, outputs, declared, proto)
+
+    def type(self, name: str, proto: Any) -> Value | None:
+        """The declared type of an input of the main graph; equal ones are read once, if their axes have names."""
+        wire = proto.SerializeToString()
+        if wire not in self._inputs:
+            count = len(self.symbols.axes)
+            value = value_type(proto, self.symbols.reader(name))
+            if len(self.symbols.axes) != count:
+                return value
+            self._inputs[wire] = value
+        return self._inputs[wire]
 
     def declared(self, proto: Any) -> Value | None:
         """The declared type of a value that is no input of the main graph; equal ones are read once."""

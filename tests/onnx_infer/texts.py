@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import onnx
 import onnx.parser
+import onnx_ir as ir
 from onnx import TensorProto
 
 from onnx_infer import InferenceResult, infer
+from onnx_infer.integrations import onnx_ir
 
 HEAD = '<ir_version: 10, opset_import: ["": 18, "com.acme": 1]>'
 
@@ -30,3 +34,23 @@ def types(model: onnx.ModelProto, *names: str) -> list[str]:
 def messages(result: InferenceResult) -> list[str]:
     """What inference has to say."""
     return [d.message for d in result.diagnostics]
+
+
+def declared(result: InferenceResult) -> list[str]:
+    """The guards that rest on declared types alone."""
+    return [str(g) for g in (*result.guards, *result.data_guards) if g.kind == "declared"]
+
+
+def both(model: onnx.ModelProto, **options: Any) -> InferenceResult:
+    """The result, which the front end of onnx_ir has too."""
+    result = infer(model, **options)
+    other = onnx_ir.infer(ir.from_proto(model), **options)
+    assert {n: str(v) for n, v in other.types.items()} == {n: str(v) for n, v in result.types.items()}
+    assert list(map(str, (*other.guards, *other.data_guards))) == list(map(str, (*result.guards, *result.data_guards)))
+    return result
+
+
+def dims(info: onnx.ValueInfoProto) -> list[str | int | None]:
+    """The sizes of a tensor as they are written."""
+    shape = info.type.tensor_type.shape
+    return [getattr(d, d.WhichOneof("value")) if d.WhichOneof("value") else None for d in shape.dim]
