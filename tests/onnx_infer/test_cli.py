@@ -126,3 +126,25 @@ def test_wrong_calls_give_exit_code_2(options: list[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(options)
     assert stop.value.code == USAGE
+
+
+CLAIM = """<ir_version: 10, opset_import: ["": 20]>
+g (float[?, 6] x, bool[M] c, int64[2] s) => (float[M] a, float[A, B] y) <int64[2] s = {3, -1}> {
+    a = Compress (x, c)  y = Reshape (x, s) }"""
+
+
+@pytest.mark.parametrize(
+    ("options", "a", "y"),
+    [
+        (["--initializers", "constant"], ["_d0"], [3, "2*x_dim_0"]),
+        (["--initializers", "constant", "--bind", "x_dim_0=4"], ["_d0"], [3, 8]),
+        (["--initializers", "constant", "--assume-declared"], ["M"], [3, "2*x_dim_0"]),
+        ([], ["_d0"], ["A", "B"]),
+    ],
+)
+def test_declared_types_axes_and_initializers(
+    options: list[str], a: object, y: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([saved(tmp_path, CLAIM), "--json", *options]) == OK
+    values = json.loads(capsys.readouterr().out)["values"]
+    assert (values["a"]["shape"], values["y"]["shape"]) == (a, y)
