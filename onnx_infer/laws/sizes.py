@@ -254,7 +254,7 @@ def of_rank(shape: Shape | None, rank: int, what: str) -> Shape:
 def sizes_unless_broken(count: int, sizes: Callable[[], Iterable[Dim]]) -> Shape:
     """The sizes; where a law is broken without which they are not clear, this is reported and `count` are unknown.
 
-    >>> from .trace import Trace
+    >>> from onnx_infer.laws.statements import Trace
     >>> with Trace() as trace:
     ...     shape = sizes_unless_broken(2, lambda: [3, normalize_axis(5, 2)])
     >>> shape, trace.errors

