@@ -50,7 +50,7 @@ def clear_with_caches(clear: Callable[[], None]) -> None:
 
 
 def clear_caches() -> None:
-    """Forget all that `symdim` and the packages on top of it remember to save time. Expressions that nobody else holds are freed."""
+    """Forget all that both packages remember to save time. Expressions that nobody else holds are freed."""
     for clear in _clearings:
         clear()
 
