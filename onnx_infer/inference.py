@@ -7,10 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from onnx_infer.diagnostics import Diagnostic
-from onnx_infer.engine.claims import settle
 from onnx_infer.engine.engine import Engine
 from onnx_infer.engine.implied_bounds import implied_bounds
 from onnx_infer.engine.overridable import name_overridable
+from onnx_infer.engine.settling import settle
 from onnx_infer.errors import ShapeInferenceError, StrictModeError
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.verification import input_errors

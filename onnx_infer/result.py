@@ -5,72 +5,26 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from onnx_infer.values.tensor import SymTensor
-from symdim import Expr
+from onnx_infer.results.inferred import Inferred
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from onnx_infer.diagnostics import Diagnostic
-    from onnx_infer.engine.engine import Engine
-    from onnx_infer.model.symbols import Size
     from onnx_infer.results.guards import Guard, Violation
     from onnx_infer.results.planning.costs import Costs
     from onnx_infer.results.planning.memory import MemoryPlan
     from onnx_infer.results.planning.planner import Planner
-    from onnx_infer.results.sources import Sources
-    from onnx_infer.values.tensor import Shape, Value
+    from onnx_infer.values.tensor import Shape
     from symdim import Guarantee, Var
 
 Model = TypeVar("Model")
 
 
-class InferenceResult:
+class InferenceResult(Inferred):
     """The outcome of one inference; nothing is written to the model until `apply`.
 
-    `types`: value name -> what is known of it, main graph only. `diagnostics`: what is malformed, contradictory or
-    unsupported. `notes`: value name -> why something in it is unknown. `found_inputs`: the shapes of inputs that say
-    more than the model does, names of axes without one included; `apply` writes these too.
+    `types`, `shapes`, `values`, `notes` and `diagnostics` are those of `Inferred`.
     """
-
-    def __init__(self, engine: Engine, found_inputs: Mapping[str, tuple[Size, ...]]) -> None:
-        self._engine = engine
-        self.found_inputs = dict(found_inputs)
-        self.diagnostics: list[Diagnostic] = engine.diagnostics
-        self.notes: dict[str, str] = engine.notes
-
-    @property
-    def types(self) -> Mapping[str, Value]:
-        """Every value of the main graph that a node reads or gives, by name."""
-        scope = self._engine.scope
-        scope.touch(self._engine.model.graph.literals)
-        return scope
-
-    @property
-    def inputs(self) -> list[str]:
-        """The inputs of the main graph, initializers aside."""
-        return [name for name, _ in self._engine.model.graph.inputs]
-
-    @property
-    def outputs(self) -> list[str]:
-        """The outputs of the main graph."""
-        return list(self._engine.model.graph.outputs)
-
-    @property
-    def shapes(self) -> dict[str, Shape]:
-        """The shapes of the tensors whose rank is known."""
-        return {n: v.shape for n, v in self.types.items() if isinstance(v, SymTensor) and v.shape is not None}
-
-    @property
-    def values(self) -> dict[str, tuple[object, ...]]:
-        """The elements of the tensors whose data are known, in row-major order."""
-        return {n: v.data for n, v in self.types.items() if isinstance(v, SymTensor) and v.data is not None}
-
-    @property
-    def symbols(self) -> dict[str, Expr]:
-        """The symbols that occur in the shapes, by name."""
-        found = (v for shape in self.shapes.values() for d in shape if isinstance(d, Expr) for v in d.variables())
-        return {v.name: v for v in found}
 
     @property
     def guarantees(self) -> dict[str, tuple[Guarantee, ...]]:
@@ -85,13 +39,6 @@ class InferenceResult:
         from onnx_infer.results.guarantees import upper_bounds
 
         return upper_bounds(self)
-
-    @cached_property
-    def sources(self) -> Sources:
-        """Where the symbols of the input sizes can be read: the axes of the inputs."""
-        from onnx_infer.results.sources import Sources
-
-        return Sources({name: self.types[name] for name in self.inputs})
 
     @cached_property
     def _guards(self) -> tuple[list[Guard], list[Guard]]:

@@ -1,6 +1,7 @@
 """The walk over a model: each node's rule is applied to what is known of its inputs.
 
-    engine.py              the walk                       frame.py               one graph being walked
+    engine.py              the walk over nodes            walk.py                what a walk records
+    frame.py               one graph being walked         settling.py            names for sizes, at the end
     scope.py               the values of a graph          outcome.py             what a rule gave for a node
     subgraph.py            graph attributes               functions.py           calls of functions
     general_calls.py       calls of a function with many signatures

@@ -14,8 +14,7 @@ from symdim import Var
 if TYPE_CHECKING:
     from collections.abc import Container
 
-    from onnx_infer.engine.claims import Claim
-    from onnx_infer.engine.engine import Engine
+    from onnx_infer.engine.walk import Walk
     from onnx_infer.model.graph import Node
     from onnx_infer.types.merge import ShapeMergePolicy
     from onnx_infer.values.tensor import Dim
@@ -27,10 +26,9 @@ class DeclaredTypes:
     What is declared of the values `trusted` is known and no claim; with `assumed` that holds of all.
     """
 
-    def __init__(self, engine: Engine, policy: ShapeMergePolicy, assumed: bool, trusted: Container[str]) -> None:
+    def __init__(self, engine: Walk, policy: ShapeMergePolicy, assumed: bool, trusted: Container[str]) -> None:
         self._engine, self._policy, self._trusted = engine, policy, trusted
         self.assumed = assumed
-        self.claims: list[Claim] = []
 
     def trusts(self, name: str) -> bool:
         """Whether what is declared of a value is known."""
@@ -51,7 +49,7 @@ class DeclaredTypes:
                 if is_main:
                     self._engine.solution.add(Fact("equal", claim.declared, claim.inferred, "declared"))
             elif is_main or claim.inferred is None:
-                self.claims.append(claim)
+                self._engine.claims.append(claim)
         if self._policy != "skip":
             declared = without_names(declared, inferred, lambda size: trusted and not has_own_name(size))
         policy = "refine" if self._policy == "strict" and trusted else self._policy
@@ -59,7 +57,7 @@ class DeclaredTypes:
 
     def believed(self, name: str, declared: Value, node: Node) -> Value:
         """What is declared of a value of which nothing is inferred."""
-        self.claims += claims_of(name, declared, None, node)
+        self._engine.claims += claims_of(name, declared, None, node)
         return self.opened(declared)
 
     def of_input(self, declared: Value, given: Value) -> Value:

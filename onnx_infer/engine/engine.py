@@ -11,37 +11,31 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.diagnostics import Diagnostic, about_node
 from onnx_infer.engine.declared_types import DeclaredTypes
 from onnx_infer.engine.frame import Frame
-from onnx_infer.engine.fresh_sizes import Solution, renew
-from onnx_infer.engine.functions import Call, Functions, Record, inner_graphs, read_once
-from onnx_infer.engine.implied_bounds import OpenSigns, Undecided
+from onnx_infer.engine.functions import Call, Functions, inner_graphs, read_once
+from onnx_infer.engine.implied_bounds import Undecided
 from onnx_infer.engine.outcome import Outcome, apply
-from onnx_infer.engine.run_time_elements import RunTimeValues
 from onnx_infer.engine.scope import Scope, UndefinedInput
-from onnx_infer.engine.subgraph import Mark, Subgraph
+from onnx_infer.engine.subgraph import Subgraph
+from onnx_infer.engine.walk import Walk
 from onnx_infer.laws.statements import named
 from onnx_infer.model.graph import Attributes, label_of
-from onnx_infer.operators.lookup import Operators
 from onnx_infer.types.join import NOTHING
 from onnx_infer.values.tensor import MAX_DATA, Value, is_small, substitute
-from symdim import Var
-from symdim.algebra.evaluate import Substitution
+from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping
+    from collections.abc import Container, Mapping
 
     from onnx_infer.engine.run_time_elements import NewSize
-    from onnx_infer.laws.statements import Fact
     from onnx_infer.model.graph import Graph, Model, Node
     from onnx_infer.model.symbols import Symbols
     from onnx_infer.operators.operator import Operator
     from onnx_infer.types.merge import ShapeMergePolicy
-    from onnx_infer.values.tensor import Dim
 
-_MAX_REMEMBERED = 1 << 15
-_remembered: dict[tuple[Any, ...], Outcome] = {}
+_remembered = shared_cache(1 << 15)  # (operator, attributes, number of outputs, inputs) -> Outcome
 
 
-class Engine:
+class Engine(Walk):
     """One inference of one model; `run` fills `scope`, `inner`, `diagnostics`, `facts` and `notes`."""
 
     def __init__(
@@ -55,29 +49,13 @@ class Engine:
         impatient: bool = False,
         trusted: Container[str] = (),
     ) -> None:
-        self.model, self.symbols, self.policy = model, symbols, policy
+        super().__init__(model, symbols, policy)
         self.adopt = adopt
-        self.assumed: list[str] = []  # relations that declared types state, where these are assumed to hold
         self.declared = DeclaredTypes(self, policy, assume_declared, trusted)
-        self.diagnostics: list[Diagnostic] = []
-        self.facts: list[Fact] = []
-        self.fact_nodes: list[Node] = []  # for each fact the node that states it
-        self.notes: dict[str, str] = {}
-        self.created: list[Var] = []
-        self.open_signs = OpenSigns(symbols.names)
         self._impatient = impatient
-        self.seen = Record()
-        self.solution = Solution()
-        self.run_time = RunTimeValues(symbols)
         self.functions = Functions(self)
-        self.scope = Scope(model, model.graph.constants, Operators(model.opsets))
         self.inner: list[tuple[Graph, Scope]] = []
-        self.depth = 0
-        self.noted = 0  # how many outcomes had more to them than results
-        self.repeats: dict[int, int] = {}
-        self.states: dict[int, tuple[list[Value], frozenset[Var]]] = {}
         self._views: dict[int, Graph] = {}
-        self._unknown_operators: list[str] = []
 
     def run(self) -> None:
         """Infer the main graph, then replace fresh sizes that turned out to equal known ones.
@@ -90,36 +68,6 @@ class Engine:
             return
         self.inner = list(inner_graphs(self.seen, self.functions.placeholders))
         self.replace_solved()
-
-    def replace_solved(self) -> None:
-        """Put what fresh sizes are known to equal in their place."""
-        if self.solution or self.run_time.limits:
-            self.created += self.solution.tighten(self.created, self.run_time.limits)
-            self._map(self.solution.apply)
-
-    def rename(self, variables: Mapping[Any, Dim], names: Mapping[Var, Var] | None = None) -> None:
-        """Put other sizes in place of variables, in all values, facts and claims, and in the bounds of fresh sizes.
-
-        `names` are declared names for fresh sizes, which keep their bounds and origins under these.
-        """
-        sizes, names = dict(variables), names or {}
-        for var in dict.fromkeys((*self.created, *names)):
-            if var not in sizes:
-                renew(var, sizes, name=names.get(var))
-        self.created = [new for var in self.created if isinstance(new := sizes.get(var, var), Var)]
-        known, resolve = Substitution(sizes), self.solution.resolve
-        self._map(lambda value: substitute(value, known))
-        self.facts = [fact.substitute(known) for fact in self.facts]
-        self.declared.claims = [claim.substitute(known, resolve) for claim in self.declared.claims]
-        self.solution.rename(sizes)
-
-    def _map(self, change: Callable[[Value], Value]) -> None:
-        changed: dict[Value, Value] = {}
-        for scope in (self.scope, *(s for _, s in self.inner)):
-            for name, value in scope.items():
-                if value not in changed:
-                    changed[value] = change(value)
-                scope[name] = changed[value]
 
     def run_graph(self, graph: Graph, scope: Scope) -> None:
         """Infer the values of a graph whose inputs are in the scope, or declared, and of the functions it calls."""
@@ -154,6 +102,10 @@ class Engine:
         for name in graph.outputs:
             if name in graph.declared and not scope.knows(name):
                 self.complain(f"graph output '{name}' is produced by no node")
+
+    def declared_input(self, declared: Value, given: Value) -> Value:
+        """What is declared of the input of a subgraph and what is given."""
+        return self.declared.of_input(declared, given)
 
     # -- nodes ----------------------------------------------------------------------------------------------------
 
@@ -231,8 +183,8 @@ class Engine:
         for name in outputs:
             scope[name] = self.declared.believed(name, graph.declared.get(name, NOTHING), node)
             self.notes[name] = f"no rule for {title}"
-        if title not in self._unknown_operators:
-            self._unknown_operators.append(title)
+        if title not in self.unknown_operators:
+            self.unknown_operators.append(title)
             version = scope.operators.version(domain)
             self.diagnostics.append(
                 Diagnostic("warning", f"{title}-{version}", label_of(node), "no rule for this operator")
@@ -286,47 +238,14 @@ class Engine:
                     self.solution.add(fact)
         return Outcome(values)
 
-    def complain(self, message: str) -> None:
-        """Record an error that belongs to no single node."""
-        self.diagnostics.append(Diagnostic("error", "", "", message))
-
-    def failed(self, node: Node, message: str) -> Outcome:
-        """The outcome of a call that cannot be made."""
-        title = f"{node[1]}::{node[0]}" if node[1] else node[0]
-        self.diagnostics.append(Diagnostic("error", title, label_of(node), message))
-        return Outcome((NOTHING,) * len(node[3]))
-
-    # -- what is recorded -----------------------------------------------------------------------------------------
-
-    def mark(self) -> Mark:
-        """How much is recorded so far."""
-        seen, unknown = self.seen, self._unknown_operators
-        claims = self.declared.claims
-        return Mark(
-            len(self.diagnostics), len(self.facts), len(self.created), len(claims), len(seen.calls), len(unknown)
-        )
-
-    def rewind(self, mark: Mark) -> None:
-        """Forget what was recorded since."""
-        del self.diagnostics[mark.diagnostics :]
-        del self.facts[mark.facts :]
-        del self.fact_nodes[mark.facts :]
-        del self.created[mark.created :]
-        del self.declared.claims[mark.claims :]
-        del self.seen.calls[mark.calls :]
-        del self._unknown_operators[mark.unknown :]
-        self.open_signs.forget()
-
 
 def _outcome(
     operator: Operator, attributes: Attributes, values: tuple[Value | None, ...], output_count: int
 ) -> Outcome:
     """What the rule says of a node, remembered."""
     key = (operator, attributes, output_count, values)
-    found = _remembered.get(key)
+    found: Outcome | None = _remembered.get(key)
     if found is None:
-        if len(_remembered) >= _MAX_REMEMBERED:
-            _remembered.clear()
         found = apply(operator, attributes, values, output_count)
         if not any(v is not None and v.data is not None and len(v.data) > MAX_DATA for v in values):
             _remembered[key] = found

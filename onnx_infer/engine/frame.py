@@ -13,10 +13,9 @@ from onnx_infer.types.join import NOTHING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from onnx_infer.engine.engine import Engine
     from onnx_infer.engine.functions import Call
     from onnx_infer.engine.scope import Scope, UndefinedInput
-    from onnx_infer.engine.subgraph import Mark
+    from onnx_infer.engine.walk import Mark, Walk
     from onnx_infer.model.graph import Graph, Node
 
 
@@ -34,7 +33,7 @@ class Frame:
         self.given: list[str] = []
         self.nodes: Iterator[Node] = iter(graph.nodes())
 
-    def sort(self, engine: Engine, undefined: UndefinedInput) -> None:
+    def sort(self, engine: Walk, undefined: UndefinedInput) -> None:
         """Start again with the nodes in order; a name that an outer graph should give is for that one to look for."""
         graph, scope, name = self.graph, self.scope, undefined.args[0]
         if scope.parent is not None and not any(name in node[3] for node in graph.nodes()):
@@ -51,7 +50,7 @@ class Frame:
             scope.pop(name, None)
         self.nodes = iter(sort_nodes(graph, scope, engine.complain))
 
-    def close(self, engine: Engine) -> None:
+    def close(self, engine: Walk) -> None:
         """The graph is walked: tell which names several nodes gave, and forget the outputs that nodes leave out."""
         if len(set(self.given)) < len(self.given):
             givers: dict[str, list[str]] = {name: [] for name, n in Counter(self.given).items() if name and n > 1}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onnx_infer.engine.general_calls import MANY, GeneralCall, Placeholders
 from onnx_infer.engine.outcome import Outcome
 from onnx_infer.engine.scope import Scope
+from onnx_infer.engine.walk import Record
 from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function
 from onnx_infer.operators.lookup import Operators
 from onnx_infer.operators.registration import normal_domain
@@ -23,22 +24,11 @@ from symdim import Expr
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from onnx_infer.engine.engine import Engine
-    from onnx_infer.engine.subgraph import Mark
+    from onnx_infer.engine.walk import Mark, Walk
     from onnx_infer.laws.statements import Fact
     from onnx_infer.model.graph import Graph, Node
     from onnx_infer.values.tensor import Dim, Value
     from symdim import Var
-
-
-class Record:
-    """What one walk over a body saw: the scopes of the graphs in it, by handle, and the calls of functions."""
-
-    __slots__ = ("calls", "graphs")
-
-    def __init__(self) -> None:
-        self.graphs: dict[int, tuple[Graph, Scope]] = {}
-        self.calls: list[Record] = []
 
 
 class Call:
@@ -70,7 +60,7 @@ class Remembered(NamedTuple):
 class Functions:
     """The functions of one model and what their calls gave."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Walk) -> None:
         self._engine = engine
         self._functions = {(normal_domain(d), n, o): f for (d, n, o), f in engine.model.functions.items()}
         self._bodies: dict[tuple[str, str, str], Function] = {}

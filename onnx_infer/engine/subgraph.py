@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onnx_infer.types.join import NOTHING, kind_of, sizes
 from onnx_infer.values.tensor import SymTensor
@@ -12,8 +12,8 @@ from symdim.algebra.origin import is_data_dependent
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from onnx_infer.engine.engine import Engine
     from onnx_infer.engine.scope import Scope
+    from onnx_infer.engine.walk import Mark, Walk
     from onnx_infer.model.graph import Graph
     from onnx_infer.values.tensor import Dim, Value
 
@@ -24,24 +24,13 @@ MAX_REPEATS = 16
 """How often the body of a loop in a loop is walked again, in all; each level of loops multiplies what is below."""
 
 
-class Mark(NamedTuple):
-    """How much an engine has recorded so far."""
-
-    diagnostics: int
-    facts: int
-    created: int
-    claims: int
-    calls: int
-    unknown: int
-
-
 class Subgraph:
     """A graph attribute; names of outer scopes are visible in it.
 
     Calling it again, in the same node, forgets what the call before recorded: only what holds in all iterations stays.
     """
 
-    def __init__(self, engine: Engine, handle: Any, scope: Scope) -> None:
+    def __init__(self, engine: Walk, handle: Any, scope: Scope) -> None:
         self._engine, self._scope = engine, scope
         self.graph: Graph = engine.view(handle)
         self._start: Mark | None = None
@@ -102,7 +91,7 @@ class Subgraph:
             return value
         if repeated:
             declared = kind_of(declared)
-        return self._engine.declared.of_input(declared, value)
+        return self._engine.declared_input(declared, value)
 
     # -- iteration ------------------------------------------------------------------------------------------------
 

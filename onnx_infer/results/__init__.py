@@ -1,5 +1,6 @@
 """What follows from a finished inference. Nothing here is computed before somebody asks for it.
 
+    inferred.py           what a walk found, as data
     guards.py             what must hold for the model to run    guarantees.py    what the sizes are worth
     assumed.py            which facts rest on assumptions
     materialization.py    sizes as ONNX nodes                    sources.py       where a symbol can be read

@@ -16,12 +16,12 @@ from symdim.algebra.origin import Computed, ValueOf
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from onnx_infer.result import InferenceResult
+    from onnx_infer.results.inferred import Inferred
     from onnx_infer.values.tensor import Dim, Shape
     from symdim import Guarantee
 
 
-def guarantees(result: InferenceResult, available: Collection[str] = ()) -> dict[str, tuple[Guarantee, ...]]:
+def guarantees(result: Inferred, available: Collection[str] = ()) -> dict[str, tuple[Guarantee, ...]]:
     """The guarantee of each size of each tensor whose rank is known, by value name.
 
     `available` names tensors whose elements are known when the sizes are needed, such as inputs on the host: sizes
@@ -37,7 +37,7 @@ def guarantees(result: InferenceResult, available: Collection[str] = ()) -> dict
     return found
 
 
-def upper_bounds(result: InferenceResult, available: Collection[str] = ()) -> dict[str, Shape]:
+def upper_bounds(result: Inferred, available: Collection[str] = ()) -> dict[str, Shape]:
     """The shapes with the upper bound in place of each size, of the values in which every size is exact or bounded."""
     bounds = {name: [g.size for g in row] for name, row in guarantees(result, available).items()}
     return {name: tuple(size for size in row if size is not None) for name, row in bounds.items() if None not in row}

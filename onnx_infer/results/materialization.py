@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from onnx import ModelProto
 
-    from onnx_infer.result import InferenceResult
+    from onnx_infer.results.inferred import Inferred
     from onnx_infer.values.tensor import Dim
 
 _OLDEST = 7
@@ -63,7 +63,7 @@ class Materialized(NamedTuple):
 
 def materialize(
     sizes: Dim | Iterable[Dim],
-    result: InferenceResult,
+    result: Inferred,
     *,
     opset: int | None = None,
     values: Iterable[str] | None = None,

@@ -19,8 +19,7 @@ from symdim.algebra.variable import Var
 from symdim.errors import SymdimError
 from symdim.rows import RowVar
 from symdim.store.facts import Bounds, Divisible, Fact, Origin, SizeEqual, SizeJoin, SizeRefines
-from symdim.store.mentions import dims_of, mentioned_in, rows_of
-from symdim.store.solution import variables_in
+from symdim.store.mentions import dims_of, mentioned_in, rows_of, variables_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

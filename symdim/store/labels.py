@@ -8,8 +8,7 @@ from symdim.store.errors import LONGEST_CHAIN
 
 if TYPE_CHECKING:
     from symdim.algebra.variable import Var
-    from symdim.store.facts import Fact, Label
-    from symdim.store.propagation import Propagation
+    from symdim.store.facts import Fact
     from symdim.store.solution import Solution
 
 
@@ -68,10 +67,3 @@ class Labels:
             self._parents[b] = a
             members += others
         return changed
-
-
-def label(p: Propagation, fact: Label) -> bool:
-    """Give the set of a variable its label."""
-    for v in p.labels.put(p, fact.dim, fact.label, fact):
-        p.touch_value(v)
-    return True

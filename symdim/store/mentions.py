@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symdim.algebra.variable import Var
 from symdim.store.facts import (
     Bounds,
     Divisible,
@@ -19,13 +20,11 @@ from symdim.store.facts import (
     SizeRefines,
     Windows,
 )
-from symdim.store.solution import variables_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from symdim.algebra.expr import Dim
-    from symdim.algebra.variable import Var
     from symdim.rows import Row, RowVar
 
 
@@ -61,6 +60,22 @@ def rows_of(fact: Fact) -> tuple[Row, ...]:
         case RowsEqual():
             return fact.rows
     return ()
+
+
+def is_linear(dim: Dim) -> bool:
+    """Whether a dimension is a sum of multiples of variables."""
+    if isinstance(dim, int | Var):
+        return True
+    return dim.terms is not None and not dim.height and all(isinstance(unit, Var) for unit in dim.terms)
+
+
+def variables_in(dim: Dim) -> tuple[Var, ...]:
+    """All variables of a dimension; without a walk where it is a sum of variables."""
+    if isinstance(dim, int):
+        return ()
+    if isinstance(dim, Var):
+        return (dim,)
+    return tuple(dim.terms) if is_linear(dim) else dim.variables()  # type: ignore[arg-type]
 
 
 def mentioned_in(fact: Fact) -> tuple[Var | RowVar, ...]:

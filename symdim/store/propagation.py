@@ -14,26 +14,24 @@ from __future__ import annotations
 
 from collections import deque
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from symdim.algebra.intervals import meet
 from symdim.algebra.order import dim_order
 from symdim.algebra.variable import Scope, Var
 from symdim.rows import Row, RowVar
-from symdim.store.cycles import cycles_are_equal
 from symdim.store.errors import INDIVISIBLE, OUT_OF_RANGE, kind_of
 from symdim.store.facts import Bounds, Fact, Label, Origin, RankEdge, RowEqual, RowsEqual, SizeEqual
-from symdim.store.intervals import narrow_within
 from symdim.store.labels import Labels
-from symdim.store.mentions import mentioned_in
+from symdim.store.mentions import is_linear, mentioned_in, variables_in
 from symdim.store.ranks import RankGraph
-from symdim.store.solution import Solution, is_linear, variables_in
+from symdim.store.solution import Solution
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import TypeAlias
 
-    from symdim.algebra.expr import Dim
+    from symdim.algebra.expr import Dim, Interval
 
     Rule: TypeAlias = Callable[["Propagation", Fact], bool]
     Edges: TypeAlias = dict[Var | RowVar, dict[Var | RowVar, Fact]]
@@ -42,10 +40,22 @@ _ATOMS, _ROWS, _SIZES, _REST, _POLYNOMIALS, _GROWTH = range(6)  # the order in w
 _NARROWINGS = 64
 
 
+class Rules(NamedTuple):
+    """What looks at facts: the rule for each kind of fact, and two for all.
+
+    `narrow` narrows intervals by a fact in the form in which it was stated. `at_rest` looks at all refinements when
+    nothing else says anything new; it tells whether it found something.
+    """
+
+    of: dict[type[Fact], Rule]
+    narrow: Callable[[Propagation, SizeEqual | Bounds, Dim, Interval], None]
+    at_rest: Callable[[Propagation], bool]
+
+
 class Propagation(Solution):
     """The state of a store, and what rules may do to it."""
 
-    def __init__(self, rules: dict[type[Fact], Rule], least: int) -> None:
+    def __init__(self, rules: Rules, least: int) -> None:
         super().__init__()
         self.rules = rules
         self.least = least
@@ -114,12 +124,12 @@ class Propagation(Solution):
         while True:
             queue = next((q for q in self._queues if q), None)
             if queue is None:
-                if self._ranks_that_are_known() or cycles_are_equal(self):
+                if self._ranks_that_are_known() or self.rules.at_rest(self):
                     continue
                 return
             fact = queue.popleft()
             self._queued.discard(fact)
-            if self.rules[type(fact)](self, fact):
+            if self.rules.of[type(fact)](self, fact):
                 self.pending.pop(fact, None)
                 self.growing.discard(fact)
             else:
@@ -135,7 +145,7 @@ class Propagation(Solution):
             return
         else:
             dim, wanted = self.stated.get(fact) or fact.a - fact.b, (0, 0)
-        narrow_within(self, fact, dim, wanted)
+        self.rules.narrow(self, fact, dim, wanted)
         for v in variables_in(dim):
             if v in self.sizes:
                 self._fix(v, fact)

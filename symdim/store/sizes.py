@@ -14,7 +14,7 @@ from symdim.algebra.variable import Var
 from symdim.store.errors import INDIVISIBLE, OUT_OF_RANGE, UNEQUAL, kind_of
 from symdim.store.facts import Bounds, Divisible, SizeEqual
 from symdim.store.intervals import divided, narrow_within, root_below
-from symdim.store.solution import variables_in
+from symdim.store.mentions import variables_in
 
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim

@@ -10,27 +10,12 @@ from symdim.algebra.intervals import bounds_of, greatest, meet, plus, power, quo
 from symdim.algebra.monomial import powers_of
 from symdim.algebra.variable import Var
 from symdim.store.errors import LONGEST_CHAIN, OUT_OF_RANGE, Contradiction, kind_of
+from symdim.store.mentions import mentioned_in, variables_in
 
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim, Interval
     from symdim.rows import Row, RowVar
     from symdim.store.facts import Fact
-
-
-def variables_in(dim: Dim) -> tuple[Var, ...]:
-    """All variables of a dimension; without a walk where it is a sum of variables."""
-    if isinstance(dim, int):
-        return ()
-    if isinstance(dim, Var):
-        return (dim,)
-    return tuple(dim.terms) if is_linear(dim) else dim.variables()  # type: ignore[arg-type]
-
-
-def is_linear(dim: Dim) -> bool:
-    """Whether a dimension is a sum of multiples of variables."""
-    if isinstance(dim, int | Var):
-        return True
-    return dim.terms is not None and not dim.height and all(isinstance(unit, Var) for unit in dim.terms)
 
 
 def _from_parts(node: Expr, found: dict[Dim, Interval]) -> Interval:
@@ -167,8 +152,6 @@ class Solution:
 
     def chain(self, fact: Fact | None, *variables: Var | RowVar) -> tuple[Fact, ...]:
         """The stated facts behind a fact and what is known of the variables, nearest first, at most 20."""
-        from symdim.store.mentions import mentioned_in
-
         found: dict[Fact, None] = {}
         seen: set[object] = set()
         queue: list[object] = ([] if fact is None else [fact]) + list(variables)

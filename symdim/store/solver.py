@@ -25,10 +25,10 @@ from symdim.store.facts import (
     SizeRefines,
     Windows,
 )
+from symdim.store.mentions import variables_in
 from symdim.store.ordering import in_order
 from symdim.store.propagation import Propagation
 from symdim.store.rules import RULES
-from symdim.store.solution import variables_in
 from symdim.store.windows import affine_size, free_room, windows
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
     laws.py            the identities that constructors use, as data
     row_cases.py       cases about shapes with rows, and the answers to them
     einsum_cases.py    cases about specifications and plans
+    operators.py       operators of other packages in cases
 
 Nothing else in the product imports this room.
 """

@@ -12,9 +12,11 @@ from symdim.einsum.index import Affine, Concat, Fixed, Index, Iterator
 from symdim.einsum.inference import Shaped, axes_of
 from symdim.einsum.operations import plan_batch_slice, plan_compose, plan_pointwise, plan_transpose
 from symdim.einsum.planning import plan
-from symdim.einsum.reader import NameClash, parse_spec
+from symdim.einsum.reader import parse_spec
 from symdim.einsum.spec import AffineIndex, Axis, Concatenation, FixedIndex, Label, RowSpec, ShapeSpec, Spec, in_storage
-from symdim.errors import ParseError, SymdimError
+from symdim.errors import SymdimError
+from symdim.testing.row_cases import kind_of
+from symdim.testing.row_cases import solve as solve_rows
 
 Answer = dict[str, Any]
 
@@ -36,15 +38,8 @@ def solve(case: Mapping[str, Any]) -> Answer:
             case "projection":
                 return projection(case)
     except SymdimError as error:
-        return {"error": error_kind(error)}
+        return {"error": kind_of(error)}
     raise ValueError(f"no case of an einsum: {case['group']!r}")
-
-
-def error_kind(error: SymdimError) -> str:
-    """The kind of an error; errors other than those of the reader know theirs."""
-    if isinstance(error, ParseError):
-        return "name_clash" if isinstance(error, NameClash) else "parse_error"
-    return str(getattr(error, "kind", "size_mismatch"))
 
 
 def parsed(spec: Spec) -> Answer:
@@ -70,8 +65,6 @@ def projection(case: Mapping[str, Any]) -> Answer:
     (operation,) = case["ops"]
     shapes, sizes = case["shapes"], {}
     if case.get("facts"):
-        from symdim.testing.row_cases import solve as solve_rows
-
         known = solve_rows({**case, "group": "einsum"})["entailed"]
         if "error" in known:
             return {"error": known["error"]}

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from symdim.algebra.printing import to_text
 from symdim.algebra.variable import Scope, Var
+from symdim.einsum.reader import NameClash
 from symdim.errors import ParseError, SymdimError
 from symdim.rows import Axes, Row, RowVar, row_name
 from symdim.store.facts import Origin
 from symdim.store.solver import Store
+from symdim.testing.operators import stating
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,10 +65,10 @@ def holds(result: Any, operand: Any) -> bool:
 
 
 def kind_of(error: SymdimError) -> str:
-    """The kind of an error, as the cases name it."""
-    from symdim.testing.einsum_cases import error_kind
-
-    return error_kind(error) if isinstance(error, ParseError) else str(getattr(error, "kind", "size_mismatch"))
+    """The kind of an error, as the cases name it; errors other than those of the reader know theirs."""
+    if isinstance(error, ParseError):
+        return "name_clash" if isinstance(error, NameClash) else "parse_error"
+    return str(getattr(error, "kind", "size_mismatch"))
 
 
 class Problem:
@@ -169,10 +171,7 @@ class Problem:
         operations = self.case.get("ops", ())
         for i, operation in _in_order(operations):
             if "onnx" in operation:
-                from importlib import import_module
-
-                constraints = import_module("onnx_infer.constraints")
-                constraints.state(self.store, operation, self.shapes, self.case.get("constants", {}))
+                stating("onnx")(self.store, operation, self.shapes, self.case.get("constants", {}))
             else:
                 self._operation(operation, f"{operation['op']}_{i}", len(operations) == 1)
         for i, fact in _in_order(self.case.get("facts", ())):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from onnx_infer.engine.engine import Engine
     from onnx_infer.engine.scope import Scope
     from onnx_infer.model.graph import Node
-    from onnx_infer.result import InferenceResult
+    from onnx_infer.results.inferred import Inferred
     from onnx_infer.values.tensor import Dim
 
 _NO_PARAMETERS = frozenset((dt.INT64, dt.BOOL, dt.STRING))
@@ -60,7 +60,7 @@ class Costs(NamedTuple):
         return [node for node in self.nodes if node.multiply_adds is None]
 
 
-def costs(result: InferenceResult) -> Costs:
+def costs(result: Inferred) -> Costs:
     """The costs of the nodes of a model."""
     engine = result._engine
     bodies = _Bodies(engine)

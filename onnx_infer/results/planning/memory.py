@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from onnx_infer.model.graph import Node
-    from onnx_infer.result import InferenceResult
+    from onnx_infer.results.inferred import Inferred
     from onnx_infer.values.tensor import Dim
 
 
@@ -52,7 +52,7 @@ class MemoryPlan:
     """
 
     def __init__(
-        self, result: InferenceResult, *, inputs: bool = False, initializers: bool = False, upper: bool = False
+        self, result: Inferred, *, inputs: bool = False, initializers: bool = False, upper: bool = False
     ) -> None:
         types, model = result.types, result._engine.model
         nodes = schedule(result)
@@ -124,7 +124,7 @@ class MemoryPlan:
         return Peak(most, self.steps[at], (*live, *self.steps[at].born))
 
 
-def schedule(result: InferenceResult) -> list[Node]:
+def schedule(result: Inferred) -> list[Node]:
     """The nodes of the main graph in the model's order, which is sorted only where it reads a value before it is made.
 
     Nodes that are constants are none: their values are initializers.

@@ -17,7 +17,7 @@ from symdim.guarantee import bound_expr
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from onnx_infer.result import InferenceResult
+    from onnx_infer.results.inferred import Inferred
     from onnx_infer.values.tensor import Dim, Shape, Value
 
 
@@ -126,10 +126,8 @@ class Planner:
         return [checked_size(arg, value) for arg, value in zip(self.args, values, strict=True)]
 
 
-def planner(
-    result: InferenceResult, args: Sequence[str | Var] | None, values: Iterable[str] | None, upper: bool
-) -> Planner:
-    """The planner of a result; see `InferenceResult.planner`."""
+def planner(result: Inferred, args: Sequence[str | Var] | None, values: Iterable[str] | None, upper: bool) -> Planner:
+    """The planner of a result; see `Inferred.planner`."""
     types = dict(result.types)
     if args is None:
         sizes = variables_of(dim for _, dim in result.sources.axes)

@@ -1,0 +1,128 @@
+"""Names for sizes, from the claims of the author of a model, when a walk is over; see `claims.py` for the law."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+from onnx_infer.engine.claims import Claim
+from onnx_infer.laws.sizes import differ, is_fresh
+from onnx_infer.laws.statements import Fact
+from onnx_infer.types.merge import size_pairs
+from symdim import Expr, Var
+from symdim.algebra.dims import variables_of
+from symdim.algebra.origin import Declared
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from onnx_infer.engine.engine import Engine
+    from onnx_infer.values.tensor import Dim
+
+_MOST_UNKNOWNS = 3
+
+
+def settle(engine: Engine) -> list[str]:
+    """Give declared names to the sizes of an inference; all other claims become facts of the kind "declared".
+
+    With `assume_declared` these replace data-dependent sizes instead; those that cannot are returned as relations.
+    """
+    assumed: list[str] = []
+    if not engine.claims:
+        return assumed
+    names = _Names(engine)
+    for claim, declared, size in names.equalities():
+        if engine.declared.assumed:
+            a, b = engine.solution.resolve(declared), engine.solution.resolve(size)
+            if is_fresh(a) or is_fresh(b):
+                engine.solution.add(Fact("equal", b, a, "declared"))  # the named size stays
+            elif a != b:
+                assumed.append(f"{a} == {b}")
+            continue
+        if engine.policy == "strict" and isinstance(declared, Expr) and isinstance(size, Expr):
+            engine.complain(
+                f"value '{claim.value}': declared {claim.declared} but inferred {size}, which are not known to be equal"
+            )
+        lhs, rhs = (size, declared) if is_fresh(size) else (declared, size)
+        kind = "output" if claim.value in names.outputs else "value"
+        engine.facts.append(Fact("equal", lhs, rhs, f"declared of {kind} '{claim.value}'", "declared"))
+        engine.fact_nodes.append(claim.node)
+    if engine.declared.assumed:
+        engine.replace_solved()
+    if engine.adopt and names.of:
+        symbols: dict[Var, Dim] = {}
+        for axis, name in names.of.items():
+            if not is_fresh(axis):
+                symbols[axis] = symbols[name] = engine.symbols.renamed(axis, name)
+        engine.rename(symbols, {size: name for size, name in names.of.items() if is_fresh(size)})
+    return assumed
+
+
+class _Names:
+    """The sizes that the declared names of a model stand for."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.outputs = frozenset(engine.model.graph.outputs)
+        self.of: dict[Var, Var] = {}
+        """Sizes, and the names they get."""
+        self._sizes: dict[Var, Dim] = {}
+        """Names, and the sizes they stand for."""
+        self._taken: set[Var] = set()
+        """Names that inputs have, or values of which nothing is inferred."""
+        resolve = engine.solution.resolve
+        self._claims = [(c, resolve(c.inferred)) for c in engine.claims if c.inferred is not None]
+        self._claims.sort(key=lambda claim: claim[0].value not in self.outputs)
+        for claim in engine.claims:
+            if claim.inferred is None:
+                self._taken.update(variables_of([claim.declared]))
+        for name, _ in engine.model.graph.inputs:
+            for _, size in size_pairs(engine.scope[name], engine.scope[name]):
+                self._taken.update(variables_of([size]))
+        for claim, size in self._claims:
+            if isinstance(claim.declared, Var) and self._is_free(claim.declared):
+                self._bind(claim.declared, size)
+        for claim, size in self._claims:
+            if isinstance(claim.declared, Expr) and isinstance(size, Expr):
+                self._match(claim.declared.substitute(self._sizes), size)
+
+    def equalities(self) -> Iterator[tuple[Claim, Dim, Dim]]:
+        """What the claims say besides naming sizes: declared and inferred sizes that are not known to be equal.
+
+        Two sizes of one name that contradict each other are told.
+        """
+        for claim, size in self._claims:
+            declared = claim.declared
+            if isinstance(declared, Expr):
+                declared = self.engine.solution.resolve(declared.substitute(self._sizes))
+            if declared == size or any(map(self._is_free, variables_of([declared]))):
+                continue
+            if not differ(declared, size):
+                yield claim, declared, size
+            elif not differ(claim.declared, size):
+                claimed = f"declared {claim.declared}, which is {declared} elsewhere"
+                self.engine.complain(f"value '{claim.value}': {claimed}, but inferred {size}")
+
+    def _is_free(self, name: Var) -> bool:
+        """Whether nothing says what a declared name stands for."""
+        return isinstance(name.origin, Declared) and name not in self._taken and name not in self._sizes
+
+    def _bind(self, name: Var, size: Dim) -> None:
+        self._sizes[name] = size
+        if isinstance(size, Var) and self._may_be_named(size):
+            self.of[size] = name
+
+    def _may_be_named(self, size: Var) -> bool:
+        return (is_fresh(size) or size in self.engine.symbols.axes) and size not in self.of
+
+    def _match(self, declared: Dim, size: Expr) -> None:
+        """Bind the names in an expression whose form is that of the size: an earlier inference wrote it."""
+        free = [v for v in variables_of([declared]) if self._is_free(v)]
+        unnamed = [v for v in size.variables() if self._may_be_named(v)]
+        if not free or len(free) != len(unnamed) or len(free) > _MOST_UNKNOWNS:
+            return
+        for order in permutations(free):
+            if size.substitute(dict(zip(unnamed, order, strict=True))) == declared:
+                for name, var in zip(order, unnamed, strict=True):
+                    self._bind(name, var)
+                return

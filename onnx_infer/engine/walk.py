@@ -1,0 +1,162 @@
+"""The state of a walk over a model: what it records, and how it goes back to an earlier state.
+
+The parts of the engine (frames, functions, subgraphs, declared types) see this class. `Engine` adds the nodes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onnx_infer.diagnostics import Diagnostic
+from onnx_infer.engine.fresh_sizes import Solution, renew
+from onnx_infer.engine.implied_bounds import OpenSigns
+from onnx_infer.engine.outcome import Outcome
+from onnx_infer.engine.run_time_elements import RunTimeValues
+from onnx_infer.engine.scope import Scope
+from onnx_infer.model.graph import label_of
+from onnx_infer.operators.lookup import Operators
+from onnx_infer.types.join import NOTHING
+from onnx_infer.values.tensor import substitute
+from symdim import Var
+from symdim.algebra.evaluate import Substitution
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from onnx_infer.engine.claims import Claim
+    from onnx_infer.laws.statements import Fact
+    from onnx_infer.model.graph import Graph, Model, Node
+    from onnx_infer.model.symbols import Symbols
+    from onnx_infer.types.merge import ShapeMergePolicy
+    from onnx_infer.values.tensor import Dim, Value
+
+
+class Mark(NamedTuple):
+    """How much an engine has recorded so far."""
+
+    diagnostics: int
+    facts: int
+    created: int
+    claims: int
+    calls: int
+    unknown: int
+
+
+class Record:
+    """What one walk over a body saw: the scopes of the graphs in it, by handle, and the calls of functions."""
+
+    __slots__ = ("calls", "graphs")
+
+    def __init__(self) -> None:
+        self.graphs: dict[int, tuple[Graph, Scope]] = {}
+        self.calls: list[Record] = []
+
+
+class Walk:
+    """What is recorded of one inference. `scope` holds the values of the main graph, `inner` the graphs in it."""
+
+    adopt: bool
+    inner: list[tuple[Graph, Scope]]
+
+    def __init__(self, model: Model, symbols: Symbols, policy: ShapeMergePolicy) -> None:
+        self.model, self.symbols, self.policy = model, symbols, policy
+        self.scope = Scope(model, model.graph.constants, Operators(model.opsets))
+        self.diagnostics: list[Diagnostic] = []
+        self.notes: dict[str, str] = {}
+        self.facts: list[Fact] = []
+        self.fact_nodes: list[Node] = []  # for each fact the node that states it
+        self.claims: list[Claim] = []
+        self.assumed: list[str] = []  # relations that declared types state, where these are assumed to hold
+        self.created: list[Var] = []
+        self.unknown_operators: list[str] = []
+        self.seen = Record()
+        self.open_signs = OpenSigns(symbols.names)
+        self.solution = Solution()
+        self.run_time = RunTimeValues(symbols)
+        self.depth = 0  # how many subgraphs are being walked, one in the other
+        self.noted = 0  # how many outcomes had more to them than results
+        self.repeats: dict[int, int] = {}
+        self.states: dict[int, tuple[list[Value], frozenset[Var]]] = {}
+
+    # -- what the engine adds -------------------------------------------------------------------------------------
+
+    def run_graph(self, graph: Graph, scope: Scope) -> None:
+        """Infer the values of a graph whose inputs are in the scope, or declared, and of the functions it calls."""
+        raise NotImplementedError
+
+    def view(self, handle: Any) -> Graph:
+        """The graph of a graph attribute, read off the model once."""
+        raise NotImplementedError
+
+    def bind_graphs(self, value: Any, scope: Scope) -> Any:
+        """An attribute's value with graphs as functions; a graph that is one already stays."""
+        raise NotImplementedError
+
+    def declared_input(self, declared: Value, given: Value) -> Value:
+        """What is declared of the input of a subgraph and what is given."""
+        raise NotImplementedError
+
+    # -- what went wrong ------------------------------------------------------------------------------------------
+
+    def complain(self, message: str) -> None:
+        """Record an error that belongs to no single node."""
+        self.diagnostics.append(Diagnostic("error", "", "", message))
+
+    def failed(self, node: Node, message: str) -> Outcome:
+        """The outcome of a call that cannot be made."""
+        title = f"{node[1]}::{node[0]}" if node[1] else node[0]
+        self.diagnostics.append(Diagnostic("error", title, label_of(node), message))
+        return Outcome((NOTHING,) * len(node[3]))
+
+    # -- how much is recorded -------------------------------------------------------------------------------------
+
+    def mark(self) -> Mark:
+        """How much is recorded so far."""
+        seen, unknown = self.seen, self.unknown_operators
+        claims = self.claims
+        return Mark(
+            len(self.diagnostics), len(self.facts), len(self.created), len(claims), len(seen.calls), len(unknown)
+        )
+
+    def rewind(self, mark: Mark) -> None:
+        """Forget what was recorded since."""
+        del self.diagnostics[mark.diagnostics :]
+        del self.facts[mark.facts :]
+        del self.fact_nodes[mark.facts :]
+        del self.created[mark.created :]
+        del self.claims[mark.claims :]
+        del self.seen.calls[mark.calls :]
+        del self.unknown_operators[mark.unknown :]
+        self.open_signs.forget()
+
+    # -- other sizes in place of variables -----------------------------------------------------------------------
+
+    def replace_solved(self) -> None:
+        """Put what fresh sizes are known to equal in their place."""
+        if self.solution or self.run_time.limits:
+            self.created += self.solution.tighten(self.created, self.run_time.limits)
+            self._map(self.solution.apply)
+
+    def rename(self, variables: Mapping[Any, Dim], names: Mapping[Var, Var] | None = None) -> None:
+        """Put other sizes in place of variables, in all values, facts and claims, and in the bounds of fresh sizes.
+
+        `names` are declared names for fresh sizes, which keep their bounds and origins under these.
+        """
+        sizes, names = dict(variables), names or {}
+        for var in dict.fromkeys((*self.created, *names)):
+            if var not in sizes:
+                renew(var, sizes, name=names.get(var))
+        self.created = [new for var in self.created if isinstance(new := sizes.get(var, var), Var)]
+        known, resolve = Substitution(sizes), self.solution.resolve
+        self._map(lambda value: substitute(value, known))
+        self.facts = [fact.substitute(known) for fact in self.facts]
+        self.claims = [claim.substitute(known, resolve) for claim in self.claims]
+        self.solution.rename(sizes)
+
+    def _map(self, change: Callable[[Value], Value]) -> None:
+        changed: dict[Value, Value] = {}
+        for scope in (self.scope, *(s for _, s in self.inner)):
+            for name, value in scope.items():
+                if value not in changed:
+                    changed[value] = change(value)
+                scope[name] = changed[value]

@@ -1,0 +1,72 @@
+"""What a walk found, as data: the part of an `InferenceResult` that guards, plans and nodes for sizes are made from."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from onnx_infer.results.sources import Sources
+from onnx_infer.values.tensor import SymTensor
+from symdim.algebra.dims import variables_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onnx_infer.diagnostics import Diagnostic
+    from onnx_infer.engine.engine import Engine
+    from onnx_infer.model.symbols import Size
+    from onnx_infer.values.tensor import Shape, Value
+    from symdim import Expr
+
+
+class Inferred:
+    """The types that one inference found.
+
+    `types`: value name -> what is known of it, main graph only. `diagnostics`: what is malformed, contradictory or
+    unsupported. `notes`: value name -> why something in it is unknown. `found_inputs`: the shapes of inputs that say
+    more than the model does, names of axes without one included.
+    """
+
+    def __init__(self, engine: Engine, found_inputs: Mapping[str, tuple[Size, ...]]) -> None:
+        self._engine = engine
+        self.found_inputs = dict(found_inputs)
+        self.diagnostics: list[Diagnostic] = engine.diagnostics
+        self.notes: dict[str, str] = engine.notes
+
+    @property
+    def types(self) -> Mapping[str, Value]:
+        """Every value of the main graph that a node reads or gives, by name."""
+        scope = self._engine.scope
+        scope.touch(self._engine.model.graph.literals)
+        return scope
+
+    @property
+    def inputs(self) -> list[str]:
+        """The inputs of the main graph, initializers aside."""
+        return [name for name, _ in self._engine.model.graph.inputs]
+
+    @property
+    def outputs(self) -> list[str]:
+        """The outputs of the main graph."""
+        return list(self._engine.model.graph.outputs)
+
+    @property
+    def shapes(self) -> dict[str, Shape]:
+        """The shapes of the tensors whose rank is known."""
+        return {n: v.shape for n, v in self.types.items() if isinstance(v, SymTensor) and v.shape is not None}
+
+    @property
+    def values(self) -> dict[str, tuple[object, ...]]:
+        """The elements of the tensors whose data are known, in row-major order."""
+        return {n: v.data for n, v in self.types.items() if isinstance(v, SymTensor) and v.data is not None}
+
+    @property
+    def symbols(self) -> dict[str, Expr]:
+        """The symbols that occur in the shapes, by name."""
+        found = variables_of(d for shape in self.shapes.values() for d in shape)
+        return {v.name: v for v in found}
+
+    @cached_property
+    def sources(self) -> Sources:
+        """Where the symbols of the input sizes can be read: the axes of the inputs."""
+        return Sources({name: self.types[name] for name in self.inputs})
