@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.values import dtype as dt
 from symdim import Expr, Var
+from symdim.algebra.caches import clear_with_caches
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import FloorDiv, Max
 from symdim.algebra.monomial import powers_of
@@ -35,6 +36,9 @@ def stays_inside(x: Expr, dtype: int) -> bool:
     low, high = dt.INTEGER_RANGE[dtype]
     found = _interval(x, 2 ** (dt.BITS[dtype] // 2 - 1) - 1)
     return low <= found[0] and found[1] <= high
+
+
+clear_with_caches(stays_inside.cache_clear)
 
 
 def _interval(x: Expr, most: int) -> Interval:
