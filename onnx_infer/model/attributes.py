@@ -21,6 +21,7 @@ from onnx_infer.values.tensor import (
     SymTensor,
 )
 from onnx_infer.values.text import text
+from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -129,9 +130,8 @@ _TYPED_FIELD = {dt.INT64: "int64_data", dt.FLOAT: "float_data", dt.DOUBLE: "doub
                 dt.UINT64: "uint64_data"}  # fmt: skip
 
 
-_MAX_CONSTANTS = 1 << 13
 _MAX_CONSTANT_SIZE = 1 << 9
-_constants: dict[tuple[int, tuple[int, ...], bytes], SymTensor] = {}
+_constants = shared_cache(1 << 13)  # (element type, sizes, bytes) -> SymTensor
 
 
 def constant(proto: TensorProto, long: bool = False) -> SymTensor:
@@ -149,16 +149,14 @@ def constant(proto: TensorProto, long: bool = False) -> SymTensor:
     if not raw or len(raw) > _MAX_CONSTANT_SIZE:
         return SymTensor(kind, shape, unpacked(kind, raw, count) if raw else _typed(proto, kind, count))
     key = kind, shape, raw
-    found = _constants.get(key)
+    found: SymTensor | None = _constants.get(key)
     if found is None:
-        if len(_constants) >= _MAX_CONSTANTS:
-            _constants.clear()
         found = _constants[key] = SymTensor(kind, shape, unpacked(kind, raw, count))
     return found
 
 
 _MAX_LITERAL = 1 << 7
-_literals: dict[bytes, SymTensor] = {}
+_literals = shared_cache(1 << 13)  # bytes of an attribute -> SymTensor
 
 
 def literal(attribute: AttributeProto) -> SymTensor:
@@ -166,10 +164,8 @@ def literal(attribute: AttributeProto) -> SymTensor:
     if attribute.ByteSize() > _MAX_LITERAL:
         return constant(attribute.t)
     wire = attribute.SerializeToString()
-    found = _literals.get(wire)
+    found: SymTensor | None = _literals.get(wire)
     if found is None:
-        if len(_literals) >= _MAX_CONSTANTS:
-            _literals.clear()
         found = _literals[wire] = constant(attribute.t)
     return found
 

@@ -25,6 +25,7 @@ from onnx_infer.protobuf.schema_functions import schema_function
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from onnx_infer.values.text import text, texts
+from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -35,11 +36,10 @@ if TYPE_CHECKING:
     from onnx_infer.model.symbols import Size
     from onnx_infer.values.tensor import Value
 
-_MAX_INTERNED = 1 << 14
 _MAX_KEY = 1 << 12
 _FEW = 16
 _SIZES = frozenset((TensorProto.INT64, TensorProto.INT32))
-_interned: dict[Any, Attributes] = {}
+_interned = shared_cache(1 << 14)  # bytes of attributes -> Attributes
 
 OVERRIDABLE = 4
 """The IR version from which a caller may override an initializer that is also an input: its elements are not known."""
@@ -60,10 +60,8 @@ def read_attributes(attributes: Any) -> Attributes:
             return _parse(attributes)
         wires.append(a.SerializeToString())
     key = tuple(wires)
-    found = _interned.get(key)
+    found: Attributes | None = _interned.get(key)
     if found is None:
-        if len(_interned) >= _MAX_INTERNED:
-            _interned.clear()
         found = _interned[key] = _parse(attributes)
     return found
 

@@ -7,10 +7,11 @@ Dimension {1: dim_value, 2: dim_param}.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from onnx_infer.values.tensor import VARIES, Map, Optional, Sequence, Sparse, SymTensor
 from onnx_infer.values.text import encoded
+from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
@@ -50,16 +51,13 @@ def number_field(number: int, value: int) -> bytes:
     return _SHORT[number << 3] + (_SHORT[value] if value < 128 else varint(value))
 
 
-_MAX_DIMENSIONS = 1 << 13
-_dimensions: dict[Any, bytes] = {}
+_dimensions = shared_cache(1 << 13)  # size -> its field
 
 
 def dimension(dim: Dim) -> bytes:
     """A shape's field `dim`: a size, or the text of an expression; one that differs from element to element is bare."""
-    found = _dimensions.get(dim)
+    found: bytes | None = _dimensions.get(dim)
     if found is None:
-        if len(_dimensions) >= _MAX_DIMENSIONS:
-            _dimensions.clear()
         if isinstance(dim, int):
             payload = number_field(1, dim)
         else:
