@@ -37,7 +37,7 @@ class Solution:
         if fact.relation != "equal" or fact.kind != "required":
             return
         lhs, rhs = self.resolve(fact.lhs), self.resolve(fact.rhs)
-        if lhs is rhs or lhs == rhs:
+        if lhs is rhs or lhs == rhs or not (is_fresh(lhs) or is_fresh(rhs)):
             return
         for a, b in ((lhs, rhs), (rhs, lhs)):
             if isinstance(a, Var) and is_fresh(a) and not (isinstance(b, Expr) and a in b.variables()):

@@ -46,11 +46,17 @@ def input_errors(model: Model) -> Iterator[str]:
         if value is None:
             yield f"graph input '{name}' has no type"
     for name, (declared, handle) in model.graph.defaults.items():
-        conflicts: list[str] = []
         given = model.header(handle)
+        if declared is given or _is_alike(declared, given):
+            continue
+        conflicts: list[str] = []
         merge(declared, given, "refine", conflicts.append)
         if conflicts:
             yield f"initializer '{name}' is {given}, but the graph input of this name is declared {declared}"
+
+
+def _is_alike(a: Value | None, b: Value) -> bool:
+    return isinstance(a, SymTensor) and isinstance(b, SymTensor) and a.dtype == b.dtype and a.shape == b.shape
 
 
 def check_inputs(schema: Schema, inputs: tuple[Value | None, ...]) -> None:

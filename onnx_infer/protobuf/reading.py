@@ -224,7 +224,7 @@ def nodes(protos: Any, constants: dict[str, Any], literals: list[str]) -> Iterat
         op_type, domain, given, made, attributes = _parts(node)
         inputs, outputs = given[:], made[:]
         try:  # to join them is the cheapest way to see that all are texts
-            "".join(inputs), "".join(outputs), "" + op_type + domain
+            "".join((op_type, domain, *inputs, *outputs))
         except TypeError:
             inputs, outputs, op_type, domain = texts(inputs), texts(outputs), text(op_type), text(domain)
         if op_type == "Constant" and len(attributes) == 1 and domain in ("", "ai.onnx"):
