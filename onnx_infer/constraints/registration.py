@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.constraints.statement import Statement
 from onnx_infer.errors import Unknown
-from onnx_infer.operators.parameters import NOT_GIVEN, Parameter, argument, parameters
+from onnx_infer.operators.parameters import NOT_GIVEN, Parameter, argument, collected, parameters
 from onnx_infer.operators.registration import OpShapeInferenceRegistry
 from symdim.algebra.caches import shared_cache
 
@@ -75,6 +75,8 @@ class BoundForm:
     def _argument(self, p: Parameter, inputs: Sequence[Operand | None], attributes: Mapping[str, Any]) -> Any:
         if p.source == "special":
             return self.schema.since_version
+        if p.source == "attributes":
+            return collected(p, attributes)
         if p.source == "variadic":
             return tuple(_row(x, p.name) for x in inputs[p.at :])
         operand = inputs[p.at] if p.source == "input" and p.at < len(inputs) else None

@@ -6,85 +6,70 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.constraints.registration import form
 from onnx_infer.constraints.statement import rank_of
-from onnx_infer.errors import require
-from onnx_infer.laws.windows import windows
+from onnx_infer.errors import Unknown, require
 from symdim import product
 from symdim.rows import Row, RowVar
 
 if TYPE_CHECKING:
     from onnx_infer.constraints.statement import Dim, Statement
-    from onnx_infer.laws.windows import IntVector, Window
+    from onnx_infer.laws.windows import IntVector, Window, Windows
 
     Rows = tuple[Row, ...]
 
 
-def _spatial_rank(*rows: Row | None, **attributes: tuple[IntVector | None, int]) -> int | None:
+def _spatial_rank(window: Windows | None, *rows: Row | None) -> int | None:
     """The rank of the operands, as one of them or an attribute with so many numbers per spatial axis tells it.
 
     None also for ranks below 3, which contradict the batch, the channels and one axis at least.
     """
-    found = rank_of(*rows)
-    lengths = (2 + len(values) // per_axis for values, per_axis in attributes.values() if values)
-    rank = found if found is not None else next(lengths, None)
+    rank = rank_of(*rows)
+    if rank is None and window is not None:
+        given = (window.kernel_shape, 1), (window.strides, 1), (window.dilations, 1), (window.pads, 2)
+        rank = next((2 + len(values) // per_axis for values, per_axis in given if values), None)
     return rank if rank is not None and rank > 2 else None
 
 
-def _conv(s: Statement, X: Row, W: Row, B: Row | None, out: Row, group: int, auto_pad: str,
-          kernel_shape: IntVector | None, strides: IntVector | None, dilations: IntVector | None,
-          pads: IntVector | None) -> None:  # fmt: skip
-    """(n, c, ..), (m, c / group, ..kernel..) -> (n, m, ..): channels, whatever the rank is, and the windows."""
-    rank = _spatial_rank(X, W, out, kernel=(kernel_shape, 1), strides=(strides, 1), dilations=(dilations, 1),
-                         pads=(pads, 2))  # fmt: skip
+@form("Conv")
+@form("FusedConv", domain="com.microsoft")
+def conv(s: Statement, X: Row, W: Row, B: Row | None, out: Row, window: Windows, group: int = 1) -> None:
+    """(n, c, ..space..), (m, c / group, ..kernel..), (m) -> (n, m, ..windows..): channels, whatever the rank is."""
+    rank = _spatial_rank(window, X, W, out)
     n, c, *space = s.leading(X, 2)[0] if rank is None else s.axes(X, rank)
     m, per_group, *kernel = s.leading(W, 2)[0] if rank is None else s.axes(W, rank)
     s.eq(c, per_group * group, X, 1)
     s.divisible(m, group, W, 0)
     s.be(B, (m,))
-    for axis, (size, given) in enumerate(zip(kernel, kernel_shape or (), strict=False), 2):
+    for axis, (size, given) in enumerate(zip(kernel, window.kernel_shape or (), strict=False), 2):
         s.eq(size, given, W, axis)
     places = [s.fresh() for _ in space]
     s.be(out, Row((n, m), RowVar.fresh()) if rank is None else (n, m, *places))
-    slide = () if rank is None else windows(tuple(kernel), strides, dilations, pads, auto_pad)
+    slide = () if rank is None else window.along(tuple(kernel))
     for axis, (size, place, w) in enumerate(zip(space, places, slide, strict=True), 2):
         s.store.window(size, place, w.kernel, stride=w.stride, dilation=w.dilation, pads=(w.before, w.after),
                        auto_pad="SAME_UPPER" if w.same else "NOTSET", origin=s.origin(X, axis))  # fmt: skip
 
 
-@form("Conv")
-@form("FusedConv", domain="com.microsoft")
-def conv(s: Statement, X: Row, W: Row, B: Row | None, out: Row, group: int = 1, auto_pad: str = "NOTSET",
-         kernel_shape: IntVector | None = None, strides: IntVector | None = None, dilations: IntVector | None = None,
-         pads: IntVector | None = None) -> None:  # fmt: skip
-    """(n, c, ..space..), (m, c / group, ..kernel..), (m) -> (n, m, ..windows..)."""
-    _conv(s, X, W, B, out, group, auto_pad, kernel_shape, strides, dilations, pads)
-
-
 @form("ConvInteger")
-def conv_integer(s: Statement, x: Row, w: Row, out: Row, group: int = 1, auto_pad: str = "NOTSET",
-                 kernel_shape: IntVector | None = None, strides: IntVector | None = None,
-                 dilations: IntVector | None = None, pads: IntVector | None = None) -> None:  # fmt: skip
+def conv_integer(s: Statement, x: Row, w: Row, out: Row, window: Windows, group: int = 1) -> None:
     """As Conv, of integers."""
-    _conv(s, x, w, None, out, group, auto_pad, kernel_shape, strides, dilations, pads)
+    conv(s, x, w, None, out, window, group)
 
 
 @form("QLinearConv")
 @form("QLinearConv", domain="com.microsoft")
-def qlinear_conv(s: Statement, x: Row, w: Row, B: Row | None, out: Row, group: int = 1, auto_pad: str = "NOTSET",
-                 kernel_shape: IntVector | None = None, strides: IntVector | None = None,
-                 dilations: IntVector | None = None, pads: IntVector | None = None,
-                 channels_last: int = 0) -> None:  # fmt: skip
+def qlinear_conv(
+    s: Statement, x: Row, w: Row, B: Row | None, out: Row, window: Windows, group: int = 1, channels_last: int = 0
+) -> None:
     """As Conv, of quantized tensors."""
     if not channels_last:
-        _conv(s, x, w, B, out, group, auto_pad, kernel_shape, strides, dilations, pads)
+        conv(s, x, w, B, out, window, group)
 
 
 @form("ConvTranspose")
-def conv_transpose(s: Statement, X: Row, W: Row, B: Row | None, out: Row, group: int = 1, auto_pad: str = "NOTSET",
-                   kernel_shape: IntVector | None = None, strides: IntVector | None = None,
-                   dilations: IntVector | None = None, pads: IntVector | None = None,
-                   output_padding: IntVector | None = None, output_shape: IntVector | None = None) -> None:  # fmt: skip
+def conv_transpose(s: Statement, X: Row, W: Row, B: Row | None, out: Row, window: Windows, group: int = 1) -> None:
     """(n, c, ..space..), (c, m / group, ..kernel..), (m) -> (n, m, ..spread..)."""
-    rank = _spatial_rank(X, W, out, kernel=(kernel_shape, 1), strides=(strides, 1), pads=(pads, 2))
+    rank = _spatial_rank(window, X, W, out)
+    padding, given = window.output_padding, window.output_shape
     if rank is None:
         (n, c), _ = s.leading(X, 2)
         (depth, per_group), _ = s.leading(W, 2)
@@ -95,12 +80,11 @@ def conv_transpose(s: Statement, X: Row, W: Row, B: Row | None, out: Row, group:
         spread = s.axes(out, rank)
         s.eq(spread[0], n, out, 0)
         s.eq(spread[1], per_group * group, out, 1)
-        slide = windows(tuple(kernel), strides, dilations, pads, auto_pad)
-        for name, values in (("output_padding", output_padding), ("output_shape", output_shape)):
+        slide = window.along(tuple(kernel))
+        for name, values in (("output_padding", padding), ("output_shape", given)):
             require(not values or len(values) == len(slide), f"{name} must have {len(slide)} elements", values)
         for axis, (size, w) in enumerate(zip(space, slide, strict=True)):
-            extra = output_padding[axis] if output_padding else 0
-            wanted = output_shape[axis] if output_shape else w.spread(size, extra)
+            wanted = given[axis] if given else w.spread(size, padding[axis] if padding else 0)
             s.eq(spread[2 + axis], wanted, out, 2 + axis, law="window")
     s.eq(c, depth, X, 1)
     s.divisible(c, group, X, 1)
@@ -108,20 +92,21 @@ def conv_transpose(s: Statement, X: Row, W: Row, B: Row | None, out: Row, group:
 
 
 @form("MaxPool", "AveragePool", "LpPool")
-def pool(s: Statement, X: Row, outs: Rows, kernel_shape: IntVector, auto_pad: str = "NOTSET",
-         strides: IntVector | None = None, dilations: IntVector | None = None, pads: IntVector | None = None,
-         ceil_mode: int = 0) -> None:  # fmt: skip
+def pool(s: Statement, X: Row, outs: Rows, window: Windows) -> None:
     """(n, c, ..space..) -> (n, c, ..windows..), twice for MaxPool's indices."""
-    n, c, *space = s.axes(X, 2 + len(kernel_shape))
+    if window.kernel_shape is None:
+        raise Unknown("kernel_shape is absent")
+    rank = 2 + len(window.kernel_shape)
+    n, c, *space = s.axes(X, rank)
     s.same(*outs)
     out = next(row for row in outs if row is not None)
-    batch, channels, *places = s.axes(out, 2 + len(kernel_shape))
+    batch, channels, *places = s.axes(out, rank)
     s.eq(batch, n, out, 0)
     s.eq(channels, c, out, 1)
-    slide = windows(kernel_shape, strides, dilations, pads, auto_pad)
+    slide = window.along(window.kernel_shape)
     for axis, (size, place, w) in enumerate(zip(space, places, slide, strict=True), 2):
         if _agreed(w, size, place):
-            s.eq(place, w.pooled(size, ceil_mode), X, axis, law="window")
+            s.eq(place, w.pooled(size, window.ceil_mode), X, axis, law="window")
 
 
 def _agreed(w: Window, size: Dim, place: Dim) -> bool:
@@ -167,7 +152,7 @@ def roi_align(s: Statement, X: Row, rois: Row, batch_indices: Row, out: Row, out
 @form("GridSample")
 def grid_sample(s: Statement, X: Row, grid: Row, out: Row) -> None:
     """(n, c, ..space..), (n, ..places.., r) -> (n, c, ..places..) for r spatial axes."""
-    rank = _spatial_rank(X, grid, out)
+    rank = _spatial_rank(None, X, grid, out)
     if rank is None:
         return
     n, c, *_ = s.axes(X, rank)
@@ -178,14 +163,13 @@ def grid_sample(s: Statement, X: Row, grid: Row, out: Row) -> None:
 
 
 @form("DeformConv")
-def deform_conv(s: Statement, X: Row, W: Row, offset: Row, B: Row | None, mask: Row | None, out: Row, group: int = 1,
-                offset_group: int = 1, kernel_shape: IntVector | None = None, strides: IntVector | None = None,
-                dilations: IntVector | None = None, pads: IntVector | None = None) -> None:  # fmt: skip
+def deform_conv(s: Statement, X: Row, W: Row, offset: Row, B: Row | None, mask: Row | None, out: Row, window: Windows,
+                group: int = 1, offset_group: int = 1) -> None:  # fmt: skip
     """As Conv, with an offset (n, offset_group*prod(kernel)*r, ..windows..) and a mask without the r."""
-    _conv(s, X, W, B, out, group, "NOTSET", kernel_shape, strides, dilations, pads)
-    rank = _spatial_rank(X, W, out, kernel=(kernel_shape, 1))
+    conv(s, X, W, B, out, window, group)
+    rank = _spatial_rank(window, X, W, out)
     if rank is not None:
         n, _, *places = s.axes(out, rank)
-        samples = product(kernel_shape or s.axes(W, rank)[2:]) * offset_group
+        samples = product(window.kernel_shape or s.axes(W, rank)[2:]) * offset_group
         s.be(offset, (n, samples * (rank - 2), *places))
         s.be(mask, (n, samples, *places))

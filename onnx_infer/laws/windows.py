@@ -89,24 +89,39 @@ class Window(NamedTuple):
         return (count - 1) * self.stride + last
 
 
-@lru_cache(maxsize=1 << 9)
-def windows(
-    kernel: tuple[Dim, ...],
-    strides: IntVector | None,
-    dilations: IntVector | None,
-    pads: IntVector | None,
-    auto_pad: str = "NOTSET",
-) -> tuple[Window, ...]:
-    """One window per spatial axis from an operator's attributes; `pads` counts only with `auto_pad` NOTSET.
+class Windows(NamedTuple):
+    """The attributes of a node that say how its window slides along the spatial axes; None for one that is not given.
 
-    >>> windows((3,), None, (2,), (1, 0))
-    (Window(kernel=3, stride=1, dilation=2, before=1, after=0, same=False),)
+    Rules get it as a parameter of this type (`onnx_infer.operators.parameters`). An operator has some of them.
     """
+
+    kernel_shape: IntVector | None = None
+    strides: IntVector | None = None
+    dilations: IntVector | None = None
+    pads: IntVector | None = None
+    auto_pad: str = "NOTSET"
+    ceil_mode: int = 0
+    output_padding: IntVector | None = None
+    output_shape: IntVector | None = None
+
+    def along(self, kernel: tuple[Dim, ...]) -> tuple[Window, ...]:
+        """One window per spatial axis, with these sizes of the kernel; `pads` counts only with `auto_pad` NOTSET.
+
+        Raises `ShapeInferenceError` for attributes that break their law.
+
+        >>> Windows(dilations=(2,), pads=(1, 0)).along((3,))
+        (Window(kernel=3, stride=1, dilation=2, before=1, after=0, same=False),)
+        """
+        return _along(self, kernel)
+
+
+@lru_cache(maxsize=1 << 9)
+def _along(window: Windows, kernel: tuple[Dim, ...]) -> tuple[Window, ...]:
     rank = len(kernel)
-    strides = (1,) * rank if strides is None else strides
-    dilations = (1,) * rank if dilations is None else dilations
-    pads = (0,) * (2 * rank) if pads is None else pads
-    auto_pad = auto_pad or "NOTSET"  # as runtimes read an empty text
+    strides = (1,) * rank if window.strides is None else window.strides
+    dilations = (1,) * rank if window.dilations is None else window.dilations
+    pads = (0,) * (2 * rank) if window.pads is None else window.pads
+    auto_pad = window.auto_pad or "NOTSET"  # as runtimes read an empty text
     require(auto_pad in AUTO_PAD, f"auto_pad is none of {', '.join(AUTO_PAD)}", auto_pad)
     for name, values, count, least in (
         ("strides", strides, rank, 1),
@@ -125,4 +140,4 @@ def windows(
     return tuple(Window(k, s, d, before, after, same) for k, s, d, before, after in axes)
 
 
-clear_with_caches(windows.cache_clear)
+clear_with_caches(_along.cache_clear)

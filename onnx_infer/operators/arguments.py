@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import OpUsageError
-from onnx_infer.operators.parameters import NOT_GIVEN, argument, parameters
+from onnx_infer.operators.parameters import NOT_GIVEN, argument, collected, parameters
 from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Arguments:
 
     def __init__(self, function: Callable[..., Any], schema: Schema) -> None:
         self.parameters = parameters(function, schema)
-        self._attributes = tuple(p for p in self.parameters if p.source == "attribute")
+        self._attributes = tuple(p for p in self.parameters if p.source.startswith("attribute"))
         taken = [p for p in self.parameters if p.source in ("input", "variadic")]
         self._inputs = tuple((p.name, p.at, p, p.source == "variadic", p.want == "SymTensor") for p in taken)
         self._specials = frozenset(p.name for p in self.parameters if p.source == "special")
@@ -68,7 +68,7 @@ class Arguments:
     def _of_attributes(self, values: Mapping[str, Any]) -> dict[str, Any]:
         out: dict[str, Any] = {}
         for p in self._attributes:
-            out[p.name] = values.get(p.name, p.default)
+            out[p.name] = values.get(p.name, p.default) if p.source == "attribute" else collected(p, values)
             if out[p.name] is NOT_GIVEN:
                 raise OpUsageError(f"required attribute {p.name} is missing")
         if "since_version" in self._specials:

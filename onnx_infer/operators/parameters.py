@@ -1,7 +1,7 @@
 """What a rule's parameters ask for: bound by the schema's names, they say what the rule gets of a node.
 
-A parameter of a rule is the schema's name of an input or an attribute, from whichever the version has; its annotation
-says what the rule wants:
+A parameter of a rule is the schema's name of an input or an attribute, from whichever the version has. One kind of
+parameter collects several attributes and has a name of the rule's own. The annotation says what the rule wants:
 
     SymTensor         a tensor of known rank          AnyRank        a tensor, its shape may be None
     Variadic          the rest of the inputs, ranked  Variadic[AnyRank], Variadic[Value]   the same, unchecked
@@ -11,6 +11,7 @@ says what the rule wants:
     str Strings       strings                          Value          whatever the value is: a sequence, a map ...
     Elements          a tensor with its data, any rank Values         the rest of the inputs, with theirs
     Graph             a subgraph, as a function from input values to output values
+    Windows           the attributes of a sliding window, those that the node has, as one value with their names
 
 `| None` admits an absent optional input or attribute, `| Unknown` a value that is present and not known; without it the
 rule is not called then and the result is unknown; a data function gets an array of None. Three names are not the
@@ -28,13 +29,13 @@ import numpy as np
 
 from onnx_infer.elements.conditions import decided
 from onnx_infer.errors import ShapeInferenceError, Unknown, require
-from onnx_infer.operators.schema import SPECIAL
+from onnx_infer.operators.schema import COLLECTIONS, SPECIAL
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import MAX_DATA, SymTensor, is_small
 from symdim.algebra.caches import clear_with_caches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from onnx_infer.operators.schema import Schema
     from onnx_infer.values.tensor import Value
@@ -49,7 +50,7 @@ class Parameter(NamedTuple):
     """Where one argument of a rule comes from and what the rule wants of it; `at` is the index of the formal input."""
 
     name: str
-    source: str  # input | variadic | attribute | special | default
+    source: str  # input | variadic | attribute | attributes | special
     at: int
     want: str
     admits_none: bool
@@ -92,7 +93,9 @@ def parameters(function: Callable[..., Any], schema: Schema) -> tuple[Parameter,
     out = []
     for name, want, none, unknown, default in _signature(function):
         index = -1
-        if name in SPECIAL and name not in schema.defaults:
+        if want in COLLECTIONS:
+            source = "attributes"
+        elif name in SPECIAL and name not in schema.defaults:
             source = "special"
         elif name in inputs:
             index = inputs[name]
@@ -106,6 +109,12 @@ def parameters(function: Callable[..., Any], schema: Schema) -> tuple[Parameter,
             source = "attribute"
         out.append(Parameter(name, source, index, want, none, unknown, default))
     return tuple(out)
+
+
+def collected(p: Parameter, attributes: Mapping[str, Any]) -> Any:
+    """What a rule gets of the attributes of a node where its parameter collects them."""
+    kind = COLLECTIONS[p.want]
+    return kind._make(map(attributes.get, kind._fields, kind._field_defaults.values()))
 
 
 def _vector(tensor: Value, name: str) -> tuple[Any, ...] | Unknown:

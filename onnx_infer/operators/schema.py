@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import onnx.defs
 
+from onnx_infer.laws.windows import Windows
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.text import printable
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 SPECIAL = frozenset({"output_count", "output_dtype", "since_version"})
 """Parameters of rules that are not the schema's names."""
 
+COLLECTIONS = {"Windows": Windows}
+"""Kinds of parameters that collect several attributes: a field has an attribute's name, its default is for none."""
 
 NEWEST = 1 << 30
 """The version asked for where a domain is not imported: whatever is newest."""
@@ -132,7 +135,7 @@ def schema_of_rule(rule: Rule) -> Schema:
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     positional, defaults = parameters[: code.co_argcount], function.__defaults__ or ()
     optional = {*positional[len(positional) - len(defaults) :], *(function.__kwdefaults__ or {})}
-    optional |= {p for p in parameters if "None" in annotations.get(p, "")}
+    optional |= {p for p in parameters if "None" in annotations.get(p, "") or annotations.get(p) in COLLECTIONS}
     if rule.inputs is None:
         kinds = ("Variadic", "AnyRanks", "Values")
         inputs = [Formal(p, "T", p in optional, annotations.get(p, "").startswith(kinds)) for p in positional]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from onnx_infer.laws.windows import IntVector, Windows
 from onnx_infer.values.tensor import Dim, Shape, SymTensor, Value
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ __all__ = [
     "Elements",
     "Floats",
     "Graph",
+    "IntVector",
     "Ints",
     "Shape",
     "Sizes",
@@ -83,4 +85,5 @@ __all__ = [
     "Value",
     "Values",
     "Variadic",
+    "Windows",
 ]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.errors import Unknown, require
+from onnx_infer.errors import OpUsageError, Unknown, require
 from onnx_infer.laws.sizes import (
     at_least,
     confirm,
@@ -19,14 +19,14 @@ from onnx_infer.laws.sizes import (
     unify_shapes,
 )
 from onnx_infer.laws.statements import demand, element, fresh, reported, state
-from onnx_infer.laws.windows import IntVector, Window, windows
 from onnx_infer.operators.registration import op
 from symdim import product
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from onnx_infer.ops.kinds import AnyRank, Dim, Shape, Sizes, SymTensor
+    from onnx_infer.laws.windows import IntVector, Window
+    from onnx_infer.ops.kinds import AnyRank, Dim, Shape, Sizes, SymTensor, Windows
 
 
 def spatial_rank(*tensors: SymTensor, kernel_shape: IntVector | None = None) -> int:
@@ -49,19 +49,24 @@ def given_sizes(sizes: Iterable[Dim | None], name: str, first: int = 0) -> Shape
     return tuple(fresh(f"{name} is not known", value=element(name, i)) if d is None else d for i, d in pairs)
 
 
-def kernel_windows(kernel_shape: IntVector | None, weight: Shape, strides: IntVector | None,
-                   dilations: IntVector | None, pads: IntVector | None,
-                   auto_pad: str) -> tuple[Window, ...]:  # fmt: skip
+def _of_weight(window: Windows, weight: Shape) -> tuple[Window, ...]:
     """The windows of a weight's spatial axes, to which the attribute kernel_shape must be equal."""
-    kernel = weight if kernel_shape is None else unify_shapes(kernel_shape, weight, "kernel_shape and the weight")
-    return windows(kernel, strides, dilations, pads, auto_pad)
+    given = window.kernel_shape
+    return window.along(weight if given is None else unify_shapes(given, weight, "kernel_shape and the weight"))
 
 
-def _attribute_windows(kernel_shape: IntVector, count: int, strides: IntVector | None, dilations: IntVector | None,
-                       pads: IntVector | None, auto_pad: str = "NOTSET") -> tuple[Window, ...]:  # fmt: skip
+def required_kernel(window: Windows) -> IntVector:
+    """The attribute kernel_shape; `OpUsageError` where it is missing."""
+    if window.kernel_shape is None:
+        raise OpUsageError("required attribute kernel_shape is missing")
+    return window.kernel_shape
+
+
+def _of_attributes(window: Windows, count: int) -> tuple[Window, ...]:
     """The windows that attributes alone describe, along so many spatial axes."""
-    require(len(kernel_shape) == count, f"kernel_shape must have {count} elements", list(kernel_shape))
-    return windows(kernel_shape, strides, dilations, pads, auto_pad)
+    kernel = window.kernel_shape or ()
+    require(len(kernel) == count, f"kernel_shape must have {count} elements", list(kernel))
+    return window.along(kernel)
 
 
 def biased(channels: Dim, bias: SymTensor | None) -> Dim:
@@ -74,11 +79,9 @@ def biased(channels: Dim, bias: SymTensor | None) -> Dim:
 
 
 @op("Conv")
-def conv(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int = 1, auto_pad: str = "NOTSET",
-         kernel_shape: IntVector | None = None, strides: IntVector | None = None, dilations: IntVector | None = None,
-         pads: IntVector | None = None) -> Shape:  # fmt: skip
+def conv(X: AnyRank, W: AnyRank, B: AnyRank | None, *, window: Windows, group: int = 1) -> Shape:
     """(N, C, *spatial), (M, C/group, *kernel) -> (N, M, *places) (Conv-1, 11, 22)."""
-    rank = spatial_rank(X, W, kernel_shape=kernel_shape)
+    rank = spatial_rank(X, W, kernel_shape=window.kernel_shape)
     batch, channels, *spatial = of_rank(X.shape, rank, "X")
     filters, per_group, *kernel = of_rank(W.shape, rank, "W")
     with reported:
@@ -87,7 +90,7 @@ def conv(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int = 1, auto_pad:
         exact_quotient(filters, group, "the number of filters")
 
     def places() -> Shape:
-        slide = kernel_windows(kernel_shape, tuple(kernel), strides, dilations, pads, auto_pad)
+        slide = _of_weight(window, tuple(kernel))
         for w, size in zip(slide, spatial, strict=True):
             if not w.same and not at_least(size + w.before + w.after - w.extent, 0):
                 state("at_least", size + w.before + w.after, w.extent, "a kernel fits into the padded input")
@@ -97,35 +100,33 @@ def conv(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int = 1, auto_pad:
 
 
 @op("ConvInteger")
-def conv_integer(x: AnyRank, w: AnyRank, *, group: int = 1, auto_pad: str = "NOTSET",
-                 kernel_shape: IntVector | None = None, strides: IntVector | None = None,
-                 dilations: IntVector | None = None,
-                 pads: IntVector | None = None) -> Shape:  # fmt: skip
+def conv_integer(x: AnyRank, w: AnyRank, *, window: Windows, group: int = 1) -> Shape:
     """As Conv, of integers (ConvInteger-10)."""
-    return conv(x, w, None, group=group, auto_pad=auto_pad, kernel_shape=kernel_shape, strides=strides,
-                dilations=dilations, pads=pads)  # fmt: skip
+    return conv(x, w, None, window=window, group=group)
 
 
 @op("QLinearConv")
-def qlinear_conv(x: AnyRank, w: AnyRank, B: AnyRank | None, *, group: int = 1, auto_pad: str = "NOTSET",
-                 kernel_shape: IntVector | None = None, strides: IntVector | None = None,
-                 dilations: IntVector | None = None,
-                 pads: IntVector | None = None) -> Shape:  # fmt: skip
+def qlinear_conv(x: AnyRank, w: AnyRank, B: AnyRank | None, *, window: Windows, group: int = 1) -> Shape:
     """As Conv, of quantized tensors (QLinearConv-10)."""
-    return conv(x, w, B, group=group, auto_pad=auto_pad, kernel_shape=kernel_shape, strides=strides,
-                dilations=dilations, pads=pads)  # fmt: skip
+    return conv(x, w, B, window=window, group=group)
 
 
 @op("DeformConv")
-def deform_conv(X: AnyRank, W: AnyRank, offset: AnyRank, B: AnyRank | None, mask: AnyRank | None, *, group: int,
-                offset_group: int, kernel_shape: IntVector | None = None, strides: IntVector | None = None,
-                dilations: IntVector | None = None,
-                pads: IntVector | None = None) -> Shape:  # fmt: skip
+def deform_conv(
+    X: AnyRank,
+    W: AnyRank,
+    offset: AnyRank,
+    B: AnyRank | None,
+    mask: AnyRank | None,
+    *,
+    window: Windows,
+    group: int,
+    offset_group: int,
+) -> Shape:
     """As Conv, with an offset (N, offset_group*prod(kernel)*n, *places) and a mask without n (DeformConv-19, 22)."""
-    out = conv(X, W, B, group=group, auto_pad="NOTSET", kernel_shape=kernel_shape, strides=strides,
-               dilations=dilations, pads=pads)  # fmt: skip
+    out = conv(X, W, B, window=window, group=group)
     rank = len(out)
-    samples = product(kernel_shape or of_rank(W.shape, rank, "W")[2:]) * offset_group
+    samples = product(window.kernel_shape or of_rank(W.shape, rank, "W")[2:]) * offset_group
     batch, channels, *places = out
     for tensor, name, per_sample in ((offset, "offset", rank - 2), (mask, "mask", 1)):
         if tensor is not None and tensor.shape is not None:
@@ -137,46 +138,42 @@ def deform_conv(X: AnyRank, W: AnyRank, offset: AnyRank, B: AnyRank | None, mask
 
 
 @op("ConvTranspose")
-def conv_transpose(X: AnyRank, W: AnyRank, B: AnyRank | None, *, group: int = 1, auto_pad: str = "NOTSET",
-                   kernel_shape: IntVector | None = None, strides: IntVector | None = None,
-                   dilations: IntVector | None = None,
-                   pads: IntVector | None = None, output_padding: IntVector | None = None,
-                   output_shape: IntVector | None = None,
-                   since_version: int = 0) -> Shape:  # fmt: skip
+def conv_transpose(
+    X: AnyRank, W: AnyRank, B: AnyRank | None, *, window: Windows, group: int = 1, since_version: int = 0
+) -> Shape:
     """(N, C, *spatial), (C, M/group, *kernel) -> (N, M, *output_shape or *spread) (ConvTranspose-1, 11, 22)."""
-    rank = spatial_rank(X, W, kernel_shape=kernel_shape)
+    rank = spatial_rank(X, W, kernel_shape=window.kernel_shape)
+    padding, given = window.output_padding, window.output_shape
     batch, channels, *spatial = of_rank(X.shape, rank, "X")
     depth, per_group, *kernel = of_rank(W.shape, rank, "W")
     with reported:
         require(group >= 1, "group must be at least 1", group)
         exact_quotient(unify(channels, depth, "input channels and the weight's axis 0"), group, "the input channels")
-        require(since_version < 11 or not pads or auto_pad == "NOTSET", "pads excludes auto_pad", pads, auto_pad)
-        require(min(output_padding or (0,)) >= 0, "output_padding must be at least 0", list(output_padding or ()))
+        free = since_version < 11 or not window.pads or window.auto_pad == "NOTSET"
+        require(free, "pads excludes auto_pad", window.pads, window.auto_pad)
+        require(min(padding or (0,)) >= 0, "output_padding must be at least 0", list(padding or ()))
 
     def spread() -> Iterable[Dim]:
-        slide = kernel_windows(kernel_shape, tuple(kernel), strides, dilations, pads, auto_pad)
-        for name, values in (("output_padding", output_padding), ("output_shape", output_shape)):
+        slide = _of_weight(window, tuple(kernel))
+        for name, values in (("output_padding", padding), ("output_shape", given)):
             right = values is None or len(values) == len(slide)
             require(right, f"{name} must have {len(slide)} elements", list(values or ()))
-        extra = output_padding or (0,) * len(spatial)
-        return output_shape or [w.spread(n, more) for w, n, more in zip(slide, spatial, extra, strict=True)]
+        extra = padding or (0,) * len(spatial)
+        return given or [w.spread(n, more) for w, n, more in zip(slide, spatial, extra, strict=True)]
 
     return (batch, biased(per_group * group, B), *sizes_unless_broken(len(spatial), spread))
 
 
 @op("MaxPool", "AveragePool", "LpPool")
-def pool(X: AnyRank, *, auto_pad: str = "NOTSET", kernel_shape: IntVector | None = None,
-         strides: IntVector | None = None,
-         dilations: IntVector | None = None, pads: IntVector | None = None,
-         ceil_mode: int = 0) -> list[Shape]:  # fmt: skip
+def pool(X: AnyRank, *, window: Windows) -> list[Shape]:
     """(N, C, *spatial) -> (N, C, *places), twice for MaxPool's Indices (MaxPool-1 to 22; LpPool, AveragePool)."""
-    batch, channels, *spatial = of_rank(X.shape, spatial_rank(X, kernel_shape=kernel_shape), "X")
-    if kernel_shape is None:
+    batch, channels, *spatial = of_rank(X.shape, spatial_rank(X, kernel_shape=window.kernel_shape), "X")
+    if window.kernel_shape is None:
         raise Unknown("kernel_shape is not given")
 
     def places() -> Iterable[Dim]:
-        slide = _attribute_windows(kernel_shape or (), len(spatial), strides, dilations, pads, auto_pad)
-        return [w.pooled(size, ceil_mode) for w, size in zip(slide, spatial, strict=True)]
+        slide = _of_attributes(window, len(spatial))
+        return [w.pooled(size, window.ceil_mode) for w, size in zip(slide, spatial, strict=True)]
 
     return [(batch, channels, *sizes_unless_broken(len(spatial), places))] * 2
 
@@ -189,17 +186,15 @@ def global_pool(X: SymTensor) -> Shape:
 
 
 @op("MaxUnpool")
-def max_unpool(X: AnyRank, I: AnyRank, output_shape: Sizes | Unknown | None, *, kernel_shape: IntVector,  # noqa: E741
-               strides: IntVector | None = None, pads: IntVector | None = None) -> Shape:  # fmt: skip
+def max_unpool(X: AnyRank, I: AnyRank, output_shape: Sizes | Unknown | None, *, window: Windows) -> Shape:  # noqa: E741
     """(N, C, *spatial), indices likewise -> output_shape, or (N, C, *spread) (MaxUnpool-9, 11, 22)."""
-    rank = spatial_rank(X, I, kernel_shape=kernel_shape)
+    rank = spatial_rank(X, I, kernel_shape=required_kernel(window))
     batch, channels, *spatial = unify_shapes(
         of_rank(X.shape, rank, "X"), of_rank(I.shape, rank, "I"), "sizes of X and I"
     )
 
     def spread() -> Iterable[Dim]:
-        slide = _attribute_windows(kernel_shape, len(spatial), strides, None, pads)
-        return [w.spread(n) for w, n in zip(slide, spatial, strict=True)]
+        return [w.spread(n) for w, n in zip(_of_attributes(window, len(spatial)), spatial, strict=True)]
 
     least = sizes_unless_broken(len(spatial), spread)
     if output_shape is None:
@@ -228,21 +223,21 @@ def max_roi_pool(X: AnyRank, rois: AnyRank, *, pooled_shape: IntVector) -> Shape
 
 
 @op("Col2Im")
-def col2im(input: AnyRank, image_shape: Sizes, block_shape: Sizes, *, strides: IntVector | None = None,
-           dilations: IntVector | None = None, pads: IntVector | None = None) -> Shape:  # fmt: skip
+def col2im(input: AnyRank, image_shape: Sizes, block_shape: Sizes, *, window: Windows) -> Shape:
     """(N, C*prod(block), L) -> (N, C, *image), where L is the places of the block in the image (Col2Im-18)."""
     batch, columns, count = of_rank(input.shape, 3, "input")
     require(len(image_shape) == len(block_shape), "image_shape and block_shape differ in length",
             len(image_shape), len(block_shape))  # fmt: skip
     image = given_sizes(image_shape, "image_shape")
     with reported:
-        for name, values, per_axis in (("strides", strides, 1), ("dilations", dilations, 1), ("pads", pads, 2)):
+        given = ("strides", window.strides, 1), ("dilations", window.dilations, 1), ("pads", window.pads, 2)
+        for name, values, per_axis in given:
             expected = per_axis * len(block_shape)
             right = values is None or len(values) == expected
             require(right, f"{name} must have {expected} elements", list(values or ()))
     if None in block_shape:
         return (batch, fresh("block_shape is not known", at_most=columns), *image)
     with reported:
-        slide = windows(block_shape, strides, dilations, pads)
-        unify(count, product(w.places(size) for w, size in zip(slide, image, strict=True)), "blocks and their places")
+        slide = zip(window.along(block_shape), image, strict=True)
+        unify(count, product(w.places(size) for w, size in slide), "blocks and their places")
     return (batch, exact_quotient(columns, product(block_shape), "the channels times the block"), *image)

@@ -14,7 +14,7 @@ from onnx_infer.operators.operator import Operator
 from onnx_infer.operators.parameters import parameters
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.operators.rule import Rule
-from onnx_infer.operators.schema import read_schema
+from onnx_infer.operators.schema import COLLECTIONS, read_schema
 from tests.onnx_infer.operator_table import PATH, table
 
 MISSING: dict[str, set[str]] = {}
@@ -60,7 +60,10 @@ def unbound(operator: Operator, key: tuple[str, str, int], served: dict[Function
     for function in functions(operator.rule):
         own = signature(function).parameters
         for parameter in parameters(function, schema):
-            if parameter.name not in SPECIAL | served[function]:
+            if parameter.want in COLLECTIONS:
+                if served[function].isdisjoint(COLLECTIONS[parameter.want]._fields):
+                    out.append(f"{function.__name__}: no version has an attribute of {parameter.want}")
+            elif parameter.name not in SPECIAL | served[function]:
                 out.append(f"{function.__name__}: no version has {parameter.name}")
             elif parameter.name in here or parameter.admits_none or function.__name__ == "<lambda>":
                 continue

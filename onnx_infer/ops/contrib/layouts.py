@@ -14,8 +14,7 @@ from onnx_infer.ops.window import conv, conv_transpose, global_pool, max_unpool,
 from onnx_infer.values import dtype as dt
 
 if TYPE_CHECKING:
-    from onnx_infer.laws.windows import IntVector
-    from onnx_infer.ops.kinds import AnyRank, Shape, SymTensor
+    from onnx_infer.ops.kinds import AnyRank, IntVector, Shape, SymTensor, Windows
 
 _BLOCKED = "com.microsoft.nchwc"
 
@@ -81,15 +80,11 @@ op("Resize", domain=_LAST, inputs="X roi? scales? sizes?")(resize)
 
 
 @op("QLinearConvTranspose", domain=_LAST, inputs=_QUANTIZED, dtype=lambda y_zero_point: y_zero_point.dtype)
-def quantized_conv_transpose(x: AnyRank, w: AnyRank, B: AnyRank | None, *, group: int = 1, auto_pad: str = "NOTSET",
-                             kernel_shape: IntVector | None = None, strides: IntVector | None = None,
-                             dilations: IntVector | None = None,
-                             pads: IntVector | None = None, output_padding: IntVector | None = None,
-                             output_shape: IntVector | None = None) -> list[Shape]:  # fmt: skip
+def quantized_conv_transpose(
+    x: AnyRank, w: AnyRank, B: AnyRank | None, *, window: Windows, group: int = 1
+) -> list[Shape]:
     """As ConvTranspose, with channels last."""
-    out: list[Shape] = of_channels_last(conv_transpose)(X=x, W=w, B=B, group=group, auto_pad=auto_pad,
-        kernel_shape=kernel_shape, strides=strides, dilations=dilations, pads=pads, output_padding=output_padding,
-        output_shape=output_shape)  # fmt: skip
+    out: list[Shape] = of_channels_last(conv_transpose)(X=x, W=w, B=B, window=window, group=group)
     return out
 
 

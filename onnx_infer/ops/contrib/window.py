@@ -11,14 +11,13 @@ from onnx_infer.laws.sizes import bounds, of_rank, unify
 from onnx_infer.laws.statements import fresh
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.resize import grid_sample
-from onnx_infer.ops.window import conv, conv_transpose, global_pool, pool, qlinear_conv
+from onnx_infer.ops.window import conv, conv_transpose, global_pool, pool, qlinear_conv, required_kernel
 from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from onnx_infer.laws.windows import IntVector
-    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape
+    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, Windows
 
 
 def of_channels_last(rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -55,28 +54,23 @@ contrib("NhwcFusedConv", inputs="X W B? Z?")(of_channels_last(conv))
     inputs="x x_scale x_zero_point w w_scale w_zero_point y_scale y_zero_point B?",
     dtype=lambda y_zero_point: y_zero_point.dtype,
 )
-def quantized_conv(x: AnyRank, w: AnyRank, B: AnyRank | None, *, channels_last: int = 0, group: int = 1,
-                   auto_pad: str = "NOTSET", kernel_shape: IntVector | None = None, strides: IntVector | None = None,
-                   dilations: IntVector | None = None,
-                   pads: IntVector | None = None) -> list[Shape] | Shape:  # fmt: skip
+def quantized_conv(
+    x: AnyRank, w: AnyRank, B: AnyRank | None, *, window: Windows, channels_last: int = 0, group: int = 1
+) -> list[Shape] | Shape:
     """As Conv; the weight is (M, C/group, *kernel) also where the channels are last."""
     rule = of_channels_last(qlinear_conv) if channels_last else qlinear_conv
-    out: list[Shape] | Shape = rule(x=x, w=w, B=B, group=group, auto_pad=auto_pad, kernel_shape=kernel_shape,
-                                    strides=strides, dilations=dilations, pads=pads)  # fmt: skip
+    out: list[Shape] | Shape = rule(x=x, w=w, B=B, window=window, group=group)
     return out
 
 
 @contrib("ConvTransposeWithDynamicPads", inputs="X W Pads? B?")
-def conv_transpose_of_pads(X: AnyRank, W: AnyRank, Pads: Ints | Unknown | None, B: AnyRank | None, *, group: int = 1,
-                           auto_pad: str = "NOTSET", kernel_shape: IntVector | None = None,
-                           strides: IntVector | None = None,
-                           dilations: IntVector | None = None,
-                           output_padding: IntVector | None = None) -> Shape:  # fmt: skip
+def conv_transpose_of_pads(
+    X: AnyRank, W: AnyRank, Pads: Ints | Unknown | None, B: AnyRank | None, *, window: Windows, group: int = 1
+) -> Shape:
     """As ConvTranspose, its pads are an input."""
     known = Pads is None or (isinstance(Pads, tuple) and all(isinstance(pad, int) for pad in Pads))
     pads: Any = Pads if known else None
-    out = conv_transpose(X, W, B, group=group, auto_pad=auto_pad, kernel_shape=kernel_shape, strides=strides,
-                         dilations=dilations, pads=pads, output_padding=output_padding)  # fmt: skip
+    out = conv_transpose(X, W, B, window=window._replace(pads=pads), group=group)
     return out if known else (*out[:2], *(fresh("the pads are not known", at_most=size) for size in out[2:]))
 
 
@@ -86,23 +80,19 @@ contrib("MaxpoolWithMask", inputs="X M")(pool)
 
 
 @contrib("NhwcMaxPool", inputs="x")
-def pool_of_channels_last(x: SymTensor, *, kernel_shape: IntVector, auto_pad: str = "NOTSET", ceil_mode: int = 0,
-                          strides: IntVector | None = None, dilations: IntVector | None = None,
-                          pads: IntVector | None = None) -> list[Shape | None]:  # fmt: skip
+def pool_of_channels_last(x: SymTensor, *, window: Windows) -> list[Shape | None]:
     """(N, *spatial, C) -> (N, *places, C)."""
-    out: list[Shape | None] = of_channels_last(pool)(X=x, auto_pad=auto_pad, kernel_shape=kernel_shape,
-        strides=strides, dilations=dilations, pads=pads, ceil_mode=ceil_mode)  # fmt: skip
+    required_kernel(window)
+    out: list[Shape | None] = of_channels_last(pool)(X=x, window=window)
     return out
 
 
 @contrib("QLinearAveragePool", inputs="X x_scale x_zero_point? y_scale y_zero_point?")
-def quantized_pool(X: SymTensor, *, kernel_shape: IntVector, channels_last: int = 0, auto_pad: str = "NOTSET",
-                   ceil_mode: int = 0, strides: IntVector | None = None,
-                   pads: IntVector | None = None) -> Shape:  # fmt: skip
+def quantized_pool(X: SymTensor, *, window: Windows, channels_last: int = 0) -> Shape:
     """As AveragePool, of (N, C, *spatial) or (N, *spatial, C)."""
+    required_kernel(window)
     rule = of_channels_last(pool) if channels_last else pool
-    out: list[Shape] = rule(X=X, auto_pad=auto_pad, kernel_shape=kernel_shape, strides=strides, pads=pads,
-                            ceil_mode=ceil_mode)  # fmt: skip
+    out: list[Shape] = rule(X=X, window=window)
     return out[0]
 
 
