@@ -279,8 +279,7 @@ def broadcast_shapes(*shapes: Iterable[Dim]) -> Shape:
 
     In a run that is valid each size of an axis is 1 or the result r, so r is
         k          if one of them is known to be k != 1, or is k >= 2 whatever its variables are;
-        max(...)   otherwise, if all are >= 1;
-        max(...) * min(..., 1)   if some may be 0, for then r is 0 exactly when one of them is.
+        size_of_broadcast(...)   otherwise.
     Raises BroadcastError when two sizes cannot be 1 and provably differ.
 
     >>> broadcast_shapes(Shape(["N", 1]), Shape([5]), Shape(["M", 1, 1]))
@@ -304,8 +303,20 @@ def _broadcast_axis(sizes: list[Dim], axis: int) -> Dim:
         return min(certain, key=dim_order)
     if len(distinct) < 2:
         return distinct[0] if distinct else 1
-    largest = maximum(*distinct)
-    return largest if all(excludes(dim, 0) for dim in distinct) else largest * minimum(*distinct, 1)
+    return size_of_broadcast(*distinct)
+
+
+def size_of_broadcast(*sizes: Dim) -> Dim:
+    """The size r of sizes of which each is r or 1: `max(sizes, 1) + min(sizes, 1) - 1`.
+
+    That is the largest one, or 0 if one is 0. If no size can be 0, it is `max(sizes)`.
+
+    >>> from symdim import Scope
+    >>> may_be_empty = Scope().var("K", 0)
+    >>> size_of_broadcast(Var("N"), Var("M")), size_of_broadcast(Var("N"), may_be_empty)
+    (max(M, N), min(K, 1) + max(K, N) - 1)
+    """
+    return maximum(*sizes, 1) + minimum(*sizes, 1) - 1
 
 
 def _dims(given: Iterable[Dim | str]) -> tuple[Dim, ...]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ShapeInferenceError, Unknown, broken, require
 from onnx_infer.laws.statements import conflicting, contradict, demand, fresh, state
-from symdim import Expr, leaf_count, maximum, minimum, product, quotient_by_positive
+from symdim import Expr, leaf_count, maximum, product, quotient_by_positive
 from symdim.algebra.origin import is_data_dependent
+from symdim.shape import size_of_broadcast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -140,7 +141,7 @@ def broadcast_size(a: Dim, b: Dim) -> Dim:
     """The size of two sizes broadcast to each other (ONNX multidirectional broadcasting).
 
     Equal sizes stay, 1 gives way; a size that is provably not 1 wins. Of two others, which are equal or one is 1 (noted
-    as a fact), the larger one is the result, or 0 if one is 0: `max(a, b, 1) + min(a, b, 1) - 1`.
+    as a fact), the larger one is the result, or 0 if one is 0 (`symdim.shape.size_of_broadcast`).
 
     >>> from symdim import Var
     >>> broadcast_size(Var("N"), 1), broadcast_size(Var("N"), 5), broadcast_size(Var("N"), Var("M"))
@@ -167,7 +168,7 @@ def broadcast_size(a: Dim, b: Dim) -> Dim:
     for size in (a, b):
         if not at_least(size, 1):
             state("undecided", size, 1, "whether a size is 0")
-    return maximum(a, b, 1) + minimum(a, b, 1) - 1
+    return size_of_broadcast(a, b)
 
 
 def broadcast(*shapes: Shape) -> Shape:

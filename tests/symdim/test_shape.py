@@ -168,7 +168,7 @@ BROADCASTS = [
     ([[Z], [0]], [0]),
     ([[N], [M]], [maximum(N, M)]),
     ([[N], [M + 1]], [M + 1]),
-    ([[Z], [Y]], [maximum(Z, Y) * minimum(Z, Y, 1)]),
+    ([[Z], [Y]], [maximum(Z, Y, 1) + minimum(Z, Y, 1) - 1]),
     ([[Z], [1]], [Z]),
     ([[3, N, 1], [M, 1, 5]], [3, N, 5]),
 ]
