@@ -240,15 +240,9 @@ class Operator:
     # -- data -----------------------------------------------------------------------------------------------------
 
     def _propagate(
-        self,
-        values: list[Value],
-        inputs: tuple[Value | None, ...],
-        attributes: Attributes,
-        dtypes: list[int | None],
+        self, values: list[Value], inputs: tuple[Value | None, ...], attributes: Attributes, dtypes: list[int | None]
     ) -> None:
         """Compute the data of the outputs, where they are small and the data that they need are known."""
-        data = self.rule.data
-        assert data is not None
         for i in self.asked(len(inputs)).needs:
             value = inputs[i]
             if value is not None and value.data is None:
@@ -259,19 +253,10 @@ class Operator:
             unknown = [self.position(i) for i, value in enumerate(inputs) if value is not None and value.data is None]
             if len(unknown) == len(inputs) and not self.reads.isdisjoint(unknown):
                 return
-        tensors = [x for x in inputs if isinstance(x, SymTensor)]
-        first = values[0]
         try:
-            if isinstance(data, Lifted) and isinstance(first, SymTensor) and is_small(first):
-                results = [data.of(first.dims, tensors)]
-            elif self._data_arguments is None:
-                results = data(*[x.array for x in tensors])
-            else:
-                results = data(**self._data_arguments(inputs, attributes, dtypes, arrays=True))
+            results = self._data(values[0], inputs, attributes, dtypes)
         except Unknown:
             return
-        if not isinstance(results, list):
-            results = [results]
         for i, result in enumerate(results[: len(values)]):
             value = values[i]
             if result is None or not is_small(value):
@@ -281,6 +266,21 @@ class Operator:
             elements = [None if is_unreadable(x) else convert(x, dtype) for x in self._flat(result, value)]
             if not elements or elements.count(None) < len(elements):
                 values[i] = SymTensor(value.dtype, value.shape, elements)
+
+    def _data(
+        self, first: Value, inputs: tuple[Value | None, ...], attributes: Attributes, dtypes: list[int | None]
+    ) -> list[Any]:
+        """What the data function gives for each output; raises `Unknown` where it cannot tell."""
+        data = self.rule.data
+        assert data is not None
+        tensors = [x for x in inputs if isinstance(x, SymTensor)]
+        if isinstance(data, Lifted) and isinstance(first, SymTensor) and is_small(first):
+            return [data.of(first.dims, tensors)]
+        if self._data_arguments is None:
+            results = data(*[x.array for x in tensors])
+        else:
+            results = data(**self._data_arguments(inputs, attributes, dtypes, arrays=True))
+        return results if isinstance(results, list) else [results]
 
     def _flat(self, result: Any, tensor: SymTensor) -> list[Any]:
         """The elements of a data function's result, which are those of the tensor that the rule gave."""

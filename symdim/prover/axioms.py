@@ -10,23 +10,20 @@ Each constraint carries the reasons it holds for, so that a certificate says wha
 
 from __future__ import annotations
 
-from itertools import combinations
 from math import gcd
 from typing import NamedTuple
 
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, FloorDiv, Max, Mul
-from symdim.algebra.intervals import bounds_of, linear_bounds
-from symdim.algebra.monomial import powers_of, terms_of, times
+from symdim.algebra.intervals import bounds_of
+from symdim.algebra.monomial import terms_of
 from symdim.algebra.order import order
-from symdim.algebra.polynomial import add, multiply, subtract
+from symdim.algebra.polynomial import multiply, subtract
 from symdim.prover.hypotheses import Hypothesis
 from symdim.prover.linear import System, refute
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from symdim.algebra.expr import Dim
     from symdim.prover.budget import Budget
     from symdim.prover.hypotheses import Reasons
@@ -37,9 +34,6 @@ PRODUCT = "a product of numbers >= 0 is >= 0"
 SQUARE = "a square is >= 0"
 RANGE = "intervals of sums, products, quotients and maxima"
 LINEAR = "linear combination (Farkas)"
-_ROWS = 90  # products are added up to so many constraints
-_UNITS = 60
-_PRODUCT = 2  # steps of the budget for one product
 _BRANCHES = 8  # of branch and bound in one linear system
 
 
@@ -143,80 +137,3 @@ def contradiction(constraints: list[Constraint], budget: Budget) -> tuple[Reason
 def nonlinear(dims: list[Dim]) -> set[Expr]:
     """The units of degree 2 and more in some sums."""
     return {u for dim in dims for u in terms_of(dim)[0] if type(u) is Mul}
-
-
-def products(given: list[Constraint], laws: list[Constraint], atoms: list[Expr], budget: Budget) -> list[Constraint]:
-    """Products of constraints that share units of degree 2 and more with the others."""
-    known = nonlinear([c.dim for c in (*given, *laws)])
-    if not known:
-        return []
-    found: list[Constraint] = []
-    seen = {c.dim for c in (*given, *laws)}
-    factors = {a: None for u in sorted(known, key=order) for a in powers_of(u)}
-    divisors = {a.parts[1]: None for a in atoms if isinstance(a, FloorDiv) and isinstance(a.parts[1], Expr)}
-    multipliers = [f for f in factors if (bounds_of(f)[0] or 0) >= 0 and bounds_of(f)[0] is not None]
-    degree = max(sum(powers_of(u).values()) for u in known)
-
-    def enter(constraint: Constraint, most_new: int) -> None:
-        dim = constraint.dim
-        budget.spend(_PRODUCT)
-        budget.charge((dim,))
-        if isinstance(dim, int) or dim in seen or len(found) >= _ROWS:
-            return
-        units = nonlinear([dim])
-        new = units - known
-        lo, _ = linear_bounds(*terms_of(dim))  # all that the linear system knows of a sum by itself
-        if (
-            (lo is not None and lo >= 0 and not constraint.exact)
-            or len(new) > most_new
-            or len(known) + len(new) > _UNITS
-        ):
-            return
-        if most_new < _UNITS and units and not units & known:
-            return
-        seen.add(dim)
-        known.update(new)
-        found.append(constraint)
-
-    def is_near(dim: Dim, factor: Expr, most_new: int) -> bool:
-        """Whether a product would be entered, as far as its units tell: most are not, and need not be made."""
-        if factor.terms is not None:
-            return True
-        budget.charge((dim,))
-        terms, const = terms_of(dim)
-        units = {u for u in (*[times(u, factor) for u in terms], factor if const else None) if type(u) is Mul}
-        return bool(units & known) and len(units - known) <= most_new
-
-    for c in given:
-        for d in divisors:
-            if divisor_is_positive(d):
-                enter(Constraint(budget.product(c.dim, d), c.reasons | {PRODUCT}, c.exact), _UNITS)
-    squared = {a: None for u in sorted(known, key=order) for a, e in powers_of(u).items() if e > 1}
-    limits = [subtract(hi, f) for f in factors if (hi := bounds_of(f)[1]) is not None]
-    rounds = [*given, *laws, *[Constraint(dim, frozenset((RANGE,))) for dim in limits]]
-    for most_new in (0, 1, 2):
-        for c in rounds:
-            for f in multipliers:
-                if len(found) < _ROWS and is_near(c.dim, f, most_new):
-                    enter(Constraint(budget.product(c.dim, f), c.reasons | {PRODUCT}, c.exact), most_new)
-        rounds = [*given, *laws, *found]
-        if most_new == 0:
-            squares(list(squared), degree, enter, budget)
-    for a, b in combinations(given, 2):
-        if len(found) >= _ROWS:
-            break
-        enter(Constraint(budget.product(a.dim, b.dim), a.reasons | b.reasons | {PRODUCT}, a.exact or b.exact), 2)
-    return found
-
-
-def squares(factors: list[Expr], degree: int, enter: Callable[[Constraint, int], None], budget: Budget) -> None:
-    """Squares of differences of factors, times factors up to the degree of the units that occur."""
-    pairs = [subtract(a, b) for a, b in combinations(factors[:6], 2)] + [add(a, -1) for a in factors[:6]]
-    for difference in pairs:
-        square = budget.product(difference, difference)
-        enter(Constraint(square, frozenset((SQUARE,))), 2)
-        if degree >= 3:
-            for f in factors[:6]:
-                lo, _ = bounds_of(f)
-                if lo is not None and lo >= 0:
-                    enter(Constraint(budget.product(square, f), frozenset((SQUARE, PRODUCT))), 2)

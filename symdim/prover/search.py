@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symdim.algebra.polynomial import add, scale
 from symdim.algebra.variable import Var
-from symdim.prover.axioms import Constraint, atoms_of, axioms, constraints_of, contradiction, nonlinear, products
+from symdim.prover.axioms import Constraint, atoms_of, axioms, constraints_of, contradiction, nonlinear
 from symdim.prover.budget import OutOfBudget
 from symdim.prover.cases import arithmetic, structural
 from symdim.prover.differences import shortest
@@ -12,6 +12,7 @@ from symdim.prover.elimination import solved
 from symdim.prover.hypotheses import Contradiction, Hypothesis, Problem
 from symdim.prover.nesting import restated
 from symdim.prover.ordering import with_order
+from symdim.prover.products import products
 from symdim.prover.witness import satisfies, translated, witness
 
 TYPE_CHECKING = False
@@ -52,7 +53,7 @@ class Search:
         """
         return self._refuted(problem, _DEPTH, _CASES)
 
-    def _refuted(self, problem: Problem, depth: int, cases: int) -> Reasons | None:
+    def _refuted(self, problem: Problem, depth: int, cases: int) -> Reasons | None:  # noqa: C901 (one order of attempts)
         self.budget.spend()
         left_out: Reasons = frozenset()  # why alternatives were left out on the way to the problem
         try:

@@ -229,7 +229,7 @@ class Problem:
         found = state(self.store, spec, axes, sizes=sizes, rows=rows, node=node, operands=names)
         self.empty.update({f"{node}.{v}": d for v in may_be_empty if isinstance(d := found.sizes[v], Var)})
 
-    def _fact(self, kind: str, content: Any, origin: str) -> None:
+    def _fact(self, kind: str, content: Any, origin: str) -> None:  # noqa: C901 (one case per kind of fact)
         store, dim, row = self.store, self.dim, self.row
         match kind:
             case "dim_eq":

@@ -1,0 +1,126 @@
+"""Products of constraints as further constraints: where linear combinations of the hypotheses do not refute them.
+
+Only products that share units of degree 2 and more with the other constraints can help; the others are left out.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from symdim.algebra.expr import Expr, FloorDiv, Mul
+from symdim.algebra.intervals import bounds_of, linear_bounds
+from symdim.algebra.monomial import powers_of, terms_of, times
+from symdim.algebra.order import order
+from symdim.algebra.polynomial import add, subtract
+from symdim.prover.axioms import PRODUCT, RANGE, SQUARE, Constraint, divisor_is_positive, nonlinear
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.algebra.expr import Dim
+    from symdim.prover.budget import Budget
+
+_ROWS = 90  # products are added up to so many constraints
+_UNITS = 60
+_FACTORS = 6  # differences of so many factors are squared
+_PRODUCT = 2  # steps of the budget for one product
+
+
+def products(given: list[Constraint], laws: list[Constraint], atoms: list[Expr], budget: Budget) -> list[Constraint]:
+    """Products of constraints that share units of degree 2 and more with the others."""
+    made = _Products([*given, *laws], budget)
+    if not made.known:
+        return []
+    factors = made.factors(1)
+    degree = max(sum(powers_of(u).values()) for u in made.known)
+    made.by_divisors(given, atoms)
+    squared = made.factors(2)
+    limits = [subtract(hi, f) for f in factors if (hi := bounds_of(f)[1]) is not None]
+    multipliers = [f for f in factors if _is_natural(f)]
+    made.by_factors([*given, *laws, *[Constraint(dim, frozenset((RANGE,))) for dim in limits]], multipliers, 0)
+    first = [*given, *laws, *made.found]
+    made.squares(squared, degree)
+    made.by_factors(first, multipliers, 1)
+    made.by_factors([*given, *laws, *made.found], multipliers, 2)
+    made.pairs(given)
+    return made.found
+
+
+def _is_natural(factor: Expr) -> bool:
+    lo, _ = bounds_of(factor)
+    return lo is not None and lo >= 0
+
+
+class _Products:
+    """The products that are entered, and the units of degree 2 and more that occur in them and in the constraints."""
+
+    def __init__(self, constraints: list[Constraint], budget: Budget) -> None:
+        self.found: list[Constraint] = []
+        self.known = nonlinear([c.dim for c in constraints])
+        self._seen = {c.dim for c in constraints}
+        self._budget = budget
+
+    def factors(self, least: int) -> list[Expr]:
+        """The factors that units have at least so often."""
+        return list({a: None for u in sorted(self.known, key=order) for a, e in powers_of(u).items() if e >= least})
+
+    def enter(self, constraint: Constraint, most_new: int) -> None:
+        """Add a constraint with at most so many new units, where it says more than the linear system knows."""
+        dim = constraint.dim
+        self._budget.spend(_PRODUCT)
+        self._budget.charge((dim,))
+        if isinstance(dim, int) or dim in self._seen or len(self.found) >= _ROWS:
+            return
+        lo, _ = linear_bounds(*terms_of(dim))  # all that the linear system knows of a sum by itself
+        if lo is not None and lo >= 0 and not constraint.exact:
+            return
+        units = nonlinear([dim])
+        new = units - self.known
+        if len(new) > most_new or len(self.known) + len(new) > _UNITS:
+            return
+        if most_new < _UNITS and units and not units & self.known:
+            return
+        self._seen.add(dim)
+        self.known.update(new)
+        self.found.append(constraint)
+
+    def by_divisors(self, given: list[Constraint], atoms: list[Expr]) -> None:
+        """Products with the divisors of quotients."""
+        divisors = {a.parts[1]: None for a in atoms if isinstance(a, FloorDiv) and isinstance(a.parts[1], Expr)}
+        positive = [d for d in divisors if divisor_is_positive(d)]
+        for c in given:
+            for d in positive:
+                self.enter(Constraint(self._budget.product(c.dim, d), c.reasons | {PRODUCT}, c.exact), _UNITS)
+
+    def by_factors(self, constraints: list[Constraint], factors: list[Expr], most_new: int) -> None:
+        """Products with factors that are at least 0."""
+        for c in constraints:
+            for f in factors:
+                if len(self.found) < _ROWS and self._is_near(c.dim, f, most_new):
+                    self.enter(Constraint(self._budget.product(c.dim, f), c.reasons | {PRODUCT}, c.exact), most_new)
+
+    def _is_near(self, dim: Dim, factor: Expr, most_new: int) -> bool:
+        """Whether a product would be entered, as far as its units tell: most are not, and need not be made."""
+        if factor.terms is not None:
+            return True
+        self._budget.charge((dim,))
+        terms, const = terms_of(dim)
+        units = {u for u in (*[times(u, factor) for u in terms], factor if const else None) if type(u) is Mul}
+        return bool(units & self.known) and len(units - self.known) <= most_new
+
+    def squares(self, factors: list[Expr], degree: int) -> None:
+        """Squares of differences of factors, times factors up to the degree of the units that occur."""
+        few = factors[:_FACTORS]
+        natural = [f for f in few if _is_natural(f)] if degree >= 3 else []
+        for difference in [subtract(a, b) for a, b in combinations(few, 2)] + [add(a, -1) for a in few]:
+            square = self._budget.product(difference, difference)
+            self.enter(Constraint(square, frozenset((SQUARE,))), 2)
+            for f in natural:
+                self.enter(Constraint(self._budget.product(square, f), frozenset((SQUARE, PRODUCT))), 2)
+
+    def pairs(self, given: list[Constraint]) -> None:
+        """Products of two hypotheses."""
+        for a, b in combinations(given, 2):
+            if len(self.found) >= _ROWS:
+                break
+            product = self._budget.product(a.dim, b.dim)
+            self.enter(Constraint(product, a.reasons | b.reasons | {PRODUCT}, a.exact or b.exact), 2)
