@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 import onnx
 
@@ -13,9 +13,7 @@ from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.result import InferenceResult
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from onnx_infer.inference import Initializers
+    from onnx_infer.inference import Options
     from onnx_infer.types.merge import ShapeMergePolicy
 
 
@@ -40,18 +38,7 @@ def read_model(model: Source) -> onnx.ModelProto:
         raise NoModelError(f"{source}: not an ONNX model ({type(error).__name__})") from error
 
 
-def infer(
-    model: Source,
-    *,
-    policy: ShapeMergePolicy = "refine",
-    bounds: Mapping[str, tuple[int, int | None]] | None = None,
-    min_dim: int = 1,
-    adopt_declared_symbols: bool = True,
-    bidirectional: bool = False,
-    assume: Sequence[str] = (),
-    assume_declared: bool = False,
-    initializers: Initializers = "overridable",
-) -> InferenceResult:
+def infer(model: Source, **options: Unpack[Options]) -> InferenceResult:
     """Infer the types, shapes and small data of every value; the model is not changed.
 
     The model is a ModelProto, its bytes, or a path, of which external data are not loaded.
@@ -69,18 +56,7 @@ def infer(
     With `bidirectional`, shapes are also inferred from outputs to inputs: ranks and sizes that operators, weights and
     declared outputs force. `assume` says what else holds of the symbols: `"H % 32 == 0"`, `"total == past + seq"`.
     """
-    engine, found_inputs = run(
-        ModelProtoFrontEnd(read_model(model)),
-        policy=policy,
-        bounds=bounds,
-        min_dim=min_dim,
-        adopt_declared_symbols=adopt_declared_symbols,
-        bidirectional=bidirectional,
-        assume=assume,
-        assume_declared=assume_declared,
-        initializers=initializers,
-    )
-    return InferenceResult(engine, found_inputs)
+    return InferenceResult(*run(ModelProtoFrontEnd(read_model(model)), **options))
 
 
 def infer_shapes(
@@ -90,14 +66,7 @@ def infer_shapes(
     data_prop: bool = True,
     *,
     in_place: bool = False,
-    policy: ShapeMergePolicy = "refine",
-    bounds: Mapping[str, tuple[int, int | None]] | None = None,
-    min_dim: int = 1,
-    adopt_declared_symbols: bool = True,
-    bidirectional: bool = False,
-    assume: Sequence[str] = (),
-    assume_declared: bool = False,
-    initializers: Initializers = "overridable",
+    **options: Unpack[Options],
 ) -> onnx.ModelProto:
     """A copy of the model with the type and shape of every value, as `onnx.shape_inference.infer_shapes` returns.
 
@@ -110,17 +79,7 @@ def infer_shapes(
     if source is model and not in_place:
         source = onnx.ModelProto()
         source.CopyFrom(model)
-    result = infer(
-        source,
-        policy=policy,
-        bounds=bounds,
-        min_dim=min_dim,
-        adopt_declared_symbols=adopt_declared_symbols,
-        bidirectional=bidirectional,
-        assume=assume,
-        assume_declared=assume_declared,
-        initializers=initializers,
-    )
+    result = infer(source, **options)
     check(result.diagnostics, check_type, strict_mode)
     return result.apply(source)
 
