@@ -11,9 +11,8 @@ from symdim.rows import Row
 if TYPE_CHECKING:
     from onnx_infer.constraints.statement import Dim, Statement
     from onnx_infer.laws.windows import IntVector
-    from symdim.rows import Row as _Row
 
-    Rows = tuple[_Row | None, ...]
+    Rows = tuple[Row | None, ...]
     Sizes = tuple[Dim, Dim, Dim, Dim]
 
 

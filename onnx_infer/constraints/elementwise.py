@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 from onnx_infer.constraints.registration import form
 
 if TYPE_CHECKING:
-    from onnx_infer.constraints.statement import Statement
+    from onnx_infer.constraints.statement import Rows, Statement
     from onnx_infer.ops.kinds import Ints
     from symdim.rows import Row
-
-    Rows = tuple[Row, ...]
 
 _ARITHMETIC = ("Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Equal", "Less", "Greater")
 

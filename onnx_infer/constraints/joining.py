@@ -8,11 +8,9 @@ from onnx_infer.constraints.registration import form
 from onnx_infer.errors import Unknown, require
 
 if TYPE_CHECKING:
-    from onnx_infer.constraints.statement import Dim, Statement
+    from onnx_infer.constraints.statement import Dim, Rows, Statement
     from onnx_infer.ops.kinds import Ints
     from symdim.rows import Row
-
-    Rows = tuple[Row, ...]
 
 
 def _parts(s: Statement, axis: int, whole: Row, parts: Rows) -> tuple[Dim, list[Dim]]:

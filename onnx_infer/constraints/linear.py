@@ -9,9 +9,7 @@ from onnx_infer.constraints.statement import joined
 from symdim.rows import Row, RowVar
 
 if TYPE_CHECKING:
-    from onnx_infer.constraints.statement import Statement
-
-    Rows = tuple[Row, ...]
+    from onnx_infer.constraints.statement import Rows, Statement
 
 
 @form("MatMul", "MatMulInteger")

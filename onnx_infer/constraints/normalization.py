@@ -9,9 +9,7 @@ from onnx_infer.constraints.statement import joined
 from symdim.rows import Row, RowVar
 
 if TYPE_CHECKING:
-    from onnx_infer.constraints.statement import Dim, Statement
-
-    Rows = tuple[Row, ...]
+    from onnx_infer.constraints.statement import Dim, Rows, Statement
 
 
 def _per_channel(s: Statement, X: Row, *parameters: Row | None) -> Dim:

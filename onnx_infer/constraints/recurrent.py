@@ -9,46 +9,40 @@ from onnx_infer.errors import require
 from onnx_infer.ops.recurrent import DIRECTIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from onnx_infer.constraints.statement import Statement
     from symdim.rows import Row
 
     Rows = tuple[Row | None, ...]
 
 
-def _recurrent(s: Statement, gates: int, X: Row, W: Row, R: Row, B: Row | None, states: Rows, outs: Rows,
-               direction: str, hidden_size: int | None, layout: int) -> None:  # fmt: skip
-    """(length, n, i), (D, gates*h, i), (D, gates*h, h), (D, 2*gates*h) -> (length, D, n, h), states (D, n, h)."""
-    require(direction in DIRECTIONS, "no such direction", direction)
-    first, second, inputs = s.axes(X, 3)
-    batch, length = (first, second) if layout else (second, first)
-    count, hidden = DIRECTIONS[direction], s.axes(R, 3)[2]
-    s.eq(hidden, hidden_size, R, 2)
-    s.be(W, (count, hidden * gates, inputs))
-    s.be(R, (count, hidden * gates, hidden))
-    s.be(B, (count, hidden * 2 * gates))
-    last = (batch, count, hidden) if layout else (count, batch, hidden)
-    for row in (*states, *outs[1:]):
-        s.be(row, last)
-    if outs:
-        s.be(outs[0], (batch, length, count, hidden) if layout else (length, count, batch, hidden))
+def recurrent(gates: int) -> Callable[..., None]:
+    """The form of a recurrent layer whose weights hold this many gates.
+
+    (length, n, i), (D, gates*h, i), (D, gates*h, h), (D, 2*gates*h) -> (length, D, n, h), states (D, n, h).
+    """
+
+    def form_of(s: Statement, X: Row, W: Row, R: Row, B: Row | None, initial_h: Row | None, outs: Rows,
+                direction: str = "forward", hidden_size: int | None = None, layout: int = 0,
+                initial_c: Row | None = None) -> None:  # fmt: skip
+        require(direction in DIRECTIONS, "no such direction", direction)
+        first, second, inputs = s.axes(X, 3)
+        batch, length = (first, second) if layout else (second, first)
+        count, hidden = DIRECTIONS[direction], s.axes(R, 3)[2]
+        s.eq(hidden, hidden_size, R, 2)
+        s.be(W, (count, hidden * gates, inputs))
+        s.be(R, (count, hidden * gates, hidden))
+        s.be(B, (count, hidden * 2 * gates))
+        last = (batch, count, hidden) if layout else (count, batch, hidden)
+        for row in (initial_h, initial_c, *outs[1:]):
+            s.be(row, last)
+        if outs:
+            s.be(outs[0], (batch, length, count, hidden) if layout else (length, count, batch, hidden))
+
+    return form_of
 
 
-@form("RNN")
-def rnn(s: Statement, X: Row, W: Row, R: Row, B: Row | None, initial_h: Row | None, outs: Rows,
-        direction: str = "forward", hidden_size: int | None = None, layout: int = 0) -> None:  # fmt: skip
-    """One gate."""
-    _recurrent(s, 1, X, W, R, B, (initial_h,), outs, direction, hidden_size, layout)
-
-
-@form("GRU")
-def gru(s: Statement, X: Row, W: Row, R: Row, B: Row | None, initial_h: Row | None, outs: Rows,
-        direction: str = "forward", hidden_size: int | None = None, layout: int = 0) -> None:  # fmt: skip
-    """Three gates."""
-    _recurrent(s, 3, X, W, R, B, (initial_h,), outs, direction, hidden_size, layout)
-
-
-@form("LSTM")
-def lstm(s: Statement, X: Row, W: Row, R: Row, B: Row | None, initial_h: Row | None, initial_c: Row | None,
-         outs: Rows, direction: str = "forward", hidden_size: int | None = None, layout: int = 0) -> None:  # fmt: skip
-    """Four gates."""
-    _recurrent(s, 4, X, W, R, B, (initial_h, initial_c), outs, direction, hidden_size, layout)
+form("RNN")(recurrent(1))
+form("GRU")(recurrent(3))
+form("LSTM")(recurrent(4))

@@ -12,10 +12,8 @@ from symdim import Expr
 from symdim.rows import Row, RowVar
 
 if TYPE_CHECKING:
-    from onnx_infer.constraints.statement import Statement
+    from onnx_infer.constraints.statement import Rows, Statement
     from onnx_infer.ops.kinds import Ints
-
-    Rows = tuple[Row, ...]
 
 _REDUCTIONS = tuple(
     f"Reduce{name}" for name in ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from symdim.store import Store
 
     Dim = int | Expr
+    Rows = tuple[Row, ...]
 
 
 MOST_AXES = 1 << 10

@@ -11,10 +11,8 @@ from symdim import product
 from symdim.rows import Row, RowVar
 
 if TYPE_CHECKING:
-    from onnx_infer.constraints.statement import Dim, Statement
+    from onnx_infer.constraints.statement import Dim, Rows, Statement
     from onnx_infer.laws.windows import IntVector, Window, Windows
-
-    Rows = tuple[Row, ...]
 
 
 def _spatial_rank(window: Windows | None, *rows: Row | None) -> int | None:

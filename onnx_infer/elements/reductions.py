@@ -11,7 +11,7 @@ from functools import reduce
 from math import isfinite, isqrt, prod
 from typing import TYPE_CHECKING
 
-from onnx_infer.elements import arithmetic as values
+from onnx_infer.elements import arithmetic
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.elements.conditions import compare
 from onnx_infer.elements.ratio import Element
@@ -60,7 +60,7 @@ def total(elements: list[Element], dtype: int | None) -> Element:
     if fractions is not None:
         found = _exact_sum(fractions, dtype)
         return None if found is None else _float(found, dtype)
-    return _fold(values.add, elements) if elements else 0
+    return _fold(arithmetic.add, elements) if elements else 0
 
 
 def mean(elements: list[Element], dtype: int | None) -> Element:
@@ -73,7 +73,7 @@ def mean(elements: list[Element], dtype: int | None) -> Element:
     whole = convert(total(elements, dtype), dtype) if count else None
     if isinstance(whole, float):
         return _float(Fraction(whole) / count, dtype) if isfinite(whole) else None
-    return None if whole is None else values.divide(whole, count)
+    return None if whole is None else arithmetic.divide(whole, count)
 
 
 def multiplied(elements: list[Element], dtype: int | None) -> Element:
@@ -86,7 +86,7 @@ def multiplied(elements: list[Element], dtype: int | None) -> Element:
         return None
     fractions = _fractions(elements) if elements else None
     if fractions is None:
-        return _fold(values.multiply, elements) if elements else 1
+        return _fold(arithmetic.multiply, elements) if elements else 1
     return _float(prod(fractions, start=_ONE), dtype) if _any_order(fractions, dtype) else None
 
 
@@ -101,22 +101,22 @@ def _any_order(factors: list[Fraction], dtype: int | None) -> bool:
 
 def largest(elements: list[Element], dtype: int | None) -> Element:
     """The maximum; None of no elements."""
-    return _fold(values.larger, elements) if elements else None
+    return _fold(arithmetic.larger, elements) if elements else None
 
 
 def smallest(elements: list[Element], dtype: int | None) -> Element:
     """The minimum; None of no elements."""
-    return _fold(values.smaller, elements) if elements else None
+    return _fold(arithmetic.smaller, elements) if elements else None
 
 
 def total_of_magnitudes(elements: list[Element], dtype: int | None) -> Element:
     """The sum of `|x|`."""
-    return total([None if x is None else values.absolute(x) for x in elements], dtype)
+    return total([None if x is None else arithmetic.absolute(x) for x in elements], dtype)
 
 
 def total_of_squares(elements: list[Element], dtype: int | None) -> Element:
     """The sum of `x * x`."""
-    return total([None if x is None else values.multiply(x, x) for x in elements], dtype)
+    return total([None if x is None else arithmetic.multiply(x, x) for x in elements], dtype)
 
 
 def length(elements: list[Element], dtype: int | None) -> Element:

@@ -14,7 +14,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import OpUsageError, ShapeInferenceError
-from onnx_infer.laws import sizes as geometry
+from onnx_infer.laws.sizes import broadcast
 from onnx_infer.laws.statements import Trace, fresh
 from onnx_infer.types.merge import merge
 from onnx_infer.values.tensor import MAX_DATA, SymTensor
@@ -199,7 +199,7 @@ def broadcast_shapes(shape1: Iterable[Dim | str] | None, shape2: Iterable[Dim | 
     if shape1 is None or shape2 is None:
         return None
     with Trace() as trace:
-        shape = geometry.broadcast(_dims(shape1) or (), _dims(shape2) or ())
+        shape = broadcast(_dims(shape1) or (), _dims(shape2) or ())
     return None if trace.errors else Shape(shape)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnx_infer.elements import arithmetic as values
+from onnx_infer.elements import arithmetic
 from onnx_infer.elements.lifting import lift
 from onnx_infer.elements.reductions import mean, total
 from onnx_infer.errors import Unknown, require
@@ -75,36 +75,37 @@ def _limited(function: Data) -> Data:
 
 
 def _greater(A: Any, B: Any) -> Any:
-    return values.LESS(B, A)
+    return arithmetic.LESS(B, A)
 
 
 _BINARY: dict[str, Data] = {
-    "Add": values.ADD, "Sub": values.SUBTRACT, "Mul": values.MULTIPLY, "Div": values.DIVIDE, "Equal": values.EQUAL,
-    "Less": values.LESS, "Greater": _greater, "And": values.AND, "Or": values.OR, "Xor": values.XOR,
+    "Add": arithmetic.ADD, "Sub": arithmetic.SUBTRACT, "Mul": arithmetic.MULTIPLY, "Div": arithmetic.DIVIDE,
+    "Equal": arithmetic.EQUAL, "Less": arithmetic.LESS, "Greater": _greater, "And": arithmetic.AND,
+    "Or": arithmetic.OR, "Xor": arithmetic.XOR,
 }  # fmt: skip
 
 for _name, _function in _BINARY.items():
     op(_name, data=_limited(_function))(limited_binary)
     op(_name, since=7, data=_function)(broadcast_binary)
 
-op("LessOrEqual", data=values.AT_MOST)(broadcast_binary)
-op("GreaterOrEqual", data=lambda A, B: values.AT_MOST(B, A))(broadcast_binary)
+op("LessOrEqual", data=arithmetic.AT_MOST)(broadcast_binary)
+op("GreaterOrEqual", data=lambda A, B: arithmetic.AT_MOST(B, A))(broadcast_binary)
 
 
-@op("Mod", data=lambda A, B, fmod: values.FMOD(A, B) if fmod else values.MODULO(A, B))
+@op("Mod", data=lambda A, B, fmod: arithmetic.FMOD(A, B) if fmod else arithmetic.MODULO(A, B))
 def modulo(A: SymTensor, B: SymTensor, fmod: int) -> Shape:
     """The shapes broadcast; the sign is the divisor's, with fmod=1 the dividend's (Mod-10, 13, 28)."""
     demand(fmod in (0, 1), "fmod is neither 0 nor 1", fmod)
     return broadcast(A.dims, B.dims)
 
 
-@op("Pow", data=lambda X, Y, axis, broadcast: _limited(values.POWER)(X, Y, axis, broadcast))
+@op("Pow", data=lambda X, Y, axis, broadcast: _limited(arithmetic.POWER)(X, Y, axis, broadcast))
 def limited_power(X: AnyRank, Y: AnyRank, axis: int | None, broadcast: int) -> Shape:
     """X's shape (Pow-1)."""
     return limited_binary(X, Y, axis, broadcast)
 
 
-@op("Pow", since=7, data=values.POWER)
+@op("Pow", since=7, data=arithmetic.POWER)
 def power(X: SymTensor, Y: SymTensor) -> Shape:
     """The shapes broadcast (Pow-7 to 15)."""
     return broadcast(X.dims, Y.dims)
@@ -180,8 +181,8 @@ def _of_all(function: Callable[[list[Element], int | None], Element]) -> Data:
 
 
 _VARIADIC: dict[str, Data] = {
-    "Max": lambda data_0: reduce(values.LARGER, data_0),
-    "Min": lambda data_0: reduce(values.SMALLER, data_0),
+    "Max": lambda data_0: reduce(arithmetic.LARGER, data_0),
+    "Min": lambda data_0: reduce(arithmetic.SMALLER, data_0),
     "Sum": _of_all(total),
     "Mean": _of_all(mean),
 }
@@ -194,14 +195,14 @@ for _name, _function in _VARIADIC.items():
 # -- selection -----------------------------------------------------------------------------------------------------
 
 
-@op("Where", data=values.SELECT)
+@op("Where", data=arithmetic.SELECT)
 def where(condition: SymTensor, X: SymTensor, Y: SymTensor) -> Shape:
     """The three shapes broadcast (Where-9, 16)."""
     return broadcast(condition.dims, X.dims, Y.dims)
 
 
 def _parametric_relu(X: Any, slope: Any) -> Any:
-    return values.SELECT(values.LESS(X, 0), values.MULTIPLY(X, slope), X)
+    return arithmetic.SELECT(arithmetic.LESS(X, 0), arithmetic.MULTIPLY(X, slope), X)
 
 
 @op("PRelu")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnx_infer.elements import arithmetic as values
+from onnx_infer.elements import arithmetic
 from onnx_infer.elements.ratio import Ratio
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import broadcast, broadcast_size, broadcast_to, confirm_shape, of_rank, unify
@@ -46,8 +46,8 @@ def _matmul(A: Array, B: Array) -> Array:
         raise Unknown("a sum of floats is rounded in an order that runtimes choose")
     if not 0 < left.shape[-1] * left.size * right.shape[-1] <= _MAX_PRODUCTS:
         raise Unknown("the product has too many terms")
-    products = values.MULTIPLY(left[..., :, :, np.newaxis], right[..., np.newaxis, :, :])
-    out: Array = reduce(values.ADD, np.moveaxis(products, -2, 0))
+    products = arithmetic.MULTIPLY(left[..., :, :, np.newaxis], right[..., np.newaxis, :, :])
+    out: Array = reduce(arithmetic.ADD, np.moveaxis(products, -2, 0))
     return out.reshape(matmul_shape(A.shape, B.shape))
 
 
@@ -76,7 +76,7 @@ def _gemm(A: Array, B: Array, C: Array | None, transA: int, transB: int, alpha: 
     if alpha != 1 or (beta != 1 and C is not None):
         raise Unknown("a scaled product of integers is rounded as runtimes choose")
     out = _matmul(A.T if transA else A, B.T if transB else B)
-    return out if C is None else np.asarray(values.ADD(out, C), dtype=object)
+    return out if C is None else np.asarray(arithmetic.ADD(out, C), dtype=object)
 
 
 @op("Gemm", data=_gemm)
@@ -123,9 +123,9 @@ def _einsum(Inputs: tuple[Array, ...], equation: str) -> Array:
     shape = np.broadcast_shapes(*(x.shape for x in aligned))
     if not 0 < prod(shape) <= _MAX_PRODUCTS:
         raise Unknown("the sum has too many terms")
-    result = np.broadcast_to(np.asarray(reduce(values.MULTIPLY, aligned), dtype=object), shape)
+    result = np.broadcast_to(np.asarray(reduce(arithmetic.MULTIPLY, aligned), dtype=object), shape)
     for _ in labels[len(out) :]:
-        result = np.asarray(reduce(values.ADD, np.moveaxis(result, -1, 0)), dtype=object)
+        result = np.asarray(reduce(arithmetic.ADD, np.moveaxis(result, -1, 0)), dtype=object)
     return result
 
 

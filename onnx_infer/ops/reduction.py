@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnx_infer.elements import arithmetic as values
+from onnx_infer.elements import arithmetic
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.elements.reductions import (
     largest,
@@ -174,8 +174,8 @@ def positions(data: SymTensor, axis: int, keepdims: int) -> Shape:
     return _reduced_shape(data.dims, (axis,), keepdims, data.rank)
 
 
-@op("CumSum", data=_cumulated(values.add, 0))
-@op("CumProd", data=_cumulated(values.multiply, 1))
+@op("CumSum", data=_cumulated(arithmetic.add, 0))
+@op("CumProd", data=_cumulated(arithmetic.multiply, 1))
 def cumulate(x: SymTensor, axis: int | Unknown) -> Shape:
     """x's shape (CumSum-11, 14, CumProd-26)."""
     with reported:

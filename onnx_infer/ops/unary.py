@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnx_infer.elements import arithmetic as values
+from onnx_infer.elements import arithmetic
 from onnx_infer.elements.lifting import SAME, lift
 from onnx_infer.elements.ratio import Ratio
 from onnx_infer.errors import require
@@ -30,24 +30,24 @@ def _exact_reciprocal(x: Element) -> Element:
     if isinstance(x, float):
         exact = math.isfinite(x) and x != 0 and math.frexp(abs(x))[0] == 0.5
         return 1 / x if exact else None
-    return values.divide(1.0, x)
+    return arithmetic.divide(1.0, x)
 
 
 RECIPROCAL = lift(_exact_reciprocal, 1)
 
 
-@op("Abs", data=values.ABSOLUTE)
-@op("Ceil", data=values.CEIL)
-@op("Floor", data=values.FLOOR)
-@op("Round", data=values.ROUND)
-@op("Neg", data=values.NEGATE)
-@op("Not", data=values.NOT)
-@op("Sqrt", data=values.SQRT)
+@op("Abs", data=arithmetic.ABSOLUTE)
+@op("Ceil", data=arithmetic.CEIL)
+@op("Floor", data=arithmetic.FLOOR)
+@op("Round", data=arithmetic.ROUND)
+@op("Neg", data=arithmetic.NEGATE)
+@op("Not", data=arithmetic.NOT)
+@op("Sqrt", data=arithmetic.SQRT)
 @op("Reciprocal", data=RECIPROCAL)
-@op("Relu", data=lambda X: values.LARGER(X, 0))
-@op("LeakyRelu", data=lambda X, alpha: values.SELECT(values.LESS(X, 0), values.MULTIPLY(X, alpha), X))
-@op("ThresholdedRelu", data=lambda X, alpha: values.SELECT(values.LESS(alpha, X), X, 0.0))
-@op("BitwiseNot", data=lambda X: values.SUBTRACT(-1, X))
+@op("Relu", data=lambda X: arithmetic.LARGER(X, 0))
+@op("LeakyRelu", data=lambda X, alpha: arithmetic.SELECT(arithmetic.LESS(X, 0), arithmetic.MULTIPLY(X, alpha), X))
+@op("ThresholdedRelu", data=lambda X, alpha: arithmetic.SELECT(arithmetic.LESS(alpha, X), X, 0.0))
+@op("BitwiseNot", data=lambda X: arithmetic.SUBTRACT(-1, X))
 @op("IsNaN", data=lift(lambda x: False, 1))
 @op("Celu", "Elu", "HardSigmoid", "HardSwish", "Mish", "Selu", "Sigmoid", "Softplus", "Swish")
 def same_shape(X: SymTensor) -> Shape:
@@ -55,7 +55,7 @@ def same_shape(X: SymTensor) -> Shape:
     return X.dims
 
 
-@op("Sign", data=values.SIGN)
+@op("Sign", data=arithmetic.SIGN)
 @op("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cos", "Cosh", "Sin", "Sinh", "Tan", "Tanh")
 @op("Erf", "Exp", "Log", "Shrink", "Softsign")
 def same_shape_of_input(input: SymTensor) -> Shape:
@@ -90,9 +90,9 @@ def _clipped(input: Any, min: Any, max: Any, output_dtype: int | None) -> Any:
     low, high = dt.INTEGER_RANGE.get(output_dtype or 0, (-_LARGEST_FLOAT, _LARGEST_FLOAT))
     lower, upper = (None if x is None else np.asarray(x, dtype=object).reshape(())[()] for x in (min, max))
     if lower is not None and (isinstance(lower, (Expr, Ratio)) or lower > low):
-        input = values.LARGER(input, lower)
+        input = arithmetic.LARGER(input, lower)
     if upper is not None and (isinstance(upper, (Expr, Ratio)) or upper < high):
-        input = values.SMALLER(input, upper)
+        input = arithmetic.SMALLER(input, upper)
     return input
 
 

@@ -5,21 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symdim.algebra.variable import Var
-from symdim.store.facts import (
-    Bounds,
-    Divisible,
-    Fact,
-    Label,
-    RankEdge,
-    RowEqual,
-    RowJoin,
-    RowRefines,
-    RowsEqual,
-    SizeEqual,
-    SizeJoin,
-    SizeRefines,
-    Windows,
-)
+from symdim.store import facts
+from symdim.store.facts import Fact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,19 +18,19 @@ if TYPE_CHECKING:
 def dims_of(fact: Fact) -> tuple[Dim, ...]:
     """The sizes that a fact mentions outside of rows."""
     match fact:
-        case SizeEqual():
+        case facts.SizeEqual():
             return fact.a, fact.b
-        case SizeRefines():
+        case facts.SizeRefines():
             return fact.result, fact.operand
-        case SizeJoin():
+        case facts.SizeJoin():
             return fact.result, *fact.operands
-        case Bounds() | Label():
+        case facts.Bounds() | facts.Label():
             return (fact.dim,)
-        case Windows():
+        case facts.Windows():
             return fact.size, fact.out, fact.kernel
-        case Divisible():
+        case facts.Divisible():
             return fact.dim, fact.by
-        case RowsEqual():
+        case facts.RowsEqual():
             return fact.dims
     return ()
 
@@ -51,13 +38,13 @@ def dims_of(fact: Fact) -> tuple[Dim, ...]:
 def rows_of(fact: Fact) -> tuple[Row, ...]:
     """The rows that a fact mentions."""
     match fact:
-        case RowEqual():
+        case facts.RowEqual():
             return fact.a, fact.b
-        case RowRefines():
+        case facts.RowRefines():
             return fact.result, fact.operand
-        case RowJoin():
+        case facts.RowJoin():
             return fact.result, *fact.operands
-        case RowsEqual():
+        case facts.RowsEqual():
             return fact.rows
     return ()
 
@@ -84,7 +71,7 @@ def mentioned_in(fact: Fact) -> tuple[Var | RowVar, ...]:
     found: dict[Var | RowVar, None] = dict.fromkeys(_variables(dims_of(fact)))
     found.update(dict.fromkeys(v for row in rows for v in _variables(row.dims)))
     found.update(dict.fromkeys(row.variable for row in rows if row.variable is not None))
-    if isinstance(fact, RankEdge):
+    if isinstance(fact, facts.RankEdge):
         found.update(dict.fromkeys(v for v in (fact.high, fact.low) if v is not None))
     return tuple(found)
 
