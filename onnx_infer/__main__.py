@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 import onnx
 
 from onnx_infer.api import infer, read_model
-from onnx_infer.cli import report
 from onnx_infer.cli.demo import demo_model
 from onnx_infer.errors import NoModelError, ShapeInferenceError
 from onnx_infer.protobuf.specialize import specialize
+from onnx_infer.results.report.explanation import explain
+from onnx_infer.results.report.plain_data import as_json
+from onnx_infer.results.report.table import table
 from onnx_infer.types.merge import POLICIES
 from symdim import BoundsError, ParseError, SymdimError, UnboundName
 
@@ -139,11 +141,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.explain is not None:
         if options.explain not in result.types:
             return _usage(f"--explain: the main graph has no value {options.explain!r}")
-        print(report.explain(result, model, options.explain))
+        print(explain(result, options.explain))
     elif options.json:
-        print(json.dumps(report.as_json(result), indent=1))
+        print(json.dumps(as_json(result), indent=1))
     else:
-        print(report.table(result, None if options.all else 40))
+        print(table(result, None if options.all else 40))
     if options.output:
         onnx.save(result.apply(model), options.output)
         if not options.json:

@@ -4,6 +4,7 @@
     guards.py             what must hold for the model to run    guarantees.py    what the sizes are worth
     assumed.py            which facts rest on assumptions
     materialization.py    sizes as ONNX nodes                    sources.py       where a symbol can be read
+    report/               tables, explanations, JSON
     planning/             memory, costs and compiled sizes
 
 The room uses `engine` and what is below it. Begin with `guards.py`.
