@@ -1,6 +1,7 @@
 """A finished inference for people and for programs.
 
-verdicts.py       whether a type is exact, and which node gives a value
-table.py          all values as a text             explanation.py    where one type comes from
-plain_data.py     all of it as JSON
+verdicts.py       whether a type is exact               layout.py         texts within a width
+causes.py         why something is unknown, which errors are the first ones
+table.py          all values as a text                  explanation.py    where one type comes from
+plain_data.py     all of it as JSON (docs/json.md)
 """

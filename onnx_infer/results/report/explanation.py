@@ -1,53 +1,107 @@
-"""Where the type of one value comes from."""
+"""Where the type of one value comes from: its node, the operands, and what is not exact back to where it begins."""
 
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.model.graph import label_of
-from onnx_infer.results.report.verdicts import input_variables, variables, verdict
+from onnx_infer.results.report.causes import Causes
+from onnx_infer.results.report.layout import WIDTH, cut, type_text
+from onnx_infer.results.report.verdicts import is_exact, variables
 from onnx_infer.values.text import printable, text
 
 if TYPE_CHECKING:
+    from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.model.graph import Node
     from onnx_infer.result import InferenceResult
     from onnx_infer.results.guards import Guard
+    from onnx_infer.results.report.causes import Cause
     from symdim import Var
 
 
-def explain(result: InferenceResult, name: str) -> str:
-    """Where the type of a value comes from: its node and operands; what is not exact, back to where it begins.
+class Step(NamedTuple):
+    """A value, the node that gives it (None: the graph is given it), and what is said of that node.
+
+    `fresh`: the variables of its sizes that are no symbols of the inputs.
+    """
+
+    value: str
+    fresh: list[Var]
+    node: Node | None
+    operands: list[str]
+    guards: list[Guard]
+    errors: list[Diagnostic]
+    cause: Cause | None
+
+
+def steps(result: InferenceResult, name: str) -> list[Step]:
+    """The steps from a value back to what its sizes begin with.
 
     Raises KeyError for a name that the main graph does not have.
     """
-    types, inputs = result.types, input_variables(result)
-    producers = {output: node for node in result._engine.model.graph.nodes() for output in node[3] if output}
+    causes, types = Causes(result), result.types
     guards: dict[str, list[Guard]] = {}
     for guard in (*result.guards, *result.data_guards):
         for origin in guard.origins:
             guards.setdefault(origin.node, []).append(guard)
-    lines, seen, queue = [], {name}, deque([name])
+    errors: dict[str, list[Diagnostic]] = {}
+    for error in result.diagnostics:
+        errors.setdefault(error.node, []).append(error)
+    found, seen, queue = [], {name}, deque([name])
     while queue:
         current = queue.popleft()
-        value = types[current]
-        lines.append(f"{current}: {value}")
-        lines += [f"  {variable.name}: {_origin(variable)}" for variable in variables(value) if variable not in inputs]
-        node = producers.get(current)
-        if node is None:
-            lines.append("  given: a graph input or an initializer")
-            continue
-        lines.append(f"  {_node_text(node)}")
-        operands = dict.fromkeys(node[2])
-        lines += [f"    {operand}: {types[operand]}" for operand in operands if operand in types]
-        lines += [f"  {g.kind}: {g} ({g.law})" for g in guards.get(label_of(node), ())]
-        if current in result.notes and verdict(value, inputs) == "unknown":
-            lines.append(f"  unknown: {result.notes[current]}")
-        if verdict(value, inputs) != "exact":
-            causes = [x for x in operands if x in types and x not in seen and verdict(types[x], inputs) != "exact"]
-            seen.update(causes)
-            queue.extend(causes)
-    return printable("\n".join(lines))
+        value, node = types[current], causes.givers.get(current)
+        fresh = [v for v in variables(value) if v not in causes.inputs]
+        operands = [] if node is None else [x for x in dict.fromkeys(node[2]) if x in types]
+        labels = dict.fromkeys([current] if node is None else [label_of(node), current])
+        exact = is_exact(value, causes.inputs)
+        found.append(
+            Step(
+                current,
+                fresh,
+                node,
+                operands,
+                [guard for label in labels for guard in guards.get(label, ())],
+                [error for label in labels for error in errors.get(label, ())],
+                None if exact else causes.of(current),
+            )
+        )
+        if not exact:
+            before = [x for x in operands if x not in seen and not is_exact(types[x], causes.inputs)]
+            seen.update(before)
+            queue.extend(before)
+    return found
+
+
+def explain(result: InferenceResult, name: str, width: int | None = WIDTH) -> str:
+    """The steps as a text, in lines of at most `width` characters, None for any.
+
+    Raises KeyError for a name that the main graph does not have.
+    """
+    lines = [line for step in steps(result, name) for line in _lines(result, step, width)]
+    return "\n".join(cut(printable(line), width) for line in lines)
+
+
+def _lines(result: InferenceResult, step: Step, width: int | None) -> list[str]:
+    types = result.types
+
+    def typed(name: str, indent: int) -> str:
+        head = f"{' ' * indent}{name}: "
+        return head + type_text(types[name], None if width is None else max(width - len(head), width // 2))
+
+    lines = [typed(step.value, 0)]
+    lines += [f"  {error.severity}: {line.strip()}" for error in step.errors for line in str(error).splitlines()[:1]]
+    lines += [f"  {variable.name}: {origin_text(variable)}" for variable in step.fresh]
+    if step.cause is not None and not any(step.cause.text in line for line in lines):
+        lines.append(f"  unknown: {step.cause.text}")
+    if step.node is None:
+        lines.append("  given: a graph input or an initializer")
+        return lines
+    lines.append(f"  {_node_text(step.node)}")
+    lines += [typed(operand, 4) for operand in step.operands]
+    lines += [f"  {guard.kind}: {guard} ({guard.law})" for guard in step.guards]
+    return lines
 
 
 def _node_text(node: Node) -> str:
@@ -56,5 +110,6 @@ def _node_text(node: Node) -> str:
     return f"{operator} '{text(handle.name)}' of" if handle.name else f"{operator} of"
 
 
-def _origin(variable: Var) -> str:
+def origin_text(variable: Var) -> str:
+    """Why the data decide a size, and its upper bound."""
     return f"{variable.origin}, at most {variable.at_most}" if variable.at_most is not None else str(variable.origin)

@@ -1,77 +1,166 @@
-"""All values of an inference as a text for people."""
+"""All values of an inference as a text for people: errors first, then inputs, outputs and inner values."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from onnx_infer.results.report.verdicts import input_variables, verdict
+from onnx_infer.results.report.causes import Causes
+from onnx_infer.results.report.layout import WIDTH, cut, limited, more, rows
+from onnx_infer.results.report.verdicts import is_exact, is_typed
 from onnx_infer.values.text import printable
 
 if TYPE_CHECKING:
     from onnx_infer.result import InferenceResult
+    from onnx_infer.results.guards import Guard
+    from onnx_infer.results.report.causes import Root
     from symdim import Var
 
-_GUARD_HEADINGS = {
-    "required": "the model runs only where",
-    "assumed": "the model may run elsewhere, but has these sizes only where",
-    "declared": "the model declares",
+HEADINGS = {
+    "required": "the model runs only where:",
+    "assumed": "the model may run elsewhere, but has these sizes only where:",
+    "declared": "the model declares:",
 }
+"""What a guard of each kind says."""
 
-_WIDEST_NAME = 48
-_WIDEST_TYPE = 90
+_VERDICTS = ("exact", "data-dependent", "unknown")
 
 
-def table(result: InferenceResult, limit: int | None = 40) -> str:
-    """A summary, then the values with their types, those that are not exact first and with the reason.
+def table(result: InferenceResult, limit: int | None = 40, width: int | None = WIDTH) -> str:
+    """Errors and warnings, a summary, the types of inputs, outputs and inner values, and guards with their nodes.
 
-    At most `limit` lines of each kind, None for all; of exact values beyond it the inputs and outputs of the graph.
+    A value whose sizes are no functions of the input sizes comes with the reason. Of errors that follow from others,
+    and of the values that these leave unknown, only the number is told. Of inner values those that are not exact come
+    first. At most `limit` lines of each kind, None for all; lines of at most `width` characters, None for any.
     """
-    inputs = input_variables(result)
-    verdicts = {name: verdict(value, inputs) for name, value in result.types.items()}
-    counts = Counter(verdicts.values())
-    parts = [f"{counts[word]} {word}" for word in ("exact", "data-dependent", "unknown") if counts[word]]
-    lines = [f"{len(verdicts)} values: {', '.join(parts) or 'none'}"]
-    if inputs:
-        lines.append(f"symbols: {', '.join(map(_interval, sorted(inputs, key=lambda v: v.name)))}")
-    unresolved = [name for name, word in verdicts.items() if word != "exact"]
-    resolved = [name for name, word in verdicts.items() if word == "exact"]
-    if unresolved:
-        lines += ["", "not a function of the input sizes:", *_rows(result, unresolved, limit, reasons=True)]
-    if limit is not None and len(resolved) > limit:
-        ends = [name for name in (*result.inputs, *result.outputs) if verdicts.get(name) == "exact"]
-        lines += ["", *_rows(result, ends, None), *_rest(len(resolved) - len(ends))]
-    elif resolved:
-        lines += ["", *_rows(result, resolved, None)]
-    for kind, heading in _GUARD_HEADINGS.items():
-        guards = dict.fromkeys(str(g) for g in result.guards if g.kind == kind)
-        if guards:
-            lines += ["", f"{heading}:", *_limited([f"  {g}" for g in guards], limit)]
-    if result.diagnostics:
-        lines += ["", *(f"{d.severity}: {d}" for d in result.diagnostics)]
-    return printable("\n".join(lines))
+    return "\n".join(_Table(result, limit, width).lines())
 
 
-def _rows(result: InferenceResult, names: list[str], limit: int | None, *, reasons: bool = False) -> list[str]:
-    shown = names if limit is None else names[:limit]
-    width = min(max(map(len, shown), default=0), _WIDEST_NAME)
-    rows = []
-    for name in shown:
-        text = str(result.types[name])
-        row = f"  {name:{width}}  {text if len(text) <= _WIDEST_TYPE else text[: _WIDEST_TYPE - 3] + '...'}"
-        reason = result.notes.get(name) if reasons else None
-        rows.append(f"{row}   ({reason})" if reason else row)
-    return rows + _rest(len(names) - len(shown))
+class _Table:
+    """One table, written section by section."""
+
+    def __init__(self, result: InferenceResult, limit: int | None, width: int | None) -> None:
+        self.result, self.limit, self.width = result, limit, width
+        self.causes = Causes(result)
+        self.verdicts = {name: self._verdict(name) for name in result.types}
+
+    def _verdict(self, name: str) -> str:
+        value = self.result.types[name]
+        if is_exact(value, self.causes.inputs):
+            return "exact"
+        cause = self.causes.of(name)
+        by_data = is_typed(value) and cause is not None and cause.kind == "data"
+        return "data-dependent" if by_data else "unknown"
+
+    def lines(self) -> list[str]:
+        """All lines, empty ones between sections."""
+        inputs = list(dict.fromkeys(self.result.inputs))
+        outputs = [name for name in dict.fromkeys(self.result.outputs) if name in self.result.types]
+        sections = [
+            self._errors(),
+            self._summary(),
+            self._values("inputs:", inputs),
+            self._values("outputs:", outputs),
+            self._inner({*inputs, *outputs}),
+            *(self._guards(kind) for kind in HEADINGS),
+        ]
+        lines = [line for section in sections if section for line in ["", *section]][1:]
+        return [cut(printable(line), self.width) for line in lines]
+
+    def _errors(self) -> list[str]:
+        roots = [line for root in self.causes.roots() for line in root_lines(root)]
+        warnings = [d for d in self.result.diagnostics if d.severity == "warning"]
+        told = Counter((d.operator, d.message) for d in warnings)
+        firsts = {(d.operator, d.message): d for d in reversed(warnings)}
+        lines = [f"{_headline(firsts[key])}{_alike(count)}" for key, count in told.items()]
+        return roots + limited(lines, self.limit)
+
+    def _summary(self) -> list[str]:
+        counts = Counter(self.verdicts.values())
+        parts = [f"{counts[word]} {word}" for word in _VERDICTS if counts[word]]
+        lines = [f"{len(self.verdicts)} values: {', '.join(parts) or 'none'}"]
+        if symbols := sorted(self.causes.inputs, key=lambda v: v.name):
+            lines.append(f"symbols: {', '.join(map(interval, symbols))}")
+        return lines
+
+    def _values(self, heading: str, names: list[str], rest: list[str] | None = None) -> list[str]:
+        """The values of these names under a heading, with the reasons of what is not exact."""
+        lines: list[str] = []
+        for name, row in zip(names, rows([(n, self.result.types[n]) for n in names], self.width), strict=True):
+            cause = None if self.verdicts[name] == "exact" else self.causes.of(name)
+            if cause is None:
+                lines.append(row)
+            elif self.width is not None and len(row) + len(cause.text) + 5 > self.width:
+                lines += [row, f"      ({cause.text})"]
+            else:
+                lines.append(f"{row}   ({cause.text})")
+        lines += rest or []
+        return [heading, *lines] if lines else []
+
+    def _inner(self, ends: set[str]) -> list[str]:
+        """The other values: what is not exact, then the others where they are few."""
+        names = [name for name in self.verdicts if name not in ends]
+        exact = [name for name in names if self.verdicts[name] == "exact"]
+        inexact = [name for name in names if self.verdicts[name] != "exact"]
+        if self.limit is None:
+            return self._values("inner values:", inexact + exact)
+        rest = []
+        behind = [name for name in inexact if (cause := self.causes.of(name)) and cause.kind == "error"]
+        shown = [name for name in inexact if name not in set(behind)]
+        if behind:
+            rest.append(more(len(behind), " that an error leaves unknown"))
+        if len(shown) > self.limit:
+            rest.append(more(len(shown) - self.limit, " that are not exact"))
+        if len(exact) > self.limit:
+            rest.append(more(len(exact), " that are exact"))
+            exact = []
+        return self._values("inner values:", shown[: self.limit] + exact, rest)
+
+    def _guards(self, kind: str) -> list[str]:
+        guards = [guard_line(guard) for guard in self.result.guards if guard.kind == kind]
+        return [HEADINGS[kind], *limited(list(dict.fromkeys(guards)), self.limit)] if guards else []
 
 
-def _limited(lines: list[str], limit: int | None) -> list[str]:
-    return lines if limit is None else lines[:limit] + _rest(len(lines) - limit)
+def root_lines(root: Root) -> list[str]:
+    """An error in one line, the operands of its node in another, and how much follows from it."""
+    found = root.diagnostic
+    head, *operands = str(found).splitlines()
+    lines = [f"{found.severity}: {head}{_alike(root.alike)}", *operands]
+    behind = [_count(root.errors, "more error"), _count(root.values, "unknown value")]
+    if any(behind):
+        lines.append(f"  behind it: {', '.join(filter(None, behind))}")
+    return lines
 
 
-def _rest(count: int) -> list[str]:
-    return [f"  ... and {count} more (--all)"] if count > 0 else []
+def _headline(found: object) -> str:
+    return f"warning: {str(found).splitlines()[0]}"
 
 
-def _interval(variable: Var) -> str:
+def _alike(count: int) -> str:
+    return f" (and {_count(count - 1, 'more node')} alike)" if count > 1 else ""
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}" if number else ""
+
+
+def guard_line(guard: Guard) -> str:
+    """The condition, the nodes that state it, and the law.
+
+    >>> from onnx_infer.results.guards import Guard, Origin
+    >>> from symdim import Var
+    >>> print(guard_line(Guard("equal", Var("K"), Var("M"), "inner sizes", (Origin("MatMul", "scores"),))))
+      K == M   MatMul 'scores': inner sizes
+    """
+    others = len(guard.origins) - 1
+    first = f"{guard.origins[0]}: " if guard.origins else ""
+    more_nodes = f" (and {_count(others, 'more node')})" if others > 0 else ""
+    return f"  {guard}   {first}{guard.law}{more_nodes}"
+
+
+def interval(variable: Var) -> str:
+    """A symbol with its bounds."""
     low, high = variable.bounds()
-    return f"{variable.name} >= {low}" if high is None else f"{low} <= {variable.name} <= {high}"
+    if high is None:
+        return f"{variable.name} >= {low}"
+    return f"{low} <= {variable.name} <= {high}"

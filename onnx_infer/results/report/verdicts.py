@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor
 from symdim import Var
@@ -12,32 +12,39 @@ if TYPE_CHECKING:
     from onnx_infer.result import InferenceResult
     from onnx_infer.values.tensor import Value
 
-Verdict = Literal["exact", "data-dependent", "unknown"]
-
 
 def input_variables(result: InferenceResult) -> frozenset[Var]:
     """The symbols that the sizes and the elements of the graph inputs are made of."""
     return frozenset(v for name in result.inputs for v in variables(result.types[name]))
 
 
-def verdict(value: Value | None, inputs: frozenset[Var]) -> Verdict:
-    """`exact`: the sizes are functions of the inputs' sizes; `data-dependent`: some only the data decide; else unknown.
+def is_exact(value: Value | None, inputs: frozenset[Var]) -> bool:
+    """Whether the type is known, and its sizes are functions of the inputs' sizes.
 
-    >>> verdict(SymTensor(1, (2, 3)), frozenset()), verdict(SymTensor(1, (Var("N"),)), frozenset())
-    ('exact', 'data-dependent')
+    >>> is_exact(SymTensor(1, (2, 3)), frozenset()), is_exact(SymTensor(1, (Var("N"),)), frozenset())
+    (True, False)
     """
-    if isinstance(value, (Sequence, Optional)):
-        return verdict(value.elem, inputs)
-    if isinstance(value, Map):
-        return verdict(value.value, inputs)
-    if not isinstance(value, (SymTensor, Sparse)) or value.shape is None or value.dtype is None:
-        return "unknown"
-    return "exact" if inputs.issuperset(variables(value)) else "data-dependent"
+    return is_typed(value) and inputs.issuperset(variables(value))
+
+
+def is_typed(value: Value | None) -> bool:
+    """Whether the element type and the rank of a value are known, those inside a sequence, optional or map too.
+
+    >>> is_typed(SymTensor(1, (Var("N"),))), is_typed(SymTensor(1)), is_typed(Sequence(SymTensor(None, ())))
+    (True, False, False)
+    """
+    value = _innermost(value)
+    return isinstance(value, (SymTensor, Sparse)) and value.shape is not None and value.dtype is not None
 
 
 def variables(value: Value | None) -> list[Var]:
     """The variables of a tensor's sizes, each once."""
-    while isinstance(value, (Sequence, Optional)):
-        value = value.elem
+    value = _innermost(value)
     shape = value.shape if isinstance(value, (SymTensor, Sparse)) else None
     return list(variables_of(shape or ()))
+
+
+def _innermost(value: Value | None) -> Value | None:
+    while isinstance(value, (Sequence, Optional, Map)):
+        value = value.value if isinstance(value, Map) else value.elem
+    return value

@@ -1,0 +1,83 @@
+"""Texts within a width: a type keeps its rank, an expression is cut in its middle, never wrapped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from onnx_infer.values.tensor import Value
+
+WIDTH = 120
+"""The width of texts where no terminal tells one."""
+
+_GAP = " ... "
+_SHORTEST = 16
+_SLACK = 12
+
+
+def cut(text: str, width: int | None) -> str:
+    """The text with its middle left out where it is wider; at spaces where some are near.
+
+    >>> cut("heads*(batch + 1) + seq//2 + past//2 + 1", 24)
+    'heads*(batch ... //2 + 1'
+    >>> cut("short", 24)
+    'short'
+    """
+    if width is None or len(text) <= width:
+        return text
+    room = max(width - len(_GAP), 2)
+    head, tail = text[: (room + 1) // 2], text[len(text) - room // 2 :]
+    space = head.rfind(" ")
+    if space > len(head) - _SLACK and space > 0:
+        head = head[:space]
+    space = tail.find(" ")
+    if 0 <= space < min(_SLACK, len(tail) - 1):
+        tail = tail[space + 1 :]
+    return f"{head}{_GAP}{tail}"
+
+
+def type_text(value: Value, width: int | None) -> str:
+    """A type within a width: long sizes are cut, so that the rank and the short sizes stay.
+
+    >>> from symdim import Var
+    >>> B, S = Var("batch"), Var("sequence")
+    >>> type_text(SymTensor(1, (B, (B * S + 7 * S + 3 * B + 1) // 2, 64)), 36)
+    'f32[batch, (batch*sequence ... , 64]'
+    """
+    whole = str(value)
+    if width is None or len(whole) <= width or not isinstance(value, SymTensor) or not value.shape:
+        return cut(whole, width)
+    sizes = [printable(str(size)) for size in value.shape]
+    head = dt.text(value.dtype)
+    longest = max(map(len, sizes))
+    while longest > _SHORTEST:
+        longest -= 1
+        text = f"{head}[{', '.join([cut(size, longest) for size in sizes])}]"
+        if len(text) <= width:
+            return text
+    return cut(whole, width)
+
+
+def rows(lines: Sequence[tuple[str, Value]], width: int | None) -> list[str]:
+    """Names and types in two columns; names take at most two fifths of the width."""
+    widest = None if width is None else max(width * 2 // 5, _SHORTEST)
+    names = [cut(printable(name), widest) for name, _ in lines]
+    column = max(map(len, names), default=0)
+    rest = None if width is None else width - column - 4
+    return [f"  {name:{column}}  {type_text(value, rest)}" for name, (_, value) in zip(names, lines, strict=True)]
+
+
+def limited(lines: list[str], limit: int | None) -> list[str]:
+    """At most this many lines, then how many more there are."""
+    return lines if limit is None or len(lines) <= limit else [*lines[:limit], more(len(lines) - limit)]
+
+
+def more(count: int, what: str = "") -> str:
+    """How many lines are left out."""
+    return f"  ... and {count} more{what} (--all)"
