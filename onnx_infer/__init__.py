@@ -28,12 +28,11 @@ The rooms, each with a map of its own in its `__init__`. A room uses only those 
 
 from __future__ import annotations
 
+from importlib.util import find_spec as _find_spec
 from typing import TYPE_CHECKING
 
-try:
-    import onnx as _onnx  # noqa: F401
-except ImportError as error:
-    raise ImportError("onnx_infer needs onnx: pip install 'onnx-symdim[onnx]'") from error
+if not all(map(_find_spec, ("onnx", "numpy"))):  # they are imported with the first name that is used
+    raise ImportError("onnx_infer needs onnx: pip install 'onnx-symdim[onnx]'")
 
 from symdim import __version__
 from symdim import former_paths as _former_paths

@@ -36,9 +36,6 @@ above it:
 
 from __future__ import annotations
 
-from symdim.algebra.canonical import ceildiv, maximum, minimum, product, quotient_by_positive, total
-from symdim.algebra.expr import Add, Const, Expr, FloorDiv, Max, Min, Mod, Mul, clear_caches
-from symdim.algebra.variable import Scope, Var
 from symdim.errors import (
     BoundsError,
     BroadcastError,
@@ -61,8 +58,11 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from symdim.algebra.canonical import ceildiv, maximum, minimum, product, quotient_by_positive, total
+    from symdim.algebra.expr import Add, Const, Expr, FloorDiv, Max, Min, Mod, Mul, clear_caches
     from symdim.algebra.leaves import leaf_count
     from symdim.algebra.origin import Computed, Declared, InputDim, ValueOf
+    from symdim.algebra.variable import Scope, Var
     from symdim.bindings import Bindings
     from symdim.compile import compile_shape
     from symdim.einsum import EinsumSpec, plan
@@ -151,6 +151,23 @@ __all__ = [
 ]
 
 _LAZY = {
+    "ceildiv": "algebra.canonical",
+    "maximum": "algebra.canonical",
+    "minimum": "algebra.canonical",
+    "product": "algebra.canonical",
+    "quotient_by_positive": "algebra.canonical",
+    "total": "algebra.canonical",
+    "Add": "algebra.expr",
+    "Const": "algebra.expr",
+    "Expr": "algebra.expr",
+    "FloorDiv": "algebra.expr",
+    "Max": "algebra.expr",
+    "Min": "algebra.expr",
+    "Mod": "algebra.expr",
+    "Mul": "algebra.expr",
+    "clear_caches": "algebra.expr",
+    "Scope": "algebra.variable",
+    "Var": "algebra.variable",
     "parse": "parsing",
     "check": "parsing",
     "Shape": "shape",
@@ -188,7 +205,7 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> object:
-    """The parser, shapes and the prover load when first asked for."""
+    """What is asked for loads now: a program that only prints its options needs no algebra."""
     if name in _LAZY:
         from importlib import import_module
 

@@ -1,6 +1,8 @@
-"""What `python -m onnx_infer` shows.
+"""The command line, `python -m onnx_infer` or `onnx-infer`.
 
-    demo.py      the model of `--demo`
+    arguments.py   the options, read before onnx is imported     command.py    what one call does
+    files.py       reading and writing models                    terminal.py   width, colour, pipes, progress
+    demo.py        the model of `--demo`
 
-The room uses the results of an inference. The call itself is `__main__` on the top.
+The room uses all others; what it shows of a result comes from `results/report/`. Begin with `command.py`.
 """

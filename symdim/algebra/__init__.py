@@ -15,3 +15,5 @@
 The files of this room import one another in circles: every constructor needs every other one. They use only
 `symdim.errors` besides. Begin with `expr.py`, then `canonical.py`.
 """
+
+from symdim.algebra import canonical as _canonical  # noqa: F401  (the circle is entered here, whoever asks first)

@@ -57,12 +57,16 @@ class Root(NamedTuple):
 
 
 class Causes:
-    """The causes of all that is unknown in the main graph of a result; `givers`: the node of each value."""
+    """The causes of all that is unknown in the main graph of a result.
+
+    `givers`: the node of each value; `literals`: the values of Constant nodes.
+    """
 
     def __init__(self, result: InferenceResult) -> None:
         self._result = result
         self.inputs = input_variables(result)
         self.givers: dict[str, Node] = {}
+        self.literals = frozenset(result._engine.model.graph.literals)
         self._outputs: dict[str, list[str]] = {}  # by the label of their node
         self._errors: dict[str, Diagnostic] = {}
         for found in result.diagnostics:
@@ -93,7 +97,7 @@ class Causes:
             self.givers[name] = node
             self._outputs.setdefault(label_of(node), []).append(name)
             new = [v for v in variables(value) if v not in self.inputs and v not in self._of_variable]
-            if is_typed(value) and not new and not _lacks_elements(value):
+            if is_typed(value) and not new and not lacks_elements(value):
                 continue
             cause = self._begins(node, name, behind)
             if not is_typed(value) or cause.kind != "data":
@@ -167,7 +171,7 @@ def _first(causes: list[Cause]) -> Cause | None:
     return min(causes, key=lambda cause: _ORDER.index(cause.kind), default=None)
 
 
-def _lacks_elements(value: Value) -> bool:
+def lacks_elements(value: Value) -> bool:
     """Whether a value is a small tensor of integers, not all of which are known: sizes are computed of such."""
     if not isinstance(value, SymTensor) or value.dtype not in dt.INTEGER_RANGE or not is_small(value):
         return False

@@ -6,7 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.model.graph import label_of
-from onnx_infer.results.report.causes import Causes
+from onnx_infer.results.report.causes import Causes, lacks_elements
 from onnx_infer.results.report.layout import WIDTH, cut, type_text
 from onnx_infer.results.report.verdicts import is_exact, variables
 from onnx_infer.values.text import printable, text
@@ -55,7 +55,7 @@ def steps(result: InferenceResult, name: str) -> list[Step]:
         fresh = [v for v in variables(value) if v not in causes.inputs]
         operands = [] if node is None else [x for x in dict.fromkeys(node[2]) if x in types]
         labels = dict.fromkeys([current] if node is None else [label_of(node), current])
-        exact = is_exact(value, causes.inputs)
+        cause = None if is_exact(value, causes.inputs) else causes.of(current)
         found.append(
             Step(
                 current,
@@ -64,11 +64,15 @@ def steps(result: InferenceResult, name: str) -> list[Step]:
                 operands,
                 [guard for label in labels for guard in guards.get(label, ())],
                 [error for label in labels for error in errors.get(label, ())],
-                None if exact else causes.of(current),
+                cause,
             )
         )
-        if not exact:
-            before = [x for x in operands if x not in seen and not is_exact(types[x], causes.inputs)]
+        if cause is not None:
+            read = cause.kind != "data"  # then it may have come by the elements of an operand
+            open_ = [
+                x for x in operands if not is_exact(types[x], causes.inputs) or (read and lacks_elements(types[x]))
+            ]
+            before = [x for x in open_ if x not in seen]
             seen.update(before)
             queue.extend(before)
     return found

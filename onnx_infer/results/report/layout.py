@@ -25,7 +25,7 @@ def cut(text: str, width: int | None) -> str:
     """The text with its middle left out where it is wider; at spaces where some are near.
 
     >>> cut("heads*(batch + 1) + seq//2 + past//2 + 1", 24)
-    'heads*(batch ... //2 + 1'
+    'heads*(bat ... + 1'
     >>> cut("short", 24)
     'short'
     """
@@ -48,7 +48,7 @@ def type_text(value: Value, width: int | None) -> str:
     >>> from symdim import Var
     >>> B, S = Var("batch"), Var("sequence")
     >>> type_text(SymTensor(1, (B, (B * S + 7 * S + 3 * B + 1) // 2, 64)), 36)
-    'f32[batch, (batch*sequence ... , 64]'
+    'f32[batch, batch + ... sequence, 64]'
     """
     whole = str(value)
     if width is None or len(whole) <= width or not isinstance(value, SymTensor) or not value.shape:

@@ -1,32 +1,113 @@
-"""An inference as plain data, for JSON."""
+"""An inference as plain data, for JSON: docs/json.md has the schema, field by field."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from onnx_infer.model.graph import label_of
+from onnx_infer.results.report.causes import Causes
+from onnx_infer.results.report.explanation import steps
+from onnx_infer.results.report.verdicts import is_exact, variables
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor
+from onnx_infer.values.text import printable
+from symdim import __version__
+from symdim.algebra.origin import is_given
 
 if TYPE_CHECKING:
+    from onnx_infer.diagnostics import Diagnostic
+    from onnx_infer.model.graph import Node
     from onnx_infer.result import InferenceResult
     from onnx_infer.results.guards import Guard
+    from onnx_infer.results.report.causes import Cause
+    from onnx_infer.results.report.explanation import Step
     from onnx_infer.values.tensor import Value
+    from symdim import Guarantee, Var
+
+SCHEMA_VERSION = 1
+"""It grows where a field changes its meaning or goes; new fields do not change it."""
 
 
 def as_json(result: InferenceResult) -> dict[str, Any]:
     """The result as plain data: sizes are ints, or strings that `symdim.parse` reads."""
+    causes, guarantees = Causes(result), result.guarantees
+    values = {}
+    for name, value in result.types.items():
+        values[name] = {
+            **type_json(value),
+            "exact": is_exact(value, causes.inputs),
+            "node": _node_json(causes, name),
+            "guarantees": [_guarantee_json(g) for g in guarantees[name]] if name in guarantees else None,
+            "reason": _reason_json(causes.of(name)),
+        }
+    found = {v.name: v for value in result.types.values() for v in variables(value)}
     return {
-        "values": {name: {**_value_json(value), **_note(result, name)} for name, value in result.types.items()},
-        "symbols": {name: list(variable.bounds()) for name, variable in result.symbols.items()},
-        "guards": [_guard_json(guard) for guard in result.guards],
-        "diagnostics": [
-            {"severity": d.severity, "operator": d.operator, "node": d.node, "message": d.message}
-            for d in result.diagnostics
-        ],
+        **_head(),
+        "inputs": result.inputs,
+        "outputs": result.outputs,
+        "values": values,
+        "symbols": {name: _symbol_json(variable) for name, variable in found.items()},
+        "guards": [guard_json(guard) for guard in result.guards],
+        "data_guards": [guard_json(guard) for guard in result.data_guards],
+        "diagnostics": [diagnostic_json(found) for found in result.diagnostics],
     }
 
 
-def _guard_json(guard: Guard) -> dict[str, Any]:
+def explanation_json(result: InferenceResult, name: str) -> dict[str, Any]:
+    """Where the type of a value comes from, step by step back to where it begins, as plain data.
+
+    Raises KeyError for a name that the main graph does not have.
+    """
+    return {**_head(), "value": name, "steps": [_step_json(result, step) for step in steps(result, name)]}
+
+
+def _head() -> dict[str, Any]:
+    return {"schema_version": SCHEMA_VERSION, "onnx_infer_version": __version__}
+
+
+def _step_json(result: InferenceResult, step: Step) -> dict[str, Any]:
+    return {
+        "value": step.value,
+        "type": type_json(result.types[step.value]),
+        "node": None if step.node is None else _operator_json(step.node),
+        "operands": {name: type_json(result.types[name]) for name in step.operands},
+        "symbols": {variable.name: _symbol_json(variable) for variable in step.fresh},
+        "guards": [guard_json(guard) for guard in step.guards],
+        "diagnostics": [diagnostic_json(found) for found in step.errors],
+        "reason": _reason_json(step.cause),
+    }
+
+
+def _node_json(causes: Causes, name: str) -> dict[str, str] | None:
+    if name in causes.literals:
+        return {"operator": "Constant", "node": name}
+    return _operator_json(causes.givers[name]) if name in causes.givers else None
+
+
+def _operator_json(node: Node) -> dict[str, str]:
+    return {"operator": f"{node[1]}::{node[0]}" if node[1] else node[0], "node": label_of(node)}
+
+
+def _reason_json(cause: Cause | None) -> dict[str, str] | None:
+    return None if cause is None else {"kind": cause.kind, "text": printable(cause.text), "node": cause.node}
+
+
+def _guarantee_json(guarantee: Guarantee) -> dict[str, Any]:
+    return {"kind": guarantee.kind, "size": _plain(guarantee.size)}
+
+
+def _symbol_json(variable: Var) -> dict[str, Any]:
+    low, high = variable.bounds()
+    given = is_given(variable.origin)
+    return {
+        "low": low,
+        "high": high,
+        "at_most": _plain(variable.at_most),
+        "origin": None if given else printable(str(variable.origin)),
+    }
+
+
+def guard_json(guard: Guard) -> dict[str, Any]:
     """A guard as plain data."""
     return {
         "condition": str(guard),
@@ -36,14 +117,21 @@ def _guard_json(guard: Guard) -> dict[str, Any]:
     }
 
 
-def _note(result: InferenceResult, name: str) -> dict[str, str]:
-    return {"note": result.notes[name]} if name in result.notes else {}
+def diagnostic_json(found: Diagnostic) -> dict[str, Any]:
+    """A diagnostic as plain data."""
+    return {
+        "severity": found.severity,
+        "operator": found.operator,
+        "node": found.node,
+        "message": printable(found.message),
+        "operands": [{"name": name, "type": str(value)} for name, value in found.inputs if value is not None],
+    }
 
 
-def _value_json(value: Value | None) -> dict[str, Any]:
+def type_json(value: Value | None) -> dict[str, Any]:
     """The type as plain data, `kind` first.
 
-    >>> _value_json(SymTensor(7, (2,), (3, None)))
+    >>> type_json(SymTensor(7, (2,), (3, None)))
     {'kind': 'tensor', 'dtype': 'i64', 'shape': [2], 'data': [3, None]}
     """
     if isinstance(value, (SymTensor, Sparse)):
@@ -54,11 +142,11 @@ def _value_json(value: Value | None) -> dict[str, Any]:
             out["data"] = [_plain(x) for x in value.data]
         return out
     if isinstance(value, Sequence):
-        return {"kind": "sequence", "elem": _value_json(value.elem)}
+        return {"kind": "sequence", "elem": type_json(value.elem)}
     if isinstance(value, Optional):
-        return {"kind": "optional", "elem": _value_json(value.elem)}
+        return {"kind": "optional", "elem": type_json(value.elem)}
     if isinstance(value, Map):
-        return {"kind": "map", "key": dt.text(value.key), "value": _value_json(value.value)}
+        return {"kind": "map", "key": dt.text(value.key), "value": type_json(value.value)}
     return {"kind": "unknown"}
 
 

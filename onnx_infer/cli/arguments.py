@@ -1,0 +1,130 @@
+"""The options of the command line. This file imports neither onnx nor the engine: `--help` is to be quick."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+POLICIES = ("refine", "override", "skip", "strict")
+
+STANDARD = "-"
+"""The path that stands for standard input, or output."""
+
+_EPILOG = """\
+FILE is a path, or - for standard input; with -o - the model goes to standard output, and all else to standard error.
+exit codes: 0 all is well, 1 the model has errors (they are shown), 2 the call is wrong, a file cannot be read or
+written, or the file is no model, 130 interrupted
+"""
+
+
+class WrongCall(Exception):  # noqa: N818  (not a defect: the message is for the caller)
+    """The call is wrong, or a file cannot be read or written; the message says how."""
+
+
+def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
+    """The options of a call. Raises SystemExit, with the code 2 where the call is wrong."""
+    parser = _parser()
+    options = parser.parse_args(argv)
+    for name in ("bind", "bounds"):
+        given = [symbol for symbol, _ in getattr(options, name)]
+        if doubles := sorted({symbol for symbol in given if given.count(symbol) > 1}):
+            parser.error(f"argument --{name}: given twice: {', '.join(doubles)}")
+    if options.in_place and (options.demo or options.model == STANDARD):
+        parser.error("argument --in-place: there is no file to write to")
+    if options.copy_data and options.output is None:
+        parser.error("argument --copy-data: needs -o")
+    return options
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="onnx-infer",
+        description="Infer the type and shape of every value of an ONNX model, sizes as expressions of input sizes.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action=_Version, help="the versions of onnx-infer, onnx and Python")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("model", nargs="?", metavar="FILE", help="an .onnx file; its external data are not read")
+    source.add_argument("--demo", action="store_true", help="a model built in memory")
+    _add_inference(parser.add_argument_group("inference"))
+    _add_output(parser.add_argument_group("what is shown and written"))
+    return parser
+
+
+def _add_inference(group: argparse._ArgumentGroup) -> None:
+    def repeatable(name: str, metavar: str, help: str, read: Callable[[str], Any] = str) -> None:
+        group.add_argument(name, metavar=metavar, type=read, action="append", default=[], help=f"{help}; repeatable")
+
+    repeatable("--bind", "NAME=SIZE", "fix a symbol", binding)
+    repeatable("--bounds", "NAME=LO..HI", "limit a symbol", interval)
+    repeatable("--assume", "RELATION", "what else holds: 'H %% 32 == 0'")
+    group.add_argument(
+        "--bidirectional", action="store_true", help="infer the shapes of inputs from what uses them, too"
+    )
+    group.add_argument(
+        "--assume-declared", action="store_true", help="take what the model declares of its values for granted"
+    )
+    group.add_argument(
+        "--initializers",
+        choices=("overridable", "constant"),
+        default="overridable",
+        help="initializers that are also inputs: unknown, since a caller may override them, or constants",
+    )
+    group.add_argument("--policy", choices=POLICIES, default="refine", help="inferred against declared types")
+
+
+def _add_output(group: argparse._ArgumentGroup) -> None:
+    target = group.add_mutually_exclusive_group()
+    target.add_argument("-o", "--output", metavar="FILE", help="write the model with what was inferred")
+    target.add_argument("--in-place", action="store_true", help="write it into the file that was read")
+    group.add_argument("--copy-data", action="store_true", help="copy external data into the folder of -o")
+    group.add_argument("--explain", metavar="VALUE", help="where the type of this value comes from")
+    group.add_argument("--json", action="store_true", help="JSON instead of a text (docs/json.md)")
+    group.add_argument("--all", action="store_true", help="every value, however many there are")
+    group.add_argument("--full", action="store_true", help="whole lines, however wide the terminal is")
+
+
+class _Version(argparse.Action):
+    """Prints the versions; onnx is asked for its own without being imported."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
+        super().__init__(option_strings, dest, nargs=0, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        from symdim import __version__
+
+        python = ".".join(map(str, sys.version_info[:3]))
+        print(f"{parser.prog} {__version__} (onnx {version('onnx')}, Python {python})")
+        parser.exit()
+
+
+def binding(text: str) -> tuple[str, int]:
+    """The name and size of `N=4`; a name may contain `=`.
+
+    >>> binding("seq len=128")
+    ('seq len', 128)
+    """
+    name, _, size = text.rpartition("=")
+    if not name or not size.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=SIZE")
+    return name, int(size)
+
+
+def interval(text: str) -> tuple[str, tuple[int, int | None]]:
+    """The name and bounds of `N=1..64`; without an upper end there is none.
+
+    >>> interval("N=1..64"), interval("seq=0..")
+    (('N', (1, 64)), ('seq', (0, None)))
+    """
+    name, _, ends = text.rpartition("=")
+    low, dots, high = ends.partition("..")
+    if not name or not dots or not low.isdecimal() or not (high.isdecimal() or not high):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=LO..HI")
+    return name, (int(low), int(high) if high else None)

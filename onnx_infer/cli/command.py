@@ -1,0 +1,106 @@
+"""What one call of the command line does: read, infer, write, show."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer.api import infer
+from onnx_infer.cli.arguments import STANDARD, WrongCall
+from onnx_infer.cli.files import check_target, read, write
+from onnx_infer.cli.terminal import progress, show, width
+from onnx_infer.errors import ShapeInferenceError
+from onnx_infer.protobuf.specialize import specialize
+from onnx_infer.results.report.explanation import explain
+from onnx_infer.results.report.layout import WIDTH
+from onnx_infer.results.report.plain_data import as_json, explanation_json
+from onnx_infer.results.report.table import table
+from onnx_infer.results.report.verdicts import input_variables
+from symdim import BoundsError, ParseError, SymdimError, UnboundName
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from onnx import ModelProto
+
+    from onnx_infer.result import InferenceResult
+
+OK, MODEL_ERRORS = 0, 1
+
+_MOST_ROWS = 40
+
+
+def run(options: Namespace) -> int:
+    """Do what the options say; returns the exit code. Raises WrongCall."""
+    target = options.model if options.in_place else options.output
+    if target is not None:
+        check_target(target)
+    with progress(f"inferring {options.model or 'the demo'}", sys.stderr):
+        model = _model(options)
+        try:
+            result = _infer(model, options)
+        except ShapeInferenceError as error:
+            show(f"error: {error}", sys.stderr)
+            return MODEL_ERRORS
+        if options.explain is not None and options.explain not in result.types:
+            raise WrongCall(f"--explain: the main graph has no value {options.explain!r}")
+        text = _report(result, options)
+        if target is not None:
+            write(result.apply(model), options.model, target, options.copy_data)
+    if target not in (None, STANDARD) and not options.json:
+        text += f"\n\nwritten: {target}"
+    show(text, sys.stderr if target == STANDARD else sys.stdout)
+    return MODEL_ERRORS if any(d.severity != "warning" for d in result.diagnostics) else OK
+
+
+def _model(options: Namespace) -> ModelProto:
+    """The model with the symbols of `--bind` fixed."""
+    if options.demo:
+        from onnx_infer.cli.demo import demo_model
+
+        model = demo_model()
+    else:
+        model = read(options.model)
+    if not options.bind:
+        return model
+    try:
+        return specialize(model, dict(options.bind))
+    except UnboundName as error:
+        names = ", ".join(error.names)
+        raise WrongCall(f"--bind: the model has no symbol {names}; {_symbols(model)}") from None
+    except SymdimError as error:
+        raise WrongCall(f"--bind: {error}") from None
+
+
+def _infer(model: ModelProto, options: Namespace) -> InferenceResult:
+    try:
+        return infer(
+            model,
+            policy=options.policy,
+            bounds=dict(options.bounds),
+            assume=options.assume,
+            bidirectional=options.bidirectional,
+            assume_declared=options.assume_declared,
+            initializers=options.initializers,
+        )
+    except ParseError as error:
+        raise WrongCall(f"--assume: {error}") from None
+    except BoundsError as error:
+        raise WrongCall(f"--bounds: {error}") from None
+
+
+def _symbols(model: ModelProto) -> str:
+    """The symbols that a call may name."""
+    names = sorted(v.name for v in input_variables(infer(model)))
+    return f"its symbols are {', '.join(names)}" if names else "it has none"
+
+
+def _report(result: InferenceResult, options: Namespace) -> str:
+    if options.json:
+        data: dict[str, Any] = as_json(result) if options.explain is None else explanation_json(result, options.explain)
+        return json.dumps(data, indent=1)
+    columns = None if options.full else width(WIDTH)
+    if options.explain is not None:
+        return explain(result, options.explain, columns)
+    return table(result, None if options.all else _MOST_ROWS, columns)

@@ -1,0 +1,112 @@
+"""The files beside a model that hold its weights: where a model that is written into another folder finds them.
+
+onnx reads external data from the folder of the model and those below it only. So data that lie there for both models
+are linked by their new relative path, and others have to be copied. The data themselves are never parsed.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import shutil
+from typing import TYPE_CHECKING, NamedTuple
+
+from onnx import AttributeProto, TensorProto
+
+from onnx_infer.values.text import encoded, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from onnx import ModelProto, StringStringEntryProto
+
+
+class DataFile(NamedTuple):
+    """A file of external data: where it lies, and the entries of tensors that name it."""
+
+    path: str
+    entries: list[StringStringEntryProto]
+
+    def link(self, location: str) -> None:
+        """Let the tensors name this location, relative to the folder of their model."""
+        for entry in self.entries:
+            entry.MergeFromString(_value(location))
+
+
+def _value(location: str) -> bytes:
+    """The field `value` of an entry on the wire: names of files need not be UTF-8."""
+    from onnx_infer.protobuf.wire import field
+
+    return field(2, encoded(location.replace(os.sep, "/")))
+
+
+def data_files(model: ModelProto, folder: Path) -> list[DataFile]:
+    """The files that the tensors of a model in this folder name, each once."""
+    found: dict[str, DataFile] = {}
+    for tensor in tensors(model):
+        if tensor.data_location == TensorProto.EXTERNAL:
+            for entry in tensor.external_data:
+                if entry.key == "location":
+                    path = os.path.normpath(os.path.join(os.path.realpath(folder), text(entry.value)))
+                    found.setdefault(path, DataFile(path, [])).entries.append(entry)
+    return list(found.values())
+
+
+def within(path: str, folder: Path) -> str | None:
+    """The location of a file relative to a folder that it lies in, or below; None where it lies elsewhere."""
+    try:
+        location = os.path.relpath(path, os.path.realpath(folder))
+    except ValueError:  # another drive
+        return None
+    return None if location.split(os.sep)[0] == os.pardir else location
+
+
+def relink(files: Iterable[DataFile], folder: Path) -> list[DataFile]:
+    """Link the files for a model in this folder; those that lie outside of it are left as they are, and returned."""
+    outside = []
+    for file in files:
+        location = within(file.path, folder)
+        if location is None:
+            outside.append(file)
+        else:
+            file.link(location)
+    return outside
+
+
+def copy(files: Iterable[DataFile], source: Path, target: Path) -> None:
+    """Copy files from the folder of one model into that of another, and link them there.
+
+    A file below the first folder keeps its place below the second. Raises FileExistsError where another file is there.
+    """
+    for file in files:
+        location = within(file.path, source) or os.path.basename(file.path)
+        place = os.path.join(os.path.realpath(target), location)
+        if os.path.exists(place):
+            if not os.path.samefile(file.path, place) and not filecmp.cmp(file.path, place, shallow=False):
+                raise FileExistsError(None, "another file is in the place of the external data", place)
+        else:
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            shutil.copyfile(file.path, place)
+        file.link(location)
+
+
+def tensors(model: ModelProto) -> Iterator[TensorProto]:
+    """All tensors of a model: initializers and attributes, in subgraphs and functions too."""
+    graphs, nodes = [model.graph], [node for function in model.functions for node in function.node]
+    while graphs or nodes:
+        for graph in graphs:
+            nodes += graph.node
+            yield from graph.initializer
+            for sparse in graph.sparse_initializer:
+                yield from (sparse.values, sparse.indices)
+        attributes, graphs, nodes = [a for node in nodes for a in node.attribute], [], []
+        for a in attributes:
+            if a.type == AttributeProto.GRAPH:
+                graphs.append(a.g)
+            elif a.type == AttributeProto.GRAPHS:
+                graphs += a.graphs
+            elif a.type == AttributeProto.TENSOR:
+                yield a.t
+            elif a.type == AttributeProto.TENSORS:
+                yield from a.tensors
