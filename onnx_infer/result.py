@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from onnx_infer.results.inferred import Inferred
@@ -10,7 +9,7 @@ from onnx_infer.results.inferred import Inferred
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from onnx_infer.results.guards import Guard, Violation
+    from onnx_infer.results.guards import Violation
     from onnx_infer.results.planning.costs import Costs
     from onnx_infer.results.planning.memory import MemoryPlan
     from onnx_infer.results.planning.planner import Planner
@@ -23,7 +22,7 @@ Model = TypeVar("Model")
 class InferenceResult(Inferred):
     """The outcome of one inference; nothing is written to the model until `apply`.
 
-    `types`, `shapes`, `values`, `notes` and `diagnostics` are those of `Inferred`.
+    `types`, `shapes`, `values`, `notes`, `diagnostics` and `guards` are those of `Inferred`.
     """
 
     @property
@@ -39,31 +38,6 @@ class InferenceResult(Inferred):
         from onnx_infer.results.guarantees import upper_bounds
 
         return upper_bounds(self)
-
-    @cached_property
-    def _guards(self) -> tuple[list[Guard], list[Guard]]:
-        from onnx_infer.results.guards import guards_of
-        from onnx_infer.results.sources import element_of
-
-        inputs = frozenset(self.inputs)
-        parted: tuple[list[Guard], list[Guard]] = ([], [])
-        for guard in guards_of(self._engine):
-            known = all(v in self.sources.symbols or element_of(v, inputs) for v in guard.variables())
-            parted[not known].append(guard)
-        return parted
-
-    @property
-    def guards(self) -> list[Guard]:
-        """What must hold of the sizes and elements of inputs, each with its nodes, in order.
-
-        Those of the kind "required" for the model to run, those that are "assumed" for it to have the sizes inferred.
-        """
-        return self._guards[0]
-
-    @property
-    def data_guards(self) -> list[Guard]:
-        """What must hold of sizes that only the data decide."""
-        return self._guards[1]
 
     def check(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> list[Violation]:
         """The guards that fail at these sizes of the symbols: with a "required" one, the model does not run.

@@ -84,6 +84,8 @@ def _infer(model: ModelProto, options: Namespace) -> InferenceResult:
             assume_declared=options.assume_declared,
             initializers=options.initializers,
         )
+    except UnboundName as error:  # its text begins with the option
+        raise WrongCall(f"--{error}") from None
     except ParseError as error:
         raise WrongCall(f"--assume: {error}") from None
     except BoundsError as error:

@@ -1,11 +1,11 @@
-"""What a walk found, as data: the part of an `InferenceResult` that guards, plans and nodes for sizes are made from."""
+"""What a walk found, as data: the part of an `InferenceResult` that plans and reports are made from."""
 
 from __future__ import annotations
 
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from onnx_infer.results.sources import Sources
+from onnx_infer.results.sources import Sources, element_of
 from onnx_infer.values.tensor import SymTensor
 from symdim.algebra.dims import variables_of
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.engine.engine import Engine
     from onnx_infer.model.symbols import Size
+    from onnx_infer.results.guards import Guard
     from onnx_infer.values.tensor import Shape, Value
     from symdim import Expr
 
@@ -70,3 +71,27 @@ class Inferred:
     def sources(self) -> Sources:
         """Where the symbols of the input sizes can be read: the axes of the inputs."""
         return Sources({name: self.types[name] for name in self.inputs})
+
+    @cached_property
+    def _guards(self) -> tuple[list[Guard], list[Guard]]:
+        from onnx_infer.results.guards import guards_of
+
+        inputs = frozenset(self.inputs)
+        parted: tuple[list[Guard], list[Guard]] = ([], [])
+        for guard in guards_of(self._engine):
+            known = all(v in self.sources.symbols or element_of(v, inputs) for v in guard.variables())
+            parted[not known].append(guard)
+        return parted
+
+    @property
+    def guards(self) -> list[Guard]:
+        """What must hold of the sizes and elements of inputs, each with its nodes, in order.
+
+        Those of the kind "required" for the model to run, those that are "assumed" for it to have the sizes inferred.
+        """
+        return self._guards[0]
+
+    @property
+    def data_guards(self) -> list[Guard]:
+        """What must hold of sizes that only the data decide."""
+        return self._guards[1]

@@ -1,4 +1,4 @@
-"""The command line: what it prints, what it writes, its exit codes."""
+"""The command line: what it prints, and its exit codes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def test_demo_finds_every_size_that_the_inputs_determine(capsys: pytest.CaptureF
     assert main(["--demo", "--json"]) == OK
     values = json.loads(capsys.readouterr().out)["values"]
     tokens = values["sequence"]["shape"][1]
-    assert values["scores"] == {"kind": "tensor", "dtype": "f32", "shape": ["N", 4, tokens, tokens]}
+    scores = values["scores"]
+    assert (scores["dtype"], scores["shape"], scores["exact"]) == ("f32", ["N", 4, tokens, tokens], True)
     assert {"N", "S"} <= {str(d) for d in values["tokens"]["shape"]}
     assert values["kept"]["shape"][0] == 3
 
@@ -48,8 +49,10 @@ def test_the_table_of_a_long_model_shows_its_ends_unless_all_is_asked_for(
     assert main([path]) == OK
     assert main([path, "--all"]) == OK
     short, _, whole = capsys.readouterr().out.partition("\n61 values")
-    assert [line.split()[0] for line in short.splitlines()[3:]] == ["v0", "v60", "..."]
-    assert "and 59 more (--all)" in short
+    assert short.splitlines()[3:] == [
+        "inputs:", "  v0  f32[N]", "", "outputs:", "  v60  f32[N]", "", "inner values:",
+        "  ... and 59 more that are exact (--all)",
+    ]  # fmt: skip
     assert "  v30  f32[N]" in whole
 
 
@@ -96,17 +99,18 @@ def test_strict_policy_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_what_is_no_model_gives_exit_code_2(tmp_path: Path, content: bytes, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(content)
-    with pytest.raises(SystemExit) as stop:
-        main([str(path)])
-    assert stop.value.code == USAGE
+    assert main([str(path)]) == USAGE
     assert "not an ONNX model" in capsys.readouterr().err
 
 
 def test_missing_file_gives_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main([str(tmp_path / "absent.onnx")])
-    assert stop.value.code == USAGE
+    assert main([str(tmp_path / "absent.onnx")]) == USAGE
     assert "absent.onnx" in capsys.readouterr().err
+
+
+def test_an_unknown_symbol_in_bind_lists_those_there_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([saved(tmp_path, GOOD), "--bind", "Q=3"]) == USAGE
+    assert capsys.readouterr().err == "onnx-infer: --bind: the model has no symbol Q; its symbols are H, N\n"
 
 
 @pytest.mark.parametrize(
@@ -121,7 +125,22 @@ def test_names_that_the_model_lacks_give_exit_code_2(
     assert options[1].partition("=")[0] in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("options", [[], ["--bind", "N"], ["--policy", "wild"], ["--demo", "model.onnx"]])
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--bind", "N"],
+        ["--policy", "wild"],
+        ["--demo", "model.onnx"],
+        ["m.onnx", "--bind", "N=1", "--bind", "N=2"],
+        ["m.onnx", "--bounds", "N=1..2", "--bounds", "N=1..3"],
+        ["--demo", "--in-place"],
+        ["-", "--in-place"],
+        ["m.onnx", "--copy-data"],
+        ["m.onnx", "-o", "n.onnx", "--in-place"],
+    ],
+    ids=" ".join,
+)
 def test_wrong_calls_give_exit_code_2(options: list[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(options)

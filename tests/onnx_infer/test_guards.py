@@ -364,8 +364,8 @@ def test_the_kind_is_shown_by_the_command_line(tmp_path: Path, capsys: pytest.Ca
     onnx.save(parsed(graph), path)
     main([str(path)])
     table = capsys.readouterr().out
-    assert "the model runs only where:\n  H >= 2\n" in table
-    assert "has these sizes only where:\n  H >= 5\n" in table
+    assert "the model runs only where:\n  H >= 2   Conv 'c': a kernel fits into the padded input\n" in table
+    assert "has these sizes only where:\n  H >= 5   MaxPool 'y': a window fits into the padded input\n" in table
     main([str(path), "--json"])
     window = {
         "condition": "H >= 5",

@@ -18,7 +18,7 @@ from symdim.algebra.origin import Declared
 if TYPE_CHECKING:
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.model.graph import Node
-    from onnx_infer.result import InferenceResult
+    from onnx_infer.results.inferred import Inferred
     from onnx_infer.values.tensor import Value
     from symdim import Var
 
@@ -62,7 +62,7 @@ class Causes:
     `givers`: the node of each value; `literals`: the values of Constant nodes.
     """
 
-    def __init__(self, result: InferenceResult) -> None:
+    def __init__(self, result: Inferred) -> None:
         self._result = result
         self.inputs = input_variables(result)
         self.givers: dict[str, Node] = {}

@@ -14,8 +14,8 @@ from onnx_infer.values.text import printable, text
 if TYPE_CHECKING:
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.model.graph import Node
-    from onnx_infer.result import InferenceResult
     from onnx_infer.results.guards import Guard
+    from onnx_infer.results.inferred import Inferred
     from onnx_infer.results.report.causes import Cause
     from symdim import Var
 
@@ -35,7 +35,7 @@ class Step(NamedTuple):
     cause: Cause | None
 
 
-def steps(result: InferenceResult, name: str) -> list[Step]:
+def steps(result: Inferred, name: str) -> list[Step]:
     """The steps from a value back to what its sizes begin with.
 
     Raises KeyError for a name that the main graph does not have.
@@ -78,7 +78,7 @@ def steps(result: InferenceResult, name: str) -> list[Step]:
     return found
 
 
-def explain(result: InferenceResult, name: str, width: int | None = WIDTH) -> str:
+def explain(result: Inferred, name: str, width: int | None = WIDTH) -> str:
     """The steps as a text, in lines of at most `width` characters, None for any.
 
     Raises KeyError for a name that the main graph does not have.
@@ -87,7 +87,7 @@ def explain(result: InferenceResult, name: str, width: int | None = WIDTH) -> st
     return "\n".join(cut(printable(line), width) for line in lines)
 
 
-def _lines(result: InferenceResult, step: Step, width: int | None) -> list[str]:
+def _lines(result: Inferred, step: Step, width: int | None) -> list[str]:
     types = result.types
 
     def typed(name: str, indent: int) -> str:

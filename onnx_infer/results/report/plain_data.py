@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.model.graph import label_of
+from onnx_infer.results.guarantees import guarantees
 from onnx_infer.results.report.causes import Causes
 from onnx_infer.results.report.explanation import steps
 from onnx_infer.results.report.verdicts import is_exact, variables
@@ -17,8 +18,8 @@ from symdim.algebra.origin import is_given
 if TYPE_CHECKING:
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.model.graph import Node
-    from onnx_infer.result import InferenceResult
     from onnx_infer.results.guards import Guard
+    from onnx_infer.results.inferred import Inferred
     from onnx_infer.results.report.causes import Cause
     from onnx_infer.results.report.explanation import Step
     from onnx_infer.values.tensor import Value
@@ -28,16 +29,16 @@ SCHEMA_VERSION = 1
 """It grows where a field changes its meaning or goes; new fields do not change it."""
 
 
-def as_json(result: InferenceResult) -> dict[str, Any]:
+def as_json(result: Inferred) -> dict[str, Any]:
     """The result as plain data: sizes are ints, or strings that `symdim.parse` reads."""
-    causes, guarantees = Causes(result), result.guarantees
+    causes, worth = Causes(result), guarantees(result)
     values = {}
     for name, value in result.types.items():
         values[name] = {
             **type_json(value),
             "exact": is_exact(value, causes.inputs),
             "node": _node_json(causes, name),
-            "guarantees": [_guarantee_json(g) for g in guarantees[name]] if name in guarantees else None,
+            "guarantees": [_guarantee_json(g) for g in worth[name]] if name in worth else None,
             "reason": _reason_json(causes.of(name)),
         }
     found = {v.name: v for value in result.types.values() for v in variables(value)}
@@ -53,7 +54,7 @@ def as_json(result: InferenceResult) -> dict[str, Any]:
     }
 
 
-def explanation_json(result: InferenceResult, name: str) -> dict[str, Any]:
+def explanation_json(result: Inferred, name: str) -> dict[str, Any]:
     """Where the type of a value comes from, step by step back to where it begins, as plain data.
 
     Raises KeyError for a name that the main graph does not have.
@@ -65,7 +66,7 @@ def _head() -> dict[str, Any]:
     return {"schema_version": SCHEMA_VERSION, "onnx_infer_version": __version__}
 
 
-def _step_json(result: InferenceResult, step: Step) -> dict[str, Any]:
+def _step_json(result: Inferred, step: Step) -> dict[str, Any]:
     return {
         "value": step.value,
         "type": type_json(result.types[step.value]),

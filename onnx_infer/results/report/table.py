@@ -11,8 +11,8 @@ from onnx_infer.results.report.verdicts import is_exact, is_typed
 from onnx_infer.values.text import printable
 
 if TYPE_CHECKING:
-    from onnx_infer.result import InferenceResult
     from onnx_infer.results.guards import Guard
+    from onnx_infer.results.inferred import Inferred
     from onnx_infer.results.report.causes import Root
     from symdim import Var
 
@@ -26,7 +26,7 @@ HEADINGS = {
 _VERDICTS = ("exact", "data-dependent", "unknown")
 
 
-def table(result: InferenceResult, limit: int | None = 40, width: int | None = WIDTH) -> str:
+def table(result: Inferred, limit: int | None = 40, width: int | None = WIDTH) -> str:
     """Errors and warnings, a summary, the types of inputs, outputs and inner values, and guards with their nodes.
 
     A value whose sizes are no functions of the input sizes comes with the reason. Of errors that follow from others,
@@ -39,7 +39,7 @@ def table(result: InferenceResult, limit: int | None = 40, width: int | None = W
 class _Table:
     """One table, written section by section."""
 
-    def __init__(self, result: InferenceResult, limit: int | None, width: int | None) -> None:
+    def __init__(self, result: Inferred, limit: int | None, width: int | None) -> None:
         self.result, self.limit, self.width = result, limit, width
         self.causes = Causes(result)
         self.verdicts = {name: self._verdict(name) for name in result.types}

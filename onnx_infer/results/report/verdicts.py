@@ -9,11 +9,11 @@ from symdim import Var
 from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
-    from onnx_infer.result import InferenceResult
+    from onnx_infer.results.inferred import Inferred
     from onnx_infer.values.tensor import Value
 
 
-def input_variables(result: InferenceResult) -> frozenset[Var]:
+def input_variables(result: Inferred) -> frozenset[Var]:
     """The symbols that the sizes and the elements of the graph inputs are made of."""
     return frozenset(v for name in result.inputs for v in variables(result.types[name]))
 
