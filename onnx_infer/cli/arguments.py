@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-POLICIES = ("refine", "override", "skip", "strict")
+POLICIES = ("skip", "override", "refine", "strict")
+"""Those of `onnx_infer.types.merge`, of which a test sees."""
 
 STANDARD = "-"
 """The path that stands for standard input, or output."""

@@ -67,8 +67,8 @@ def steps(result: Inferred, name: str) -> list[Step]:
                 cause,
             )
         )
-        if cause is not None:
-            read = cause.kind != "data"  # then it may have come by the elements of an operand
+        if cause is not None or current != name:
+            read = cause is None or cause.kind != "data"  # then it may have come by the elements of an operand
             open_ = [
                 x for x in operands if not is_exact(types[x], causes.inputs) or (read and lacks_elements(types[x]))
             ]

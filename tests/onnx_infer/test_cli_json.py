@@ -1,0 +1,122 @@
+"""The JSON of an inference: every field that docs/json.md names, and no other."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import onnx
+import onnx.parser
+import pytest
+
+from onnx_infer.__main__ import MODEL_ERRORS, OK, main
+from symdim import parse
+
+TEXT = (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
+
+
+def documented() -> dict[str, dict[str, str]]:
+    """The tables of the page: heading -> field -> what it says of it."""
+    found: dict[str, dict[str, str]] = {}
+    heading = ""
+    for line in TEXT.splitlines():
+        if line.startswith("#"):
+            heading = line.strip("# ")
+        elif row := re.match(r"\| `(\w+)` \| (.*) \|$", line):
+            found.setdefault(heading, {})[row[1]] = row[2]
+    return found
+
+
+FIELDS = documented()
+
+PARTS = {
+    ("The result", "values"): "A value", ("The result", "symbols"): "A symbol", ("The result", "guards"): "A guard",
+    ("The result", "data_guards"): "A guard", ("The result", "diagnostics"): "A diagnostic",
+    ("A value", "guarantees"): "A guarantee", ("A value", "reason"): "A reason", ("A value", "elem"): "A type",
+    ("A type", "elem"): "A type", ("A type", "value"): "A type", ("A value", "value"): "A type",
+    ("An explanation", "steps"): "A step", ("A step", "type"): "A type", ("A step", "operands"): "A type",
+    ("A step", "symbols"): "A symbol", ("A step", "guards"): "A guard", ("A step", "diagnostics"): "A diagnostic",
+    ("A step", "reason"): "A reason",
+}  # fmt: skip
+"""Which table describes the objects in a field."""
+
+SOMETIMES = {"dtype", "shape", "data", "elem", "key", "value"}
+"""Fields that only types of some kinds have."""
+
+
+def check(found: Any, table: str, seen: set[tuple[str, str]]) -> None:
+    """Compare an object with a table of the page, and what is in it."""
+    fields = {**(FIELDS["A type"] if table == "A value" else {}), **FIELDS[table]}
+    assert found.keys() <= fields.keys(), table
+    missing = fields.keys() - found.keys()
+    assert missing <= (SOMETIMES if table in ("A type", "A value") else set()), (table, missing)
+    for field, content in found.items():
+        seen.add((table, field))
+        if fields[field].startswith("one of "):
+            assert f"`{content}`" in fields[field], (table, field, content)
+        part = PARTS.get((table, field))
+        if part is not None and content is not None:
+            check_all(content, part, seen)
+
+
+def check_all(content: Any, part: str, seen: set[tuple[str, str]]) -> None:
+    """Check one object, or those of a list or by name."""
+    if isinstance(content, list):
+        objects = content
+    else:
+        objects = [content] if content.keys() & FIELDS[part].keys() else list(content.values())
+    for found in objects:
+        check(found, part, seen)
+
+
+MODELS = {
+    "all kinds": """<ir_version: 10, opset_import: ["": 20, "com.acme": 1]>
+        g (float[N, H] x, float[M, 4] w, seq(float[N]) q, optional(float[N]) o) => (y, k, e)
+        <int64[1] one = {1}> {
+            y = MatMul (x, w)  k = NonZero (y)  u = com.acme.Mystery (y)  r = Relu (u)  p = SequenceLength(q)
+            c = Constant <value = int64[1] {2}> ()  e = Concat <axis: int = 1> (w, one)  t = Identity (q)
+            v = Identity (o) s = Shape(y) }""",
+    "assumed": """<ir_version: 10, opset_import: ["": 20]>
+        g (float[1, 1, H] x, float[1, 1, 2] w) => (y) {
+            c = Conv(x, w) y = MaxPool<kernel_shape=[4], strides=[2]>(c) }""",
+}
+
+
+@pytest.mark.parametrize(
+    "name, explained",
+    [*((name, None) for name in MODELS), ("assumed", "y"), ("all kinds", "y"), ("all kinds", "r"), ("all kinds", "k")],
+)
+def test_the_output_has_the_documented_fields(
+    name: str, explained: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "model.onnx"
+    onnx.save(onnx.parser.parse_model(MODELS[name]), path)
+    assert main([str(path), "--json", *(["--explain", explained] if explained else [])]) in (OK, MODEL_ERRORS)
+    data = json.loads(capsys.readouterr().out)
+    assert data["schema_version"] == 1
+    seen: set[tuple[str, str]] = set()
+    check(data, "The result" if explained is None else "An explanation", seen)
+    assert len(seen) > 15
+
+
+def test_sizes_can_be_read_and_inputs_have_no_node(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "model.onnx"
+    onnx.save(onnx.parser.parse_model(MODELS["all kinds"]), path)
+    main([str(path), "--json"])
+    data = json.loads(capsys.readouterr().out)
+    values = data["values"]
+    for value in values.values():
+        for size in value.get("shape") or ():
+            assert isinstance(size, int) or str(parse(size)) == size
+    assert values["x"]["node"] is None
+    assert values["c"]["node"] == {"operator": "Constant", "node": "c"}
+    assert values["r"]["node"] == {"operator": "Relu", "node": "r"}
+    assert values["u"]["node"]["operator"] == "com.acme::Mystery"
+    assert values["r"]["reason"] == {"kind": "no rule", "text": "no rule for com.acme::Mystery", "node": "u"}
+    assert values["e"]["reason"]["kind"] == "error"
+
+
+def test_the_tables_of_the_page_are_all_used() -> None:
+    assert set(FIELDS) == {"The result", "An explanation", *PARTS.values()}

@@ -1,0 +1,118 @@
+"""Reports of a result: causes of what is unknown, first errors and what follows from them, guards with their nodes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+import onnx.parser
+import pytest
+
+import onnx_infer
+from onnx_infer.__main__ import MODEL_ERRORS, main
+from onnx_infer.results.report.causes import Causes
+from onnx_infer.results.report.explanation import explain
+from onnx_infer.results.report.layout import cut
+from onnx_infer.results.report.table import table
+
+
+def model(graph: str, *without_rank: str) -> onnx.ModelProto:
+    found = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 20, "com.acme": 1]> {graph}')
+    for info in found.graph.input:
+        if info.name in without_rank:
+            info.type.tensor_type.ClearField("shape")
+    return found
+
+
+BROKEN = """g (float[2, 3] x, float[N, H] y, float[3, 64, 3, 3] w) => (z, n) {{
+    c = Conv (y, w)  {chain}  z = Add (v{last}, y)  s = Shape (v{last})  e = Expand (y, s)  n = NonZero (y)
+}}"""
+
+
+def broken(length: int) -> onnx.ModelProto:
+    """A Conv of a matrix, which has an error, and a chain of nodes behind it."""
+    chain = "v0 = Relu (c) " + " ".join(f"v{i + 1} = Relu (v{i})" for i in range(length))
+    return model(BROKEN.format(chain=chain, last=length))
+
+
+def test_errors_come_first_and_what_follows_is_counted() -> None:
+    lines = table(onnx_infer.infer(broken(60))).splitlines()
+    assert lines[0].startswith("error: Conv-11 'c': the rank must be at least 3: 2")
+    assert lines[2].strip().startswith("behind it: ")
+    assert sum("the rank must be" in line for line in lines) <= 2  # the error, and the reason of the output z
+    assert not any(" v30 " in line for line in lines)
+    assert any("that an error leaves unknown (--all)" in line for line in lines)
+
+
+def test_headings_are_in_order() -> None:
+    text = table(onnx_infer.infer(broken(3)))
+    places = [text.index(heading) for heading in ("error:", "values:", "\ninputs:", "\noutputs:", "\ninner values:")]
+    assert places == sorted(places)
+
+
+def test_an_error_behind_another_is_counted_and_not_spelled_out() -> None:
+    found = onnx_infer.infer(
+        model("""g (float[2, 3] x, float[3, 64, 3, 3] w, float[4] y) => (z) {
+            c = Conv (x, w)  p = com.acme.Foo (c)  d = NonZero (c)  z = Reshape (d, t)  t = Shape (c) }""")
+    )
+    assert [root.diagnostic.node for root in Causes(found).roots()] == ["c"]
+
+
+def test_equal_errors_are_one_line() -> None:
+    found = onnx_infer.infer(
+        model("g (float[N, 128] x, float[1, 64] y) => (c) { a = Add (x, y)  b = Add (x, y)  c = Add (x, y) }")
+    )
+    (root,) = Causes(found).roots()
+    assert (root.diagnostic.node, root.alike) == ("a", 3)
+    assert table(found).splitlines()[0].endswith("128 and 64 (and 2 more nodes alike)")
+
+
+@pytest.mark.parametrize(
+    ("graph", "without_rank", "name", "kind", "text"),
+    [
+        ("g (float[N] x) => (y) { y = NonZero (x) }", [], "y", "data", "the number of non-zero elements"),
+        ("g (float x) => (y) { a = Relu (x)  y = NonZero (a) }", ["x"], "y", "undeclared", "--bidirectional"),
+        ("g (float x) => (y) { a = Shape (x)  y = Expand (x, a) }", ["x"], "y", "undeclared", "'x' declares no rank"),
+        ("g (float[N] x) => (y) { a = com.acme.Foo (x)  y = Relu (a) }", [], "y", "no rule", "com.acme::Foo"),
+        ("g (float[N] x, float[2] w) => (y) { a = Conv (x, w)  y = Relu (a) }", [], "y", "error", "Conv-11 'a': "),
+    ],
+)
+def test_the_cause_of_what_is_unknown(graph: str, without_rank: list[str], name: str, kind: str, text: str) -> None:
+    result = onnx_infer.infer(model(graph, *without_rank))
+    cause = Causes(result).of(name)
+    assert cause is not None
+    assert cause.kind == kind
+    assert text in cause.text
+    shown = table(result)
+    assert text in shown
+    assert ("data-dependent" in shown) == (kind == "data")
+
+
+def test_an_explanation_goes_back_through_elements_to_an_input_without_rank() -> None:
+    graph = (
+        """g (float x, float[M] y) => (e) <int64[1] i = {0}> { s = Shape (x)  f = Gather (s, i)  e = Expand (y, f) }"""
+    )
+    shown = explain(onnx_infer.infer(model(graph, "x")), "e")
+    assert "x: f32[...]" in shown
+
+
+def test_an_erroneous_value_shows_its_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "model.onnx"
+    onnx.save(model("g (float[N, 128] x, float[1, 64] y) => (c) { a = Add (x, y)  c = Relu (a) }"), path)
+    assert main([str(path), "--explain", "a"]) == MODEL_ERRORS
+    assert "  error: Add-14 'a': sizes do not broadcast: 128 and 64\n" in capsys.readouterr().out
+
+
+def test_guards_name_their_nodes() -> None:
+    graph = "g (float[N, K] x, float[M, 4] w) => (y) { y = MatMul (x, w)  z = MatMul (x, w) }"
+    assert "  K == M   MatMul 'y': inner sizes of the product (and 1 more node)" in table(
+        onnx_infer.infer(model(graph))
+    )
+
+
+@pytest.mark.parametrize("width", range(8, 60))
+def test_what_is_cut_fits(width: int) -> None:
+    text = "(heads*batch + 1)//2 + maximum(sequence, past) - 1"
+    short = cut(text, width)
+    assert len(short) <= width
+    assert short == text or (text.startswith(short.split(" ... ")[0]) and text.endswith(short.split(" ... ")[1]))
