@@ -34,7 +34,7 @@ class Inferred:
         self.diagnostics: list[Diagnostic] = engine.diagnostics
         self.notes: dict[str, str] = engine.notes
 
-    @property
+    @cached_property
     def types(self) -> Mapping[str, Value]:
         """Every value of the main graph that a node reads or gives, by name."""
         scope = self._engine.scope
