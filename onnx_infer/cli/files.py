@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from google.protobuf.message import EncodeError
 
 from onnx_infer.api import read_model
 from onnx_infer.cli.arguments import STANDARD, WrongCall
-from onnx_infer.cli.terminal import write_bytes
+from onnx_infer.cli.terminal import read_bytes, write_bytes
 from onnx_infer.errors import NoModelError
 from onnx_infer.protobuf.external_data import copy, data_files, relink
 
@@ -29,7 +28,7 @@ _MOST_NAMED = 3
 def read(path: str) -> onnx.ModelProto:
     """The model in a file, or in standard input, without external data."""
     try:
-        model = read_model(sys.stdin.buffer.read() if path == STANDARD else path)
+        model = read_model(read_bytes() if path == STANDARD else path)
     except OSError as error:
         raise failure(path, error) from None
     except NoModelError as error:

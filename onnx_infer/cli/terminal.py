@@ -39,8 +39,17 @@ def show(text: str, stream: TextIO | None) -> None:
         stream.flush()
 
 
+def read_bytes() -> bytes:
+    """All of standard input."""
+    if sys.stdin is None:
+        raise WrongCall("standard input is closed")
+    return sys.stdin.buffer.read()
+
+
 def write_bytes(content: bytes) -> None:
     """Write to standard output."""
+    if sys.stdout is None:
+        raise WrongCall("standard output is closed")
     with _open_end(sys.stdout):
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import onnx
@@ -50,12 +51,14 @@ def test_headings_are_in_order() -> None:
     assert places == sorted(places)
 
 
-def test_an_error_behind_another_is_counted_and_not_spelled_out() -> None:
-    found = onnx_infer.infer(
-        model("""g (float[2, 3] x, float[3, 64, 3, 3] w, float[4] y) => (z) {
-            c = Conv (x, w)  p = com.acme.Foo (c)  d = NonZero (c)  z = Reshape (d, t)  t = Shape (c) }""")
-    )
-    assert [root.diagnostic.node for root in Causes(found).roots()] == ["c"]
+def test_an_error_behind_another_is_counted_and_spelled_out_on_demand() -> None:
+    graph = """g (float[2, 3] x, float[3, 64, 3, 3] w) => (z) {
+        c = Conv (x, w)  d = Transpose <perm = [0, 0]> (c)  z = Relu (d) }"""
+    result = onnx_infer.infer(model(graph))
+    (root,) = Causes(result).roots()
+    assert (root.diagnostic.node, [error.node for error in root.behind], root.values) == ("c", ["d"], 3)
+    assert "  behind it: 1 more error, 3 unknown values\n\n" in table(result)
+    assert "\n    error: Transpose-13 'd': " in table(result, None)
 
 
 def test_equal_errors_are_one_line() -> None:
@@ -101,6 +104,9 @@ def test_an_erroneous_value_shows_its_error(tmp_path: Path, capsys: pytest.Captu
     onnx.save(model("g (float[N, 128] x, float[1, 64] y) => (c) { a = Add (x, y)  c = Relu (a) }"), path)
     assert main([str(path), "--explain", "a"]) == MODEL_ERRORS
     assert "  error: Add-14 'a': sizes do not broadcast: 128 and 64\n" in capsys.readouterr().out
+    assert main([str(path), "--explain", "a", "--json"]) == MODEL_ERRORS
+    (step,) = json.loads(capsys.readouterr().out)["steps"]
+    assert [error["message"] for error in step["diagnostics"]] == ["sizes do not broadcast: 128 and 64"]
 
 
 def test_guards_name_their_nodes() -> None:

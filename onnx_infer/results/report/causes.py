@@ -47,12 +47,13 @@ class Cause(NamedTuple):
 class Root(NamedTuple):
     """An error that follows from no other, and what does follow from it.
 
-    `alike`: nodes with the same error. `errors`, `values`: how many errors, and unknown values, are behind these.
+    `alike`: how many nodes have this error. `behind`: errors of nodes that read what it leaves unknown. `values`: how
+    many values it leaves unknown.
     """
 
     diagnostic: Diagnostic
     alike: int = 1
-    errors: int = 0
+    behind: tuple[Diagnostic, ...] = ()
     values: int = 0
 
 
@@ -126,7 +127,7 @@ class Causes:
             first = self._before(error)
             if first in root_of:
                 key = root_of[first]
-                found[key] = found[key]._replace(errors=found[key].errors + 1)
+                found[key] = found[key]._replace(behind=(*found[key].behind, error))
             else:
                 key = (error.severity, error.operator, error.message)
                 found[key] = found[key]._replace(alike=found[key].alike + 1) if key in found else Root(error)

@@ -11,6 +11,7 @@ from onnx_infer.results.report.verdicts import is_exact, is_typed
 from onnx_infer.values.text import printable
 
 if TYPE_CHECKING:
+    from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.results.report.causes import Root
@@ -31,7 +32,7 @@ def table(result: Inferred, limit: int | None = 40, width: int | None = WIDTH) -
 
     A value whose sizes are no functions of the input sizes comes with the reason. Of errors that follow from others,
     and of the values that these leave unknown, only the number is told. Of inner values those that are not exact come
-    first. At most `limit` lines of each kind, None for all; lines of at most `width` characters, None for any.
+    first. At most `limit` lines of each kind, None for everything; lines of at most `width` characters, None for any.
     """
     return "\n".join(_Table(result, limit, width).lines())
 
@@ -68,7 +69,7 @@ class _Table:
         return [cut(printable(line), self.width) for line in lines]
 
     def _errors(self) -> list[str]:
-        roots = [line for root in self.causes.roots() for line in root_lines(root)]
+        roots = [line for root in self.causes.roots() for line in root_lines(root, spelled=self.limit is None)]
         warnings = [d for d in self.result.diagnostics if d.severity == "warning"]
         told = Counter((d.operator, d.message) for d in warnings)
         firsts = {(d.operator, d.message): d for d in reversed(warnings)}
@@ -121,19 +122,19 @@ class _Table:
         return [HEADINGS[kind], *limited(list(dict.fromkeys(guards)), self.limit)] if guards else []
 
 
-def root_lines(root: Root) -> list[str]:
-    """An error in one line, the operands of its node in another, and how much follows from it."""
+def root_lines(root: Root, spelled: bool = False) -> list[str]:
+    """An error in one line, the operands of its node in another, and how much is behind it, or `spelled` out what."""
     found = root.diagnostic
     head, *operands = str(found).splitlines()
     lines = [f"{found.severity}: {head}{_alike(root.alike)}", *operands]
-    behind = [_count(root.errors, "more error"), _count(root.values, "unknown value")]
-    if any(behind):
-        lines.append(f"  behind it: {', '.join(filter(None, behind))}")
-    return lines
+    counts = [_count(len(root.behind), "more error"), _count(root.values, "unknown value")]
+    if any(counts):
+        lines.append(f"  behind it: {', '.join(filter(None, counts))}")
+    return lines + [f"    {_headline(error)}" for error in root.behind if spelled]
 
 
-def _headline(found: object) -> str:
-    return f"warning: {str(found).splitlines()[0]}"
+def _headline(found: Diagnostic) -> str:
+    return f"{found.severity}: {str(found).splitlines()[0]}"
 
 
 def _alike(count: int) -> str:
