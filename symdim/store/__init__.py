@@ -4,7 +4,7 @@ A store takes facts with their origins, finds what follows from them, and answer
 ints and expressions) and rows (symdim/rows.py), and what operators say about them: equality, broadcasting one way or
 to exactly the result, sums, strides and windows, numbers of elements, bounds, divisibility, ranks, denotations.
 
-    facts.py          the kinds of facts, pure data; mentions.py: their variables; errors.py: contradictions
+    constraints.py    the kinds of constraints, pure data; mentions.py: their variables; errors.py: contradictions
     solution.py       values and intervals of variables, and the facts they come from
     ordering.py       the order in which statements take effect, whatever the order in which they were said
     propagation.py    the worklist: every rule looks at a fact, and settles it or waits for its variables
@@ -23,8 +23,8 @@ has a variable of its own; a window is an equation with a floor division, from w
 """
 
 from symdim.store.answers import Guard
+from symdim.store.constraints import Origin
 from symdim.store.errors import Contradiction
-from symdim.store.facts import Origin
 from symdim.store.solver import Store
 
 __all__ = ["Contradiction", "Guard", "Origin", "Store"]

@@ -18,7 +18,7 @@ from symdim.algebra.polynomial import power, product, total
 from symdim.algebra.variable import Var
 from symdim.errors import SymdimError
 from symdim.rows import RowVar
-from symdim.store.facts import Bounds, Divisible, Fact, Origin, SizeEqual, SizeJoin, SizeRefines
+from symdim.store.constraints import Bounds, Constraint, Divisible, Origin, SizeEqual, SizeJoin, SizeRefines
 from symdim.store.mentions import dims_of, mentioned_in, rows_of, variables_in
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Guard:
     [('H >= 5', False, 'a kernel of 5')]
     """
 
-    fact: Fact
+    fact: Constraint
 
     @property
     def text(self) -> str:
@@ -88,8 +88,8 @@ class Answers:
     def __init__(self, state: Propagation) -> None:
         self.state = state
         self.defined: dict[Var, Dim] = {}
-        self.conditions: list[Fact] = []
-        self.used: set[Fact] = set()
+        self.conditions: list[Constraint] = []
+        self.used: set[Constraint] = set()
         facts = [fact for fact in state.pending if isinstance(fact, SizeEqual | SizeJoin)]
         while facts:
             rest = [fact for fact in facts if not self._define(fact)]
@@ -149,7 +149,7 @@ class Answers:
     def _is_generated(self, dim: Dim) -> bool:
         return isinstance(dim, Var) and dim in self.state.generated
 
-    def _put(self, v: Var, value: Dim, fact: Fact) -> None:
+    def _put(self, v: Var, value: Dim, fact: Constraint) -> None:
         self.used.add(fact)
         self.defined[v] = value
         lo, hi = self.state.interval(v)
@@ -162,7 +162,7 @@ class Answers:
         state = self.state
         found: dict[str, Guard] = {}
 
-        def add(fact: Fact) -> None:
+        def add(fact: Constraint) -> None:
             fresh = any(v.serial for v in mentioned_in(fact) if isinstance(v, RowVar))
             if not fresh and self.state.given(v for v in mentioned_in(fact) if isinstance(v, Var)):
                 guard = Guard(fact)
@@ -186,7 +186,7 @@ class Answers:
                 add(fact)
         return list(found.values())
 
-    def resolved(self, fact: Fact) -> Fact:
+    def resolved(self, fact: Constraint) -> Constraint:
         """The fact in terms of given sizes."""
         value, origin, law, parents = self.value, fact.origin, fact.law, (fact,)
         match fact:
@@ -243,7 +243,7 @@ class Answers:
         return tuple(kept)
 
 
-def _possible(fact: Fact, v: Var, value: int) -> bool:
+def _possible(fact: Constraint, v: Var, value: int) -> bool:
     try:
         return Guard(fact).holds({v: value}) is not False
     except SymdimError:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symdim.rows import Row
-from symdim.store.facts import RowEqual, RowJoin, SizeJoin
+from symdim.store.constraints import RowEqual, RowJoin, SizeJoin
 from symdim.store.refinement import is_one, is_rigid
 
 if TYPE_CHECKING:

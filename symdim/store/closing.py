@@ -24,8 +24,8 @@ from symdim.algebra.order import dim_order
 from symdim.algebra.variable import Var
 from symdim.rows import Axes, Row, RowVar
 from symdim.store.closing_bounds import row_bound, size_bound, stretched_from
+from symdim.store.constraints import Origin, RowEqual, RowsEqual, SizeEqual
 from symdim.store.errors import Contradiction
-from symdim.store.facts import Origin, RowEqual, RowsEqual, SizeEqual
 from symdim.store.mentions import variables_in
 from symdim.store.ordering import row_order
 from symdim.store.rows import least_solution

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from symdim.algebra.extrema import maximum
 from symdim.algebra.variable import Var
 from symdim.rows import Row, RowVar
-from symdim.store.facts import RowRefines, SizeRefines
+from symdim.store.constraints import RowRefines, SizeRefines
 from symdim.store.refinement import left_over
 
 if TYPE_CHECKING:

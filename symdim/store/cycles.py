@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 from symdim.algebra.variable import Var
 from symdim.rows import Row, RowVar
-from symdim.store.facts import RowEqual
+from symdim.store.constraints import RowEqual
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from symdim.store.facts import Fact
+    from symdim.store.constraints import Constraint
     from symdim.store.propagation import Propagation
 
     Node: TypeAlias = Var | RowVar
 
 
-def add_edge(p: Propagation, high: Node, low: Node, fact: Fact) -> None:
+def add_edge(p: Propagation, high: Node, low: Node, fact: Constraint) -> None:
     """Note that `low` is 1 or `high`, or that row `low` broadcasts to row `high`."""
     below = p.edges.setdefault(high, {})
     if low not in below:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from symdim.errors import SymdimError
 
 if TYPE_CHECKING:
-    from symdim.store.facts import Fact
+    from symdim.store.constraints import Constraint
 
 LONGEST_CHAIN = 20
 
@@ -43,7 +43,7 @@ class Contradiction(SymdimError):  # noqa: N818
     unspecified_parameter. `chain` holds the stated facts that led to it, the nearest first, at most 20.
     """
 
-    def __init__(self, kind: str, message: str, chain: tuple[Fact, ...] = ()) -> None:
+    def __init__(self, kind: str, message: str, chain: tuple[Constraint, ...] = ()) -> None:
         super().__init__(kind, message, chain)
         self.kind = kind
         self.message = message

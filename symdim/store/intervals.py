@@ -17,7 +17,7 @@ from symdim.store.errors import OUT_OF_RANGE, kind_of
 
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim, Interval
-    from symdim.store.facts import Bounds, SizeEqual
+    from symdim.store.constraints import Bounds, SizeEqual
     from symdim.store.propagation import Propagation
 
 _FEW = 8  # terms of a sum whose parts are narrowed

@@ -8,7 +8,7 @@ from symdim.store.errors import LONGEST_CHAIN
 
 if TYPE_CHECKING:
     from symdim.algebra.variable import Var
-    from symdim.store.facts import Fact
+    from symdim.store.constraints import Constraint
     from symdim.store.solution import Solution
 
 
@@ -18,7 +18,7 @@ class Labels:
     def __init__(self) -> None:
         self._parents: dict[Var, Var] = {}
         self._members: dict[Var, list[Var]] = {}
-        self._labels: dict[Var, tuple[str, Fact]] = {}
+        self._labels: dict[Var, tuple[str, Constraint]] = {}
 
     def root(self, v: Var) -> Var:
         """The variable that stands for the set of `v`."""
@@ -32,7 +32,7 @@ class Labels:
         found = self._labels.get(self.root(v)) if self._labels else None
         return None if found is None else found[0]
 
-    def put(self, solution: Solution, v: Var, text: str, fact: Fact) -> list[Var]:
+    def put(self, solution: Solution, v: Var, text: str, fact: Constraint) -> list[Var]:
         """Give a set its label; the variables that are labelled now. Raises Contradiction where it has another one."""
         root = self.root(v)
         old = self._labels.get(root)
@@ -46,7 +46,7 @@ class Labels:
             raise error
         return []
 
-    def unite(self, solution: Solution, variables: tuple[Var, ...], fact: Fact) -> list[Var]:
+    def unite(self, solution: Solution, variables: tuple[Var, ...], fact: Constraint) -> list[Var]:
         """Let variables have one label; those that become labelled. Raises Contradiction where labels differ."""
         changed: list[Var] = []
         for v in variables[1:]:

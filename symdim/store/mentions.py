@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symdim.algebra.variable import Var
-from symdim.store import facts
-from symdim.store.facts import Fact
+from symdim.store import constraints
+from symdim.store.constraints import Constraint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,36 +15,36 @@ if TYPE_CHECKING:
     from symdim.rows import Row, RowVar
 
 
-def dims_of(fact: Fact) -> tuple[Dim, ...]:
+def dims_of(fact: Constraint) -> tuple[Dim, ...]:
     """The sizes that a fact mentions outside of rows."""
     match fact:
-        case facts.SizeEqual():
+        case constraints.SizeEqual():
             return fact.a, fact.b
-        case facts.SizeRefines():
+        case constraints.SizeRefines():
             return fact.result, fact.operand
-        case facts.SizeJoin():
+        case constraints.SizeJoin():
             return fact.result, *fact.operands
-        case facts.Bounds() | facts.Label():
+        case constraints.Bounds() | constraints.Label():
             return (fact.dim,)
-        case facts.Windows():
+        case constraints.Windows():
             return fact.size, fact.out, fact.kernel
-        case facts.Divisible():
+        case constraints.Divisible():
             return fact.dim, fact.by
-        case facts.RowsEqual():
+        case constraints.RowsEqual():
             return fact.dims
     return ()
 
 
-def rows_of(fact: Fact) -> tuple[Row, ...]:
+def rows_of(fact: Constraint) -> tuple[Row, ...]:
     """The rows that a fact mentions."""
     match fact:
-        case facts.RowEqual():
+        case constraints.RowEqual():
             return fact.a, fact.b
-        case facts.RowRefines():
+        case constraints.RowRefines():
             return fact.result, fact.operand
-        case facts.RowJoin():
+        case constraints.RowJoin():
             return fact.result, *fact.operands
-        case facts.RowsEqual():
+        case constraints.RowsEqual():
             return fact.rows
     return ()
 
@@ -65,13 +65,13 @@ def variables_in(dim: Dim) -> tuple[Var, ...]:
     return tuple(dim.terms) if is_linear(dim) else dim.variables()  # type: ignore[arg-type]
 
 
-def mentioned_in(fact: Fact) -> tuple[Var | RowVar, ...]:
+def mentioned_in(fact: Constraint) -> tuple[Var | RowVar, ...]:
     """All size and row variables of a fact."""
     rows = rows_of(fact)
     found: dict[Var | RowVar, None] = dict.fromkeys(_variables(dims_of(fact)))
     found.update(dict.fromkeys(v for row in rows for v in _variables(row.dims)))
     found.update(dict.fromkeys(row.variable for row in rows if row.variable is not None))
-    if isinstance(fact, facts.RankEdge):
+    if isinstance(fact, constraints.RankEdge):
         found.update(dict.fromkeys(v for v in (fact.high, fact.low) if v is not None))
     return tuple(found)
 

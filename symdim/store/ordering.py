@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from symdim.store.facts import Fact
+    from symdim.store.constraints import Constraint
 
 
-def in_order(facts: Iterable[Fact]) -> list[Fact]:
+def in_order(facts: Iterable[Constraint]) -> list[Constraint]:
     """The facts in an order that does not depend on the given one."""
     given = list(facts)
     return sorted(given, key=_key) if len(given) > 1 else given
@@ -31,7 +31,7 @@ def row_order(v: RowVar) -> tuple[str, int]:
     return v.name, v.serial
 
 
-def _key(fact: Fact) -> tuple[object, ...]:
+def _key(fact: Constraint) -> tuple[object, ...]:
     content = (getattr(fact, field.name) for field in fields(fact) if field.name not in ("origin", "parents", "law"))
     return type(fact).__name__, fact.law, *map(_part, content), str(fact.origin)
 

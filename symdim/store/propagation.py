@@ -20,8 +20,8 @@ from symdim.algebra.intervals import meet
 from symdim.algebra.order import dim_order
 from symdim.algebra.variable import Scope, Var
 from symdim.rows import Row, RowVar
+from symdim.store.constraints import Bounds, Constraint, Label, Origin, RankEdge, RowEqual, RowsEqual, SizeEqual
 from symdim.store.errors import INDIVISIBLE, OUT_OF_RANGE, kind_of
-from symdim.store.facts import Bounds, Fact, Label, Origin, RankEdge, RowEqual, RowsEqual, SizeEqual
 from symdim.store.labels import Labels
 from symdim.store.mentions import is_linear, mentioned_in, variables_in
 from symdim.store.ranks import RankGraph
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from symdim.algebra.expr import Dim, Interval
 
-    Rule: TypeAlias = Callable[["Propagation", Fact], bool]
-    Edges: TypeAlias = dict[Var | RowVar, dict[Var | RowVar, Fact]]
+    Rule: TypeAlias = Callable[["Propagation", Constraint], bool]
+    Edges: TypeAlias = dict[Var | RowVar, dict[Var | RowVar, Constraint]]
 
 _ATOMS, _ROWS, _SIZES, _REST, _POLYNOMIALS, _GROWTH = range(6)  # the order in which facts are looked at
 _NARROWINGS = 64
@@ -47,7 +47,7 @@ class Rules(NamedTuple):
     nothing else says anything new; it tells whether it found something.
     """
 
-    of: dict[type[Fact], Rule]
+    of: dict[type[Constraint], Rule]
     narrow: Callable[[Propagation, SizeEqual | Bounds, Dim, Interval], None]
     at_rest: Callable[[Propagation], bool]
 
@@ -60,9 +60,9 @@ class Propagation(Solution):
         self.rules = rules
         self.least = least
         self.ranks = RankGraph()
-        self.pending: dict[Fact, None] = {}
-        self.stated: dict[Fact, Dim] = {}  # facts that narrow intervals, with the sizes that do
-        self.ceilings: dict[Var, tuple[Dim, Fact]] = {}  # v is 1 or this
+        self.pending: dict[Constraint, None] = {}
+        self.stated: dict[Constraint, Dim] = {}  # facts that narrow intervals, with the sizes that do
+        self.ceilings: dict[Var, tuple[Dim, Constraint]] = {}  # v is 1 or this
         self.counts: dict[RowVar, Var] = {}
         self.labels = Labels()
         self.edges: Edges = {}
@@ -70,14 +70,14 @@ class Propagation(Solution):
         self.generated: dict[Var, None] = {}
         self.numerators: dict[Var, tuple[Var, ...]] = {}  # of counts, with the divisors
         self.accessed: list[tuple[Dim, int]] = []  # sizes of which an index demands that they are at least this
-        self.growing: set[Fact] = set()  # rows that grow do so after everything else
-        self.progress: dict[Fact, int] = {}
-        self.paired: dict[Fact, tuple[int, int]] = {}  # axes of refinements, from the left and from the right
+        self.growing: set[Constraint] = set()  # rows that grow do so after everything else
+        self.progress: dict[Constraint, int] = {}
+        self.paired: dict[Constraint, tuple[int, int]] = {}  # axes of refinements, from the left and from the right
         self._scope = Scope()
         self._serials = count()
-        self._queues: tuple[deque[Fact], ...] = tuple(deque() for _ in range(6))
-        self._queued: set[Fact] = set()
-        self._watchers: dict[Var | RowVar, dict[Fact, None]] = {}
+        self._queues: tuple[deque[Constraint], ...] = tuple(deque() for _ in range(6))
+        self._queued: set[Constraint] = set()
+        self._watchers: dict[Var | RowVar, dict[Constraint, None]] = {}
         self._narrowed: dict[Var, int] = {}
 
     # variables
@@ -102,13 +102,13 @@ class Propagation(Solution):
 
     # the worklist
 
-    def push(self, fact: Fact) -> None:
+    def push(self, fact: Constraint) -> None:
         """Look at a fact, soon."""
         if fact not in self._queued:
             self._queued.add(fact)
             self._queues[self._priority(fact)].append(fact)
 
-    def _priority(self, fact: Fact) -> int:
+    def _priority(self, fact: Constraint) -> int:
         if isinstance(fact, SizeEqual):
             if isinstance(fact.a, int | Var) and isinstance(fact.b, int | Var):
                 return _ATOMS
@@ -153,7 +153,7 @@ class Propagation(Solution):
                 self._watchers.setdefault(v, {})[fact] = None
         self.stated[fact] = dim
 
-    def _watch(self, fact: Fact) -> None:
+    def _watch(self, fact: Constraint) -> None:
         self.pending[fact] = None
         for v in mentioned_in(fact):
             if isinstance(v, Var):
@@ -198,13 +198,13 @@ class Propagation(Solution):
 
     # what rules do
 
-    def equate(self, a: Dim, b: Dim, parent: Fact, law: str = "size", axis: int | None = None) -> None:
+    def equate(self, a: Dim, b: Dim, parent: Constraint, law: str = "size", axis: int | None = None) -> None:
         """Learn a == b because of a fact; nothing to learn where they are one dimension."""
         if a is not b and a != b:
             origin = parent.origin if axis is None else parent.origin._replace(axis=axis)
             self.push(SizeEqual(origin, (parent,), law, a, b))
 
-    def bind(self, v: Var, value: Dim, fact: Fact) -> None:
+    def bind(self, v: Var, value: Dim, fact: Constraint) -> None:
         """Give a variable a value, which does not mention it."""
         self.because(v, fact, variables_in(value))
         lo, hi = self.interval(v)
@@ -222,7 +222,7 @@ class Propagation(Solution):
             del self.ceilings[v]
         self.touch(v)
 
-    def narrow(self, v: Var, lo: int | None, hi: int | None, fact: Fact) -> None:
+    def narrow(self, v: Var, lo: int | None, hi: int | None, fact: Constraint) -> None:
         """Learn lo <= v <= hi."""
         value = self.size(v)
         if isinstance(value, Var):
@@ -248,7 +248,7 @@ class Propagation(Solution):
             self.push(Bounds(fact.origin, (fact,), fact.law, value, low, high))
             self._fix(v, fact)
 
-    def _fix(self, v: Var, fact: Fact) -> None:
+    def _fix(self, v: Var, fact: Constraint) -> None:
         """Give a variable of which the interval leaves one number that value instead of an expression."""
         value = self.size(v)
         low, high = self.interval(v)
@@ -257,7 +257,7 @@ class Propagation(Solution):
             self.sizes[v] = low
             self.equate(value, low, fact, fact.law)
 
-    def bind_row(self, variable: RowVar, value: Row, fact: Fact) -> None:
+    def bind_row(self, variable: RowVar, value: Row, fact: Constraint) -> None:
         """Give a row variable its axes, which do not mention it; a value is axes, and has no gap."""
         value = value.flat()
         variables = tuple(v for dim in value.dims for v in variables_in(dim))
@@ -293,12 +293,12 @@ class Propagation(Solution):
         """Whether intervals allow a variable this value."""
         return not self.differ(v, value)
 
-    def unite(self, variables: tuple[Var, ...], fact: Fact) -> None:
+    def unite(self, variables: tuple[Var, ...], fact: Constraint) -> None:
         """Let variables have one label."""
         for v in self.labels.unite(self, variables, fact):
             self.touch_value(v)
 
-    def limit(self, v: Var, ceiling: Dim, fact: Fact) -> None:
+    def limit(self, v: Var, ceiling: Dim, fact: Constraint) -> None:
         """Learn that a variable is 1 or this; of two different limits only 1 remains."""
         old = self.ceilings.get(v)
         if old is None:
@@ -312,7 +312,7 @@ class Propagation(Solution):
 
     # errors
 
-    def out_of_range(self, v: Var, value: Dim, fact: Fact) -> Exception:
+    def out_of_range(self, v: Var, value: Dim, fact: Constraint) -> Exception:
         """The error for a variable that would get a value outside of its interval."""
         bounded = [cause for cause, _ in self.causes.get(v, ()) if isinstance(cause, Bounds)]
         law = fact.law
@@ -322,10 +322,10 @@ class Propagation(Solution):
         kind = kind_of(law, OUT_OF_RANGE)
         return self.contradiction(kind, f"{v} would be {value}, outside of {lo}..{'' if hi is None else hi}", fact, v)
 
-    def indivisible(self, fact: Fact, n: Dim, d: Dim) -> Exception:
+    def indivisible(self, fact: Constraint, n: Dim, d: Dim) -> Exception:
         """The error for a division that leaves a remainder."""
         return self.contradiction(kind_of(fact.law, INDIVISIBLE), f"{fact}, but {n} is no multiple of {d}", fact)
 
-    def ranks_differ(self, fact: Fact, a: Row, b: Row) -> Exception:
+    def ranks_differ(self, fact: Constraint, a: Row, b: Row) -> Exception:
         """The error for two rows of different rank."""
         return self.contradiction("rank_mismatch", f"{a} and {b} have different numbers of axes", fact)

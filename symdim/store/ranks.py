@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from symdim.rows import RowVar
-    from symdim.store.facts import Fact
+    from symdim.store.constraints import Constraint
 
     Node: TypeAlias = RowVar | None  # None: a row without axes
-    Edge: TypeAlias = tuple[RowVar | None, int, Fact]
+    Edge: TypeAlias = tuple[RowVar | None, int, Constraint]
 
 
 class RankGraph:
@@ -31,7 +31,7 @@ class RankGraph:
         self.below: dict[Node, list[Edge]] = {}  # high -> (low, by, fact)
         self.changed: dict[RowVar, None] = {}
 
-    def add(self, high: Node, low: Node, by: int, fact: Fact) -> None:
+    def add(self, high: Node, low: Node, by: int, fact: Constraint) -> None:
         """rank(high) >= rank(low) + by. Raises Contradiction with the facts of a cycle that gains axes.
 
         In time linear in the part of the graph that moves: what held before keeps holding, so only what the new
@@ -44,11 +44,11 @@ class RankGraph:
         self._raise(high, low, by, fact)
         self._lower(high, low, by)
 
-    def _raise(self, high: Node, low: Node, by: int, fact: Fact) -> None:
+    def _raise(self, high: Node, low: Node, by: int, fact: Constraint) -> None:
         if self.least[high] >= self.least[low] + by:
             return
-        came: dict[Node, tuple[Node, Fact]] = {}
-        queue: deque[tuple[Node, Node, int, Fact]] = deque([(high, low, by, fact)])
+        came: dict[Node, tuple[Node, Constraint]] = {}
+        queue: deque[tuple[Node, Node, int, Constraint]] = deque([(high, low, by, fact)])
         while queue:
             node, source, gain, edge = queue.popleft()
             if self.least[node] >= self.least[source] + gain:
@@ -60,13 +60,13 @@ class RankGraph:
             self.changed[node] = None
             queue += [(top, node, k, f) for top, k, f in self.above.get(node, ())]
 
-    def _contradiction(self, node: Node, came: dict[Node, tuple[Node, Fact]]) -> Contradiction:
-        facts: dict[Fact, None] = {}
+    def _contradiction(self, node: Node, came: dict[Node, tuple[Node, Constraint]]) -> Contradiction:
+        facts: dict[Constraint, None] = {}
         at = node
         while at in came:
             at, fact = came.pop(at)
             facts[fact] = None
-        stated: dict[Fact, None] = {}
+        stated: dict[Constraint, None] = {}
         queue = list(facts)
         for one in queue:
             queue += one.parents

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from symdim.algebra.variable import Var
 from symdim.rows import Row, RowVar
+from symdim.store.constraints import RowRefines, SizeRefines
 from symdim.store.cycles import add_edge
-from symdim.store.facts import RowRefines, SizeRefines
 
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim

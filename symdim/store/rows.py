@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symdim.rows import Row, RowVar
-from symdim.store.facts import RowEqual, RowsEqual
+from symdim.store.constraints import RowEqual, RowsEqual
 
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim
-    from symdim.store.facts import RankEdge
+    from symdim.store.constraints import RankEdge
     from symdim.store.propagation import Propagation
 
 

@@ -11,8 +11,8 @@ from symdim.algebra.monomial import powers_of, terms_of
 from symdim.algebra.order import dim_order
 from symdim.algebra.polynomial import power, product, total
 from symdim.algebra.variable import Var
+from symdim.store.constraints import Bounds, Divisible, SizeEqual
 from symdim.store.errors import INDIVISIBLE, OUT_OF_RANGE, UNEQUAL, kind_of
-from symdim.store.facts import Bounds, Divisible, SizeEqual
 from symdim.store.intervals import divided, narrow_within, root_below
 from symdim.store.mentions import variables_in
 

@@ -15,7 +15,7 @@ from symdim.store.mentions import mentioned_in, variables_in
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim, Interval
     from symdim.rows import Row, RowVar
-    from symdim.store.facts import Fact
+    from symdim.store.constraints import Constraint
 
 
 def _from_parts(node: Expr, found: dict[Dim, Interval]) -> Interval:
@@ -41,7 +41,7 @@ class Solution:
         self.sizes: dict[Var, Dim] = {}
         self.rows: dict[RowVar, Row] = {}
         self.intervals: dict[Var, Interval] = {}
-        self.causes: dict[Var | RowVar, list[tuple[Fact, tuple[Var | RowVar, ...]]]] = {}
+        self.causes: dict[Var | RowVar, list[tuple[Constraint, tuple[Var | RowVar, ...]]]] = {}
 
     # values
 
@@ -146,13 +146,13 @@ class Solution:
 
     # grounds
 
-    def because(self, variable: Var | RowVar, fact: Fact, mentioned: tuple[Var | RowVar, ...] = ()) -> None:
+    def because(self, variable: Var | RowVar, fact: Constraint, mentioned: tuple[Var | RowVar, ...] = ()) -> None:
         """Note that a fact says something about a variable, in terms of others."""
         self.causes.setdefault(variable, []).append((fact, mentioned))
 
-    def chain(self, fact: Fact | None, *variables: Var | RowVar) -> tuple[Fact, ...]:
+    def chain(self, fact: Constraint | None, *variables: Var | RowVar) -> tuple[Constraint, ...]:
         """The stated facts behind a fact and what is known of the variables, nearest first, at most 20."""
-        found: dict[Fact, None] = {}
+        found: dict[Constraint, None] = {}
         seen: set[object] = set()
         queue: list[object] = ([] if fact is None else [fact]) + list(variables)
         for item in queue:
@@ -170,6 +170,8 @@ class Solution:
                 queue += [*item.parents, *mentioned_in(item)]  # type: ignore[arg-type]
         return tuple(found)
 
-    def contradiction(self, kind: str, message: str, fact: Fact | None, *variables: Var | RowVar) -> Contradiction:
+    def contradiction(
+        self, kind: str, message: str, fact: Constraint | None, *variables: Var | RowVar
+    ) -> Contradiction:
         """The error, with its chain."""
         return Contradiction(kind, message, self.chain(fact, *variables))

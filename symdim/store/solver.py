@@ -8,12 +8,11 @@ from symdim.algebra.canonical import product, total
 from symdim.algebra.intervals import meet
 from symdim.rows import Row, RowVar
 from symdim.store.answers import Answers, Guard
-from symdim.store.errors import LONGEST_CHAIN, Contradiction
-from symdim.store.facts import (
+from symdim.store.constraints import (
     NOWHERE,
     Bounds,
+    Constraint,
     Divisible,
-    Fact,
     Label,
     Origin,
     RankEdge,
@@ -25,6 +24,7 @@ from symdim.store.facts import (
     SizeRefines,
     Windows,
 )
+from symdim.store.errors import LONGEST_CHAIN, Contradiction
 from symdim.store.mentions import variables_in
 from symdim.store.ordering import in_order
 from symdim.store.propagation import Propagation
@@ -57,11 +57,11 @@ class Store:
 
     def __init__(self, *, least: int = 0) -> None:
         self._state = Propagation(RULES, least)
-        self._stated: list[Fact] = []  # since the last question
+        self._stated: list[Constraint] = []  # since the last question
         self._answers: Answers | None = None
         self._contradiction: Contradiction | None = None
 
-    def _learn(self, fact: Fact) -> None:
+    def _learn(self, fact: Constraint) -> None:
         self._answers = None
         self._stated.append(fact)
 

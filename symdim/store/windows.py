@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from symdim.algebra.canonical import ceildiv, minimum
 from symdim.errors import SymdimError
-from symdim.store.facts import SizeEqual, Windows
+from symdim.store.constraints import SizeEqual, Windows
 
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim

@@ -15,7 +15,7 @@ from symdim.algebra.variable import Scope, Var
 from symdim.einsum.reader import NameClash
 from symdim.errors import ParseError, SymdimError
 from symdim.rows import Axes, Row, RowVar, row_name
-from symdim.store.facts import Origin
+from symdim.store.constraints import Origin
 from symdim.store.solver import Store
 from symdim.testing.operators import stating
 

@@ -6,8 +6,8 @@ import pytest
 
 from symdim import Row, RowVar, Store, SymdimError, Var, maximum
 from symdim.store import Origin
+from symdim.store.constraints import SizeJoin
 from symdim.store.errors import Contradiction
-from symdim.store.facts import SizeJoin
 
 N, M, H, W = Var("N"), Var("M"), Var("H"), Var("W")
 

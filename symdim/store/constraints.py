@@ -1,4 +1,4 @@
-"""The kinds of facts, as pure data. What each one entails is in the module named beside it.
+"""The kinds of constraints, as pure data. What each one entails is in the module named beside it.
 
     SizeEqual    a == b                                        sizes.py
     SizeRefines  operand is 1 or equal to result               refinement.py
@@ -44,16 +44,16 @@ NOWHERE = Origin()
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Fact:
+class Constraint:
     """A condition with its origin; `law` names the error when it is violated (errors.py)."""
 
     origin: Origin
-    parents: tuple[Fact, ...]
+    parents: tuple[Constraint, ...]
     law: str
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class SizeEqual(Fact):
+class SizeEqual(Constraint):
     """a == b; for the law "window" `kernel` is the size of the window's kernel."""
 
     a: Dim
@@ -65,7 +65,7 @@ class SizeEqual(Fact):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class SizeRefines(Fact):
+class SizeRefines(Constraint):
     """The operand is 1 or equal to the result."""
 
     result: Dim
@@ -76,7 +76,7 @@ class SizeRefines(Fact):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class SizeJoin(Fact):
+class SizeJoin(Constraint):
     """The result is the size to which the operands broadcast: the one that is not 1, or 1."""
 
     result: Dim
@@ -87,7 +87,7 @@ class SizeJoin(Fact):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Bounds(Fact):
+class Bounds(Constraint):
     """lo <= dim <= hi; None: no bound."""
 
     dim: Dim
@@ -101,7 +101,7 @@ class Bounds(Fact):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Divisible(Fact):
+class Divisible(Constraint):
     """dim % by == 0."""
 
     dim: Dim
@@ -112,7 +112,7 @@ class Divisible(Fact):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Windows(Fact):
+class Windows(Constraint):
     """So many windows (`out`) of a kernel fit into an axis (`size`)."""
 
     size: Dim
@@ -129,7 +129,7 @@ class Windows(Fact):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class RowEqual(Fact):
+class RowEqual(Constraint):
     """The rows have the same axes; where the gaps of closed rows are does not matter."""
 
     a: Row
@@ -140,7 +140,7 @@ class RowEqual(Fact):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class RowsEqual(Fact):
+class RowsEqual(Constraint):
     """The rows, one after the other, have these axes."""
 
     rows: tuple[Row, ...]
@@ -151,7 +151,7 @@ class RowsEqual(Fact):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class RowRefines(Fact):
+class RowRefines(Constraint):
     """The result has all axes of the operand, which may be 1; axes that the operand lacks are missing at its gap.
 
     The gap of an open row is to the left of its variable, which stands for axes whatever rows it equals.
@@ -167,7 +167,7 @@ class RowRefines(Fact):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class RowJoin(Fact):
+class RowJoin(Constraint):
     """The result is the row to which the operands broadcast by NumPy's rule."""
 
     result: Row
@@ -178,7 +178,7 @@ class RowJoin(Fact):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class RankEdge(Fact):
+class RankEdge(Constraint):
     """rank(high) >= rank(low) + by, where None is a row without axes."""
 
     high: RowVar | None
@@ -191,7 +191,7 @@ class RankEdge(Fact):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Label(Fact):
+class Label(Constraint):
     """The axis of this size has a denotation."""
 
     dim: Var
