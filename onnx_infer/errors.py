@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from onnx.shape_inference import InferenceError
+
+from symdim.errors import UnboundName
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class OnnxInferError(ValueError):
@@ -19,6 +26,23 @@ class ShapeInferenceError(OnnxInferError):
 
 class NoModelError(OnnxInferError):
     """The bytes or the file hold no ONNX model."""
+
+
+class UnknownSymbol(OnnxInferError, UnboundName):  # noqa: N818  (named as its base)
+    """An option names symbols that the model does not have.
+
+    >>> print(UnknownSymbol("assume", ["Q"], ["N", "H"]))
+    assume: the model has no symbol 'Q'; its symbols are 'H', 'N'
+    """
+
+    def __init__(self, option: str, names: Iterable[str], symbols: Iterable[str]) -> None:
+        super().__init__(tuple(sorted(names)))
+        self.option, self.symbols = option, tuple(sorted(symbols))
+
+    def __str__(self) -> str:
+        unknown, known = (", ".join(map(repr, names)) for names in (self.names, self.symbols))
+        said = f"its symbols are {known}" if known else "it has no symbols"
+        return f"{self.option}: the model has no symbol {unknown}; {said}"
 
 
 class StrictModeError(ShapeInferenceError, InferenceError):  # type: ignore[misc]  # onnx's class is untyped

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
@@ -11,7 +12,8 @@ from onnx_infer.engine.engine import Engine
 from onnx_infer.engine.implied_bounds import implied_bounds
 from onnx_infer.engine.overridable import name_overridable
 from onnx_infer.engine.settling import settle
-from onnx_infer.errors import ShapeInferenceError, StrictModeError
+from onnx_infer.errors import ShapeInferenceError, StrictModeError, UnknownSymbol
+from onnx_infer.model.given import Given
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.verification import input_errors
 from onnx_infer.types.merge import POLICIES, size_pairs
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
     from onnx_infer.bidirectional.found_shapes import Found
     from onnx_infer.laws.statements import Fact
-    from onnx_infer.model.graph import FrontEnd, Node
+    from onnx_infer.model.graph import FrontEnd, Model, Node
     from onnx_infer.model.symbols import Size
     from onnx_infer.types.merge import ShapeMergePolicy
     from onnx_infer.values.tensor import Value
@@ -65,11 +67,11 @@ def run(
     if initializers not in ("overridable", "constant"):
         raise ValueError(f"initializers {initializers!r} is none of overridable, constant")
     declared, wrong = front.bounds()
+    given = Given(bounds or {}, declared, tuple(assume))
     walks = partial(
         walk,
         front,
         policy=policy,
-        bounds={**declared, **(bounds or {})},
         min_dim=min_dim,
         adopt=adopt_declared_symbols and policy != "override",
         assume_declared=assume_declared,
@@ -79,9 +81,15 @@ def run(
     if bidirectional or assume or assume_declared:
         from onnx_infer.bidirectional import infer_both_ways
 
-        engine, inputs = infer_both_ways(front, walks, assume, backwards=bidirectional)
+        engine, inputs = infer_both_ways(front, walks, given, backwards=bidirectional)
     else:
-        engine = walks()
+        engine = walks(given=given)
+    if unknown := given.bounds.keys() - engine.symbols.known().keys():
+        raise UnknownSymbol("bounds", unknown, engine.symbols.known())
+    if given:
+        from onnx_infer.engine.assumptions import blamed
+
+        engine.diagnostics[:] = blamed(engine.diagnostics, given, lambda part: walks(given=part).diagnostics)
     wrong += input_errors(engine.model)
     inputs = {**_named_axes(front, engine), **inputs}
     name_overridable(engine)
@@ -126,8 +134,8 @@ _MOST_WALKS = 4
 def walk(
     front: FrontEnd,
     *,
+    given: Given,
     policy: ShapeMergePolicy,
-    bounds: Mapping[str, tuple[int, int | None]],
     min_dim: int,
     adopt: bool,
     assume_declared: bool,
@@ -136,6 +144,7 @@ def walk(
 ) -> Engine:
     """The engine after its walk over the model; `found` are types that stand in for those it declares.
 
+    What is given of symbols holds in it: intervals are the bounds of the symbols, and rules ask the other relations.
     Where the sign of something decides and the facts so far imply lower bounds of input sizes, the walk begins anew
     under these; the symbols of the result are those of the first walk.
     """
@@ -145,31 +154,51 @@ def walk(
     if found is not None:
         names = found.names(front)
     trusted = () if found is None else found.values
+
+    def view_of(symbols: Symbols) -> Model:
+        view = front.view(symbols, all_constant)
+        return view if found is None else found.put_into(view, symbols)
+
+    bounds, related = given.intervals(), frozenset[str]()
+    if given:
+        from onnx_infer.engine.assumptions import Assumptions, narrowed, settled_facts
+    if given.relations:
+        symbols = Symbols(names, reserved, bounds=bounds, min_dim=min_dim)
+        view_of(symbols)  # names the axes of inputs
+        bounds, related = narrowed(given, Assumptions(given.relations, symbols.known()))
+    fixed = {name: low for name, (low, high) in bounds.items() if low == high}
     narrower: dict[str, tuple[int, int | None]] = {}
     originals: list[Symbols] = []
     stated: list[tuple[Fact, Node]] = []  # in earlier walks: the bounds of this one rest on it
     for count in range(_MOST_WALKS):
-        symbols = Symbols(names, reserved, bounds={**bounds, **narrower}, min_dim=min_dim)
+        symbols = Symbols(
+            names, reserved, bounds={**bounds, **narrower}, min_dim=min_dim, fixed=fixed,
+            related=related, relations=given.relations,
+        )  # fmt: skip
         originals.append(symbols)
-        view = front.view(symbols, all_constant)
-        if found is not None:
-            view = found.put_into(view, symbols)
+        view = view_of(symbols)
+        known = Assumptions(given.relations, symbols.known()).known() if related else None
         last = count == _MOST_WALKS - 1
         engine = Engine(
             view, symbols, policy, adopt=adopt, assume_declared=assume_declared, impatient=not last, trusted=trusted
         )
-        engine.run()
+        with known or nullcontext():
+            engine.run()
         implied = engine.open_signs.implied(engine.facts)
         learnt = {v.name: (least, v.hi) for v, least in implied.items()}
-        to_original = {symbols.text(name): originals[0].text(name) for name in narrower}
+        renamed = (*narrower, *related - fixed.keys()) if narrower else ()
+        to_original = {symbols.text(name): originals[0].text(name) for name in renamed}
         if not learnt or last:
-            if narrower:
-                engine.rename(to_original)
             break
         for fact, node in zip(engine.facts, engine.fact_nodes, strict=True):
             if any(v in implied for v in implied_bounds([fact])):
                 stated.append((fact.substitute(to_original), node))
         narrower.update(learnt)
+    if given:
+        with known or nullcontext():
+            settled_facts(engine)
+    if to_original:
+        engine.rename(to_original)
     engine.facts[:0] = [fact for fact, _ in stated]
     engine.fact_nodes[:0] = [node for _, node in stated]
     engine.assumed = settle(engine)

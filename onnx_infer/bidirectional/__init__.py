@@ -3,7 +3,6 @@
 rounds.py          walks and constraints in turn, until nothing changes
 model_facts.py     what a whole model says of its shapes, in a `symdim.Store`; the forms of nodes: `constraints/`
 found_shapes.py    what follows, as a model would declare it
-assumptions.py     what the caller assumes of the symbols
 """
 
 from onnx_infer.bidirectional.rounds import infer_both_ways

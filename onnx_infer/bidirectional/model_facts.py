@@ -18,7 +18,7 @@ from symdim.store.errors import Contradiction
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from onnx_infer.bidirectional.assumptions import Assumptions
+    from onnx_infer.engine.assumptions import Assumptions
     from onnx_infer.engine.engine import Engine
     from onnx_infer.values.tensor import Dim, Value
 

@@ -8,19 +8,22 @@ not force stays as it was. Where an input can have few ranks only, those that no
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from onnx_infer.bidirectional.assumptions import Assumptions
 from onnx_infer.bidirectional.found_shapes import Found, Names, found_shapes, substitute_solved, symbols_of
 from onnx_infer.bidirectional.model_facts import Known, state_model
+from onnx_infer.engine.assumptions import Assumptions
+from onnx_infer.errors import UnknownSymbol
 from onnx_infer.values.tensor import SymTensor
 from symdim import Expr
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.engine.engine import Engine
+    from onnx_infer.model.given import Given
     from onnx_infer.model.graph import FrontEnd
     from onnx_infer.model.symbols import Size
     from onnx_infer.values.tensor import Dim
@@ -31,9 +34,9 @@ _MOST_TRIALS = 16
 
 
 class Walk(Protocol):
-    """Forward inference of a model, with the types found so far."""
+    """Forward inference of a model, with what is given of its symbols and the types found so far."""
 
-    def __call__(self, *, found: Found | None = None) -> Engine: ...
+    def __call__(self, *, given: Given, found: Found | None = None) -> Engine: ...
 
 
 class _Round(NamedTuple):
@@ -57,16 +60,22 @@ def _broken(told: Iterable[Diagnostic]) -> set[str]:
 class _Inference:
     """The rounds of one inference, under assumptions."""
 
-    def __init__(self, front: FrontEnd, walk: Walk, assume: Sequence[str]) -> None:
-        self.front, self.walk, self.assume = front, walk, assume
-        self.first = walk()
+    def __init__(self, front: FrontEnd, walk: Walk, given: Given) -> None:
+        self.front = front
+        self.first = walk(given=given)
+        if self.first.assumed:  # declared types that are taken for granted say this of the symbols
+            given = given._replace(relations=(*given.relations, *self.first.assumed))
+            self.first = walk(given=given)
+        self.walk = partial(walk, given=given)
+        self.assume = given.relations
         self.written = _written_sizes(front, self.first)
         self.given = _declared_names(self.first, self.written)
         self.trials = 0
 
     def assumptions(self, engine: Engine) -> Assumptions:
         """The assumptions on the symbols of a walk."""
-        return Assumptions((*self.assume, *engine.assumed), {v.name: v for v in symbols_of(engine.scope.values())})
+        symbols = {v.name: v for v in symbols_of(engine.scope.values())}
+        return Assumptions(dict.fromkeys((*self.assume, *engine.assumed)), {**engine.symbols.known(), **symbols})
 
     def round(self, before: Found | None, engine: Engine) -> _Round:
         """One round, after its walk."""
@@ -128,14 +137,14 @@ def _open_inputs(current: _Round) -> list[tuple[str, int, int]]:
 
 
 def infer_both_ways(
-    front: FrontEnd, walk: Walk, assume: Sequence[str], *, backwards: bool
+    front: FrontEnd, walk: Walk, given: Given, *, backwards: bool
 ) -> tuple[Engine, Mapping[str, tuple[int | str, ...]]]:
     """Infer forwards, and with `backwards` in both directions until nothing changes, under the assumptions.
 
     Gives the engine of the last walk, and the shapes of inputs that say more than the model does. Raises ParseError for
-    an assumption that is no relation.
+    an assumption that is no relation, UnknownSymbol for one on symbols that there are not.
     """
-    inference = _Inference(front, walk, assume)
+    inference = _Inference(front, walk, given)
     engine, found = inference.first, None
     wrong = inference.assumptions(engine).contradiction()
     if backwards and not wrong:
@@ -144,6 +153,9 @@ def infer_both_ways(
         substitute_solved(engine, last.known, last.names.given)
         engine.diagnostics += last.known.diagnostics
     assumptions = inference.assumptions(engine)
+    met = {**inference.first.symbols.known(), **engine.symbols.known()}
+    if unknown := assumptions.unknown - met.keys():
+        raise UnknownSymbol("assume", unknown, met)
     if wrong:
         engine.complain(wrong)
     elif assumptions:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.ratio import Element, Ratio, fraction
 from onnx_infer.errors import Unknown
+from onnx_infer.laws.known import holds
 from onnx_infer.laws.sizes import at_least, bounds
 from symdim import Expr, maximum, minimum
 
@@ -98,7 +99,7 @@ def _symbolic(x: Element, y: Element) -> bool:
 
 
 def compare(x: Element, y: Element) -> int | None:
-    """-1, 0 or 1 as x is smaller, equal or larger; None where the intervals do not decide."""
+    """-1, 0 or 1 as x is smaller, equal or larger; None where nothing decides."""
     if isinstance(x, Positive) or isinstance(y, Positive):
         return None
     if not _symbolic(x, y):
@@ -107,11 +108,11 @@ def compare(x: Element, y: Element) -> int | None:
     if gap is None:
         return None
     lo, hi = bounds(gap)
-    if lo is not None and lo > 0:
+    if (lo is not None and lo > 0) or holds(gap, ">", 0):
         return 1
-    if hi is not None and hi < 0:
+    if (hi is not None and hi < 0) or holds(gap, "<", 0):
         return -1
-    return 0 if lo == 0 == hi else None
+    return 0 if lo == 0 == hi or holds(gap, "==", 0) else None
 
 
 def less(x: Element, y: Element) -> Element:

@@ -9,6 +9,7 @@
     implied_bounds.py      bounds that operators imply    run_time_elements.py   elements that only a run knows
     declared_types.py      what a model declares          claims.py              what of that is only claimed
     overridable.py         initializers that callers may override
+    assumptions.py         what the caller assumes        assumed_bounds.py      the intervals in that
 
 The room uses `operators` and what is below it. It knows no protobuf. Begin with `engine.py`.
 """

@@ -6,6 +6,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ShapeInferenceError, Unknown, broken, require
+from onnx_infer.laws.known import holds
 from onnx_infer.laws.statements import conflicting, contradict, demand, fresh, state
 from symdim import Expr, leaf_count, maximum, product, quotient_by_positive
 from symdim.algebra.origin import is_data_dependent
@@ -24,19 +25,19 @@ def bounds(size: Dim) -> tuple[int | None, int | None]:
 
 
 def at_least(size: Dim, low: int) -> bool:
-    """Whether the interval of the size proves `size >= low`."""
+    """Whether the interval of the size, or what is assumed, proves `size >= low`."""
     if isinstance(size, int):
         return size >= low
     lo, _ = size.bounds()
-    return lo is not None and lo >= low
+    return (lo is not None and lo >= low) or holds(size, ">=", low)
 
 
 def differ(a: Dim, b: Dim) -> bool:
-    """Whether the intervals prove `a != b`."""
+    """Whether the intervals, or what is assumed, prove `a != b`."""
     if isinstance(a, int) and isinstance(b, int):
         return a != b
     lo, hi = bounds(a - b)
-    return (lo is not None and lo > 0) or (hi is not None and hi < 0)
+    return (lo is not None and lo > 0) or (hi is not None and hi < 0) or holds(a, "!=", b)
 
 
 def is_fresh(size: Dim) -> bool:
@@ -68,7 +69,8 @@ def unify(a: Dim, b: Dim, what: str, kind: Kind = "required", volume: Dim = 0) -
         return a
     if differ(a, b):
         return conflicting(f"{what} differ: {a} != {b}")
-    state("equal", a, b, what, kind, volume)
+    if not holds(a, "==", b):
+        state("equal", a, b, what, kind, volume)
     return min(a, b, key=_rank_of_knowledge)
 
 
@@ -159,6 +161,8 @@ def broadcast_size(a: Dim, b: Dim) -> Dim:
         return conflicting(f"sizes do not broadcast: {a} and {b}")
     if maximum(a, 0) == maximum(b, 0):  # no size is negative
         return a if maximum(a, 0) == b else b
+    if holds(a, "==", b):
+        return min(a, b, key=_rank_of_knowledge)
     state("broadcast", a, b, "broadcast sizes")
     a_wins, b_wins = differ(a, 1), differ(b, 1)
     if a_wins and b_wins:

@@ -2,6 +2,7 @@
 
     graph.py         the view of a model: graphs, nodes, functions     attributes.py         attributes as plain values
     symbols.py       how the dim_params of a model are read            declared_bounds.py    intervals in the metadata
+    given.py         what is said of its symbols beforehand
 
 The room uses `values`. Begin with `graph.py`.
 """

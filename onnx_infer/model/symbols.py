@@ -8,12 +8,13 @@ from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
 from onnx_infer.values.tensor import VARIES
-from symdim import Scope, SymdimError, Var, parse, read_dim_param
+from symdim import Expr, Scope, SymdimError, Var, parse, read_dim_param
 from symdim.algebra.caches import clear_with_caches
+from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import Declared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from onnx_infer.values.tensor import Dim
 
@@ -55,8 +56,11 @@ _WORDS = re.compile(r"[\w.]+")
 
 
 @lru_cache(maxsize=64)
-def _scope(lo: int, hi: int | None) -> Scope:
-    """The name space of the symbols with these bounds; kept, so that what is remembered serves the next inference."""
+def _scope(lo: int, hi: int | None, assumed: object = None) -> Scope:
+    """The name space of the symbols with these bounds; kept, so that what is remembered serves the next inference.
+
+    Of symbols in what is `assumed` besides bounds, rules find what they do not find elsewhere: they have another one.
+    """
     return Scope()
 
 
@@ -69,7 +73,8 @@ class Symbols:
     `declared` are the dim_params of the graph's inputs: a name among them is a symbol >= `min_dim`; a text over such
     names is read as the expression (`2*H`, `past + seq`), any other text is an opaque symbol that keeps its spelling.
     Names that only other values declare are sizes >= 0. `bounds` gives symbols other intervals (both ends inclusive).
-    An axis of an input that has no name gets one; `axes` are the symbols of these.
+    An axis of an input that has no name gets one; `axes` are the symbols of these. A `fixed` name stands for a number.
+    `related` are the names in those `relations` that are assumed of which bounds do not say all.
 
     >>> symbols = Symbols(["N", "2*N", "seq len", "_d0"])
     >>> symbols.text("2*N"), symbols.text("seq len"), symbols.text("M").bounds(), symbols.name()
@@ -83,10 +88,16 @@ class Symbols:
         *,
         bounds: Mapping[str, tuple[int, int | None]] | None = None,
         min_dim: int = 1,
+        fixed: Mapping[str, int] | None = None,
+        related: Collection[str] = (),
+        relations: tuple[str, ...] = (),
     ) -> None:
         declared = list(dict.fromkeys(declared))
         self._bounds = dict(bounds or {})
         self._min_dim = min_dim
+        self._fixed = dict(fixed or {})
+        self._related = frozenset(related)
+        self._assumed = relations, tuple(sorted(self._bounds.items())), min_dim
         self._dims: dict[str, Dim] = {}
         self.count = 0
         texts = (*declared, *reserved)
@@ -104,8 +115,19 @@ class Symbols:
             if expression is None:
                 expression = self._sum_or_product(text)
             if expression is not None:
-                return expression
-        return self.variable(text)
+                return self._settled(expression)
+        return self._settled(self.variable(text))
+
+    def _settled(self, size: Dim) -> Dim:
+        """The size with numbers in place of the symbols that stand for one."""
+        if not self._fixed or not isinstance(size, Expr):
+            return size
+        return size.substitute({v: self._fixed[v.name] for v in size.variables() if v.name in self._fixed})
+
+    def known(self) -> dict[str, Var]:
+        """The symbols of all texts that are read, and of those of which something is assumed, by name."""
+        found = {v.name: v for v in variables_of(self._dims.values())}
+        return found | {name: self.variable(name) for name in (*self._fixed, *self.names) if name not in found}
 
     def _sum_or_product(self, text: str) -> Dim | None:
         """The declared text as an expression of one name that nothing declares, as in `2*N` and `N + N`; else None.
@@ -128,6 +150,8 @@ class Symbols:
         if not isinstance(found, Var) or found.name != name:
             if name in self.names:
                 found = self.variable(name)
+                if name in self._fixed:
+                    return found
             elif GENERATED.fullmatch(name):
                 found = Var.fresh(name, origin=Declared(name))
             else:
@@ -137,6 +161,9 @@ class Symbols:
 
     def variable(self, name: str) -> Var:
         """A symbol with the bounds that it is to have."""
+        if name in self._related:
+            low, high = self._bounds.get(name, (self._min_dim, None))
+            return _scope(low, high, self._assumed).var(name, low, high)
         if name in self._bounds:
             return _scope(*self._bounds[name]).var(name, *self._bounds[name])
         return Var(name) if self._min_dim == 1 else Var.fresh(name, lo=self._min_dim)
@@ -169,16 +196,17 @@ class Symbols:
             expression = self._expression(text)
             if expression is None:
                 expression = Var.fresh(text, *self._bounds.get(text, (0, None)), origin=Declared(text))
-            found = self._dims[text] = expression
+            found = self._dims[text] = self._settled(expression)
         return found
 
-    def axis(self, value: str, axis: int) -> Var:
+    def axis(self, value: str, axis: int) -> Dim:
         """The symbol of an axis of an input that has no name; it is declared from then on."""
         name = self.axis_name(value, axis)
         self.names |= {name}
-        symbol = self._dims[name] = self.variable(name)
+        symbol = self.variable(name)
         self.axes.add(symbol)
-        return symbol
+        found = self._dims[name] = self._settled(symbol)
+        return found
 
     def axis_name(self, value: str, axis: int) -> str:
         """A name for an axis of an input that no text of the model contains, another one each time."""

@@ -1,0 +1,144 @@
+"""The intervals of symbols in what is assumed of them: `H // 2 >= 3` says that H is at least 6.
+
+Conditions are solved for a symbol (`symdim.conditions`), each within the bounds that the others leave, until nothing
+changes. Of an inequality of several symbols, each is bounded where the others are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from symdim import Expr, Var
+from symdim.conditions.condition import Condition
+from symdim.conditions.solving import solve
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from onnx_infer.values.tensor import Dim
+
+_MOST_ROUNDS = 8
+
+
+class Relation(NamedTuple):
+    """A relation (one of == != >= > <= <) of two sizes, and the text that says so."""
+
+    text: str
+    lhs: Dim
+    sign: str
+    rhs: Dim
+
+    def conditions(self) -> list[Condition]:
+        """What it says as conditions; `!=` is none."""
+        _, a, sign, b = self
+        if sign == "==":
+            return [Condition("equal", a, b)]
+        if sign in (">", ">="):
+            return [Condition("at_least", a, b + int(sign == ">"))]
+        return [Condition("at_most", a, b - int(sign == "<"))] if sign in ("<", "<=") else []
+
+    def variables(self) -> tuple[Var, ...]:
+        """The symbols of both sides."""
+        return Condition("equal", self.lhs, self.rhs).variables()
+
+
+class Bounds(NamedTuple):
+    """The intervals that relations give to symbols, the relations that say more, and those that cannot hold."""
+
+    of: dict[Var, tuple[int, int | None]]
+    rest: list[Relation]
+    impossible: list[str]
+
+
+def assumed_bounds(relations: Sequence[Relation]) -> Bounds:
+    """The bounds of symbols within which all relations hold.
+
+    >>> H, W = Var("H"), Var("W")
+    >>> found = assumed_bounds([Relation("", H // 2, ">=", 3), Relation("", H % 8, "==", 0), Relation("", W, ">", H)])
+    >>> found.of, len(found.rest)
+    ({H: (8, None), W: (9, None)}, 2)
+    """
+    bounds = _Bounds()
+    rest: list[Relation] = []
+    for _ in range(_MOST_ROUNDS):
+        before = dict(bounds.of)
+        rest = [relation for relation in relations if not bounds.learn(relation)]
+        if bounds.of == before or bounds.impossible:
+            break
+    return Bounds(bounds.of, rest, bounds.impossible)
+
+
+class _Bounds:
+    def __init__(self) -> None:
+        self.of: dict[Var, tuple[int, int | None]] = {}
+        self.impossible: list[str] = []
+
+    def learn(self, relation: Relation) -> bool:
+        """Narrow the symbols of a relation; whether their intervals say all of it."""
+        if relation.sign == "!=":
+            return self._differ(relation)
+        originals: dict[Var, Var] = {}
+        narrow: dict[Var, Dim] = {}
+        for var, (low, high) in self.of.items():
+            narrow[var] = new = Var.fresh(var.name, low, high)
+            originals[new] = var
+        complete = True
+        for condition in relation.conditions():
+            found = solve(condition.substitute(narrow))
+            if found is None:
+                self.impossible.append(relation.text)
+                return True
+            for part in found:
+                complete &= self._enter(part, originals, relation.text)
+        return complete
+
+    def _differ(self, relation: Relation) -> bool:
+        """A symbol that is not the least or largest number it can be."""
+        var, number = relation.lhs, relation.rhs
+        if not isinstance(var, Var) or not isinstance(number, int):
+            return False
+        low, high = self.of.get(var, (var.lo or 0, var.hi))
+        if low < number and (high is None or number < high):
+            return False
+        if number in (low, high):
+            self._narrow(var, low + (number == low), None if high is None else high - (number == high), relation.text)
+        return True
+
+    def _enter(self, condition: Condition, originals: dict[Var, Var], text: str) -> bool:
+        """Narrow by a condition that is solved; whether intervals say all of it."""
+        relation, lhs, rhs = condition
+        if relation == "divides":
+            if isinstance(lhs, int) and isinstance(rhs, Var):
+                var = originals.get(rhs, rhs)
+                low, high = self.of.get(var, (var.lo or 0, var.hi))
+                self._narrow(var, -(-low // lhs) * lhs, None if high is None else high // lhs * lhs, text)
+            return False
+        if relation not in ("equal", "at_least", "at_most"):
+            return False
+        for sign in (1, -1):
+            if relation == "equal" or (relation == "at_least") == (sign == 1):
+                self._linear(sign * (lhs - rhs), originals, text)
+        return isinstance(lhs, Var) and isinstance(rhs, int)
+
+    def _linear(self, gap: Dim, originals: dict[Var, Var], text: str) -> None:
+        """`k*v + rest >= 0` bounds v where `rest` is bounded."""
+        for unit, k in (gap.terms or {gap: 1}).items() if isinstance(gap, Expr) else ():
+            if not isinstance(unit, Var):
+                continue
+            rest = gap - k * unit
+            most = rest if isinstance(rest, int) else rest.bounds()[1]
+            if most is None:
+                continue
+            var = originals.get(unit, unit)
+            low, high = self.of.get(var, (var.lo or 0, var.hi))
+            end = -(most // k) if k > 0 else most // -k
+            if k > 0:
+                self._narrow(var, max(low, end), high, text)
+            else:
+                self._narrow(var, low, end if high is None else min(high, end), text)
+
+    def _narrow(self, var: Var, low: int, high: int | None, text: str) -> None:
+        if high is not None and high < low:
+            self.impossible.append(text)
+        elif (low, high) != self.of.get(var, (var.lo or 0, var.hi)):
+            self.of[var] = low, high

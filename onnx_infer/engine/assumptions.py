@@ -1,0 +1,237 @@
+"""What the caller assumes of the symbols of a model: `"H % 32 == 0"`, `"total == past + seq"`."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from onnx_infer.diagnostics import Diagnostic
+from onnx_infer.engine.assumed_bounds import Bounds, Relation, assumed_bounds
+from onnx_infer.laws.known import Known, holds
+from onnx_infer.model.given import Given, interval_text
+from onnx_infer.model.graph import label_of
+from symdim import Expr, Facts, ParseError, Var, parse, simplify
+from symdim.algebra.expr import FloorDiv
+from symdim.algebra.floordiv import mod
+from symdim.conditions.condition import Condition
+from symdim.conditions.solving import solve
+from symdim.store import Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from onnx_infer.engine.engine import Engine
+    from onnx_infer.laws.statements import Fact
+    from onnx_infer.model.given import Interval
+    from onnx_infer.model.graph import Node
+    from onnx_infer.values.tensor import Dim
+    from symdim.store import Store
+
+_RELATION = re.compile(r"(==|!=|<=|>=|<|>)")
+
+
+def blamed(
+    diagnostics: Sequence[Diagnostic], given: Given, walked: Callable[[Given], Sequence[Diagnostic]]
+) -> list[Diagnostic]:
+    """The diagnostics; errors that the model does not have without what is given name what of it they come of."""
+
+    def errors(diagnostics: Iterable[Diagnostic]) -> set[tuple[str, str]]:
+        return {(d.operator, d.node) for d in diagnostics if d.severity == "error" and d.node}
+
+    found = errors(diagnostics)
+    new = found - errors(walked(Given())) if found else found
+    if not new:
+        return list(diagnostics)
+    parts = list(given.parts())
+    alone = [(text, errors(walked(part))) for text, part in parts] if len(parts) > 1 else [(parts[0][0], new)]
+
+    def told(diagnostic: Diagnostic) -> Diagnostic:
+        key = diagnostic.operator, diagnostic.node
+        if diagnostic.severity != "error" or key not in new:
+            return diagnostic
+        texts = [text for text, broken in alone if key in broken] or [text for text, _ in parts]
+        return diagnostic._replace(message=f"{diagnostic.message} (under the assumption {'; '.join(texts)})")
+
+    return list(map(told, diagnostics))
+
+
+def settled_facts(engine: Engine) -> None:
+    """Leave out the facts that what is assumed implies; what it excludes is an error of the node."""
+    answers: dict[Condition, bool | None] = {}
+    kept: list[tuple[Fact, Node]] = []
+    for fact, node in zip(engine.facts, engine.fact_nodes, strict=True):
+        assert fact.relation != "undecided"
+        condition = Condition(fact.relation, engine.solution.resolve(fact.lhs), engine.solution.resolve(fact.rhs))
+        if condition not in answers:
+            answers[condition] = _answer(condition)
+        if answers[condition] is True:
+            continue
+        kept.append((fact, node))
+        if answers[condition] is False and fact.kind == "required":
+            message = f"{fact.law}: {condition} holds at no sizes"
+            engine.diagnostics.append(Diagnostic("error", node[0], label_of(node), message))
+    engine.facts[:] = [fact for fact, _ in kept]
+    engine.fact_nodes[:] = [node for _, node in kept]
+
+
+def _answer(condition: Condition) -> bool | None:
+    """Whether a condition always holds, never, or None."""
+    relation, a, b = condition
+    if solve(condition) is None:
+        return False
+    if relation == "equal":
+        return _either(holds(a, "==", b), holds(a, "!=", b))
+    if relation == "at_least":
+        return _either(holds(a, ">=", b), holds(a, "<", b))
+    if relation == "at_most":
+        return _either(holds(a, "<=", b), holds(a, ">", b))
+    if relation == "divides":
+        return a != 0 and _either(holds(b % a, "==", 0), holds(b % a, "!=", 0))
+    pairs = ((a, b), (a, 1), (b, 1)) if relation == "broadcast" else ((a, b), (a, 1))
+    return _either(any(holds(x, "==", y) for x, y in pairs), all(holds(x, "!=", y) for x, y in pairs))
+
+
+def _either(always: bool, never: bool) -> bool | None:
+    return True if always else False if never else None
+
+
+class Assumptions:
+    """Relations between the symbols of a model, read as its `dim_param`s are; `symbols` are those it has.
+
+    What mentions other symbols is left out; their names are `unknown`.
+
+    >>> assumed = Assumptions(["H % 8 == 0", "total == past + seq"])
+    >>> H, past, seq = Var("H"), Var("past"), Var("seq")
+    >>> assumed.simplest(8 * (H // 8) + 1), assumed.simplest(2 * past + 2 * seq + 1)
+    (H + 1, 2*total + 1)
+    """
+
+    def __init__(self, texts: Iterable[str], symbols: Mapping[str, Var] | None = None) -> None:
+        self.relations: list[Relation] = []
+        self.unknown: set[str] = set()
+        for relation in (relation for text in texts for relation in _read(text, symbols or {})):
+            new = set() if symbols is None else {v.name for v in relation.variables()} - symbols.keys()
+            self.unknown |= new
+            if not new:
+                self.relations.append(relation)
+        self._known: dict[Dim, Dim] = {}
+
+    @cached_property
+    def facts(self) -> Facts:
+        """The relations as facts of the prover."""
+        return _facts(self.relations)
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """The intervals that the relations give to symbols, and what they say besides."""
+        return assumed_bounds(self.relations)
+
+    def known(self) -> Known:
+        """What rules may ask: the relations of which the bounds of the symbols do not say all."""
+        return Known(_facts(self.bounds.rest))
+
+    def __bool__(self) -> bool:
+        return bool(self.relations)
+
+    def names(self) -> set[str]:
+        """The names of the symbols that the relations mention."""
+        return {v.name for relation in self.relations for v in relation.variables()}
+
+    def contradiction(self) -> str | None:
+        """The assumptions that cannot hold together."""
+        found = self.facts.contradiction()
+        if found is not None:
+            return "assumptions contradict each other: " + "; ".join(f.text for f in found)
+        wrong = self.bounds.impossible
+        return f"the assumption {wrong[0]} contradicts {_said_besides(self.relations, wrong[0])}" if wrong else None
+
+    def state(self, store: Store) -> None:
+        """State the relations into a store."""
+        for text, a, relation, b in self.relations:
+            origin = Origin(text=f"assumed: {text}")
+            if relation == "==":
+                remainder = _remainder(a, b)
+                if remainder is None:
+                    store.eq(a, b, origin=origin)
+                else:
+                    store.divisible(*remainder, origin=origin)
+            elif relation in (">=", ">"):
+                store.bounds(a - b, int(relation == ">"), origin=origin)
+            elif relation in ("<=", "<"):
+                store.bounds(b - a, int(relation == "<"), origin=origin)
+
+    def simplest(self, dim: Dim) -> Dim:
+        """The size as it reads shortest under the relations; it is equal wherever they hold."""
+        if not isinstance(dim, Expr):
+            return dim
+        found = self._known.get(dim)
+        if found is None:
+            found = simplify(dim, self.facts)
+            for _, a, relation, b in self.relations:
+                if relation == "==" and isinstance(a, Var):
+                    found = _with_name(found, a, b)
+            self._known[dim] = found
+        return found
+
+
+def narrowed(given: Given, assumptions: Assumptions) -> tuple[dict[str, Interval], frozenset[str]]:
+    """The intervals given, and those that the relations imply; the names in relations of which these do not say all.
+
+    Relations that contradict each other say nothing.
+    """
+    bounds = given.intervals()
+    if assumptions.contradiction() is not None:
+        return bounds, frozenset()
+    bounds.update((v.name, ends) for v, ends in assumptions.bounds.of.items())
+    return bounds, frozenset(v.name for relation in assumptions.bounds.rest for v in relation.variables())
+
+
+def _facts(relations: Iterable[Relation]) -> Facts:
+    facts = Facts()
+    for text, a, sign, b in relations:
+        facts.add(a, sign, b, origin=f"assumed: {text}")
+    return facts
+
+
+def _said_besides(relations: Sequence[Relation], text: str) -> str:
+    """The bounds of the symbols in an assumption, and what else is assumed of them."""
+    symbols = {v: None for relation in relations if relation.text == text for v in relation.variables()}
+    others = [r.text for r in relations if r.text != text and not symbols.keys().isdisjoint(r.variables())]
+    return "; ".join(dict.fromkeys([*map(interval_text, symbols), *others]))
+
+
+def _read(text: str, symbols: Mapping[str, Var]) -> Sequence[Relation]:
+    pieces = _RELATION.split(text)
+    if len(pieces) < 3:
+        raise ParseError(text, 0, "no relation (== != >= > <= <) in the assumption")
+    sides = [parse(piece.strip(), symbols) for piece in pieces[::2]]
+    return [Relation(text, sides[i], relation, sides[i + 1]) for i, relation in enumerate(pieces[1::2])]
+
+
+def _remainder(a: Dim, b: Dim) -> tuple[Dim, Dim] | None:
+    """(n, d) of `n % d == 0`, which is held as `n - d*(n//d) == 0`."""
+    gap = a - b
+    if not isinstance(gap, Expr) or gap.terms is None:
+        return None
+    for unit, k in gap.terms.items():
+        if isinstance(unit, FloorDiv) and unit.terms is None:
+            n, d = unit.parts
+            if isinstance(d, int) and k == -d and gap == mod(n, d):
+                return n, d
+    return None
+
+
+def _with_name(dim: Dim, name: Var, value: Dim) -> Dim:
+    """The size with a multiple of `value` as that of its name, where it is a part of it."""
+    if not isinstance(dim, Expr) or not isinstance(value, Expr) or name in dim.variables():
+        return dim
+    ours, theirs = dim.terms or {dim: 1}, value.terms or {value: 1}
+    first, k = next(iter(theirs.items()))
+    times, rest = divmod(ours.get(first, 0), k)
+    if times == 0 or rest:
+        return dim
+    replaced = dim + times * (name - value)
+    if isinstance(replaced, int):
+        return replaced
+    return replaced if len(replaced.terms or (1,)) < len(ours) or len(ours) == len(theirs) == 1 else dim
