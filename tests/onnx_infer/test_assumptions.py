@@ -1,0 +1,211 @@
+"""What is assumed of symbols holds while a model is inferred: it decides what bounds decide, and contradictions are told."""
+
+from __future__ import annotations
+
+import json
+
+import onnx.parser
+import pytest
+
+from onnx_infer import InferenceResult, infer
+from onnx_infer.errors import UnknownSymbol
+
+HEAD = '<ir_version: 10, opset_import: ["": 20]>'
+
+
+def parsed(graph: str) -> onnx.ModelProto:
+    return onnx.parser.parse_model(f"{HEAD} {graph}")
+
+
+def errors(result: InferenceResult) -> list[str]:
+    return [f"{d.operator} '{d.node}': {d.message}" for d in result.diagnostics if d.severity == "error"]
+
+
+SQUEEZE = """g (float[B, T, 8] x, int64[1] axes) => (y) {
+    s = Shape <start = 1, end = 2> (x)  one = Constant <value_ints = [1]> ()  is_one = Equal (s, one)
+    y = If (is_one) <
+        then_branch = a () => (t) { ax = Constant <value_ints = [1]> () t = Squeeze (x, ax) },
+        else_branch = b () => (e) { e = Identity (x) }> }"""
+BROADCAST = """g (float[N, H, W] x, float[1, R] table) => (y) {
+    f = Flatten <axis = 1> (x)  n = Constant <value_ints = [0]> ()  m = Constant <value_ints = [256]> ()
+    one = Constant <value_ints = [1]> ()  t = Slice (table, n, m, one)  y = Add (f, t) }"""
+SLICE = """g (float[S] x, float[64] table) => (y) {
+    zero = Constant <value_ints = [0]> ()  s = Shape (x)  t = Slice (table, zero, s)  y = Add (x, t) }"""
+TABLE = """g (float[N, H, W, 4] x, float[1, 256, 4] table) => (y) {
+    shape = Constant <value_ints = [0, -1, 4]> ()  f = Reshape (x, shape)  y = Add (f, table) }"""
+
+# a model, what is assumed, the same as bounds, the type of y, the guards
+AS_BOUNDS = [
+    (SQUEEZE, ["T >= 2"], {"T": (2, None)}, "f32[B, T, 8]", []),
+    (SQUEEZE, ["2 <= T <= 64"], {"T": (2, 64)}, "f32[B, T, 8]", []),
+    (SQUEEZE, ["T != 1"], {"T": (2, None)}, "f32[B, T, 8]", []),
+    (SQUEEZE, ["T == 1"], {"T": (1, 1)}, "f32[B, 8]", []),
+    (SQUEEZE, ["(T + 1) // 4 >= 1"], {"T": (3, None)}, "f32[B, T, 8]", []),
+    (SQUEEZE, ["T % 8 == 0"], {"T": (8, None)}, "f32[B, T, 8]", []),
+    (SQUEEZE, ["T >= B", "B >= 2"], {"T": (2, None), "B": (2, None)}, "f32[B, T, 8]", []),
+    (SLICE, ["S <= 64"], {"S": (1, 64)}, "f32[S]", []),
+    (SLICE, [], {}, "f32[S]", ["S <= 64"]),
+    (TABLE, ["H <= 16", "W <= 15"], {"H": (1, 16), "W": (1, 15)}, None, None),
+]
+
+
+@pytest.mark.parametrize(("graph", "assume", "bounds", "expected", "guards"), AS_BOUNDS)
+def test_relations_that_are_intervals_do_what_bounds_do(graph, assume, bounds, expected, guards):
+    ours, theirs = infer(parsed(graph), assume=assume), infer(parsed(graph), bounds=bounds)
+    assert str(ours.types["y"]) == str(theirs.types["y"])
+    assert [str(g) for g in ours.guards] == [str(g) for g in theirs.guards]
+    assert ours.notes == theirs.notes
+    if expected is not None:
+        assert (str(ours.types["y"]), [str(g) for g in ours.guards]) == (expected, guards)
+
+
+# a model, what is assumed, the type of y, the guards
+RELATIONS = [
+    (
+        "g (float[past, 4] p, float[seq, 4] s, float[total, 4] m) => (y) { c = Concat <axis = 0> (p, s) y = Add (c, m) }",
+        ["total == past + seq"],
+        "f32[total, 4]",
+        [],
+    ),
+    ("g (float[N] x, float[M] z) => (y) { y = Add (x, z) }", ["N == M"], "f32[N]", []),
+    ("g (float[N] x, float[M] z) => (y) { y = Add (x, z) }", ["N > M"], "f32[N]", ["M in (N, 1)"]),
+    (
+        """g (float[N, H] x) => (y) {
+            shape = Constant <value_ints = [0, -1, 32]> ()  y = Reshape (x, shape) }""",
+        ["H % 32 == 0"],
+        "f32[N, H//32, 32]",
+        [],
+    ),
+    (
+        """g (float[N] x, float[M] z) => (y) {
+            a = Shape (x) b = Shape (z) d = Sub (a, b) two = Constant <value_ints = [2]> ()
+            h = Div (d, two) y = ConstantOfShape (h) }""",
+        ["N >= M"],
+        "f32[N - (M + N + 1)//2]",
+        [],
+    ),
+    (
+        """g (float[N] x, float[M] z) => (y) {
+            a = Shape (x) b = Shape (z) less = Less (a, b)
+            y = If (less) < then_branch = t () => (r) { r = Identity (x) }, else_branch = e () => (q) { q = Neg (z) }> }""",
+        ["N < M"],
+        "f32[N]",
+        [],
+    ),
+]
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize(("graph", "assume", "expected", "guards"), RELATIONS)
+def test_rules_ask_what_intervals_do_not_decide(graph, assume, expected, guards, bidirectional):
+    plain = infer(parsed(graph))
+    result = infer(parsed(graph), assume=assume, bidirectional=bidirectional)
+    assert (str(result.types["y"]), [str(g) for g in result.guards]) == (expected, guards)
+    assert not errors(result)
+    again = infer(parsed(graph))  # nothing of what was assumed is remembered
+    assert str(again.types["y"]) == str(plain.types["y"])
+    assert [str(g) for g in again.guards] == [str(g) for g in plain.guards]
+    assert (str(plain.types["y"]), [str(g) for g in plain.guards]) != (expected, guards)
+
+
+def test_one_relation_under_other_bounds_is_asked_anew():
+    model = parsed("g (float[N] x, float[M] z) => (y) { y = Add (x, z) }")
+    found = [
+        str(infer(model, assume=["N >= M"], bounds={"M": (low, None)}).types["y"]) for low in (1, 2, 1)
+    ]
+    assert found[0] == found[2]
+    assert [[str(g) for g in infer(model, assume=["N >= M"], bounds={"M": (low, None)}).guards] for low in (2, 1)] == [
+        ["N == M"],
+        ["N == M or 1 in (N, M)"],
+    ]
+
+
+# a model, what is assumed, the error
+CONTRADICTIONS = [
+    (SLICE, ["S > 100"], "Add-14 'y': sizes do not broadcast: S and 64 (under the assumption S > 100)"),
+    (SLICE, ["S > 100", "S < 1000"], "(under the assumption S > 100)"),
+    (
+        "g (float[N, M] x, float[K, 3] w) => (y) { y = MatMul (x, w) }",
+        ["M > K"],
+        "MatMul-13 'y': inner sizes of the product differ: M != K (under the assumption M > K)",
+    ),
+    (
+        "g (float[1, 3, H, W] x, float[8, 3, 7, 7] w) => (y) { y = Conv (x, w) }",
+        ["H <= 5"],
+        "(under the assumption H <= 5)",
+    ),
+    (
+        "g (float[N, H] x) => (y) { shape = Constant <value_ints = [0, -1, 32]> ()  y = Reshape (x, shape) }",
+        ["H % 32 == 1"],
+        "(under the assumption H % 32 == 1)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("graph", "assume", "message"), CONTRADICTIONS)
+def test_what_contradicts_the_model_is_an_error_that_names_fact_and_node(graph, assume, message):
+    (found,) = errors(infer(parsed(graph), assume=assume))
+    assert message in found
+    assert "'y'" in found
+    assert not errors(infer(parsed(graph)))
+
+
+def test_bounds_and_metadata_that_contradict_the_model_are_named_too():
+    text = "Add-14 'y': sizes do not broadcast: S and 64 (under the assumption 101 <= S <= 200)"
+    model = parsed(SLICE)
+    assert errors(infer(model, bounds={"S": (101, 200)})) == [text]
+    model.metadata_props.add(key="symdim.bounds", value=json.dumps({"S": [101, 200]}))
+    assert errors(infer(model)) == [text]
+    assert not errors(infer(model, bounds={"S": (1, 64)}))
+
+
+def test_an_error_that_the_model_has_anyway_names_no_assumption():
+    model = parsed("g (float[S, 3] x, float[4, 5] w) => (y) { y = MatMul (x, w) }")
+    assert errors(infer(model, assume=["S >= 2"])) == errors(infer(model))
+
+
+@pytest.mark.parametrize(
+    ("assume", "message"),
+    [
+        (["S >= 5", "S == 3"], "assumptions contradict each other: S >= 5; S == 3"),
+        (["S == 0"], "S == 0"),
+        (["S // 2 == 3", "S % 8 == 0"], "S"),
+    ],
+)
+def test_assumptions_that_cannot_hold_are_told_and_not_used(assume, message):
+    result = infer(parsed(SLICE), assume=assume)
+    assert any(message in d.message for d in result.diagnostics)
+    assert str(result.types["y"]) == "f32[S]"
+
+
+def test_declared_sizes_that_are_trusted_decide():
+    model = parsed(
+        """g (float[N] x, float[M] z, float[1] t) => (y)
+        <float[M] a> { a = Add (x, t)  y = Add (a, z) }"""
+    )
+    assert [str(g) for g in infer(model, assume_declared=True).guards if g.kind == "required"] == []
+    assert [str(g) for g in infer(model).guards if g.kind == "required"] != []
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_unknown_symbols_are_an_error_that_lists_those_there_are(bidirectional):
+    model = parsed("g (float[N, 3] x, float[] w) => (float[K] y) { y = Neg (x) }")
+    for options, names in (({"assume": ["Q >= 2"]}, "assume"), ({"bounds": {"Q": (2, 4)}}, "bounds")):
+        with pytest.raises(UnknownSymbol, match=rf"{names}: the model has no symbol 'Q'; its symbols are .*'N'"):
+            infer(model, bidirectional=bidirectional, **options)
+    for options in ({"assume": ["K >= 2"]}, {"bounds": {"K": (2, 4), "N": (1, 2)}}):
+        infer(model, bidirectional=bidirectional, **options)
+
+
+def test_axes_without_a_name_are_symbols_of_assumptions_too():
+    model = parsed("g (float[?, 4] x) => (y) { y = Neg (x) }")
+    assert infer(model, assume=["x_dim_0 <= 9"]).types["y"].shape[0].bounds() == (1, 9)
+    assert str(infer(model, assume=["x_dim_0 == 9"]).types["y"]) == "f32[9, 4]"
+
+
+def test_a_number_that_is_assumed_of_a_symbol_stands_for_it_everywhere():
+    model = parsed("g (float[N, D, M] x) => (y) { y = Flatten <axis = 1> (x) }")
+    model.graph.input[0].type.tensor_type.shape.dim[1].dim_param = "2*N"
+    result = infer(model, assume=["N == 3"])
+    assert str(result.types["x"]) == "f32[3, 6, M]"
+    assert str(result.types["y"]) == "f32[3, 6*M]"
