@@ -158,7 +158,7 @@ def infer_both_ways(
         raise UnknownSymbol("assume", unknown, met)
     if wrong:
         engine.complain(wrong)
-    elif assumptions:
+    elif assumptions.facts:
         _rewrite(engine, assumptions.simplest)
     return engine, {} if found is None else found.inputs
 

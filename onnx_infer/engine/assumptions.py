@@ -118,21 +118,18 @@ class Assumptions:
         self._known: dict[Dim, Dim] = {}
 
     @cached_property
-    def facts(self) -> Facts:
-        """The relations as facts of the prover."""
-        return _facts(self.relations)
-
-    @cached_property
     def bounds(self) -> Bounds:
         """The intervals that the relations give to symbols, and what they say besides."""
         return assumed_bounds(self.relations)
 
-    def known(self) -> Known:
-        """What rules may ask: the relations of which the bounds of the symbols do not say all."""
-        return Known(_facts(self.bounds.rest))
+    @cached_property
+    def facts(self) -> Facts:
+        """The relations of which the bounds of their symbols do not say all."""
+        return _facts(self.bounds.rest)
 
-    def __bool__(self) -> bool:
-        return bool(self.relations)
+    def known(self) -> Known:
+        """The facts, for rules to ask."""
+        return Known(self.facts)
 
     def names(self) -> set[str]:
         """The names of the symbols that the relations mention."""
@@ -140,10 +137,10 @@ class Assumptions:
 
     def contradiction(self) -> str | None:
         """The assumptions that cannot hold together."""
-        found = self.facts.contradiction()
-        if found is not None:
+        found = _facts(self.relations).contradiction() or ()
+        if len(found) > 1:
             return "assumptions contradict each other: " + "; ".join(f.text for f in found)
-        wrong = self.bounds.impossible
+        wrong = [str(f.origin) for f in found] or self.bounds.impossible
         return f"the assumption {wrong[0]} contradicts {_said_besides(self.relations, wrong[0])}" if wrong else None
 
     def state(self, store: Store) -> None:
@@ -168,7 +165,7 @@ class Assumptions:
         found = self._known.get(dim)
         if found is None:
             found = simplify(dim, self.facts)
-            for _, a, relation, b in self.relations:
+            for _, a, relation, b in self.bounds.rest:
                 if relation == "==" and isinstance(a, Var):
                     found = _with_name(found, a, b)
             self._known[dim] = found
@@ -190,7 +187,7 @@ def narrowed(given: Given, assumptions: Assumptions) -> tuple[dict[str, Interval
 def _facts(relations: Iterable[Relation]) -> Facts:
     facts = Facts()
     for text, a, sign, b in relations:
-        facts.add(a, sign, b, origin=f"assumed: {text}")
+        facts.add(a, sign, b, origin=text)
     return facts
 
 
