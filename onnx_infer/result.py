@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from onnx_infer.results.planning.costs import Costs
     from onnx_infer.results.planning.memory import MemoryPlan
     from onnx_infer.results.planning.planner import Planner
+    from onnx_infer.results.reasons import Reason
     from onnx_infer.values.tensor import Shape
     from symdim import Guarantee, Var
 
@@ -24,6 +25,16 @@ class InferenceResult(Inferred):
 
     `types`, `shapes`, `values`, `notes`, `diagnostics` and `guards` are those of `Inferred`.
     """
+
+    @cached_property
+    def reasons(self) -> dict[str, tuple[Reason, ...]]:
+        """Value name -> why its type is not a function of the input sizes, the most telling reason first.
+
+        Each has a kind, a text, the node where it begins, and the names of what would tell it; see `reasons.py`.
+        """
+        from onnx_infer.results.reasons import reasons
+
+        return reasons(self)
 
     @property
     def guarantees(self) -> dict[str, tuple[Guarantee, ...]]:

@@ -125,7 +125,7 @@ class Assumptions:
     @cached_property
     def facts(self) -> Facts:
         """The relations of which the bounds of their symbols do not say all."""
-        return _facts(self.bounds.rest)
+        return facts_of(self.bounds.rest)
 
     def known(self) -> Known:
         """The facts, for rules to ask."""
@@ -137,7 +137,7 @@ class Assumptions:
 
     def contradiction(self) -> str | None:
         """The assumptions that cannot hold together."""
-        found = _facts(self.relations).contradiction() or ()
+        found = facts_of(self.relations).contradiction() or ()
         if len(found) > 1:
             return "assumptions contradict each other: " + "; ".join(f.text for f in found)
         wrong = [str(f.origin) for f in found] or self.bounds.impossible
@@ -184,7 +184,8 @@ def narrowed(given: Given, assumptions: Assumptions) -> tuple[dict[str, Interval
     return bounds, frozenset(v.name for relation in assumptions.bounds.rest for v in relation.variables())
 
 
-def _facts(relations: Iterable[Relation]) -> Facts:
+def facts_of(relations: Iterable[Relation]) -> Facts:
+    """Relations as facts of the prover."""
     facts = Facts()
     for text, a, sign, b in relations:
         facts.add(a, sign, b, origin=text)

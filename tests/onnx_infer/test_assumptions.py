@@ -1,4 +1,4 @@
-"""What is assumed of symbols holds while a model is inferred: it decides what bounds decide, and contradictions are told."""
+"""What is assumed of symbols holds while a model is inferred; contradictions are told."""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ def test_relations_that_are_intervals_do_what_bounds_do(graph, assume, bounds, e
 # a model, what is assumed, the type of y, the guards
 RELATIONS = [
     (
-        "g (float[past, 4] p, float[seq, 4] s, float[total, 4] m) => (y) { c = Concat <axis = 0> (p, s) y = Add (c, m) }",
+        """g (float[past, 4] p, float[seq, 4] s, float[total, 4] m) => (y) {
+            c = Concat <axis = 0> (p, s) y = Add (c, m) }""",
         ["total == past + seq"],
         "f32[total, 4]",
         [],
@@ -87,7 +88,8 @@ RELATIONS = [
     (
         """g (float[N] x, float[M] z) => (y) {
             a = Shape (x) b = Shape (z) less = Less (a, b)
-            y = If (less) < then_branch = t () => (r) { r = Identity (x) }, else_branch = e () => (q) { q = Neg (z) }> }""",
+            y = If (less) <
+                then_branch = t () => (r) { r = Identity (x) }, else_branch = e () => (q) { q = Neg (z) }> }""",
         ["N < M"],
         "f32[N]",
         [],
@@ -110,9 +112,7 @@ def test_rules_ask_what_intervals_do_not_decide(graph, assume, expected, guards,
 
 def test_one_relation_under_other_bounds_is_asked_anew():
     model = parsed("g (float[N] x, float[M] z) => (y) { y = Add (x, z) }")
-    found = [
-        str(infer(model, assume=["N >= M"], bounds={"M": (low, None)}).types["y"]) for low in (1, 2, 1)
-    ]
+    found = [str(infer(model, assume=["N >= M"], bounds={"M": (low, None)}).types["y"]) for low in (1, 2, 1)]
     assert found[0] == found[2]
     assert [[str(g) for g in infer(model, assume=["N >= M"], bounds={"M": (low, None)}).guards] for low in (2, 1)] == [
         ["N == M"],

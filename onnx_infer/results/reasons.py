@@ -1,0 +1,183 @@
+"""Why something is unknown: where it begins, and what would tell it.
+
+One walk over the nodes in order. What is unknown of an operand is the reason of what its node leaves unknown; a node
+whose operands are known is where it begins. What would settle it is tried there (`settling.py`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from onnx_infer.model.graph import label_of
+from onnx_infer.results.planning.memory import schedule
+from onnx_infer.results.settling import settling
+from onnx_infer.types.merge import size_pairs
+from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor, is_small
+from symdim.algebra.dims import variables_of
+from symdim.algebra.origin import Declared
+
+if TYPE_CHECKING:
+    from onnx_infer.diagnostics import Diagnostic
+    from onnx_infer.model.graph import Node
+    from onnx_infer.result import InferenceResult
+    from onnx_infer.values.tensor import Value
+    from symdim import Var
+
+Kind: TypeAlias = Literal["error", "undeclared", "no rule", "assumption", "value", "data"]
+
+_ORDER = ("error", "undeclared", "no rule", "assumption", "value", "data")
+
+
+class Reason(NamedTuple):
+    """Why something is unknown.
+
+    | kind       | what decides it                                | `node`    | `names`                            |
+    |------------|------------------------------------------------|-----------|------------------------------------|
+    | error      | a node that has an error                       | that node |                                    |
+    | undeclared | the rank or type that an input does not declare |          | the input                          |
+    | no rule    | an operator without a rule                     | its node  | the operator                       |
+    | assumption | symbols: with these conditions it is known     | the node  | the conditions, all of them needed |
+    | value      | the elements of inputs                         | the node  | the inputs                         |
+    | data       | what operators compute                         | the node  | the operators                      |
+
+    `node` is where it begins; its name, or its first output where it has none.
+    """
+
+    kind: Kind
+    text: str
+    node: str = ""
+    names: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def reasons(result: InferenceResult) -> dict[str, tuple[Reason, ...]]:
+    """For each value whose type is not a function of the input sizes why it is not, the most telling reason first.
+
+    >>> import onnx.parser, onnx_infer
+    >>> model = onnx.parser.parse_model('''
+    ... <ir_version: 10, opset_import: ["": 20]>
+    ... g (float[N, H] x, int64[1] k) => (y, z) { y = Squeeze (x)  best, z = TopK (x, k) }''')
+    >>> for name, (reason, *_) in onnx_infer.infer(model).reasons.items():
+    ...     print(name, reason.kind, reason.names)
+    best value ('k',)
+    y assumption ('N >= 2', 'H >= 2')
+    z value ('k',)
+    """
+    walk = _Reasons(result)
+    return {name: found for name in sorted(result.types) if (found := walk.of(name))}
+
+
+class _Reasons:
+    def __init__(self, result: InferenceResult) -> None:
+        self._result, self._engine = result, result._engine
+        self._inputs = {v for name in result.inputs for v in _variables(result.types[name])}
+        self._errors: dict[str, Diagnostic] = {}
+        for told in result.diagnostics:
+            if told.severity != "warning" and told.node:
+                self._errors.setdefault(told.node, told)
+        self._of_type: dict[str, Reason] = {}
+        self._of_elements: dict[str, Reason] = {}
+        self._of_size: dict[Var, Reason] = {}
+        self._conditions: tuple[str, ...] | None = None  # that settle the node at hand
+        for name in result.inputs:
+            value = result.types[name]
+            if not _is_typed(value):
+                self._of_type[name] = _undeclared(name, value)
+            if _lacks_elements(value):
+                self._of_elements[name] = Reason("value", f"the value of input '{name}'", "", (name,))
+        for node in schedule(result):
+            self._follow(node)
+
+    def of(self, name: str) -> tuple[Reason, ...]:
+        """Why the type of a value is unknown."""
+        value = self._result.types[name]
+        found = [self._of_size[v] for v in _variables(value) if v in self._of_size]
+        if not _is_typed(value) and name in self._of_type:
+            found.append(self._of_type[name])
+        return tuple(sorted(dict.fromkeys(found), key=lambda reason: _ORDER.index(reason.kind)))
+
+    def _follow(self, node: Node) -> None:
+        """Enter what the outputs of a node leave unknown."""
+        self._conditions = None
+        for name in node[3]:
+            value = self._result.types.get(name) if name else None
+            if value is None:
+                continue
+            new = [v for v in _variables(value) if v not in self._inputs and v not in self._of_size]
+            note = self._result.notes.get(name, "nothing tells it")
+            if not _is_typed(value):
+                self._of_type[name] = self._reason(node, note)
+            for v in new:  # what only the data decide says itself how
+                says = v.origin is not None and not isinstance(v.origin, Declared)
+                self._of_size[v] = self._reason(node, str(v.origin) if says else note)
+            if _lacks_elements(value):
+                behind = [self._of_elements[operand] for operand in node[2] if operand in self._of_elements]
+                told = Reason("data", f"what {_operator(node)} '{label_of(node)}' computes", label_of(node))
+                self._of_elements[name] = _joined(behind) or told._replace(names=(_operator(node),))
+
+    def _reason(self, node: Node, note: str) -> Reason:
+        """Why a node leaves something unknown, of which the note is told."""
+        label, operator = label_of(node), _operator(node)
+        if label in self._errors:
+            return Reason("error", f"error at {operator} '{label}': {self._errors[label].message}", label)
+        behind = [self._of_type[x] for x in node[2] if x in self._of_type and not _is_typed(self._result.types[x])]
+        if behind:
+            return min(behind, key=lambda reason: _ORDER.index(reason.kind))
+        if note.startswith("no rule for "):
+            return Reason("no rule", note, label, (operator,))
+        asked = self._asked(node)
+        if asked is not None:
+            told = f"{operator} '{label}': {note}; {asked.text} decides"
+            return Reason(asked.kind, told, asked.node or label, asked.names)
+        if self._conditions is None:
+            self._conditions = settling(self._engine, node, frozenset(self._inputs))
+        if self._conditions:
+            told = f"{operator} '{label}': {note}; known where {' and '.join(self._conditions)}"
+            return Reason("assumption", told, label, self._conditions)
+        return Reason("data", f"{operator} '{label}': {note}", label, (operator,))
+
+    def _asked(self, node: Node) -> Reason | None:
+        """The reason of the elements that the rule of a node asks for, where some are not known."""
+        operator = self._engine.scope.operators[node[1], node[0]]
+        if operator is None:
+            return None
+        wants = operator.asked(len(node[2])).wants
+        return _joined([self._of_elements[node[2][i]] for i in wants if node[2][i] in self._of_elements])
+
+
+def _joined(behind: list[Reason]) -> Reason | None:
+    """One reason of several elements: what operators compute before inputs."""
+    kind: Kind = "data" if any(reason.kind == "data" for reason in behind) else "value"
+    found = list(dict.fromkeys(reason for reason in behind if reason.kind == kind))
+    if not found:
+        return None
+    names = tuple(dict.fromkeys(name for reason in found for name in reason.names))
+    return Reason(kind, " and ".join(reason.text for reason in found), found[0].node, names)
+
+
+def _undeclared(name: str, value: Value) -> Reason:
+    missing = "rank" if isinstance(value, SymTensor) and value.dtype is not None else "type"
+    cure = "; bidirectional=True (--bidirectional) may find it" if missing == "rank" else ""
+    return Reason("undeclared", f"input '{name}' declares no {missing}{cure}", "", (name,))
+
+
+def _operator(node: Node) -> str:
+    return f"{node[1]}::{node[0]}" if node[1] else node[0]
+
+
+def _variables(value: Value | None) -> tuple[Var, ...]:
+    return variables_of(size for size, _ in size_pairs(value, None))
+
+
+def _is_typed(value: Value | None) -> bool:
+    """Whether the element type and the rank are known, those inside a sequence, optional or map too."""
+    while isinstance(value, (Sequence, Optional, Map)):
+        value = value.value if isinstance(value, Map) else value.elem
+    return isinstance(value, (SymTensor, Sparse)) and value.shape is not None and value.dtype is not None
+
+
+def _lacks_elements(value: Value) -> bool:
+    """Whether a value is a small tensor, not all of whose elements are known: sizes are computed of such."""
+    return isinstance(value, SymTensor) and is_small(value) and (value.data is None or None in value.data)

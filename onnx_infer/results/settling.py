@@ -1,0 +1,106 @@
+"""What would have to be known of symbols for a node to leave nothing open: found by trying."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer.elements.conditions import Positive, positive
+from onnx_infer.engine.assumed_bounds import Relation, assumed_bounds
+from onnx_infer.engine.assumptions import facts_of
+from onnx_infer.engine.outcome import apply
+from onnx_infer.laws.known import Known
+from onnx_infer.types.join import sizes
+from onnx_infer.values.tensor import SymTensor, substitute
+from symdim import Expr, Var
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from onnx_infer.engine.engine import Engine
+    from onnx_infer.model.graph import Node
+    from onnx_infer.values.tensor import Dim, Value
+
+_MOST_SIZES = 8
+
+
+def settling(engine: Engine, node: Node, inputs: frozenset[Var]) -> tuple[str, ...]:
+    """Conditions on the symbols of `inputs` under which a node leaves nothing unknown; none where none are found.
+
+    Tried are `size >= 2` and `size == 1` of the sizes of its operands, equalities that the node demands, and the
+    conditions that select a branch: each alone, then all of `size >= 2` together, as few of them as suffice.
+    """
+    scope = engine.scope
+    operator = scope.operators[node[1], node[0]]
+    if operator is None or any(name and not scope.knows(name) for name in node[2]):
+        return ()
+    names, attributes, count = node[2], node[4], len(node[3])
+    operands = scope.with_elements(operator, names, tuple(scope[name] if name else None for name in names))
+
+    def settles(relations: Sequence[Relation]) -> bool:
+        bounds = assumed_bounds(relations)
+        if bounds.impossible:
+            return False
+        new: dict[Any, Dim] = {
+            v: low if low == high else Var.fresh(v.name, low, high) for v, (low, high) in bounds.of.items()
+        }
+        values = tuple(None if value is None else substitute(value, new) for value in operands)
+        if attributes.has_graphs:
+            return not any(map(_open_conditions, values))
+        rest = [r._replace(lhs=_with(r.lhs, new), rhs=_with(r.rhs, new)) for r in bounds.rest]
+        with Known(facts_of(rest)):
+            outcome = apply(operator, attributes, values, count)
+        known = all(isinstance(x, SymTensor) and x.shape is not None for x in outcome.values)
+        return known and outcome.error is None and not outcome.fresh
+
+    if attributes.has_graphs:
+        candidates = [r for value in operands if value is not None for c in _open_conditions(value) for r in _about(c)]
+    else:
+        candidates = [*_sizes_tried(operands, inputs), *_demanded(engine, node, inputs)]
+    for relation in candidates:
+        if settles([relation]):
+            return (relation.text,)
+    together = [relation for relation in candidates if relation.sign == ">=" and relation.rhs == 2]
+    if attributes.has_graphs or len(together) < 2 or not settles(together):
+        return ()
+    for relation in list(together):
+        fewer = [other for other in together if other is not relation]
+        if settles(fewer):
+            together = fewer
+    return tuple(relation.text for relation in together)
+
+
+def _sizes_tried(operands: Sequence[Value | None], inputs: frozenset[Var]) -> Iterator[Relation]:
+    """`size >= 2` and `size == 1` of the sizes of operands over the symbols of the inputs."""
+    found = dict.fromkeys(size for value in operands for size in sizes(value) if _is_over(size, inputs))
+    for size in list(found)[:_MOST_SIZES]:
+        yield Relation(f"{size} >= 2", size, ">=", 2)
+        yield Relation(f"{size} == 1", size, "==", 1)
+
+
+def _demanded(engine: Engine, node: Node, inputs: frozenset[Var]) -> Iterator[Relation]:
+    """The equalities that would make a guard of the node hold."""
+    for fact, stated_by in zip(engine.facts, engine.fact_nodes, strict=True):
+        if stated_by is node and fact.relation in ("equal", "broadcast", "broadcast_to"):
+            lhs, rhs = engine.solution.resolve(fact.lhs), engine.solution.resolve(fact.rhs)
+            if all(isinstance(size, int) or _is_over(size, inputs) for size in (lhs, rhs)):
+                yield Relation(f"{lhs} == {rhs}", lhs, "==", rhs)
+
+
+def _open_conditions(value: Value | None) -> list[Positive]:
+    """The elements of a value that are conditions on sizes."""
+    return [x for x in value.data or () if isinstance(x, Positive)] if isinstance(value, SymTensor) else []
+
+
+def _about(condition: Positive) -> Iterator[Relation]:
+    """A condition that selects a branch, false and true."""
+    opposite = positive(1 - condition.size)
+    yield Relation(str(opposite), condition.size, "<=", 0)
+    yield Relation(str(condition), condition.size, ">=", 1)
+
+
+def _is_over(size: Dim, inputs: frozenset[Var]) -> bool:
+    return isinstance(size, Expr) and inputs.issuperset(size.variables())
+
+
+def _with(size: Dim, new: dict[Any, Dim]) -> Dim:
+    return size.substitute(new) if isinstance(size, Expr) else size

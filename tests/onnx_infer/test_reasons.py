@@ -1,0 +1,88 @@
+"""Why something is unknown: where it begins, and what would tell it."""
+
+from __future__ import annotations
+
+import onnx.parser
+import pytest
+
+from onnx_infer import infer
+from onnx_infer.results.reasons import Reason
+
+HEAD = '<ir_version: 10, opset_import: ["": 20, "com.acme": 1]>'
+
+
+def parsed(graph: str) -> onnx.ModelProto:
+    return onnx.parser.parse_model(f"{HEAD} {graph}")
+
+
+def reason(graph: str, name: str = "y") -> Reason:
+    (found,) = infer(parsed(graph)).reasons[name]
+    return found
+
+
+# a graph, the kind of the reason of y, the node where it begins, what it names
+REASONS = [
+    ("g (float[N, M] x) => (y) { i = NonZero (x) y = Neg (i) }", "data", "i", ("NonZero",)),
+    ("g (float[N] x, int64[2] s) => (y) { y = Reshape (x, s) }", "value", "y", ("s",)),
+    (
+        "g (float[N] x, int64 a, int64 b) => (y) { c = Add (a, b) z = Neg (c) y = Range (a, c, b) }",
+        "value",
+        "y",
+        ("a", "b"),
+    ),
+    (
+        "g (float[N] x) => (y) { i = ArgMax <axis = 0> (x) y = ConstantOfShape (i) }",
+        "data",
+        "i",
+        ("ArgMax",),
+    ),
+    ("g (float[N] x) => (y) { f = com.acme.Foo (x) y = Neg (f) }", "no rule", "f", ("com.acme::Foo",)),
+    ("g (float[N, 3] x, float[4, 5] w) => (y) { m = MatMul (x, w, x) y = Neg (m) }", "error", "m", ()),
+    ("g (float[3] a, float[4] b) => (y) { m = Add (a, b) y = Neg (m) }", "error", "m", ()),
+    ("g (float[] x) => (y) { n = Neg (x) y = Neg (n) }", "undeclared", "", ("x",)),
+    ("g (float[N, H] x) => (y) { s = Squeeze (x) y = Neg (s) }", "assumption", "s", ("N >= 2", "H >= 2")),
+    ("g (float[N, 4] x) => (y) { s = Squeeze (x) y = Neg (s) }", "assumption", "s", ("N >= 2",)),
+    (
+        """g (float[N, T, 8] x) => (y) {
+            s = Shape <start = 1, end = 2> (x) one = Constant <value_ints = [1]> () c = Equal (s, one)
+            f = If (c) < then_branch = a () => (t) { ax = Constant <value_ints = [1]> () t = Squeeze (x, ax) },
+                else_branch = b () => (e) { e = Identity (x) }> y = Neg (f) }""",
+        "assumption",
+        "f",
+        ("T >= 2",),
+    ),
+]
+
+
+@pytest.mark.parametrize(("graph", "kind", "node", "names"), REASONS)
+def test_what_is_unknown_names_what_decides_it(graph, kind, node, names):
+    found = reason(graph)
+    assert (found.kind, found.node, found.names) == (kind, node, names), found
+    for name in (*names, node):
+        assert name in found.text
+
+
+@pytest.mark.parametrize("graph", [case[0] for case in REASONS if case[1] == "assumption"])
+def test_the_assumption_that_is_named_settles_it(graph):
+    found = reason(graph)
+    assert "y" not in infer(parsed(graph), assume=list(found.names)).reasons
+    if len(found.names) > 1:
+        assert "y" in infer(parsed(graph), assume=found.names[:1]).reasons
+
+
+def test_an_unknown_rank_names_inference_in_both_directions():
+    assert "bidirectional=True" in reason("g (float[] x) => (y) { y = Neg (x) }").text
+
+
+def test_of_several_sizes_each_has_its_reason():
+    result = infer(parsed("g (float[N] x, int64[1] k) => (y) { i = NonZero (x) v, w = TopK (x, k) y = Mul (i, v) }"))
+    assert {name: [r.kind for r in found] for name, found in result.reasons.items()} == {
+        "i": ["data"],
+        "v": ["value"],
+        "w": ["value"],
+        "y": ["value", "data"],
+    }
+
+
+def test_what_is_known_has_no_reason():
+    assert infer(parsed("g (float[N] x, float[M] z) => (y) { y = Add (x, z) }")).reasons == {}
