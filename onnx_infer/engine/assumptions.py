@@ -199,12 +199,15 @@ def _said_besides(relations: Sequence[Relation], text: str) -> str:
     return "; ".join(dict.fromkeys([*map(interval_text, symbols), *others]))
 
 
-def _read(text: str, symbols: Mapping[str, Var]) -> Sequence[Relation]:
-    pieces = _RELATION.split(text)
-    if len(pieces) < 3:
-        raise ParseError(text, 0, "no relation (== != >= > <= <) in the assumption")
-    sides = [parse(piece.strip(), symbols) for piece in pieces[::2]]
-    return [Relation(text, sides[i], relation, sides[i + 1]) for i, relation in enumerate(pieces[1::2])]
+def _read(text: str, symbols: Mapping[str, Var]) -> Iterator[Relation]:
+    """The relations in a text such as `"H % 8 == 0 and 16 <= H <= 64"`."""
+    for part in [text] if any(" and " in name for name in symbols) else text.split(" and "):
+        pieces = _RELATION.split(part)
+        if len(pieces) < 3:
+            raise ParseError(text, 0, "no relation (== != >= > <= <) in the assumption")
+        sides = [parse(piece.strip(), symbols) for piece in pieces[::2]]
+        for i, relation in enumerate(pieces[1::2]):
+            yield Relation(text, sides[i], relation, sides[i + 1])
 
 
 def _remainder(a: Dim, b: Dim) -> tuple[Dim, Dim] | None:

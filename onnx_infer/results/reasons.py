@@ -61,18 +61,18 @@ def reasons(result: InferenceResult) -> dict[str, tuple[Reason, ...]]:
     ... g (float[N, H] x, int64[1] k) => (y, z) { y = Squeeze (x)  best, z = TopK (x, k) }''')
     >>> for name, (reason, *_) in onnx_infer.infer(model).reasons.items():
     ...     print(name, reason.kind, reason.names)
-    best value ('k',)
     y assumption ('N >= 2', 'H >= 2')
+    best value ('k',)
     z value ('k',)
     """
     walk = _Reasons(result)
-    return {name: found for name in sorted(result.types) if (found := walk.of(name))}
+    return {name: found for name in result.types if (found := walk.of(name))}
 
 
 class _Reasons:
     def __init__(self, result: InferenceResult) -> None:
-        self._result, self._engine = result, result._engine
-        self._inputs = {v for name in result.inputs for v in _variables(result.types[name])}
+        self._types, self._notes, self._engine = result.types, result.notes, result._engine
+        self._inputs = {v for name in result.inputs for v in _variables(self._types[name])}
         self._errors: dict[str, Diagnostic] = {}
         for told in result.diagnostics:
             if told.severity != "warning" and told.node:
@@ -82,7 +82,7 @@ class _Reasons:
         self._of_size: dict[Var, Reason] = {}
         self._conditions: tuple[str, ...] | None = None  # that settle the node at hand
         for name in result.inputs:
-            value = result.types[name]
+            value = self._types[name]
             if not _is_typed(value):
                 self._of_type[name] = _undeclared(name, value)
             if _lacks_elements(value):
@@ -92,7 +92,7 @@ class _Reasons:
 
     def of(self, name: str) -> tuple[Reason, ...]:
         """Why the type of a value is unknown."""
-        value = self._result.types[name]
+        value = self._types[name]
         found = [self._of_size[v] for v in _variables(value) if v in self._of_size]
         if not _is_typed(value) and name in self._of_type:
             found.append(self._of_type[name])
@@ -102,11 +102,11 @@ class _Reasons:
         """Enter what the outputs of a node leave unknown."""
         self._conditions = None
         for name in node[3]:
-            value = self._result.types.get(name) if name else None
+            value = self._types.get(name) if name else None
             if value is None:
                 continue
             new = [v for v in _variables(value) if v not in self._inputs and v not in self._of_size]
-            note = self._result.notes.get(name, "nothing tells it")
+            note = self._notes.get(name, "nothing tells it")
             if not _is_typed(value):
                 self._of_type[name] = self._reason(node, note)
             for v in new:  # what only the data decide says itself how
@@ -122,7 +122,7 @@ class _Reasons:
         label, operator = label_of(node), _operator(node)
         if label in self._errors:
             return Reason("error", f"error at {operator} '{label}': {self._errors[label].message}", label)
-        behind = [self._of_type[x] for x in node[2] if x in self._of_type and not _is_typed(self._result.types[x])]
+        behind = [self._of_type[x] for x in node[2] if x in self._of_type and not _is_typed(self._types[x])]
         if behind:
             return min(behind, key=lambda reason: _ORDER.index(reason.kind))
         if note.startswith("no rule for "):
