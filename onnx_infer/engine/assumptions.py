@@ -19,7 +19,7 @@ from symdim.conditions.solving import solve
 from symdim.store import Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from onnx_infer.engine.engine import Engine
     from onnx_infer.laws.statements import Fact

@@ -49,7 +49,7 @@ class DeclaredTypes:
                 if is_main:
                     self._engine.solution.add(Fact("equal", claim.declared, claim.inferred, "declared"))
                     if self.assumed:  # of two input symbols it is an assumption
-                        self.claims.append(claim)
+                        self._engine.claims.append(claim)
             elif is_main or claim.inferred is None:
                 self._engine.claims.append(claim)
         if self._policy != "skip":

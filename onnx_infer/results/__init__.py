@@ -1,8 +1,9 @@
 """What follows from a finished inference. Nothing here is computed before somebody asks for it.
 
+    inferred.py           what a walk found, as data
     guards.py             what must hold for the model to run    guarantees.py    what the sizes are worth
     assumed.py            which facts rest on assumptions
-    reasons.py            why something is unknown               settling.py      conditions that would tell it
+    reasons.py            why something is unknown               deciding.py      conditions that would tell it
     materialization.py    sizes as ONNX nodes                    sources.py       where a symbol can be read
     report/               tables, explanations, JSON
     planning/             memory, costs and compiled sizes

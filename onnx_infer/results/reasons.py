@@ -1,7 +1,7 @@
 """Why something is unknown: where it begins, and what would tell it.
 
 One walk over the nodes in order. What is unknown of an operand is the reason of what its node leaves unknown; a node
-whose operands are known is where it begins. What would settle it is tried there (`settling.py`).
+whose operands are known is where it begins. What would settle it is tried there (`deciding.py`).
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from onnx_infer.model.graph import label_of
+from onnx_infer.results.deciding import deciding_conditions
 from onnx_infer.results.planning.memory import schedule
-from onnx_infer.results.settling import settling
 from onnx_infer.types.merge import size_pairs
 from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor, is_small
 from symdim.algebra.dims import variables_of
@@ -19,7 +19,7 @@ from symdim.algebra.origin import Declared
 if TYPE_CHECKING:
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.model.graph import Node
-    from onnx_infer.result import InferenceResult
+    from onnx_infer.results.inferred import Inferred
     from onnx_infer.values.tensor import Value
     from symdim import Var
 
@@ -52,7 +52,7 @@ class Reason(NamedTuple):
         return self.text
 
 
-def reasons(result: InferenceResult) -> dict[str, tuple[Reason, ...]]:
+def reasons(result: Inferred) -> dict[str, tuple[Reason, ...]]:
     """For each value whose type is not a function of the input sizes why it is not, the most telling reason first.
 
     >>> import onnx.parser, onnx_infer
@@ -70,7 +70,7 @@ def reasons(result: InferenceResult) -> dict[str, tuple[Reason, ...]]:
 
 
 class _Reasons:
-    def __init__(self, result: InferenceResult) -> None:
+    def __init__(self, result: Inferred) -> None:
         self._types, self._notes, self._engine = result.types, result.notes, result._engine
         self._inputs = {v for name in result.inputs for v in _variables(self._types[name])}
         self._errors: dict[str, Diagnostic] = {}
@@ -132,7 +132,7 @@ class _Reasons:
             told = f"{operator} '{label}': {note}; {asked.text} decides"
             return Reason(asked.kind, told, asked.node or label, asked.names)
         if self._conditions is None:
-            self._conditions = settling(self._engine, node, frozenset(self._inputs))
+            self._conditions = deciding_conditions(self._engine, node, frozenset(self._inputs))
         if self._conditions:
             told = f"{operator} '{label}': {note}; known where {' and '.join(self._conditions)}"
             return Reason("assumption", told, label, self._conditions)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MOST_SIZES = 8
 
 
-def settling(engine: Engine, node: Node, inputs: frozenset[Var]) -> tuple[str, ...]:
+def deciding_conditions(engine: Engine, node: Node, inputs: frozenset[Var]) -> tuple[str, ...]:
     """Conditions on the symbols of `inputs` under which a node leaves nothing unknown; none where none are found.
 
     Tried are `size >= 2` and `size == 1` of the sizes of its operands, equalities that the node demands, and the
