@@ -40,7 +40,7 @@ from symdim import former_paths as _former_paths
 if TYPE_CHECKING:
     from onnx_infer.api import infer, infer_shapes, infer_symbolic_shapes
     from onnx_infer.diagnostics import Diagnostic
-    from onnx_infer.errors import NoModelError, OpUsageError, ShapeInferenceError, Unknown
+    from onnx_infer.errors import NoModelError, OpUsageError, ShapeInferenceError, Unknown, UnknownSymbol
     from onnx_infer.node import infer_node_outputs
     from onnx_infer.operators.context import (
         Node,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Diagnostic", "Guard", "InferenceResult", "Map", "Materialized", "NoModelError", "Node", "OpShapeInferenceRegistry",
     "OpUsageError", "Optional", "Sequence", "ShapeInferenceContext", "ShapeInferenceError", "ShapeMergePolicy",
-    "Sparse", "SymTensor", "Unknown", "ValueInfo", "Violation", "__version__", "broadcast_shapes", "check_inputs",
+    "Sparse", "SymTensor", "Unknown", "UnknownSymbol", "ValueInfo", "Violation", "__version__", "broadcast_shapes", "check_inputs",
     "infer", "infer_node_outputs", "infer_shapes", "infer_symbolic_shapes", "materialize", "op", "registry",
     "require_attr",
 ]  # fmt: skip
@@ -101,7 +101,7 @@ _MODULES = {
         "require_attr",
     ),
     "diagnostics": ("Diagnostic",),
-    "errors": ("NoModelError", "OpUsageError", "ShapeInferenceError", "Unknown"),
+    "errors": ("NoModelError", "OpUsageError", "ShapeInferenceError", "Unknown", "UnknownSymbol"),
     "results.guards": ("Guard", "Violation"),
     "results.materialization": ("Materialized", "materialize"),
     "types.merge": ("ShapeMergePolicy",),

@@ -54,7 +54,10 @@ def infer(model: Source, **options: Unpack[Options]) -> InferenceResult:
     inputs as constants, also from IR version 4 on, where callers may override them.
 
     With `bidirectional`, shapes are also inferred from outputs to inputs: ranks and sizes that operators, weights and
-    declared outputs force. `assume` says what else holds of the symbols: `"H % 32 == 0"`, `"total == past + seq"`.
+    declared outputs force. `assume` says what else holds of the symbols: `"H % 32 == 0"`, `"total == past + seq"`,
+    `"2 <= T <= 64"`; it decides what `bounds` decides, and more. Where it, or an interval, contradicts the model, a
+    diagnostic names the node and what is assumed. A name in `assume` or `bounds` that is no symbol of the model raises
+    `UnknownSymbol`.
     """
     return InferenceResult(*run(ModelProtoFrontEnd(read_model(model)), **options))
 

@@ -69,8 +69,10 @@ def settled_facts(engine: Engine) -> None:
             continue
         kept.append((fact, node))
         if answers[condition] is False and fact.kind == "required":
+            operator = engine.scope.operators[node[1], node[0]]
+            title = node[0] if operator is None else operator.schema.title
             message = f"{fact.law}: {condition} holds at no sizes"
-            engine.diagnostics.append(Diagnostic("error", node[0], label_of(node), message))
+            engine.diagnostics.append(Diagnostic("error", title, label_of(node), message))
     engine.facts[:] = [fact for fact, _ in kept]
     engine.fact_nodes[:] = [node for _, node in kept]
 

@@ -7,8 +7,8 @@ import json
 import onnx.parser
 import pytest
 
-from onnx_infer import InferenceResult, infer
-from onnx_infer.errors import UnknownSymbol
+from onnx_infer import InferenceResult, UnknownSymbol, infer
+from onnx_infer.__main__ import main
 
 HEAD = '<ir_version: 10, opset_import: ["": 20]>'
 
@@ -210,3 +210,10 @@ def test_a_number_that_is_assumed_of_a_symbol_stands_for_it_everywhere():
     result = infer(model, assume=["N == 3"])
     assert str(result.types["x"]) == "f32[3, 6, M]"
     assert str(result.types["y"]) == "f32[3, 6*M]"
+
+
+@pytest.mark.parametrize(("option", "text"), [("--assume", "Q >= 2"), ("--bounds", "Q=2..4")])
+def test_the_command_line_lists_the_symbols_there_are(option, text, tmp_path, capsys):
+    onnx.save(parsed("g (float[N] x) => (y) { y = Neg (x) }"), tmp_path / "model.onnx")
+    assert main([str(tmp_path / "model.onnx"), option, text]) == 2
+    assert capsys.readouterr().err == f"onnx-infer: {option}: the model has no symbol 'Q'; its symbols are 'N'\n"
