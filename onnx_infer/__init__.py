@@ -60,7 +60,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Diagnostic", "Guard", "InferenceResult", "Map", "Materialized", "NoModelError", "Node", "OpShapeInferenceRegistry",
     "OpUsageError", "Optional", "Sequence", "ShapeInferenceContext", "ShapeInferenceError", "ShapeMergePolicy",
-    "Sparse", "SymTensor", "Unknown", "UnknownSymbol", "ValueInfo", "Violation", "__version__", "broadcast_shapes", "check_inputs",
+    "Sparse", "SymTensor", "Unknown", "UnknownSymbol", "ValueInfo", "Violation", "__version__", "broadcast_shapes",
+    "check_inputs",
     "infer", "infer_node_outputs", "infer_shapes", "infer_symbolic_shapes", "materialize", "op", "registry",
     "require_attr",
 ]  # fmt: skip

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from random import Random
 
 import onnx.parser
 import pytest
 
 from onnx_infer import InferenceResult, UnknownSymbol, infer
 from onnx_infer.__main__ import main
+from symdim import Expr
 
 HEAD = '<ir_version: 10, opset_import: ["": 20]>'
 
@@ -119,6 +121,39 @@ def test_one_relation_under_other_bounds_is_asked_anew():
         ["N == M"],
         ["N == M or 1 in (N, M)"],
     ]
+
+
+def true_relations(random: Random, sizes: dict[str, int]) -> list[str]:
+    """Relations that hold at these sizes of symbols."""
+    (a, x), (b, y) = (random.choice(list(sizes.items())) for _ in range(2))
+    k = random.randrange(3)
+    divisor = random.choice([d for d in range(1, 9) if x % d == 0])
+    texts = [f"{a} >= {max(1, x - k)}", f"{a} <= {x + k}", f"{a} == {x}", f"{a} != {x + 1}", f"{a} % {divisor} == 0"]
+    texts += [
+        f"{a} + {y} == {b} + {x}",
+        f"{a}*{b} <= {x * y + k}",
+        f"{a}//2 >= {x // 2}",
+        f"{a} {'<=>'[(x > y) - (x < y) + 1]}= {b}",
+    ]
+    return random.sample(texts, 2)
+
+
+@pytest.mark.parametrize("graph", dict.fromkeys([case[0] for case in (*AS_BOUNDS, *RELATIONS)]))
+def test_what_is_found_holds_where_the_assumptions_do(graph):
+    random, model = Random(graph), parsed(graph)
+    plain = infer(model)
+    for _ in range(12):
+        sizes = {v.name: random.choice([1, 2, 8, 16, 32, 64]) for v in plain.sources.symbols}
+        if plain.check(sizes):
+            continue
+        relations = true_relations(random, sizes)
+        result = infer(model, assume=relations)
+        assert not errors(result), relations
+        assert not [g for g in result.guards if g.violation(sizes)], relations
+        for name, shape in plain.shapes.items():
+            if {v for size in shape if isinstance(size, Expr) for v in size.variables()} <= plain.sources.symbols:
+                ours = [size.to_int(sizes) if isinstance(size, Expr) else size for size in result.shapes[name]]
+                assert ours == [size.to_int(sizes) if isinstance(size, Expr) else size for size in shape], relations
 
 
 # a model, what is assumed, the error
