@@ -223,6 +223,16 @@ def test_declared_sizes_that_are_trusted_decide():
     assert [str(g) for g in infer(model).guards if g.kind == "required"] != []
 
 
+def test_declared_sizes_that_are_trusted_and_contradict_the_model_are_named():
+    model = parsed(
+        """g (float[N] x, float[M] z, float[1] t) => (y)
+        <float[M] a> { a = Neg (x)  c = Concat <axis = 0> (z, t)  y = MatMul (x, c) }"""
+    )
+    (found,) = errors(infer(model, assume_declared=True))
+    assert found == "MatMul-13 'y': inner sizes of the product differ: N != M + 1 (under the assumption M == N)"
+    assert not errors(infer(model))
+
+
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_unknown_symbols_are_an_error_that_lists_those_there_are(bidirectional):
     model = parsed("g (float[N, 3] x, float[] w) => (float[K] y) { y = Neg (x) }")
