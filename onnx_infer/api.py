@@ -58,6 +58,10 @@ def infer(model: Source, **options: Unpack[Options]) -> InferenceResult:
     `"2 <= T <= 64"`; it decides what `bounds` decides, and more. Where it, or an interval, contradicts the model, a
     diagnostic names the node and what is assumed. A name in `assume` or `bounds` that is no symbol of the model raises
     `UnknownSymbol`.
+
+    `values` gives elements of inputs, a number for a scalar and a list for a vector: `{"sr": 16000}`. What they decide,
+    such as the branch of an If, is then known. A name that is no input, or a value that does not fit the input's
+    declared type, raises ValueError.
     """
     return InferenceResult(*run(ModelProtoFrontEnd(read_model(model)), **options))
 

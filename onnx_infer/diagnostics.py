@@ -35,6 +35,12 @@ class Diagnostic(NamedTuple):
         return printable(f"{first}\n  inputs: {', '.join(operands)}" if operands else first)
 
 
+class Refusal(Diagnostic):
+    """The error of a node that breaks its operator's law: no run comes past it."""
+
+    __slots__ = ()
+
+
 def about_node(
     severity: str,
     schema: Schema,

@@ -24,6 +24,10 @@ class ShapeInferenceError(OnnxInferError):
     """The node contradicts its operator's law: an axis out of range, ranks or sizes that provably differ."""
 
 
+class InputValueError(OnnxInferError):
+    """A value that is given for an input does not fit the model."""
+
+
 class NoModelError(OnnxInferError):
     """The bytes or the file hold no ONNX model."""
 

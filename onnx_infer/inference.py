@@ -14,6 +14,7 @@ from onnx_infer.engine.overridable import name_overridable
 from onnx_infer.engine.settling import settle
 from onnx_infer.errors import ShapeInferenceError, StrictModeError, UnknownSymbol
 from onnx_infer.model.given import Given
+from onnx_infer.model.input_values import given_sizes, put_values
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.verification import input_errors
 from onnx_infer.types.merge import POLICIES, size_pairs
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from onnx_infer.bidirectional.found_shapes import Found
     from onnx_infer.laws.statements import Fact
     from onnx_infer.model.graph import FrontEnd, Model, Node
+    from onnx_infer.model.input_values import InputValue
     from onnx_infer.model.symbols import Size
     from onnx_infer.types.merge import ShapeMergePolicy
     from onnx_infer.values.tensor import Value
@@ -47,6 +49,7 @@ class Options(TypedDict, total=False):
     assume: Sequence[str]
     assume_declared: bool
     initializers: Initializers
+    values: Mapping[str, InputValue] | None
 
 
 def run(
@@ -60,6 +63,7 @@ def run(
     assume: Sequence[str] = (),
     assume_declared: bool = False,
     initializers: Initializers = "overridable",
+    values: Mapping[str, InputValue] | None = None,
 ) -> tuple[Engine, Mapping[str, tuple[Size, ...]]]:
     """The engine after its last walk, and the shapes of inputs that were found; see `onnx_infer.infer`."""
     if policy not in POLICIES:
@@ -67,7 +71,8 @@ def run(
     if initializers not in ("overridable", "constant"):
         raise ValueError(f"initializers {initializers!r} is none of overridable, constant")
     declared, wrong = front.bounds()
-    given = Given(bounds or {}, declared, tuple(assume))
+    lengths = given_sizes(front.inputs(), values or {})
+    given = Given(bounds or {}, {**declared, **lengths}, tuple(assume))
     walks = partial(
         walk,
         front,
@@ -76,6 +81,7 @@ def run(
         adopt=adopt_declared_symbols and policy != "override",
         assume_declared=assume_declared,
         all_constant=initializers == "constant",
+        values=values or {},
     )
     inputs: Mapping[str, tuple[Size, ...]] = {}
     if bidirectional or assume or assume_declared:
@@ -132,6 +138,16 @@ def log(diagnostics: Sequence[Diagnostic], warn_on_missing: bool) -> None:
 _MOST_WALKS = 4
 
 
+def _view(
+    front: FrontEnd, all_constant: bool, found: Found | None, values: Mapping[str, InputValue], symbols: Symbols
+) -> Model:
+    """The model with the types that were found and the elements that are given."""
+    view = front.view(symbols, all_constant)
+    if found is not None:
+        view = found.put_into(view, symbols)
+    return put_values(view, values)
+
+
 def walk(
     front: FrontEnd,
     *,
@@ -141,6 +157,7 @@ def walk(
     adopt: bool,
     assume_declared: bool,
     all_constant: bool,
+    values: Mapping[str, InputValue],
     found: Found | None = None,
 ) -> Engine:
     """The engine after its walk over the model; `found` are types that stand in for those it declares.
@@ -156,10 +173,7 @@ def walk(
         names = found.names(front)
     trusted = () if found is None else found.values
 
-    def view_of(symbols: Symbols) -> Model:
-        view = front.view(symbols, all_constant)
-        return view if found is None else found.put_into(view, symbols)
-
+    view_of = partial(_view, front, all_constant, found, values)
     bounds, related = given.intervals(), frozenset[str]()
     if given:
         from onnx_infer.engine.assumptions import Assumptions, narrowed, settled_facts

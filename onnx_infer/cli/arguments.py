@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +64,7 @@ def _add_inference(group: argparse._ArgumentGroup) -> None:
 
     repeatable("--bind", "NAME=SIZE", "fix a symbol", binding)
     repeatable("--bounds", "NAME=LO..HI", "limit a symbol", interval)
+    repeatable("--value", "INPUT=VALUE", "the elements of an input: sr=16000, axes=[0, 1]", input_value)
     repeatable("--assume", "RELATION", "what else holds: 'H %% 32 == 0'")
     group.add_argument(
         "--bidirectional", action="store_true", help="infer the shapes of inputs from what uses them, too"
@@ -129,3 +131,19 @@ def interval(text: str) -> tuple[str, tuple[int, int | None]]:
     if not name or not dots or not low.isdecimal() or not (high.isdecimal() or not high):
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=LO..HI")
     return name, (int(low), int(high) if high else None)
+
+
+def input_value(text: str) -> tuple[str, Any]:
+    """The name and value of `sr=16000`: JSON, so a vector is `[1, 2]` and a bool `true`.
+
+    >>> input_value("sr=16000"), input_value("axes=[0, 1]")
+    (('sr', 16000), ('axes', [0, 1]))
+    """
+    name, _, value = text.rpartition("=")
+    try:
+        found = json.loads(value)
+    except ValueError:
+        found = None
+    if not name or not isinstance(found, (int, float, list)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form INPUT=VALUE")
+    return name, found

@@ -10,7 +10,7 @@ from onnx_infer.api import infer
 from onnx_infer.cli.arguments import STANDARD, WrongCall
 from onnx_infer.cli.files import check_target, read, write
 from onnx_infer.cli.terminal import progress, show, width
-from onnx_infer.errors import ShapeInferenceError
+from onnx_infer.errors import InputValueError, ShapeInferenceError
 from onnx_infer.protobuf.specialize import specialize
 from onnx_infer.results.report.explanation import explain
 from onnx_infer.results.report.layout import WIDTH
@@ -83,7 +83,10 @@ def _infer(model: ModelProto, options: Namespace) -> InferenceResult:
             bidirectional=options.bidirectional,
             assume_declared=options.assume_declared,
             initializers=options.initializers,
+            values=dict(options.value),
         )
+    except InputValueError as error:
+        raise WrongCall(f"--value: {str(error).removeprefix('values: ')}") from None
     except UnboundName as error:  # its text begins with the option
         raise WrongCall(f"--{error}") from None
     except ParseError as error:

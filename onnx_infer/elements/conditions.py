@@ -12,7 +12,8 @@ from onnx_infer.elements.ratio import Element, Ratio, fraction
 from onnx_infer.errors import Unknown
 from onnx_infer.laws.known import holds
 from onnx_infer.laws.sizes import at_least, bounds
-from symdim import Expr, maximum, minimum
+from symdim import Expr, Max, maximum, minimum, product, total
+from symdim.algebra.monomial import powers_of, terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -196,10 +197,48 @@ def select(condition: Element, x: Element, y: Element) -> Element:
 
 
 def _select_size(condition: Positive, x: Dim, y: Dim) -> Dim:
-    """`y + (x - y) * [size > 0]`, which is an extremum where the condition compares x and y themselves."""
+    """`y + (x - y) * [size > 0]`, which is an extremum where the condition compares x and y themselves.
+
+    It is y where the condition is an equality under which x is y too, and likewise x.
+
+    >>> from symdim import Var
+    >>> N, K = Var("N"), Var("K")
+    >>> select(equal(K, 1), N, N * K), select(logical_not(equal(K // 2, 3)), N * K, N * K + K // 2 - 3)
+    (K*N, K*N)
+    """
     gap, size = x - y, condition.size
     if gap in (size, size - 1):
         return maximum(x, y)
     if -gap in (size, size - 1):
         return minimum(x, y)
+    for distance, other in ((1 - size, y), (size, x)):
+        zero = _of_magnitude(distance)
+        if zero is not None and _vanishes(gap, zero):
+            return other
     return y + gap * condition.indicator
+
+
+def _of_magnitude(distance: Dim) -> Dim | None:
+    """What is 0 where the distance is not positive: itself where it is >= 0, g where it is |g|; else None."""
+    if at_least(distance, 0):
+        return distance
+    for unit, k in terms_of(distance)[0].items():
+        if isinstance(unit, Max):
+            parts = [distance - k * unit + k * part for part in unit.args]
+            if len(parts) == 2 and parts[0] == -parts[1]:
+                return parts[0]
+    return None
+
+
+def _vanishes(size: Dim, zero: Dim) -> bool:
+    """Whether a size is 0 wherever `zero` is: with that solved for one of its terms, the size cancels out."""
+    for unit, k in terms_of(zero)[0].items():
+        if k in (1, -1):
+            value, (terms, const) = unit - k * zero, terms_of(size)
+            parts = [
+                factor * product(value**n if atom is unit else atom**n for atom, n in powers_of(term).items())
+                for term, factor in terms.items()
+            ]
+            if total([const, *parts]) == 0:
+                return True
+    return False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.diagnostics import Diagnostic, about_node
+from onnx_infer.diagnostics import Diagnostic, Refusal, about_node
 from onnx_infer.engine.declared_types import DeclaredTypes
 from onnx_infer.engine.frame import Frame
 from onnx_infer.engine.functions import Call, Functions, inner_graphs, read_once
@@ -152,7 +152,7 @@ class Engine(Walk):
                 [h.load(n) if h and v and is_small(v) else v for n, v, h in zip(node[2], values, holders, strict=True)]
             )
             bound = {name: self.bind_graphs(value, scope) for name, value in attributes.values.items()}
-            return apply(operator, Attributes(bound), values, count)
+            return apply(operator, Attributes(bound, has_graphs=True), values, count)
         return _outcome(operator, attributes, values, count)
 
     def bind_graphs(self, value: Any, scope: Scope) -> Any:
@@ -207,7 +207,8 @@ class Engine(Walk):
             severity, message = outcome.error
             attributes = node[4].values
             label = label_of(node)
-            self.diagnostics.append(about_node(severity, operator.schema, label, message, inputs, attributes))
+            told = about_node(severity, operator.schema, label, message, inputs, attributes)
+            self.diagnostics.append(Refusal(*told) if outcome.refused else told)
         if outcome.note is not None:
             for name in node[3]:
                 self.notes[name] = outcome.note

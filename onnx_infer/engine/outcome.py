@@ -7,16 +7,26 @@ from typing import TYPE_CHECKING, NamedTuple
 from onnx_infer.engine.scope import UndefinedInput
 from onnx_infer.errors import OnnxInferError, OpUsageError
 from onnx_infer.laws.statements import Fact, Trace
+from onnx_infer.types.join import demand_side, either, of_branches, of_side
+from onnx_infer.values.one_of import OneOf, plain
 
 if TYPE_CHECKING:
+    from onnx_infer.elements.conditions import Positive
     from onnx_infer.model.graph import Attributes
     from onnx_infer.operators.operator import Operator
     from onnx_infer.values.tensor import Value
     from symdim import Var
 
 
+_MAX_SOURCES = 2
+"""The most sources of operands that are one of two tensors: a rule is applied to all combinations."""
+
+
 class Outcome(NamedTuple):
-    """What a rule said of a node: its results and what goes with them. `plain` if there is nothing but results."""
+    """What a rule said of a node: its results and what goes with them. `plain` if there is nothing but results.
+
+    `refused` if the node breaks a law, so that no run comes past it.
+    """
 
     values: tuple[Value, ...]
     plain: bool = True
@@ -24,6 +34,7 @@ class Outcome(NamedTuple):
     facts: tuple[Fact, ...] = ()
     fresh: tuple[Var, ...] = ()
     error: tuple[str, str] | None = None
+    refused: bool = False
 
 
 def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None, ...], output_count: int) -> Outcome:
@@ -31,6 +42,11 @@ def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None
 
     A law that the rule reports as broken (`trace.contradict`) costs only the sizes that hang on it.
     """
+    sources = dict.fromkeys([v.source for v in values if isinstance(v, OneOf)])
+    if sources and not attributes.has_graphs:
+        if len(sources) <= _MAX_SOURCES:
+            return _of_choices(next(iter(sources)), operator, attributes, values, output_count)
+        values = tuple([v and plain(v) for v in values])
     with Trace() as trace:
         try:
             results, note, wrong = operator.infer(values, attributes, output_count)
@@ -39,8 +55,9 @@ def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None
         except OnnxInferError as e:
             unknown = operator.unknowns(values, attributes, output_count)
             # an operand of another kind than the schema admits is an error of its type, whatever the rule makes of it
-            law = trace.errors[0] if trace.errors else operator.misuse(values, attributes, unknown) or str(e)
-            return _failed(unknown, "error", law)
+            wrong = None if trace.errors else operator.misuse(values, attributes, unknown)
+            law = trace.errors[0] if trace.errors else wrong or str(e)
+            return _failed(unknown, "error", law)._replace(refused=wrong is None)
         except UndefinedInput:
             raise
         except Exception as e:  # a defect of a rule: reported as such, with everything else inferred
@@ -51,7 +68,9 @@ def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None
             return _failed(unknown, "defect", f"{type(e).__name__}: {e}")
     if trace.errors:
         # what it states besides holds in no run: there is none
-        return Outcome(results, False, trace.errors[0], (), tuple(trace.fresh), ("error", trace.errors[0]))
+        return Outcome(
+            results, False, trace.errors[0], (), tuple(trace.fresh), ("error", trace.errors[0]), refused=True
+        )
     if note is None and wrong is None and not (trace.facts or trace.fresh or trace.warnings):
         return Outcome(results)
     if note is None and trace.notes:
@@ -60,6 +79,42 @@ def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None
     if error is None and trace.warnings:
         error = ("warning", trace.warnings[0])
     return Outcome(results, False, note, tuple(trace.facts), tuple(trace.fresh), error)
+
+
+def _of_choices(
+    source: Positive | Var,
+    operator: Operator,
+    attributes: Attributes,
+    values: tuple[Value | None, ...],
+    output_count: int,
+) -> Outcome:
+    """Apply a rule where inputs are one of two tensors: to the first ones and to the second ones.
+
+    What both results share is known; where no run comes past one of them it is the other.
+    """
+
+    first, second = [
+        apply(operator, attributes, tuple([v and of_side(v, source, i) for v in values]), output_count) for i in (0, 1)
+    ]
+    if first.refused != second.refused:
+        runs, other = (second, first) if first.refused else (first, second)
+        with Trace() as trace:
+            demand_side(source, first=runs is first, law=other.error[1] if other.error else "")
+        return runs._replace(plain=runs.plain and not trace.facts, facts=(*runs.facts, *trace.facts))
+    with Trace() as trace:
+        unsure = either("one of two ranks")
+        results = [
+            of_branches(a, b, source, unsure, elements=True) for a, b in zip(first.values, second.values, strict=True)
+        ]
+    return Outcome(
+        tuple(results),
+        False,
+        first.note or second.note or next(iter(trace.notes), None),
+        tuple([fact for fact in first.facts if fact in second.facts]),
+        (*first.fresh, *second.fresh, *trace.fresh),
+        first.error or second.error,
+        first.refused,
+    )
 
 
 def _failed(unknown: tuple[Value, ...], severity: str, message: str) -> Outcome:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from onnx_infer.diagnostics import Diagnostic, Refusal
 from onnx_infer.types.join import NOTHING, kind_of, sizes
 from onnx_infer.values.tensor import SymTensor
-from symdim import Expr, Var
+from symdim import Expr, Scope, Var
 from symdim.algebra.origin import is_data_dependent
+from symdim.algebra.variable import make_variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from onnx_infer.engine.scope import Scope
+    from onnx_infer.engine.scope import Scope as Values
     from onnx_infer.engine.walk import Mark, Walk
     from onnx_infer.model.graph import Graph
     from onnx_infer.values.tensor import Dim, Value
@@ -30,11 +32,13 @@ class Subgraph:
     Calling it again, in the same node, forgets what the call before recorded: only what holds in all iterations stays.
     """
 
-    def __init__(self, engine: Walk, handle: Any, scope: Scope) -> None:
+    def __init__(self, engine: Walk, handle: Any, scope: Values) -> None:
         self._engine, self._scope = engine, scope
         self.graph: Graph = engine.view(handle)
         self._start: Mark | None = None
+        self._end = 0
         self._made: set[Var] = set()
+        self.refusal: str | None = None
         if engine.depth == 0:
             engine.repeats.clear()
             engine.states.clear()
@@ -54,11 +58,11 @@ class Subgraph:
         declared = self.graph.inputs[index][1]
         return len(declared.shape) if isinstance(declared, SymTensor) and declared.shape is not None else None
 
-    def __call__(self, *inputs: Value, repeated: bool = False, reached: bool = True) -> list[Value]:
+    def __call__(self, *inputs: Value, repeated: bool = False, reached: bool | None = None) -> list[Value]:
         """The outputs for these inputs.
 
-        `repeated`: the inputs stand for those of any iteration, so declared sizes do not apply. `reached`: False where
-        the graph never runs; then its errors are none.
+        `repeated`: the inputs stand for those of any iteration, so declared sizes do not apply. `reached`: True where
+        the graph runs wherever the node does, False where it never runs; then its errors are none.
         """
         engine, graph = self._engine, self.graph
         if self._start is None:
@@ -81,10 +85,26 @@ class Subgraph:
             engine.run_graph(graph, scope)
         finally:
             engine.depth -= 1
-        if not reached:
-            del engine.diagnostics[self._start.diagnostics :]
+        self._end = len(engine.diagnostics)
+        if reached is False:
+            self.forget_errors()
+        self.refusal = self._first_refusal(certain=reached is True)
         engine.seen.graphs[id(graph.handle)] = (graph, scope)
         return [scope[name] if scope.knows(name) else NOTHING for name in graph.outputs]
+
+    def forget_errors(self) -> None:
+        """Take back what the last walk told of."""
+        assert self._start is not None
+        del self._engine.diagnostics[self._start.diagnostics : self._end]
+
+    def _first_refusal(self, *, certain: bool) -> str | None:
+        """What a node says that no run comes past; an error like others, unless the graph runs for `certain`."""
+        assert self._start is not None
+        told, start = self._engine.diagnostics, self._start.diagnostics
+        refusals = [d for d in told[start:] if isinstance(d, Refusal)]
+        if not certain:
+            told[start:] = [Diagnostic(*d) for d in told[start:]]
+        return str(refusals[0]).partition("\n")[0] if refusals else None
 
     def _input(self, declared: Value | None, value: Value, repeated: bool) -> Value:
         if declared is None:
@@ -113,10 +133,10 @@ class Subgraph:
         """The number of nodes of the graph itself."""
         return sum(1 for _ in self.graph.nodes())
 
-    def size(self, why: str, *, at_most: Dim | None = None, at_least: int = 0) -> Var:
-        """A new size that the body's inside is written with."""
+    def size(self, why: str, *, at_most: Dim | None = None, at_least: int | None = 0) -> Var:
+        """A new size that the body's inside is written with, or an integer without a lower bound."""
         hi = at_most if isinstance(at_most, int) else None
-        var = Var.fresh(self._engine.symbols.name(), at_least, hi, at_most, why)
+        var = make_variable(Scope(), self._engine.symbols.name(), at_least, hi, at_most, why)
         self._made.add(var)
         return var
 
@@ -142,7 +162,7 @@ class Subgraph:
 
     def _visible(self, outside: list[Value]) -> set[Var]:
         values = list(outside)
-        scope: Scope | None = self._scope
+        scope: Values | None = self._scope
         while scope is not None:
             values += scope.values()
             scope = scope.parent

@@ -52,7 +52,7 @@ class Arguments:
                 out[name] = tuple([argument(p, x, arrays) for x in inputs[at:]])
                 continue
             given = inputs[at] if at < len(inputs) else None
-            if ranked and type(given) is SymTensor and given.shape is not None and not arrays:
+            if ranked and isinstance(given, SymTensor) and given.shape is not None and not arrays:
                 out[name] = given
             elif given is None and name in attributes.values:
                 out[name] = attributes.values[name]  # Split-1 has `split` as an optional input and as an attribute

@@ -340,7 +340,7 @@ def kind(schema: Schema, type_str: str) -> type[Value] | None:
 
 def _types(values: tuple[Value | None, ...]) -> tuple[Any, ...]:
     """What schemas see of values: the element types of tensors, values of other kinds as they are."""
-    return tuple([v.dtype or 0 if type(v) is SymTensor else v for v in values])
+    return tuple([v.dtype or 0 if isinstance(v, SymTensor) else v for v in values])
 
 
 def _dtype_of(value: Value | None) -> int | None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.elements.conditions import Positive, select
+from onnx_infer.elements.conditions import Positive
 from onnx_infer.errors import require
-from onnx_infer.laws.sizes import is_fresh, normalize_axis, unify, unify_shapes
-from onnx_infer.laws.statements import fresh
+from onnx_infer.laws.sizes import normalize_axis, unify, unify_shapes
+from onnx_infer.laws.statements import fresh, warn
 from onnx_infer.operators.registration import op
-from onnx_infer.types.join import NOTHING, either, elements, join, sequence_of
+from onnx_infer.types.join import NOTHING, demand_side, either, elements, of_branches, of_different_rank, sequence_of
 from onnx_infer.values import dtype as dt
+from onnx_infer.values.one_of import OneOf, plain
 from onnx_infer.values.tensor import VARIES, Sequence, SymTensor, Value
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import Dim, Elements, Graph, Ints, Values
+    from symdim import Var
 
 
 def check_outputs(what: str, given: int, expected: int) -> None:
@@ -45,23 +47,40 @@ def condition(value: Value) -> bool | Positive | None:
 def if_(cond: Elements, then_branch: Graph, else_branch: Graph, output_count: int) -> list[Value]:
     """The outputs of the branch that is taken; of one of two, what is true of both (If-1 to 25).
 
-    Where the condition is one on sizes, a size that differs is a function of it.
+    A branch in which a node breaks its law cannot be the one that is taken.
     """
     for what, branch in (("then_branch", then_branch), ("else_branch", else_branch)):
         check_outputs(what, branch.output_count, output_count)
     taken = condition(cond)
-    yes, no = then_branch(reached=taken is not False), else_branch(reached=taken is not True)
+    known = taken if isinstance(taken, bool) else None
+    yes, no = then_branch(reached=known), else_branch(reached=None if known is None else not known)
+    if not isinstance(taken, bool):
+        taken = only_one(then_branch, else_branch, taken)
     if isinstance(taken, bool):
         return yes if taken else no
     unsure = either("the branches of If")
-
-    def size(a: Dim, b: Dim) -> Dim:
-        exact = taken is not None and not is_fresh(a) and not is_fresh(b)
-        return select(taken, a, b) if exact else unsure(a, b)
-
+    source: Positive | Var | None = taken
+    if isinstance(cond, OneOf) and sorted(x.data or () for x in cond.choices) == [(False,), (True,)]:
+        source = cond.source
+        if cond.choices[1].data == (True,):
+            yes, no = no, yes
+    elif taken is None and any(map(of_different_rank, yes, no)):
+        source = fresh("which branch is taken")
     for i, (a, b) in enumerate(zip(yes, no, strict=True)):
         check_types(f"output {i} of the branches", a, b)
-    return [join(a, b, size) for a, b in zip(yes, no, strict=True)]
+    return [of_branches(a, b, source, unsure) for a, b in zip(yes, no, strict=True)]
+
+
+def only_one(then_branch: Graph, else_branch: Graph, taken: Positive | None) -> bool | Positive | None:
+    """The condition; decided where no run survives one of the branches, whose errors are then none of the model."""
+    if (then_branch.refusal is None) == (else_branch.refusal is None):
+        return taken
+    for what, branch in (("then_branch", then_branch), ("else_branch", else_branch)):
+        if branch.refusal is not None:
+            branch.forget_errors()
+            warn(f"{what} never runs: {branch.refusal}")
+            demand_side(taken, first=branch is else_branch, law=f"{what} does not run: {branch.refusal}")
+    return then_branch.refusal is None
 
 
 # -- Scan -------------------------------------------------------------------------------------------------------------
@@ -224,6 +243,6 @@ def any_element(body: Graph, value: Value) -> Value:
 def closed(value: Value, inside: frozenset[object]) -> Value:
     """What is true of the results of all calls: a size made of sizes of the body's inside differs from call to call."""
     if not isinstance(value, SymTensor) or value.shape is None:
-        return value
+        return plain(value)
     shape = [d if isinstance(d, int) or inside.isdisjoint(d.variables()) else VARIES for d in value.shape]
     return SymTensor(value.dtype, shape)

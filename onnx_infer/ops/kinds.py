@@ -41,10 +41,17 @@ class Graph(Protocol):
     def output_count(self) -> int:
         """The number of formal outputs."""
 
+    @property
+    def refusal(self) -> str | None:
+        """The law that a node broke in the last walk, so that no run survives the graph."""
+
+    def forget_errors(self) -> None:
+        """Take the errors of the last walk back."""
+
     def declared_rank(self, index: int) -> int | None:
         """The rank that a formal input is declared with."""
 
-    def __call__(self, *inputs: Value, repeated: bool = False, reached: bool = True) -> list[Value]:
+    def __call__(self, *inputs: Value, repeated: bool = False, reached: bool | None = None) -> list[Value]:
         """The outputs for these inputs."""
 
     def may_repeat(self) -> bool:
@@ -59,7 +66,7 @@ class Graph(Protocol):
     def node_count(self) -> int:
         """The number of nodes of the graph itself."""
 
-    def size(self, why: str, *, at_most: Dim | None = None, at_least: int = 0) -> Var:
+    def size(self, why: str, *, at_most: Dim | None = None, at_least: int | None = 0) -> Var:
         """A new size that the inside of the body is written with."""
 
     def locals(self, values: list[Value], outside: list[Value]) -> frozenset[Var]:

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from onnx_infer.elements.conditions import Positive
+from onnx_infer.elements.conditions import Positive, logical_and, logical_not, logical_or, select
 from onnx_infer.elements.ratio import Ratio
 from onnx_infer.laws.sizes import at_least, is_fresh
-from onnx_infer.laws.statements import fresh
+from onnx_infer.laws.statements import fresh, state
+from onnx_infer.values.one_of import OneOf, plain
 from onnx_infer.values.tensor import VARIES, Map, Optional, Sequence, Sparse, SymTensor, Value
-from symdim import Expr, maximum
+from symdim import Expr, Var, maximum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from onnx_infer.elements.ratio import Element
     from onnx_infer.values.tensor import Dim
 
     Size: TypeAlias = Callable[[Dim, Dim], Dim]
@@ -32,8 +34,8 @@ _MAX_COMPARED = 64
 """The most pairs of sizes at one distance from each other with which a further pair is compared."""
 
 
-def join(a: Value, b: Value, size: Size) -> Value:
-    """What is true of both values.
+def join(a: Value, b: Value, size: Size, integer: Size | None = None) -> Value:
+    """What is true of both values; `integer` is for elements that may be negative, which are forgotten without it.
 
     >>> join(SymTensor(1, (2, 3)), SymTensor(1, (2, 4)), varying)
     f32[2, ?]
@@ -43,7 +45,7 @@ def join(a: Value, b: Value, size: Size) -> Value:
     if a is NOTHING or b is NOTHING:
         return kind_of(b if a is NOTHING else a)
     if isinstance(a, SymTensor) and isinstance(b, SymTensor):
-        return _join_tensors(a, b, size)
+        return _join_tensors(a, b, size, integer)
     if isinstance(a, Sequence) and isinstance(b, Sequence):
         return _join_sequences(a, b, size)
     if isinstance(a, Optional) and isinstance(b, Optional):
@@ -52,7 +54,7 @@ def join(a: Value, b: Value, size: Size) -> Value:
     if isinstance(a, Optional) != isinstance(b, Optional):
         # an optional may be carried into a Loop, whose body gives what it holds
         one, other = [x if isinstance(x, Optional) else Optional(x, True) for x in (a, b)]
-        return join(one, other, size)
+        return join(one, other, size, integer)
     if isinstance(a, Sparse) and isinstance(b, Sparse):
         dense = _join_tensors(SymTensor(a.dtype, a.shape), SymTensor(b.dtype, b.shape), size)
         return Sparse(dense.dtype, dense.shape)
@@ -66,32 +68,34 @@ def kind_of(value: Value) -> Value:
     seq(f32[...])
     """
     if isinstance(value, (SymTensor, Sparse)):
-        return type(value)(value.dtype)
+        return SymTensor(value.dtype) if isinstance(value, SymTensor) else Sparse(value.dtype)
     if isinstance(value, (Sequence, Optional)):
         return type(value)(value.elem and kind_of(value.elem))
     return value
 
 
-def _join_tensors(a: SymTensor, b: SymTensor, size: Size) -> SymTensor:
+def _join_tensors(a: SymTensor, b: SymTensor, size: Size, integer: Size | None = None) -> SymTensor:
     dtype = a.dtype if b.dtype is None or a.dtype == b.dtype else b.dtype if a.dtype is None else None
     if a.shape is None or b.shape is None or len(a.shape) != len(b.shape):
         return SymTensor(dtype)
     shape = tuple([size(x, y) for x, y in zip(a.shape, b.shape, strict=True)])
     if a.data is None or b.data is None or a.shape != b.shape or len(a.data) > _MAX_JOINED:
         return SymTensor(dtype, shape)
-    data = tuple([_join_elements(x, y, size) for x, y in zip(a.data, b.data, strict=True)])
+    data = tuple([_join_elements(x, y, size, integer) for x, y in zip(a.data, b.data, strict=True)])
     return SymTensor(dtype, shape, data if any(x is not None for x in data) or not data else None)
 
 
-def _join_elements(a: Any, b: Any, size: Size) -> Any:
+def _join_elements(a: Any, b: Any, size: Size, integer: Size | None) -> Any:
     """Two elements of a tensor: sizes, that is integers >= 0, meet as the sizes of an axis do."""
-    if _is_size(a) and _is_size(b):
-        return size(a, b)
+    if _is_integer(a) and _is_integer(b):
+        meet = size if at_least(a, 0) and at_least(b, 0) else integer
+        if meet is not None:
+            return meet(a, b)
     return a if type(a) is type(b) and a == b else None
 
 
-def _is_size(x: Any) -> bool:
-    return isinstance(x, (int, Expr)) and not isinstance(x, bool) and at_least(x, 0)
+def _is_integer(x: Any) -> bool:
+    return isinstance(x, (int, Expr)) and not isinstance(x, bool)
 
 
 def _join_elems(a: Value | None, b: Value | None, size: Size, a_empty: bool, b_empty: bool) -> Value | None:
@@ -108,8 +112,8 @@ def join_with_itself(value: Value, size: Size) -> Value:
     """`size(d, d)` for every size: leaves a value as it is, unless the sizes of a body's inside must not leave it."""
     if isinstance(value, SymTensor) and value.shape is not None:
         shape = tuple([size(x, x) for x in value.shape])
-        return value if shape == value.shape else SymTensor(value.dtype, shape)
-    return value
+        return plain(value) if shape == value.shape else SymTensor(value.dtype, shape)
+    return plain(value)
 
 
 def _join_sequences(a: Sequence, b: Sequence, size: Size) -> Sequence:
@@ -199,6 +203,73 @@ def either(why: str) -> Size:
     return lambda a, b: a if a is b or a == b else meeting(a, b)
 
 
+def of_different_rank(a: Value, b: Value) -> bool:
+    """Whether two tensors of one element type have known ranks that differ."""
+    if not isinstance(a, SymTensor) or not isinstance(b, SymTensor) or a.shape is None or b.shape is None:
+        return False
+    return a.dtype == b.dtype and len(a.shape) != len(b.shape)
+
+
+def of_branches(a: Value, b: Value, source: Positive | Var | None, unsure: Size, *, elements: bool = False) -> Value:
+    """What is true of the values of two branches; `source` decides which one it is, the first where a condition holds.
+
+    Where that is a condition on sizes, a size that differs is a function of it. Tensors of different ranks stay two,
+    and those of different known `elements` where these are asked for: ranks become elements, and conditions these.
+    """
+
+    def size(a: Dim, b: Dim) -> Dim:
+        exact = isinstance(source, Positive) and not is_fresh(a) and not is_fresh(b)
+        return select(source, a, b) if exact else unsure(a, b)
+
+    if source is not None:
+        a, b = of_side(a, source, 0), of_side(b, source, 1)
+    if isinstance(source, Positive):
+        nested = _nested(a, b, source) or _nested(b, a, logical_not(source))
+        if nested is not None:
+            return nested
+    joined = join(a, b, size)
+    if source is None or not isinstance(a, SymTensor) or not isinstance(b, SymTensor):
+        return joined
+    if of_different_rank(a, b) or (elements and of_different_elements(a, b)):
+        assert isinstance(joined, SymTensor)
+        if isinstance(source, Positive) and _are_bools(a) and _are_bools(b):
+            chosen = [select(source, x, y) for x, y in zip(a.data or (), b.data or (), strict=True)]
+            joined = SymTensor(joined.dtype, joined.shape, chosen)
+        return OneOf(source, a, b, joined)
+    return joined
+
+
+def _are_bools(tensor: SymTensor) -> bool:
+    """Whether the tensor has one known element, true or false."""
+    return tensor.data in ((True,), (False,)) and isinstance(tensor.data[0], bool)
+
+
+def _nested(a: Value, b: Value, source: Element) -> Value | None:
+    """The value of two branches of which the first is one of two, and the second is the same as one of these."""
+    if not isinstance(a, OneOf) or not isinstance(a.source, Positive) or b not in a.choices:
+        return None
+    first = logical_or(logical_not(source), a.source) if b is a.choices[0] else logical_and(source, a.source)
+    return a.choices[not first] if isinstance(first, bool) else OneOf(first, *a.choices, a.joined)
+
+
+def demand_side(source: object, *, first: bool, law: str) -> None:
+    """State that a condition on sizes holds, or does not: no run comes past the other side, which breaks a law."""
+    if isinstance(source, Positive):
+        state("at_least" if first else "at_most", source.size, int(first), law)
+
+
+def of_side(value: Value, source: object, side: int) -> Value:
+    """The value where the source takes the first side, or the second."""
+    return value.choices[side] if isinstance(value, OneOf) and value.source == source else value
+
+
+def of_different_elements(a: SymTensor, b: SymTensor) -> bool:
+    """Whether two tensors of known elements differ in their number, or in constants."""
+    if a.data is None or b.data is None or len(a.data) != len(b.data):
+        return a.data is not None and b.data is not None
+    return any(x != y and isinstance(x, int) and isinstance(y, int) for x, y in zip(a.data, b.data, strict=True))
+
+
 def ceiling(size: Dim) -> Dim | None:
     """An upper bound of a size in terms that do not depend on data, or None."""
     for _ in range(8):
@@ -216,16 +287,14 @@ def sizes(value: Value | None) -> Iterator[Dim]:
     pending = [value]
     while pending:
         value = pending.pop()
-        if isinstance(value, (SymTensor, Sparse)):
+        if isinstance(value, OneOf):
+            yield from parts_of(value.source)
+            pending += (*value.choices, value.joined)
+        elif isinstance(value, (SymTensor, Sparse)):
             yield from value.shape or ()
             if isinstance(value, SymTensor):
                 for x in value.data or ():
-                    if isinstance(x, Expr):
-                        yield x
-                    elif isinstance(x, Ratio):
-                        yield from (x.num, x.den)
-                    elif isinstance(x, Positive):
-                        yield x.size
+                    yield from parts_of(x)
         elif isinstance(value, Sequence):
             if value.length is not None:
                 yield value.length
@@ -234,3 +303,13 @@ def sizes(value: Value | None) -> Iterator[Dim]:
             pending.append(value.elem)
         elif isinstance(value, Map):
             pending.append(value.value)
+
+
+def parts_of(x: Any) -> Iterator[Dim]:
+    """The expressions that an element of a tensor is made of."""
+    if isinstance(x, Expr):
+        yield x
+    elif isinstance(x, Ratio):
+        yield from (x.num, x.den)
+    elif isinstance(x, Positive):
+        yield x.size

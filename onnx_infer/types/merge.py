@@ -27,6 +27,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from onnx_infer.laws.sizes import differ, is_fresh
+from onnx_infer.values.one_of import OneOf
 from onnx_infer.values.tensor import VARIES, Optional, Sequence, Sparse, SymTensor
 from symdim import Expr
 from symdim.algebra.origin import is_given
@@ -48,7 +49,11 @@ def merge(declared: Value | None, inferred: Value, policy: ShapeMergePolicy, con
     """
     if declared is None or declared is inferred or policy == "override":
         return inferred
-    if isinstance(declared, (SymTensor, Sparse)) and type(declared) is type(inferred):
+    if isinstance(inferred, OneOf) and inferred.shape is None and isinstance(declared, SymTensor):
+        return _merge_one_of(declared, inferred, policy, conflict)
+    if isinstance(declared, SymTensor) and isinstance(inferred, SymTensor):
+        return _merge_tensors(declared, inferred, policy, conflict)
+    if isinstance(declared, Sparse) and isinstance(inferred, Sparse):
         return _merge_tensors(declared, inferred, policy, conflict)
     if isinstance(inferred, (Sequence, Optional)) and isinstance(declared, type(inferred)):
         if declared.elem is None or inferred.elem is None:
@@ -64,6 +69,20 @@ def merge(declared: Value | None, inferred: Value, policy: ShapeMergePolicy, con
     if type(declared) is not type(inferred):
         conflict(f"declared {declared} but inferred {inferred}")
     return inferred if policy != "skip" else declared
+
+
+def _merge_one_of(
+    declared: SymTensor, inferred: OneOf, policy: ShapeMergePolicy, conflict: Callable[[str], None]
+) -> Value:
+    """The type of a tensor of one of two ranks: a declared rank says which one it is."""
+    if declared.shape is None:
+        return inferred
+    for choice in inferred.choices:
+        if choice.rank == declared.rank:
+            return _merge_tensors(declared, choice, policy, conflict)
+    ranks = " or ".join([str(x.rank) for x in inferred.choices])
+    conflict(f"declared rank {declared.rank} but inferred rank {ranks}")
+    return inferred
 
 
 def without_names(declared: Value, inferred: Value, kept: Callable[[Dim], bool]) -> Value:

@@ -37,18 +37,18 @@ _lock = RLock()
 _capacity = 1 << 10
 
 
-def _find(key: tuple[Any, ...]) -> Any:
+def find(key: tuple[Any, ...]) -> Any:
     """The live value with this key, if there is one."""
     entry = _table.get(key)
     return None if entry is None else entry()
 
 
-def _publish(key: tuple[Any, ...], value: Any) -> Any:
+def publish(key: tuple[Any, ...], value: Any) -> Any:
     """The one live value with this key: `value`, unless another was there first."""
     global _capacity
     value.wire = None
     with _lock:
-        other = _find(key)
+        other = find(key)
         if other is not None:
             return other
         _table[key] = ref(value)
@@ -110,7 +110,7 @@ class SymTensor(Value):
         if found is None:
             found = object.__new__(cls)
             found.dtype, found.shape, found.data, found.fill = dtype, shape, data, fill
-            found = _publish(key, found)
+            found = publish(key, found)
         assert isinstance(found, SymTensor)
         return found
 
@@ -143,6 +143,12 @@ class SymTensor(Value):
     def without_data(self) -> SymTensor:
         """The same tensor, its elements forgotten."""
         return self if self.data is None and self.fill is None else SymTensor(self.dtype, self.shape)
+
+    def substitute(self, mapping: Mapping[Any, Dim]) -> Value:
+        """The tensor with variables replaced in its shape and data."""
+        shape = self.shape and tuple([_replace(d, mapping) for d in self.shape])
+        data = self.data and tuple([_replace(x, mapping) for x in self.data])
+        return self if shape == self.shape and data == self.data else SymTensor(self.dtype, shape, data, self.fill)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SymTensor, (self.dtype, self.shape, self.data, self.fill)
@@ -181,11 +187,11 @@ class Sequence(Value):
             if all(x is items[0] for x in items):
                 items = None
         key = (cls, elem, length, items)
-        found = _find(key)
+        found = find(key)
         if found is None:
             found = object.__new__(cls)
             found.elem, found.length, found.items = elem, length, items
-            found = _publish(key, found)
+            found = publish(key, found)
         assert isinstance(found, Sequence)
         return found
 
@@ -212,11 +218,11 @@ class Optional(Value):
 
     def __new__(cls, elem: Value | None = None, full: bool | None = None) -> Optional:
         key = (cls, elem, full)
-        found = _find(key)
+        found = find(key)
         if found is None:
             found = object.__new__(cls)
             found.elem, found.full = elem, full
-            found = _publish(key, found)
+            found = publish(key, found)
         assert isinstance(found, Optional)
         return found
 
@@ -240,11 +246,11 @@ class Map(Value):
     value: Value | None
 
     def __new__(cls, key: int, value: Value | None = None) -> Map:
-        found = _find((cls, key, value))
+        found = find((cls, key, value))
         if found is None:
             found = object.__new__(cls)
             found.key, found.value = key, value
-            found = _publish((cls, key, value), found)
+            found = publish((cls, key, value), found)
         assert isinstance(found, Map)
         return found
 
@@ -264,11 +270,11 @@ class Sparse(Value):
 
     def __new__(cls, dtype: int | None, shape: Iterable[Dim] | None = None) -> Sparse:
         shape = None if shape is None else tuple(shape)
-        found = _find((cls, dtype, shape))
+        found = find((cls, dtype, shape))
         if found is None:
             found = object.__new__(cls)
             found.dtype, found.shape = dtype, shape
-            found = _publish((cls, dtype, shape), found)
+            found = publish((cls, dtype, shape), found)
         assert isinstance(found, Sparse)
         return found
 
@@ -309,9 +315,7 @@ def substitute(value: Value, mapping: Mapping[Any, Dim]) -> Value:
     f32[3, 6]
     """
     if isinstance(value, SymTensor):
-        shape = value.shape and tuple([_replace(d, mapping) for d in value.shape])
-        data = value.data and tuple([_replace(x, mapping) for x in value.data])
-        return value if shape == value.shape and data == value.data else SymTensor(value.dtype, shape, data, value.fill)
+        return value.substitute(mapping)
     if isinstance(value, Sparse):
         return Sparse(value.dtype, value.shape and tuple(_replace(d, mapping) for d in value.shape))
     if isinstance(value, Sequence):

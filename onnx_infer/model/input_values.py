@@ -1,0 +1,86 @@
+"""Values that a caller gives for inputs of the graph: their elements are then known, as those of a constant are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from onnx_infer.errors import InputValueError
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import SymTensor, is_small
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from onnx_infer.model.graph import Model
+    from onnx_infer.model.symbols import Size
+    from onnx_infer.values.tensor import Value
+
+    InputValue: TypeAlias = "bool | int | float | Sequence[Any]"
+
+_ROUNDED: dict[int, Any] = {dt.NUMBERS["f16"]: np.float16, dt.NUMBERS["f32"]: np.float32}
+
+
+def put_values(model: Model, values: Mapping[str, InputValue]) -> Model:
+    """The model with inputs of known elements: a number for a scalar, a list for a vector.
+
+    Raises `InputValueError` for a name that is no input, and for a value that does not fit its declared type.
+    """
+    if not values:
+        return model
+    kinds = dict(model.graph.inputs)
+    for name in values:
+        if name not in kinds:
+            known = ", ".join(map(repr, kinds)) or "none"
+            raise InputValueError(f"values: {name!r} is no input of the graph; inputs are {known}")
+    inputs = [(n, with_value(n, kind, values[n]) if n in values else kind) for n, kind in kinds.items()]
+    return model._replace(graph=model.graph._replace(inputs=inputs))
+
+
+def given_sizes(
+    inputs: Iterable[tuple[str, Sequence[Size]]], values: Mapping[str, InputValue]
+) -> dict[str, tuple[int, int | None]]:
+    """The symbols that the lengths of the values fix, as bounds."""
+    found: dict[str, tuple[int, int | None]] = {}
+    for name, sizes in inputs if values else ():
+        shape = np.shape(values[name]) if name in values else ()
+        if len(shape) == len(sizes):
+            found.update((s, (n, n)) for s, n in zip(sizes, shape, strict=True) if isinstance(s, str))
+    return found
+
+
+def with_value(name: str, kind: Value | None, given: InputValue) -> SymTensor:
+    """The type of an input with the elements that are given for it.
+
+    >>> with_value("sr", SymTensor(dt.INT64, ()), 16000)
+    i64[]={16000}
+    """
+    if not isinstance(kind, SymTensor) or kind.dtype is None:
+        raise InputValueError(f"values: the input {name!r} is not declared as a tensor of an element type")
+    array = np.asarray(given)
+    if array.dtype == object:
+        raise InputValueError(f"values: {given!r} for {name!r} is neither a number nor a list of numbers")
+    shape = kind.shape
+    fits = shape is None or (
+        len(shape) == array.ndim
+        and all(d == n or not isinstance(d, int) for d, n in zip(shape, array.shape, strict=True))
+    )
+    if not fits:
+        raise InputValueError(f"values: {given!r} for {name!r} has not the declared shape of {kind}")
+    data = [_element(name, kind.dtype, x) for x in array.ravel().tolist()]
+    found = SymTensor(kind.dtype, array.shape)
+    return SymTensor(kind.dtype, array.shape, data) if is_small(found) else found
+
+
+def _element(name: str, dtype: int, x: object) -> bool | int | float:
+    """One element in the element type of the input."""
+    low_high = dt.INTEGER_RANGE.get(dtype)
+    if isinstance(x, bool) and dtype == dt.BOOL:
+        return x
+    if isinstance(x, int) and not isinstance(x, bool) and low_high is not None and low_high[0] <= x <= low_high[1]:
+        return x
+    if isinstance(x, (int, float)) and not isinstance(x, bool) and dtype in dt.FLOATS:
+        rounded: float = _ROUNDED.get(dtype, np.float64)(x).item()
+        return rounded
+    raise InputValueError(f"values: {x!r} for {name!r} is no element of {dt.text(dtype)}")

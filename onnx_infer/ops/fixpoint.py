@@ -1,0 +1,197 @@
+"""The fixpoint of a Loop: what is true of the carried values at the start of any iteration.
+
+The state is the join of the initial values and of what the body makes of it. Values that change, sizes and integer
+elements, become sizes of the body, `w`; the state is a fixpoint when the body keeps its form, with `w` going to some
+`step(w)`. Where `step(w) = w + d` and d is the same in all iterations, or grows by the same in each, `w` is a function
+of the number of the iteration (`Growth`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onnx_infer.elements.conditions import Positive, positive
+from onnx_infer.laws.sizes import at_least
+from onnx_infer.ops.control_flow import check_types, condition
+from onnx_infer.ops.trip_count import linear
+from onnx_infer.types.join import Meeting, join, kind_of, sizes
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import SymTensor
+from symdim import Var
+from symdim.algebra.dims import substituted, variables_of
+
+if TYPE_CHECKING:
+    from onnx_infer.ops.kinds import Dim, Graph, Value
+    from onnx_infer.types.join import Size
+
+_MAX_ROUNDS = 8
+"""Rounds towards a fixpoint before the shapes of what still changes are given up."""
+
+
+class Growth(NamedTuple):
+    """A size that is `first` in turn 0, and grows by `step + more*turn` in each turn."""
+
+    first: Dim
+    step: Dim
+    more: Dim
+
+    def at(self, turn: Dim) -> Dim:
+        """The size at the start of a turn.
+
+        >>> Growth(5, 2, 1).at(4)
+        19
+        """
+        return self.first + turn * self.step + self.more * (turn * (turn - 1) // 2)
+
+
+class Fixpoint(NamedTuple):
+    """The state, what the body makes of it, and the changing sizes with their next values.
+
+    `growth` are those with a closed form; `inside` are the sizes of the body's inside, the
+    turn and the changing ones among them.
+    """
+
+    state: list[Value]
+    outputs: list[Value]
+    turn: Var
+    growth: dict[Var, Growth]
+    after: dict[Var, Dim]
+    inside: frozenset[Var]
+
+    def outside(self, size: Dim) -> bool:
+        """Whether a size means the same in all iterations."""
+        return self.inside.isdisjoint(variables_of([size]))
+
+    def condition(self) -> bool | Positive | None:
+        """What the body gives as condition, in terms of the turn; None where it is not known, or depends on more."""
+        found = condition(self.outputs[0])
+        if not isinstance(found, Positive):
+            return found
+        gap = found.size.substitute({var: growth.at(self.turn) for var, growth in self.growth.items()})
+        known = positive(gap)
+        if isinstance(known, Positive) and not self.outside(known.size.substitute({self.turn: 0})):
+            return None
+        return known
+
+
+def scalar(body: Graph, position: int, dtype: int, value: Any) -> Value:
+    """The number of the iteration or the condition; a vector of one element where the body declares it so."""
+    shape = (1,) if body.declared_rank(position) == 1 else ()
+    return SymTensor(dtype, shape, None if value is None else (value,))
+
+
+def fixpoint(body: Graph, turn: Var, unconditional: bool, initial: list[Value]) -> Fixpoint:
+    """The least general state that the body keeps.
+
+    In an iteration the condition was true; without a condition some runtimes go on whatever the body says.
+    """
+    index, condition = scalar(body, 0, dt.INT64, turn), scalar(body, 1, dt.BOOL, True)
+    last, inside = body.remembered()
+    state = [condition, *(likely_state(body, initial, last, inside) if last else initial)]
+    for i in range(_MAX_ROUNDS):
+        if not body.may_repeat() and (i or not last):
+            break
+        outputs = body(index, *state, repeated=True)
+        after: dict[Var, Dim] = {}
+        again = outputs[: len(state)]
+        if not unconditional:
+            again[0] = condition
+        inside = body.locals([*state, *outputs], initial)
+        wider = widened(body, state, again, inside, after)
+        if wider == state:
+            body.remember(state[1:], inside)
+            first = first_sizes(state, [condition, *initial])
+            inside |= {turn}
+            return Fixpoint(state[1:], outputs, turn, closed_forms(first, after, turn, inside), after, inside)
+        state = wider
+    state = [kind_of(x) for x in state]
+    body.remember([], frozenset())
+    outputs = body(index, *state, repeated=True)
+    return Fixpoint(state[1:], outputs, turn, {}, {}, body.locals(outputs, initial) | {turn})
+
+
+def likely_state(body: Graph, initial: list[Value], last: list[Value], inside: frozenset[Var]) -> list[Value]:
+    """The state to begin with: the initial one, with sizes of the body where its last fixpoint had some.
+
+    A Loop in a Loop is met once for each walk over the body around it. So it is walked twice the first time only, and
+    nested Loops do not double the walks at every level.
+    """
+
+    def new(a: Dim, b: Dim) -> Dim:
+        return body.size("changes from iteration to iteration", at_least=int(at_least(a, 1) and at_least(b, 1)))
+
+    def new_integer(a: Dim, b: Dim) -> Dim:
+        return body.size("changes from iteration to iteration", at_least=None)
+
+    meeting, integers = (Meeting(make, lambda distance: False) for make in (new, new_integer))
+
+    def likely(meet: Meeting) -> Size:
+        return lambda a, b: a if inside.isdisjoint(variables_of([b])) else meet(a, b)
+
+    return [join(a, b, likely(meeting), likely(integers)) for a, b in zip(initial, last, strict=True)]
+
+
+def widened(
+    body: Graph, state: list[Value], again: list[Value], inside: frozenset[Var], after: dict[Var, Dim]
+) -> list[Value]:
+    """The state that covers what it was and what the body made of it; `after` gets what becomes of changing sizes.
+
+    A changing size stays the same one as long as its bounds hold, so that a state that is kept is the same object.
+    """
+
+    def fixed(size: Dim) -> bool:
+        return inside.isdisjoint(variables_of([size]))
+
+    def stays(a: Dim, b: Dim, low: int | None) -> bool:
+        """Whether a changing size may keep its variable, which is then at least `low` whatever its interval says."""
+        if not isinstance(a, Var) or a not in inside or a in after or not (a.lo == low or at_least(b, a.lo or 0)):
+            return False
+        after[a] = b
+        return True
+
+    def new(a: Dim, b: Dim) -> Dim:
+        low = 1 if at_least(a, 1) and at_least(b, 1) else 0
+        return a if stays(a, b, 0) else body.size("changes from iteration to iteration", at_least=low)
+
+    def new_integer(a: Dim, b: Dim) -> Dim:
+        return a if stays(a, b, None) else body.size("changes from iteration to iteration", at_least=None)
+
+    def unless_equal(meet: Meeting) -> Size:
+        return lambda a, b: a if a == b and fixed(a) else meet(a, b)
+
+    meeting, integers = Meeting(new, fixed), Meeting(new_integer, lambda distance: False)
+    for i, (a, b) in enumerate(zip(state, again, strict=True)):
+        check_types(f"carried value {i - 1}", a, b)
+    size, integer = unless_equal(meeting), unless_equal(integers)
+    return [join(a, b, size, integer) for a, b in zip(state, again, strict=True)]
+
+
+def first_sizes(state: list[Value], initial: list[Value]) -> dict[Var, Dim]:
+    """The sizes that the changing ones have at the start."""
+    first: dict[Var, Dim] = {}
+
+    def match(a: Dim, b: Dim) -> Dim:
+        if isinstance(a, Var) and a is not b:
+            first.setdefault(a, b)
+        return a
+
+    for a, b in zip(state, initial, strict=True):
+        join(a, b, match, match)
+    return first
+
+
+def closed_forms(first: dict[Var, Dim], after: dict[Var, Dim], turn: Var, inside: frozenset[Var]) -> dict[Var, Growth]:
+    """The changing sizes that grow by the same in all turns, or by what grows so itself."""
+    found: dict[Var, Growth] = {}
+    for _ in range(2):
+        now: dict[Var, Dim] = {var: growth.at(turn) for var, growth in found.items()}
+        for var in [v for v in first if v in after and v not in found]:
+            step = linear(substituted(after[var] - var, now), turn)
+            if step is not None and inside.isdisjoint(variables_of(step)):
+                found[var] = Growth(first[var], *step)
+    return found
+
+
+def variables(values: list[Value]) -> list[Var]:
+    """The variables of sizes, each once, in order."""
+    return list(variables_of([d for x in values for d in sizes(x)]))

@@ -1,0 +1,200 @@
+"""How often the body of a Loop runs: of a trip count, of the condition before the first turn, and of that of the body.
+
+A turn is one run of the body; they are counted from 0. The condition of the body is `gap > 0`, where the gap is a
+function of the turn. The laws, for a gap `a + b*turn`, where a and b are the same in all turns:
+
+| b    | the first turn at which the gap is not positive                       |
+|------|-----------------------------------------------------------------------|
+| < 0  | max(0, ceil(a / -b))                                                  |
+| >= 0 | none where a > 0, else 0                                              |
+
+Where a gap is a minimum its parts must all be positive: the first of their turns counts. A maximum of gaps with b < 0
+stays positive as long as one of them does: the last of their turns counts. |a + b*turn| is 0 at the turn a / -b only,
+if that is a turn at all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from onnx_infer.elements.conditions import Positive, positive, select
+from onnx_infer.laws.sizes import at_least
+from onnx_infer.laws.statements import fresh
+from symdim import Expr, Max, Min, Var, ceildiv, maximum, minimum
+from symdim.algebra.dims import substituted
+from symdim.algebra.monomial import terms_of
+
+if TYPE_CHECKING:
+    from onnx_infer.values.tensor import Dim
+
+_MAX_PARTS = 16
+"""The most parts of a condition that are looked at."""
+
+_ANY_TURN = Var.fresh("turn")
+"""A turn without an upper bound: the one of a loop has the bound of its trip count."""
+
+
+class Trips(NamedTuple):
+    """How often a body runs: `number` times, or at most `limit` where it is not known; `once` if at least once."""
+
+    number: Dim | None
+    limit: Dim | None
+    once: bool
+
+    def counted(self, value: Dim | None) -> Trips:
+        """With a size of its own for a number that is not known; `value` is what it will be, where inputs say it."""
+        if self.number is not None:
+            return self
+        why = "the trip count is not known" if self.limit is None else "the condition decides when the Loop stops"
+        return self._replace(number=fresh(why, at_most=self.limit, at_least=int(self.once), value=value))
+
+
+class Stop(NamedTuple):
+    """The first turn after which a condition does not hold; None if there is none. It is 0 unless all gates hold."""
+
+    turn: Dim | None
+    gates: tuple[Positive, ...] = ()
+
+    def turns(self, limit: Dim | None) -> Dim | None:
+        """How many turns a loop makes that begins one, at most `limit`; None if it does not end by itself."""
+        if self.turn is None and limit is None:
+            return None
+        last = limit - 1 if self.turn is None else self.turn  # type: ignore[operator]
+        for gate in self.gates:
+            last = last * gate.indicator
+        return last + 1 if limit is None else minimum(last + 1, limit)
+
+
+def how_often(
+    limit: Dim | None, starts: bool | Positive | None, goes_on: bool | Positive | None, turn: Var, *, endless: bool
+) -> Trips:
+    """How often the body runs, of a trip count and the conditions before the first turn and after each.
+
+    A trip count that is not known is None; `endless` if there is none at all. `goes_on` is in terms of the `turn`,
+    where it is a condition.
+    """
+    if starts is False or limit == 0:
+        return Trips(0, 0, False)
+    once = starts is True and (endless or (limit is not None and at_least(limit, 1)))
+    if goes_on is None:
+        return Trips(None, limit, once)
+    stop = Stop(0) if goes_on is False else Stop(None) if goes_on is True else first_stop(goes_on.size, turn, limit)
+    turns = None if stop is None else stop.turns(limit)
+    if turns is None or starts is None:
+        return Trips(None, limit if turns is None else turns, once)
+    if isinstance(starts, Positive):
+        turns = begun(starts, goes_on, turn, limit, turns)
+    known = endless or limit is not None
+    return Trips(turns if known else None, turns, once)
+
+
+def begun(starts: Positive, goes_on: bool | Positive, turn: Var, limit: Dim | None, turns: Dim) -> Dim:
+    """The number of turns of a loop of `turns` turns that begins only where a condition holds.
+
+    Mostly the first condition is the one of the body, a turn earlier: then the condition counts turns by itself.
+    """
+    if isinstance(goes_on, Positive):
+        earlier = goes_on.size.substitute({turn: _ANY_TURN - 1})
+        if isinstance(earlier, Expr) and earlier.substitute({_ANY_TURN: 0}) == starts.size:
+            stop = first_stop(earlier, _ANY_TURN, limit)
+            if stop is not None and stop.turn is not None and not stop.gates:
+                return stop.turn if limit is None else minimum(stop.turn, limit)
+    return turns * starts.indicator
+
+
+def linear(gap: Dim, turn: Var) -> tuple[Dim, Dim] | None:
+    """The a and b of a gap `a + b*turn`; None of any other.
+
+    >>> from symdim import Var
+    >>> N, i = Var("N"), Var("i")
+    >>> linear(N - 2 * i + 3, i), linear(N // (i + 1), i)
+    ((N + 3, -2), None)
+    """
+    if not contains(gap, turn):
+        return gap, 0
+    assert isinstance(gap, Expr)
+    value = gap.substitute({turn: _ANY_TURN})
+    slope = substituted(value, {_ANY_TURN: _ANY_TURN + 1}) - value
+    start = value - slope * _ANY_TURN
+    return None if contains(slope, _ANY_TURN) or contains(start, _ANY_TURN) else (start, slope)
+
+
+def contains(size: Dim, var: Var) -> bool:
+    """Whether a variable occurs in a size."""
+    return isinstance(size, Expr) and var in size.variables()
+
+
+def first_stop(gap: Dim, turn: Var, limit: Dim | None) -> Stop | None:
+    """The first turn at which the gap is not positive; None where there is no closed form.
+
+    >>> from symdim import Var
+    >>> N, M, i = Var("N"), Var("M"), Var("i")
+    >>> first_stop(N - 2 * i, i, None).turn, first_stop(minimum(N - i, M - 2 * i), i, None).turn
+    ((N + 1)//2, min((M + 1)//2, N))
+    """
+    first: Dim | None = None
+    gates: list[Positive] = []
+    pending = [gap]
+    for _ in range(_MAX_PARTS):
+        if not pending:
+            return Stop(first, tuple(gates))
+        gap = pending.pop()
+        parts = alternatives(gap, Min)
+        if linear(gap, turn) is None and parts:
+            pending += parts
+            continue
+        stop = _first_stop_of_one(gap, turn, limit)
+        if stop is None:
+            return None
+        if stop.turn is not None:
+            first = stop.turn if first is None else minimum(first, stop.turn)
+        gates += stop.gates
+    return None
+
+
+def alternatives(gap: Dim, kind: type[Min | Max]) -> list[Dim]:
+    """The gaps of which this one is the minimum, or the maximum; none if it is neither."""
+    terms, _ = terms_of(gap)
+    for unit, k in terms.items():
+        if isinstance(unit, (Min, Max)) and isinstance(unit, kind) == (k > 0):
+            return [gap - k * unit + k * part for part in unit.args]
+    return []
+
+
+def _first_stop_of_one(gap: Dim, turn: Var, limit: Dim | None) -> Stop | None:
+    """The first turn at which a gap that is no minimum is not positive."""
+    found = linear(gap, turn)
+    if found is not None:
+        start, slope = found
+        if at_least(-slope, 1):
+            return Stop(maximum(ceildiv(start, -slope), 0))
+        if not at_least(slope, 0):
+            return None
+        holds = positive(start)
+        return Stop(None, (holds,)) if isinstance(holds, Positive) else Stop(None if holds else 0)
+    parts = alternatives(gap, Max)
+    if len(parts) == 2 and parts[0] == -parts[1]:
+        return _zero(parts[0], turn, limit)
+    last: Dim = 0
+    for part in parts:
+        stop = _first_stop_of_one(part, turn, limit)
+        if stop is None or stop.turn is None or stop.gates:
+            return None
+        last = maximum(last, stop.turn)
+    return Stop(last) if parts else None
+
+
+def _zero(gap: Dim, turn: Var, limit: Dim | None) -> Stop | None:
+    """The first turn at which a linear gap, which may have either sign, is 0."""
+    found = linear(gap, turn)
+    if found is None:
+        return None
+    start, slope = found if at_least(-found[1], 1) else (-found[0], -found[1])
+    if not at_least(-slope, 1) or start % slope != 0:
+        return None
+    at = start // -slope
+    never = positive(-at)
+    if isinstance(never, bool):
+        return Stop(None if never else at)
+    turn_of_zero = None if limit is None else select(never, limit, at)
+    return None if turn_of_zero is None else Stop(turn_of_zero)

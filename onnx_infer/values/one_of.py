@@ -1,0 +1,61 @@
+"""A tensor that is one of two, of different ranks: what an If gives whose branches squeeze and do not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer.values.tensor import SymTensor, Value, find, publish, substitute
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onnx_infer.values.tensor import Dim
+
+
+class OneOf(SymTensor):
+    """One of two tensors, of different ranks or with other elements; the `source` decides which one it is.
+
+    To what asks for shape and elements it is `joined`, what both share. A rule is applied to both tensors
+    (`engine/outcome.py`): what the results share is known again. The source is a condition on sizes, of which the
+    first tensor goes with True, or anything else that can be compared; all tensors of one source take the same side.
+
+    >>> OneOf("a condition", SymTensor(1, (2,)), SymTensor(1, (2, 3)), SymTensor(1))
+    f32[...]
+    """
+
+    __slots__ = ("choices", "joined", "source")
+    choices: tuple[SymTensor, SymTensor]
+    joined: SymTensor
+    source: Any
+
+    def __new__(cls, source: Any, first: SymTensor, second: SymTensor, joined: SymTensor) -> OneOf:
+        key = (cls, source, first, second, joined)
+        found = find(key)
+        if found is None:
+            found = object.__new__(cls)
+            found.dtype, found.shape, found.data, found.fill = joined.dtype, joined.shape, joined.data, None
+            found.source, found.choices, found.joined = source, (first, second), joined
+            found = publish(key, found)
+        assert isinstance(found, OneOf)
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return OneOf, (self.source, *self.choices, self.joined)
+
+    def without_data(self) -> SymTensor:
+        """What both share, the elements forgotten."""
+        return self.joined.without_data()
+
+    def substitute(self, mapping: Mapping[Any, Dim]) -> Value:
+        """With variables replaced; the one of the two that a decided source takes."""
+        replace = getattr(self.source, "substitute", None)
+        source = self.source if replace is None else replace(mapping)
+        if isinstance(source, bool):
+            return substitute(self.choices[not source], mapping)
+        tensors = [substitute(x, mapping) for x in (*self.choices, self.joined)]
+        return OneOf(source, *(x for x in tensors if isinstance(x, SymTensor)))
+
+
+def plain(value: Value) -> Value:
+    """The value as one tensor: what both share where it is one of two."""
+    return value.joined if isinstance(value, OneOf) else value

@@ -1,0 +1,183 @@
+"""If whose branches have different ranks, branches that no run survives, and values of inputs that decide."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnxruntime as ort
+import pytest
+
+from onnx_infer import infer, infer_shapes
+from onnx_infer.__main__ import main
+
+from .oracle import contradictions
+from .texts import both, messages, parsed, types
+
+SQUEEZED = """g (float[B, T, K, 8] x INPUTS) => (OUTPUTS) {
+    two = Constant<value_ints=[2]>() one = Constant<value_ints=[1]>() s = Shape(x) k = Gather(s, two) CONDITION
+    y = If(c) <then_branch = t () => (p) { p = Squeeze(x, two) }, else_branch = e () => (q) { q = Identity(x) }>
+    AFTER }"""
+
+
+def squeezed(after: str, outputs: str, condition: str = "c = Equal(k, one)", inputs: str = "") -> str:
+    text = SQUEEZED.replace("AFTER", after).replace("OUTPUTS", outputs)
+    return text.replace("CONDITION", condition).replace("INPUTS", inputs)
+
+
+AFTER = {
+    "m8 = Constant<value_ints=[-1, 8]>() z = Reshape(y, m8)": "f32[B*K*T, 8]",
+    "b = Constant<value_ints=[0, -1]>() z = Reshape(y, b)": "f32[B, 8*K*T]",
+    "f = Flatten(y) z = Neg(f)": "f32[B, 8*K*T]",
+    "n = Neg(y) m = Mul(n, y) z = Shape<end=2>(m)": "i64[2]={B, T}",
+    "z = Size(y)": "i64[]={8*B*K*T}",
+    "z = Shape<start=-1>(y)": "i64[1]={8}",
+    "ax = Constant<value_ints=[-1]>() u = Unsqueeze(y, ax) z = Shape<start=-2>(u)": "i64[2]={8, 1}",
+    "z = Transpose<perm=[2, 1, 0]>(y)": "f32[8, T, B]",
+    "v = Shape(y) z = Reshape(x, v)": "f32[...]",
+    "v = Shape(y) r = Reshape(x, v) i = Identity(r) z = Flatten<axis=1>(i)": "f32[B, 8*K*T]",
+}
+
+
+@pytest.mark.parametrize("after", AFTER)
+def test_what_branches_of_different_rank_share(after: str) -> None:
+    assert types(parsed(squeezed(after, "z")), "z") == [AFTER[after]]
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ("m8 = Constant<value_ints=[-1, 8]>() z = Reshape(y, m8)", "f32[_d1, 8]"),
+        ("n = Neg(y) m = Mul(n, y) z = Shape<end=2>(m)", "i64[2]={B, T}"),
+        ("z = Transpose<perm=[2, 1, 0]>(y)", "f32[8, T, B]"),
+    ],
+)
+def test_a_condition_of_which_nothing_is_known(after: str, expected: str) -> None:
+    found = types(parsed(squeezed(after, "z", "c = Identity(given)", ", bool given")), "z")
+    assert found == [expected]
+
+
+def test_it_holds_in_onnxruntime() -> None:
+    for after in AFTER:
+        model = parsed(squeezed(after, "z"))
+        result = infer(model)
+        options = ort.SessionOptions()
+        options.log_severity_level = 4
+        session = ort.InferenceSession(infer_shapes(model).SerializeToString(), options, ["CPUExecutionProvider"])
+        for sizes in ({"B": 2, "T": 3, "K": 1}, {"B": 2, "T": 3, "K": 4}, {"B": 1, "T": 1, "K": 1}):
+            x = np.ones((sizes["B"], sizes["T"], sizes["K"], 8), np.float32)
+            if "perm" in after and sizes["K"] > 1:
+                assert result.check(sizes)
+                continue
+            (actual,) = session.run(None, {"x": x})
+            assert not list(contradictions(result.types["z"], actual, sizes)), (after, sizes)
+            assert not result.check(sizes)
+
+
+def test_a_rank_that_no_run_survives_is_a_guard() -> None:
+    result = infer(parsed(squeezed("z = Transpose<perm=[2, 1, 0]>(y)", "z")))
+    assert [str(g.condition) for g in result.guards if g.kind == "required"] == ["K == 1"]
+
+
+def test_two_tensors_of_one_source_take_the_same_side() -> None:
+    found = types(parsed(squeezed("r = Shape(y) n = Size(r) f = Constant<value_int=3>() d = Equal(n, f) "
+        "z = If(d) <then_branch = tt () => (o) { o = Unsqueeze(y, two) }, else_branch = ee () => (o2) { o2 = Neg(y) }>",
+        "z")), "z")  # fmt: skip
+    assert found == ["f32[B, T, K, 8]"]
+
+
+def test_a_condition_on_a_rank_that_only_one_branch_survives() -> None:
+    """The second If is walked once, whatever its condition is computed from."""
+    text = squeezed(
+        "r = Shape(y) n = Size(r) f = Constant<value_int=3>() d = Equal(n, f) m = Constant<value_ints=[-1]>()"
+        " z = If(d) <then_branch = tt () => (o) { o = Neg(y) }, else_branch = ee () => (o2) { o2 = Squeeze(y, m) }>",
+        "z",
+    )
+    result = infer(parsed(text))
+    assert [d.severity for d in result.diagnostics] == ["warning"]
+    assert [str(g.condition) for g in result.guards if g.kind == "required"] == ["K == 1"]
+
+
+def test_a_branch_in_a_branch() -> None:
+    """The second squeeze is of what the first one gives: three ranks, of which a Reshape knows the elements."""
+    text = """g (float[B, 8] x, bool a) => (z) { zero = Constant<value_ints=[0]>() m = Constant<value_ints=[-1, 4]>()
+        s = Shape<end=1>(x) one = Constant<value_ints=[1]>() c = Equal(s, one)
+        y = If(c) <then_branch = t () => (p) { w = Shape<end=1>(x) d = Equal(w, one)
+                     p = If(d) <then_branch = u () => (pp) { pp = Squeeze(x, zero) },
+                                else_branch = v () => (qq) { qq = Identity(x) }> },
+                   else_branch = e () => (q) { q = Identity(x) }>
+        z = Reshape(y, m) }"""
+    assert types(parsed(text), "z") == ["f32[2*B, 4]"]
+
+
+# -- branches that do not run -----------------------------------------------------------------------------------------
+
+BROKEN = """g (float[N, 4] x, bool c, int64 sr) => (y) { l = Constant<value_int=3>()
+    h = Constant<value=float[5] {1., 1., 1., 1., 1.}>() CONDITION
+    y = If(d) <then_branch = t () => (p) { p = Add(x, h) }, else_branch = e () => (q) { q = Neg(x) }> }"""
+
+
+def test_a_branch_that_breaks_a_law_is_not_taken() -> None:
+    result = both(parsed(BROKEN.replace("CONDITION", "d = Identity(c)")))
+    assert str(result.types["y"]) == "f32[N, 4]"
+    assert [d.severity for d in result.diagnostics] == ["warning"]
+    assert messages(result)[0].startswith("then_branch never runs: Add-14 'p': ")
+
+
+def test_a_condition_that_takes_a_broken_branch_is_a_guard() -> None:
+    result = infer(parsed(BROKEN.replace("CONDITION", "s = Shape<end=1>(x) m = Squeeze(s) d = Less(m, l)")))
+    assert str(result.types["y"]) == "f32[N, 4]"
+    assert [str(g.condition) for g in result.guards] == ["N >= 3"]
+
+
+def test_a_broken_body_of_a_loop_may_run_no_time() -> None:
+    loop = """s, p = Loop(sr, c, x) <body = b (int64 i, bool v, float[r, 4] a) => (bool w, a1, o)
+        { w = Identity(v) a1 = Identity(a) o = Add(x, h) }>"""
+    text = BROKEN.replace("CONDITION", "d = Identity(c)").replace("p = Add(x, h)", loop)
+    result = infer(parsed(text))
+    assert [d.severity for d in result.diagnostics] == ["error"]
+
+
+# -- values -----------------------------------------------------------------------------------------------------------
+
+SELECTED = """g (float[N, 4] x, int64 sr, int64[K] sizes) => (y, z) { k = Constant<value_int=16000>() c = Equal(sr, k)
+    y = If(c) <then_branch = t () => (p) { p = Concat<axis=0>(x, x) },
+                else_branch = e () => (q) { q = Flatten<axis=0>(x) }>
+    z = Reshape(x, sizes) }"""
+
+
+def test_values_of_inputs_decide() -> None:
+    model = parsed(SELECTED)
+    found = [both(model, values=values) for values in ({}, {"sr": 16000}, {"sr": 8000, "sizes": [2, -1]})]
+    assert [[str(r.types[n]) for n in "yz"] for r in found] == [
+        ["f32[_d0, _d1]", "f32[...]"],
+        ["f32[2*N, 4]", "f32[...]"],
+        ["f32[1, 4*N]", "f32[2, 2*N]"],
+    ]
+    assert str(infer(model, values={"sizes": np.array([4, -1])}, bidirectional=True).types["z"]) == "f32[4, N]"
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"rate": 1}, "'rate' is no input of the graph; inputs are 'x', 'sr', 'sizes'"),
+        ({"sr": [16000]}, "[16000] for 'sr' has not the declared shape of i64[]"),
+        ({"sr": 1.5}, "1.5 for 'sr' is no element of i64"),
+        ({"sr": True}, "True for 'sr' is no element of i64"),
+        ({"sr": 1 << 63}, "9223372036854775808 for 'sr' is no element of i64"),
+        ({"sr": "fast"}, "'fast' for 'sr' is no element of i64"),
+        ({"x": 1.5}, "1.5 for 'x' has not the declared shape of f32[N, 4]"),
+    ],
+)
+def test_values_that_do_not_fit(values: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match="values: ") as error:
+        infer(parsed(SELECTED), values=values)
+    assert str(error.value) == f"values: {message}"
+
+
+def test_values_on_the_command_line(tmp_path: object, capsys: pytest.CaptureFixture[str]) -> None:
+    path = f"{tmp_path}/model.onnx"
+    with open(path, "wb") as file:
+        file.write(parsed(SELECTED).SerializeToString())
+    assert main([path, "--value", "sr=16000", "--value", "sizes=[1, -1]"]) == 0
+    assert "f32[2*N, 4]" in capsys.readouterr().out
+    assert main([path, "--value", "rate=3"]) == 2
+    assert "'rate' is no input of the graph" in capsys.readouterr().err

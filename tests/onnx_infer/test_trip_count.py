@@ -1,0 +1,82 @@
+"""How often a Loop runs, against loops that are simulated turn by turn at all points of a grid."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from onnx_infer.elements.conditions import positive
+from onnx_infer.ops.trip_count import how_often
+from symdim import Expr, Var, maximum, minimum
+from symdim.algebra.variable import Scope, make_variable
+
+P = make_variable(Scope(), "P", None, None)
+Q = make_variable(Scope(), "Q", None, None)
+N, M = Var.fresh("N"), Var.fresh("M")
+i = Var.fresh("i")
+
+GAPS = [
+    *[P + b * i for b in range(-5, 4)],
+    *[minimum(P + b * i, Q + c * i) for b in (-3, -1, 0, 2) for c in (-2, -1, 1)],
+    *[maximum(P - b * i, Q - c * i) for b in (1, 3) for c in (1, 2)],
+    *[maximum(k * (P + b * i), -k * (P + b * i)) for b in (-1, 1, 0) for k in (1, 2)],
+    maximum(3 * P - 3 * i, 3 * i - 3 * P),
+    minimum(minimum(P - i, Q - 2 * i), N - i),
+    P - (N + 1) * i,
+    P - i // 2,
+    P - i * i,
+    1 - maximum(P - i, i - P),
+]
+
+
+def simulated(limit: int | None, starts: bool, gap: object, sizes: dict[Var, int]) -> int | None:
+    """The number of turns; None of more than 30."""
+    turns, goes_on = 0, starts
+    while goes_on and turns != limit and turns <= 30:
+        value = gap.substitute({**sizes, i: turns}) if isinstance(gap, Expr) else gap
+        assert isinstance(value, int)
+        goes_on = value > 0
+        turns += 1
+    return turns if turns <= 30 else None
+
+
+@pytest.mark.parametrize("limit", [None, 0, 1, 4, M])
+@pytest.mark.parametrize("start", ["always", "a condition", "a turn earlier"])
+def test_trips(limit: int | Expr | None, start: str) -> None:
+    found = 0
+    for gap in GAPS:
+        starts = {"always": 1, "a condition": Q + 1, "a turn earlier": gap.substitute({i: i - 1})}[start]
+        first = positive(starts.substitute({i: 0}) if isinstance(starts, Expr) else starts)
+        trips = how_often(limit, first, positive(gap), i, endless=limit is None)
+        bound = how_often(None, first, positive(gap), i, endless=False) if limit is None else trips
+        found += trips.number is not None
+        for p, q, n, m in product((-3, -1, 0, 2, 7), (-2, 0, 1, 6), (0, 3), (0, 5)):
+            sizes: dict[Var, int] = {P: p, Q: q, N: n, M: m}
+
+            def at(x: object, sizes: dict[Var, int] = sizes) -> object:
+                return x.substitute(sizes) if isinstance(x, Expr) else x
+
+            begins = positive(at(starts).substitute({i: 0}) if isinstance(at(starts), Expr) else at(starts))
+            actual = simulated(at(limit), begins, gap, sizes)
+            if actual is not None:
+                assert trips.number is None or at(trips.number) == actual, (gap, starts, limit, sizes)
+                assert trips.limit is None or at(trips.limit) >= actual, (gap, starts, limit, sizes)
+                assert bound.limit is None or at(bound.limit) >= actual, (gap, starts, limit, sizes)
+                assert not trips.once or actual > 0
+    assert found >= (20 if limit is None else len(GAPS) - 8)
+
+
+def test_a_trip_count_that_is_not_known() -> None:
+    """It is a bound of what the condition says, not the number."""
+    trips = how_often(None, True, positive(N + 1 - i), i, endless=False)
+    assert (trips.number, trips.limit, trips.once) == (None, N + 2, False)
+
+
+def test_the_bound_of_a_turn() -> None:
+    """The turn of a loop has the bound of its trip count: its condition may be clear by that alone."""
+    for most in (0, 1, 4):
+        turn = Var.fresh("turn", hi=most)
+        assert how_often(most + 1, True, positive(minimum(P - turn, 3)), turn, endless=False).number == minimum(
+            maximum(P, 0) + 1, most + 1
+        )
