@@ -58,12 +58,11 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor
 
 __all__ = [
-    "Diagnostic", "Guard", "InferenceResult", "Map", "Materialized", "NoModelError", "Node", "OpShapeInferenceRegistry",
-    "OpUsageError", "Optional", "Sequence", "ShapeInferenceContext", "ShapeInferenceError", "ShapeMergePolicy",
-    "Sparse", "SymTensor", "Unknown", "UnknownSymbol", "ValueInfo", "Violation", "__version__", "broadcast_shapes",
-    "check_inputs",
-    "infer", "infer_node_outputs", "infer_shapes", "infer_symbolic_shapes", "materialize", "op", "registry",
-    "require_attr",
+    "Diagnostic", "Guard", "InferenceResult", "Map", "Materialized", "NoModelError", "Node",
+    "OpShapeInferenceRegistry", "OpUsageError", "Optional", "Sequence", "ShapeInferenceContext",
+    "ShapeInferenceError", "ShapeMergePolicy", "Sparse", "SymTensor", "Unknown", "UnknownSymbol", "ValueInfo",
+    "Violation", "__version__", "broadcast_shapes", "check_inputs", "infer", "infer_node_outputs", "infer_shapes",
+    "infer_symbolic_shapes", "materialize", "op", "registry", "require_attr",
 ]  # fmt: skip
 
 _former_paths.MOVED.update(

@@ -10,13 +10,13 @@ from onnx_infer.api import infer
 from onnx_infer.cli.arguments import STANDARD, WrongCall
 from onnx_infer.cli.files import check_target, read, write
 from onnx_infer.cli.terminal import progress, show, width
-from onnx_infer.errors import InputValueError, ShapeInferenceError
+from onnx_infer.errors import InputValueError, ShapeInferenceError, UnknownSymbol
 from onnx_infer.protobuf.specialize import specialize
 from onnx_infer.results.report.explanation import explain
 from onnx_infer.results.report.layout import WIDTH
 from onnx_infer.results.report.plain_data import as_json, explanation_json
 from onnx_infer.results.report.table import table
-from onnx_infer.results.report.verdicts import input_variables
+from onnx_infer.results.verdicts import input_variables
 from symdim import BoundsError, ParseError, SymdimError, UnboundName
 
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ def _model(options: Namespace) -> ModelProto:
     try:
         return specialize(model, dict(options.bind))
     except UnboundName as error:
-        names = ", ".join(error.names)
-        raise WrongCall(f"--bind: the model has no symbol {names}; {_symbols(model)}") from None
+        symbols = [v.name for v in input_variables(infer(model))]
+        raise WrongCall(f"--{UnknownSymbol('bind', error.names, symbols)}") from None
     except SymdimError as error:
         raise WrongCall(f"--bind: {error}") from None
 
@@ -87,18 +87,12 @@ def _infer(model: ModelProto, options: Namespace) -> InferenceResult:
         )
     except InputValueError as error:
         raise WrongCall(f"--value: {str(error).removeprefix('values: ')}") from None
-    except UnboundName as error:  # its text begins with the option
+    except UnknownSymbol as error:  # its text begins with the option
         raise WrongCall(f"--{error}") from None
     except ParseError as error:
         raise WrongCall(f"--assume: {error}") from None
     except BoundsError as error:
         raise WrongCall(f"--bounds: {error}") from None
-
-
-def _symbols(model: ModelProto) -> str:
-    """The symbols that a call may name."""
-    names = sorted(v.name for v in input_variables(infer(model)))
-    return f"its symbols are {', '.join(names)}" if names else "it has none"
 
 
 def _report(result: InferenceResult, options: Namespace) -> str:

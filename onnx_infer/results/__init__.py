@@ -5,6 +5,7 @@
     assumed.py            which facts rest on assumptions
     reasons.py            why something is unknown               deciding.py      conditions that would tell it
     materialization.py    sizes as ONNX nodes                    sources.py       where a symbol can be read
+    verdicts.py           whether a type is exact
     report/               tables, explanations, JSON
     planning/             memory, costs and compiled sizes
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from onnx_infer.model.graph import label_of
 from onnx_infer.results.deciding import deciding_conditions
 from onnx_infer.results.planning.memory import schedule
-from onnx_infer.types.merge import size_pairs
-from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor, is_small
-from symdim.algebra.dims import variables_of
+from onnx_infer.results.verdicts import input_variables, is_typed, lacks_elements, variables
+from onnx_infer.values.tensor import SymTensor
 from symdim.algebra.origin import Declared
 
 if TYPE_CHECKING:
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal["error", "undeclared", "no rule", "assumption", "value", "data"]
 
 _ORDER = ("error", "undeclared", "no rule", "assumption", "value", "data")
+_LOST = frozenset(("error", "undeclared", "no rule"))
+"""Where something is lost before any data decide: this goes through elements too."""
 
 
 class Reason(NamedTuple):
@@ -72,10 +73,10 @@ def reasons(result: Inferred) -> dict[str, tuple[Reason, ...]]:
 class _Reasons:
     def __init__(self, result: Inferred) -> None:
         self._types, self._notes, self._engine = result.types, result.notes, result._engine
-        self._inputs = {v for name in result.inputs for v in _variables(self._types[name])}
+        self._inputs = input_variables(result)
         self._errors: dict[str, Diagnostic] = {}
         for told in result.diagnostics:
-            if told.severity != "warning" and told.node:
+            if told.severity != "warning" and told.operator:
                 self._errors.setdefault(told.node, told)
         self._of_type: dict[str, Reason] = {}
         self._of_elements: dict[str, Reason] = {}
@@ -83,9 +84,9 @@ class _Reasons:
         self._conditions: tuple[str, ...] | None = None  # that settle the node at hand
         for name in result.inputs:
             value = self._types[name]
-            if not _is_typed(value):
+            if not is_typed(value):
                 self._of_type[name] = _undeclared(name, value)
-            if _lacks_elements(value):
+            if lacks_elements(value):
                 self._of_elements[name] = Reason("value", f"the value of input '{name}'", "", (name,))
         for node in schedule(result):
             self._follow(node)
@@ -93,8 +94,8 @@ class _Reasons:
     def of(self, name: str) -> tuple[Reason, ...]:
         """Why the type of a value is unknown."""
         value = self._types[name]
-        found = [self._of_size[v] for v in _variables(value) if v in self._of_size]
-        if not _is_typed(value) and name in self._of_type:
+        found = [self._of_size[v] for v in variables(value) if v in self._of_size]
+        if not is_typed(value) and name in self._of_type:
             found.append(self._of_type[name])
         return tuple(sorted(dict.fromkeys(found), key=lambda reason: _ORDER.index(reason.kind)))
 
@@ -105,34 +106,43 @@ class _Reasons:
             value = self._types.get(name) if name else None
             if value is None:
                 continue
-            new = [v for v in _variables(value) if v not in self._inputs and v not in self._of_size]
+            new = [v for v in variables(value) if v not in self._inputs and v not in self._of_size]
             note = self._notes.get(name, "nothing tells it")
-            if not _is_typed(value):
+            if not is_typed(value):
                 self._of_type[name] = self._reason(node, note)
             for v in new:  # what only the data decide says itself how
                 says = v.origin is not None and not isinstance(v.origin, Declared)
                 self._of_size[v] = self._reason(node, str(v.origin) if says else note)
-            if _lacks_elements(value):
-                behind = [self._of_elements[operand] for operand in node[2] if operand in self._of_elements]
-                told = Reason("data", f"what {_operator(node)} '{label_of(node)}' computes", label_of(node))
-                self._of_elements[name] = _joined(behind) or told._replace(names=(_operator(node),))
+            if lacks_elements(value):
+                self._of_elements[name] = self._elements(node)
+
+    def _elements(self, node: Node) -> Reason:
+        """Why elements that a node computes are not known."""
+        label, operands = label_of(node), [x for x in node[2] if x in self._types]
+        behind = [reason for x in operands for reason in self.of(x) if reason.kind in _LOST]
+        behind += [self._of_elements[x] for x in operands if x in self._of_elements]
+        return _joined(behind) or Reason(
+            "data", f"what {_operator(node)} '{label}' computes", label, (_operator(node),)
+        )
 
     def _reason(self, node: Node, note: str) -> Reason:
         """Why a node leaves something unknown, of which the note is told."""
         label, operator = label_of(node), _operator(node)
         if label in self._errors:
             return Reason("error", f"error at {operator} '{label}': {self._errors[label].message}", label)
-        behind = [self._of_type[x] for x in node[2] if x in self._of_type and not _is_typed(self._types[x])]
+        behind = [self._of_type[x] for x in node[2] if x in self._of_type and not is_typed(self._types[x])]
         if behind:
             return min(behind, key=lambda reason: _ORDER.index(reason.kind))
         if note.startswith("no rule for "):
             return Reason("no rule", note, label, (operator,))
         asked = self._asked(node)
+        if asked is not None and asked.kind in _LOST:
+            return asked
         if asked is not None:
             told = f"{operator} '{label}': {note}; {asked.text} decides"
             return Reason(asked.kind, told, asked.node or label, asked.names)
         if self._conditions is None:
-            self._conditions = deciding_conditions(self._engine, node, frozenset(self._inputs))
+            self._conditions = deciding_conditions(self._engine, node, self._inputs)
         if self._conditions:
             told = f"{operator} '{label}': {note}; known where {' and '.join(self._conditions)}"
             return Reason("assumption", told, label, self._conditions)
@@ -148,7 +158,10 @@ class _Reasons:
 
 
 def _joined(behind: list[Reason]) -> Reason | None:
-    """One reason of several elements: what operators compute before inputs."""
+    """One reason of several elements: what is lost, then what operators compute, then inputs."""
+    lost = [reason for reason in behind if reason.kind in _LOST]
+    if lost:
+        return min(lost, key=lambda reason: _ORDER.index(reason.kind))
     kind: Kind = "data" if any(reason.kind == "data" for reason in behind) else "value"
     found = list(dict.fromkeys(reason for reason in behind if reason.kind == kind))
     if not found:
@@ -165,19 +178,3 @@ def _undeclared(name: str, value: Value) -> Reason:
 
 def _operator(node: Node) -> str:
     return f"{node[1]}::{node[0]}" if node[1] else node[0]
-
-
-def _variables(value: Value | None) -> tuple[Var, ...]:
-    return variables_of(size for size, _ in size_pairs(value, None))
-
-
-def _is_typed(value: Value | None) -> bool:
-    """Whether the element type and the rank are known, those inside a sequence, optional or map too."""
-    while isinstance(value, (Sequence, Optional, Map)):
-        value = value.value if isinstance(value, Map) else value.elem
-    return isinstance(value, (SymTensor, Sparse)) and value.shape is not None and value.dtype is not None
-
-
-def _lacks_elements(value: Value) -> bool:
-    """Whether a value is a small tensor, not all of whose elements are known: sizes are computed of such."""
-    return isinstance(value, SymTensor) and is_small(value) and (value.data is None or None in value.data)

@@ -110,7 +110,16 @@ def test_missing_file_gives_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFi
 
 def test_an_unknown_symbol_in_bind_lists_those_there_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([saved(tmp_path, GOOD), "--bind", "Q=3"]) == USAGE
-    assert capsys.readouterr().err == "onnx-infer: --bind: the model has no symbol Q; its symbols are H, N\n"
+    assert capsys.readouterr().err == "onnx-infer: --bind: the model has no symbol 'Q'; its symbols are 'H', 'N'\n"
+
+
+@pytest.mark.parametrize("options", [["--bounds", "Q=1..3"], ["--assume", "Q % 2 == 0"]])
+def test_so_does_one_in_bounds_and_assumptions(
+    tmp_path: Path, options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([saved(tmp_path, GOOD), *options]) == USAGE
+    said = f"onnx-infer: {options[0]}: the model has no symbol 'Q'; its symbols are 'A', 'B', 'H', 'N'\n"
+    assert capsys.readouterr().err == said
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,12 @@ def test_sizes_can_be_read_and_inputs_have_no_node(tmp_path: Path, capsys: pytes
     assert values["c"]["node"] == {"operator": "Constant", "node": "c"}
     assert values["r"]["node"] == {"operator": "Relu", "node": "r"}
     assert values["u"]["node"]["operator"] == "com.acme::Mystery"
-    assert values["r"]["reason"] == {"kind": "no rule", "text": "no rule for com.acme::Mystery", "node": "u"}
+    assert values["r"]["reason"] == {
+        "kind": "no rule",
+        "text": "no rule for com.acme::Mystery",
+        "node": "u",
+        "names": ["com.acme::Mystery"],
+    }
     assert values["e"]["reason"]["kind"] == "error"
 
 

@@ -77,7 +77,8 @@ def test_equal_errors_are_one_line() -> None:
         ("g (float x) => (y) { a = Relu (x)  y = NonZero (a) }", ["x"], "y", "undeclared", "--bidirectional"),
         ("g (float x) => (y) { a = Shape (x)  y = Expand (x, a) }", ["x"], "y", "undeclared", "'x' declares no rank"),
         ("g (float[N] x) => (y) { a = com.acme.Foo (x)  y = Relu (a) }", [], "y", "no rule", "com.acme::Foo"),
-        ("g (float[N] x, float[2] w) => (y) { a = Conv (x, w)  y = Relu (a) }", [], "y", "error", "Conv-11 'a': "),
+        ("g (float[N] x, float[2] w) => (y) { a = Conv (x, w)  y = Relu (a) }", [], "y", "error", "Conv 'a': "),
+        ("g (float[N] x, int64[1] k) => (y) { y, i = TopK (x, k) }", [], "y", "value", "the value of input 'k'"),
     ],
 )
 def test_the_cause_of_what_is_unknown(graph: str, without_rank: list[str], name: str, kind: str, text: str) -> None:
@@ -88,7 +89,13 @@ def test_the_cause_of_what_is_unknown(graph: str, without_rank: list[str], name:
     assert text in cause.text
     shown = table(result)
     assert text in shown
-    assert ("data-dependent" in shown) == (kind == "data")
+    assert ("data-dependent" in shown) == (kind in ("data", "value"))
+
+
+def test_a_wrong_declared_type_is_no_reason_of_what_the_data_decide() -> None:
+    result = onnx_infer.infer(model("g (float[N] x) => (float[3] y) { y = NonZero (x) }"))
+    assert [error.node for error in result.diagnostics] == ["y", "y"]
+    assert [reason.kind for reason in result.reasons["y"]] == ["data"]
 
 
 def test_an_explanation_goes_back_through_elements_to_an_input_without_rank() -> None:

@@ -1,7 +1,6 @@
 """A finished inference for people and for programs.
 
-verdicts.py       whether a type is exact               layout.py         texts within a width
-causes.py         why something is unknown, which errors are the first ones
-table.py          all values as a text                  explanation.py    where one type comes from
+causes.py         which errors have others behind them     layout.py         texts within a width
+table.py          all values as a text                     explanation.py    where one type comes from
 plain_data.py     all of it as JSON (docs/json.md)
 """

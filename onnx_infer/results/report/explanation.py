@@ -6,9 +6,9 @@ from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.model.graph import label_of
-from onnx_infer.results.report.causes import Causes, lacks_elements
+from onnx_infer.results.report.causes import Causes
 from onnx_infer.results.report.layout import WIDTH, cut, type_text
-from onnx_infer.results.report.verdicts import is_exact, variables
+from onnx_infer.results.verdicts import is_exact, lacks_elements, variables
 from onnx_infer.values.text import printable, text
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from onnx_infer.model.graph import Node
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
-    from onnx_infer.results.report.causes import Cause
+    from onnx_infer.results.reasons import Reason
     from symdim import Var
 
 
@@ -32,7 +32,7 @@ class Step(NamedTuple):
     operands: list[str]
     guards: list[Guard]
     errors: list[Diagnostic]
-    cause: Cause | None
+    cause: Reason | None
 
 
 def steps(result: Inferred, name: str) -> list[Step]:
@@ -68,7 +68,10 @@ def steps(result: Inferred, name: str) -> list[Step]:
             )
         )
         if cause is not None or current != name:
-            read = cause is None or cause.kind != "data"  # then it may have come by the elements of an operand
+            read = cause is None or cause.kind not in (
+                "data",
+                "value",
+            )  # then it may have come by the elements of an operand
             open_ = [
                 x for x in operands if not is_exact(types[x], causes.inputs) or (read and lacks_elements(types[x]))
             ]
@@ -97,7 +100,7 @@ def _lines(result: Inferred, step: Step, width: int | None) -> list[str]:
     lines = [typed(step.value, 0)]
     lines += [f"  {error.severity}: {line.strip()}" for error in step.errors for line in str(error).splitlines()[:1]]
     lines += [f"  {variable.name}: {origin_text(variable)}" for variable in step.fresh]
-    if step.cause is not None and not any(step.cause.text in line for line in lines):
+    if step.cause is not None and not _is_told(step, step.cause):
         lines.append(f"  unknown: {step.cause.text}")
     if step.node is None:
         lines.append("  given: a graph input or an initializer")
@@ -106,6 +109,12 @@ def _lines(result: Inferred, step: Step, width: int | None) -> list[str]:
     lines += [typed(operand, 4) for operand in step.operands]
     lines += [f"  {guard.kind}: {guard} ({guard.law})" for guard in step.guards]
     return lines
+
+
+def _is_told(step: Step, cause: Reason) -> bool:
+    """Whether the errors of the step, or its fresh sizes, say already why it is unknown."""
+    begins_here = step.node is not None and cause.node == label_of(step.node)
+    return begins_here and bool(step.errors if cause.kind == "error" else cause.kind == "data" and step.fresh)
 
 
 def _node_text(node: Node) -> str:

@@ -8,7 +8,7 @@ from onnx_infer.model.graph import label_of
 from onnx_infer.results.guarantees import guarantees
 from onnx_infer.results.report.causes import Causes
 from onnx_infer.results.report.explanation import steps
-from onnx_infer.results.report.verdicts import is_exact, variables
+from onnx_infer.results.verdicts import is_exact, variables
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor
 from onnx_infer.values.text import printable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from onnx_infer.model.graph import Node
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
-    from onnx_infer.results.report.causes import Cause
+    from onnx_infer.results.reasons import Reason
     from onnx_infer.results.report.explanation import Step
     from onnx_infer.values.tensor import Value
     from symdim import Guarantee, Var
@@ -89,8 +89,10 @@ def _operator_json(node: Node) -> dict[str, str]:
     return {"operator": f"{node[1]}::{node[0]}" if node[1] else node[0], "node": label_of(node)}
 
 
-def _reason_json(cause: Cause | None) -> dict[str, str] | None:
-    return None if cause is None else {"kind": cause.kind, "text": printable(cause.text), "node": cause.node}
+def _reason_json(cause: Reason | None) -> dict[str, Any] | None:
+    if cause is None:
+        return None
+    return {"kind": cause.kind, "text": printable(cause.text), "node": cause.node, "names": list(cause.names)}
 
 
 def _guarantee_json(guarantee: Guarantee) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.results.report.causes import Causes
 from onnx_infer.results.report.layout import WIDTH, cut, limited, more, rows
-from onnx_infer.results.report.verdicts import is_exact, is_typed
+from onnx_infer.results.verdicts import is_exact, is_typed
 from onnx_infer.values.text import printable
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class _Table:
         if is_exact(value, self.causes.inputs):
             return "exact"
         cause = self.causes.of(name)
-        by_data = is_typed(value) and cause is not None and cause.kind == "data"
+        by_data = is_typed(value) and cause is not None and cause.kind in ("data", "value")
         return "data-dependent" if by_data else "unknown"
 
     def lines(self) -> list[str]:

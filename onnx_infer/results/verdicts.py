@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor
+from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor, is_small
 from symdim import Var
 from symdim.algebra.dims import variables_of
 
@@ -42,6 +42,11 @@ def variables(value: Value | None) -> list[Var]:
     value = _innermost(value)
     shape = value.shape if isinstance(value, (SymTensor, Sparse)) else None
     return list(variables_of(shape or ()))
+
+
+def lacks_elements(value: Value) -> bool:
+    """Whether a value is a small tensor, not all of whose elements are known: sizes are computed of such."""
+    return isinstance(value, SymTensor) and is_small(value) and (value.data is None or None in value.data)
 
 
 def _innermost(value: Value | None) -> Value | None:
