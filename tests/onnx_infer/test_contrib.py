@@ -7,6 +7,7 @@ from inspect import unwrap
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+import onnx
 import pytest
 
 from onnx_infer import OpShapeInferenceRegistry, OpUsageError, registry
@@ -26,7 +27,8 @@ SPECIAL = {"output_count", "output_dtype", "since_version"}
 @lru_cache
 def schemas() -> dict[tuple[str, str, int], Any]:
     """onnxruntime's schemas of its own domains."""
-    state = pytest.importorskip("onnxruntime.capi.onnxruntime_pybind11_state")
+    from onnxruntime.capi import onnxruntime_pybind11_state as state
+
     found = state.get_all_operator_schema()
     return {(s.domain, s.name, s.since_version): s for s in found if s.domain in DOMAINS}
 
@@ -80,7 +82,6 @@ def test_required_attributes_are_the_schema_s() -> None:
 
 def test_the_defaults_of_attributes_are_the_schema_s() -> None:
     """A rule's default is the schema's, or a value that stands for an absent attribute."""
-    onnx = pytest.importorskip("onnx")
     for key, schema in schemas().items():
         operator = bind(*key)
         assert operator is not None

@@ -7,16 +7,15 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import onnx
+import onnx_ir as ir
 import pytest
 from onnx import TensorProto, helper
 
 import onnx_infer
+from onnx_infer.integrations import onnx_ir
 
 from . import models
 from .texts import parsed
-
-ir = pytest.importorskip("onnx_ir")
-from onnx_infer.integrations import onnx_ir  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
+import onnx_ir as ir
 import pytest
 from onnx import TensorProto, helper
 
 import onnx_infer
+from onnx_infer.integrations import onnx_ir
+from onnx_infer.integrations.onnx_ir_names import ValueNames
+from onnx_infer.integrations.onnx_ir_reader import message
 
 from . import models
 from .texts import parsed
-
-ir = pytest.importorskip("onnx_ir")
-from onnx_infer.integrations import onnx_ir  # noqa: E402
-from onnx_infer.integrations.onnx_ir_names import ValueNames  # noqa: E402
-from onnx_infer.integrations.onnx_ir_reader import message  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

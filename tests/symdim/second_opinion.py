@@ -5,11 +5,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-import pytest
+import z3
 
 from tests.symdim.statements import Statement, names_of
-
-z3 = pytest.importorskip("z3")  # optional: pip install z3-solver
 
 MILLISECONDS = 300
 

@@ -207,10 +207,8 @@ def test_the_prover_is_loaded_on_demand():
 
 
 def test_z3_agrees():
-    """z3 as a second opinion, where it is installed."""
-    z3 = pytest.importorskip("z3")
+    """z3 as a second opinion."""
     from tests.symdim.second_opinion import contradicts
 
-    assert z3.get_version()
     for statement in statements(77, 150):
         assert not contradicts(statement, prove_text(*statement)), statement
