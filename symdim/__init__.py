@@ -24,6 +24,7 @@ above it:
     algebra/         expressions in canonical form
     conditions/      conditions on sizes, solved for a variable
     parser/          from text to expressions                 parsing.py        its face: parse, check
+    notebook.py      tables for notebooks
     shape.py         shapes of known rank                     bindings.py       sizes given for symbols
     compile.py       expressions as Python functions
     prover/          three answers to a question              prove.py, facts.py    its faces
@@ -82,7 +83,7 @@ if TYPE_CHECKING:
     from symdim.prove import at_least, equal
     from symdim.prover.simplification import simplify
     from symdim.rows import Axes, Row, RowVar
-    from symdim.shape import INFER, Shape, broadcast_shapes, is_infer
+    from symdim.shape import INFER, Dim, Shape, broadcast_shapes, is_infer
     from symdim.store import Store
 
 __all__ = [
@@ -95,6 +96,7 @@ __all__ = [
     "Computed",
     "Const",
     "Declared",
+    "Dim",
     "DivisionByZero",
     "EinsumSpec",
     "Expr",
@@ -170,6 +172,7 @@ _LAZY = {
     "Var": "algebra.variable",
     "parse": "parsing",
     "check": "parsing",
+    "Dim": "shape",
     "Shape": "shape",
     "INFER": "shape",
     "broadcast_shapes": "shape",

@@ -51,6 +51,8 @@ class Facts:
     True
     >>> prove.explain(H // 8 * 8, "==", H, facts).facts
     ('H % 8 == 0 (the window size)',)
+    >>> facts
+    Facts(['H % 8 == 0 (the window size)'])
     """
 
     __slots__ = ("_about", "_checked", "_contradiction", "_facts", "_hypotheses")
@@ -69,6 +71,16 @@ class Facts:
 
     def __iter__(self) -> Iterator[Fact]:
         return iter(self._facts.values())
+
+    def __repr__(self) -> str:
+        return f"Facts([{', '.join(repr(str(fact)) for fact in self)}])"
+
+    def _repr_html_(self) -> str:
+        from symdim.notebook import html_table
+
+        return html_table(
+            f"{len(self)} facts", ["fact", "origin"], [(f.text, "" if f.origin is None else f.origin) for f in self]
+        )
 
     def __getitem__(self, number: int) -> Fact:
         return list(self._facts.values())[number]

@@ -75,7 +75,7 @@ def read_dim_param(
     dialect: Dialect | None = None,
     scope: NameSpace | None = None,
 ) -> int | Expr:
-    """The dimension that the `dim_param` of an ONNX model denotes; accepts every text.
+    """The dimension that the `dim_param` of an ONNX model denotes; accepts every text but the empty one.
 
     As `parse`, except that a word with a dash or slash is an expression only when every name in it is declared,
     and that a text which is no expression, or could only be negative, is a variable of that very name.

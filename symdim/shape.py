@@ -12,7 +12,7 @@ from symdim.algebra.dims import bounds_of, differ, excludes, variables_of
 from symdim.algebra.expr import Expr, as_dim
 from symdim.algebra.order import dim_order
 from symdim.algebra.origin import InputDim
-from symdim.algebra.printing import quoted, to_text
+from symdim.algebra.printing import quoted, to_text, told_apart
 from symdim.algebra.variable import Var
 from symdim.errors import BroadcastError, NegativeSize, NotDivisible, ReshapeError, SizeOverflow, UnboundName
 from symdim.parser.tokens import is_name
@@ -43,19 +43,21 @@ def is_infer(dim: Dim) -> bool:
 class Shape(Sequence[Dim]):
     """An immutable sequence of dimensions; equal to a tuple or list of the same ones.
 
-    Strings are read as the `dim_param` of an ONNX model: names, or expressions. Raises NegativeSize for a known
-    size below 0.
+    Strings are read as the `dim_param` of an ONNX model: names, or expressions. None is a size of which nothing is
+    known, another one each time. Raises NegativeSize for a known size below 0.
 
     >>> shape = Shape(["N", "2*N + 1", 3])
     >>> print(shape, shape.numel(), shape.evaluate(N=4))
     [N, 2*N + 1, 3] 6*N**2 + 3*N [4, 9, 3]
+    >>> print(Shape([None, None, 3]))
+    [`?`, `?#2`, 3]
     """
 
     __slots__ = ("dims",)
 
     dims: tuple[Dim, ...]
 
-    def __init__(self, dims: Iterable[Dim | str] = ()) -> None:
+    def __init__(self, dims: Iterable[Dim | str | None] = ()) -> None:
         sizes = _dims(dims)
         for size in sizes:
             if isinstance(size, int) and size < 0:
@@ -135,6 +137,15 @@ class Shape(Sequence[Dim]):
             for v, (lo, hi) in self.var_bounds().items()
         ]
         return f"{self} where {', '.join(limits)}" if limits else str(self)
+
+    def _repr_html_(self) -> str:
+        from symdim.notebook import html_table
+
+        rows = [
+            (quoted(v.name), "" if lo is None else lo, "" if hi is None else hi, "" if v.origin is None else v.origin)
+            for v, (lo, hi) in self.var_bounds().items()
+        ]
+        return html_table(self, ["symbol", "at least", "at most", "origin"], rows)
 
     def __reduce__(self) -> tuple[object, ...]:
         return Shape, (self.dims,)
@@ -319,7 +330,7 @@ def size_of_broadcast(*sizes: Dim) -> Dim:
     return maximum(*sizes, 1) + minimum(*sizes, 1) - 1
 
 
-def _dims(given: Iterable[Dim | str]) -> tuple[Dim, ...]:
+def _dims(given: Iterable[Dim | str | None]) -> tuple[Dim, ...]:
     """Sizes of any kind as dimensions; strings by `read_dim_param`, the names among them being declared."""
     sizes = tuple(given)
     names = frozenset(size for size in sizes if isinstance(size, str) and is_name(size))
@@ -330,10 +341,13 @@ def _dim(size: object) -> Dim:
     """A size as a dimension: an int, an expression, or another integer type such as NumPy's, but no bool."""
     if (dim := as_dim(size)) is not None:
         return dim
+    if size is None:
+        return Var.fresh("?", origin="not given")
     if isinstance(size, bool):
         raise TypeError("a size is no bool")
     return index(size)  # type: ignore[arg-type]
 
 
-def _text(dims: Iterable[Dim]) -> str:
-    return f"[{', '.join(quoted(dim.name) if isinstance(dim, Var) else to_text(dim) for dim in dims)}]"
+def _text(dims: Sequence[Dim]) -> str:
+    """The sizes as a list; a name that stands alone is quoted too, so that the list can be read again."""
+    return f"[{', '.join(quoted(dim.name) if isinstance(dim, Var) else to_text(dim) for dim in told_apart(dims))}]"

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 
 ROOMS = {
     "symdim": [
-        "errors",
+        "errors notebook",
         "algebra",
         "conditions",
         "parser parsing",

@@ -271,6 +271,26 @@ class Expr:
         """This size where it is exact, its upper bound where there is one, else None."""
         return self.guarantee(available).size
 
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
+
+    def __abs__(self) -> Dim:
+        return canonical.maximum(self, -self)
+
+    def __floor__(self) -> Dim:
+        return self
+
+    __ceil__ = __trunc__ = __floor__
+
+    if not TYPE_CHECKING:  # for type checkers there is no /
+
+        def __truediv__(self, other):
+            if as_dim(other) is None:
+                return NotImplemented
+            raise TypeError(f"{self} is an integer, so / is not defined: use // (rounded down) or symdim.ceildiv (up)")
+
+        __rtruediv__ = __truediv__
+
 
 class Const(Expr):
     """An integer as a leaf of `args`."""

@@ -7,16 +7,21 @@
 
 A name inside an expression that is no dotted identifier stands in backticks, and a backtick in it is doubled. A
 variable on its own prints as its name, whatever that is. Everything printed means the same in Python's grammar.
+Where variables of one name meet, all but the oldest have a number: `x`, `x#2`. So a text never makes two of them one.
 """
 
 from __future__ import annotations
 
+from itertools import count
+
+from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.display import factors_of, operands_of, summands_of
 from symdim.algebra.expr import Add, Const, Expr, FloorDiv, Max, Min, Mul
-from symdim.algebra.variable import Var
+from symdim.algebra.variable import Scope, Var, make_variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import TypeAlias
 
     from symdim.algebra.display import Product
@@ -40,7 +45,8 @@ def to_text(dim: Dim) -> str:
         return str(dim)
     if isinstance(dim, Var):
         return dim.name
-    if dim.height <= _SHALLOW:
+    (dim,) = told_apart((dim,))
+    if isinstance(dim, int) or dim.height <= _SHALLOW:
         return "".join(_pieces(dim))  # type: ignore[arg-type]
     out: list[str] = []
     stack = _pieces(dim)[::-1]
@@ -67,6 +73,28 @@ def quoted(name: str) -> str:
     if (head.isalpha() or head == "_") and all(c.isalnum() or c in "_." for c in name):
         return name
     return "`" + name.replace("`", "``") + "`"
+
+
+def told_apart(dims: Sequence[Dim]) -> Sequence[Dim]:
+    """The dimensions as they print together: of variables of one name all but the oldest have a number in theirs.
+
+    >>> x, other = Var("x"), Var.fresh("x")
+    >>> x - other, told_apart((other, x, other + 1))
+    (x - `x#2`, [x#2, x, `x#2` + 1])
+    """
+    variables = variables_of(dims)
+    names = {variable.name for variable in variables}
+    if len(names) == len(variables):
+        return dims
+    renamed: dict[Var, Dim] = {}
+    seen: set[str] = set()
+    for v in sorted(variables, key=lambda v: v.scope.serial):
+        if v.name in seen:
+            name = next(name for n in count(2) if (name := f"{v.name}#{n}") not in names)
+            names.add(name)
+            renamed[v] = make_variable(Scope(), name, v.lo, v.hi)
+        seen.add(v.name)
+    return [substituted(dim, renamed) for dim in dims]
 
 
 def _piece(dim: Dim, place: int) -> Piece:

@@ -8,7 +8,7 @@ from os import getpid, urandom
 
 from symdim.algebra.expr import Expr, clear_caches
 from symdim.algebra.interning import mixed, text_fingerprint
-from symdim.errors import BoundsError
+from symdim.errors import BoundsError, SymdimError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Var(Expr):
     """A variable: an unknown integer in `lo..hi` (inclusive; `hi=None`: unbounded).
 
     `Var(name)` is the variable of that name in the default scope: the one that exists, or a new one in 1... . While
-    anybody holds it, asking for other bounds raises `BoundsError`. Any string is a name.
+    anybody holds it, asking for other bounds raises `BoundsError`. Any string but the empty one is a name.
     `at_most` is an upper bound that may depend on other variables, `origin` says where the variable comes from.
 
     >>> Var("batch") is Var("batch")
@@ -158,6 +158,8 @@ def make_variable(
     origin: object = None,
 ) -> Var:
     """A new variable, not entered in its scope; `lo=None` leaves it unbounded below."""
+    if not name:
+        raise SymdimError("the name of a variable is empty")
     for bound in (lo, hi):
         if bound is not None and (not isinstance(bound, int) or isinstance(bound, bool)):
             raise TypeError(f"the bounds of {name!r} are ints, not {bound!r}")

@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from symdim.algebra.expr import Dim
     from symdim.algebra.variable import Var
     from symdim.rows import Row, RowVar
@@ -199,3 +201,12 @@ class Label(Constraint):
 
     def __str__(self) -> str:
         return f"label({self.dim}) == {self.label!r}"
+
+
+_SHOWN = 10
+
+
+def listed(facts: Sequence[Fact]) -> str:
+    """The first facts as one line, and how many more there are."""
+    more = [f"... and {len(facts) - _SHOWN} more"] if len(facts) > _SHOWN else []
+    return "; ".join([*map(str, facts[:_SHOWN]), *more])

@@ -23,6 +23,7 @@ from symdim.store.constraints import (
     SizeEqual,
     SizeRefines,
     Windows,
+    listed,
 )
 from symdim.store.errors import LONGEST_CHAIN, Contradiction
 from symdim.store.mentions import variables_in
@@ -57,13 +58,23 @@ class Store:
 
     def __init__(self, *, least: int = 0) -> None:
         self._state = Propagation(RULES, least)
+        self._facts: list[Constraint] = []  # all that was stated
         self._stated: list[Constraint] = []  # since the last question
         self._answers: Answers | None = None
         self._contradiction: Contradiction | None = None
 
     def _learn(self, fact: Constraint) -> None:
         self._answers = None
+        self._facts.append(fact)
         self._stated.append(fact)
+
+    def __repr__(self) -> str:
+        return f"Store({listed(self._facts)})"
+
+    def _repr_html_(self) -> str:
+        from symdim.notebook import html_table
+
+        return html_table(f"{len(self._facts)} facts", ["fact", "origin"], [(f, f.origin) for f in self._facts])
 
     # variables
 

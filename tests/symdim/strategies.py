@@ -98,4 +98,4 @@ trees: st.SearchStrategy[Tree] = st.recursive(
 bindings: st.SearchStrategy[dict[str, int]] = st.fixed_dictionaries(
     {name: st.integers(lo, 40 if hi is None else hi) for name, (lo, hi) in BOUNDS.items()}
 )
-names: st.SearchStrategy[str] = st.text(max_size=8)
+names: st.SearchStrategy[str] = st.text(min_size=1, max_size=8)

@@ -31,7 +31,7 @@ def test_arguments_are_checked_when_compiling():
         compile_shape(Shape([N // (M - 1)]), ["N", "M"])(1, 1)
 
 
-HOSTILE = ["seq len", "import os", "a0", "a1", "t0", "max", "", "x):\n  raise SystemExit\ndef f(", "lambda", "None",
+HOSTILE = ["seq len", "import os", "a0", "a1", "t0", "max", "x):\n  raise SystemExit\ndef f(", "lambda", "None",
            "__debug__", "sizes", "\ufb01", "x\x00", "\ud800"]  # fmt: skip
 
 

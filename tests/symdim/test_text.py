@@ -60,7 +60,6 @@ TEXTS = [
     (scope.var("a`b") * 2, "2*`a``b`"),
     (scope.var("input.1") + scope.var("héé"), "héé + input.1"),
     (scope.var("1x") * 2, "2*`1x`"),
-    (scope.var("") + 1, "`` + 1"),
     (12, "12"),
     (-3, "-3"),
 ]

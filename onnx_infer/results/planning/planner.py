@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from onnx_infer.results.sources import without_computed
 from onnx_infer.values import dtype as dt
@@ -98,10 +98,28 @@ class Planner:
                 counts[key] = len(counts)
                 count_texts.append(_bytes_text(code, shape, key[1]))
             self.shape_places[name], self.byte_places[name] = place, counts[key]
+        self._shapes = tuple(rows)
         self.source = code.source(f"{tuple_text(row_texts)}, {tuple_text(count_texts)}")
         self.function: Callable[..., tuple[tuple[tuple[int, ...], ...], tuple[int | None, ...]]] = function_of(
             self.source
         )
+
+    def __repr__(self) -> str:
+        missing = f", {len(self.missing)} left out" if self.missing else ""
+        return f"Planner({', '.join(arg.name for arg in self.args)}: {len(self.shape_places)} values{missing})"
+
+    def _repr_html_(self) -> str:
+        from symdim.notebook import html_table
+
+        rows = [(name, f"[{', '.join(map(str, self._shapes[place]))}]") for name, place in self.shape_places.items()]
+        return html_table(self, ["value", "shape"], rows + list(self.missing.items()))
+
+    def __getstate__(self) -> dict[str, object]:
+        return {key: value for key, value in vars(self).items() if key != "function"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.function = function_of(self.source)
 
     @property
     def names(self) -> tuple[str, ...]:

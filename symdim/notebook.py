@@ -1,0 +1,28 @@
+"""Tables for notebooks: the HTML that `_repr_html_` of public objects returns."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+MOST_ROWS = 200
+"""The most rows of a table; a last one counts the others."""
+
+
+def html_table(caption: object, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table; every cell is text, and markup in it stays text.
+
+    >>> html_table("one fact", ["fact", "origin"], [("a < b", "user")])
+    '<table><caption>one fact</caption><tr><th>fact</th><th>origin</th></tr><tr><td>a &lt; b</td><td>user</td></tr></table>'
+    """
+    from html import escape
+
+    def line(kind: str, cells: Iterable[object]) -> str:
+        return f"<tr>{''.join(f'<{kind}>{escape(str(cell))}</{kind}>' for cell in cells)}</tr>"
+
+    listed = list(rows)
+    lines = [line("th", headings), *(line("td", row) for row in listed[:MOST_ROWS])]
+    if len(listed) > MOST_ROWS:
+        lines.append(line("td", [f"... and {len(listed) - MOST_ROWS} more"]))
+    return f"<table><caption>{escape(str(caption))}</caption>{''.join(lines)}</table>"
