@@ -6,6 +6,7 @@ next to nothing to import: its modules load with the first name that is used.
     api.py           infer, infer_shapes                     inference.py      walks until bounds are settled
     result.py        what an inference found                 node.py           one node, as onnx's infer_node_outputs
     diagnostics.py   what went wrong in a model              errors.py         the exceptions
+    options.py       the arguments of the calls, checked     rules.py          all that a rule is written with
     testing.py       operator cases as text                  __main__.py       the command line
 
 The rooms, each with a map of its own in its `__init__`. A room uses only those above it:
@@ -40,8 +41,9 @@ from symdim import former_paths as _former_paths
 if TYPE_CHECKING:
     from onnx_infer.api import infer, infer_shapes, infer_symbolic_shapes
     from onnx_infer.diagnostics import Diagnostic
-    from onnx_infer.errors import NoModelError, OpUsageError, ShapeInferenceError, Unknown, UnknownSymbol
+    from onnx_infer.errors import ArgumentError, NoModelError, OpUsageError, ShapeInferenceError, Unknown, UnknownSymbol
     from onnx_infer.node import infer_node_outputs
+    from onnx_infer.operators.calling import call_rule as call_rule
     from onnx_infer.operators.context import (
         Node,
         ShapeInferenceContext,
@@ -55,10 +57,10 @@ if TYPE_CHECKING:
     from onnx_infer.results.guards import Guard, Violation
     from onnx_infer.results.materialization import Materialized, materialize
     from onnx_infer.types.merge import ShapeMergePolicy
-    from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor
+    from onnx_infer.values.tensor import Dim, Map, Optional, Sequence, Sparse, SymTensor
 
 __all__ = [
-    "Diagnostic", "Guard", "InferenceResult", "Map", "Materialized", "NoModelError", "Node",
+    "ArgumentError", "Diagnostic", "Dim", "Guard", "InferenceResult", "Map", "Materialized", "NoModelError", "Node",
     "OpShapeInferenceRegistry", "OpUsageError", "Optional", "Sequence", "ShapeInferenceContext",
     "ShapeInferenceError", "ShapeMergePolicy", "Sparse", "SymTensor", "Unknown", "UnknownSymbol", "ValueInfo",
     "Violation", "__version__", "broadcast_shapes", "check_inputs", "infer", "infer_node_outputs", "infer_shapes",
@@ -92,6 +94,7 @@ _former_paths.MOVED.update(
 
 _MODULES = {
     "api": ("infer", "infer_shapes", "infer_symbolic_shapes"),
+    "operators.calling": ("call_rule",),
     "operators.context": (
         "Node",
         "ShapeInferenceContext",
@@ -101,14 +104,14 @@ _MODULES = {
         "require_attr",
     ),
     "diagnostics": ("Diagnostic",),
-    "errors": ("NoModelError", "OpUsageError", "ShapeInferenceError", "Unknown", "UnknownSymbol"),
+    "errors": ("ArgumentError", "NoModelError", "OpUsageError", "ShapeInferenceError", "Unknown", "UnknownSymbol"),
     "results.guards": ("Guard", "Violation"),
     "results.materialization": ("Materialized", "materialize"),
     "types.merge": ("ShapeMergePolicy",),
     "node": ("infer_node_outputs",),
     "operators.registration": ("OpShapeInferenceRegistry", "op", "registry"),
     "result": ("InferenceResult",),
-    "values.tensor": ("Map", "Optional", "Sequence", "Sparse", "SymTensor"),
+    "values.tensor": ("Dim", "Map", "Optional", "Sequence", "Sparse", "SymTensor"),
 }
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack
 
 import onnx
 
 from onnx_infer.errors import NoModelError
 from onnx_infer.inference import check, log, run
+from onnx_infer.options import no_model
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.result import InferenceResult
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from onnx_infer.types.merge import ShapeMergePolicy
 
 
+Model = TypeVar("Model", onnx.ModelProto, Any)  # Any: an onnx_ir.Model
 Source: TypeAlias = "onnx.ModelProto | bytes | str | os.PathLike[str]"
 
 
@@ -27,6 +29,8 @@ def read_model(model: Source) -> onnx.ModelProto:
     """
     if isinstance(model, onnx.ModelProto):
         return model
+    if not isinstance(model, (bytes, str, os.PathLike)):
+        raise no_model(model)
     try:
         if isinstance(model, bytes):
             return onnx.ModelProto.FromString(model)
@@ -44,9 +48,11 @@ def infer(model: Source, **options: Unpack[Options]) -> InferenceResult:
     The model is a ModelProto, its bytes, or a path, of which external data are not loaded.
     `policy` says what becomes of types that the model declares itself (see `onnx_infer.types.merge`); `bounds` gives
     symbols intervals, both ends inclusive, and so does the model's metadata entry `symdim.bounds`; other declared
-    symbols are >= `min_dim`. An axis of an input without a name gets one, `x_dim_0`. Errors of single nodes are
-    diagnostics in the result; only the policy `strict` raises the first of them, as `ShapeInferenceError`. Bytes or a
-    file without a model raise `NoModelError`; all errors are `ValueError`.
+    symbols are >= `min_dim`. A symbol with an interval is another variable than `Var(name)`, which is any size from
+    1 on: `result.symbols[name]` is the one of the result. An axis of an input without a name gets one, `x_dim_0`.
+    Errors of single nodes are diagnostics in the result; only the policy `strict` raises the first of them, as
+    `ShapeInferenceError`. Bytes or a file without a model raise `NoModelError`, arguments of a wrong kind
+    `ArgumentError`; all errors are `ValueError`.
 
     What is declared of other values is a claim of the author: a size that only the data decide takes a declared name
     that nothing else has, unless `adopt_declared_symbols` is False; what else is claimed becomes a guard of the kind
@@ -92,13 +98,24 @@ def infer_shapes(
 
 
 def infer_symbolic_shapes(
-    model: onnx.ModelProto,
+    model: Model,
     *,
     policy: ShapeMergePolicy = "refine",
     warn_on_missing: bool = True,
     adopt_declared_symbols: bool = True,
-) -> onnx.ModelProto:
-    """Infer in place and return the model; operators without a rule are logged as warnings if `warn_on_missing`."""
+) -> Model:
+    """Infer in place and return the model; operators without a rule are logged as warnings if `warn_on_missing`.
+
+    The model is a ModelProto or an `onnx_ir.Model`.
+    """
+    if not isinstance(model, onnx.ModelProto):
+        if not type(model).__module__.startswith("onnx_ir."):
+            raise no_model(model)
+        from onnx_infer.integrations import onnx_ir
+
+        return onnx_ir.infer_symbolic_shapes(
+            model, policy=policy, warn_on_missing=warn_on_missing, adopt_declared_symbols=adopt_declared_symbols
+        )
     result = infer(model, policy=policy, adopt_declared_symbols=adopt_declared_symbols)
     log(result.diagnostics, warn_on_missing)
     return result.apply(model)

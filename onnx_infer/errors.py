@@ -28,6 +28,10 @@ class InputValueError(OnnxInferError):
     """A value that is given for an input does not fit the model."""
 
 
+class ArgumentError(OnnxInferError, TypeError):
+    """An argument of a call is of a wrong kind; the message says how to write it."""
+
+
 class NoModelError(OnnxInferError):
     """The bytes or the file hold no ONNX model."""
 

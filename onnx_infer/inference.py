@@ -17,6 +17,7 @@ from onnx_infer.model.given import Given
 from onnx_infer.model.input_values import given_sizes, put_values
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.verification import input_errors
+from onnx_infer.options import check_assume, check_bounds
 from onnx_infer.types.merge import POLICIES, size_pairs
 from onnx_infer.values.tensor import VARIES
 
@@ -70,6 +71,8 @@ def run(
         raise ValueError(f"policy {policy!r} is none of {', '.join(POLICIES)}")
     if initializers not in ("overridable", "constant"):
         raise ValueError(f"initializers {initializers!r} is none of overridable, constant")
+    check_bounds(bounds)
+    check_assume(assume)
     declared, wrong = front.bounds()
     lengths = given_sizes(front.inputs(), values or {})
     given = Given(bounds or {}, {**declared, **lengths}, tuple(assume))

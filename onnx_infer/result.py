@@ -10,11 +10,13 @@ from onnx_infer.results.inferred import Inferred
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from onnx_infer.results.guards import Violation
+    from onnx_infer.model.symbols import Size
+    from onnx_infer.results.guards import Guard, Violation
     from onnx_infer.results.planning.costs import Costs
     from onnx_infer.results.planning.memory import MemoryPlan
     from onnx_infer.results.planning.planner import Planner
     from onnx_infer.results.reasons import Reason
+    from onnx_infer.results.saved import Part
     from onnx_infer.values.tensor import Shape
     from symdim import Guarantee, Var
 
@@ -95,6 +97,40 @@ class InferenceResult(Inferred):
 
         return costs(self)
 
+    def table(self, limit: int | None = 40, width: int | None = None) -> str:
+        """The values with their types, what is unknown and why, guards and errors, as `onnx-infer` prints them.
+
+        At most `limit` lines of each kind, None for all; lines of at most `width` characters, None for any.
+        """
+        from onnx_infer.results.report.table import table
+
+        return table(self, limit, width)
+
+    def explain(self, name: str) -> str:
+        """Where the type of a value comes from: its node and operands, and the causes of what is unknown in it.
+
+        Raises KeyError for a name that the main graph does not have.
+        """
+        from onnx_infer.results.report.explanation import explain
+
+        return explain(self, name, None)
+
+    def __repr__(self) -> str:
+        from onnx_infer.results.report.summary import summary
+
+        return f"InferenceResult({summary(self)})"
+
+    def _repr_html_(self) -> str:
+        from onnx_infer.results.report.summary import html
+
+        return html(self)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """A pickle holds what was found and not the model, which `memory`, `costs`, `apply` and `materialize` need."""
+        from onnx_infer.results.saved import saved
+
+        return restored, (saved(self), self.found_inputs, self._guards)
+
     def apply(self, model: Model) -> Model:
         """Write the types into the value infos and outputs of the model that was inferred, or a copy; return it."""
         self._write(model)
@@ -104,3 +140,12 @@ class InferenceResult(Inferred):
         from onnx_infer.protobuf.writing import write_model
 
         write_model(model, self._engine, self.found_inputs)
+
+
+def restored(
+    saved: Part, found_inputs: Mapping[str, tuple[Size, ...]], guards: tuple[list[Guard], ...]
+) -> InferenceResult:
+    """The result that a pickle holds."""
+    result = InferenceResult(saved, found_inputs)  # type: ignore[arg-type]  # it stands in for an engine
+    vars(result)["_guards"] = guards
+    return result

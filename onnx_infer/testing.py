@@ -186,12 +186,15 @@ def ts(dtype: int | None, shape: Iterable[int | str] | None = None) -> SymTensor
     return SymTensor(dtype, None if shape is None else [parse(d) if isinstance(d, str) else d for d in shape])
 
 
-def const_value(data: int | Iterable[int | str], dtype: int = dt.INT64) -> SymTensor:
+def const_value(data: int | Iterable[int | str], name: str | int = "", dtype: int = dt.INT64) -> SymTensor:
     """A scalar or vector whose elements are known: ints, or texts of expressions.
 
-    >>> const_value(3), const_value([0, -1, "2*N"])
-    (i64[]={3}, i64[3]={0, -1, 2*N})
+    The `name` tells readers what it is; a number in its place is the element type.
+
+    >>> const_value(3), const_value([0, -1, "2*N"], "shape"), const_value([2], dt.NUMBERS["i32"])
+    (i64[]={3}, i64[3]={0, -1, 2*N}, i32[1]={2})
     """
+    dtype = name if isinstance(name, int) else dtype
     if isinstance(data, int):
         return SymTensor(dtype, (), (data,))
     elements = [parse(x) if isinstance(x, str) else x for x in data]

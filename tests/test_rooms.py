@@ -27,7 +27,7 @@ ROOMS = {
         "testing",
     ],
     "onnx_infer": [
-        "errors",
+        "errors options",
         "values",
         "laws",
         "elements",
@@ -52,6 +52,7 @@ FREE = {"symdim", "onnx_infer", "symdim.former_paths"}
 EXCEPTIONS = {
     ("symdim.algebra.expr", "symdim.guarantee"): "`Expr.guarantee` is a method for users, read when it is first called",
     ("symdim.shape", "symdim.guarantee"): "`Shape.guarantees`, likewise",
+    ("onnx_infer.api", "onnx_infer.integrations.onnx_ir"): "`infer_symbolic_shapes` takes a model of either front end",
     ("onnx_infer.operators.registration", "onnx_infer.ops"): "the families register themselves at the first look-up",
 }
 

@@ -152,7 +152,9 @@ def element(name: str, index: int = 0) -> Var:
     return make_variable(Scope(), f"{name}[{index}]", None, None, origin=ValueOf(name, index))
 
 
-def fresh(note: str, *, at_most: Dim | None = None, at_least: int = 0, value: Dim | None = None) -> Var:
+def fresh(
+    note: str, *, at_most: Dim | None = None, at_least: int = 0, value: Dim | None = None, name: str = "_d"
+) -> Var:
     """A size that no input size determines; the note says what decides it, `at_most` bounds it where something does.
 
     `value` is the size as an expression of elements of integer inputs (see `element`) and of sizes, with the rounding
@@ -163,7 +165,7 @@ def fresh(note: str, *, at_most: Dim | None = None, at_least: int = 0, value: Di
     """
     hi = at_most if isinstance(at_most, int) else None
     origin = note if value is None else Computed(value, note)
-    var = Var.fresh("_d", lo=at_least, hi=hi, at_most=at_most, origin=origin)
+    var = Var.fresh(name, lo=at_least, hi=hi, at_most=at_most, origin=origin)
     if _STACK.traces:
         _STACK.traces[-1].fresh.append(var)
         _STACK.traces[-1].notes.append(note)

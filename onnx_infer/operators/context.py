@@ -88,6 +88,7 @@ class ShapeInferenceContext:
         self.opset_imports = dict(opset_imports or {})
         self.policy: ShapeMergePolicy = policy
         self.errors: list[str] = []
+        self._count = 0
 
     def get_opset_version(self, domain: str = "") -> int | None:
         """The imported version of a domain."""
@@ -112,9 +113,17 @@ class ShapeInferenceContext:
         """Merge shape and element type of a tensor."""
         return self.set_type(value, SymTensor(dtype, _dims(shape)))
 
-    def new_symbolic_dim(self, note: str = "a size that only the data decide", at_most: Dim | None = None) -> Dim:
-        """A fresh size; the engine names it `_d0`, `_d1`, ..."""
-        return fresh(note, at_most=at_most)
+    def new_symbolic_dim(
+        self, note: str = "a size that only the data decide", at_most: Dim | None = None, *, prefix: str = "_d"
+    ) -> Dim:
+        """A fresh size, named `prefix` and a number. In a model the engine names it `_d0`, `_d1`, ..., as all of them.
+
+        >>> ctx = ShapeInferenceContext()
+        >>> ctx.new_symbolic_dim(), ctx.new_symbolic_dim(prefix="nnz")
+        (_d0, nnz1)
+        """
+        self._count += 1
+        return fresh(note, at_most=at_most, name=f"{prefix}{self._count - 1}")
 
     def record_error(self, node: Node, message: str) -> None:
         """A semantic error of the node: raised as `ShapeInferenceError`, under the policy skip only logged."""

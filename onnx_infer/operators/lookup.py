@@ -36,11 +36,12 @@ def bind(domain: str, op_type: str, version: int) -> Operator | None:
     key = domain, op_type, version
     found: Operator | None = _bound.get(key)
     if found is None:
-        found = _bound[key] = _operator(rule, *key)
+        found = _bound[key] = operator_of(rule, *key)
     return found
 
 
-def _operator(rule: Rule, domain: str, op_type: str, version: int) -> Operator:
+def operator_of(rule: Rule, domain: str, op_type: str, version: int) -> Operator:
+    """The operator of this name at an opset version, bound to the rule."""
     schema = find_schema(domain, op_type, version) if rule.inputs is None else None
     key = rule, 0 if schema is None else schema.since_version
     found: Operator | None = _operators.get(key)

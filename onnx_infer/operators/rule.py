@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from onnx_infer.operators.context import Node, ShapeInferenceContext
+
 
 class Rule(NamedTuple):
     """A registered rule.
@@ -25,3 +27,9 @@ class Rule(NamedTuple):
     dtype: Callable[..., Any] | None = None
     style: str = "schema"
     inputs: str | None = None
+
+    def __call__(self, ctx: ShapeInferenceContext, node: Node) -> None:
+        """Apply the rule to a node; see `operators/calling.py`."""
+        from onnx_infer import call_rule
+
+        call_rule(self, ctx, node)

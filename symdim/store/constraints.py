@@ -206,7 +206,7 @@ class Label(Constraint):
 _SHOWN = 10
 
 
-def listed(facts: Sequence[Fact]) -> str:
+def listed(facts: Sequence[Constraint]) -> str:
     """The first facts as one line, and how many more there are."""
     more = [f"... and {len(facts) - _SHOWN} more"] if len(facts) > _SHOWN else []
     return "; ".join([*map(str, facts[:_SHOWN]), *more])

@@ -81,7 +81,7 @@ def test_readings(text, expected):
 
 
 @pytest.mark.parametrize(
-    "name", ["batch-size", "seq len", "N + 1", "2", "", "a:b::c", "16H", "max", "`", '"', "(", "名 前"]
+    "name", ["batch-size", "seq len", "N + 1", "2", "a:b::c", "16H", "max", "`", '"', "(", "名 前"]
 )
 def test_a_declared_name_is_that_variable(name):
     assert parse(name, [name]) is Var(name)
@@ -139,11 +139,19 @@ def test_a_word_that_is_no_expression_is_a_name(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "?", "N +", "seq len", "-1", "3 - 5", "N - N - 1", "-N", "N//0", "H/2 + 1/2", "0.5", "(", "sqrt(N)"],
+    [" ", "?", "N +", "seq len", "-1", "3 - 5", "N - N - 1", "-N", "N//0", "H/2 + 1/2", "0.5", "(", "sqrt(N)"],
 )
 def test_any_dim_param_can_be_read(text):
     assert read_dim_param(text) is Var(text)
     assert str(read_dim_param(text)) == text
+
+
+def test_the_empty_text_names_nothing():
+    for read in (Var, read_dim_param, Scope().var, Var.fresh):
+        with pytest.raises(SymdimError, match="the name of a variable is empty"):
+            read("")
+    for text in ("``", '"" + 1', "N*``"):
+        assert "the name of a variable is empty" in str(check(text))
 
 
 def test_dim_params_that_are_numbers():
@@ -252,7 +260,7 @@ def test_every_dialect_denotes_the_same(dialect, tree):
     assert parse(written, VARIABLES) is expected or parse(written, VARIABLES) == expected
 
 
-@given(st.text(alphabet='NMab12.0e+-*/%^()`" ,:_', max_size=24), st.sets(strategies.names, max_size=3))
+@given(st.text(alphabet='NMab12.0e+-*/%^()`" ,:_', min_size=1, max_size=24), st.sets(strategies.names, max_size=3))
 def test_any_text_is_read_or_refused(text, names):
     error = check(text, names)
     assert error is None or isinstance(error, ParseError)

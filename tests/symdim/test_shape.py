@@ -39,10 +39,17 @@ def test_sizes_of_every_kind():
     assert Shape() == Shape([]) == ()
 
 
-@pytest.mark.parametrize("size", [True, 1.5, None, np.bool_(True), b"N"])
+@pytest.mark.parametrize("size", [True, 1.5, np.bool_(True), b"N"])
 def test_other_types_are_refused(size):
     with pytest.raises(TypeError):
         Shape([size])
+
+
+def test_a_size_that_is_not_given_is_another_one_each_time():
+    first, second = Shape([None, None])
+    assert first != second
+    assert first.bounds() == (0, None)
+    assert Shape.parse(str(Shape([first, second, 3]))).rank == 3
 
 
 @pytest.mark.parametrize("sizes", [[-1], [2, -3], [N, N - N - 1]])

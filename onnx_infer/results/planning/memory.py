@@ -57,7 +57,8 @@ class MemoryPlan:
         types, model = result.types, result._engine.model
         nodes = schedule(result)
         outputs = [name for node in nodes for name in node[3] if name]
-        kept = [*(result.inputs if inputs else ()), *(model.graph.constants if initializers else ())]
+        constants = model.graph.constants
+        kept = [*(result.inputs if inputs else ()), *(constants if initializers else ())]
         self.sizes: dict[str, Dim] = {}
         unknown = []
         for name in dict.fromkeys((*kept, *outputs)):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.model.graph import label_of
 from onnx_infer.results.reasons import reasons
-from onnx_infer.results.verdicts import input_variables
+from onnx_infer.results.verdicts import input_variables, is_exact, is_typed
 
 if TYPE_CHECKING:
     from onnx_infer.diagnostics import Diagnostic
@@ -51,6 +51,15 @@ class Causes:
         """Why the type of a value is not a function of the input sizes, the most telling reason; None where it is."""
         found = self._reasons.get(name)
         return found[0] if found else None
+
+    def verdict(self, name: str) -> str:
+        """`exact`: the sizes are functions of the inputs' sizes; `data-dependent`: some only the data decide."""
+        value = self._result.types[name]
+        if is_exact(value, self.inputs):
+            return "exact"
+        cause = self.of(name)
+        by_data = is_typed(value) and cause is not None and cause.kind in ("data", "value")
+        return "data-dependent" if by_data else "unknown"
 
     def roots(self) -> list[Root]:
         """The errors that follow from no other, equal ones of several nodes together, in order."""

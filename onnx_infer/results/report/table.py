@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.results.report.causes import Causes
 from onnx_infer.results.report.layout import WIDTH, cut, limited, more, rows
-from onnx_infer.results.verdicts import is_exact, is_typed
 from onnx_infer.values.text import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
@@ -43,15 +44,7 @@ class _Table:
     def __init__(self, result: Inferred, limit: int | None, width: int | None) -> None:
         self.result, self.limit, self.width = result, limit, width
         self.causes = Causes(result)
-        self.verdicts = {name: self._verdict(name) for name in result.types}
-
-    def _verdict(self, name: str) -> str:
-        value = self.result.types[name]
-        if is_exact(value, self.causes.inputs):
-            return "exact"
-        cause = self.causes.of(name)
-        by_data = is_typed(value) and cause is not None and cause.kind in ("data", "value")
-        return "data-dependent" if by_data else "unknown"
+        self.verdicts = {name: self.causes.verdict(name) for name in result.types}
 
     def lines(self) -> list[str]:
         """All lines, empty ones between sections."""
@@ -77,9 +70,7 @@ class _Table:
         return roots + limited(lines, self.limit)
 
     def _summary(self) -> list[str]:
-        counts = Counter(self.verdicts.values())
-        parts = [f"{counts[word]} {word}" for word in _VERDICTS if counts[word]]
-        lines = [f"{len(self.verdicts)} values: {', '.join(parts) or 'none'}"]
+        lines = [count_of(self.verdicts.values())]
         if symbols := sorted(self.causes.inputs, key=lambda v: v.name):
             lines.append(f"symbols: {', '.join(map(interval, symbols))}")
         return lines
@@ -120,6 +111,13 @@ class _Table:
     def _guards(self, kind: str) -> list[str]:
         guards = [guard_line(guard) for guard in self.result.guards if guard.kind == kind]
         return [HEADINGS[kind], *limited(list(dict.fromkeys(guards)), self.limit)] if guards else []
+
+
+def count_of(verdicts: Collection[str]) -> str:
+    """How many values there are, and how many with each verdict."""
+    counts = Counter(verdicts)
+    parts = [f"{counts[word]} {word}" for word in _VERDICTS if counts[word]]
+    return f"{len(verdicts)} values: {', '.join(parts) or 'none'}"
 
 
 def root_lines(root: Root, spelled: bool = False) -> list[str]:

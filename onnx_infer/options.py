@@ -1,0 +1,73 @@
+"""The arguments of the calls: what they are, and a sentence with the cure where one is of a wrong kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from onnx_infer.errors import ArgumentError
+
+
+def check_bounds(bounds: Any) -> None:
+    """Raise `ArgumentError` unless `bounds` gives symbols intervals.
+
+    >>> check_bounds({"N": 4})
+    Traceback (most recent call last):
+    ...
+    onnx_infer.errors.ArgumentError: bounds={'N': 4}: the bounds of a symbol are a pair, write bounds={'N': (4, 4)}
+    """
+    if bounds is None:
+        return
+    if not isinstance(bounds, Mapping):
+        raise ArgumentError(
+            f"bounds={bounds!r}: bounds are a dict from symbols to pairs, write bounds={{'N': (1, 64)}}"
+        )
+    for symbol, ends in bounds.items():
+        if not isinstance(symbol, str):
+            raise ArgumentError(f"bounds={{{symbol!r}: ...}}: a symbol is given by its name, write {str(symbol)!r}")
+        if _is_int(ends):
+            cure = f"write bounds={{{symbol!r}: ({ends}, {ends})}}"
+            raise ArgumentError(f"bounds={{{symbol!r}: {ends}}}: the bounds of a symbol are a pair, {cure}")
+        pair = isinstance(ends, (tuple, list)) and len(ends) == 2
+        if not (pair and _is_int(ends[0]) and (ends[1] is None or _is_int(ends[1]))):
+            cure = "write (1, 64), or (1, None) where there is no upper end"
+            raise ArgumentError(f"bounds={{{symbol!r}: {ends!r}}}: the bounds of a symbol are two integers, {cure}")
+
+
+def check_assume(assume: Any) -> None:
+    """Raise `ArgumentError` unless `assume` is a list of relations.
+
+    >>> check_assume("H % 2 == 0")
+    Traceback (most recent call last):
+    ...
+    onnx_infer.errors.ArgumentError: assume='H % 2 == 0': relations are a list, write assume=['H % 2 == 0']
+    """
+    if isinstance(assume, str):
+        raise ArgumentError(f"assume={assume!r}: relations are a list, write assume=[{assume!r}]")
+    if not isinstance(assume, Sequence) or not all(isinstance(relation, str) for relation in assume):
+        raise ArgumentError(f"assume={assume!r}: relations are a list of texts, write assume=['H % 2 == 0']")
+
+
+def no_model(model: object) -> ArgumentError:
+    """The error for an object that is no model which a call takes.
+
+    >>> print(no_model(3))
+    a model is a ModelProto, its bytes or a path, not int
+    """
+    kind = type(model)
+    name = f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
+    cure = _CURES.get(name, "")
+    return ArgumentError(f"a model is a ModelProto, its bytes or a path, not {kind.__name__}{cure}")
+
+
+_CURES = {
+    "onnx_ir.Model": ": call onnx_infer.integrations.onnx_ir.infer(model), or infer_shapes of the same module",
+    "onnx.GraphProto": ": wrap it by onnx.helper.make_model(graph)",
+    "onnx.NodeProto": ": call onnx_infer.infer_node_outputs for a single node",
+    "torch.ONNXProgram": ": give its model_proto",
+}
+"""What an object of a known class is to be given as; the class by its package."""
+
+
+def _is_int(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

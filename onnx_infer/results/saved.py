@@ -1,0 +1,61 @@
+"""What a pickled result keeps of its engine: what was found, as data, and none of the model but its wiring."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer.errors import OnnxInferError
+from onnx_infer.results.planning.memory import schedule
+from onnx_infer.values.text import text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from onnx_infer.model.graph import Graph, Node
+    from onnx_infer.results.inferred import Inferred
+    from onnx_infer.values.tensor import Value
+
+
+class Part:
+    """A part of a model of which some attributes were kept; whatever else is asked of it is refused with the cure."""
+
+    def __init__(self, **kept: Any) -> None:
+        vars(self).update(kept)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise OnnxInferError("this result was read from a pickle, which holds no model: infer the model anew for this")
+
+
+class Types(dict[str, "Value"]):
+    """The types of the main graph, as a scope has them."""
+
+    def touch(self, names: Iterable[str]) -> None:
+        """All values are there already."""
+
+
+class Wiring(Part):
+    """The main graph, of which the inputs, the outputs and the nodes without their attributes are known.
+
+    The nodes stand in the order of the schedule, so that nobody needs to look into their graphs for it.
+    """
+
+    def __init__(self, graph: Graph, schedule: list[Node]) -> None:
+        nodes = [(*node[:4], Part(has_graphs=False), Part(name=text(node[5].name or ""))) for node in schedule]
+        super().__init__(inputs=graph.inputs, outputs=list(graph.outputs), literals=list(graph.literals), kept=nodes)
+
+    def nodes(self) -> Iterable[Node]:
+        """The nodes; asking one for its attributes is refused."""
+        nodes: list[Node] = self.kept
+        return nodes
+
+
+def saved(result: Inferred) -> Part:
+    """What stands in for the engine in a result that was read from a pickle."""
+    return Part(
+        scope=Types(result.types),
+        diagnostics=result.diagnostics,
+        notes=result.notes,
+        model=Part(graph=Wiring(result._engine.model.graph, schedule(result))),
+    )
