@@ -39,7 +39,7 @@ ROOMS = {
         "bidirectional inference",
         "results",
         "protobuf",
-        "result api node testing",
+        "result api node testing rules",
         "integrations",
         "cli __main__",
     ],

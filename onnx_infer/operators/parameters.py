@@ -29,6 +29,7 @@ import numpy as np
 
 from onnx_infer.elements.conditions import decided
 from onnx_infer.errors import ShapeInferenceError, Unknown, require
+from onnx_infer.operators.annotations import annotation_texts
 from onnx_infer.operators.schema import COLLECTIONS, SPECIAL
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import MAX_DATA, SymTensor, is_small
@@ -77,9 +78,10 @@ def _signature(function: Callable[..., Any]) -> tuple[_Declared, ...]:
     positional = function.__defaults__ or ()
     defaults = dict(zip(names[code.co_argcount - len(positional) : code.co_argcount], positional, strict=True))
     defaults.update(function.__kwdefaults__ or {})
+    annotations = annotation_texts(function)
     out = []
     for name in names:
-        words = [word.strip() for word in str(function.__annotations__.get(name, "")).split("|")]
+        words = [word.strip() for word in annotations.get(name, "").split("|")]
         out.append(_Declared(name, words[0], "None" in words, "Unknown" in words, defaults.get(name, NOT_GIVEN)))
     return tuple(out)
 

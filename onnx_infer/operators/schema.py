@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import onnx.defs
 
 from onnx_infer.laws.windows import Windows
+from onnx_infer.operators.annotations import annotation_texts
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.text import printable
 
@@ -131,7 +132,7 @@ def schema_of_rule(rule: Rule) -> Schema:
     domain, name, since, function = rule.domain, rule.name, rule.since, unwrap(rule.shape)
     if rule.style == "context":
         return Schema(domain, name, since, (), (), {}, frozenset(), {}, 0, 2**31 - 1, known=False)
-    code, annotations = function.__code__, function.__annotations__
+    code, annotations = function.__code__, annotation_texts(function)
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     positional, defaults = parameters[: code.co_argcount], function.__defaults__ or ()
     optional = {*positional[len(positional) - len(defaults) :], *(function.__kwdefaults__ or {})}

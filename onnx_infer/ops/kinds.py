@@ -1,8 +1,11 @@
-"""The kinds of parameters that rules declare, as types. See `onnx_infer.operators.parameters` for what a rule gets."""
+"""The kinds of parameters that rules declare, as types. See `onnx_infer.operators.parameters` for what a rule gets.
+
+Each alias carries its name, so that an annotation which is evaluated still says which kind is meant.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Protocol, TypeAlias
 
 from onnx_infer.laws.windows import IntVector, Windows
 from onnx_infer.values.tensor import Dim, Shape, SymTensor, Value
@@ -10,23 +13,23 @@ from onnx_infer.values.tensor import Dim, Shape, SymTensor, Value
 if TYPE_CHECKING:
     from symdim import Var
 
-AnyRank: TypeAlias = SymTensor
+AnyRank: TypeAlias = Annotated[SymTensor, "AnyRank"]
 """A tensor whose shape may be None."""
-Variadic: TypeAlias = tuple[SymTensor, ...]
+Variadic: TypeAlias = Annotated[tuple[SymTensor, ...], "Variadic"]
 """The rest of the inputs, all of known rank."""
-AnyRanks: TypeAlias = tuple[SymTensor, ...]
+AnyRanks: TypeAlias = Annotated[tuple[SymTensor, ...], "AnyRanks"]
 """The rest of the inputs, their shapes may be None."""
-Values: TypeAlias = tuple[Value, ...]
+Values: TypeAlias = Annotated[tuple[Value, ...], "Values"]
 """The rest of the inputs, whatever they are, with their elements."""
-Elements: TypeAlias = SymTensor
+Elements: TypeAlias = Annotated[SymTensor, "Elements"]
 """A tensor whose elements the rule reads itself; its shape may be None."""
-Ints: TypeAlias = tuple[Dim, ...]
+Ints: TypeAlias = Annotated[tuple[Dim, ...], "Ints"]
 """A vector of integers: an attribute, or the data of an input; an element that is not known is None."""
-Sizes: TypeAlias = tuple[Dim, ...]
+Sizes: TypeAlias = Annotated[tuple[Dim, ...], "Sizes"]
 """As `Ints`; an input must have rank 1."""
-Floats: TypeAlias = tuple[float, ...]
+Floats: TypeAlias = Annotated[tuple[float, ...], "Floats"]
 """A vector of floats, likewise."""
-Strings: TypeAlias = tuple[str, ...]
+Strings: TypeAlias = Annotated[tuple[str, ...], "Strings"]
 """A vector of strings, likewise."""
 
 
