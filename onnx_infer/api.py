@@ -109,7 +109,7 @@ def infer_symbolic_shapes(
     The model is a ModelProto or an `onnx_ir.Model`.
     """
     if not isinstance(model, onnx.ModelProto):
-        if not type(model).__module__.startswith("onnx_ir."):
+        if type(model).__module__.partition(".")[0] != "onnx_ir":
             raise no_model(model)
         from onnx_infer.integrations import onnx_ir
 
