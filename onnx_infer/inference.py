@@ -16,6 +16,7 @@ from onnx_infer.errors import ShapeInferenceError, StrictModeError, UnknownSymbo
 from onnx_infer.model.given import Given
 from onnx_infer.model.input_values import given_sizes, put_values
 from onnx_infer.model.symbols import Symbols
+from onnx_infer.operators.later_schemas import outdated
 from onnx_infer.operators.verification import input_errors
 from onnx_infer.options import check_assume, check_bounds
 from onnx_infer.types.merge import POLICIES, size_pairs
@@ -104,6 +105,8 @@ def run(
     inputs = {**_named_axes(front, engine), **inputs}
     name_overridable(engine)
     engine.diagnostics += [Diagnostic("error", "", "", message) for message in wrong]
+    if told := outdated(engine.model.opsets):
+        engine.diagnostics.append(Diagnostic("warning", "", "", told))
     if policy == "strict":
         errors = [d for d in engine.diagnostics if d.severity == "error"]
         if errors:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onnx_infer.operators.later_schemas import newest_known
 from onnx_infer.operators.operator import Operator
 from onnx_infer.operators.registration import normal_domain, registry
-from onnx_infer.operators.schema import NEWEST, find_schema, read_schema, schema_of_rule
+from onnx_infer.operators.schema import NEWEST, find_schema, opened, read_schema, schema_of_rule
 from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from onnx_infer.operators.rule import Rule
 
 _bound = shared_cache(1 << 13)  # (domain, operator, version) -> Operator
-_operators = shared_cache(1 << 13)  # (rule, since_version) -> Operator
+_operators = shared_cache(1 << 13)  # (rule, since_version, of a later opset) -> Operator
 _generation = -1
 
 
@@ -43,10 +44,13 @@ def bind(domain: str, op_type: str, version: int) -> Operator | None:
 def operator_of(rule: Rule, domain: str, op_type: str, version: int) -> Operator:
     """The operator of this name at an opset version, bound to the rule."""
     schema = find_schema(domain, op_type, version) if rule.inputs is None else None
-    key = rule, 0 if schema is None else schema.since_version
+    known = newest_known(domain)
+    is_later = known is not None and known < version < NEWEST
+    key = rule, 0 if schema is None else schema.since_version, is_later
     found: Operator | None = _operators.get(key)
     if found is None:
-        found = _operators[key] = Operator(rule, read_schema(schema) if schema else schema_of_rule(rule))
+        plain = read_schema(schema) if schema else schema_of_rule(rule)
+        found = _operators[key] = Operator(rule, opened(plain) if is_later else plain)
     return found
 
 

@@ -9,10 +9,12 @@ import onnx.defs
 
 from onnx_infer.laws.windows import Windows
 from onnx_infer.operators.annotations import annotation_texts
+from onnx_infer.operators.later_schemas import LATER
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.text import printable
 
 if TYPE_CHECKING:
+    from onnx_infer.operators.later_schemas import Signature
     from onnx_infer.operators.rule import Rule
 
 SPECIAL = frozenset({"output_count", "output_dtype", "since_version"})
@@ -130,6 +132,8 @@ def schema_of_rule(rule: Rule) -> Schema:
     attributes. A default or `None` makes either optional. A function on the context says nothing of them.
     """
     domain, name, since, function = rule.domain, rule.name, rule.since, unwrap(rule.shape)
+    if domain == "" and name in LATER:
+        return schema_of_signature(name, since, LATER[name])
     if rule.style == "context":
         return Schema(domain, name, since, (), (), {}, frozenset(), {}, 0, 2**31 - 1, known=False)
     code, annotations = function.__code__, annotation_texts(function)
@@ -146,6 +150,26 @@ def schema_of_rule(rule: Rule) -> Schema:
     most = 2**31 - 1 if any(f.variadic for f in inputs) else len(inputs)
     required = frozenset(parameters) - optional - SPECIAL - {f.name for f in inputs}
     return Schema(domain, name, since, tuple(inputs), (), {}, required, {}, least, most, known=False)
+
+
+def schema_of_signature(name: str, since: int, signature: Signature) -> Schema:
+    """The schema of an operator that onnx has, and the installed one does not have yet."""
+
+    def formals(text: str) -> tuple[Formal, ...]:
+        return tuple(
+            Formal(name.rstrip("?"), type_str, name.endswith("?"))
+            for name, _, type_str in (word.partition(":") for word in text.split())
+        )
+
+    inputs, required = formals(signature.inputs), frozenset(signature.required)
+    least = sum(not formal.optional for formal in inputs)
+    given, defaults = formals(signature.outputs), dict(signature.defaults)
+    return Schema("", name, since, inputs, given, defaults, required, {}, least, len(inputs), known=False)
+
+
+def opened(schema: Schema) -> Schema:
+    """The schema for nodes of a later opset than onnx knows: inputs, attributes and types may have been added."""
+    return schema._replace(known=False, max_input=2**31 - 1, max_output=2**31 - 1)
 
 
 def fixed_dtype(schema: Schema, type_str: str) -> int | None:
