@@ -65,7 +65,7 @@ RELEASES = {22: "1.17", 23: "1.18", 24: "1.19", 25: "1.20", 26: "1.21", 27: "1.2
 def newest_known(domain: str) -> int | None:
     """The newest opset of a domain that the installed onnx knows; None for a domain that is not onnx's."""
     if domain == "":
-        return onnx.defs.onnx_opset_version()
+        return int(onnx.defs.onnx_opset_version())
     if domain == "ai.onnx.ml":
         return int(onnx.helper.VERSION_TABLE[-1][3])
     return None

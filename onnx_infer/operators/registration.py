@@ -151,11 +151,23 @@ def _load_families() -> None:
 
 
 def _load_plugins() -> None:
-    """Load what other distributions register in the entry-point group `onnx_infer.ops`."""
+    """Load what other distributions register in the entry-point group `onnx_infer.ops`; see docs/plugins.md.
+
+    A plug-in that fails is named in a RuntimeWarning, and the others load.
+    """
+    import warnings
     from importlib.metadata import entry_points
 
+    failed = []
     for entry in entry_points(group="onnx_infer.ops"):
-        entry.load()
+        try:
+            entry.load()
+        except Exception as error:  # whatever the code of another distribution raises
+            source = f" of {entry.dist.name} {entry.dist.version}" if entry.dist else ""
+            who = f"the plug-in {entry.name!r}{source} ({entry.value})"
+            failed.append(f"{who} cannot be loaded: {type(error).__name__}: {error}; its operators have no rules")
+    for message in failed:
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
 registry = OpShapeInferenceRegistry(load=_load_families, plugins=_load_plugins)
