@@ -67,6 +67,14 @@ def _add_inference(group: argparse._ArgumentGroup) -> None:
     repeatable("--value", "INPUT=VALUE", "the elements of an input: sr=16000, axes=[0, 1]", input_value)
     repeatable("--assume", "RELATION", "what else holds: 'H %% 32 == 0'")
     group.add_argument(
+        "--import",
+        metavar="MODULE",
+        dest="modules",
+        action="append",
+        default=[],
+        help="import a module with rules first, also from this folder; repeatable",
+    )
+    group.add_argument(
         "--bidirectional", action="store_true", help="infer the shapes of inputs from what uses them, too"
     )
     group.add_argument(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,7 @@ def run(options: Namespace) -> int:
     target = options.model if options.in_place else options.output
     if target is not None:
         check_target(target)
+    _import(options.modules)
     with progress(f"inferring {options.model or 'the demo'}", sys.stderr):
         model = _model(options)
         try:
@@ -52,6 +54,17 @@ def run(options: Namespace) -> int:
         text += f"\n\nwritten: {target}"
     show(text, sys.stderr if target == STANDARD else sys.stdout)
     return MODEL_ERRORS if any(d.severity != "warning" for d in result.diagnostics) else OK
+
+
+def _import(modules: list[str]) -> None:
+    """Import modules that register rules, as Python would from this folder."""
+    if modules and "" not in sys.path:
+        sys.path.insert(0, "")
+    for name in modules:
+        try:
+            importlib.import_module(name)
+        except Exception as error:  # whatever the module raises
+            raise WrongCall(f"--import {name}: {type(error).__name__}: {error}") from error
 
 
 def _model(options: Namespace) -> ModelProto:

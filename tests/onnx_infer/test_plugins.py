@@ -151,3 +151,24 @@ def test_a_plugin_that_fails_to_load_is_told(monkeypatch: pytest.MonkeyPatch) ->
     own = OpShapeInferenceRegistry(plugins=fails)
     with pytest.raises(ImportError, match="without its dependency"):
         own.get("com.plugin", "Widen", 1)
+
+
+def test_the_command_imports_a_module_from_its_folder(tmp_path: Path) -> None:
+    files = dict(BLOCK.findall((ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")))
+    (tmp_path / "acme_ops.py").write_text(files["acme_ops.py"])
+    (tmp_path / "broken_ops.py").write_text("1 / 0")
+    text = """<ir_version: 10, opset_import: ["": 20, "com.acme": 1]> g (float[N, 3] a) => (c)
+    { c = com.acme.Interleave <axis: int = 1> (a, a) }"""
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "m.onnx")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+    def run(*options: str) -> subprocess.CompletedProcess[str]:
+        program = "import sys; sys.path.remove(''); from onnx_infer.__main__ import main; sys.exit(main())"
+        command = [sys.executable, "-c", program, "m.onnx", *options]
+        return subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+
+    assert "f32[N, 6]" in run("--import", "acme_ops").stdout
+    for name, cause in (("broken_ops", "ZeroDivisionError"), ("no_such_ops", "ModuleNotFoundError")):
+        done = run("--import", "acme_ops", "--import", name)
+        assert done.returncode == 2
+        assert f"onnx-infer: --import {name}: {cause}: " in done.stderr
