@@ -1,7 +1,7 @@
 """All that a rule is written with, in one place: `from onnx_infer.rules import SymTensor, op, require`.
 
 op, registry                                          registering rules
-SymTensor, AnyRank, Variadic, AnyRanks, Value, Values, Elements, Ints, Sizes, Floats, Strings, Dim, Graph
+SymTensor, AnyRank, Variadic, AnyRanks, Value, Values, Elements, Ints, Sizes, Floats, Strings, Dim, Graph, Windows
                                                       kinds of parameters (`onnx_infer/operators/parameters.py`)
 Shape                                                 what a rule returns: a tuple of sizes
 Map, Optional, Sequence, Sparse                       types of values that are no tensors
@@ -46,6 +46,7 @@ from onnx_infer.ops.kinds import (
     Value,
     Values,
     Variadic,
+    Windows,
 )
 from onnx_infer.testing import run_case
 from onnx_infer.values import dtype
@@ -53,9 +54,47 @@ from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse
 from symdim import ceildiv, maximum, minimum, product
 
 __all__ = [
-    "SAME", "AnyRank", "AnyRanks", "Dim", "Elements", "Floats", "Graph", "Ints", "Map", "Optional", "Sequence", "Shape",
-    "Sizes", "Sparse", "Strings", "SymTensor", "Unknown", "Value", "Values", "Variadic", "broadcast", "ceildiv",
-    "conflicting", "demand", "dtype", "element", "exact_quotient", "fresh", "lift", "maximum", "minimum",
-    "normalize_axes", "normalize_axis", "of_rank", "op", "product", "registry", "require", "run_case", "slice_length",
-    "unify", "unify_shapes",
+    "SAME",
+    "AnyRank",
+    "AnyRanks",
+    "Dim",
+    "Elements",
+    "Floats",
+    "Graph",
+    "Ints",
+    "Map",
+    "Optional",
+    "Sequence",
+    "Shape",
+    "Sizes",
+    "Sparse",
+    "Strings",
+    "SymTensor",
+    "Unknown",
+    "Value",
+    "Values",
+    "Variadic",
+    "Windows",
+    "broadcast",
+    "ceildiv",
+    "conflicting",
+    "demand",
+    "dtype",
+    "element",
+    "exact_quotient",
+    "fresh",
+    "lift",
+    "maximum",
+    "minimum",
+    "normalize_axes",
+    "normalize_axis",
+    "of_rank",
+    "op",
+    "product",
+    "registry",
+    "require",
+    "run_case",
+    "slice_length",
+    "unify",
+    "unify_shapes",
 ]  # fmt: skip
