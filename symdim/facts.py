@@ -78,9 +78,7 @@ class Facts:
     def _repr_html_(self) -> str:
         from symdim.notebook import html_table
 
-        return html_table(
-            f"{len(self)} facts", ["fact", "origin"], [(f.text, "" if f.origin is None else f.origin) for f in self]
-        )
+        return html_table(f"{len(self)} facts", ["fact", "origin"], [(f.text, f.origin) for f in self])
 
     def __getitem__(self, number: int) -> Fact:
         return list(self._facts.values())[number]

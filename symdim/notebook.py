@@ -11,7 +11,7 @@ MOST_ROWS = 200
 
 
 def html_table(caption: object, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table; every cell is text, and markup in it stays text.
+    """A table; every cell is text, and markup in it stays text. None is an empty cell.
 
     >>> html_table("a fact", ["fact"], [("a < b",)])
     '<table><caption>a fact</caption><tr><th>fact</th></tr><tr><td>a &lt; b</td></tr></table>'
@@ -19,7 +19,8 @@ def html_table(caption: object, headings: Sequence[str], rows: Iterable[Sequence
     from html import escape
 
     def line(kind: str, cells: Iterable[object]) -> str:
-        return f"<tr>{''.join(f'<{kind}>{escape(str(cell))}</{kind}>' for cell in cells)}</tr>"
+        texts = ["" if cell is None else escape(str(cell)) for cell in cells]
+        return f"<tr>{''.join(f'<{kind}>{text}</{kind}>' for text in texts)}</tr>"
 
     listed = list(rows)
     lines = [line("th", headings), *(line("td", row) for row in listed[:MOST_ROWS])]

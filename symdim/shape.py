@@ -141,10 +141,7 @@ class Shape(Sequence[Dim]):
     def _repr_html_(self) -> str:
         from symdim.notebook import html_table
 
-        rows = [
-            (quoted(v.name), "" if lo is None else lo, "" if hi is None else hi, "" if v.origin is None else v.origin)
-            for v, (lo, hi) in self.var_bounds().items()
-        ]
+        rows = [(quoted(v.name), *ends, v.origin) for v, ends in self.var_bounds().items()]
         return html_table(self, ["symbol", "at least", "at most", "origin"], rows)
 
     def __reduce__(self) -> tuple[object, ...]:

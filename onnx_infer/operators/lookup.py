@@ -45,7 +45,7 @@ def operator_of(rule: Rule, domain: str, op_type: str, version: int) -> Operator
     """The operator of this name at an opset version, bound to the rule."""
     schema = find_schema(domain, op_type, version) if rule.inputs is None else None
     known = newest_known(domain)
-    is_later = known is not None and known < version < NEWEST
+    is_later = known is not None and known < version != NEWEST
     key = rule, 0 if schema is None else schema.since_version, is_later
     found: Operator | None = _operators.get(key)
     if found is None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from symdim.algebra.canonical import product, total
 from symdim.algebra.intervals import meet
+from symdim.notebook import html_table
 from symdim.rows import Row, RowVar
 from symdim.store.answers import Answers, Guard
 from symdim.store.constraints import (
@@ -72,8 +73,6 @@ class Store:
         return f"Store({listed(self._facts)})"
 
     def _repr_html_(self) -> str:
-        from symdim.notebook import html_table
-
         return html_table(f"{len(self._facts)} facts", ["fact", "origin"], [(f, f.origin) for f in self._facts])
 
     # variables
@@ -338,11 +337,9 @@ class Store:
     def explain(self, about: Dim | Row) -> tuple[str, ...]:
         """The stated facts that bear on a size or a row, the nearest first, each with its origin."""
         self.propagate()
-        dims = about.dims if isinstance(about, Row) else (about,)
-        variables: list[Var | RowVar] = [v for dim in dims for v in variables_in(dim)]
-        if isinstance(about, Row) and about.variable is not None:
-            variables.append(about.variable)
-        chain = self._state.chain(None, *variables)[:LONGEST_CHAIN]
+        row = about if isinstance(about, Row) else Row((), None, (about,))
+        sizes = [v for dim in row.dims for v in variables_in(dim)]
+        chain = self._state.chain(None, *sizes, *filter(None, [row.variable]))[:LONGEST_CHAIN]
         return tuple(f"{fact}" + (f" ({fact.origin})" if str(fact.origin) else "") for fact in chain)
 
 

@@ -164,7 +164,8 @@ def test_opset_versions_out_of_range(version: int, known: bool) -> None:
     model.opset_import[0].version = version
     result = infer(model)
     assert str(result.types["y"]) == ("f32[N]" if known else "?[...]")
-    assert len(result.diagnostics) == (not known)
+    (told,) = result.diagnostics
+    assert ("is older than the model" if known else "no rule for this operator") in told.message
 
 
 @pytest.mark.parametrize("dtype", [-1, -200, -(2**31)])
