@@ -42,8 +42,8 @@ def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None
 
     A law that the rule reports as broken (`trace.contradict`) costs only the sizes that hang on it.
     """
-    sources = dict.fromkeys([v.source for v in values if isinstance(v, OneOf)])
-    if sources and not attributes.has_graphs:
+    if OneOf in map(type, values) and not attributes.has_graphs:
+        sources = dict.fromkeys([v.source for v in values if isinstance(v, OneOf)])
         if len(sources) <= _MAX_SOURCES:
             return _of_choices(next(iter(sources)), operator, attributes, values, output_count)
         values = tuple([v and plain(v) for v in values])
