@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.bidirectional.model_facts import equal_to
 from onnx_infer.model.symbols import Symbols
-from onnx_infer.operators.operator import LARGEST_SIZE
+from onnx_infer.operators.results import LARGEST_SIZE
 from onnx_infer.values.tensor import VARIES, SymTensor
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of

@@ -78,7 +78,7 @@ class Placeholders:
             elif isinstance(value, SymTensor) and isinstance(other, SymTensor) and _may_vary(value, other):
                 shape = [placeholder(a, b) for a, b in zip(value.dims, other.dims, strict=True)]
                 data = value.data and [placeholder(x, y) if isinstance(x, Expr) else x for x, y in _pairs(value, other)]
-                out[name] = SymTensor(value.dtype, shape, data, value.fill)
+                out[name] = SymTensor(value.dtype, shape, data)
             else:
                 return None
         return GeneralCall(out, {var: size for size, var in found.items()}) if found else None

@@ -9,28 +9,24 @@ import numpy as np
 
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.elements.lifting import SAME, Lifted
+from onnx_infer.elements.samples import moved, of_function
 from onnx_infer.errors import OpUsageError, Unknown
-from onnx_infer.laws.sizes import at_least, bounds, is_unreadable, readable
-from onnx_infer.laws.statements import conflicting, is_contradicted
+from onnx_infer.laws.sizes import is_unreadable
+from onnx_infer.laws.statements import is_contradicted
 from onnx_infer.operators.arguments import Arguments
 from onnx_infer.operators.parameters import TENSORS
+from onnx_infer.operators.results import result_value
 from onnx_infer.operators.schema import Schema, fixed_dtype
 from onnx_infer.operators.verification import check_attributes, check_inputs, check_types
 from onnx_infer.types.join import kind_of
 from onnx_infer.values.dtype import NAMES
 from onnx_infer.values.tensor import MAX_DATA, Optional, Sequence, SymTensor, Value, is_small
-from symdim import Expr
 from symdim.algebra.caches import Cache
 
 if TYPE_CHECKING:
     from onnx_infer.model.graph import Attributes
     from onnx_infer.operators.parameters import Parameter
     from onnx_infer.operators.rule import Rule
-    from onnx_infer.values.tensor import Dim, Shape
-
-
-LARGEST_SIZE = 2**63 - 1
-"""The largest size that a model can hold: dim_value is a 64-bit integer (onnx.proto)."""
 
 
 class Asked(NamedTuple):
@@ -68,6 +64,7 @@ class Operator:
             self.reads = frozenset(range(1 if rule.data is SAME else len(schema.inputs)))
         else:
             self.reads = frozenset(p.at for p in used if p.source in ("input", "variadic"))
+        self._follows = rule.moves or isinstance(rule.data, Lifted)
         self.partial = frozenset(p.at for p in used or () if p.admits_unknown)
         variadic = [i for i, formal in enumerate(schema.inputs) if formal.variadic]
         self.variadic_from = variadic[0] if variadic else None
@@ -130,9 +127,11 @@ class Operator:
         found = []
         for i, dtype in enumerate(dtypes):
             result = results[i] if i < len(results) else None
-            found.append(self._unknown(i, dtype, inputs) if result is None else _value(result, dtype))
+            found.append(self._unknown(i, dtype, inputs) if result is None else result_value(result, dtype))
         if self.rule.data is not None and note is None and not is_contradicted():
             self._propagate(found, inputs, attributes, dtypes)
+            if self._follows:
+                found[0] = self._follow(found[0], inputs)
         values = tuple(found)
         return values, note, wrong or self._type_misuse(types, inputs, values)
 
@@ -282,6 +281,16 @@ class Operator:
             results = data(**self._data_arguments(inputs, attributes, dtypes, arrays=True))
         return results if isinstance(results, list) else [results]
 
+    def _follow(self, value: Value, inputs: tuple[Value | None, ...]) -> Value:
+        """A value with what is known of its elements, where not all of them are: see `elements/samples.py`."""
+        if not isinstance(value, SymTensor) or value.shape is None or value.data is not None:
+            return value
+        data, operands = self.rule.data, [x for x in inputs if x is not None]
+        if data is SAME or self.rule.moves:
+            return moved(operands[0], value) if isinstance(operands[0], SymTensor) else value
+        assert isinstance(data, Lifted)
+        return of_function(data.function, operands, value)
+
     def _flat(self, result: Any, tensor: SymTensor) -> list[Any]:
         """The elements of a data function's result, which are those of the tensor that the rule gave."""
         if isinstance(self.rule.data, Lifted) and type(result) is list:  # without a shape of their own
@@ -294,38 +303,6 @@ class Operator:
         if not fits:
             raise AssertionError(f"{self.schema.title}: the data have shape {shape}, the result {tensor.shape}")
         return elements
-
-
-def _value(result: Any, dtype: int | None) -> Value:
-    """What a rule gave for an output as a value: a shape, or a value, whose element type may be the schema's to say."""
-    if isinstance(result, Value):
-        if isinstance(result, SymTensor) and result.dtype is None and dtype is not None:
-            return SymTensor(dtype, result.shape, result.data)
-        return result
-    shape = tuple(result)
-    for size in shape:
-        if not 0 <= size <= LARGEST_SIZE if isinstance(size, int) else _is_unusable(size):
-            return SymTensor(dtype, [_possible(x, shape) for x in shape])
-    return SymTensor(dtype, shape)
-
-
-def _is_unusable(size: Expr) -> bool:
-    return is_unreadable(size) or at_least(size, LARGEST_SIZE + 1)
-
-
-def _possible(size: Dim, shape: Shape) -> Dim:
-    """The size, or an unknown one in place of what no size can be, or of an expression that is too large to read."""
-    if at_least(size, LARGEST_SIZE + 1):
-        return conflicting(f"a size of the result does not fit into 64 bits: ({', '.join(map(_text, shape))})")
-    if isinstance(size, int) and size < 0:
-        return conflicting(f"a size of the result is negative: ({', '.join(map(_text, shape))})")
-    return readable(size)
-
-
-def _text(size: Dim) -> str:
-    """The size; a power of two near one that is too long to be printed."""
-    low = bounds(size)[0] or 0
-    return str(size) if abs(low) <= LARGEST_SIZE else f"at least {'-' if low < 0 else ''}2**{abs(low).bit_length() - 1}"
 
 
 def kind(schema: Schema, type_str: str) -> type[Value] | None:

@@ -67,6 +67,7 @@ class OpShapeInferenceRegistry:
         data: Callable[..., Any] | None = None,
         dtype: Callable[..., Any] | None = None,
         inputs: str | None = None,
+        moves: bool = False,
         replace: bool = False,
     ) -> Callable[[F], F]:
         """Decorator: register a rule for the operators of these names from version `since` on.
@@ -77,7 +78,7 @@ class OpShapeInferenceRegistry:
 
         def register(function: F) -> F:
             for name in names:
-                rule = Rule(normal_domain(domain), name, since, function, data, dtype, inputs=inputs)
+                rule = Rule(normal_domain(domain), name, since, function, data, dtype, inputs=inputs, moves=moves)
                 self.add(rule, replace=replace)
             return function
 

@@ -16,7 +16,8 @@ class Rule(NamedTuple):
     `shape` computes the results; `data`, if given, the elements of the outputs on numpy object arrays; `dtype`, if
     given, the output element types where the schema does not say them. All three are bound by the schema's names. A
     rule of style `context` is a function `(ctx, node)` instead. `inputs` names the inputs of an operator that onnx has
-    no schema for: `X W B? rest*`.
+    no schema for: `X W B? rest*`. `moves`: every element of the first input occurs in the first output, and no other,
+    unless that is empty.
     """
 
     domain: str
@@ -27,6 +28,7 @@ class Rule(NamedTuple):
     dtype: Callable[..., Any] | None = None
     style: str = "schema"
     inputs: str | None = None
+    moves: bool = False
 
     def __call__(self, ctx: ShapeInferenceContext, node: Node) -> None:
         """Apply the rule to a node; see `operators/calling.py`."""

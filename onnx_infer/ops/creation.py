@@ -135,8 +135,13 @@ def range_(
     length = _range_length(start, limit, delta, output_dtype) if known else None
     if length is None:
         return (fresh("the number of elements of a range", value=_computed_length(start, limit, delta)),)
-    if not isinstance(length, int) or length > MAX_DATA or not (_is_exact(start) and _is_exact(delta)):
+    if not (_is_exact(start) and _is_exact(delta)):
         return (length,)
+    if not isinstance(length, int) or length > MAX_DATA:
+        if isinstance(start, float) or isinstance(delta, float):
+            return (length,)
+        last = convert(start + (length - 1) * delta, output_dtype)
+        return SymTensor(output_dtype, (length,), samples=((start,) if last is None else (start, last),))
     return SymTensor(output_dtype, (length,), _multiples(start, delta, length, output_dtype))
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnx_infer.elements import arithmetic as values
+from onnx_infer.elements.indices import demand_all_in_bounds, demand_in_bounds
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import (
-    bounds,
     confirm,
     has_axis,
     normalize_axes,
@@ -20,14 +20,14 @@ from onnx_infer.laws.sizes import (
     unknown_shape,
 )
 from onnx_infer.laws.slices import slice_length, slice_range
-from onnx_infer.laws.statements import contradict, fresh, reported
+from onnx_infer.laws.statements import fresh, reported
 from onnx_infer.operators.registration import op
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from onnx_infer.ops.kinds import AnyRank, Elements, Ints, SymTensor
-    from onnx_infer.values.tensor import Dim, Shape
+    from onnx_infer.values.tensor import Shape
 
     Array = np.ndarray[Any, Any]
 
@@ -38,17 +38,6 @@ def positions(indices: Array, size: int) -> np.ndarray[Any, np.dtype[np.intp]]:
         if not isinstance(i, int) or not -size <= i < size:
             raise Unknown(f"index {i} into an axis of size {size}")
     return indices.astype(np.intp)
-
-
-def _in_bounds(indices: SymTensor, size: Dim, column: int = 0, columns: int = 1) -> None:
-    """Report a known index, every `columns`-th from `column` on, that lies outside of the axis whatever its size."""
-    most = bounds(size)[1]
-    if indices.data is None or most is None:
-        return
-    for i in indices.data[column::columns]:
-        if isinstance(i, int) and not -most <= i < most:
-            contradict(f"index {i} is out of bounds for an axis of size {size}")
-            return
 
 
 # -- Gather -----------------------------------------------------------------------------------------------------------
@@ -66,7 +55,7 @@ def gather(data: SymTensor, indices: Elements, axis: int) -> Shape:
     if not has_axis(data.rank, axis):
         return unknown_shape(max(data.rank - 1, 0) + indices.rank, "the result")
     axis %= data.rank
-    _in_bounds(indices, data.dims[axis])
+    demand_in_bounds(indices, data.dims[axis])
     return (*data.dims[:axis], *indices.dims, *data.dims[axis + 1 :])
 
 
@@ -99,7 +88,7 @@ def gather_elements(data: AnyRank, indices: Elements, axis: int) -> Shape:
         axis = normalize_axis(axis, indices.rank)
         if data.shape is not None:
             _within(indices.dims, data.shape, axis)
-            _in_bounds(indices, data.dims[axis])
+            demand_in_bounds(indices, data.dims[axis])
     return indices.dims
 
 
@@ -118,14 +107,9 @@ def gather_nd(data: SymTensor, indices: Elements, batch_dims: int = 0) -> Shape:
     require(data.rank > 0 and indices.rank > 0, "data and indices need an axis", data.rank, indices.rank)
     require(0 <= batch_dims < min(data.rank, indices.rank), "batch_dims is out of range", batch_dims)
     depth = _depth(indices.dims, data.rank - batch_dims)
-    _all_in_bounds(indices, data.dims[batch_dims : batch_dims + depth])
+    demand_all_in_bounds(indices, data.dims[batch_dims : batch_dims + depth])
     batch = unify_shapes(data.dims[:batch_dims], indices.dims[:batch_dims], "batch sizes")
     return (*batch, *indices.dims[batch_dims:-1], *data.dims[batch_dims + depth :])
-
-
-def _all_in_bounds(indices: SymTensor, sizes: Shape) -> None:
-    for column, size in enumerate(sizes):
-        _in_bounds(indices, size, column, len(sizes))
 
 
 def _depth(indices: Shape, limit: int) -> int:
@@ -175,7 +159,7 @@ def scatter_elements(data: SymTensor, indices: Elements, updates: AnyRank, axis:
                 _within(shape, data.dims, axis)
         if indices.shape is not None and updates.shape is not None:
             unify_shapes(indices.shape, updates.shape, "shapes of indices and updates")
-        _in_bounds(indices, data.dims[axis])
+        demand_in_bounds(indices, data.dims[axis])
     return data.dims
 
 
@@ -194,7 +178,7 @@ def scatter_nd(data: SymTensor, indices: Elements, updates: AnyRank) -> Shape:
         require(data.rank > 0 and indices.shape != (), "data and indices need an axis")
         if indices.shape is not None and isinstance(indices.shape[-1], int):
             depth = _depth(indices.shape, data.rank)
-            _all_in_bounds(indices, data.dims[:depth])
+            demand_all_in_bounds(indices, data.dims[:depth])
             if updates.shape is None:
                 return data.dims
             unify_shapes(updates.shape, (*indices.shape[:-1], *data.dims[depth:]), "updates")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnx_infer.elements.arithmetic import convert
+from onnx_infer.elements.samples import joined_samples
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import (
     at_least,
@@ -22,12 +23,13 @@ from onnx_infer.laws.statements import conflicting, demand, element, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal, known_sizes, not_negative
 from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import SymTensor
 from symdim import ceildiv, total
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from onnx_infer.ops.kinds import AnyRank, AnyRanks, Dim, Ints, Shape, Sizes, SymTensor
+    from onnx_infer.ops.kinds import AnyRank, AnyRanks, Dim, Ints, Shape, Sizes
 
     Array = NDArray[Any]
 
@@ -38,7 +40,7 @@ def _concat_data(inputs: Any | Unknown, axis: int = 1) -> Array:
 
 
 @op("Concat", data=_concat_data)
-def concat(inputs: AnyRanks, axis: int = 1) -> Shape:
+def concat(inputs: AnyRanks, axis: int = 1) -> SymTensor | Shape:
     """Sizes at `axis` add up, all others are equal (Concat-1, 4, 11, 13; the default axis of version 1 is 1)."""
     ranks = [x.rank for x in inputs if x.shape is not None]
     if not ranks:
@@ -52,7 +54,8 @@ def concat(inputs: AnyRanks, axis: int = 1) -> Shape:
     sizes = [along if i == axis else unify_joined(known, i) for i in range(ranks[0])]
     if len(known) < len(inputs):
         sizes[axis] = sizes[axis] + fresh(f"sizes at axis {axis} of inputs of unknown rank")
-    return tuple(sizes)
+    samples = joined_samples(inputs, axis)
+    return SymTensor(inputs[0].dtype, sizes, samples=samples) if samples else tuple(sizes)
 
 
 def _equal_parts(size: Dim, count: int, uneven: bool) -> list[Dim]:

@@ -66,7 +66,7 @@ def known_sizes(sizes: Iterable[Any]) -> tuple[int, ...]:
     return out
 
 
-@op("Transpose", data=lambda data, perm: np.transpose(data, perm))
+@op("Transpose", data=lambda data, perm: np.transpose(data, perm), moves=True)
 def transpose(data: AnyRank, perm: tuple[int, ...] | None) -> Shape:
     """sizes -> sizes[perm], reversed without `perm` (Transpose-1 to 25)."""
     if perm is None:
@@ -106,7 +106,7 @@ def _expand_data(input: Array, shape: Ints) -> Array:
     return np.broadcast_to(input, known_sizes(_broadcast(input.shape, shape)))
 
 
-@op("Expand", data=_expand_data)
+@op("Expand", data=_expand_data, moves=True)
 def expand(input: SymTensor, shape: Sizes) -> Shape:
     """input, shape -> the two broadcast to each other (Expand-8, 13)."""
     return _broadcast(input.dims, shape)
@@ -130,7 +130,7 @@ def _tile_data(input: Array, repeats: Ints) -> Array:
     return np.tile(input, known_sizes(repeats))
 
 
-@op("Tile", since=6, data=_tile_data)
+@op("Tile", since=6, data=_tile_data, moves=True)
 def tile(input: AnyRank, repeats: Ints | Unknown) -> Shape:
     """sizes, repeats -> sizes * repeats (Tile-6, 13)."""
     if isinstance(repeats, Unknown):
@@ -156,7 +156,7 @@ def _blocks_to_space(input: Array, blocksize: int, mode: str = "DCR") -> Array:
     return parts.reshape(n, deep, h * blocksize, w * blocksize)
 
 
-@op("DepthToSpace", data=_blocks_to_space)
+@op("DepthToSpace", data=_blocks_to_space, moves=True)
 def depth_to_space(input: AnyRank, blocksize: int, mode: str = "DCR") -> Shape:
     """(N, C, H, W) -> (N, C / b^2, H * b, W * b) (DepthToSpace-1 to 28; the mode since 11 orders the elements)."""
     _check_blocks(blocksize, mode)
@@ -171,7 +171,7 @@ def _space_to_blocks(input: Array, blocksize: int, mode: str = "DCR") -> Array:
     return parts.transpose(order).reshape(n, c * blocksize**2, h // blocksize, w // blocksize)
 
 
-@op("SpaceToDepth", data=_space_to_blocks)
+@op("SpaceToDepth", data=_space_to_blocks, moves=True)
 def space_to_depth(input: AnyRank, blocksize: int, mode: str = "DCR") -> Shape:
     """(N, C, H, W) -> (N, C * b^2, H / b, W / b) (SpaceToDepth-1, 13, 28)."""
     _check_blocks(blocksize, mode)
@@ -195,7 +195,7 @@ def _reverse_data(input: Array, sequence_lens: Ints, batch_axis: int = 1, time_a
     return out
 
 
-@op("ReverseSequence", data=_reverse_data)
+@op("ReverseSequence", data=_reverse_data, moves=True)
 def reverse_sequence(input: SymTensor, sequence_lens: AnyRank, batch_axis: int = 1, time_axis: int = 0) -> Shape:
     """The shape of the input; the lengths are one per batch entry (ReverseSequence-10, 28)."""
     (count,) = of_rank(sequence_lens.shape, 1, "sequence_lens")

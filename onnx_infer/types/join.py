@@ -6,6 +6,7 @@ survive (the branches of an If, the iterations of a Loop, the elements of a sequ
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from onnx_infer.elements.conditions import Positive, logical_and, logical_not, logical_or, select
@@ -293,7 +294,7 @@ def sizes(value: Value | None) -> Iterator[Dim]:
         elif isinstance(value, (SymTensor, Sparse)):
             yield from value.shape or ()
             if isinstance(value, SymTensor):
-                for x in value.data or ():
+                for x in (*(value.data or ()), value.fill, *chain(*value.samples)):
                     yield from parts_of(x)
         elif isinstance(value, Sequence):
             if value.length is not None:

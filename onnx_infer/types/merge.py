@@ -131,8 +131,7 @@ def _merge_tensors(
     else:
         shape = merge_shapes(declared.shape, inferred.shape, policy, conflict)
     if isinstance(inferred, SymTensor):
-        keeps = inferred.data is not None and shape == inferred.shape and dtype == inferred.dtype
-        return SymTensor(dtype, shape, inferred.data if keeps else None)
+        return inferred if shape == inferred.shape and dtype == inferred.dtype else SymTensor(dtype, shape)
     return Sparse(dtype, shape)
 
 

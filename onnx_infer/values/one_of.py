@@ -34,6 +34,7 @@ class OneOf(SymTensor):
         if found is None:
             found = object.__new__(cls)
             found.dtype, found.shape, found.data, found.fill = joined.dtype, joined.shape, joined.data, None
+            found.samples = ()
             found.source, found.choices, found.joined = source, (first, second), joined
             found = publish(key, found)
         assert isinstance(found, OneOf)

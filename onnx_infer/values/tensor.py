@@ -77,8 +77,9 @@ class SymTensor(Value):
 
     `dtype` is a number of `TensorProto.DataType` or None; `shape` a tuple of dims (`int | Expr`) or None where even the
     rank is unknown; `data` the elements in row-major order (`int | Expr | bool | float | Ratio`, None for an unknown
-    one) or None where none is known. Data goes with a shape of plain ints only; of a tensor without data that has equal
-    elements `fill` is the one.
+    one) or None where none is known. Data goes with a shape of plain ints only. Of a tensor without data `fill` is the
+    one element that all are equal to, and `samples` are some that occur in it unless it is empty: one tuple of them,
+    or one for each index of the last axis.
 
     >>> SymTensor(7, (2,), (3, 4))
     i64[2]={3, 4}
@@ -86,11 +87,12 @@ class SymTensor(Value):
     True
     """
 
-    __slots__ = ("data", "dtype", "fill", "shape")
+    __slots__ = ("data", "dtype", "fill", "samples", "shape")
     dtype: int | None
     shape: Shape | None
     data: tuple[Any, ...] | None
     fill: Any
+    samples: tuple[tuple[Any, ...], ...]
 
     def __new__(
         cls,
@@ -98,6 +100,7 @@ class SymTensor(Value):
         shape: Iterable[Dim] | None = None,
         data: Iterable[Any] | None = None,
         fill: Any = None,
+        samples: tuple[tuple[Any, ...], ...] = (),
     ) -> SymTensor:
         shape = None if shape is None else tuple(shape)
         data = None if data is None else tuple(data)
@@ -105,11 +108,13 @@ class SymTensor(Value):
         key = (dtype, shape, data) if dtype or not data else (dtype, shape, data, tuple(map(type, data)))
         if fill is not None:
             key += (fill,)
+        if samples:
+            key += ("samples", samples)
         entry = _table.get(key)
         found: Any = None if entry is None else entry()
         if found is None:
             found = object.__new__(cls)
-            found.dtype, found.shape, found.data, found.fill = dtype, shape, data, fill
+            found.dtype, found.shape, found.data, found.fill, found.samples = dtype, shape, data, fill, samples
             found = publish(key, found)
         assert isinstance(found, SymTensor)
         return found
@@ -142,16 +147,20 @@ class SymTensor(Value):
 
     def without_data(self) -> SymTensor:
         """The same tensor, its elements forgotten."""
-        return self if self.data is None and self.fill is None else SymTensor(self.dtype, self.shape)
+        known = self.data is not None or self.fill is not None or self.samples
+        return SymTensor(self.dtype, self.shape) if known else self
 
     def substitute(self, mapping: Mapping[Any, Dim]) -> Value:
-        """The tensor with variables replaced in its shape and data."""
+        """The tensor with variables replaced in its shape and elements."""
         shape = self.shape and tuple([_replace(d, mapping) for d in self.shape])
         data = self.data and tuple([_replace(x, mapping) for x in self.data])
-        return self if shape == self.shape and data == self.data else SymTensor(self.dtype, shape, data, self.fill)
+        fill = _replace(self.fill, mapping)
+        samples = self.samples and tuple([tuple([_replace(x, mapping) for x in part]) for part in self.samples])
+        same = shape == self.shape and data == self.data and fill is self.fill and samples == self.samples
+        return self if same else SymTensor(self.dtype, shape, data, fill, samples)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return SymTensor, (self.dtype, self.shape, self.data, self.fill)
+        return SymTensor, (self.dtype, self.shape, self.data, self.fill, self.samples)
 
     def __str__(self) -> str:
         dims = "..." if self.shape is None else ", ".join(map(str, self.shape))

@@ -1,0 +1,126 @@
+"""Elements that are known to occur in a tensor, where not all of its elements are known.
+
+`Range(0, S)` has the elements 0 and `S - 1`, so a table that it indexes has at least S rows. What is known of a tensor
+holds unless the tensor is empty; it says nothing of other elements, which may be smaller and larger.
+"""
+
+from __future__ import annotations
+
+from itertools import chain, islice, product
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer.elements.arithmetic import convert
+from onnx_infer.laws.sizes import is_unreadable
+from onnx_infer.values.tensor import SymTensor
+from symdim import Expr
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from onnx_infer.values.tensor import Value
+
+    Samples = tuple[Any, ...]
+
+_MOST = 4
+_MOST_TRIED = 16
+
+
+def _few(elements: Iterable[Any]) -> Samples:
+    """At most a few of the elements: of numbers the smallest and the largest one, of expressions the first ones."""
+    known = list(dict.fromkeys(x for x in elements if isinstance(x, (int, float, Expr))))
+    if len(known) <= _MOST:
+        return tuple(known)
+    numbers = [x for x in known if not isinstance(x, Expr)]
+    ends = [min(numbers), max(numbers)] if numbers else []
+    return (*dict.fromkeys(ends), *[x for x in known if isinstance(x, Expr)][: _MOST - 2])
+
+
+def samples_of(tensor: SymTensor) -> Samples:
+    """A few elements that occur in a tensor unless it is empty.
+
+    >>> samples_of(SymTensor(7, (6,), (3, 1, 4, 1, 5, 9)))
+    (1, 9)
+    """
+    if tensor.data is not None:
+        return _few(tensor.data)
+    return (tensor.fill,) if tensor.fill is not None else _few(chain(*tensor.samples))
+
+
+def samples_at(tensor: SymTensor, index: int) -> Samples:
+    """The same of the part of a tensor at an index of its last axis, whose size is known.
+
+    >>> samples_at(SymTensor(7, (3, 2), (1, 0, 2, 0, 3, 0)), 0)
+    (1, 2, 3)
+    """
+    count = tensor.dims[-1]
+    if tensor.data is not None and isinstance(count, int):
+        return _few(tensor.data[index::count])
+    if count == 1 or tensor.fill is not None:
+        return samples_of(tensor)
+    return tensor.samples[index] if len(tensor.samples) == count else ()
+
+
+def joined_samples(tensors: Sequence[SymTensor], axis: int) -> tuple[Samples, ...]:
+    """What is known of tensors of one rank that are joined along their last axis, on which each has size 1."""
+    if any(x.shape is None or axis != len(x.shape) - 1 or x.dims[axis] != 1 for x in tensors):
+        return ()
+    parts = tuple(map(samples_of, tensors))
+    return parts if any(parts) else ()
+
+
+def _equal_element(tensor: SymTensor) -> Any:
+    """The element that all elements are equal to, or None."""
+    if tensor.data is None:
+        return tensor.fill
+    first = tensor.data[0] if tensor.data else None
+    return first if all(x is first or x == first for x in tensor.data) else None
+
+
+def moved(tensor: SymTensor, value: SymTensor) -> SymTensor:
+    """The value of a node in which every element of a tensor occurs, and no other one, unless it is empty."""
+    found = samples_of(tensor)
+    if not found:
+        return value
+    samples = (tuple([convert(x, value.dtype) for x in found]),)
+    fill = _equal_element(tensor)
+    return _known(value, None if fill is None else convert(fill, value.dtype), samples[0])
+
+
+def of_function(function: Callable[..., Any], tensors: Sequence[Value], value: SymTensor) -> SymTensor:
+    """The value of a node whose elements are a function of those of its operands, broadcast to each other.
+
+    The elements to which the function is applied occur at one place: all elements of an operand are equal, or the
+    operands vary along different axes. Of other operands one is taken and the rest is unknown.
+    """
+    choices: list[Samples] = []
+    varied: list[SymTensor] = []
+    uniform = True
+    for x in tensors:
+        found = samples_of(x) if isinstance(x, SymTensor) and x.shape is not None else ()
+        if not found or _equal_element(x) is None:  # type: ignore[arg-type]
+            uniform = False
+            found = found if found and _varies_apart(x, varied) else ()  # type: ignore[arg-type]
+        choices.append(found or (None,))
+    if not any(choice != (None,) for choice in choices):
+        return value
+    results = [convert(function(*chosen), value.dtype) for chosen in islice(product(*choices), _MOST_TRIED)]
+    return _known(value, results[0] if uniform else None, results)
+
+
+def _varies_apart(tensor: SymTensor, others: list[SymTensor]) -> bool:
+    """Whether a tensor has a size other than 1 at no axis at which the others have one; then it is one of them."""
+    for other in others:
+        pairs = zip(reversed(tensor.dims), reversed(other.dims), strict=False)
+        if any(a != 1 and b != 1 for a, b in pairs):
+            return False
+    others.append(tensor)
+    return True
+
+
+def _known(value: SymTensor, fill: Any, samples: Iterable[Any]) -> SymTensor:
+    """The value with what is known of its elements."""
+    if not isinstance(fill, (int, float, Expr)) or is_unreadable(fill):
+        fill = None
+    found = () if fill is not None else _few(x for x in samples if not is_unreadable(x))
+    known = fill is not None or found
+    return SymTensor(value.dtype, value.shape, None, fill, (found,) if found else ()) if known else value

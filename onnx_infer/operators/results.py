@@ -1,0 +1,48 @@
+"""What a rule gave for an output, as a value that a model can hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer.laws.sizes import at_least, bounds, is_unreadable, readable
+from onnx_infer.laws.statements import conflicting
+from onnx_infer.values.tensor import SymTensor, Value
+from symdim import Expr
+
+if TYPE_CHECKING:
+    from onnx_infer.values.tensor import Dim, Shape
+
+LARGEST_SIZE = 2**63 - 1
+"""The largest size that a model can hold: dim_value is a 64-bit integer (onnx.proto)."""
+
+
+def result_value(result: Any, dtype: int | None) -> Value:
+    """What a rule gave for an output as a value: a shape, or a value, whose element type may be the schema's to say."""
+    if isinstance(result, Value):
+        if isinstance(result, SymTensor) and result.dtype is None and dtype is not None:
+            return SymTensor(dtype, result.shape, result.data, result.fill, result.samples)
+        return result
+    shape = tuple(result)
+    for size in shape:
+        if not 0 <= size <= LARGEST_SIZE if isinstance(size, int) else _is_unusable(size):
+            return SymTensor(dtype, [_possible(x, shape) for x in shape])
+    return SymTensor(dtype, shape)
+
+
+def _is_unusable(size: Expr) -> bool:
+    return is_unreadable(size) or at_least(size, LARGEST_SIZE + 1)
+
+
+def _possible(size: Dim, shape: Shape) -> Dim:
+    """The size, or an unknown one in place of what no size can be, or of an expression that is too large to read."""
+    if at_least(size, LARGEST_SIZE + 1):
+        return conflicting(f"a size of the result does not fit into 64 bits: ({', '.join(map(_text, shape))})")
+    if isinstance(size, int) and size < 0:
+        return conflicting(f"a size of the result is negative: ({', '.join(map(_text, shape))})")
+    return readable(size)
+
+
+def _text(size: Dim) -> str:
+    """The size; a power of two near one that is too long to be printed."""
+    low = bounds(size)[0] or 0
+    return str(size) if abs(low) <= LARGEST_SIZE else f"at least {'-' if low < 0 else ''}2**{abs(low).bit_length() - 1}"
