@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.elements.samples import samples_at, samples_of
-from onnx_infer.laws.sizes import at_least, bounds, may_be_empty
+from onnx_infer.elements.samples import is_positive, largest, samples_at, samples_of, smallest
+from onnx_infer.laws.sizes import bounds, may_be_empty
 from onnx_infer.laws.statements import contradict, state
 from onnx_infer.values.tensor import SymTensor
-from symdim import Expr, Var
+from symdim import Expr
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim, Shape
@@ -34,35 +34,12 @@ def demand_in_bounds(indices: SymTensor, size: Dim, column: int | None = None) -
         if any(end is not None and end < 0 for end in (bounds(size - i - 1)[1], bounds(size + i)[1])):
             contradict(f"index {i} is out of bounds for an axis of size {size}")
             return
-    for i in _largest(known):
-        if not _is_positive(size - i):
+    for i in largest(known):
+        if not is_positive(size - i):
             state("at_most", i + 1, size, "an index and the size of its axis")
-    for i in known:
-        if not _is_positive(size + i + 1):
+    for i in smallest(known):
+        if not is_positive(size + i + 1):
             state("at_least", i, -size, "an index and the size of its axis")
-
-
-def _largest(found: list[Dim]) -> list[Dim]:
-    """The elements without those that another one is never smaller than."""
-    kept: list[Dim] = []
-    for i in reversed(found):
-        if not any(_is_positive(other - i + 1) for other in kept):
-            kept.append(i)
-    return kept
-
-
-def _is_positive(size: Dim) -> bool:
-    """Whether intervals prove a size to be at least 1, also where each symbol is its lower bound plus a rest.
-
-    >>> from symdim import Var
-    >>> N, P = Var("N"), Var("P")
-    >>> at_least(N * P - P, 0), _is_positive(N * P - P + 1), _is_positive(N * P - 2 * P + 1)
-    (False, True, False)
-    """
-    if at_least(size, 1) or isinstance(size, int):
-        return at_least(size, 1)
-    rests = {v: v.lo + Var.fresh("rest", lo=0) for v in size.variables() if v.lo}
-    return at_least(size.substitute(rests), 1)
 
 
 def demand_all_in_bounds(indices: SymTensor, sizes: Shape) -> None:

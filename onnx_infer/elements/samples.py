@@ -10,14 +10,14 @@ from itertools import chain, islice, product
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.arithmetic import convert
-from onnx_infer.laws.sizes import is_unreadable
+from onnx_infer.laws.sizes import at_least, is_unreadable
 from onnx_infer.values.tensor import SymTensor
-from symdim import Expr
+from symdim import Expr, Var
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from onnx_infer.values.tensor import Value
+    from onnx_infer.values.tensor import Dim, Value
 
     Samples = tuple[Any, ...]
 
@@ -26,13 +26,55 @@ _MOST_TRIED = 16
 
 
 def _few(elements: Iterable[Any]) -> Samples:
-    """At most a few of the elements: of numbers the smallest and the largest one, of expressions the first ones."""
+    """At most a few of the elements, in their order: where there are more, the smallest and the largest ones."""
     known = list(dict.fromkeys(x for x in elements if isinstance(x, (int, float, Expr))))
     if len(known) <= _MOST:
         return tuple(known)
     numbers = [x for x in known if not isinstance(x, Expr)]
-    ends = [min(numbers), max(numbers)] if numbers else []
-    return (*dict.fromkeys(ends), *[x for x in known if isinstance(x, Expr)][: _MOST - 2])
+    sizes: list[Dim] = [*dict.fromkeys(f(numbers) for f in (min, max) if numbers)]
+    sizes += [x for x in known if isinstance(x, Expr)][:_MOST_TRIED]
+    if any(isinstance(x, float) for x in sizes):
+        return tuple(sizes[:2])
+    kept = [*smallest(sizes)[: _MOST // 2], *largest(sizes)[: _MOST // 2]]
+    return tuple([x for x in sizes if x in kept])
+
+
+def largest(sizes: Iterable[Dim]) -> list[Dim]:
+    """The sizes without those that another one is never smaller than.
+
+    >>> from symdim import Var
+    >>> N, P = Var("N"), Var("P")
+    >>> largest([0, P - 1, N * P - P, N * P - 1])
+    [N*P - 1]
+    """
+    return _without(sizes, lambda size, other: is_positive(other - size + 1))
+
+
+def smallest(sizes: Iterable[Dim]) -> list[Dim]:
+    """The sizes without those that another one is never larger than."""
+    return _without(sizes, lambda size, other: is_positive(size - other + 1))
+
+
+def _without(sizes: Iterable[Dim], gives_way: Callable[[Dim, Dim], bool]) -> list[Dim]:
+    kept: list[Dim] = []
+    for size in sizes:
+        if not any(gives_way(size, other) for other in kept):
+            kept = [*[other for other in kept if not gives_way(other, size)], size]
+    return kept
+
+
+def is_positive(size: Dim) -> bool:
+    """Whether intervals prove a size to be at least 1, also where each symbol is its lower bound plus a rest.
+
+    >>> from symdim import Var
+    >>> N, P = Var("N"), Var("P")
+    >>> at_least(N * P - P, 0), is_positive(N * P - P + 1), is_positive(N * P - 2 * P + 1)
+    (False, True, False)
+    """
+    if at_least(size, 1) or isinstance(size, int):
+        return at_least(size, 1)
+    rests = {v: v.lo + Var.fresh("rest", lo=0) for v in size.variables() if v.lo}
+    return bool(rests) and at_least(size.substitute(rests), 1)
 
 
 def samples_of(tensor: SymTensor) -> Samples:
@@ -84,6 +126,14 @@ def moved(tensor: SymTensor, value: SymTensor) -> SymTensor:
     samples = (tuple([convert(x, value.dtype) for x in found]),)
     fill = _equal_element(tensor)
     return _known(value, None if fill is None else convert(fill, value.dtype), samples[0])
+
+
+def part_of(tensor: SymTensor, value: SymTensor) -> SymTensor:
+    """The value of a node that takes elements of a tensor: all, where it takes as many along each axis as there are."""
+    if value.shape == tensor.shape:
+        return moved(tensor, value)
+    fill = _equal_element(tensor)
+    return value if fill is None else _known(value, fill, ())
 
 
 def of_function(function: Callable[..., Any], tensors: Sequence[Value], value: SymTensor) -> SymTensor:

@@ -5,6 +5,7 @@
     sizes.py         broadcasting, equal sizes, axes, exact quotients
     windows.py       places of a sliding window
     slices.py        which elements a slice takes
+    limits.py        sizes that must not be too small
 
 The room uses `values` and `symdim`. Begin with `sizes.py`.
 """

@@ -19,13 +19,16 @@ LARGEST_SIZE = 2**63 - 1
 def result_value(result: Any, dtype: int | None) -> Value:
     """What a rule gave for an output as a value: a shape, or a value, whose element type may be the schema's to say."""
     if isinstance(result, Value):
-        if isinstance(result, SymTensor) and result.dtype is None and dtype is not None:
-            return SymTensor(dtype, result.shape, result.data, result.fill, result.samples)
-        return result
-    shape = tuple(result)
+        if not isinstance(result, SymTensor) or result.shape is None:
+            return result
+        dtype, shape = result.dtype or dtype, result.shape
+    else:
+        shape = tuple(result)
     for size in shape:
         if not 0 <= size <= LARGEST_SIZE if isinstance(size, int) else _is_unusable(size):
             return SymTensor(dtype, [_possible(x, shape) for x in shape])
+    if isinstance(result, SymTensor):
+        return result if result.dtype == dtype else SymTensor(dtype, shape, result.data, result.fill, result.samples)
     return SymTensor(dtype, shape)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from onnx_infer.elements import arithmetic as values
 from onnx_infer.elements.indices import demand_all_in_bounds, demand_in_bounds
+from onnx_infer.elements.samples import part_of
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import (
     confirm,
@@ -22,11 +23,12 @@ from onnx_infer.laws.sizes import (
 from onnx_infer.laws.slices import slice_length, slice_range
 from onnx_infer.laws.statements import fresh, reported
 from onnx_infer.operators.registration import op
+from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from onnx_infer.ops.kinds import AnyRank, Elements, Ints, SymTensor
+    from onnx_infer.ops.kinds import AnyRank, Elements, Ints
     from onnx_infer.values.tensor import Shape
 
     Array = np.ndarray[Any, Any]
@@ -230,9 +232,10 @@ def slice_(
     ends: Ints | Unknown,
     axes: Ints | Unknown | None = None,
     steps: Ints | Unknown | None = None,
-) -> Shape:
+) -> SymTensor:
     """Each axis named keeps `max(0, ceil((end - start) / step))` elements, bounds clamped (Slice-1, 10, 11, 13)."""
-    return sizes_unless_broken(data.rank, lambda: _sliced(data.dims, starts, ends, axes, steps))
+    sizes = sizes_unless_broken(data.rank, lambda: _sliced(data.dims, starts, ends, axes, steps))
+    return part_of(data, SymTensor(data.dtype, sizes))
 
 
 def _sliced(

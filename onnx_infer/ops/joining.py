@@ -9,6 +9,7 @@ import numpy as np
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.elements.samples import joined_samples
 from onnx_infer.errors import Unknown, require
+from onnx_infer.laws.limits import demand_room_for_pads
 from onnx_infer.laws.sizes import (
     at_least,
     exact_quotient,
@@ -123,7 +124,7 @@ def split(
 MODES = ("constant", "reflect", "edge", "wrap")
 
 
-def _padded(sizes: Shape, pads: Ints | Unknown, axes: Ints | Unknown | None) -> Shape:
+def _padded(sizes: Shape, pads: Ints | Unknown, mode: str, axes: Ints | Unknown | None) -> Shape:
     """`begin + size + end` at each of the axes; of all begins first, then all ends, as `pads` holds them."""
     if isinstance(axes, Unknown) or (axes is not None and None in axes):
         return unknown_shape(len(sizes), "the padded tensor")
@@ -137,7 +138,11 @@ def _padded(sizes: Shape, pads: Ints | Unknown, axes: Ints | Unknown | None) -> 
         padded = not_negative(begin + sizes[axis] + end, "a padded size")
         if at_least(padded, 2**63):
             padded = conflicting(f"a padded size does not fit into 64 bits: {padded}")
-        out[axis] = fresh("the pads of an axis", value=padded) if None in (values[i], values[last]) else padded
+        if None in (values[i], values[last]):
+            out[axis] = fresh("the pads of an axis", value=padded)
+        else:
+            out[axis] = padded
+            demand_room_for_pads(sizes, axis, begin, end, mode)
     return tuple(out)
 
 
@@ -176,7 +181,7 @@ def pad(data: AnyRank, pads: Ints | Unknown, mode: str, axes: Ints | Unknown | N
         raise Unknown("the rank of data is not known")
     rank = data.rank if isinstance(pads, Unknown) or data.shape is not None else len(pads) // 2
     sizes = of_rank(data.shape, rank, "data")
-    return sizes_unless_broken(rank, lambda: _padded(sizes, pads, axes))
+    return sizes_unless_broken(rank, lambda: _padded(sizes, pads, mode, axes))
 
 
 def _center_data(input_data: Array, shape: Ints, axes: Ints | None, output_dtype: int) -> Array:

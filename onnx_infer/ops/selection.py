@@ -40,15 +40,18 @@ def _nonzero(X: Array) -> Array:
 
 
 @op("NonZero", data=_nonzero)
-def nonzero(X: AnyRank) -> Shape:
+def nonzero(X: AnyRank) -> SymTensor | Shape:
     """X of rank r -> (r, the number of non-zero elements) (NonZero-9, 13)."""
     if X.shape is None:
         return fresh("the rank of X is not known"), fresh("the number of non-zero elements")
     if X.rank == 0:
         # the specification says (0, n), onnxruntime gives (1, n)
         return fresh("the rank of a scalar's indices", at_most=1), fresh("whether the scalar is 0", at_most=1)
-    if X.fill is not None:
-        return X.rank, X.size if X.fill else 0
+    if X.fill is not None and _truth([X.fill])[0] is not None:
+        if not _truth([X.fill])[0]:
+            return X.rank, 0
+        # all places, row by row: with one axis the numbers from 0 on
+        return SymTensor(dt.INT64, (X.rank, X.size), samples=((0, X.size - 1),) if X.rank == 1 else ())
     if X.data is None:
         return X.rank, fresh("the number of non-zero elements", at_most=X.size)
     truth = _truth(X.data)

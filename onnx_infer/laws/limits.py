@@ -1,0 +1,45 @@
+"""Sizes that a run refuses because they are too small: reported where that is certain, else stated as facts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.laws.sizes import at_least, bounds, differ, may_be_empty
+from onnx_infer.laws.statements import demand, state
+from symdim import minimum
+
+if TYPE_CHECKING:
+    from onnx_infer.values.tensor import Dim, Shape
+
+
+def demand_at_least(size: Dim, least: Dim, law: str) -> None:
+    """Demand that a size is at least another one.
+
+    >>> from onnx_infer.laws.statements import Trace
+    >>> from symdim import Var
+    >>> with Trace() as trace:
+    ...     demand_at_least(Var("L"), 7, "the size of the axis")
+    >>> [(fact.relation, fact.lhs, fact.rhs) for fact in trace.facts]
+    [('at_least', L, 7)]
+    """
+    most = bounds(size - least)[1]
+    if demand(most is None or most >= 0, f"{law} is too small", size, least) and not at_least(size - least, 0):
+        state("at_least", size, least, law)
+
+
+def demand_room_for_pads(sizes: Shape, axis: int, begin: Dim, end: Dim, mode: str) -> None:
+    """Demand that what pads repeat is there, where the mode is not constant: an element, and what is reflected beside it.
+
+    Negative pads crop first. A runtime does not look at the pads of a tensor that is empty along another axis.
+    """
+    if mode == "constant" or may_be_empty((*sizes[:axis], *sizes[axis + 1 :])):
+        return
+    size = sizes[axis]
+    if not at_least(size, 1) and not (at_least(begin, 0) and at_least(end, 0)):
+        return
+    kept = size + minimum(begin, 0) + minimum(end, 0)
+    if differ(begin, 0) or differ(end, 0):
+        demand_at_least(kept, 1, "what is left to pad")
+    for pad in (begin, end):
+        if mode == "reflect" and (at_least(pad, 1) or at_least(kept, 1)):
+            demand_at_least(kept, pad + 1, "what is left to reflect")
