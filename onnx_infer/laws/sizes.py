@@ -110,7 +110,7 @@ def may_be_empty(shape: Shape) -> bool:
     return not all(at_least(size, 1) for size in shape)
 
 
-def _open_volume(*shapes: Shape) -> Dim:
+def open_volume(*shapes: Shape) -> Dim:
     """The product of the sizes that may be 0: it is 0 where one of the shapes is empty."""
     return product(dict.fromkeys(size for shape in shapes for size in shape if not at_least(size, 1)))
 
@@ -133,7 +133,7 @@ def unify_joined(parts: Sequence[Shape], axis: int, what: str = "sizes") -> Dim:
         if differ(first[axis], part[axis]):
             return unify(first[axis], part[axis], law)
         if may_be_empty(part):
-            sizes.append(unify(first[axis], part[axis], law, "assumed", _open_volume(first, part)))
+            sizes.append(unify(first[axis], part[axis], law, "assumed", open_volume(first, part)))
         else:
             sizes.append(unify(first[axis], part[axis], law))
     return min(sizes, key=_rank_of_knowledge)
