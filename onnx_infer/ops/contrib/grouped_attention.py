@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import exact_quotient, of_rank, unify
-from onnx_infer.laws.statements import fresh
+from onnx_infer.laws.limits import demand_at_least
+from onnx_infer.laws.sizes import confirm_shape, exact_quotient, of_rank, unify
+from onnx_infer.laws.statements import fresh, state
 from onnx_infer.ops.contrib import contrib
 from symdim import maximum
 
@@ -41,6 +42,16 @@ def _cache_types(query: AnyRank, past_key: AnyRank | None, past_value: AnyRank |
     return [query.dtype, (past_key or query).dtype, (past_value or query).dtype, query.dtype]
 
 
+def _demand_room(past: Dim, batch: Dim, length: Dim, total: Dim) -> None:
+    """Demand that the past has room for the total length, or lacks the new one only, which holds no more than that.
+
+    Several new tokens on a past are for one sequence. onnxruntime refuses what is else.
+    """
+    state("broadcast_to", maximum(total - past, 0) + 1, length + 1, "1 more than what the past lacks and the length")
+    demand_at_least(total, length, "the total length")
+    state("equal", (batch - 1) * (length - 1) * (total - length), 0, "one sequence or token, or no past in use")
+
+
 @contrib(
     "GroupQueryAttention",
     inputs="query key? value? past_key? past_value? seqlens_k total_sequence_length cos_cache? sin_cache? "
@@ -52,10 +63,12 @@ def group_query_attention(
     key: AnyRank | None,
     past_key: AnyRank | None,
     past_value: AnyRank | None,
+    seqlens_k: AnyRank,
     total_sequence_length: Dim | Unknown,
     num_heads: int,
     kv_num_heads: int,
     sliding_window_cache: int = 0,
+    kv_cache_bit_width: int = 0,
 ) -> list[Shape]:
     """Query (B, S, heads * size), pasts (B, kv_heads, P, size) -> the query's shape, presents, scores.
 
@@ -63,9 +76,18 @@ def group_query_attention(
     cache keeps P. The scores are (B, heads, S, total).
     """
     (batch, length), hidden, size = _hidden(query, key, num_heads, kv_num_heads, 3)
+    if seqlens_k.shape is not None and seqlens_k.rank == 1:
+        batch = unify(batch, seqlens_k.dims[0], "batch sizes of query and seqlens_k")
     total = total_sequence_length
     if isinstance(total, Unknown):
         total = fresh(total.note)
+    elif past_key is not None and past_key.shape is not None and past_key.rank == 4 and not sliding_window_cache:
+        _demand_room(past_key.dims[2], batch, length, total)
+    for past in () if kv_cache_bit_width else (past_key, past_value):
+        if past is not None and past.shape is not None and past.rank == 4:
+            unify(past.dims[3], size, "sizes of a head of query and the past")
+    if past_key is not None and past_value is not None:
+        confirm_shape(past_key.shape or (), past_value.shape, "the pasts")
     needed = 0 if sliding_window_cache else total
     presents = [_cached(past, batch, kv_num_heads, size, needed) for past in (past_key, past_value)]
     return [(batch, length, hidden), *presents, (batch, num_heads, length, total)]
