@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.laws.sizes import broadcast_to, exact_quotient, normalize_axis, of_rank, unify, unify_shapes
+from onnx_infer.elements.indices import demand_in_bounds
+from onnx_infer.laws.limits import demand_at_least
+from onnx_infer.laws.sizes import broadcast_to, confirm, exact_quotient, normalize_axis, of_rank, unify, unify_shapes
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.normalization import layer_normalization
 from onnx_infer.values import dtype as dt
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import AnyRank, Shape, SymTensor
+    from onnx_infer.ops.kinds import AnyRank, Elements, Shape, SymTensor
 
 
 def with_vectors(shape: Shape, axis: int, **vectors: SymTensor | None) -> Shape:
@@ -97,6 +99,18 @@ def skip_group_norm(
 # -- of embeddings -----------------------------------------------------------------------------------------------------
 
 
+def _demand_positions(ids: Shape, positions: SymTensor | None, table: SymTensor) -> None:
+    """Demand positions (B or 1, S) that the table has; without them they are 0, ..., S - 1."""
+    rows = of_rank(table.shape, 2, "position_embedding")[0]
+    if positions is None:
+        demand_at_least(rows, ids[1], "the number of position embeddings")
+    elif positions.shape is not None:
+        batch, length = of_rank(positions.shape, 2, "position_ids")
+        broadcast_to(ids, (batch, 1), "position_ids")
+        confirm(ids[1], length, "lengths of input_ids and position_ids")
+        demand_in_bounds(positions, rows)
+
+
 def _embedding_types(input_ids: AnyRank, word_embedding: AnyRank) -> list[int | None]:
     return [word_embedding.dtype, input_ids.dtype, word_embedding.dtype]
 
@@ -110,15 +124,18 @@ def embed_layer_normalization(
     input_ids: AnyRank,
     segment_ids: AnyRank | None,
     word_embedding: AnyRank,
+    position_embedding: AnyRank,
     gamma: AnyRank,
     beta: AnyRank,
     mask: AnyRank | None,
+    position_ids: Elements | None,
 ) -> list[Shape]:
     """Ids (B, S), embeddings (words, hidden) -> (B, S, hidden), the number of words of each mask (B), and the sum."""
     ids = of_rank(input_ids.shape, 2, "input_ids")
     for name, other in (("segment_ids", segment_ids), ("mask", mask)):
         if other is not None and other.shape is not None:
             ids = unify_shapes(ids, other.shape, f"input_ids and {name}")
+    _demand_positions(ids, position_ids, position_embedding)
     hidden = of_rank(word_embedding.shape, 2, "word_embedding")[1]
     out = with_vectors((*ids, hidden), -1, gamma=gamma, beta=beta)
     return [out, ids[:1], out]
@@ -136,9 +153,12 @@ def quantized_embed_layer_normalization(
     input_ids: AnyRank,
     segment_ids: AnyRank | None,
     word_embedding_quant: AnyRank,
+    position_embedding_quant: AnyRank,
     gamma_quant: AnyRank,
     beta_quant: AnyRank,
     mask: AnyRank | None,
 ) -> list[Shape]:
     """As EmbedLayerNormalization, without the sum."""
-    return embed_layer_normalization(input_ids, segment_ids, word_embedding_quant, gamma_quant, beta_quant, mask)
+    return embed_layer_normalization(
+        input_ids, segment_ids, word_embedding_quant, position_embedding_quant, gamma_quant, beta_quant, mask, None
+    )
