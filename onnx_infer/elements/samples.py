@@ -30,8 +30,8 @@ def _few(elements: Iterable[Any]) -> Samples:
     known = list(dict.fromkeys(x for x in elements if isinstance(x, (int, float, Expr))))
     if len(known) <= _MOST:
         return tuple(known)
-    numbers = [x for x in known if not isinstance(x, Expr)]
-    sizes: list[Dim] = [*dict.fromkeys(f(numbers) for f in (min, max) if numbers)]
+    numbers: list[Any] = [x for x in known if not isinstance(x, Expr)]
+    sizes = [*dict.fromkeys([min(numbers), max(numbers)])] if numbers else []
     sizes += [x for x in known if isinstance(x, Expr)][:_MOST_TRIED]
     if any(isinstance(x, float) for x in sizes):
         return tuple(sizes[:2])
@@ -104,7 +104,7 @@ def samples_at(tensor: SymTensor, index: int) -> Samples:
 
 def joined_samples(tensors: Sequence[SymTensor], axis: int) -> tuple[Samples, ...]:
     """What is known of tensors of one rank that are joined along their last axis, on which each has size 1."""
-    if any(x.shape is None or axis != len(x.shape) - 1 or x.dims[axis] != 1 for x in tensors):
+    if any(x.shape is None or axis not in (-1, x.rank - 1) or not x.shape or x.shape[-1] != 1 for x in tensors):
         return ()
     parts = tuple(map(samples_of, tensors))
     return parts if any(parts) else ()

@@ -28,7 +28,7 @@ def demand_at_least(size: Dim, least: Dim, law: str) -> None:
 
 
 def demand_room_for_pads(sizes: Shape, axis: int, begin: Dim, end: Dim, mode: str) -> None:
-    """Demand that what pads repeat is there, where the mode is not constant: an element, and what is reflected beside it.
+    """Demand that what pads repeat is there, where the mode is not constant: an element, what is reflected, one more.
 
     Negative pads crop first. A runtime does not look at the pads of a tensor that is empty along another axis.
     """

@@ -126,6 +126,14 @@ def _multiples(start: Any, delta: Any, count: int, dtype: int | None) -> list[An
     return [convert(start + i * delta, dtype) for i in range(count)]
 
 
+def _ends(start: Any, delta: Any, length: Dim, dtype: int | None) -> tuple[tuple[Any, ...], ...]:
+    """The first and the last element of a range of integers, as samples."""
+    if isinstance(start, float) or isinstance(delta, float):
+        return ()
+    ends = [convert(x, dtype) for x in (start, start + (length - 1) * delta)]
+    return (tuple([x for x in ends if x is not None]),)
+
+
 @op("Range")
 def range_(
     start: Dim | Unknown, limit: Dim | Unknown, delta: Dim | Unknown, output_dtype: int | None
@@ -138,10 +146,7 @@ def range_(
     if not (_is_exact(start) and _is_exact(delta)):
         return (length,)
     if not isinstance(length, int) or length > MAX_DATA:
-        if isinstance(start, float) or isinstance(delta, float):
-            return (length,)
-        last = convert(start + (length - 1) * delta, output_dtype)
-        return SymTensor(output_dtype, (length,), samples=((start,) if last is None else (start, last),))
+        return SymTensor(output_dtype, (length,), samples=_ends(start, delta, length, output_dtype))
     return SymTensor(output_dtype, (length,), _multiples(start, delta, length, output_dtype))
 
 

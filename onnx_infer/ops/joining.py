@@ -40,9 +40,8 @@ def _concat_data(inputs: Any | Unknown, axis: int = 1) -> Array:
     return np.concatenate(arrays, axis)
 
 
-@op("Concat", data=_concat_data)
-def concat(inputs: AnyRanks, axis: int = 1) -> SymTensor | Shape:
-    """Sizes at `axis` add up, all others are equal (Concat-1, 4, 11, 13; the default axis of version 1 is 1)."""
+def joined_sizes(inputs: AnyRanks, axis: int) -> Shape:
+    """The sizes of tensors joined at an axis: there they add up, all others are equal."""
     ranks = [x.rank for x in inputs if x.shape is not None]
     if not ranks:
         raise Unknown("the rank of no input is known")
@@ -55,8 +54,13 @@ def concat(inputs: AnyRanks, axis: int = 1) -> SymTensor | Shape:
     sizes = [along if i == axis else unify_joined(known, i) for i in range(ranks[0])]
     if len(known) < len(inputs):
         sizes[axis] = sizes[axis] + fresh(f"sizes at axis {axis} of inputs of unknown rank")
-    samples = joined_samples(inputs, axis)
-    return SymTensor(inputs[0].dtype, sizes, samples=samples) if samples else tuple(sizes)
+    return tuple(sizes)
+
+
+@op("Concat", data=_concat_data)
+def concat(inputs: AnyRanks, axis: int = 1) -> SymTensor:
+    """Sizes at `axis` add up, all others are equal (Concat-1, 4, 11, 13; the default axis of version 1 is 1)."""
+    return SymTensor(None, joined_sizes(inputs, axis), samples=joined_samples(inputs, axis))
 
 
 def _equal_parts(size: Dim, count: int, uneven: bool) -> list[Dim]:

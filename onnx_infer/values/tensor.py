@@ -105,7 +105,9 @@ class SymTensor(Value):
         shape = None if shape is None else tuple(shape)
         data = None if data is None else tuple(data)
         # 1 == 1.0 == True in Python: the classes of the elements belong to the key where the dtype is unknown
-        key = (dtype, shape, data) if dtype or not data else (dtype, shape, data, tuple(map(type, data)))
+        key: tuple[Any, ...] = (dtype, shape, data)
+        if data and not dtype:
+            key += (tuple(map(type, data)),)
         if fill is not None:
             key += (fill,)
         if samples:

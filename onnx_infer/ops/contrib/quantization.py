@@ -8,7 +8,7 @@ from onnx_infer.errors import require
 from onnx_infer.laws.sizes import broadcast, normalize_axis
 from onnx_infer.laws.statements import fresh
 from onnx_infer.ops.contrib import contrib
-from onnx_infer.ops.joining import concat
+from onnx_infer.ops.joining import joined_sizes
 from onnx_infer.ops.quantization import dequantize, quantize
 from onnx_infer.ops.reduction import reduce
 from onnx_infer.values import dtype as dt
@@ -54,7 +54,7 @@ def quantized_where(condition: SymTensor, X: SymTensor, Y: SymTensor) -> Shape:
 def quantized_concat(inputs: AnyRanks, axis: int) -> Shape:
     """As Concat; the inputs are triples of a tensor, its scale and its zero point."""
     require(len(inputs) % 3 == 0, "the inputs are no triples; their number", len(inputs))
-    return concat(inputs[::3], axis)
+    return joined_sizes(inputs[::3], axis)
 
 
 @contrib("QLinearReduceMean", inputs="data data_scale data_zero_point? reduced_scale reduced_zero_point?")
