@@ -103,11 +103,33 @@ def samples_at(tensor: SymTensor, index: int) -> Samples:
 
 
 def joined_samples(tensors: Sequence[SymTensor], axis: int) -> tuple[Samples, ...]:
-    """What is known of tensors of one rank that are joined along their last axis, on which each has size 1."""
-    if any(x.shape is None or axis not in (-1, x.rank - 1) or not x.shape or x.shape[-1] != 1 for x in tensors):
+    """What is known of tensors of one rank that are joined: of each that has elements wherever the result has some.
+
+    Tensors of size 1 that are joined along their last axis are one index of it each.
+    """
+    columns = []
+    samples: list[Any] = []
+    for x in tensors:
+        if x.shape is None or not -len(x.shape) <= axis < len(x.shape):
+            return ()
+        found = samples_of(x)
+        if axis in (-1, len(x.shape) - 1) and x.shape[-1] == 1:
+            columns.append(found)
+        if at_least(x.shape[axis], 1):
+            samples += found
+    if len(columns) < len(tensors):
+        columns = [_few(samples)]
+    return tuple(columns) if any(columns) else ()
+
+
+def cumulated_samples(tensor: SymTensor, count: Dim, exclusive: bool) -> tuple[Samples, ...]:
+    """What is known of the sums of `count` equal elements, one after the other."""
+    element = _equal_element(tensor)
+    if isinstance(element, (bool, float)) or element is None:
         return ()
-    parts = tuple(map(samples_of, tensors))
-    return parts if any(parts) else ()
+    ends = (0, (count - 1) * element) if exclusive else (element, count * element)
+    found = tuple([x for x in ends if convert(x, tensor.dtype) is not None])
+    return (found,) if found else ()
 
 
 def _equal_element(tensor: SymTensor) -> Any:

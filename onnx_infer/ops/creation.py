@@ -131,7 +131,8 @@ def _ends(start: Any, delta: Any, length: Dim, dtype: int | None) -> tuple[tuple
     if isinstance(start, float) or isinstance(delta, float):
         return ()
     ends = [convert(x, dtype) for x in (start, start + (length - 1) * delta)]
-    return (tuple([x for x in ends if x is not None]),)
+    found = tuple([x for x in ends if x is not None])
+    return (found,) if found else ()
 
 
 @op("Range")

@@ -235,7 +235,7 @@ def slice_(
 ) -> SymTensor:
     """Each axis named keeps `max(0, ceil((end - start) / step))` elements, bounds clamped (Slice-1, 10, 11, 13)."""
     sizes = sizes_unless_broken(data.rank, lambda: _sliced(data.dims, starts, ends, axes, steps))
-    return part_of(data, SymTensor(None, sizes))
+    return part_of(data, SymTensor(data.dtype, sizes))
 
 
 def _sliced(

@@ -20,17 +20,19 @@ from onnx_infer.elements.reductions import (
     total_of_magnitudes,
     total_of_squares,
 )
+from onnx_infer.elements.samples import cumulated_samples
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import at_least, normalize_axis, sizes_unless_broken
-from onnx_infer.laws.statements import fresh, reported
+from onnx_infer.laws.statements import fresh, is_contradicted, reported
 from onnx_infer.operators.registration import op
+from onnx_infer.values.tensor import SymTensor
 from symdim import maximum
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from onnx_infer.elements.ratio import Element
-    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, SymTensor
+    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape
 
 
 # -- shapes ------------------------------------------------------------------------------------------------------
@@ -174,12 +176,20 @@ def positions(data: SymTensor, axis: int, keepdims: int) -> Shape:
     return _reduced_shape(data.dims, (axis,), keepdims, data.rank)
 
 
-@op("CumSum", data=_cumulated(arithmetic.add, 0))
 @op("CumProd", data=_cumulated(arithmetic.multiply, 1))
 def cumulate(x: SymTensor, axis: int | Unknown) -> Shape:
-    """x's shape (CumSum-11, 14, CumProd-26)."""
+    """x's shape (CumProd-26)."""
     with reported:
         require(x.rank > 0, "a scalar cannot be cumulated")
         if not isinstance(axis, Unknown):
             normalize_axis(axis, x.rank)
     return x.dims
+
+
+@op("CumSum", data=_cumulated(arithmetic.add, 0))
+def cumulated_sum(x: SymTensor, axis: int | Unknown, exclusive: int) -> SymTensor:
+    """x's shape (CumSum-11, 14)."""
+    sizes = cumulate(x, axis)
+    if isinstance(axis, Unknown) or is_contradicted():
+        return SymTensor(None, sizes)
+    return SymTensor(None, sizes, samples=cumulated_samples(x, sizes[axis], bool(exclusive)))
