@@ -29,7 +29,7 @@ def demand_in_bounds(indices: SymTensor, size: Dim, column: int | None = None) -
     if indices.shape is None:
         return
     found = samples_of(indices) if column is None else samples_at(indices, column)
-    known = [i for i in found if isinstance(i, (int, Expr))]
+    known = [i for i in found if isinstance(i, (int, Expr)) and not is_fresh(i)]
     any_index = minimum(open_volume(indices.shape), 1)  # 1, or 0 where the tensor is empty
     if not known or any_index == 0 or is_fresh(any_index):
         return

@@ -74,6 +74,8 @@ class Engine(Walk):
         for name, value in graph.inputs:
             if name not in scope:
                 scope[name] = NOTHING if value is None else self.declared.opened(value)
+                if scope is self.scope:
+                    scope[name] = self.run_time.named(name, scope[name])
         frames = [Frame(graph, scope, self.mark())]
         try:
             while frames:

@@ -45,6 +45,12 @@ class RunTimeValues:
         self._facts.clear()
         return facts
 
+    def named(self, name: str, value: Value) -> Value:
+        """An integer input of one element with a variable for it, by which it is told from what is computed of it."""
+        if not isinstance(value, SymTensor) or value.dtype not in dt.INTEGER_RANGE or value.shape not in ((), (1,)):
+            return value
+        return value if value.data else SymTensor(value.dtype, value.shape, fill=self._element(name, 0))
+
     def unread(self, placeholder: Var, limit: Dim | None, origin: Computed) -> Var:
         """The size as one that the data decide."""
         return self._new(placeholder, limit, origin.why)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnx_infer.elements.arithmetic import ceil, convert, divide, subtract
+from onnx_infer.elements.conditions import decided
 from onnx_infer.elements.ratio import Ratio
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import at_least, of_rank
+from onnx_infer.laws.sizes import at_least, is_fresh, of_rank
 from onnx_infer.laws.statements import conflicting, demand, element, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import not_negative
@@ -18,7 +19,7 @@ from onnx_infer.values.tensor import MAX_DATA, MAX_FLOATS, MAX_VECTOR, Sparse, S
 from symdim import Expr, ceildiv, maximum, product
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import AnyRank, Dim, Floats, Ints, Shape, Sizes, Strings, Value
+    from onnx_infer.ops.kinds import AnyRank, Dim, Elements, Floats, Ints, Shape, Sizes, Strings, Value
 
 
 @op("Constant")
@@ -111,9 +112,17 @@ def _range_length(start: Any, limit: Any, delta: Any, dtype: int | None) -> Dim 
 
 def _computed_length(start: Any, limit: Any, delta: Any) -> Dim | None:
     """The same over the elements of whole numbers that are not known, None for an unknown delta."""
-    first, last = (element(n) if isinstance(x, Unknown) else x for n, x in (("start", start), ("limit", limit)))
+    first, last = (element(n) if x is None else x for n, x in (("start", start), ("limit", limit)))
     whole = all(isinstance(x, (int, Expr)) for x in (first, last, delta))
     return _range_length(first, last, delta, dt.INT64) if whole else None
+
+
+def _length_between(start: Any, limit: Any, delta: Any) -> Dim | None:
+    """The same where the unknown element of an input cancels: from p to p + S."""
+    if not all(isinstance(x, (int, Expr)) for x in (start, limit, delta)) or delta == 0:
+        return None
+    length = _range_length(start, limit, delta, dt.INT64)
+    return None if length is None or is_fresh(length) else length
 
 
 def _is_exact(x: Any) -> bool:
@@ -135,20 +144,27 @@ def _ends(start: Any, delta: Any, length: Dim, dtype: int | None) -> tuple[tuple
     return (found,) if found else ()
 
 
+def _only_element(scalar: SymTensor) -> Any:
+    """The element of a scalar, or of a tensor of one element; None where it is not known."""
+    return decided(scalar.data[0]) if scalar.data is not None and len(scalar.data) == 1 else None
+
+
 @op("Range")
-def range_(
-    start: Dim | Unknown, limit: Dim | Unknown, delta: Dim | Unknown, output_dtype: int | None
-) -> SymTensor | Shape:
+def range_(start: Elements, limit: Elements, delta: Elements, output_dtype: int | None) -> SymTensor | Shape:
     """scalars -> (max(ceil((limit - start) / delta), 0),): start, start + delta, ... (Range-11, 27)."""
-    known = not any(isinstance(x, Unknown) for x in (start, limit, delta))
-    length = _range_length(start, limit, delta, output_dtype) if known else None
+    first, last, step = given = [_only_element(x) for x in (start, limit, delta)]
+    length = None if None in given else _range_length(first, last, step, output_dtype)
     if length is None:
-        return (fresh("the number of elements of a range", value=_computed_length(start, limit, delta)),)
-    if not (_is_exact(start) and _is_exact(delta)):
+        filled = [x.fill if known is None else known for x, known in zip((start, limit, delta), given, strict=True)]
+        length = _length_between(*filled)
+        if length is None:
+            length = fresh("the number of elements of a range", value=_computed_length(*given))
+        return (length,)
+    if not (_is_exact(first) and _is_exact(step)):
         return (length,)
     if not isinstance(length, int) or length > MAX_DATA:
-        return SymTensor(output_dtype, (length,), samples=_ends(start, delta, length, output_dtype))
-    return SymTensor(output_dtype, (length,), _multiples(start, delta, length, output_dtype))
+        return SymTensor(output_dtype, (length,), samples=_ends(first, step, length, output_dtype))
+    return SymTensor(output_dtype, (length,), _multiples(first, step, length, output_dtype))
 
 
 @op("RandomNormal", "RandomUniform", dtype=lambda dtype: dtype)

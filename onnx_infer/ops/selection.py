@@ -47,9 +47,10 @@ def nonzero(X: AnyRank) -> SymTensor | Shape:
     if X.rank == 0:
         # the specification says (0, n), onnxruntime gives (1, n)
         return fresh("the rank of a scalar's indices", at_most=1), fresh("whether the scalar is 0", at_most=1)
-    if X.fill is not None and _truth([X.fill])[0] is not None:
-        if not _truth([X.fill])[0]:
-            return X.rank, 0
+    (filled,) = _truth([X.fill])
+    if filled is False:
+        return X.rank, 0
+    if filled is True:
         # all places, row by row: with one axis the numbers from 0 on
         return SymTensor(dt.INT64, (X.rank, X.size), samples=((0, X.size - 1),) if X.rank == 1 else ())
     if X.data is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from itertools import product
 
+import numpy as np
 import pytest
 
 from onnx_infer import infer
@@ -124,6 +125,39 @@ def test_grouped_attention_has_room_in_the_past() -> None:
     for batch, length, past, total in product((1, 2), (1, 2, 3), (1, 2, 4), (1, 2, 3, 4, 5, 6)):
         sizes = {"B": batch, "S": length, "P": past, "T": total}
         assert runs(model, result, sizes) is not result.check(sizes), sizes
+
+
+# -- positions behind an unknown one -----------------------------------------------------------------------------------
+
+# from x of shape (N, S) and the integers p and q, of which only a run knows the values
+BEHIND = [
+    ("e = Add(p, s) y = Range(p, e, one)", "i64[S]"),
+    ("e = Add(p, s) f = Sub(e, one) g = Sub(p, one) m = Neg(one) y = Range(f, g, m)", "i64[S]"),
+    ("ten = Mul(one, two) e = Add(ten, p) y = Range(p, e, one)", "i64[2]"),
+    ("t = Mul(s, two) e = Add(p, t) y = Range(p, e, two)", "i64[S]"),
+    ("a = Squeeze(q) b = Cast<to=7>(a) e = Add(s, b) y = Range(b, e, one)", "i64[S]"),
+    ("e = Sub(p, s) y = Range(p, e, one)", "i64[0]={}"),
+    ("e = Add(p, p) y = Range(p, e, one)", "i64[_d0]"),
+    ("a = Squeeze(q) b = Cast<to=7>(a) e = Add(s, b) y = Range(p, e, one)", "i64[_d0]"),
+    ("y = Range(p, s, one)", "i64[_d0]"),
+]
+
+
+@pytest.mark.parametrize(("nodes", "expected"), BEHIND)
+def test_a_range_from_an_unknown_element_on(nodes: str, expected: str) -> None:
+    ort = pytest.importorskip("onnxruntime")
+    head = """<int64 one = {1}, int64 two = {2}> { h = Shape<start=1>(x) s = Squeeze(h)"""
+    model = parsed(f"g (float[N, S] x, int64 p, int32[1] q) => (y) {head} {nodes} }}", HEAD)
+    result = infer(model)
+    assert not result.diagnostics
+    assert str(result.types["y"]).partition("=")[0] == expected.partition("=")[0]
+    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    for s, p in product((1, 2, 5), (0, 1, 7, -3)):
+        feeds = {"x": np.zeros((2, s), np.float32), "p": np.array(p, np.int64), "q": np.array([p + 4], np.int32)}
+        found = session.run(None, {k: v for k, v in feeds.items() if k in {i.name for i in session.get_inputs()}})[0]
+        (size,) = result.shapes["y"] or ()
+        if "_d0" not in expected:
+            assert len(found) == (size if isinstance(size, int) else size.to_int({"S": s}))
 
 
 # -- at random ---------------------------------------------------------------------------------------------------------

@@ -13,9 +13,10 @@ from onnx_infer.ops.creation import range_
 from onnx_infer.ops.indexing import gather_nd, slice_
 from onnx_infer.ops.joining import pad
 from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, SymTensor, Values
+    from onnx_infer.ops.kinds import AnyRank, Elements, Ints, Shape, Values
 
 # -- picking -----------------------------------------------------------------------------------------------------------
 
@@ -72,10 +73,10 @@ def crop(input: AnyRank, border: tuple[int, ...], scale: tuple[int, ...] = ()) -
 
 @contrib("Range", inputs="start limit delta?")
 def range_with_default(
-    start: Dim | Unknown, limit: Dim | Unknown, delta: Dim | Unknown | None, output_dtype: int | None
+    start: Elements, limit: Elements, delta: Elements | None, output_dtype: int | None
 ) -> SymTensor | Shape:
     """As Range-11; delta is 1 where it is absent."""
-    return range_(start, limit, 1 if delta is None else delta, output_dtype)
+    return range_(start, limit, SymTensor(start.dtype, (), (1,)) if delta is None else delta, output_dtype)
 
 
 # -- transforms --------------------------------------------------------------------------------------------------------
