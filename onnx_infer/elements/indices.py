@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.elements.samples import is_positive, largest, samples_at, samples_of, smallest
-from onnx_infer.laws.sizes import bounds, is_fresh, open_volume
+from onnx_infer.laws.sizes import at_least, bounds, is_fresh, open_volume
 from onnx_infer.laws.statements import contradict, state
 from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, minimum
@@ -30,17 +30,21 @@ def demand_in_bounds(indices: SymTensor, size: Dim, column: int | None = None) -
         return
     found = samples_of(indices) if column is None else samples_at(indices, column)
     known = [i for i in found if isinstance(i, (int, Expr)) and not is_fresh(i)]
-    any_index = minimum(open_volume(indices.shape), 1)  # 1, or 0 where the tensor is empty
-    if not known or any_index == 0 or is_fresh(any_index):
+    above = [i for i in known if not at_least(size - i, 1)]
+    below = [i for i in known if not at_least(size + i, 0)]
+    if not above and not below:
         return
-    for i in known if any_index == 1 else ():
+    any_index = minimum(open_volume(indices.shape), 1)  # 1, or 0 where the tensor is empty
+    if any_index == 0 or is_fresh(any_index):
+        return
+    for i in (*above, *below) if any_index == 1 else ():
         if any(end is not None and end < 0 for end in (bounds(size - i - 1)[1], bounds(size + i)[1])):
             contradict(f"index {i} is out of bounds for an axis of size {size}")
             return
-    for i in largest(known):
+    for i in largest(above):
         if not is_positive(size - i):
             state("at_most", any_index * (i + 1), size, "an index and the size of its axis")
-    for i in smallest(known):
+    for i in smallest(below):
         if not is_positive(size + i + 1):
             state("at_least", any_index * i, -size, "an index and the size of its axis")
 

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.laws.sizes import at_least, is_unreadable
+from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, Var
+from symdim.algebra.monomial import powers_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -73,6 +75,8 @@ def is_positive(size: Dim) -> bool:
     """
     if at_least(size, 1) or isinstance(size, int):
         return at_least(size, 1)
+    if not any(isinstance(unit, Expr) and len(powers_of(unit)) > 1 for unit in size.terms or ()):
+        return False  # of a sum of different atoms the interval says all
     rests = {v: v.lo + Var.fresh("rest", lo=0) for v in size.variables() if v.lo}
     return bool(rests) and at_least(size.substitute(rests), 1)
 
@@ -107,6 +111,8 @@ def joined_samples(tensors: Sequence[SymTensor], axis: int) -> tuple[Samples, ..
 
     Tensors of size 1 that are joined along their last axis are one index of it each.
     """
+    if all(x.data is not None for x in tensors):
+        return ()
     columns = []
     samples: list[Any] = []
     for x in tensors:
@@ -162,8 +168,11 @@ def of_function(function: Callable[..., Any], tensors: Sequence[Value], value: S
     """The value of a node whose elements are a function of those of its operands, broadcast to each other.
 
     The elements to which the function is applied occur at one place: all elements of an operand are equal, or the
-    operands vary along different axes. Of other operands one is taken and the rest is unknown.
+    operands vary along different axes. Of other operands one is taken and the rest is unknown. Floats are left out:
+    they are activations.
     """
+    if value.dtype in dt.FLOATS:
+        return value
     choices: list[Samples] = []
     varied: list[SymTensor] = []
     uniform = True
