@@ -69,13 +69,17 @@ class Engine(Walk):
         self.inner = list(inner_graphs(self.seen, self.functions.placeholders))
         self.replace_solved()
 
-    def run_graph(self, graph: Graph, scope: Scope) -> None:
-        """Infer the values of a graph whose inputs are in the scope, or declared, and of the functions it calls."""
+    def _enter_inputs(self, graph: Graph, scope: Scope) -> None:
+        """The inputs of a graph that have no value yet, as they are declared."""
         for name, value in graph.inputs:
             if name not in scope:
                 scope[name] = NOTHING if value is None else self.declared.opened(value)
                 if scope is self.scope:
                     scope[name] = self.run_time.named(name, scope[name])
+
+    def run_graph(self, graph: Graph, scope: Scope) -> None:
+        """Infer the values of a graph whose inputs are in the scope, or declared, and of the functions it calls."""
+        self._enter_inputs(graph, scope)
         frames = [Frame(graph, scope, self.mark())]
         try:
             while frames:
