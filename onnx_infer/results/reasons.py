@@ -66,6 +66,9 @@ def reasons(result: Inferred) -> dict[str, tuple[Reason, ...]]:
     best value ('k',)
     z value ('k',)
     """
+    kept: dict[str, tuple[Reason, ...]] | None = vars(result._engine).get("reasons")
+    if kept is not None:  # the result was read from a pickle, which holds no model
+        return kept
     walk = _Reasons(result)
     return {name: found for name in result.types if (found := walk.of(name))}
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import OnnxInferError
 from onnx_infer.results.planning.memory import schedule
+from onnx_infer.results.reasons import reasons
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
@@ -57,5 +58,6 @@ def saved(result: Inferred) -> Part:
         scope=Types(result.types),
         diagnostics=result.diagnostics,
         notes=result.notes,
+        reasons=reasons(result),
         model=Part(graph=Wiring(result._engine.model.graph, schedule(result))),
     )

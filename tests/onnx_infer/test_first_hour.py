@@ -44,7 +44,7 @@ def test_a_result_shows_what_was_found(result: onnx_infer.InferenceResult) -> No
 def test_a_notebook_shows_a_table(result: onnx_infer.InferenceResult) -> None:
     html = result._repr_html_()
     assert "<tr><td>y</td><td>f32[N, 4]</td><td></td></tr>" in html
-    assert "<td>z</td><td>i64[2, _d0]</td><td>the number of" in html
+    assert "<td>z</td><td>i64[2, _d0]</td><td>NonZero &#x27;z&#x27;: the number of" in html
     assert "Concat-13 &#x27;broken&#x27;" in html
     planner = result.planner()
     assert repr(planner) == "Planner(N: 4 values, 2 left out)"
