@@ -145,7 +145,8 @@ BEHIND = [
 
 @pytest.mark.parametrize(("nodes", "expected"), BEHIND)
 def test_a_range_from_an_unknown_element_on(nodes: str, expected: str) -> None:
-    ort = pytest.importorskip("onnxruntime")
+    import onnxruntime as ort
+
     head = """<int64 one = {1}, int64 two = {2}> { h = Shape<start=1>(x) s = Squeeze(h)"""
     model = parsed(f"g (float[N, S] x, int64 p, int32[1] q) => (y) {head} {nodes} }}", HEAD)
     result = infer(model)
