@@ -90,7 +90,7 @@ _MOST_NESTED = 2
 def truncating_quotient(a: Dim, b: Dim) -> Dim | None:
     """`a / b` rounded towards zero, as ONNX's integer Div does; None where the divisor's sign is not known.
 
-    Where the numerator's sign is not known either, the result is exact but long (see `implied.py` for a way out).
+    Where the numerator's sign is not known either, the result is exact but long; `implied_bounds.py` has a way out.
 
     A divisor that is not negative is positive in every run in which the node runs.
 

@@ -1,6 +1,6 @@
 """The engine's thin view of a model, filled by a front end: names, types, constants and nodes, no protobuf.
 
-A front end (`proto.py`, `integrations/onnx_ir.py`) gives a `Model`; the engine reads it once and never writes to it.
+A front end (`protobuf/`, `integrations/`) gives a `Model`; the engine reads it once and never writes to it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Attributes:
 
     `references`, in the body of a function, maps an attribute to the attribute of the call that it stands for. Those
     with graphs or references are not `plain`. `made` keeps what operators and their rules make of the attributes
-    (`arguments.py`, `binding.py`).
+    (`arguments.py`, `operator.py`).
     """
 
     __slots__ = ("has_graphs", "made", "plain", "references", "values")
