@@ -78,7 +78,7 @@ class Symdim(Engine):
     module = "symdim"
 
     def clear(self) -> None:
-        import_module("symdim.algebra.expr").clear_caches()
+        import_module("symdim.algebra.caches").clear_caches()
 
     def var(self, name: str) -> Expression:
         return self.library.Var(name)

@@ -59,8 +59,9 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from symdim.algebra.caches import clear_caches
     from symdim.algebra.canonical import ceildiv, maximum, minimum, product, quotient_by_positive, total
-    from symdim.algebra.expr import Add, Const, Expr, FloorDiv, Max, Min, Mod, Mul, clear_caches
+    from symdim.algebra.expr import Add, Const, Expr, FloorDiv, Max, Min, Mod, Mul
     from symdim.algebra.leaves import leaf_count
     from symdim.algebra.origin import Computed, Declared, InputDim, ValueOf
     from symdim.algebra.variable import Scope, Var
@@ -167,7 +168,7 @@ _LAZY = {
     "Min": "algebra.expr",
     "Mod": "algebra.expr",
     "Mul": "algebra.expr",
-    "clear_caches": "algebra.expr",
+    "clear_caches": "algebra.caches",
     "Scope": "algebra.variable",
     "Var": "algebra.variable",
     "parse": "parsing",

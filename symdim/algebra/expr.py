@@ -15,6 +15,7 @@ Like any object without a length a node is true; ask `symdim.equal` or `symdim.a
 
 from __future__ import annotations
 
+from symdim.algebra.caches import clear_with_caches
 from symdim.errors import SymdimError
 
 TYPE_CHECKING = False
@@ -39,11 +40,14 @@ _quotients: Memo = {}
 _remainders: Memo = {}
 
 
-def clear_caches() -> None:
-    """Forget all remembered results of operators; expressions that nobody else holds are freed."""
+def _forget() -> None:
+    """Forget all remembered results of operators and constructors."""
     for memo in (_sums, _differences, _products, _quotients, _remainders):
         memo.clear()
     canonical.clear_memo()
+
+
+clear_with_caches(_forget)
 
 
 def as_dim(value: object) -> Dim | None:

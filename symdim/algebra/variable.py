@@ -6,7 +6,8 @@ from _thread import RLock
 from _weakref import ref
 from os import getpid, urandom
 
-from symdim.algebra.expr import Expr, clear_caches
+from symdim.algebra.caches import clear_caches
+from symdim.algebra.expr import Expr
 from symdim.algebra.interning import mixed, text_fingerprint
 from symdim.errors import BoundsError, SymdimError
 

@@ -28,7 +28,7 @@ from symdim import (
     product,
     total,
 )
-from symdim.algebra.expr import clear_caches
+from symdim.algebra.caches import clear_caches
 
 N, M, H = Var("N"), Var("M"), Var("H")
 
