@@ -9,6 +9,7 @@ from onnx_infer.errors import ShapeInferenceError, Unknown, broken, require
 from onnx_infer.laws.known import holds
 from onnx_infer.laws.statements import conflicting, contradict, demand, fresh, state
 from symdim import Expr, leaf_count, maximum, product, quotient_by_positive
+from symdim.algebra import dims
 from symdim.algebra.origin import is_data_dependent
 from symdim.shape import size_of_broadcast
 
@@ -26,18 +27,13 @@ def bounds(size: Dim) -> tuple[int | None, int | None]:
 
 def at_least(size: Dim, low: int) -> bool:
     """Whether the interval of the size, or what is assumed, proves `size >= low`."""
-    if isinstance(size, int):
-        return size >= low
-    lo, _ = size.bounds()
-    return (lo is not None and lo >= low) or holds(size, ">=", low)
+    return dims.at_least(size, low) or (isinstance(size, Expr) and holds(size, ">=", low))
 
 
 def differ(a: Dim, b: Dim) -> bool:
     """Whether the intervals, or what is assumed, prove `a != b`."""
-    if isinstance(a, int) and isinstance(b, int):
-        return a != b
-    lo, hi = bounds(a - b)
-    return (lo is not None and lo > 0) or (hi is not None and hi < 0) or holds(a, "!=", b)
+    both_known = isinstance(a, int) and isinstance(b, int)
+    return dims.differ(a, b) or (not both_known and holds(a, "!=", b))
 
 
 def is_fresh(size: Dim) -> bool:

@@ -33,16 +33,13 @@ if TYPE_CHECKING:
 CACHE_SIZE = 8192
 
 # Results of operators, by operands. An int operand comes first in the key, so that (e, 1.0) can never hit (1, e).
-_sums: Memo = {}
-_differences: Memo = {}
-_products: Memo = {}
-_quotients: Memo = {}
-_remainders: Memo = {}
+_memos: list[Memo] = [{} for _ in range(5)]
+_sums, _differences, _products, _quotients, _remainders = _memos
 
 
 def _forget() -> None:
     """Forget all remembered results of operators and constructors."""
-    for memo in (_sums, _differences, _products, _quotients, _remainders):
+    for memo in _memos:
         memo.clear()
     canonical.clear_memo()
 
