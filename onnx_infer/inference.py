@@ -20,13 +20,13 @@ from onnx_infer.operators.later_schemas import outdated
 from onnx_infer.operators.verification import input_errors
 from onnx_infer.options import check_assume, check_bounds
 from onnx_infer.types.merge import POLICIES, size_pairs
-from onnx_infer.values.tensor import VARIES
+from onnx_infer.values.tensor import UNKNOWN_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from onnx_infer.bidirectional.found_shapes import Found
-    from onnx_infer.laws.statements import Fact
+    from onnx_infer.laws.statements import Statement
     from onnx_infer.model.graph import FrontEnd, Model, Node
     from onnx_infer.model.input_values import InputValue
     from onnx_infer.model.symbols import Size
@@ -124,7 +124,9 @@ def _named_axes(front: FrontEnd, engine: Engine) -> dict[str, tuple[Size, ...]]:
 
 def sizes_of(value: Value | None) -> tuple[Size, ...]:
     """The sizes of a tensor, or of those in a sequence or optional, as they are written."""
-    return tuple([None if d is VARIES else d if isinstance(d, int) else str(d) for d, _ in size_pairs(value, None)])
+    return tuple(
+        [None if d is UNKNOWN_SIZE else d if isinstance(d, int) else str(d) for d, _ in size_pairs(value, None)]
+    )
 
 
 def check(diagnostics: Sequence[Diagnostic], check_type: bool, strict_mode: bool) -> None:
@@ -169,8 +171,8 @@ def walk(
     """The engine after its walk over the model; `found` are types that stand in for those it declares.
 
     What is given of symbols holds in it: intervals are the bounds of the symbols, and rules ask the other relations.
-    Where the sign of something decides and the facts so far imply lower bounds of input sizes, the walk begins anew
-    under these; the symbols of the result are those of the first walk.
+    Where the sign of something decides and the statements so far imply lower bounds of input sizes, the walk begins
+    anew under these; the symbols of the result are those of the first walk.
     """
     names, reserved = front.dim_params()
     if not adopt:
@@ -190,7 +192,7 @@ def walk(
     fixed = {name: low for name, (low, high) in bounds.items() if low == high}
     narrower: dict[str, tuple[int, int | None]] = {}
     originals: list[Symbols] = []
-    stated: list[tuple[Fact, Node]] = []  # in earlier walks: the bounds of this one rest on it
+    stated: list[tuple[Statement, Node]] = []  # in earlier walks: the bounds of this one rest on it
     for count in range(_MOST_WALKS):
         symbols = Symbols(
             names, reserved, bounds={**bounds, **narrower}, min_dim=min_dim, fixed=fixed,
@@ -205,22 +207,22 @@ def walk(
         )
         with known or nullcontext():
             engine.run()
-        implied = engine.open_signs.implied(engine.facts)
+        implied = engine.undecided_signs.implied(engine.statements)
         learnt = {v.name: (least, v.hi) for v, least in implied.items()}
         renamed = (*narrower, *related - fixed.keys()) if narrower else ()
         to_original = {symbols.text(name): originals[0].text(name) for name in renamed}
         if not learnt or last:
             break
-        for fact, node in zip(engine.facts, engine.fact_nodes, strict=True):
-            if any(v in implied for v in implied_bounds([fact])):
-                stated.append((fact.substitute(to_original), node))
+        for statement, node in zip(engine.statements, engine.statement_nodes, strict=True):
+            if any(v in implied for v in implied_bounds([statement])):
+                stated.append((statement.substitute(to_original), node))
         narrower.update(learnt)
     if given:
         with known or nullcontext():
             settled_facts(engine)
     if to_original:
         engine.rename(to_original)
-    engine.facts[:0] = [fact for fact, _ in stated]
-    engine.fact_nodes[:0] = [node for _, node in stated]
+    engine.statements[:0] = [statement for statement, _ in stated]
+    engine.statement_nodes[:0] = [node for _, node in stated]
     engine.assumed = settle(engine)
     return engine

@@ -28,7 +28,7 @@ from onnx_infer.operators.lookup import bind
 from onnx_infer.operators.schema import NEWEST
 from onnx_infer.types.join import sequence_of
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import VARIES, Map, Optional, Sequence, Sparse, SymTensor, substitute
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, substitute
 from symdim import parse
 from symdim.algebra.dims import variables_of
 
@@ -91,7 +91,9 @@ def read_value(text: str) -> Value | None:
     if found is None:
         raise ValueError(f"not the text of a value: {text!r}")
     dtype = None if found["dtype"] == "?" else dt.NUMBERS[found["dtype"]]
-    shape = None if found["dims"] == "..." else tuple(VARIES if d == "?" else parse(d) for d in split(found["dims"]))
+    shape = (
+        None if found["dims"] == "..." else tuple(UNKNOWN_SIZE if d == "?" else parse(d) for d in split(found["dims"]))
+    )
     data = None if found["data"] is None else tuple(_element(x, dtype) for x in split(found["data"]))
     return SymTensor(dtype, shape, data)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onnx_infer.bidirectional.model_facts import equal_to
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.results import LARGEST_SIZE
-from onnx_infer.values.tensor import VARIES, SymTensor
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import Declared
@@ -37,7 +37,7 @@ class Found(NamedTuple):
         """The model with these shapes."""
 
         def shaped(value: object, sizes: Sequence[Size]) -> SymTensor:
-            dims = [VARIES if s is None else s if isinstance(s, int) else symbols.text(s) for s in sizes]
+            dims = [UNKNOWN_SIZE if s is None else s if isinstance(s, int) else symbols.text(s) for s in sizes]
             return SymTensor(value.dtype if isinstance(value, SymTensor) else None, dims)
 
         inputs = [(n, shaped(v, self.inputs[n]) if n in self.inputs else v) for n, v in model.graph.inputs]
@@ -91,7 +91,7 @@ def _declared(engine: Engine) -> Iterator[Var]:
     for name in dict.fromkeys((*engine.model.graph.outputs, *declared)):
         value = declared.get(name)
         for dim in (value.shape or ()) if isinstance(value, SymTensor) else ():
-            if isinstance(dim, Var) and dim is not VARIES:
+            if isinstance(dim, Var) and dim is not UNKNOWN_SIZE:
                 yield dim
 
 

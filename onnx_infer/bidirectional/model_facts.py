@@ -8,7 +8,7 @@ from onnx_infer.constraints.registration import Operand, bound_form
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.graph import label_of
-from onnx_infer.values.tensor import VARIES, SymTensor
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
 from symdim.rows import Row
@@ -112,9 +112,9 @@ class _ModelStatement:
                 if row is not None:
                     known = row.dims if not row.is_open and row.rank == len(value.shape) else value.shape
                     pairs = zip(value.shape, known, strict=True)
-                    shape = [VARIES if self.is_claim(name, d, k) else d for d, k in pairs]
-                    self.enter(d for d in shape if d is not VARIES)
-                    dims = tuple(self.store.fresh() if d is VARIES else d for d in shape)
+                    shape = [UNKNOWN_SIZE if self.is_claim(name, d, k) else d for d, k in pairs]
+                    self.enter(d for d in shape if d is not UNKNOWN_SIZE)
+                    dims = tuple(self.store.fresh() if d is UNKNOWN_SIZE else d for d in shape)
                     self.store.eq_row(row, Row(trail=dims), origin=Origin(label))
 
     def is_claim(self, name: str, declared: Dim, known: Dim) -> bool:
@@ -131,20 +131,20 @@ class _ModelStatement:
 
     def facts(self) -> None:
         """The facts that inference rules state, except those that a run does not demand."""
-        resolve = self.engine.solution.resolve
-        for fact, node in zip(self.engine.facts, self.engine.fact_nodes, strict=True):
+        resolve = self.engine.fresh_sizes.resolve
+        for statement, node in zip(self.engine.statements, self.engine.statement_nodes, strict=True):
             label = label_of(node)
-            if label in self.left_out or fact.kind != "required":
+            if label in self.left_out or statement.kind != "required":
                 continue
-            lhs, rhs, origin = resolve(fact.lhs), resolve(fact.rhs), Origin(label, text=fact.law)
+            lhs, rhs, origin = resolve(statement.lhs), resolve(statement.rhs), Origin(label, text=statement.law)
             self.enter((lhs, rhs))
-            if fact.relation == "equal":
+            if statement.relation == "equal":
                 self.store.eq(lhs, rhs, origin=origin)
-            elif fact.relation == "at_least":
+            elif statement.relation == "at_least":
                 self.store.bounds(lhs - rhs, 0, origin=origin)
-            elif fact.relation == "divides":
+            elif statement.relation == "divides":
                 self.store.divisible(rhs, lhs, origin=origin)
-            elif fact.relation == "broadcast_to":
+            elif statement.relation == "broadcast_to":
                 self.store.refine(rhs, lhs, origin=origin)
 
     def nodes(self) -> None:

@@ -1,7 +1,7 @@
 """ONNX operators as relations between the shapes of their operands: the facts that hold whichever of them is known.
 
     registration.py    which form an operator has, and its operands by the schema's names
-    statement.py       what a form says with
+    relations.py       what a form says with
     elementwise.py     broadcasting; operators whose result has the shape of their input
     linear.py          MatMul, Gemm, Einsum and their kin
     window.py          convolutions, pools, regions

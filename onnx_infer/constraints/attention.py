@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.constraints.registration import form
-from onnx_infer.constraints.statement import rank_of
+from onnx_infer.constraints.relations import rank_of
 from symdim.rows import Row
 
 if TYPE_CHECKING:
-    from onnx_infer.constraints.statement import Dim, Statement
+    from onnx_infer.constraints.relations import Dim, Relations
     from onnx_infer.laws.windows import IntVector
 
     Rows = tuple[Row | None, ...]
     Sizes = tuple[Dim, Dim, Dim, Dim]
 
 
-def _heads(s: Statement, row: Row, rank: int, heads: int | None) -> Sizes | None:
+def _heads(s: Relations, row: Row, rank: int, heads: int | None) -> Sizes | None:
     """(batch, heads, length, size) of a row of that form, or of (batch, length, heads * size)."""
     if rank == 4:
         b, h, n, d = s.axes(row, 4)
@@ -31,7 +31,7 @@ def _heads(s: Statement, row: Row, rank: int, heads: int | None) -> Sizes | None
 
 
 @form("Attention", since=23)
-def attention(s: Statement, Q: Row, K: Row, V: Row, outs: Rows, past_key: Row | None, past_value: Row | None,
+def attention(s: Relations, Q: Row, K: Row, V: Row, outs: Rows, past_key: Row | None, past_value: Row | None,
               q_num_heads: int | None, kv_num_heads: int | None) -> None:  # fmt: skip
     """(b, h, n, d), (b, k, t, d), (b, k, t, v) -> (b, h, n, v), with k dividing h; or heads and sizes in one axis.
 
@@ -61,7 +61,7 @@ def attention(s: Statement, Q: Row, K: Row, V: Row, outs: Rows, past_key: Row | 
         s.be(out, sizes)
 
 
-def _cache(s: Statement, rows: Rows, batch: Dim, heads: int, size: Dim | None) -> None:
+def _cache(s: Relations, rows: Rows, batch: Dim, heads: int, size: Dim | None) -> None:
     """Caches (batch, heads, some length, size), where they are present."""
     for row in rows:
         if row is not None:
@@ -69,7 +69,7 @@ def _cache(s: Statement, rows: Rows, batch: Dim, heads: int, size: Dim | None) -
 
 
 @form("MultiHeadAttention", domain="com.microsoft")
-def multi_head_attention(s: Statement, query: Row, key: Row | None, value: Row | None, past_key: Row | None,
+def multi_head_attention(s: Relations, query: Row, key: Row | None, value: Row | None, past_key: Row | None,
                          past_value: Row | None, outs: Rows, num_heads: int) -> None:  # fmt: skip
     """(b, n, hidden), (b, t, hidden), (b, t, v) -> (b, n, v); packed forms state nothing.
 
@@ -91,7 +91,7 @@ def multi_head_attention(s: Statement, query: Row, key: Row | None, value: Row |
 
 
 @form("GroupQueryAttention", domain="com.microsoft")
-def group_query_attention(s: Statement, query: Row, key: Row | None, past_key: Row | None, past_value: Row | None,
+def group_query_attention(s: Relations, query: Row, key: Row | None, past_key: Row | None, past_value: Row | None,
                           k_scale: Row | None, outs: Rows, num_heads: int, kv_num_heads: int,
                           kv_cache_bit_width: int = 0) -> None:  # fmt: skip
     """(b, n, heads * size), keys and values packed with it or (b, t, kv_heads * size) -> (b, n, heads * size).
@@ -114,7 +114,7 @@ def group_query_attention(s: Statement, query: Row, key: Row | None, past_key: R
 
 
 @form("Attention", domain="com.microsoft")
-def fused_attention(s: Statement, input: Row, weights: Row, bias: Row | None, past: Row | None, outs: Rows,
+def fused_attention(s: Relations, input: Row, weights: Row, bias: Row | None, past: Row | None, outs: Rows,
                     num_heads: int, qkv_hidden_sizes: IntVector | None = None) -> None:  # fmt: skip
     """(b, n, d), (d, q + k + v), (q + k + v) -> (b, n, v); a cache is (2, b, heads, some length, v / heads)."""
     b, n, d = s.axes(input, 3)
@@ -134,7 +134,7 @@ def fused_attention(s: Statement, input: Row, weights: Row, bias: Row | None, pa
 
 
 @form("RotaryEmbedding")
-def rotary_embedding(s: Statement, X: Row, position_ids: Row | None, out: Row) -> None:
+def rotary_embedding(s: Relations, X: Row, position_ids: Row | None, out: Row) -> None:
     """X's shape; positions are (batch, length)."""
     s.same(X, out)
     if position_ids is not None:
@@ -144,6 +144,6 @@ def rotary_embedding(s: Statement, X: Row, position_ids: Row | None, out: Row) -
 
 
 @form("RotaryEmbedding", domain="com.microsoft")
-def fused_rotary_embedding(s: Statement, input: Row, out: Row) -> None:
+def fused_rotary_embedding(s: Relations, input: Row, out: Row) -> None:
     """The input's shape."""
     s.same(input, out)

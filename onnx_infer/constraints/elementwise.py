@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onnx_infer.constraints.registration import form
 
 if TYPE_CHECKING:
-    from onnx_infer.constraints.statement import Rows, Statement
+    from onnx_infer.constraints.relations import Relations, Rows
     from onnx_infer.ops.kinds import Ints
     from symdim.rows import Row
 
@@ -29,7 +29,7 @@ _UNARY_MICROSOFT = (
 
 @form(*_UNARY)
 @form(*_UNARY_MICROSOFT, domain="com.microsoft")
-def alike(s: Statement, operands: Rows, outs: Rows) -> None:
+def alike(s: Relations, operands: Rows, outs: Rows) -> None:
     """Every output, as Dropout's mask, has the shape of the first input; there is none where that is no tensor."""
     if operands:
         s.same(operands[0], *outs)
@@ -39,31 +39,31 @@ def alike(s: Statement, operands: Rows, outs: Rows) -> None:
 @form("Max", "Min", "Sum", "Mean", since=8)
 @form("BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "GreaterOrEqual", "LessOrEqual", "Mod")
 @form("StringConcat", "Where")
-def broadcast(s: Statement, operands: Rows, out: Row) -> None:
+def broadcast(s: Relations, operands: Rows, out: Row) -> None:
     """The inputs broadcast to the output."""
     s.bcast(out, operands)
 
 
 @form(*_ARITHMETIC)
-def broadcast_by_attribute(s: Statement, operands: Rows, out: Row, broadcast: int = 0) -> None:
+def broadcast_by_attribute(s: Relations, operands: Rows, out: Row, broadcast: int = 0) -> None:
     """The output has the first input's shape; before opset 7 the second one has it too, or broadcasts by `axis`."""
     s.same(operands[0], out, *(() if broadcast else operands[1:]))
 
 
 @form("Max", "Min", "Sum", "Mean")
-def all_alike(s: Statement, operands: Rows, out: Row) -> None:
+def all_alike(s: Relations, operands: Rows, out: Row) -> None:
     """Before opset 8 all inputs have one shape."""
     s.same(out, *operands)
 
 
 @form("PRelu")
-def limited_prelu(s: Statement, X: Row, out: Row) -> None:
+def limited_prelu(s: Relations, X: Row, out: Row) -> None:
     """X's shape; before opset 7 the slope is one per channel, or one."""
     s.same(X, out)
 
 
 @form("PRelu", since=7)
-def prelu(s: Statement, X: Row, slope: Row, out: Row) -> None:
+def prelu(s: Relations, X: Row, slope: Row, out: Row) -> None:
     """X's shape, to which the slope broadcasts."""
     s.same(X, out)
     s.bcast_to(X, slope)
@@ -71,7 +71,7 @@ def prelu(s: Statement, X: Row, slope: Row, out: Row) -> None:
 
 @form("QuantizeLinear", "DequantizeLinear")
 @form("QuantizeLinear", "DequantizeLinear", domain="com.microsoft")
-def quantized(s: Statement, operands: Rows, out: Row, axis: int = 1, block_size: int = 0) -> None:
+def quantized(s: Relations, operands: Rows, out: Row, axis: int = 1, block_size: int = 0) -> None:
     """The input's shape; a scale per axis has its size."""
     x, scale, *_ = operands
     s.same(x, out)
@@ -80,7 +80,7 @@ def quantized(s: Statement, operands: Rows, out: Row, axis: int = 1, block_size:
 
 
 @form("DynamicQuantizeLinear")
-def dynamically_quantized(s: Statement, x: Row, outs: Rows) -> None:
+def dynamically_quantized(s: Relations, x: Row, outs: Rows) -> None:
     """The input's shape; scale and zero point are scalars."""
     s.same(x, outs[0])
     for scalar in outs[1:]:
@@ -88,20 +88,20 @@ def dynamically_quantized(s: Statement, x: Row, outs: Rows) -> None:
 
 
 @form("BiasGelu", "BiasAdd", domain="com.microsoft")
-def biased(s: Statement, operands: Rows, out: Row) -> None:
+def biased(s: Relations, operands: Rows, out: Row) -> None:
     """The first input's shape, whose last size the bias has."""
     s.same(operands[0], out)
     s.eq(s.size(operands[0], -1), s.axes(operands[1], 1)[0], operands[1], 0)
 
 
 @form("QLinearAdd", "QLinearMul", domain="com.microsoft")
-def quantized_broadcast(s: Statement, A: Row, B: Row, out: Row) -> None:
+def quantized_broadcast(s: Relations, A: Row, B: Row, out: Row) -> None:
     """A and B broadcast to the output."""
     s.bcast(out, (A, B))
 
 
 @form("ConstantOfShape")
-def filled(s: Statement, input: Ints, out: Row) -> None:
+def filled(s: Relations, input: Ints, out: Row) -> None:
     """The sizes are the elements of the input."""
     for axis, (size, wanted) in enumerate(zip(s.axes(out, len(input)), input, strict=True)):
         s.eq(size, wanted, out, axis)

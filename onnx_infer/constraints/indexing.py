@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.constraints.registration import form
+from onnx_infer.constraints.relations import joined, known
 from onnx_infer.constraints.reshaping import same_rank
-from onnx_infer.constraints.statement import joined, known
 from onnx_infer.errors import Unknown
 from onnx_infer.laws.slices import slice_length
 from onnx_infer.values.tensor import SymTensor
@@ -14,12 +14,12 @@ from symdim.rows import Row, RowVar
 
 if TYPE_CHECKING:
     from onnx_infer.constraints.registration import Operand
-    from onnx_infer.constraints.statement import Dim, Statement
+    from onnx_infer.constraints.relations import Dim, Relations
     from onnx_infer.ops.kinds import Ints
 
 
 @form("Gather")
-def gather(s: Statement, data: Row, indices: Operand, out: Row, axis: int = 0) -> None:
+def gather(s: Relations, data: Row, indices: Operand, out: Row, axis: int = 0) -> None:
     """(..p.., x, ..q..), (..i..) -> (..p.., ..i.., ..q..); x is as large as constant indices demand."""
     value = indices.value()
     for index in value.data or () if isinstance(value, SymTensor) else ():
@@ -28,7 +28,7 @@ def gather(s: Statement, data: Row, indices: Operand, out: Row, axis: int = 0) -
     _gathered(s, data, indices.row, out, axis)
 
 
-def _gathered(s: Statement, data: Row, indices: Row, out: Row, axis: int) -> None:
+def _gathered(s: Relations, data: Row, indices: Row, out: Row, axis: int) -> None:
     if data.rank is None and indices.rank is not None and out.rank is not None:
         s.axes(data, out.rank - indices.rank + 1)
     if data.rank is not None and indices.rank is None and out.rank is not None:
@@ -45,7 +45,7 @@ def _gathered(s: Statement, data: Row, indices: Row, out: Row, axis: int) -> Non
         s.be(out, Row((), RowVar.fresh(), after.dims))
 
 
-def _around(s: Statement, row: Row, axis: int) -> tuple[Row, Dim, Row]:
+def _around(s: Relations, row: Row, axis: int) -> tuple[Row, Dim, Row]:
     """What is before an axis, its size, and what is after it."""
     if axis >= 0:
         head, rest = s.leading(row, axis + 1)
@@ -55,7 +55,7 @@ def _around(s: Statement, row: Row, axis: int) -> tuple[Row, Dim, Row]:
 
 
 @form("GatherElements")
-def gather_elements(s: Statement, data: Row, indices: Row, out: Row, axis: int = 0) -> None:
+def gather_elements(s: Relations, data: Row, indices: Row, out: Row, axis: int = 0) -> None:
     """The indices' shape; data has as many axes, and is at least as long along the others."""
     s.same(indices, out)
     rank = same_rank(s, data, indices, out)
@@ -66,7 +66,7 @@ def gather_elements(s: Statement, data: Row, indices: Row, out: Row, axis: int =
 
 
 @form("ScatterElements", "Scatter")
-def scatter_elements(s: Statement, data: Row, indices: Row, updates: Row, out: Row, axis: int = 0) -> None:
+def scatter_elements(s: Relations, data: Row, indices: Row, updates: Row, out: Row, axis: int = 0) -> None:
     """The shape of data; updates and indices have one shape, and as many axes."""
     s.same(data, out)
     s.same(indices, updates)
@@ -74,7 +74,7 @@ def scatter_elements(s: Statement, data: Row, indices: Row, updates: Row, out: R
 
 
 @form("GatherND")
-def gather_nd(s: Statement, data: Row, indices: Row, out: Row, batch_dims: int = 0) -> None:
+def gather_nd(s: Relations, data: Row, indices: Row, out: Row, batch_dims: int = 0) -> None:
     """(..b.., ..x.., ..q..), (..b.., ..i.., t) -> (..b.., ..i.., ..q..), where x has t axes."""
     batch, before = s.leading(data, batch_dims)
     also, rest = s.leading(indices, batch_dims)
@@ -91,7 +91,7 @@ def gather_nd(s: Statement, data: Row, indices: Row, out: Row, batch_dims: int =
 
 
 @form("ScatterND")
-def scatter_nd(s: Statement, data: Row, indices: Row, updates: Row, out: Row) -> None:
+def scatter_nd(s: Relations, data: Row, indices: Row, updates: Row, out: Row) -> None:
     """The shape of data (..x.., ..q..); indices (..i.., t) and updates (..i.., ..q..), where x has t axes."""
     s.same(data, out)
     rank = data.rank if data.rank is not None else out.rank
@@ -105,7 +105,7 @@ def scatter_nd(s: Statement, data: Row, indices: Row, updates: Row, out: Row) ->
 
 
 @form("Slice")
-def cut(s: Statement, data: Row, starts: Ints, ends: Ints, out: Row, axes: Ints | Unknown | None,
+def cut(s: Relations, data: Row, starts: Ints, ends: Ints, out: Row, axes: Ints | Unknown | None,
         steps: Ints | Unknown | None = None) -> None:  # fmt: skip
     """Each axis named has the length of its slice; the others are as they were."""
     places = tuple(range(len(starts))) if axes is None else known(axes)

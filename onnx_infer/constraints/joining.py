@@ -8,12 +8,12 @@ from onnx_infer.constraints.registration import form
 from onnx_infer.errors import Unknown, require
 
 if TYPE_CHECKING:
-    from onnx_infer.constraints.statement import Dim, Rows, Statement
+    from onnx_infer.constraints.relations import Dim, Relations, Rows
     from onnx_infer.ops.kinds import Ints
     from symdim.rows import Row
 
 
-def _parts(s: Statement, axis: int, whole: Row, parts: Rows) -> tuple[Dim, list[Dim]]:
+def _parts(s: Relations, axis: int, whole: Row, parts: Rows) -> tuple[Dim, list[Dim]]:
     """The sizes of a row and of its parts at an axis, whose sum is the whole's; other axes are equal."""
     found = s.apart_from((axis,), *parts, whole)
     if found is None:
@@ -24,13 +24,13 @@ def _parts(s: Statement, axis: int, whole: Row, parts: Rows) -> tuple[Dim, list[
 
 
 @form("Concat")
-def concat(s: Statement, inputs: Rows, axis: int, out: Row) -> None:
+def concat(s: Relations, inputs: Rows, axis: int, out: Row) -> None:
     """The result's size at the axis is the sum of the inputs'; other axes are equal."""
     _parts(s, axis, out, inputs)
 
 
 @form("Split")
-def split(s: Statement, input: Row, outs: tuple[Row | None, ...], split: Ints | Unknown | None, axis: int = 0,
+def split(s: Relations, input: Row, outs: tuple[Row | None, ...], split: Ints | Unknown | None, axis: int = 0,
           num_outputs: int | None = None) -> None:  # fmt: skip
     """The sizes at the axis are those given, or equal; with num_outputs the last one may be smaller."""
     parts = tuple(row for row in outs if row is not None)

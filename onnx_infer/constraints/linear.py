@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.constraints.registration import form
-from onnx_infer.constraints.statement import joined
+from onnx_infer.constraints.relations import joined
 from symdim.rows import Row, RowVar
 
 if TYPE_CHECKING:
-    from onnx_infer.constraints.statement import Rows, Statement
+    from onnx_infer.constraints.relations import Relations, Rows
 
 
 @form("MatMul", "MatMulInteger")
 @form("MatMulInteger16", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", domain="com.microsoft")
-def matmul(s: Statement, A: Row, B: Row, out: Row) -> None:
+def matmul(s: Relations, A: Row, B: Row, out: Row) -> None:
     """(..a.., m, k), (..b.., k, n) -> (..broadcast.., m, n); a vector has no m, or no n."""
     matrices = tuple(_is_matrix(x, y, out) for x, y in ((A, B), (B, A)))
     if False in matrices:
@@ -40,7 +40,7 @@ def _is_matrix(x: Row, other: Row, out: Row) -> bool | None:
     return None
 
 
-def _product_with_vector(s: Statement, A: Row, B: Row, out: Row, matrices: tuple[bool | None, ...]) -> None:
+def _product_with_vector(s: Relations, A: Row, B: Row, out: Row, matrices: tuple[bool | None, ...]) -> None:
     vector, other, place = (A, B, -2) if matrices[0] is False else (B, A, -1)
     size, axes = s.axes(vector, 1)[0], matrices[1] if vector is A else matrices[0]
     if axes is False:
@@ -54,7 +54,7 @@ def _product_with_vector(s: Statement, A: Row, B: Row, out: Row, matrices: tuple
         s.eq(size, s.size(other, -1), other, -1)
 
 
-def _product_of_unknown_ranks(s: Statement, A: Row, B: Row, out: Row, matrices: tuple[bool | None, ...]) -> None:
+def _product_of_unknown_ranks(s: Relations, A: Row, B: Row, out: Row, matrices: tuple[bool | None, ...]) -> None:
     k = s.size(A, -1)
     if matrices[1]:
         inner, columns = s.trailing(B, 2)[1]
@@ -69,13 +69,13 @@ def _product_of_unknown_ranks(s: Statement, A: Row, B: Row, out: Row, matrices: 
 
 
 @form("QLinearMatMul")
-def qlinear_matmul(s: Statement, a: Row, b: Row, out: Row) -> None:
+def qlinear_matmul(s: Relations, a: Row, b: Row, out: Row) -> None:
     """As MatMul, of quantized tensors."""
     matmul(s, a, b, out)
 
 
 @form("FusedMatMul", "TransposeMatMul", domain="com.microsoft")
-def fused_matmul(s: Statement, A: Row, B: Row, out: Row, transA: int = 0, transB: int = 0, transBatchA: int = 0,
+def fused_matmul(s: Relations, A: Row, B: Row, out: Row, transA: int = 0, transB: int = 0, transBatchA: int = 0,
                  transBatchB: int = 0) -> None:  # fmt: skip
     """As MatMul, the last two axes of an operand swapped; vectors are not transposed."""
     if transBatchA or transBatchB:
@@ -85,13 +85,13 @@ def fused_matmul(s: Statement, A: Row, B: Row, out: Row, transA: int = 0, transB
     matmul(s, _swapped(s, A) if transA else A, _swapped(s, B) if transB else B, out)
 
 
-def _swapped(s: Statement, x: Row) -> Row:
+def _swapped(s: Relations, x: Row) -> Row:
     batch, (m, n) = s.trailing(x, 2)
     return Row(batch.lead, batch.variable, (*batch.trail, n, m))
 
 
 @form("MatMulNBits", "MatMulBnb4", domain="com.microsoft")
-def matmul_of_bits(s: Statement, A: Row, out: Row, K: int, N: int, transB: int = 1) -> None:
+def matmul_of_bits(s: Relations, A: Row, out: Row, K: int, N: int, transB: int = 1) -> None:
     """(..r.., K) -> (..r.., N), with a weight packed into bits; the other way round without transB."""
     rest, (inner,) = s.trailing(A, 1)
     s.eq(inner, K if transB else N, A, -1)
@@ -100,7 +100,7 @@ def matmul_of_bits(s: Statement, A: Row, out: Row, K: int, N: int, transB: int =
 
 @form("Gemm")
 @form("FusedGemm", domain="com.microsoft")
-def gemm(s: Statement, A: Row, B: Row, C: Row | None, out: Row, transA: int = 0, transB: int = 0,
+def gemm(s: Relations, A: Row, B: Row, C: Row | None, out: Row, transA: int = 0, transB: int = 0,
          broadcast: int = 1) -> None:  # fmt: skip
     """(m, k), (k, n), C that broadcasts to (m, n) -> (m, n)."""
     m, k = s.axes(A, 2)[:: -1 if transA else 1]
@@ -114,7 +114,7 @@ def gemm(s: Statement, A: Row, B: Row, C: Row | None, out: Row, transA: int = 0,
 
 
 @form("Einsum")
-def einsum(s: Statement, Inputs: Rows, equation: str, out: Row) -> None:
+def einsum(s: Relations, Inputs: Rows, equation: str, out: Row) -> None:
     """The labels of each term are the axes of its input; equal labels broadcast."""
     from symdim.einsum import parse_subscripts, state
 
@@ -122,7 +122,7 @@ def einsum(s: Statement, Inputs: Rows, equation: str, out: Row) -> None:
 
 
 @form("Det")
-def det(s: Statement, X: Row, out: Row) -> None:
+def det(s: Relations, X: Row, out: Row) -> None:
     """(..r.., m, m) -> (..r..)."""
     batch, (rows, columns) = s.trailing(X, 2)
     s.eq(rows, columns, X, -1)

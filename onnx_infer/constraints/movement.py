@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.constraints.registration import form
+from onnx_infer.constraints.relations import known, rank_of
 from onnx_infer.constraints.reshaping import same_rank
-from onnx_infer.constraints.statement import known, rank_of
 from onnx_infer.errors import Unknown, require
 from onnx_infer.ops.resize import scaled
 from symdim.rows import Row
 
 if TYPE_CHECKING:
-    from onnx_infer.constraints.statement import Statement
+    from onnx_infer.constraints.relations import Relations
     from onnx_infer.laws.windows import IntVector
     from onnx_infer.ops.kinds import Floats, Ints
 
 
 @form("Transpose")
-def transpose(s: Statement, data: Row, out: Row, perm: IntVector | None = None) -> None:
+def transpose(s: Relations, data: Row, out: Row, perm: IntVector | None = None) -> None:
     """Axis i of the result is axis perm[i] of the input; without perm the axes are reversed."""
     rank = rank_of(data, out) if perm is None else len(perm)
     if rank is not None:
@@ -29,7 +29,7 @@ def transpose(s: Statement, data: Row, out: Row, perm: IntVector | None = None) 
 
 
 @form("Expand")
-def expand(s: Statement, input: Row, shape: Ints, out: Row) -> None:
+def expand(s: Relations, input: Row, shape: Ints, out: Row) -> None:
     """The input and the target broadcast to the result; a size of the target that is not known may be 1."""
     require(not any(isinstance(size, int) and size < 0 for size in shape), "a size is negative", list(shape))
     target = tuple(s.fresh() if size is None else size for size in shape)
@@ -37,7 +37,7 @@ def expand(s: Statement, input: Row, shape: Ints, out: Row) -> None:
 
 
 @form("Tile", since=6)
-def tile(s: Statement, input: Row, repeats: Ints, out: Row) -> None:
+def tile(s: Relations, input: Row, repeats: Ints, out: Row) -> None:
     """Each axis is repeated so many times."""
     pairs = zip(s.axes(input, len(repeats)), s.axes(out, len(repeats)), strict=True)
     for axis, ((size, tiled), count) in enumerate(zip(pairs, repeats, strict=True)):
@@ -46,7 +46,7 @@ def tile(s: Statement, input: Row, repeats: Ints, out: Row) -> None:
 
 
 @form("Pad")
-def pad(s: Statement, data: Row, out: Row, pads: Ints | Unknown | None, paddings: Ints | None = None,
+def pad(s: Relations, data: Row, out: Row, pads: Ints | Unknown | None, paddings: Ints | None = None,
         axes: Ints | Unknown | None = None) -> None:  # fmt: skip
     """Each padded axis grows by what is added at both of its ends, or shrinks where that is negative."""
     wanted = paddings if pads is None else () if isinstance(pads, Unknown) else pads
@@ -66,7 +66,7 @@ def pad(s: Statement, data: Row, out: Row, pads: Ints | Unknown | None, paddings
 
 @form("Resize", since=11)
 @form("Resize", "Upsample")
-def resize(s: Statement, X: Row, out: Row, scales: Floats | Unknown | None = None, sizes: Ints | Unknown | None = None,
+def resize(s: Relations, X: Row, out: Row, scales: Floats | Unknown | None = None, sizes: Ints | Unknown | None = None,
            axes: IntVector | None = None, keep_aspect_ratio_policy: str = "stretch") -> None:  # fmt: skip
     """As many axes as before; those named have the sizes given, or floor(size * scale)."""
     rank = rank_of(X, out)
@@ -92,18 +92,18 @@ def resize(s: Statement, X: Row, out: Row, scales: Floats | Unknown | None = Non
 
 
 @form("DepthToSpace")
-def depth_to_space(s: Statement, input: Row, out: Row, blocksize: int) -> None:
+def depth_to_space(s: Relations, input: Row, out: Row, blocksize: int) -> None:
     """(n, c*b*b, h, w) -> (n, c, h*b, w*b)."""
     _blocks(s, out, input, blocksize)
 
 
 @form("SpaceToDepth")
-def space_to_depth(s: Statement, input: Row, out: Row, blocksize: int) -> None:
+def space_to_depth(s: Relations, input: Row, out: Row, blocksize: int) -> None:
     """(n, c, h*b, w*b) -> (n, c*b*b, h, w)."""
     _blocks(s, input, out, blocksize)
 
 
-def _blocks(s: Statement, space: Row, depth: Row, b: int) -> None:
+def _blocks(s: Relations, space: Row, depth: Row, b: int) -> None:
     n, c, *sides = s.axes(space, 4)
     batch, channels, *blocks = s.axes(depth, 4)
     s.eq(batch, n, depth, 0)

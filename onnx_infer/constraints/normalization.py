@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.constraints.registration import form
-from onnx_infer.constraints.statement import joined
+from onnx_infer.constraints.relations import joined
 from symdim.rows import Row, RowVar
 
 if TYPE_CHECKING:
-    from onnx_infer.constraints.statement import Dim, Rows, Statement
+    from onnx_infer.constraints.relations import Dim, Relations, Rows
 
 
-def _per_channel(s: Statement, X: Row, *parameters: Row | None) -> Dim:
+def _per_channel(s: Relations, X: Row, *parameters: Row | None) -> Dim:
     """The number of channels: the size of the parameters, and of X at axis 1, if X is no vector."""
     rows = [row for row in parameters if row is not None]
     sizes = [s.axes(row, 1)[0] for row in rows]
@@ -25,7 +25,7 @@ def _per_channel(s: Statement, X: Row, *parameters: Row | None) -> Dim:
 
 
 @form("BatchNormalization")
-def batch_normalization(s: Statement, operands: Rows, outs: Rows, spatial: int = 1) -> None:
+def batch_normalization(s: Relations, operands: Rows, outs: Rows, spatial: int = 1) -> None:
     """(n, c, ..space..), four (c) -> the same, and statistics (c)."""
     x, *parameters = operands
     s.same(x, outs[0])
@@ -36,7 +36,7 @@ def batch_normalization(s: Statement, operands: Rows, outs: Rows, spatial: int =
 
 
 @form("InstanceNormalization")
-def instance_normalization(s: Statement, input: Row, scale: Row, B: Row, out: Row) -> None:
+def instance_normalization(s: Relations, input: Row, scale: Row, B: Row, out: Row) -> None:
     """(n, c, ..space..), two (c) -> the same."""
     s.same(input, out)
     _, channels = s.leading(input, 2)[0]
@@ -45,7 +45,7 @@ def instance_normalization(s: Statement, input: Row, scale: Row, B: Row, out: Ro
 
 
 @form("GroupNormalization")
-def group_normalization(s: Statement, X: Row, scale: Row, bias: Row, out: Row, num_groups: int,
+def group_normalization(s: Relations, X: Row, scale: Row, bias: Row, out: Row, num_groups: int,
                         since_version: int = 21) -> None:  # fmt: skip
     """(n, c, ..space..), two (c), or two (num_groups) before opset 21 -> the same; groups are of equal size."""
     s.same(X, out)
@@ -55,7 +55,7 @@ def group_normalization(s: Statement, X: Row, scale: Row, bias: Row, out: Row, n
         s.be(row, (channels if since_version >= 21 else num_groups,))
 
 
-def _statistics(s: Statement, X: Row, outs: Rows, axis: int) -> None:
+def _statistics(s: Relations, X: Row, outs: Rows, axis: int) -> None:
     """Mean and deviation, with 1 in place of the normalized axes."""
     if not any(row is not None for row in outs):
         return
@@ -71,7 +71,7 @@ def _statistics(s: Statement, X: Row, outs: Rows, axis: int) -> None:
 
 @form("LayerNormalization")
 @form("SimplifiedLayerNormalization")
-def layer_normalization(s: Statement, operands: Rows, outs: Rows, axis: int = -1) -> None:
+def layer_normalization(s: Relations, operands: Rows, outs: Rows, axis: int = -1) -> None:
     """X's shape, to whose normalized axes scale and bias broadcast; statistics with 1 in place of these.
 
     Scale and bias may be one vector for several axes; what they say of X is stated where that cannot be.
@@ -86,13 +86,13 @@ def layer_normalization(s: Statement, operands: Rows, outs: Rows, axis: int = -1
 
 
 @form("RMSNormalization")
-def rms_normalization(s: Statement, X: Row, scale: Row, out: Row, axis: int = -1) -> None:
+def rms_normalization(s: Relations, X: Row, scale: Row, out: Row, axis: int = -1) -> None:
     """As LayerNormalization without statistics."""
     layer_normalization(s, (X, scale), (out,), axis)
 
 
 @form("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain="com.microsoft")
-def skip_layer_normalization(s: Statement, input: Row, skip: Row, operands: Rows, outs: Rows) -> None:
+def skip_layer_normalization(s: Relations, input: Row, skip: Row, operands: Rows, outs: Rows) -> None:
     """(..outer.., hidden), a skip that broadcasts to it, vectors (hidden) -> the same, statistics, and the sum."""
     outer, (hidden,) = s.trailing(input, 1)
     s.same(input, outs[0], *outs[3:])
@@ -104,7 +104,7 @@ def skip_layer_normalization(s: Statement, input: Row, skip: Row, operands: Rows
 
 
 @form("EmbedLayerNormalization", domain="com.microsoft")
-def embed_layer_normalization(s: Statement, input_ids: Row, segment_ids: Row | None, word_embedding: Row, gamma: Row,
+def embed_layer_normalization(s: Relations, input_ids: Row, segment_ids: Row | None, word_embedding: Row, gamma: Row,
                               beta: Row, mask: Row | None, outs: Rows) -> None:  # fmt: skip
     """Tokens and segments (b, n), table (words, hidden), vectors (hidden) -> (b, n, hidden), (b), and the sum."""
     batch, length = s.axes(input_ids, 2)

@@ -11,7 +11,7 @@ from onnx_infer.ops.recurrent import DIRECTIONS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from onnx_infer.constraints.statement import Statement
+    from onnx_infer.constraints.relations import Relations
     from symdim.rows import Row
 
     Rows = tuple[Row | None, ...]
@@ -23,7 +23,7 @@ def recurrent(gates: int) -> Callable[..., None]:
     (length, n, i), (D, gates*h, i), (D, gates*h, h), (D, 2*gates*h) -> (length, D, n, h), states (D, n, h).
     """
 
-    def form_of(s: Statement, X: Row, W: Row, R: Row, B: Row | None, initial_h: Row | None, outs: Rows,
+    def form_of(s: Relations, X: Row, W: Row, R: Row, B: Row | None, initial_h: Row | None, outs: Rows,
                 direction: str = "forward", hidden_size: int | None = None, layout: int = 0,
                 initial_c: Row | None = None) -> None:  # fmt: skip
         require(direction in DIRECTIONS, "no such direction", direction)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.constraints.registration import form
+from onnx_infer.constraints.relations import joined, known, places_of
 from onnx_infer.constraints.reshaping import same_rank
-from onnx_infer.constraints.statement import joined, known, places_of
 from onnx_infer.errors import Unknown
 from symdim import Expr
 from symdim.rows import Row, RowVar
 
 if TYPE_CHECKING:
-    from onnx_infer.constraints.statement import Rows, Statement
+    from onnx_infer.constraints.relations import Relations, Rows
     from onnx_infer.ops.kinds import Ints
 
 _REDUCTIONS = tuple(
@@ -21,7 +21,7 @@ _REDUCTIONS = tuple(
 
 
 @form(*_REDUCTIONS)
-def reduce(s: Statement, data: Row, out: Row, axes: Ints | Unknown | None, keepdims: int = 1,
+def reduce(s: Relations, data: Row, out: Row, axes: Ints | Unknown | None, keepdims: int = 1,
            noop_with_empty_axes: int = 0) -> None:  # fmt: skip
     """The axes named, or all, become 1 or are left out."""
     places = () if axes is None else known(axes)
@@ -38,7 +38,7 @@ def reduce(s: Statement, data: Row, out: Row, axes: Ints | Unknown | None, keepd
         s.be(out, (1,) * rank)
 
 
-def _reduce(s: Statement, data: Row, out: Row, axes: tuple[int, ...], keepdims: int) -> None:
+def _reduce(s: Relations, data: Row, out: Row, axes: tuple[int, ...], keepdims: int) -> None:
     reach, rank = places_of(axes, None), data.rank
     if rank is None and axes in ((0,), (-1,)) and not out.rank:  # some runtimes reduce a scalar along its first axis
         if keepdims:
@@ -63,13 +63,13 @@ def _reduce(s: Statement, data: Row, out: Row, axes: tuple[int, ...], keepdims: 
 
 
 @form("ArgMax", "ArgMin")
-def arg_reduce(s: Statement, data: Row, out: Row, axis: int = 0, keepdims: int = 1) -> None:
+def arg_reduce(s: Relations, data: Row, out: Row, axis: int = 0, keepdims: int = 1) -> None:
     """The axis becomes 1 or is left out."""
     _reduce(s, data, out, (axis,), keepdims)
 
 
 @form("TopK")
-def top_k(s: Statement, X: Row, outs: Rows, K: Ints | Unknown | None, k: int | None = None, axis: int = -1) -> None:
+def top_k(s: Relations, X: Row, outs: Rows, K: Ints | Unknown | None, k: int | None = None, axis: int = -1) -> None:
     """Both results are as X, with k elements at the axis, of at least as many."""
     s.same(*outs)
     out = next(row for row in outs if row is not None)
@@ -82,7 +82,7 @@ def top_k(s: Statement, X: Row, outs: Rows, K: Ints | Unknown | None, k: int | N
 
 
 @form("OneHot")
-def one_hot(s: Statement, indices: Row, depth: Ints | Unknown, values: Row, out: Row, axis: int = -1) -> None:
+def one_hot(s: Relations, indices: Row, depth: Ints | Unknown, values: Row, out: Row, axis: int = -1) -> None:
     """(..p.., ..q..) -> (..p.., depth, ..q..); two values."""
     s.be(values, (2,))
     given = depth[0] if isinstance(depth, tuple) and len(depth) == 1 else None
@@ -96,7 +96,7 @@ def one_hot(s: Statement, indices: Row, depth: Ints | Unknown, values: Row, out:
 
 
 @form("NonZero")
-def non_zero(s: Statement, X: Row, out: Row) -> None:
+def non_zero(s: Relations, X: Row, out: Row) -> None:
     """(rank, number of non-zero elements); runtimes differ for scalars."""
     (count, _) = s.axes(out, 2)
     if X.rank is not None and X.rank > 0:
@@ -106,7 +106,7 @@ def non_zero(s: Statement, X: Row, out: Row) -> None:
 
 
 @form("Compress")
-def compress(s: Statement, input: Row, condition: Row, out: Row, axis: int | None = None) -> None:
+def compress(s: Relations, input: Row, condition: Row, out: Row, axis: int | None = None) -> None:
     """Some elements along an axis, or of all."""
     s.axes(condition, 1)
     if axis is None:
@@ -116,7 +116,7 @@ def compress(s: Statement, input: Row, condition: Row, out: Row, axis: int | Non
 
 
 @form("Unique")
-def unique(s: Statement, X: Row, outs: Rows, axis: int | None = None) -> None:
+def unique(s: Relations, X: Row, outs: Rows, axis: int | None = None) -> None:
     """Some slices along an axis, or a vector of elements, and three vectors."""
     if axis is not None and outs[0] is not None:
         s.apart_from((axis,), X, outs[0])
@@ -126,7 +126,7 @@ def unique(s: Statement, X: Row, outs: Rows, axis: int | None = None) -> None:
 
 
 @form("NonMaxSuppression")
-def non_max_suppression(s: Statement, boxes: Row, scores: Row, out: Row) -> None:
+def non_max_suppression(s: Relations, boxes: Row, scores: Row, out: Row) -> None:
     """(n, boxes, 4), (n, classes, boxes) -> (selected, 3)."""
     n, count, coordinates = s.axes(boxes, 3)
     s.eq(coordinates, 4, boxes, 2)

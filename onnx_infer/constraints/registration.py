@@ -3,7 +3,7 @@
 A form is a function whose parameters are the schema's names of inputs and attributes, as those of an inference rule
 are (`onnx_infer.operators.parameters`). An input is annotated `Row`, or `Rows` where it is variadic; `Ints`, `int`,
 `str` ask for values, `Operand` for both, and `| None`, `| Unknown` mean what they mean there. Four names are not the
-schema's: `s` is the `Statement` that the form makes; `operands` are the inputs that are present, `out` and `outs` the
+schema's: `s` is the `Relations` that the form makes; `operands` are the inputs that are present, `out` and `outs` the
 first output and all of them.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx_infer.constraints.statement import Statement
+from onnx_infer.constraints.relations import Relations
 from onnx_infer.errors import Unknown
 from onnx_infer.operators.parameters import NOT_GIVEN, Parameter, argument, collected, parameters
 from onnx_infer.operators.registration import OpShapeInferenceRegistry
@@ -56,7 +56,7 @@ class BoundForm:
         Raises ShapeInferenceError for attributes that contradict the operator's law.
         """
         rows = {x.row: x.name for x in (*outputs, *inputs) if x is not None}
-        statement = Statement(store, node, rows)
+        statement = Relations(store, node, rows)
         arguments: dict[str, Any] = {}
         try:
             for p in self.parameters:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.constraints.registration import form
-from onnx_infer.constraints.statement import joined, known, places_of, rank_of
+from onnx_infer.constraints.relations import joined, known, places_of, rank_of
 from onnx_infer.errors import Unknown
 from symdim.rows import Row, RowVar
 
 if TYPE_CHECKING:
-    from onnx_infer.constraints.statement import Statement
+    from onnx_infer.constraints.relations import Relations
     from onnx_infer.ops.kinds import Ints
 
 
 @form("Reshape")
-def reshape(s: Statement, data: Row, shape: Ints | Unknown, out: Row, allowzero: int = 0) -> None:
+def reshape(s: Relations, data: Row, shape: Ints | Unknown, out: Row, allowzero: int = 0) -> None:
     """As many elements; 0 copies a size, -1 stands for the rest, beside which no size is 0."""
     s.as_many(data, out)
     if isinstance(shape, Unknown):
@@ -31,7 +31,7 @@ def reshape(s: Statement, data: Row, shape: Ints | Unknown, out: Row, allowzero:
 
 
 @form("Flatten")
-def flatten(s: Statement, input: Row, out: Row, axis: int = 1) -> None:
+def flatten(s: Relations, input: Row, out: Row, axis: int = 1) -> None:
     """(..p.., ..q..) -> (elements of p, elements of q), where p has `axis` axes."""
     rows, columns = s.axes(out, 2)
     if axis < 0:
@@ -44,7 +44,7 @@ def flatten(s: Statement, input: Row, out: Row, axis: int = 1) -> None:
     s.eq(s.store.count(after), columns, out, 1, law="elements")
 
 
-def _insert(s: Statement, longer: Row, shorter: Row, axes: tuple[int, ...]) -> None:
+def _insert(s: Relations, longer: Row, shorter: Row, axes: tuple[int, ...]) -> None:
     """The longer row is the shorter one with sizes of 1 at these axes, which count its own."""
     reach, rank = places_of(axes, None), longer.rank
     if rank is None and shorter.rank is not None and reach is not None:
@@ -65,7 +65,7 @@ def _insert(s: Statement, longer: Row, shorter: Row, axes: tuple[int, ...]) -> N
 
 
 @form("Squeeze")
-def squeeze(s: Statement, data: Row, axes: Ints | Unknown | None, out: Row) -> None:
+def squeeze(s: Relations, data: Row, axes: Ints | Unknown | None, out: Row) -> None:
     """The axes named, of size 1, are left out; without axes all of size 1: then the elements are as many."""
     if places := known(axes):
         _insert(s, data, out, places)
@@ -74,7 +74,7 @@ def squeeze(s: Statement, data: Row, axes: Ints | Unknown | None, out: Row) -> N
 
 
 @form("Unsqueeze")
-def unsqueeze(s: Statement, data: Row, axes: Ints | Unknown, out: Row) -> None:
+def unsqueeze(s: Relations, data: Row, axes: Ints | Unknown, out: Row) -> None:
     """Axes of size 1 are inserted, counted in the result."""
     if places := known(axes):
         _insert(s, out, data, places)
@@ -83,7 +83,7 @@ def unsqueeze(s: Statement, data: Row, axes: Ints | Unknown, out: Row) -> None:
 
 
 @form("Shape")
-def shape_of(s: Statement, data: Row, out: Row, start: int = 0, end: int | None = None) -> None:
+def shape_of(s: Relations, data: Row, out: Row, start: int = 0, end: int | None = None) -> None:
     """The result has an element per axis: where their number is known, so is the rank."""
     (count,) = s.axes(out, 1)
     if start == 0 and end is None:
@@ -94,18 +94,18 @@ def shape_of(s: Statement, data: Row, out: Row, start: int = 0, end: int | None 
 
 
 @form("Size")
-def size_of(s: Statement, data: Row, out: Row) -> None:
+def size_of(s: Relations, data: Row, out: Row) -> None:
     """A scalar."""
     s.be(out, ())
 
 
 @form("Range")
-def positions(s: Statement, out: Row) -> None:
+def positions(s: Relations, out: Row) -> None:
     """A vector."""
     s.axes(out, 1)
 
 
-def same_rank(s: Statement, *rows: Row) -> int | None:
+def same_rank(s: Relations, *rows: Row) -> int | None:
     """The rank of rows that have the same one, stated of all of them where one is known."""
     rank = rank_of(*rows)
     if rank is not None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.constraints.registration import form
-from onnx_infer.constraints.statement import rank_of
+from onnx_infer.constraints.relations import rank_of
 from onnx_infer.errors import Unknown, require
 from symdim import product
 from symdim.rows import Row, RowVar
 
 if TYPE_CHECKING:
-    from onnx_infer.constraints.statement import Dim, Rows, Statement
+    from onnx_infer.constraints.relations import Dim, Relations, Rows
     from onnx_infer.laws.windows import IntVector, Window, Windows
 
 
@@ -29,7 +29,7 @@ def _spatial_rank(window: Windows | None, *rows: Row | None) -> int | None:
 
 @form("Conv")
 @form("FusedConv", domain="com.microsoft")
-def conv(s: Statement, X: Row, W: Row, B: Row | None, out: Row, window: Windows, group: int = 1) -> None:
+def conv(s: Relations, X: Row, W: Row, B: Row | None, out: Row, window: Windows, group: int = 1) -> None:
     """(n, c, ..space..), (m, c / group, ..kernel..), (m) -> (n, m, ..windows..): channels, whatever the rank is."""
     rank = _spatial_rank(window, X, W, out)
     n, c, *space = s.leading(X, 2)[0] if rank is None else s.axes(X, rank)
@@ -48,7 +48,7 @@ def conv(s: Statement, X: Row, W: Row, B: Row | None, out: Row, window: Windows,
 
 
 @form("ConvInteger")
-def conv_integer(s: Statement, x: Row, w: Row, out: Row, window: Windows, group: int = 1) -> None:
+def conv_integer(s: Relations, x: Row, w: Row, out: Row, window: Windows, group: int = 1) -> None:
     """As Conv, of integers."""
     conv(s, x, w, None, out, window, group)
 
@@ -56,7 +56,7 @@ def conv_integer(s: Statement, x: Row, w: Row, out: Row, window: Windows, group:
 @form("QLinearConv")
 @form("QLinearConv", domain="com.microsoft")
 def qlinear_conv(
-    s: Statement, x: Row, w: Row, B: Row | None, out: Row, window: Windows, group: int = 1, channels_last: int = 0
+    s: Relations, x: Row, w: Row, B: Row | None, out: Row, window: Windows, group: int = 1, channels_last: int = 0
 ) -> None:
     """As Conv, of quantized tensors."""
     if not channels_last:
@@ -64,7 +64,7 @@ def qlinear_conv(
 
 
 @form("ConvTranspose")
-def conv_transpose(s: Statement, X: Row, W: Row, B: Row | None, out: Row, window: Windows, group: int = 1) -> None:
+def conv_transpose(s: Relations, X: Row, W: Row, B: Row | None, out: Row, window: Windows, group: int = 1) -> None:
     """(n, c, ..space..), (c, m / group, ..kernel..), (m) -> (n, m, ..spread..)."""
     rank = _spatial_rank(window, X, W, out)
     padding, given = window.output_padding, window.output_shape
@@ -90,7 +90,7 @@ def conv_transpose(s: Statement, X: Row, W: Row, B: Row | None, out: Row, window
 
 
 @form("MaxPool", "AveragePool", "LpPool")
-def pool(s: Statement, X: Row, outs: Rows, window: Windows) -> None:
+def pool(s: Relations, X: Row, outs: Rows, window: Windows) -> None:
     """(n, c, ..space..) -> (n, c, ..windows..), twice for MaxPool's indices."""
     if window.kernel_shape is None:
         raise Unknown("kernel_shape is absent")
@@ -120,7 +120,7 @@ def _agreed(w: Window, size: Dim, place: Dim) -> bool:
 
 
 @form("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
-def global_pool(s: Statement, X: Row, out: Row) -> None:
+def global_pool(s: Relations, X: Row, out: Row) -> None:
     """(n, c, ..space..) -> (n, c, 1, ..)."""
     rank = rank_of(X, out)
     if rank is None or rank < 2:
@@ -130,7 +130,7 @@ def global_pool(s: Statement, X: Row, out: Row) -> None:
 
 
 @form("MaxRoiPool")
-def max_roi_pool(s: Statement, X: Row, rois: Row, out: Row, pooled_shape: IntVector) -> None:
+def max_roi_pool(s: Relations, X: Row, rois: Row, out: Row, pooled_shape: IntVector) -> None:
     """(n, c, h, w), (r, 5) -> (r, c, *pooled_shape)."""
     regions, coordinates = s.axes(rois, 2)
     s.eq(coordinates, 5, rois, 1)
@@ -138,7 +138,7 @@ def max_roi_pool(s: Statement, X: Row, rois: Row, out: Row, pooled_shape: IntVec
 
 
 @form("RoiAlign")
-def roi_align(s: Statement, X: Row, rois: Row, batch_indices: Row, out: Row, output_height: int = 1,
+def roi_align(s: Relations, X: Row, rois: Row, batch_indices: Row, out: Row, output_height: int = 1,
               output_width: int = 1) -> None:  # fmt: skip
     """(n, c, h, w), (r, 4), (r) -> (r, c, output_height, output_width)."""
     regions, coordinates = s.axes(rois, 2)
@@ -148,7 +148,7 @@ def roi_align(s: Statement, X: Row, rois: Row, batch_indices: Row, out: Row, out
 
 
 @form("GridSample")
-def grid_sample(s: Statement, X: Row, grid: Row, out: Row) -> None:
+def grid_sample(s: Relations, X: Row, grid: Row, out: Row) -> None:
     """(n, c, ..space..), (n, ..places.., r) -> (n, c, ..places..) for r spatial axes."""
     rank = _spatial_rank(None, X, grid, out)
     if rank is None:
@@ -161,7 +161,7 @@ def grid_sample(s: Statement, X: Row, grid: Row, out: Row) -> None:
 
 
 @form("DeformConv")
-def deform_conv(s: Statement, X: Row, W: Row, offset: Row, B: Row | None, mask: Row | None, out: Row, window: Windows,
+def deform_conv(s: Relations, X: Row, W: Row, offset: Row, B: Row | None, mask: Row | None, out: Row, window: Windows,
                 group: int = 1, offset_group: int = 1) -> None:  # fmt: skip
     """As Conv, with an offset (n, offset_group*prod(kernel)*r, ..windows..) and a mask without the r."""
     conv(s, X, W, B, out, window, group)

@@ -1,4 +1,4 @@
-"""Elements of tensors as indices into an axis: those that a run refuses are reported, or stated as facts."""
+"""Elements of tensors as indices into an axis: those that a run refuses are reported, or stated as statements."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def demand_in_bounds(indices: SymTensor, size: Dim, column: int | None = None) -
     >>> from symdim import Var
     >>> with Trace() as trace:
     ...     demand_in_bounds(SymTensor(7, (1,), (Var("S") - 1,)), 512)
-    >>> [(fact.relation, fact.lhs, fact.rhs) for fact in trace.facts]
+    >>> [(statement.relation, statement.lhs, statement.rhs) for statement in trace.statements]
     [('at_most', S, 512)]
     """
     if indices.shape is None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from onnx_infer.engine.engine import Engine
-    from onnx_infer.laws.statements import Fact
+    from onnx_infer.laws.statements import Statement
     from onnx_infer.model.given import Interval
     from onnx_infer.model.graph import Node
     from onnx_infer.values.tensor import Dim
@@ -57,24 +57,26 @@ def blamed(
 
 
 def settled_facts(engine: Engine) -> None:
-    """Leave out the facts that what is assumed implies; what it excludes is an error of the node."""
+    """Leave out the statements that what is assumed implies; what it excludes is an error of the node."""
     answers: dict[Condition, bool | None] = {}
-    kept: list[tuple[Fact, Node]] = []
-    for fact, node in zip(engine.facts, engine.fact_nodes, strict=True):
-        assert fact.relation != "undecided"
-        condition = Condition(fact.relation, engine.solution.resolve(fact.lhs), engine.solution.resolve(fact.rhs))
+    kept: list[tuple[Statement, Node]] = []
+    for statement, node in zip(engine.statements, engine.statement_nodes, strict=True):
+        assert statement.relation != "undecided"
+        condition = Condition(
+            statement.relation, engine.fresh_sizes.resolve(statement.lhs), engine.fresh_sizes.resolve(statement.rhs)
+        )
         if condition not in answers:
             answers[condition] = _answer(condition)
         if answers[condition] is True:
             continue
-        kept.append((fact, node))
-        if answers[condition] is False and fact.kind == "required":
+        kept.append((statement, node))
+        if answers[condition] is False and statement.kind == "required":
             operator = engine.scope.operators[node[1], node[0]]
             title = node[0] if operator is None else operator.schema.title
-            message = f"{fact.law}: {condition} holds at no sizes"
+            message = f"{statement.law}: {condition} holds at no sizes"
             engine.diagnostics.append(Diagnostic("error", title, label_of(node), message))
-    engine.facts[:] = [fact for fact, _ in kept]
-    engine.fact_nodes[:] = [node for _, node in kept]
+    engine.statements[:] = [statement for statement, _ in kept]
+    engine.statement_nodes[:] = [node for _, node in kept]
 
 
 def _answer(condition: Condition) -> bool | None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.types.merge import size_pairs
-from onnx_infer.values.tensor import VARIES
+from onnx_infer.values.tensor import UNKNOWN_SIZE
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.origin import Declared
 
@@ -41,7 +41,7 @@ class Claim(NamedTuple):
 def claims_of(value: str, declared: Value, inferred: Value | None, node: Node) -> Iterator[Claim]:
     """What the declared type of a value says beyond the inferred one."""
     for ours, found in size_pairs(declared, inferred):
-        says_more = ours is not VARIES and found is not VARIES and ours is not found
+        says_more = ours is not UNKNOWN_SIZE and found is not UNKNOWN_SIZE and ours is not found
         if says_more and not (isinstance(ours, int) and isinstance(found, int)):
             yield Claim(value, ours, found, node)
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.engine.claims import claims_of, has_own_name
-from onnx_infer.laws.statements import Fact
+from onnx_infer.laws.statements import Statement
 from onnx_infer.types.merge import merge, without_names
-from onnx_infer.values.tensor import VARIES, SymTensor, Value
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
 from symdim import Var
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class DeclaredTypes:
         for claim in claims_of(name, declared, inferred, node):
             if claim.inferred is not None and trusted and not has_own_name(claim.declared):
                 if is_main:
-                    self._engine.solution.add(Fact("equal", claim.declared, claim.inferred, "declared"))
+                    self._engine.fresh_sizes.add(Statement("equal", claim.declared, claim.inferred, "declared"))
                     if self.assumed:  # of two input symbols it is an assumption
                         self._engine.claims.append(claim)
             elif is_main or claim.inferred is None:
@@ -69,13 +69,13 @@ class DeclaredTypes:
 
     def opened(self, value: Value) -> Value:
         """A value with names for sizes that nothing says anything of."""
-        if not isinstance(value, SymTensor) or value.shape is None or VARIES not in value.shape:
+        if not isinstance(value, SymTensor) or value.shape is None or UNKNOWN_SIZE not in value.shape:
             return value
         symbols = self._engine.symbols
-        new = [Var.fresh(symbols.name(), origin="declared without a size") for d in value.shape if d is VARIES]
+        new = [Var.fresh(symbols.name(), origin="declared without a size") for d in value.shape if d is UNKNOWN_SIZE]
         self._engine.created += new
         names = iter(new)
-        return SymTensor(value.dtype, [next(names) if d is VARIES else d for d in value.shape])
+        return SymTensor(value.dtype, [next(names) if d is UNKNOWN_SIZE else d for d in value.shape])
 
 
 def _is_equal(declared: Value, inferred: Value) -> bool:

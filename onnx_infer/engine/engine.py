@@ -1,7 +1,7 @@
 """The walk over a model's graphs: each node's rule is applied to what is known of its inputs.
 
 Results are remembered by (operator, attributes, input values): these are interned, so equal layers are inferred once. A
-remembered outcome replays the facts, notes and fresh sizes that its rule stated; fresh sizes stay fresh.
+remembered outcome replays the statements, notes and fresh sizes that its rule stated; fresh sizes stay fresh.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _remembered = shared_cache(1 << 15)  # (operator, attributes, number of outputs,
 
 
 class Engine(Walk):
-    """One inference of one model; `run` fills `scope`, `inner`, `diagnostics`, `facts` and `notes`."""
+    """One inference of one model; `run` fills `scope`, `inner`, `diagnostics`, `statements` and `notes`."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Engine(Walk):
     def run_graph(self, graph: Graph, scope: Scope) -> None:
         """Infer the values of a graph whose inputs are in the scope, or declared, and of the functions it calls."""
         self._enter_inputs(graph, scope)
-        frames = [Frame(graph, scope, self.mark())]
+        frames = [Frame(graph, scope, self.checkpoint())]
         try:
             while frames:
                 frame = frames[-1]
@@ -90,14 +90,14 @@ class Engine(Walk):
                     frame.sort(self, undefined)
                     continue
                 if call is not None:
-                    frames.append(Frame(call.function.body, call.scope, self.mark(), call))
+                    frames.append(Frame(call.function.body, call.scope, self.checkpoint(), call))
                     continue
                 frames.pop()
                 frame.close(self)
                 if frame.call is not None:
                     results = self.functions.finish(frame.call)
                     if results is None:
-                        frames.append(Frame(frame.graph, frame.call.scope, self.mark(), frame.call))
+                        frames.append(Frame(frame.graph, frame.call.scope, self.checkpoint(), frame.call))
                         continue
                     outcome = Outcome(tuple(results))
                     self._declare(frames[-1].graph.declared, frame.call.node, outcome, frames[-1].scope)
@@ -224,25 +224,25 @@ class Engine(Walk):
         return self._renew(outcome, node, self.run_time.of(node, operator, inputs) if is_main else self.run_time.unread)
 
     def _renew(self, outcome: Outcome, node: Node, computed: NewSize | None = None) -> Outcome:
-        """The outcome with its fresh sizes under new names; its facts are learnt."""
+        """The outcome with its fresh sizes under new names; its statements are learnt."""
         self.noted += not outcome.plain
-        values, facts = outcome.values, outcome.facts
+        values, statements = outcome.values, outcome.statements
         if outcome.fresh:
             names = named(outcome.fresh, self.symbols.name, computed)
             self.created += names.values()  # type: ignore[arg-type]
             values = tuple(substitute(v, names) for v in values)
-            facts = tuple([fact.substitute(names) for fact in facts])
-            facts += self.run_time.learnt()
-        if facts and self.depth == 0:
-            for fact in facts:
-                if fact.relation == "undecided":
-                    self.open_signs.add(fact.lhs)
-                    if self._impatient and self.open_signs.implied(self.facts):
+            statements = tuple([statement.substitute(names) for statement in statements])
+            statements += self.run_time.learnt()
+        if statements and self.depth == 0:
+            for statement in statements:
+                if statement.relation == "undecided":
+                    self.undecided_signs.add(statement.lhs)
+                    if self._impatient and self.undecided_signs.implied(self.statements):
                         raise Undecided
                 else:
-                    self.facts.append(fact)
-                    self.fact_nodes.append(node)
-                    self.solution.add(fact)
+                    self.statements.append(statement)
+                    self.statement_nodes.append(node)
+                    self.fresh_sizes.add(statement)
         return Outcome(values)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from onnx_infer.engine.functions import Call
     from onnx_infer.engine.scope import Scope, UndefinedInput
-    from onnx_infer.engine.walk import Mark, Walk
+    from onnx_infer.engine.walk import Checkpoint, Walk
     from onnx_infer.model.graph import Graph, Node
 
 
@@ -25,10 +25,10 @@ class Frame:
     `given` are the names of outputs met so far.
     """
 
-    __slots__ = ("call", "given", "graph", "mark", "nodes", "scope", "sorted")
+    __slots__ = ("call", "checkpoint", "given", "graph", "nodes", "scope", "sorted")
 
-    def __init__(self, graph: Graph, scope: Scope, mark: Mark, call: Call | None = None) -> None:
-        self.graph, self.scope, self.mark, self.call = graph, scope, mark, call
+    def __init__(self, graph: Graph, scope: Scope, checkpoint: Checkpoint, call: Call | None = None) -> None:
+        self.graph, self.scope, self.checkpoint, self.call = graph, scope, checkpoint, call
         self.sorted = False
         self.given: list[str] = []
         self.nodes: Iterator[Node] = iter(graph.nodes())
@@ -38,7 +38,7 @@ class Frame:
         graph, scope, name = self.graph, self.scope, undefined.args[0]
         if scope.parent is not None and not any(name in node[3] for node in graph.nodes()):
             raise undefined
-        engine.rewind(self.mark)
+        engine.rewind(self.checkpoint)
         if scope is engine.scope:
             engine.run_time = RunTimeValues(engine.symbols)
         if self.sorted:

@@ -16,12 +16,12 @@ from symdim.algebra.origin import Computed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from onnx_infer.laws.statements import Fact
+    from onnx_infer.laws.statements import Statement
     from onnx_infer.values.tensor import Dim, Value
 
 
-class Solution:
-    """Fresh sizes and what they equal, collected from the facts of the main graph.
+class FreshSizes:
+    """Fresh sizes and what they equal, collected from the statements of the main graph.
 
     Only a fresh variable is replaced, by an expression that does not contain it; declared names are never merged.
     """
@@ -32,11 +32,11 @@ class Solution:
     def __bool__(self) -> bool:
         return bool(self._of)
 
-    def add(self, fact: Fact) -> None:
+    def add(self, statement: Statement) -> None:
         """Learn from an equality; one that is not required replaces nothing."""
-        if fact.relation != "equal" or fact.kind != "required":
+        if statement.relation != "equal" or statement.kind != "required":
             return
-        lhs, rhs = self.resolve(fact.lhs), self.resolve(fact.rhs)
+        lhs, rhs = self.resolve(statement.lhs), self.resolve(statement.rhs)
         if lhs is rhs or lhs == rhs or not (is_fresh(lhs) or is_fresh(rhs)):
             return
         for a, b in ((lhs, rhs), (rhs, lhs)):

@@ -1,8 +1,8 @@
 """Calls of functions: those of the model, and the bodies of schemas for operators that have no rule.
 
 A body is walked once per signature: the function, its attributes, and the input values, of constants only those whose
-elements the body asks for. A remembered call replays its facts, its fresh sizes under new names. The engine keeps calls
-on a stack of its own, so a chain of calls may be of any length.
+elements the body asks for. A remembered call replays its statements, its fresh sizes under new names. The engine keeps
+calls on a stack of its own, so a chain of calls may be of any length.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from symdim import Expr
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from onnx_infer.engine.walk import Mark, Walk
-    from onnx_infer.laws.statements import Fact
+    from onnx_infer.engine.walk import Checkpoint, Walk
+    from onnx_infer.laws.statements import Statement
     from onnx_infer.model.graph import Graph, Node
     from onnx_infer.values.tensor import Dim, Value
     from symdim import Var
@@ -35,14 +35,30 @@ class Call:
     """A function being called: its body's scope, and what to go back to."""
 
     __slots__ = (
-        "attributes", "function", "general", "mark", "node", "noted", "outer", "record", "repeated", "scope", "sources"
+        "attributes",
+        "checkpoint",
+        "function",
+        "general",
+        "node",
+        "noted",
+        "outer",
+        "record",
+        "repeated",
+        "scope",
+        "sources"
     )  # fmt: skip
 
     def __init__(
-        self, function: Function, attributes: Attributes, node: Node, outer: Record, mark: Mark, repeated: bool
+        self,
+        function: Function,
+        attributes: Attributes,
+        node: Node,
+        outer: Record,
+        checkpoint: Checkpoint,
+        repeated: bool,
     ) -> None:
         self.function, self.attributes, self.node = function, attributes, node
-        self.outer, self.mark, self.repeated = outer, mark, repeated
+        self.outer, self.checkpoint, self.repeated = outer, checkpoint, repeated
         self.scope: Scope
         self.sources: dict[str, tuple[Scope, str]] = {}
         self.record = Record()
@@ -155,7 +171,7 @@ class Functions:
                 node, f"{len(node[3])} outputs where function {function.name} has {len(function.body.outputs)}"
             )
         attributes = self._of_call(node, function, scope)
-        call = Call(function, attributes, node, engine.seen, engine.mark(), scope.repeated)
+        call = Call(function, attributes, node, engine.seen, engine.checkpoint(), scope.repeated)
         values: dict[str, Any] = dict.fromkeys(formals)
         for formal, actual in zip(formals, actuals, strict=False):
             if actual:
@@ -205,7 +221,7 @@ class Functions:
             if formal in call.sources:
                 holder, name = call.sources[formal]
                 values[formal] = holder.load(name)
-        # facts are kept in what runs unconditionally; declared sizes do not hold in what is repeated
+        # statements are kept in what runs unconditionally; declared sizes do not hold in what is repeated
         where = (self._engine.depth == 0, call.repeated)
         return (function.domain, function.name, function.overload, call.attributes, where, *values.values())
 
@@ -230,8 +246,8 @@ class Functions:
         asked.update(name for name in call.sources if name in scope.loaded)
         values = {name: None if not scope.knows(name) else scope[name] for name, _ in function.body.inputs}
         signature = self._signature(call, values)
-        created = engine.created[call.mark.created :]
-        told = len(engine.diagnostics) - call.mark.diagnostics
+        created = engine.created[call.checkpoint.created :]
+        told = len(engine.diagnostics) - call.checkpoint.diagnostics
         if call.general is not None and (created or told or engine.noted != call.noted):
             self._not_general.add(signature)
             self._again(call)
@@ -239,7 +255,7 @@ class Functions:
         engine.seen.calls.append(call.record)
         if signature is not None:
             self._remembered[signature] = Remembered(
-                _outcome(results, created, engine.facts[call.mark.facts :]), call.record
+                _outcome(results, created, engine.statements[call.checkpoint.statements :]), call.record
             )
         return results if call.general is None else call.general.instance(results)
 
@@ -247,7 +263,7 @@ class Functions:
         """Prepare a call that is no general one for another walk."""
         engine, general = self._engine, call.general
         assert general is not None
-        engine.rewind(call.mark)
+        engine.rewind(call.checkpoint)
         engine.noted = call.noted
         call.general, call.record = None, Record()
         self._open(call, dict(zip(general.values, general.instance(general.values.values()), strict=True)))
@@ -289,7 +305,7 @@ def _joined(a: Scope, b: Scope) -> Scope:
     return both
 
 
-def _outcome(results: list[Value], created: list[Var], facts: list[Fact]) -> Outcome:
+def _outcome(results: list[Value], created: list[Var], statements: list[Statement]) -> Outcome:
     """The outcome of a call: its results, and the sizes created in it that they contain or that bound these."""
     made = set(created)
     wanted: set[Var] = set()
@@ -300,7 +316,7 @@ def _outcome(results: list[Value], created: list[Var], facts: list[Fact]) -> Out
             wanted.add(var)
             pending += _variables(var.at_most)
     inside = made - wanted
-    kept = tuple(f for f in facts if inside.isdisjoint(_variables(f.lhs)) and inside.isdisjoint(_variables(f.rhs)))
+    kept = tuple(f for f in statements if inside.isdisjoint(_variables(f.lhs)) and inside.isdisjoint(_variables(f.rhs)))
     fresh = tuple(v for v in created if v in wanted)
     return Outcome(tuple(results), not (kept or fresh), None, kept, fresh)
 

@@ -1,7 +1,7 @@
 """Calls of one function with many signatures: walked once with sizes of its own, of which other calls are instances.
 
-What inference finds without a fact, a fresh size or a note holds for all sizes of these bounds, so sizes may be put in
-place of the symbols. Without this, functions that call functions twice double the walks at every level.
+What inference finds without a statement, a fresh size or a note holds for all sizes of these bounds, so sizes may be
+put in place of the symbols. Without this, functions that call functions twice double the walks at every level.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.types.join import join_with_itself, kind_of, sizes
-from onnx_infer.values.tensor import VARIES, SymTensor, substitute
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, substitute
 from symdim import Expr, Var
 from symdim.algebra.evaluate import Substitution
 
@@ -89,12 +89,17 @@ class Placeholders:
             return value
         if not isinstance(value, SymTensor):
             return kind_of(value)
-        return join_with_itself(value.without_data(), lambda size, _: VARIES if size in self else size)
+        return join_with_itself(value.without_data(), lambda size, _: UNKNOWN_SIZE if size in self else size)
 
 
 def _may_vary(value: SymTensor, other: SymTensor) -> bool:
     """Whether an operand has sizes and elements for which placeholders may stand."""
-    if value.shape is None or other.shape is None or len(value.shape) != len(other.shape) or VARIES in value.shape:
+    if (
+        value.shape is None
+        or other.shape is None
+        or len(value.shape) != len(other.shape)
+        or UNKNOWN_SIZE in value.shape
+    ):
         return False
     return all(x is None or isinstance(x, (int, float, str)) or _is_size(x) for x in value.data or ())
 

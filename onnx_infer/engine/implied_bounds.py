@@ -13,7 +13,7 @@ from symdim import Expr, FloorDiv, Var
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from onnx_infer.laws.statements import Fact
+    from onnx_infer.laws.statements import Statement
     from onnx_infer.values.tensor import Dim
 
 _LARGEST = 1 << 40
@@ -23,8 +23,8 @@ class Undecided(Exception):  # noqa: N818  (a signal inside the engine)
     """A sign matters, and the bounds implied so far may decide it: the walk is worth beginning anew."""
 
 
-class OpenSigns:
-    """The sizes whose sign one walk over a model leaves open, and what its facts imply of the input symbols in them."""
+class UndecidedSigns:
+    """The sizes whose sign one walk leaves open, and what its statements imply of the input symbols in them."""
 
     def __init__(self, symbols: Collection[str]) -> None:
         self._symbols = symbols
@@ -37,35 +37,39 @@ class OpenSigns:
             self._variables.update(v for v in size.variables() if v.name in self._symbols)
 
     def forget(self) -> None:
-        """Read the facts from the first one on again: some of them are withdrawn."""
+        """Read the statements from the first one on again: some of them are withdrawn."""
         self._read, self._bounds = 0, dict[Var, int]()
 
-    def implied(self, facts: Sequence[Fact]) -> dict[Var, int]:
-        """The least values implied of symbols in these sizes, where they exceed the known ones; reads a fact once."""
+    def implied(self, statements: Sequence[Statement]) -> dict[Var, int]:
+        """The least values implied of symbols in these sizes, where they exceed the known ones."""
         if not self._variables:
             return {}
-        for variable, least in implied_bounds(facts[self._read :]).items():
+        for variable, least in implied_bounds(statements[self._read :]).items():
             self._bounds[variable] = max(least, self._bounds.get(variable, least))
-        self._read = len(facts)
+        self._read = len(statements)
         return {v: least for v, least in self._bounds.items() if v in self._variables}
 
 
-def implied_bounds(facts: Iterable[Fact]) -> dict[Var, int]:
-    """The least value of each variable under facts of the kind `at_least` over it alone.
+def implied_bounds(statements: Iterable[Statement]) -> dict[Var, int]:
+    """The least value of each variable under statements of the kind `at_least` over it alone.
 
     >>> from symdim import Var
-    >>> from onnx_infer.laws.statements import Fact
+    >>> from onnx_infer.laws.statements import Statement
     >>> H = Var("H")
-    >>> implied_bounds([Fact("at_least", H, 10, "Conv"), Fact("at_least", (H - 10) // 5 + 1, 3, "Conv")])
+    >>> implied_bounds([Statement("at_least", H, 10, "Conv"), Statement("at_least", (H - 10) // 5 + 1, 3, "Conv")])
     {H: 20}
     """
     found: dict[Var, int] = {}
-    for fact in facts:
-        if fact.relation != "at_least" or not isinstance(fact.rhs, int) or not isinstance(fact.lhs, Expr):
+    for statement in statements:
+        if (
+            statement.relation != "at_least"
+            or not isinstance(statement.rhs, int)
+            or not isinstance(statement.lhs, Expr)
+        ):
             continue
-        variables = fact.lhs.variables()
-        if len(variables) == 1 and is_monotone(fact.lhs):
-            least = _least(fact.lhs, variables[0], fact.rhs)
+        variables = statement.lhs.variables()
+        if len(variables) == 1 and is_monotone(statement.lhs):
+            least = _least(statement.lhs, variables[0], statement.rhs)
             if least is not None and least > found.get(variables[0], variables[0].lo or 0):
                 found[variables[0]] = least
     return found

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.engine.scope import UndefinedInput
 from onnx_infer.errors import OnnxInferError, OpUsageError
-from onnx_infer.laws.statements import Fact, Trace
+from onnx_infer.laws.statements import Statement, Trace
 from onnx_infer.types.join import demand_side, either, of_branches, of_side
 from onnx_infer.values.one_of import OneOf, plain
 
@@ -31,7 +31,7 @@ class Outcome(NamedTuple):
     values: tuple[Value, ...]
     plain: bool = True
     note: str | None = None
-    facts: tuple[Fact, ...] = ()
+    statements: tuple[Statement, ...] = ()
     fresh: tuple[Var, ...] = ()
     error: tuple[str, str] | None = None
     refused: bool = False
@@ -71,14 +71,14 @@ def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None
         return Outcome(
             results, False, trace.errors[0], (), tuple(trace.fresh), ("error", trace.errors[0]), refused=True
         )
-    if note is None and wrong is None and not (trace.facts or trace.fresh or trace.warnings):
+    if note is None and wrong is None and not (trace.statements or trace.fresh or trace.warnings):
         return Outcome(results)
     if note is None and trace.notes:
         note = trace.notes[0]
     error = None if wrong is None else ("error", wrong)
     if error is None and trace.warnings:
         error = ("warning", trace.warnings[0])
-    return Outcome(results, False, note, tuple(trace.facts), tuple(trace.fresh), error)
+    return Outcome(results, False, note, tuple(trace.statements), tuple(trace.fresh), error)
 
 
 def _of_choices(
@@ -100,7 +100,9 @@ def _of_choices(
         runs, other = (second, first) if first.refused else (first, second)
         with Trace() as trace:
             demand_side(source, first=runs is first, law=other.error[1] if other.error else "")
-        return runs._replace(plain=runs.plain and not trace.facts, facts=(*runs.facts, *trace.facts))
+        return runs._replace(
+            plain=runs.plain and not trace.statements, statements=(*runs.statements, *trace.statements)
+        )
     with Trace() as trace:
         unsure = either("one of two ranks")
         results = [
@@ -110,7 +112,7 @@ def _of_choices(
         tuple(results),
         False,
         first.note or second.note or next(iter(trace.notes), None),
-        tuple([fact for fact in first.facts if fact in second.facts]),
+        tuple([statement for statement in first.statements if statement in second.statements]),
         (*first.fresh, *second.fresh, *trace.fresh),
         first.error or second.error,
         first.refused,

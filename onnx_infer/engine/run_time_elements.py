@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.laws.statements import Fact
+from onnx_infer.laws.statements import Statement
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, Scope, Var
@@ -35,15 +35,15 @@ class RunTimeValues:
         self._symbols = symbols
         self._elements: dict[tuple[str, int], Var] = {}
         self._sizes: dict[Dim, Var] = {}
-        self._facts: list[Fact] = []
+        self._statements: list[Statement] = []
         self.limits: dict[Var, list[Dim]] = {}
         """Bounds that later uses of a size add to that of the first."""
 
-    def learnt(self) -> tuple[Fact, ...]:
+    def learnt(self) -> tuple[Statement, ...]:
         """The equalities of sizes found since this was asked last."""
-        facts = tuple(self._facts)
-        self._facts.clear()
-        return facts
+        statements = tuple(self._statements)
+        self._statements.clear()
+        return statements
 
     def named(self, name: str, value: Value) -> Value:
         """An integer input of one element with a variable for it, by which it is told from what is computed of it."""
@@ -73,7 +73,7 @@ class RunTimeValues:
                 read = size.origin._replace(semantics=f"{operator.schema.name}.{formals[0]}")
             found = self._sizes[size] = self._new(placeholder, limit, read)
             if known is not None:  # the same value, now with a bound
-                self._facts.append(Fact("equal", known, found, "two sizes of one value"))
+                self._statements.append(Statement("equal", known, found, "two sizes of one value"))
             return found
 
         return variable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.engine.claims import Claim
 from onnx_infer.laws.sizes import differ, is_fresh
-from onnx_infer.laws.statements import Fact
+from onnx_infer.laws.statements import Statement
 from onnx_infer.types.merge import size_pairs
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
@@ -23,7 +23,7 @@ _MOST_UNKNOWNS = 3
 
 
 def settle(engine: Engine) -> list[str]:
-    """Give declared names to the sizes of an inference; all other claims become facts of the kind "declared".
+    """Give declared names to the sizes of an inference; all other claims become statements of the kind "declared".
 
     With `assume_declared` these replace data-dependent sizes instead; those that cannot are returned as relations.
     """
@@ -33,9 +33,9 @@ def settle(engine: Engine) -> list[str]:
     names = _Names(engine)
     for claim, declared, size in names.equalities():
         if engine.declared.assumed:
-            a, b = engine.solution.resolve(declared), engine.solution.resolve(size)
+            a, b = engine.fresh_sizes.resolve(declared), engine.fresh_sizes.resolve(size)
             if is_fresh(a) or is_fresh(b):
-                engine.solution.add(Fact("equal", b, a, "declared"))  # the named size stays
+                engine.fresh_sizes.add(Statement("equal", b, a, "declared"))  # the named size stays
             elif a != b:
                 assumed.append(f"{a} == {b}")
             continue
@@ -45,8 +45,8 @@ def settle(engine: Engine) -> list[str]:
             )
         lhs, rhs = (size, declared) if is_fresh(size) else (declared, size)
         kind = "output" if claim.value in names.outputs else "value"
-        engine.facts.append(Fact("equal", lhs, rhs, f"declared of {kind} '{claim.value}'", "declared"))
-        engine.fact_nodes.append(claim.node)
+        engine.statements.append(Statement("equal", lhs, rhs, f"declared of {kind} '{claim.value}'", "declared"))
+        engine.statement_nodes.append(claim.node)
     if engine.declared.assumed:
         engine.replace_solved()
     if engine.adopt and names.of:
@@ -70,7 +70,7 @@ class _Names:
         """Names, and the sizes they stand for."""
         self._taken: set[Var] = set()
         """Names that inputs have, or values of which nothing is inferred."""
-        resolve = engine.solution.resolve
+        resolve = engine.fresh_sizes.resolve
         self._claims = [(c, resolve(c.inferred)) for c in engine.claims if c.inferred is not None]
         self._claims.sort(key=lambda claim: claim[0].value not in self.outputs)
         for claim in engine.claims:
@@ -94,7 +94,7 @@ class _Names:
         for claim, size in self._claims:
             declared = claim.declared
             if isinstance(declared, Expr):
-                declared = self.engine.solution.resolve(declared.substitute(self._sizes))
+                declared = self.engine.fresh_sizes.resolve(declared.substitute(self._sizes))
             if declared == size or any(map(self._is_free, variables_of([declared]))):
                 continue
             if not differ(declared, size):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from onnx_infer.engine.scope import Scope as Values
-    from onnx_infer.engine.walk import Mark, Walk
+    from onnx_infer.engine.walk import Checkpoint, Walk
     from onnx_infer.model.graph import Graph
     from onnx_infer.values.tensor import Dim, Value
 
@@ -35,7 +35,7 @@ class Subgraph:
     def __init__(self, engine: Walk, handle: Any, scope: Values) -> None:
         self._engine, self._scope = engine, scope
         self.graph: Graph = engine.view(handle)
-        self._start: Mark | None = None
+        self._start: Checkpoint | None = None
         self._end = 0
         self._made: set[Var] = set()
         self.refusal: str | None = None
@@ -66,7 +66,7 @@ class Subgraph:
         """
         engine, graph = self._engine, self.graph
         if self._start is None:
-            self._start = engine.mark()
+            self._start = engine.checkpoint()
         else:
             self._made.update(engine.created[self._start.created :])
             engine.rewind(self._start)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.diagnostics import Diagnostic
-from onnx_infer.engine.fresh_sizes import Solution, renew
-from onnx_infer.engine.implied_bounds import OpenSigns
+from onnx_infer.engine.fresh_sizes import FreshSizes, renew
+from onnx_infer.engine.implied_bounds import UndecidedSigns
 from onnx_infer.engine.outcome import Outcome
 from onnx_infer.engine.run_time_elements import RunTimeValues
 from onnx_infer.engine.scope import Scope
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from onnx_infer.engine.claims import Claim
-    from onnx_infer.laws.statements import Fact
+    from onnx_infer.laws.statements import Statement
     from onnx_infer.model.graph import Graph, Model, Node
     from onnx_infer.model.symbols import Symbols
     from onnx_infer.types.merge import ShapeMergePolicy
     from onnx_infer.values.tensor import Dim, Value
 
 
-class Mark(NamedTuple):
+class Checkpoint(NamedTuple):
     """How much an engine has recorded so far."""
 
     diagnostics: int
-    facts: int
+    statements: int
     created: int
     claims: int
     calls: int
@@ -63,15 +63,15 @@ class Walk:
         self.scope = Scope(model, model.graph.constants, Operators(model.opsets))
         self.diagnostics: list[Diagnostic] = []
         self.notes: dict[str, str] = {}
-        self.facts: list[Fact] = []
-        self.fact_nodes: list[Node] = []  # for each fact the node that states it
+        self.statements: list[Statement] = []
+        self.statement_nodes: list[Node] = []  # for each statement the node that states it
         self.claims: list[Claim] = []
         self.assumed: list[str] = []  # relations that declared types state, where these are assumed to hold
         self.created: list[Var] = []
         self.unknown_operators: list[str] = []
         self.seen = Record()
-        self.open_signs = OpenSigns(symbols.names)
-        self.solution = Solution()
+        self.undecided_signs = UndecidedSigns(symbols.names)
+        self.fresh_sizes = FreshSizes()
         self.run_time = RunTimeValues(symbols)
         self.depth = 0  # how many subgraphs are being walked, one in the other
         self.noted = 0  # how many outcomes had more to them than results
@@ -110,35 +110,35 @@ class Walk:
 
     # -- how much is recorded -------------------------------------------------------------------------------------
 
-    def mark(self) -> Mark:
+    def checkpoint(self) -> Checkpoint:
         """How much is recorded so far."""
         seen, unknown = self.seen, self.unknown_operators
         claims = self.claims
-        return Mark(
-            len(self.diagnostics), len(self.facts), len(self.created), len(claims), len(seen.calls), len(unknown)
+        return Checkpoint(
+            len(self.diagnostics), len(self.statements), len(self.created), len(claims), len(seen.calls), len(unknown)
         )
 
-    def rewind(self, mark: Mark) -> None:
+    def rewind(self, checkpoint: Checkpoint) -> None:
         """Forget what was recorded since."""
-        del self.diagnostics[mark.diagnostics :]
-        del self.facts[mark.facts :]
-        del self.fact_nodes[mark.facts :]
-        del self.created[mark.created :]
-        del self.claims[mark.claims :]
-        del self.seen.calls[mark.calls :]
-        del self.unknown_operators[mark.unknown :]
-        self.open_signs.forget()
+        del self.diagnostics[checkpoint.diagnostics :]
+        del self.statements[checkpoint.statements :]
+        del self.statement_nodes[checkpoint.statements :]
+        del self.created[checkpoint.created :]
+        del self.claims[checkpoint.claims :]
+        del self.seen.calls[checkpoint.calls :]
+        del self.unknown_operators[checkpoint.unknown :]
+        self.undecided_signs.forget()
 
     # -- other sizes in place of variables -----------------------------------------------------------------------
 
     def replace_solved(self) -> None:
         """Put what fresh sizes are known to equal in their place."""
-        if self.solution or self.run_time.limits:
-            self.created += self.solution.tighten(self.created, self.run_time.limits)
-            self._map(self.solution.apply)
+        if self.fresh_sizes or self.run_time.limits:
+            self.created += self.fresh_sizes.tighten(self.created, self.run_time.limits)
+            self._map(self.fresh_sizes.apply)
 
     def rename(self, variables: Mapping[Any, Dim], names: Mapping[Var, Var] | None = None) -> None:
-        """Put other sizes in place of variables, in all values, facts and claims, and in the bounds of fresh sizes.
+        """Put other sizes in place of variables: in values, statements and claims, and in the bounds of fresh sizes.
 
         `names` are declared names for fresh sizes, which keep their bounds and origins under these.
         """
@@ -147,11 +147,11 @@ class Walk:
             if var not in sizes:
                 renew(var, sizes, name=names.get(var))
         self.created = [new for var in self.created if isinstance(new := sizes.get(var, var), Var)]
-        known, resolve = Substitution(sizes), self.solution.resolve
+        known, resolve = Substitution(sizes), self.fresh_sizes.resolve
         self._map(lambda value: substitute(value, known))
-        self.facts = [fact.substitute(known) for fact in self.facts]
+        self.statements = [statement.substitute(known) for statement in self.statements]
         self.claims = [claim.substitute(known, resolve) for claim in self.claims]
-        self.solution.rename(sizes)
+        self.fresh_sizes.rename(sizes)
 
     def _map(self, change: Callable[[Value], Value]) -> None:
         changed: dict[Value, Value] = {}

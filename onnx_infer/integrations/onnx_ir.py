@@ -28,7 +28,7 @@ from onnx_infer.inference import Options, check, log, run
 from onnx_infer.integrations.onnx_ir_names import ValueNames, given_values
 from onnx_infer.integrations.onnx_ir_reader import OnnxIRFrontEnd, written_sizes
 from onnx_infer.protobuf.former_names import FormerNames
-from onnx_infer.values.tensor import VARIES, Optional, Sequence, Sparse, SymTensor
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, Sparse, SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -206,4 +206,4 @@ def _dims(value: Value | None) -> list[int | str | None] | None:
         value = value.elem
     if not isinstance(value, (SymTensor, Sparse)) or value.shape is None:
         return None
-    return [d if isinstance(d, int) else None if d is VARIES else str(d) for d in value.shape]
+    return [d if isinstance(d, int) else None if d is UNKNOWN_SIZE else str(d) for d in value.shape]

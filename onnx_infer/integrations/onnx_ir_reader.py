@@ -17,7 +17,7 @@ from onnx_infer.model.symbols import said
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf import reading as proto
 from onnx_infer.protobuf.schema_functions import schema_function
-from onnx_infer.values.tensor import VARIES, Optional, Sequence, Sparse, SymTensor
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, Sparse, SymTensor
 from onnx_infer.values.text import text
 from symdim.algebra.caches import shared_cache
 
@@ -48,7 +48,7 @@ def typed(kind: Any, sizes: tuple[Size, ...] | None, read: Callable[[Size], Dim 
     """The value that a type and a shape describe, as `onnx_infer.model.attributes.value_type` for a TypeProto."""
     if isinstance(kind, ir.SequenceType):
         # an unnamed size is another one for every element
-        return Sequence(typed(kind.elem_type, sizes, lambda size: VARIES if said(size) is None else read(size)))
+        return Sequence(typed(kind.elem_type, sizes, lambda size: UNKNOWN_SIZE if said(size) is None else read(size)))
     if isinstance(kind, ir.OptionalType):
         return Optional(typed(kind.elem_type, sizes, read))
     if kind is None and sizes is None:

@@ -1,6 +1,6 @@
 """The laws that rules share. A rule calls them; they call no rule.
 
-    statements.py    what a rule states beside its result: facts, and fresh sizes
+    statements.py    what a rule says beside its result: statements, and fresh sizes
     known.py         what is assumed of sizes
     sizes.py         broadcasting, equal sizes, axes, exact quotients
     windows.py       places of a sliding window

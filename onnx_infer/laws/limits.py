@@ -1,4 +1,4 @@
-"""Sizes that a run refuses because they are too small: reported where that is certain, else stated as facts."""
+"""Sizes that a run refuses because they are too small: reported where that is certain, else stated as statements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def demand_at_least(size: Dim, least: Dim, law: str) -> None:
     >>> from symdim import Var
     >>> with Trace() as trace:
     ...     demand_at_least(Var("L"), 7, "the size of the axis")
-    >>> [(fact.relation, fact.lhs, fact.rhs) for fact in trace.facts]
+    >>> [(statement.relation, statement.lhs, statement.rhs) for statement in trace.statements]
     [('at_least', L, 7)]
     """
     most = bounds(size - least)[1]

@@ -52,7 +52,7 @@ def _rank_of_knowledge(size: Dim) -> tuple[bool, bool, int]:
 def unify(a: Dim, b: Dim, what: str, kind: Kind = "required", volume: Dim = 0) -> Dim:
     """The one size that two sizes are, which the operator demands to be equal: the more informative of the two.
 
-    Their equality becomes a fact of this kind and volume (see `Fact` in `statements.py`). Where they provably differ
+    Their equality becomes a statement of this kind and volume (see `Statement`). Where they provably differ
     this is reported and the size is unknown.
 
     >>> from symdim import Var
@@ -139,7 +139,7 @@ def broadcast_size(a: Dim, b: Dim) -> Dim:
     """The size of two sizes broadcast to each other (ONNX multidirectional broadcasting).
 
     Equal sizes stay, 1 gives way; a size that is provably not 1 wins. Of two others, which are equal or one is 1 (noted
-    as a fact), the larger one is the result, or 0 if one is 0 (`symdim.shape.size_of_broadcast`).
+    as a statement), the larger one is the result, or 0 if one is 0 (`symdim.shape.size_of_broadcast`).
 
     >>> from symdim import Var
     >>> broadcast_size(Var("N"), 1), broadcast_size(Var("N"), 5), broadcast_size(Var("N"), Var("M"))
@@ -200,8 +200,8 @@ _FEW = 16
 def _broadcast_many(sizes: list[Dim]) -> Dim:
     """The size of many distinct sizes broadcast together, in linear time.
 
-    One that is provably not 1 decides. Otherwise each is the result or 1, which are as many facts; the result is the
-    largest one, if no size may be 0 and it can be read.
+    One that is provably not 1 decides. Otherwise each is the result or 1, which are as many statements; the result is
+    the largest one, if no size may be 0 and it can be read.
     """
     deciding = [size for size in sizes if differ(size, 1)]
     if len(sizes) <= _FEW or deciding:
@@ -303,7 +303,7 @@ def normalize_axes(axes: Iterable[object], rank: int) -> tuple[int, ...]:
 
 
 def exact_quotient(n: Dim, d: Dim, what: str = "the element count") -> Dim:
-    """`n / d` where the operator demands that it divides, and d not to be 0: its divisibility is a fact.
+    """`n / d` where the operator demands that it divides, and d not to be 0: its divisibility is a statement.
 
     >>> from symdim import Var
     >>> exact_quotient(6 * Var("N"), 3)

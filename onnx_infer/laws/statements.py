@@ -1,4 +1,4 @@
-"""What a rule states beside its result: facts that a run of the model implies, and sizes that only the data decide.
+"""What a rule says beside its result: statements that a run of the model implies, and sizes that only data decide.
 
 Rules stay pure functions: `unify`, `broadcast` and `fresh` note what they find in the trace of the call, the engine
 opens one trace per rule call, remembers it with the result and replays both for every equal node.
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal["required", "assumed", "declared"]
 
 
-class Fact(NamedTuple):
+class Statement(NamedTuple):
     """The `relation` of two sizes, the law that says so, and what kind of knowledge it is.
 
     Relations are those of `symdim.conditions`, and "undecided": a result would be simpler if lhs >= rhs were known.
 
-    | kind     | where the fact fails                                                                   |
+    | kind     | where the statement fails                                                                   |
     |----------|----------------------------------------------------------------------------------------|
     | required | the node does not run                                                                  |
     | assumed  | a runtime may run the node, but results have other sizes than inferred                 |
     | declared | the author of the model is wrong: only a declared type says it, nothing rests on it    |
 
     `volume`: the number of elements of tensors that a runtime skips if they are empty. Where it is not 0, an assumed
-    fact is required.
+    statement is required.
     """
 
     relation: Relation | Literal["undecided"]
@@ -45,19 +45,19 @@ class Fact(NamedTuple):
     kind: Kind = "required"
     volume: Dim = 0
 
-    def substitute(self, variables: Mapping[Any, Dim]) -> Fact:
-        """The fact with other sizes in place of variables."""
+    def substitute(self, variables: Mapping[Any, Dim]) -> Statement:
+        """The statement with other sizes in place of variables."""
         lhs, rhs, volume = (_renamed(size, variables) for size in (self.lhs, self.rhs, self.volume))
         return self._replace(lhs=lhs, rhs=rhs, volume=volume)
 
 
 class Trace:
-    """The facts, fresh sizes, notes, warnings and errors of one rule call."""
+    """The statements, fresh sizes, notes, warnings and errors of one rule call."""
 
-    __slots__ = ("errors", "facts", "fresh", "notes", "warnings")
+    __slots__ = ("errors", "fresh", "notes", "statements", "warnings")
 
     def __init__(self) -> None:
-        self.facts: list[Fact] = []
+        self.statements: list[Statement] = []
         self.fresh: list[Var] = []
         self.notes: list[str] = []
         self.warnings: list[str] = []
@@ -84,9 +84,9 @@ _STACK = _Stack()
 def state(
     relation: Relation | Literal["undecided"], lhs: Dim, rhs: Dim, law: str, kind: Kind = "required", volume: Dim = 0
 ) -> None:
-    """Note a fact in the open trace, if there is one."""
+    """Note a statement in the open trace, if there is one."""
     if _STACK.traces:
-        _STACK.traces[-1].facts.append(Fact(relation, lhs, rhs, law, kind, volume))
+        _STACK.traces[-1].statements.append(Statement(relation, lhs, rhs, law, kind, volume))
 
 
 def warn(law: str) -> None:

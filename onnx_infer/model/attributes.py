@@ -13,7 +13,7 @@ from onnx_infer.values.tensor import (
     MAX_DATA,
     MAX_FLOATS,
     MAX_VECTOR,
-    VARIES,
+    UNKNOWN_SIZE,
     Map,
     Optional,
     Sequence,
@@ -88,7 +88,7 @@ def value_type(proto: TypeProto, dim: Any = None) -> Value | None:
         return (SymTensor if kind == "tensor_type" else Sparse)(dt.read(inner.elem_type), shape)
     if kind == "sequence_type":
         # an unnamed size is another one for every element
-        inner_dim = dim and (lambda size: VARIES if said(size) is None else dim(size))
+        inner_dim = dim and (lambda size: UNKNOWN_SIZE if said(size) is None else dim(size))
         return Sequence(value_type(proto.sequence_type.elem_type, inner_dim))
     if kind == "optional_type":
         return Optional(value_type(proto.optional_type.elem_type, dim))

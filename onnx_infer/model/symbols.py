@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
-from onnx_infer.values.tensor import VARIES
+from onnx_infer.values.tensor import UNKNOWN_SIZE
 from symdim import Expr, Scope, SymdimError, Var, parse, read_dim_param
 from symdim.algebra.caches import clear_with_caches
 from symdim.algebra.dims import variables_of
@@ -239,10 +239,10 @@ class Symbols:
         """
         known = said(size)
         if known is None:
-            return VARIES
+            return UNKNOWN_SIZE
         if isinstance(known, int):
             return known
-        return self.text(known) if self.reserved.issuperset(GENERATED.findall(known)) else VARIES
+        return self.text(known) if self.reserved.issuperset(GENERATED.findall(known)) else UNKNOWN_SIZE
 
     def name(self) -> str:
         """The next of `_d0`, `_d1`, ... that the model does not use itself."""

@@ -12,7 +12,7 @@ from onnx_infer.operators.registration import op
 from onnx_infer.types.join import NOTHING, demand_side, either, elements, of_branches, of_different_rank, sequence_of
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.one_of import OneOf, plain
-from onnx_infer.values.tensor import VARIES, Sequence, SymTensor, Value
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Sequence, SymTensor, Value
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import Dim, Elements, Graph, Ints, Values
@@ -235,7 +235,7 @@ def any_element(body: Graph, value: Value) -> Value:
         return value
     elem = value.elem
     if isinstance(elem, SymTensor) and elem.shape is not None:
-        shape = [body.size("the elements of the sequence differ") if d is VARIES else d for d in elem.shape]
+        shape = [body.size("the elements of the sequence differ") if d is UNKNOWN_SIZE else d for d in elem.shape]
         return SymTensor(elem.dtype, shape)
     return NOTHING if elem is None else elem
 
@@ -244,5 +244,5 @@ def closed(value: Value, inside: frozenset[object]) -> Value:
     """What is true of the results of all calls: a size made of sizes of the body's inside differs from call to call."""
     if not isinstance(value, SymTensor) or value.shape is None:
         return plain(value)
-    shape = [d if isinstance(d, int) or inside.isdisjoint(d.variables()) else VARIES for d in value.shape]
+    shape = [d if isinstance(d, int) or inside.isdisjoint(d.variables()) else UNKNOWN_SIZE for d in value.shape]
     return SymTensor(value.dtype, shape)

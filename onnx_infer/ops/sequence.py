@@ -13,7 +13,7 @@ from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal
 from onnx_infer.types.join import NOTHING, elements, join, opened, sequence_of, varying
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import MAX_DATA, VARIES, Sequence, SymTensor
+from onnx_infer.values.tensor import MAX_DATA, UNKNOWN_SIZE, Sequence, SymTensor
 from symdim import ceildiv, total
 
 if TYPE_CHECKING:
@@ -129,13 +129,13 @@ def split_to_sequence(input: SymTensor, split: Elements | None, axis: int, keepd
     if split is None:
         return Sequence(part(1) if keepdims else part(), size)
     if split.shape is None or split.data is None or (split.shape == () and split.data[0] is None):
-        return Sequence(part(VARIES), split.dims[0] if split.shape is not None and split.rank == 1 else None)
+        return Sequence(part(UNKNOWN_SIZE), split.dims[0] if split.shape is not None and split.rank == 1 else None)
     if split.rank == 1:
         lengths = [fresh("the value of split is not known", at_most=size) if x is None else x for x in split.data]
         require(not any(differ(x, 0) and at_least(-x, 0) for x in lengths), "a size in split is negative", lengths)
         demand(lengths, "split is empty")
         demand_equal(total(lengths), size, "the sum of split and the size")
-        return sequence_of([part(x) for x in lengths], part(VARIES))
+        return sequence_of([part(x) for x in lengths], part(UNKNOWN_SIZE))
     return chunks(part, size, split.data[0])
 
 
@@ -147,7 +147,7 @@ def chunks(part: Callable[[Dim], SymTensor], size: Dim, chunk: Dim) -> Sequence:
     count = ceildiv(size, chunk)
     if isinstance(count, int) and isinstance(chunk, int) and isinstance(size, int) and count <= MAX_ITEMS:
         return sequence_of([part(min(chunk, size - i * chunk)) for i in range(count)])
-    return Sequence(part(VARIES), count)
+    return Sequence(part(UNKNOWN_SIZE), count)
 
 
 @op("ConcatFromSequence", dtype=dtype_of_elements)
@@ -167,7 +167,7 @@ def concat_from_sequence(input_sequence: Value, axis: int, new_axis: int) -> Val
         joined = unknown_length(sequence) if sequence.length is None else sequence.length
     elif sequence.items is not None:
         joined = total(x.dims[axis] for x in sequence.items if isinstance(x, SymTensor))
-    elif sequence.length is None or sequence.elem.dims[axis] is VARIES:
+    elif sequence.length is None or sequence.elem.dims[axis] is UNKNOWN_SIZE:
         joined = unknown_length(sequence)
     else:
         joined = sequence.length * sequence.elem.dims[axis]
@@ -177,7 +177,7 @@ def concat_from_sequence(input_sequence: Value, axis: int, new_axis: int) -> Val
 
 def one_size(shapes: list[Shape], axis: int) -> Dim:
     """The size that all elements of a sequence have along an axis."""
-    known = [shape for shape in shapes if shape[axis] is not VARIES]
+    known = [shape for shape in shapes if shape[axis] is not UNKNOWN_SIZE]
     if not known:
         return fresh("the sizes of the elements of the sequence are not known")
     return unify_joined(known, axis, "sizes of the elements")

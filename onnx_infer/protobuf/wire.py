@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.values.tensor import VARIES, Map, Optional, Sequence, Sparse, SymTensor
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor
 from onnx_infer.values.text import encoded
 from symdim.algebra.caches import shared_cache
 
@@ -61,7 +61,7 @@ def dimension(dim: Dim) -> bytes:
         if isinstance(dim, int):
             payload = number_field(1, dim)
         else:
-            payload = b"" if dim is VARIES else dim_param(str(dim))
+            payload = b"" if dim is UNKNOWN_SIZE else dim_param(str(dim))
         found = _dimensions[dim] = field(1, payload)
     return found
 

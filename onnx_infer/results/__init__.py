@@ -2,7 +2,7 @@
 
     inferred.py           what a walk found, as data
     guards.py             what must hold for the model to run    guarantees.py    what the sizes are worth
-    assumed.py            which facts rest on assumptions        saved.py         what a pickle keeps of an engine
+    assumed.py            which statements rest on assumptions        saved.py         what a pickle keeps of an engine
     reasons.py            why something is unknown               deciding.py      conditions that would tell it
     materialization.py    sizes as ONNX nodes                    sources.py       where a symbol can be read
     verdicts.py           whether a type is exact

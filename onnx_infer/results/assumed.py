@@ -1,4 +1,4 @@
-"""Which facts rest on sizes that are only assumed: those of nodes behind one that states an assumption."""
+"""Which statements rest on sizes that are only assumed: those of nodes behind one that states an assumption."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ if TYPE_CHECKING:
 
 
 def resting(engine: Engine, assumed: Collection[int]) -> set[int]:
-    """The places of the facts whose nodes read, directly or not, a result of the nodes that state the `assumed` ones.
+    """The places of the statements whose nodes read, directly or not, a result of the nodes of the `assumed` ones.
 
-    Facts are told by their place in `engine.facts`. The names inside of functions are those of another scope: where
-    functions are called, and for what a subgraph reads, all that follows an assumption counts.
+    Statements are told by their place in `engine.statements`. The names inside of functions are those of another scope:
+    where functions are called, and for what a subgraph reads, all that follows an assumption counts.
     """
     if not assumed:
         return set()
     if engine.seen.calls:
-        return set(range(min(assumed) + 1, len(engine.facts))) - set(assumed)
-    sources = {name for i in assumed for name in engine.fact_nodes[i][3]}
+        return set(range(min(assumed) + 1, len(engine.statements))) - set(assumed)
+    sources = {name for i in assumed for name in engine.statement_nodes[i][3]}
     reached: set[str] = set()
     for _, _, inputs, outputs, attributes, _ in engine.model.graph.nodes():
         if not reached.isdisjoint(inputs) or not sources.isdisjoint(outputs) or (reached and attributes.has_graphs):
             reached.update(outputs)
     return {
         i
-        for i, (_, _, inputs, _, attributes, _) in enumerate(engine.fact_nodes)
+        for i, (_, _, inputs, _, attributes, _) in enumerate(engine.statement_nodes)
         if i not in assumed and (not reached.isdisjoint(inputs) or (reached and attributes.has_graphs))
     }

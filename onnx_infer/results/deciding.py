@@ -79,9 +79,9 @@ def _sizes_tried(operands: Sequence[Value | None], inputs: frozenset[Var]) -> It
 
 def _demanded(engine: Engine, node: Node, inputs: frozenset[Var]) -> Iterator[Relation]:
     """The equalities that would make a guard of the node hold."""
-    for fact, stated_by in zip(engine.facts, engine.fact_nodes, strict=True):
-        if stated_by is node and fact.relation in ("equal", "broadcast", "broadcast_to"):
-            lhs, rhs = engine.solution.resolve(fact.lhs), engine.solution.resolve(fact.rhs)
+    for statement, stated_by in zip(engine.statements, engine.statement_nodes, strict=True):
+        if stated_by is node and statement.relation in ("equal", "broadcast", "broadcast_to"):
+            lhs, rhs = engine.fresh_sizes.resolve(statement.lhs), engine.fresh_sizes.resolve(statement.rhs)
             if all(isinstance(size, int) or _is_over(size, inputs) for size in (lhs, rhs)):
                 yield Relation(f"{lhs} == {rhs}", lhs, "==", rhs)
 

@@ -1,4 +1,4 @@
-"""What must hold for the model to run: the facts that its operators state, each with its nodes, checked at sizes.
+"""What must hold for the model to run: the statements that its operators state, each with its nodes, checked at sizes.
 
 `guards_of` writes them as a person would: solved for a symbol (`symdim.conditions`), equal ones once, implied ones not.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Origin(NamedTuple):
-    """A node that states a fact: its operator, and its name, or its first output where it has none."""
+    """A node that states a statement: its operator, and its name, or its first output where it has none."""
 
     operator: str
     node: str
@@ -141,15 +141,15 @@ def violations(guards: Iterable[Guard], bindings: Bindings) -> list[Violation]:
     return found
 
 
-# -- from facts to guards -------------------------------------------------------------------------------------------
+# -- from statements to guards --------------------------------------------------------------------------------------
 
 
 def guards_of(engine: Engine) -> list[Guard]:
-    """The facts of an inference as guards, in the order of the nodes; what the bounds of the symbols prove is none."""
-    assumed = {i for i, fact in enumerate(engine.facts) if fact.kind == "assumed"}
+    """The statements of an inference as guards, in the order of the nodes; what bounds prove is none."""
+    assumed = {i for i, statement in enumerate(engine.statements) if statement.kind == "assumed"}
     while True:
         stated = _stated(engine, assumed)
-        guards = _simplified(guard for fact in dict.fromkeys(stated) for guard in _solved(fact))
+        guards = _simplified(guard for statement in dict.fromkeys(stated) for guard in _solved(statement))
         required = [guard for guard in guards if guard.kind == "required"]
         doubtful = {i for i in assumed if _open(stated[i], required) and not _is_certain(stated[i], required)}
         if doubtful == assumed:
@@ -177,19 +177,19 @@ def _is_certain(guard: Guard, required: list[Guard]) -> bool:
 
 
 def _stated(engine: Engine, assumed: Collection[int]) -> list[Guard]:
-    """The facts as they are stated, one by one; what rests on the `assumed` ones is no more than assumed.
+    """The statements as they are stated, one by one; what rests on the `assumed` ones is no more than assumed.
 
-    Facts of the kind that are not among these turned out to be required.
+    Statements of the kind that are not among these turned out to be required.
     """
     conditional = resting(engine, assumed)
 
     def settled(size: Dim) -> Dim:
-        return without_computed(engine.solution.resolve(size))
+        return without_computed(engine.fresh_sizes.resolve(size))
 
     found: list[Guard] = []
     sizes: dict[Dim, Dim] = {}
-    for i, (fact, node) in enumerate(zip(engine.facts, engine.fact_nodes, strict=True)):
-        relation, lhs, rhs, law, kind, volume = fact
+    for i, (statement, node) in enumerate(zip(engine.statements, engine.statement_nodes, strict=True)):
+        relation, lhs, rhs, law, kind, volume = statement
         assert relation != "undecided"
         if kind == "assumed" and i not in assumed:
             kind, volume = "required", 0

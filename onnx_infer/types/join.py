@@ -14,7 +14,7 @@ from onnx_infer.elements.ratio import Ratio
 from onnx_infer.laws.sizes import at_least, is_fresh
 from onnx_infer.laws.statements import fresh, state
 from onnx_infer.values.one_of import OneOf, plain
-from onnx_infer.values.tensor import VARIES, Map, Optional, Sequence, Sparse, SymTensor, Value
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, Value
 from symdim import Expr, Var, maximum
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def elements(sequence: Sequence) -> tuple[Value, ...]:
 
 def varying(a: Dim, b: Dim) -> Dim:
     """The size of an axis of the elements of a sequence."""
-    return a if a is b or a == b else VARIES
+    return a if a is b or a == b else UNKNOWN_SIZE
 
 
 def sequence_of(items: list[Value], elem: Value | None = None) -> Sequence:
@@ -151,8 +151,10 @@ def sequence_of(items: list[Value], elem: Value | None = None) -> Sequence:
 
 def opened(value: Value | None) -> Value:
     """One element of a sequence or an optional, the sizes that are not the same for all as sizes of its own."""
-    if isinstance(value, SymTensor) and value.shape is not None and VARIES in value.shape:
-        shape = [fresh("the sizes of the elements differ, or are not known") if d is VARIES else d for d in value.shape]
+    if isinstance(value, SymTensor) and value.shape is not None and UNKNOWN_SIZE in value.shape:
+        shape = [
+            fresh("the sizes of the elements differ, or are not known") if d is UNKNOWN_SIZE else d for d in value.shape
+        ]
         return SymTensor(value.dtype, shape, value.data)
     return NOTHING if value is None else value
 
@@ -170,8 +172,8 @@ class Meeting:
 
     def __call__(self, a: Dim, b: Dim) -> Dim:
         """The size that covers both."""
-        if a is VARIES or b is VARIES:
-            return VARIES
+        if a is UNKNOWN_SIZE or b is UNKNOWN_SIZE:
+            return UNKNOWN_SIZE
         found = self._met.get((a, b))
         if found is None:
             met = self._by_gap.setdefault(a - b, [])

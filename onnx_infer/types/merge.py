@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Literal
 
 from onnx_infer.laws.sizes import differ, is_fresh
 from onnx_infer.values.one_of import OneOf
-from onnx_infer.values.tensor import VARIES, Optional, Sequence, Sparse, SymTensor
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, Sparse, SymTensor
 from symdim import Expr
 from symdim.algebra.origin import is_given
 
@@ -139,7 +139,7 @@ def _filled_in(declared: Shape | None, inferred: Shape | None) -> Shape | None:
     """The declared shape, with the inferred one or its sizes where it says nothing."""
     if declared is None or inferred is None or len(declared) != len(inferred):
         return inferred if declared is None else declared
-    return tuple([i if d is VARIES else d for d, i in zip(declared, inferred, strict=True)])
+    return tuple([i if d is UNKNOWN_SIZE else d for d, i in zip(declared, inferred, strict=True)])
 
 
 def merge_shapes(
@@ -156,7 +156,7 @@ def merge_shapes(
 
 
 def _merge_dims(declared: Dim, inferred: Dim, axis: int, strict: bool, conflict: Callable[[str], None]) -> Dim:
-    if declared is VARIES or declared is inferred or declared == inferred:
+    if declared is UNKNOWN_SIZE or declared is inferred or declared == inferred:
         return inferred
     if differ(declared, inferred):
         conflict(f"declared {declared} but inferred {inferred} at axis {axis}")

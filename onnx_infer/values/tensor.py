@@ -171,14 +171,14 @@ class SymTensor(Value):
         return printable(head + data)
 
 
-VARIES = Var.fresh("?", origin="differs from element to element")
+UNKNOWN_SIZE = Var.fresh("?", origin="differs from element to element")
 """The size of an axis that differs between the elements of a sequence: no size at all, never the same one twice."""
 
 
 class Sequence(Value):
     """A sequence of `length` elements (None: not known); `elem` holds what is true of every element.
 
-    `items` are the elements one by one, where they are known and not all alike. Sizes that differ are `VARIES` in
+    `items` are the elements one by one, where they are known and not all alike. Sizes that differ are `UNKNOWN_SIZE` in
     `elem`; of the elements of an empty sequence anything is true.
 
     >>> Sequence(SymTensor(1, (2, 3))), Sequence(SymTensor(1, (2,)), 4)

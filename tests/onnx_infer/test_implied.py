@@ -9,7 +9,7 @@ import pytest
 
 from onnx_infer import infer
 from onnx_infer.engine.implied_bounds import implied_bounds, is_monotone
-from onnx_infer.laws.statements import Fact
+from onnx_infer.laws.statements import Statement
 from onnx_infer.model.symbols import Symbols
 from symdim import Expr, Var
 
@@ -34,18 +34,18 @@ audio (float[N, 1, S] x, float[4, 1, 10] a, float[4, 4, 3] b) => (float[A, B, C]
 @pytest.mark.parametrize("least", [1, 3, 40])
 def test_the_bound_is_the_least_size(expression, least):
     assert is_monotone(expression)
-    found = implied_bounds([Fact("at_least", expression, least, "law")]).get(H, 1)
+    found = implied_bounds([Statement("at_least", expression, least, "law")]).get(H, 1)
     assert expression.evaluate(H=found) >= least
     assert found == 1 or expression.evaluate(H=found - 1) < least
 
 
 @pytest.mark.parametrize("expression", [H - H // 3, 5 - H, H * W, H % 4])
 def test_what_may_decrease_or_has_two_symbols_implies_nothing(expression):
-    assert implied_bounds([Fact("at_least", expression, 3, "law")]) == {}
+    assert implied_bounds([Statement("at_least", expression, 3, "law")]) == {}
 
 
 def test_only_facts_of_this_kind_count():
-    assert implied_bounds([Fact("undecided", H, 9, "law"), Fact("equal", H, 9, "law")]) == {}
+    assert implied_bounds([Statement("undecided", H, 9, "law"), Statement("equal", H, 9, "law")]) == {}
 
 
 def test_a_length_computed_with_div_is_the_size_of_the_convolution():
@@ -109,7 +109,7 @@ def test_least_values_are_those_of_a_search() -> None:
         values = range(lo, (5000 if x.hi is None else x.hi) + 1)
         least = next((value for value in values if size.to_int({x: value}) >= target), None)
         expected = {} if least is None or least == lo else {x: least}
-        assert implied_bounds([Fact("at_least", size, target, "law")]) == expected, (size, target, x.bounds())
+        assert implied_bounds([Statement("at_least", size, target, "law")]) == expected, (size, target, x.bounds())
 
 
 RESHAPED = """

@@ -15,7 +15,7 @@ from onnx_infer.model.graph import label_of
 from onnx_infer.results.planning.memory import schedule
 from onnx_infer.results.planning.multiply_adds import multiply_adds
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import VARIES, SymTensor, Value
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
 from symdim import Expr, product, total
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class _Bodies:
         made = [scope[name] if name else None for name in outputs]
         resolved = self._engine.functions.resolve(attributes, scope.attributes).values
         count = multiply_adds(op_type, domain, given, made, resolved)
-        if isinstance(count, Expr) and VARIES in count.variables():
+        if isinstance(count, Expr) and UNKNOWN_SIZE in count.variables():
             return None
         # of an attribute that calls give, each its own, nothing is known
         unknown = attributes.references is not None and any(name not in resolved for name in attributes.references)

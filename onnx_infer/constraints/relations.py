@@ -23,12 +23,12 @@ MOST_AXES = 1 << 10
 """The most axes that are told apart where a rank is not known: an attribute can name any axis."""
 
 
-class Statement:
+class Relations:
     """The facts of one node; each has as its origin the node, an operand and an axis.
 
     >>> from symdim import Store
     >>> store, x, y = Store(), Row.unknown(), Row.of(["N", 8])
-    >>> s = Statement(store, "Relu_0", {x: "X", y: "Y"})
+    >>> s = Relations(store, "Relu_0", {x: "X", y: "Y"})
     >>> s.same(x, y)
     >>> print(store.row(x), store.explain(x))
     [N, 8] ('[N, 8] == [...] (Relu_0, X)',)
