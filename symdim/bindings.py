@@ -1,4 +1,4 @@
-"""Sizes of variables, checked when they are put together."""
+"""Sizes of variables, checked when the mapping is made."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from symdim.errors import BoundsError
 
 
 class Bindings(Mapping[str | Var, int]):
-    """An immutable mapping from variables, or names, to sizes; what `evaluate` and `bind` take.
+    """An immutable mapping from variables, or names, to sizes; `evaluate` and `bind` take it.
 
     A variable stands for itself, a name for every variable of that name. A size outside the bounds of its variable
-    raises BoundsError here; that of a name is checked when it meets a variable. A variable whose name is given another
-    size raises BoundsError too, for a name would win.
+    raises BoundsError at once; the size of a name is checked when it is used for a variable. A variable and its name
+    with different sizes raise BoundsError too.
 
     >>> n = Var.fresh("n", 1, 100)
     >>> five = Bindings({n: 5}, batch=2)

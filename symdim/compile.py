@@ -1,4 +1,4 @@
-"""Shapes as one Python function of the variables' sizes, for use at run time (memory planners, kernels)."""
+"""Shapes as one Python function of the variables' sizes, for memory planners and kernels at run time."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def compile_shape(
 ) -> Callable[..., tuple[int, ...] | tuple[tuple[int, ...], ...]]:
     """A function from the sizes of the variables `args`, by position, to the tuple(s) of sizes of the shape(s).
 
-    Every expression is computed once, however many sizes it occurs in. Nothing is checked at run time: sizes
-    outside the variables' bounds give what the expressions give there, a divisor of 0 a ZeroDivisionError.
-    Raises UnboundName for variables that are not among `args`.
+    Every expression is computed once, even if it occurs in many sizes. Nothing is checked at run time: sizes outside
+    the variables' bounds are simply put into the expressions, and a divisor of 0 raises ZeroDivisionError. Raises
+    UnboundName for variables that are not among `args`.
 
     >>> compile_shape(Shape(["N", "(N + 1)//2"]), ["N"])(7)
     (7, 4)
@@ -48,9 +48,9 @@ def compile_shape(
 class StraightLine:
     """Python statements that compute expressions of the variables `args`, each expression once.
 
-    Only numbers, generated names and those variables' names that are plain identifiers enter the source: running it is
-    safe whatever the variables are called. One function takes any number of statements: compiling and running are
-    linear in it (measured to 100,000).
+    The source contains only numbers, generated names, and names of variables that are plain identifiers. So it is safe
+    to run, whatever the variables are called. A function may have any number of statements: compiling and running take
+    linear time (measured up to 100,000).
 
     >>> from symdim import parse
     >>> code = StraightLine(["N", "seq len"])
@@ -81,7 +81,7 @@ class StraightLine:
         return variable in self._parameters or variable.name in self._parameters
 
     def operand(self, dim: int | Expr) -> str:
-        """The text that stands for a dimension, its statements added where they are not there yet.
+        """The text that stands for a dimension; statements that it needs are added.
 
         Raises UnboundName for variables that are not among the arguments.
         """
@@ -100,7 +100,7 @@ class StraightLine:
         return self._held[dim]
 
     def assign(self, text: str, note: str = "") -> str:
-        """The name of a new variable that holds the value of the text; the note stands behind it as a comment."""
+        """The name of a new variable for the value of the text; the note becomes a comment."""
         name = f"t{self._count}"
         self._count += 1
         self.statements.append(f"{name} = {text}  # {note!a}" if note else f"{name} = {text}")
@@ -122,10 +122,10 @@ class StraightLine:
         return name
 
     def _computed(self, node: Expr) -> str:
-        """A statement has at most `_OPERANDS` operands, for Python's compiler recurses on the operators of a sum."""
+        """A statement has at most `_OPERANDS` operands: Python's compiler recurses on the operators of a sum."""
         held = self._held
         if node.terms is not None:
-            # the terms that are added come first, so that a sum does not begin with a sign
+            # positive terms come first, so that a sum does not begin with a sign
             terms = node.terms
             units = sorted(sorted_units(terms), key=lambda unit: terms[unit] < 0)
             operands = [(terms[u] < 0, _product(abs(terms[u]), held[u])) for u in units]
@@ -155,7 +155,7 @@ class StraightLine:
 
 
 def is_plain(name: str) -> bool:
-    """Whether a variable's name may stand in the source: an identifier that is no keyword and no generated name.
+    """Whether a variable's name may stand in the source: an identifier, but not a keyword or a generated name.
 
     >>> is_plain("seq_len"), is_plain("seq len"), is_plain("lambda"), is_plain("t0")
     (True, False, False, False)
@@ -164,7 +164,7 @@ def is_plain(name: str) -> bool:
 
 
 def function_of(source: str) -> Callable[..., Any]:
-    """The function `sizes` that a source of `StraightLine` defines; nothing but `max` is within its reach."""
+    """The function `sizes` that a source of `StraightLine` defines. It can use no global name except `max`."""
     namespace: dict[str, Any] = {"__builtins__": {}, "max": max}
     exec(source, namespace)
     found: Callable[..., Any] = namespace["sizes"]
@@ -182,7 +182,7 @@ def tuple_text(items: Iterable[str]) -> str:
 
 
 def literal(value: int) -> str:
-    """In parentheses when negative; a long one in hexadecimal, which Python reads at any length.
+    """A number as source: in parentheses if negative; in hexadecimal if long, because Python limits decimal literals.
 
     >>> literal(12), literal(-3), literal(10**18)
     ('12', '(-3)', '0xde0b6b3a7640000')

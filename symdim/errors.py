@@ -43,7 +43,7 @@ class DivisionByZero(SymdimError, ZeroDivisionError):  # noqa: N818
 
 
 class UnboundName(SymdimError):  # noqa: N818
-    """An evaluation needs values of variables that the bindings do not give."""
+    """An evaluation needs a variable for which the bindings have no value."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         super().__init__(names)
@@ -58,7 +58,7 @@ class NegativeSize(SymdimError):  # noqa: N818
 
 
 class NotDivisible(SymdimError):  # noqa: N818
-    """A division that has to be exact leaves a remainder."""
+    """A division that must be exact leaves a remainder."""
 
 
 class ReshapeError(SymdimError):
@@ -78,7 +78,7 @@ class RankError(SymdimError):
 
 
 class UnsupportedDynamicShape(SymdimError):  # noqa: N818
-    """A consumer needs an exact size and gets another one: which operator, which field of it, what was `observed`."""
+    """A consumer needs an exact size and gets one that is not: the operator, its field, and what was `observed`."""
 
     def __init__(self, op: str, field: str, observed: str, found: str) -> None:
         super().__init__(op, field, observed, found)

@@ -1,4 +1,4 @@
-"""What is assumed or learnt about dimensions, with its origin."""
+"""Facts: assumptions about dimensions, with their origins."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _RELATION = re.compile(r"(==|!=|<=|>=|<|>)")
 
 
 class Fact(NamedTuple):
-    """`dim relation 0`, as it was said, and where it comes from."""
+    """`dim relation 0`, its original text, and its origin."""
 
     dim: Dim
     relation: Relation
@@ -39,9 +39,9 @@ class Fact(NamedTuple):
 
 
 class Facts:
-    """Conditions that hold together. Their order never matters, and saying one twice changes nothing.
+    """Conditions that hold together. Their order never matters, and a repeated one changes nothing.
 
-    Facts that contradict say nothing, see `symdim.prove`.
+    Nothing follows from facts that contradict each other; see `symdim.prove`.
 
     >>> from symdim import Var
     >>> H, facts = Var("H"), Facts()
@@ -84,7 +84,7 @@ class Facts:
         return list(self._facts.values())[number]
 
     def add(self, a: Dim, relation: str, b: Dim, *, origin: object = None) -> None:
-        """Learn `a relation b`, the relation being one of == != >= > <= <."""
+        """Add `a relation b`. The relation is one of == != >= > <= <."""
         self._enter(Fact(*normalised(checked(a), relation, checked(b)), f"{a} {relation} {b}", origin))
 
     def _enter(self, fact: Fact) -> None:
@@ -94,15 +94,15 @@ class Facts:
             self._hypotheses = None
 
     def equal(self, a: Dim, b: Dim, *, origin: object = None) -> None:
-        """Learn a == b."""
+        """Add a == b."""
         self.add(a, "==", b, origin=origin)
 
     def at_least(self, a: Dim, b: Dim, *, origin: object = None) -> None:
-        """Learn a >= b."""
+        """Add a >= b."""
         self.add(a, ">=", b, origin=origin)
 
     def divides(self, d: Dim, n: Dim, *, origin: object = None) -> None:
-        """Learn n % d == 0."""
+        """Add n % d == 0."""
         self._enter(Fact(mod(n, d), "==", f"{n} % {d} == 0", origin))
 
     def assume(
@@ -113,7 +113,7 @@ class Facts:
         scope: NameSpace | None = None,
         origin: object = None,
     ) -> None:
-        """Learn a relation written as text, such as `"T == P + S"`, `"H % 8 == 0"` or `"1 <= x < y"`."""
+        """Add a relation written as text, such as `"T == P + S"`, `"H % 8 == 0"` or `"1 <= x < y"`."""
         from symdim.parsing import parse
 
         pieces = _RELATION.split(text)
@@ -126,7 +126,7 @@ class Facts:
             self._enter(Fact(*normalised(dims[i], relation, dims[i + 1]), said, origin))
 
     def hypotheses(self) -> list[Hypothesis]:
-        """The facts in structural order, each with its number as the reason; not to be changed."""
+        """The facts in structural order, each with its number as the reason. Do not change the list."""
         if self._hypotheses is None:
             numbered = [Hypothesis(f.dim, f.relation, frozenset((i,))) for i, f in enumerate(self._facts.values())]
             self._hypotheses = sorted(numbered, key=lambda h: (dim_order(h.dim), h.relation))
@@ -152,7 +152,7 @@ class Facts:
         return [hypotheses[place] for place in sorted(found)]
 
     def contradiction(self) -> tuple[Fact, ...] | None:
-        """The facts that cannot hold together; None when no contradiction is found.
+        """The facts that cannot hold together; None if no contradiction is found.
 
         >>> facts = Facts(["n >= 5", "n <= m", "m == 3"])
         >>> [fact.text for fact in facts.contradiction()]

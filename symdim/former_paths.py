@@ -1,7 +1,7 @@
 """The module paths of earlier releases: `symdim.expr` is `symdim.algebra.expr` now.
 
-An old path gives the same module as the new one. So code and pickles that name an old path keep working, and a class
-is one object under both. A former path that is a package today (`onnx_infer.engine`) is not among them.
+An old path gives the same module as the new one. So code and pickles that use an old path keep working, and a class
+is the same object under both. A former path that is a package today (`onnx_infer.engine`) is not in the table.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class _Alias:
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self._spec  # the import system has put the spec of the former path there
+        module.__spec__ = self._spec  # the import system has stored the spec of the former path here
 
 
 def install() -> None:
     """Let imports find former paths.
 
-    The finder stands first: the module of a package that moved would otherwise be found in its folder and loaded twice.
+    The finder comes first; otherwise a module of a package that moved would be found in its folder and loaded twice.
     """
     if FormerPaths not in sys.meta_path:
         sys.meta_path.insert(0, FormerPaths)

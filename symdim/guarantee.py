@@ -1,15 +1,16 @@
-"""What a size is worth to its consumer: exact, at most an expression, or unknown.
+"""Guarantees: how well a size is known to its consumer. Exactly, at most an expression, or not at all.
 
-The guarantee follows from the variables of the size (`origin.py`) each time it is asked for; it is not kept beside the
-size. So it is never better than its parts: no upper bound replaces a variable, and arithmetic keeps a guarantee or
-weakens it.
+The guarantee is computed from the variables of the size (`origin.py`) each time it is asked for; it is not stored with
+the size. So it is never better than its parts: no upper bound replaces a variable, and arithmetic keeps or weakens a
+guarantee.
 
     exact         all variables are given by the caller, or computed from tensors that are declared available
     upper_bound   others occur, and the size is at most an expression of those
     unknown       others occur, and nothing bounds the size
 
-The bound of an expression is that of its parts where it is monotone in them: sums, products of factors that are not
-negative, floor divisions by positive divisors, maxima and minima. What decreases in one is bounded by its lower bound.
+The bound of an expression follows from the bounds of its parts if it is monotone in them: sums, products of factors
+>= 0, floor divisions by positive divisors, maxima and minima. If an expression decreases in a part, the lower bound of
+that part is used.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _MOST_LEAVES = 60  # a larger expression is bounded part by part, without asking
 
 
 class Guarantee(NamedTuple):
-    """The worth of a size: its kind, and the expression of known sizes that it is, or is at most."""
+    """How well a size is known: the kind, and the expression of known sizes that it equals, or that bounds it."""
 
     kind: Literal["exact", "upper_bound", "unknown"]
     size: Dim | None
@@ -49,7 +50,7 @@ class Guarantee(NamedTuple):
 
 
 def guarantee_of(dim: Dim, available: Collection[str] = ()) -> Guarantee:
-    """What a size is worth where the tensors named `available` are known when it is needed.
+    """The guarantee of a size, if the tensors named `available` are known when the size is needed.
 
     >>> N = Var("N")
     >>> found = Var.fresh("found", at_most=N, origin="NonZero")
@@ -80,23 +81,23 @@ def is_exact(dim: Dim, available: Collection[str] = ()) -> bool:
 
 
 def as_exact(dim: Dim, available: Collection[str] = ()) -> Dim | None:
-    """The size itself where it is exact, else None."""
+    """The size itself if it is exact, else None."""
     return dim if is_exact(dim, available) else None
 
 
 def bound_expr(dim: Dim, available: Collection[str] = ()) -> Dim | None:
-    """The size where it is exact, its upper bound where there is one, else None."""
+    """The size if it is exact, else its upper bound, or None if it has none."""
     return guarantee_of(dim, available).size
 
 
 def exact_shape(dims: Iterable[Dim], available: Collection[str] = ()) -> tuple[Dim, ...] | None:
-    """The sizes where all are exact, else None."""
+    """The sizes if all are exact, else None."""
     sizes = tuple(dims)
     return sizes if all(is_exact(dim, available) for dim in sizes) else None
 
 
 def bound_shape(dims: Iterable[Dim], available: Collection[str] = ()) -> tuple[Dim, ...] | None:
-    """The sizes or their upper bounds where all have one, else None."""
+    """The sizes or their upper bounds, or None if one of them has none."""
     bounds = [bound_expr(dim, available) for dim in dims]
     return None if None in bounds else tuple(bounds)  # type: ignore[arg-type]
 
@@ -105,7 +106,7 @@ def bound_shape(dims: Iterable[Dim], available: Collection[str] = ()) -> tuple[D
 
 
 def require_exact(dim: Dim, op: str, field: str, available: Collection[str] = ()) -> Dim:
-    """The size, which a consumer needs exactly; raises UnsupportedDynamicShape, which says what it is instead.
+    """The size, for a consumer that needs it exactly. Raises UnsupportedDynamicShape, which names its guarantee.
 
     >>> require_exact(Var.fresh("found", at_most=Var("N"), origin="by data"), "Expand", "shape[0]")
     Traceback (most recent call last):
@@ -122,12 +123,12 @@ def require_exact(dim: Dim, op: str, field: str, available: Collection[str] = ()
 def require_exact_shape(
     dims: Iterable[Dim], op: str, field: str = "shape", available: Collection[str] = ()
 ) -> tuple[Dim, ...]:
-    """The sizes, all needed exactly: the target of a Reshape or an Expand; raises as `require_exact`."""
+    """As `require_exact`, for several sizes: the target of a Reshape or an Expand."""
     return tuple([require_exact(dim, op, f"{field}[{i}]", available) for i, dim in enumerate(dims)])
 
 
 def require_rank(dims: Collection[Dim] | None, rank: int, op: str, field: str = "rank") -> Collection[Dim]:
-    """The sizes, of which there must be `rank`; a rank is exact or not known at all (None). Raises RankError."""
+    """The sizes; raises RankError unless their number is `rank`. None stands for an unknown rank."""
     if dims is None:
         raise RankError(f"{op}: {field} must be {rank}, but it is not known")
     if len(dims) != rank:
@@ -139,7 +140,7 @@ def require_rank(dims: Collection[Dim] | None, rank: int, op: str, field: str = 
 
 
 def upper_bound(dim: Dim, available: Collection[str] = ()) -> Dim | None:
-    """A bound from above in variables that are exact; None where there is none, or none is found.
+    """An upper bound over exact variables; None if there is none, or none is found.
 
     >>> N = Var("N")
     >>> n = Var.fresh("n", at_most=N, origin="NonZero")
@@ -156,7 +157,7 @@ def upper_bound(dim: Dim, available: Collection[str] = ()) -> Dim | None:
 
 
 def _limits_of(variable: Var, known: dict[Var, Limits], available: Collection[str]) -> Limits:
-    """The bounds of a variable in exact ones; those of the variables in its `at_most` are known."""
+    """The bounds of a variable over exact ones. The bounds of the variables in its `at_most` must be in `known`."""
     if is_exact(variable, available):
         return variable, variable
     high = None if variable.at_most is None else _highest(variable.at_most, known)
@@ -174,9 +175,9 @@ def _highest(dim: Dim, known: dict[Var, Limits]) -> Dim | None:
 
 
 def _at_ends(dim: Expr, known: dict[Var, Limits]) -> Dim:
-    """An expression that `dim` is at most: variables that occur more than once, in which it is monotone, at an end.
+    """An expression >= `dim`: each variable that occurs more than once is put at an end, if `dim` is monotone in it.
 
-    Part by part, `n - n//2` would lose that both n are the same.
+    Without this, `n - n//2` would be bounded part by part, as if its two n were different.
     """
     found: Dim = dim
     for variable in dim.variables():
@@ -188,12 +189,12 @@ def _at_ends(dim: Expr, known: dict[Var, Limits]) -> Dim:
         if leaf_count(found) > _MOST_LEAVES:
             break
         try:
-            # the bound may be larger than the variable ever is: monotone up to `hi`, whatever `at_most` says
+            # `at_most` may exceed all values of the variable, so monotonicity is needed only up to `hi`
             free = Var.fresh(variable.name, variable.lo, variable.hi)
             step = found.substitute({variable: free + 1}) - found.substitute({variable: free})
             end = high if _never_negative(step) else low if _never_negative(-step) else None
             found = found if end is None else found.substitute({variable: end})
-        except (BoundsError, DivisionByZero):  # of sizes that no run has
+        except (BoundsError, DivisionByZero):  # these sizes occur in no run
             continue
     return found
 
@@ -209,7 +210,7 @@ def _occurrences(variable: Var, dim: Expr) -> int:
 
 
 def _limits(root: Expr, known: dict[Var, Limits]) -> Limits:
-    """A lower and an upper bound of an expression, part by part; remainders and minima are parts as they read."""
+    """A lower and an upper bound of an expression, part by part. Printed remainders and minima are parts."""
     limits: dict[Dim, Limits] = dict(known.items())
     sums: dict[Expr, Sum] = {}
     stack = [root]
@@ -281,7 +282,7 @@ def _scaled(limits: Limits, k: int) -> Limits:
 
 
 def _minimum(limits: list[Limits], _: list[Dim]) -> Limits:
-    """What one operand is at most, the minimum is."""
+    """The minimum is at most each operand."""
     lows, highs = zip(*limits, strict=True)
     sure = [high for high in highs if high is not None]
     return None if None in lows else minimum(*lows), minimum(*sure) if sure else None
@@ -300,7 +301,7 @@ def _remainder(limits: list[Limits], operands: list[Dim]) -> Limits:
 
 
 def _product(factors: list[tuple[Limits, int, int | None]]) -> Limits:
-    """The bounds of a product of powers, of which no factor is negative; nothing is known of others."""
+    """The bounds of a product of powers if no factor is negative; otherwise there are no bounds."""
     lows: list[Dim] = []
     highs: list[Dim] = []
     for (low, high), exponent, least in factors:
@@ -313,7 +314,7 @@ def _product(factors: list[tuple[Limits, int, int | None]]) -> Limits:
 
 
 def _quotient(n: Limits, d: Limits, least: int | None) -> Limits:
-    """The bounds of n // d for d >= 1: towards 0 or -1 as d grows, so the sign of n decides which end of d counts."""
+    """The bounds of n // d for d >= 1. It tends to 0 or -1 as d grows: the sign of n decides which end of d to use."""
     if least is None or least < 0:
         return None, None
     small, large = d

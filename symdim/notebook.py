@@ -7,11 +7,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 MOST_ROWS = 200
-"""The most rows of a table; a last one counts the others."""
+"""The most rows of a table; one more row counts those that are left out."""
 
 
 def html_table(caption: object, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table; every cell is text, and markup in it stays text. None is an empty cell.
+    """A table. Every cell is text: markup in it is escaped. None is an empty cell.
 
     >>> html_table("a fact", ["fact"], [("a < b",)])
     '<table><caption>a fact</caption><tr><th>fact</th></tr><tr><td>a &lt; b</td></tr></table>'

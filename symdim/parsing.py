@@ -1,4 +1,4 @@
-"""Reading dimensions from text, in the dialects that ONNX models carry; the grammar is in `symdim.parser.grammar`."""
+"""Reading dimensions from text, in the dialects of ONNX models. The grammar is in `symdim.parser.grammar`."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ def parse(
 ) -> int | Expr:
     """The dimension that a text denotes: `parse(str(e), e.free_symbols()) is e`.
 
-    A text equal to one of the declared `names` is that variable, whatever it contains. Declared names come
-    first within longer texts too. Give them as a frozenset when many texts are read, or as a mapping to say
-    which variables they are; other variables come from `scope`, by default from `Var(name)`.
+    A text equal to one of the declared `names` is that variable, whatever it contains. Within longer texts declared
+    names take precedence too. Give them as a frozenset if you read many texts, or as a mapping to choose the variables.
+    Other variables come from `scope`, by default from `Var(name)`.
 
-    A word that is no expression, such as `16H` or `a:b`, is a name. So are `batch-size` and `Concat/axis` when
-    names are declared, but not both of theirs; when none are declared they are a difference and a quotient.
+    A word that is not an expression, such as `16H` or `a:b`, is a name. If names are declared, `batch-size` is a name
+    too, unless `batch` and `size` are both declared; likewise `Concat/axis`. If none are declared, these two are a
+    difference and a quotient.
 
-    `dialect` says what "/" means outside of floor() and its kin: "floor" and "trunc" round the quotient,
+    `dialect` gives the meaning of "/" outside of floor() and similar functions: "floor" and "trunc" round the quotient,
     "exact" does not. Raises ParseError, which shows the place.
 
     >>> parse("floor(H/2 - 1/2) + 1") is parse("(H - 1)//2 + 1")
@@ -54,7 +55,7 @@ def parse(
 
 
 def check(text: str, names: Collection[str] = (), *, dialect: Dialect | None = None) -> ParseError | None:
-    """What is wrong with a text; None when `parse` accepts it.
+    """The error of a text as a message; None if `parse` accepts it.
 
     >>> print(check("N + * 2"))
     an operand is missing before "*" at position 4
@@ -75,10 +76,10 @@ def read_dim_param(
     dialect: Dialect | None = None,
     scope: NameSpace | None = None,
 ) -> int | Expr:
-    """The dimension that the `dim_param` of an ONNX model denotes; accepts every text but the empty one.
+    """The dimension that the `dim_param` of an ONNX model denotes; accepts every text except the empty one.
 
-    As `parse`, except that a word with a dash or slash is an expression only when every name in it is declared,
-    and that a text which is no expression, or could only be negative, is a variable of that very name.
+    As `parse`, with two exceptions. A word with a dash or slash is an expression only if every name in it is declared.
+    A text that is not an expression, or is always negative, is a variable with the text as its name.
 
     >>> read_dim_param("N + 1"), read_dim_param("batch-size"), read_dim_param("N +"), read_dim_param("-1")
     (N + 1, batch-size, N +, -1)
@@ -104,10 +105,10 @@ def _variables(names: Collection[str], scope: NameSpace | None) -> Callable[[str
 
 
 def _is_undeclared(word: str, declared: Lexicon, *, all_known: bool) -> bool:
-    """Whether a word (`is_word`) is a name as a whole, rather than a number, a difference or a quotient.
+    """Whether a word (`is_word`) is a name as a whole, and not a number, a difference or a quotient.
 
-    It is when a part of it cannot stand in an expression (`16H`, `a:b`) and, if `all_known` names are declared,
-    when it has a dash or slash and a name that is not.
+    It is a name if a part of it cannot stand in an expression (`16H`, `a:b`). With `all_known` it is also a name if it
+    has a dash or slash and one of its parts is not declared.
     """
     parts = [x for x in declared.split(word) if x != "-" and x != "/"]
     unknown = [x for x in parts if x not in declared.names and not is_number(x)]

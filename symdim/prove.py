@@ -1,14 +1,14 @@
 """Questions about dimensions with three answers: True (proved), False (refuted by an example), None (not known).
 
-**Budget.** A question takes at most `budget` steps with the facts, and as many without them; a step is about 20
-microseconds of work, and what large numbers and long sums cost is counted (`prover/budget.py`). Answers never depend on
-the speed of a machine. What is not decided within the budget is None.
+**Budget.** A question takes at most `budget` steps with the facts, and as many without them. A step is about 20
+microseconds of work; large numbers and long sums cost more steps (`prover/budget.py`). Answers never depend on the
+speed of the machine. If the budget does not suffice, the answer is None.
 
-**Facts that contradict** say nothing. Where `Facts.contradiction` finds that they do, whichever variables they are
-about, an answer is True if that is proved without any facts, and else None; there is no example and no counterexample.
+**Contradictory facts** prove nothing. If `Facts.contradiction` finds a contradiction, about any variables, an answer is
+True if it is proved without facts, and None otherwise. Then there is no example and no counterexample.
 
-**Divisors.** A dimension that divides by 0 has no value, and questions are about values: an assignment for which one of
-the two sides or a fact has none is left out. If no assignment is left, every relation is True.
+**Divisors.** A dimension that divides by 0 has no value. Questions are about values, so assignments in which one of the
+two sides or a fact has no value do not count. If no assignment is left, every relation is True.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def divides(d: Dim, n: Dim, facts: Facts | None = None, *, budget: int = BUDGET)
 def counterexample(
     a: Dim, relation: str, b: Dim, facts: Facts | None = None, *, budget: int = BUDGET
 ) -> dict[Var, int] | None:
-    """Values that the facts allow and for which `a relation b` is wrong; None where none was found.
+    """Values that the facts allow and for which `a relation b` is wrong; None if none were found.
 
     >>> from symdim import Var
     >>> counterexample(Var("x") // 2 * 2, "==", Var("x"))
@@ -108,9 +108,9 @@ def counterexample(
 def example(
     dims: tuple[Dim, ...], facts: Facts | None = None, *, budget: int = BUDGET, within: Budget | None = None
 ) -> dict[Var, int] | None:
-    """Values, allowed by the facts, of all variables that the dimensions or the facts about them mention.
+    """Values that the facts allow, for all variables in the dimensions and in the facts about them.
 
-    All of the dimensions have a value there. None where no such values are found, and where the facts contradict.
+    All the dimensions have a value there. None if no such values are found, or if the facts contradict each other.
     The steps are also taken from the larger budget `within`.
 
     >>> from symdim import Var
@@ -126,10 +126,10 @@ def example(
 def explain(
     a: Dim, relation: str, b: Dim, facts: Facts | None = None, *, budget: int = BUDGET, within: Budget | None = None
 ) -> Proof:
-    """The answer to `a relation b` (one of == != >= > <= <) with the facts and laws used, or a counterexample.
+    """The answer to `a relation b` (one of == != >= > <= <), with the facts and laws used or a counterexample.
 
-    What holds without the facts is found whatever the facts are. Nothing is proved from facts that contradict.
-    The steps are also taken from the larger budget `within`.
+    A relation that holds without the facts is found with any facts. Nothing is proved from contradictory facts. The
+    steps are also taken from the larger budget `within`.
 
     >>> from symdim import Var
     >>> T, P = Var("T"), Var("P")
@@ -158,7 +158,7 @@ def explain(
 
 
 def _consistent(facts: Facts | None, met: list[Hypothesis]) -> bool:
-    """Whether facts, some of which an assignment meets, are not known to contradict each other."""
+    """Whether no contradiction of the facts is known. Some of them, `met`, have an example already."""
     return facts is None or len(met) == len(facts) or facts.contradiction() is None
 
 
@@ -170,7 +170,7 @@ def _searched(hypotheses: list[Hypothesis], about: tuple[Dim, ...], budget: Budg
 
 
 def _evident(dim: Dim, relation: Relation) -> bool:
-    """Whether the interval alone says so."""
+    """Whether the interval alone decides it."""
     lo, hi = bounds_of(dim)
     if relation == "==":
         return lo == 0 == hi
@@ -180,7 +180,7 @@ def _evident(dim: Dim, relation: Relation) -> bool:
 
 
 def _negated(dim: Dim, relation: Relation) -> Hypothesis:
-    """What counterexamples of `dim relation 0` meet."""
+    """The hypothesis that counterexamples of `dim relation 0` satisfy."""
     if relation == ">=":
         return Hypothesis(add(scale(dim, -1), -1), ">=", frozenset())
     return Hypothesis(dim, "!=" if relation == "==" else "==", frozenset())

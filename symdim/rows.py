@@ -1,8 +1,8 @@
 """Rows: shapes of which the number of axes may be unknown.
 
-A row is `lead ++ variable ++ trail`. The variable stands for any number of axes between those that are known. Where it
-is absent the row is closed, and its gap, the place at which broadcasting inserts axes of size 1, stays between `lead`
-and `trail`; NumPy's rule is the gap at the left end.
+A row is `lead ++ variable ++ trail`. The variable stands for any number of axes between the known ones. A row without a
+variable is closed. Its gap, the place where broadcasting inserts axes of size 1, is between `lead` and `trail`; in
+NumPy's rule the gap is at the left end.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DOTS = ".."
 
 @dataclass(frozen=True, slots=True)
 class RowVar:
-    """An unknown sequence of axes. Two of one name are one variable; a fresh one equals no other.
+    """An unknown sequence of axes. Equal names are one variable; a fresh variable equals no other.
 
     >>> RowVar("r") == RowVar("r"), RowVar.fresh("r") == RowVar.fresh("r")
     (True, False)
@@ -39,7 +39,7 @@ class RowVar:
 
     @classmethod
     def fresh(cls, name: str = "_r") -> RowVar:
-        """A variable that equals no other one, whatever its name."""
+        """A variable that equals no other one, not even one of the same name."""
         return cls(name, next(_serials))
 
     def __hash__(self) -> int:
@@ -66,7 +66,7 @@ class Row:
 
     @classmethod
     def of(cls, dims: Iterable[Dim | str | RowVar]) -> Row:
-        """The row of these axes, one of which may be a RowVar, or a text `...` or `..name..` for one.
+        """The row of these axes. One of them may be a RowVar, or a text `...` or `..name..` for one.
 
         Other texts are read as the `dim_param` of an ONNX model. A row without a variable has its gap at the left.
         """
@@ -81,7 +81,7 @@ class Row:
 
     @classmethod
     def unknown(cls, name: str = "_r") -> Row:
-        """A row of which nothing is known: `[...]`, with a variable of its own."""
+        """A row about which nothing is known: `[...]`, with a new variable."""
         return cls(variable=RowVar.fresh(name))
 
     @classmethod
@@ -89,7 +89,7 @@ class Row:
         """The row that a text denotes; the inverse of `str`. Raises ParseError.
 
         row  = "[" [item {"," item}] "]"
-        item = "..." | ".." name ".." | sum | "|"          a bar, instead of a variable, marks a gap not at the left
+        item = "..." | ".." name ".." | sum | "|"          a bar marks the gap of a closed row, if not at the left
 
         >>> Row.parse("[3, |, 5]").lead, Row.parse("[]").rank, str(Row.parse("[...]"))
         ((3,), 0, '[...]')
@@ -155,7 +155,7 @@ class Row:
         return Shape(self.dims) if self.variable is None else None
 
     def flat(self) -> Row:
-        """The row with the gap of a closed one at the left, as NumPy broadcasts."""
+        """The row with its gap moved to the left if it is closed, as NumPy broadcasts."""
         return self if self.variable is not None or not self.lead else Row((), None, self.dims)
 
     def spliced(self, value: Row) -> Row:
@@ -177,7 +177,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Axes:
-    """The three rows of a tensor whose axes have kinds: batch, input and output; stored batch, output, input.
+    """The three rows of a tensor whose axes have kinds: batch, input and output. Stored order: batch, output, input.
 
     >>> print(Axes(output=Row.of(["o"]), input=Row.of(["i"])), Axes(batch=Row.of([2]), output=Row.of([3])))
     i->o 2|3
@@ -201,7 +201,7 @@ class Axes:
 
 
 def row_name(item: object) -> str | None:
-    """The name in `..name..`, empty for `...`; None for what is no row variable."""
+    """The name in `..name..`, empty for `...`; None if the item is not a row variable."""
     if item == "...":
         return ""
     if isinstance(item, str) and len(item) > 4 and item.startswith(_DOTS) and item.endswith(_DOTS):
@@ -229,7 +229,7 @@ def _plain(dim: Dim) -> int | str:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """The text between the commas outside of parentheses and backticks; none when it is blank."""
+    """The pieces between commas outside of parentheses and backticks; none if the text is blank."""
     depth, quoting, first = 0, False, 0
     for i, c in enumerate(text):
         if c == "`":

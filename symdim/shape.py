@@ -32,7 +32,7 @@ _LARGEST = (1 << 63) - 1
 
 
 def is_infer(dim: Dim) -> bool:
-    """Whether a size of a reshape target is to be inferred: what is -1, not what may be.
+    """Whether a size of a reshape target is to be inferred: it is -1. A size that may be -1 does not count.
 
     >>> is_infer(INFER), is_infer(Var("N")), is_infer(Var("N") - Var("N") - 1)
     (True, False, True)
@@ -41,10 +41,10 @@ def is_infer(dim: Dim) -> bool:
 
 
 class Shape(Sequence[Dim]):
-    """An immutable sequence of dimensions; equal to a tuple or list of the same ones.
+    """An immutable sequence of dimensions; equal to a tuple or list of the same dimensions.
 
-    Strings are read as the `dim_param` of an ONNX model: names, or expressions. None is a size of which nothing is
-    known, another one each time. Raises NegativeSize for a known size below 0.
+    Strings are read as the `dim_param` of an ONNX model: names or expressions. None is an unknown size, a new one each
+    time. Raises NegativeSize for a known size below 0.
 
     >>> shape = Shape(["N", "2*N + 1", 3])
     >>> print(shape, shape.numel(), shape.evaluate(N=4))
@@ -72,7 +72,7 @@ class Shape(Sequence[Dim]):
 
     @classmethod
     def of_input(cls, tensor: str, rank: int) -> Shape:
-        """The shape of an input of which only the rank is known: a new variable for each axis, with its origin.
+        """The shape of an input with only its rank known: a new variable for each axis, with its origin.
 
         >>> Shape.of_input("X", 2)
         Shape([X.0, X.1])
@@ -120,14 +120,14 @@ class Shape(Sequence[Dim]):
         return hash(self.dims)
 
     def __str__(self) -> str:
-        """`[N, 2*N + 1]`; a variable whose name is no plain name stands in backticks."""
+        """`[N, 2*N + 1]`; a variable whose name is not a plain name is in backticks."""
         return _text(self.dims)
 
     def __repr__(self) -> str:
         return f"Shape({self})"
 
     def describe(self) -> str:
-        """The text, with the bounds of all variables and where they come from.
+        """The text, with the bounds of all variables.
 
         >>> print(Shape(["N", 2 * Var.fresh("n", 0, 100)]).describe())
         [N, 2*n] where N >= 1, 0 <= n <= 100
@@ -154,11 +154,11 @@ class Shape(Sequence[Dim]):
 
     @property
     def is_static(self) -> bool:
-        """Whether every size is known; so for the shape of a scalar."""
+        """Whether every size is known. True for the shape of a scalar."""
         return all(isinstance(dim, int) for dim in self.dims)
 
     def concrete(self) -> tuple[int, ...] | None:
-        """The sizes when all are known, else None."""
+        """The sizes if all are known, else None."""
         sizes = self.partial()
         return None if None in sizes else sizes  # type: ignore[return-value]
 
@@ -183,7 +183,7 @@ class Shape(Sequence[Dim]):
         return self
 
     def var_bounds(self) -> dict[Var, Interval]:
-        """The bounds of each variable, inclusive, None where there is none.
+        """The bounds of each variable, inclusive; None is no bound.
 
         >>> n = Var.fresh("n", 1, 100)
         >>> Shape([2 * n, "N"]).var_bounds() == {n: (1, 100), Var("N"): (1, None)}
@@ -192,7 +192,7 @@ class Shape(Sequence[Dim]):
         return {variable: variable.bounds() for variable in self.variables()}
 
     def evaluate(self, bindings: Bindings | None = None, /, **sizes: int) -> Shape:
-        """The shape at the given sizes of variables, which may be some of them; other names are ignored.
+        """The shape at the given sizes of all or some variables; other names are ignored.
 
         Raises BoundsError for a size outside its variable's bounds, NegativeSize for a result below 0 and SizeOverflow
         for one beyond 64 bits.
@@ -206,7 +206,7 @@ class Shape(Sequence[Dim]):
         return result
 
     def bind(self, bindings: Bindings | None = None, /, **sizes: int) -> Shape:
-        """A new shape, all of whose variables have the given sizes; as `evaluate`, but UnboundName when some lack one.
+        """As `evaluate`, but all variables must have a size; raises UnboundName otherwise.
 
         >>> n = Var.fresh("n", 1, 100)
         >>> Shape([n, 2 * n + 1]).bind({n: 5})
@@ -218,27 +218,27 @@ class Shape(Sequence[Dim]):
         return shape
 
     def partial_evaluate(self, bindings: Bindings | None = None, /, **sizes: int) -> tuple[int | None, ...]:
-        """Each size at the given sizes of variables, None where it needs others."""
+        """Each size at the given sizes of variables; None for a size that needs other variables."""
         return self.evaluate(bindings, **sizes).partial()
 
     def is_fully_bound(self, bindings: Bindings | None = None, /, **sizes: int) -> bool:
-        """Whether the sizes given suffice for `bind`; so for a static shape without any."""
+        """Whether the given sizes suffice for `bind`. A static shape needs none."""
         return self.evaluate(bindings, **sizes).is_static
 
     def guarantees(self, available: Collection[str] = ()) -> tuple[Guarantee, ...]:
-        """What each size is worth; see `guarantee.py`. `available` are the tensors whose values are known."""
+        """The guarantee of each size; see `guarantee.py`. `available` are the tensors whose values are known."""
         from symdim.guarantee import guarantee_of
 
         return tuple(guarantee_of(dim, available) for dim in self.dims)
 
     def exact_shape(self, available: Collection[str] = ()) -> Shape | None:
-        """This shape where all sizes are exact, else None."""
+        """This shape if all sizes are exact, else None."""
         from symdim.guarantee import exact_shape
 
         return None if exact_shape(self.dims, available) is None else self
 
     def bound_shape(self, available: Collection[str] = ()) -> Shape | None:
-        """The upper bounds of all sizes, None where one has none.
+        """The upper bounds of all sizes; None if one size has no bound.
 
         >>> found = Var.fresh("found", at_most=Var("N"), origin="NonZero")
         >>> Shape([found + 1, "N"]).bound_shape(), Shape([found, "N"]).exact_shape()
@@ -250,15 +250,15 @@ class Shape(Sequence[Dim]):
         return None if bounds is None else Shape(bounds)
 
     def substitute(self, mapping: Mapping[Any, Dim]) -> Shape:
-        """The shape with dimensions in place of variables, all at once."""
+        """The shape with dimensions in place of variables, all replaced at once."""
         return Shape(dim.substitute(mapping) if isinstance(dim, Expr) else dim for dim in self.dims)
 
     def resolve_reshape(self, target: Iterable[Dim]) -> Shape:
         """The shape that this one takes when reshaped to `target`, in which one size may be INFER (-1).
 
-        INFER is the exact quotient numel // (product of the others); that it is exact is the caller's to record
-        where it is not evident. Raises ReshapeError for two INFER, a size that cannot be positive, or numbers of
-        elements that differ; NotDivisible when the quotient leaves a remainder.
+        INFER is the exact quotient numel // (product of the others). If it is not evident that the division is exact,
+        the caller must record that. Raises ReshapeError for two INFER, a size that cannot be positive, or numbers of
+        elements that differ. Raises NotDivisible if the quotient leaves a remainder.
 
         >>> Shape(["N", 4]).resolve_reshape([INFER, 2])
         Shape([2*N, 2])
@@ -285,10 +285,10 @@ class Shape(Sequence[Dim]):
 def broadcast_shapes(*shapes: Iterable[Dim]) -> Shape:
     """The shape to which all shapes broadcast, by NumPy's rule, axis by axis from the right.
 
-    In a run that is valid each size of an axis is 1 or the result r, so r is
-        k          if one of them is known to be k != 1, or is k >= 2 whatever its variables are;
+    In a valid run each size of an axis is 1 or the result r. So r is
+        k          if one size is known to be k != 1, or is always k >= 2;
         size_of_broadcast(...)   otherwise.
-    Raises BroadcastError when two sizes cannot be 1 and provably differ.
+    Raises BroadcastError if two sizes cannot be 1 and provably differ.
 
     >>> broadcast_shapes(Shape(["N", 1]), Shape([5]), Shape(["M", 1, 1]))
     Shape([M, N, 5])
@@ -315,9 +315,9 @@ def _broadcast_axis(sizes: list[Dim], axis: int) -> Dim:
 
 
 def size_of_broadcast(*sizes: Dim) -> Dim:
-    """The size r of sizes of which each is r or 1: `max(sizes, 1) + min(sizes, 1) - 1`.
+    """The size r, if each of the sizes is r or 1: `max(sizes, 1) + min(sizes, 1) - 1`.
 
-    That is the largest one, or 0 if one is 0. If no size can be 0, it is `max(sizes)`.
+    This is the largest size, or 0 if one is 0. If no size can be 0, it is `max(sizes)`.
 
     >>> from symdim import Scope
     >>> may_be_empty = Scope().var("K", 0)
@@ -328,23 +328,23 @@ def size_of_broadcast(*sizes: Dim) -> Dim:
 
 
 def _dims(given: Iterable[Dim | str | None]) -> tuple[Dim, ...]:
-    """Sizes of any kind as dimensions; strings by `read_dim_param`, the names among them being declared."""
+    """Sizes of any kind as dimensions; strings by `read_dim_param`, with the names among them as declared names."""
     sizes = tuple(given)
     names = frozenset(size for size in sizes if isinstance(size, str) and is_name(size))
     return tuple([read_dim_param(size, names) if isinstance(size, str) else _dim(size) for size in sizes])
 
 
 def _dim(size: object) -> Dim:
-    """A size as a dimension: an int, an expression, or another integer type such as NumPy's, but no bool."""
+    """A size as a dimension: an int, an expression, or another integer type such as NumPy's, but not a bool."""
     if (dim := as_dim(size)) is not None:
         return dim
     if size is None:
         return Var.fresh("?", origin="not given")
     if isinstance(size, bool):
-        raise TypeError("a size is no bool")
+        raise TypeError("a size cannot be a bool")
     return index(size)  # type: ignore[arg-type]
 
 
 def _text(dims: Sequence[Dim]) -> str:
-    """The sizes as a list; a name that stands alone is quoted too, so that the list can be read again."""
+    """The sizes as a list. A name that stands alone is quoted if needed, so that the list can be read again."""
     return f"[{', '.join(quoted(dim.name) if isinstance(dim, Var) else to_text(dim) for dim in told_apart(dims))}]"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Bindings = Mapping[str | Var, int]
 
 
-class Origin(NamedTuple):
+class NodeName(NamedTuple):
     """A node that states a statement: its operator, and its name, or its first output where it has none."""
 
     operator: str
@@ -48,7 +48,7 @@ class Guard(NamedTuple):
     lhs: Dim
     rhs: Dim
     law: str
-    origins: tuple[Origin, ...] = ()
+    origins: tuple[NodeName, ...] = ()
     kind: Kind = "required"
     conditional: bool = False
     volume: Dim = 0
@@ -117,7 +117,7 @@ class Violation(NamedTuple):
 
     def __str__(self) -> str:
         """
-        >>> guard = Guard("equal", Var("K"), Var("M"), "inner sizes of the product", (Origin("MatMul", "scores"),))
+        >>> guard = Guard("equal", Var("K"), Var("M"), "inner sizes of the product", (NodeName("MatMul", "scores"),))
         >>> print(guard.violation({"K": 3, "M": 4}))
         MatMul 'scores': inner sizes of the product: K == M fails for 3 and 4
         """
@@ -203,9 +203,9 @@ def _stated(engine: Engine, assumed: Collection[int]) -> list[Guard]:
     return found
 
 
-def _origin(node: Node) -> Origin:
+def _origin(node: Node) -> NodeName:
     op_type, domain, _, outputs, _, handle = node
-    return Origin(f"{domain}::{op_type}" if domain else op_type, handle.name or next(iter(outputs), ""))
+    return NodeName(f"{domain}::{op_type}" if domain else op_type, handle.name or next(iter(outputs), ""))
 
 
 def _solved(guard: Guard) -> list[Guard]:

@@ -1,4 +1,4 @@
-"""Conditions on sizes: what they say, and whether they hold. `solving.py` brings them into plain form."""
+"""Conditions on sizes: their texts, and whether they hold. `solving.py` brings them into plain form."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Condition(NamedTuple):
         return Condition(self.relation, lhs, rhs)
 
     def sides(self, bindings: Mapping[str | Var, int]) -> tuple[int, int] | None:
-        """Both sides at sizes of all variables; None where a divisor in them is 0."""
+        """The values of both sides at these sizes of all variables; None if a divisor in them is 0."""
         try:
             lhs, rhs = (side.to_int(bindings) if isinstance(side, Expr) else side for side in self[1:])
         except DivisionByZero:
@@ -81,6 +81,6 @@ class Condition(NamedTuple):
         return lhs, rhs
 
     def holds(self, bindings: Mapping[str | Var, int]) -> bool:
-        """Whether it holds at sizes of all variables; not where a divisor in it is 0."""
+        """Whether it holds at these sizes of all variables. False if a divisor in it is 0."""
         sides = self.sides(bindings)
         return sides is not None and _HOLDS[self.relation](*sides)

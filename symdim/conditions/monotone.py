@@ -1,4 +1,4 @@
-"""How an expression of one variable grows with it, and from where on it is not negative."""
+"""How an expression of one variable grows with the variable, and where it becomes >= 0."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _LARGEST = 2**31 - 1  # no size is larger
 
 
 def growth(expression: Expr, variable: Var) -> Interval:
-    """An interval that contains `f(x + 1) - f(x)` for all x within the variable's bounds; None stands for no bound.
+    """An interval that contains `f(x + 1) - f(x)` for all x within the variable's bounds; None is no bound.
 
-    A sum grows by the sum of what its terms grow by, `n//d` by at least floor(a/d) and at most ceil(b/d) where n grows
-    by a to b, an extremum by no less and no more than one of its parts.
+    The growth of a sum is the sum of the growths of its terms. If n grows by a to b, `n//d` grows by floor(a/d) to
+    ceil(b/d). An extremum grows by at least the least and at most the largest growth of its parts.
 
     >>> x = Var("x")
     >>> growth(x - x // 3, x), growth(3 * x + x // 2, x), growth(x - 2 * (x // 2), x)
@@ -61,10 +61,10 @@ def _is_at_least_0(end: int | None) -> bool:
 
 
 def threshold(gap: Expr) -> Dim | None:
-    """`x - t` or `t - x` that is >= 0 exactly where the gap is; None where the gap is not monotone in one variable x.
+    """The bound `x - t` or `t - x` that is >= 0 exactly if the gap is; None if the gap is not monotone in one variable.
 
-    0 stands for always and -1 for never. The variable needs a least value; a gap that reaches 0 at no value up to the
-    largest size is left alone.
+    The result 0 means always, -1 never. The variable must have a lower bound. The result is None too if the gap does
+    not change its sign up to the largest size.
 
     >>> x = Var("x")
     >>> threshold(x // 3 + x // 5 - 7), threshold(20 - x - x // 2), threshold(x - 2 * (x // 2))
@@ -91,7 +91,7 @@ def threshold(gap: Expr) -> Dim | None:
 
 
 def _first(gap: Expr, x: Var, low: int, high: int, *, reached: bool) -> int:
-    """The least value at which `gap >= 0` is `reached`, which is so at `high`; the gap never turns back."""
+    """The least value in low..high at which `gap >= 0` is `reached`. The gap is monotone; at `high` it is reached."""
     while low < high:
         middle = (low + high) // 2
         if (gap.to_int({x: middle}) >= 0) is reached:

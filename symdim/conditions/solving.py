@@ -1,6 +1,6 @@
-"""Conditions as a person writes them: solved for the symbol where they are monotone in it.
+"""Conditions as a person writes them: solved for a symbol if they are monotone in it.
 
-The laws, for integers (tests check each by brute force); d >= 1, and `<=` and the minimum are the mirror image:
+The laws, for integers and d >= 1 (tests check each by brute force; `<=` and the minimum are the mirror images):
 
     quotient     n//d >= c               where  n >= c*d
                  n//d <= c               where  n <= c*d + d - 1
@@ -13,8 +13,8 @@ The laws, for integers (tests check each by brute force); d >= 1, and `<=` and t
     remainder    d*(n//d) == n           where  d divides n
     monotone     f(x) >= 0               where  x >= t, the least such x           f never decreases
 
-An equality is taken apart only where that ends in sizes without `//` and extrema, a disjunction where bounds decide
-all of its parts but one or where their union is an interval of one variable.
+An equality is split only if the results have no `//` and no extrema. A disjunction is resolved if bounds decide all
+of its parts except one, or if the union of its parts is an interval of one variable.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim, Interval
 
-    Solution = list[Condition] | None
+    Conjunction = list[Condition] | None
 
-_PARTS = 4  # a conjunction of more is not easier to read than the condition it comes from
+_PARTS = 4  # a longer conjunction is not easier to read than the original condition
 
 
 def solve(condition: Condition) -> list[Condition] | None:
-    """Conditions that hold together exactly where this one does; none where it always does, None where it never does.
+    """Conditions that together are equivalent to this one: an empty list if it always holds, None if it never holds.
 
     >>> from symdim import Var, minimum
     >>> H, S, P = Var("H"), Var("S"), Var("P")
@@ -63,8 +63,8 @@ def solve(condition: Condition) -> list[Condition] | None:
     return _broadcast(condition)
 
 
-def _shortest(condition: Condition, solution: Solution) -> Solution:
-    """The solution where it is no longer than the condition, or consists of bounds of variables; else the condition."""
+def _shortest(condition: Condition, solution: Conjunction) -> Conjunction:
+    """The solution, if it is no longer than the condition or consists of bounds of variables; else the condition."""
     if not solution or all(isinstance(c.lhs, Var) and isinstance(c.rhs, int) for c in solution):
         return solution
     if len("; ".join(map(str, solution))) <= len(str(condition)):
@@ -73,7 +73,7 @@ def _shortest(condition: Condition, solution: Solution) -> Solution:
 
 
 def always(gap: Dim) -> bool | None:
-    """Whether `gap >= 0` by its interval: always, never, or None."""
+    """Whether the interval decides `gap >= 0`: True (always), False (never) or None."""
     lo, hi = bounds_of(gap)
     return True if lo is not None and lo >= 0 else False if hi is not None and hi < 0 else None
 
@@ -81,8 +81,8 @@ def always(gap: Dim) -> bool | None:
 # -- inequalities ---------------------------------------------------------------------------------------------------
 
 
-def _at_least_0(gap: Dim) -> Solution:
-    """`gap >= 0`, taken apart step by step; what is both >= 0 and <= 0 is an equality."""
+def _at_least_0(gap: Dim) -> Conjunction:
+    """`gap >= 0`, simplified step by step. A gap that must be both >= 0 and <= 0 becomes an equality."""
     found: dict[Expr, None] = {}
     pending = [gap]
     while pending:
@@ -108,7 +108,7 @@ def _at_least_0(gap: Dim) -> Solution:
 
 
 def _step(gap: Expr) -> list[Dim] | None:
-    """Simpler gaps that are all >= 0 exactly where the gap is; None where there are none."""
+    """Simpler gaps that are all >= 0 exactly if the gap is; None if no step applies."""
     terms, const = terms_of(gap)
     number = gcd(*terms.values())
     (reduced,) = cancelled(gap if number == 1 else sum_of(dict(terms), const - const % number))
@@ -155,7 +155,7 @@ def _unit_step(unit: Expr, sign: int, rest: Dim) -> list[Dim] | None:
 def _extremum_step(unit: Expr, k: int, rest: Dim) -> list[Dim] | None:
     """The step of `k*max(parts) + rest >= 0`, or of a minimum."""
     gaps = [add(scale(part, k), rest) for part in operands_of(unit)]
-    if (k > 0) == isinstance(unit, Max):  # one of them suffices
+    if (k > 0) == isinstance(unit, Max):  # a disjunction: one part suffices
         if any(map(always, gaps)):
             return []
         open_gaps = [gap for gap in gaps if always(gap) is not False]
@@ -169,7 +169,7 @@ def _threshold(gap: Expr) -> list[Dim] | None:
 
 
 def _inequality(gap: Expr) -> Condition:
-    """`gap >= 0` with what is subtracted on the other side, or only the constant: the shorter of both."""
+    """`gap >= 0` with all negative terms on the other side, or only the constant there: the shorter text."""
     terms, const = terms_of(gap)
     low = [scale(unit, -k) for unit, k in terms.items() if k < 0]
     if len(low) == len(terms):
@@ -184,8 +184,8 @@ def _inequality(gap: Expr) -> Condition:
 # -- equalities -----------------------------------------------------------------------------------------------------
 
 
-def _equal_0(gap: Dim) -> Solution:
-    """`gap == 0`: a remainder, bounds, or an equality."""
+def _equal_0(gap: Dim) -> Conjunction:
+    """`gap == 0` as a divisibility, as bounds, or as an equality."""
     if isinstance(gap, int):
         return None if gap else []
     terms, const = terms_of(gap)
@@ -214,7 +214,7 @@ def _is_plain(condition: Condition) -> bool:
 
 
 def _equality(gap: Expr) -> Condition:
-    """`gap == 0` with what is subtracted on the right."""
+    """`gap == 0` with the negative terms on the right side."""
     terms, const = terms_of(gap)
     if len(terms) == 1:
         ((unit, k),) = terms.items()
@@ -227,8 +227,8 @@ def _equality(gap: Expr) -> Condition:
 # -- divisibility and broadcasting -----------------------------------------------------------------------------------
 
 
-def _divides(d: Dim, n: Dim) -> Solution:
-    """`n % d == 0`: without a common factor, and without the terms that d divides anyway."""
+def _divides(d: Dim, n: Dim) -> Conjunction:
+    """`n % d == 0` without a common factor, and without the terms that are multiples of d."""
     if isinstance(d, int):
         terms, const = terms_of(n)
         n = sum_of({unit: k % d for unit, k in terms.items() if k % d}, const % d) if d else n
@@ -242,8 +242,8 @@ def _divides(d: Dim, n: Dim) -> Solution:
     return [] if n % d == 0 and always(subtract(d, 1)) else [Condition("divides", d, n)]
 
 
-def _broadcast(condition: Condition) -> Solution:
-    """`a == b or a == 1`, `or b == 1`: one of them where bounds exclude the others, or the interval they make up."""
+def _broadcast(condition: Condition) -> Conjunction:
+    """`a == b or a == 1 (or b == 1)`: one part if bounds exclude the others, or the interval that is their union."""
     relation, a, b = condition
     if relation == "broadcast" and isinstance(a, int):
         a, b = b, a
@@ -269,7 +269,7 @@ def _broadcast(condition: Condition) -> Solution:
 
 
 def _ranges(conditions: list[Condition]) -> tuple[Var, Interval] | None:
-    """The variable and the interval that bounds of one variable alone say."""
+    """The variable and its interval, if all conditions are bounds of one variable; else None."""
     low: int | None = None
     high: int | None = None
     variable: Dim | None = None
@@ -287,7 +287,7 @@ def _ranges(conditions: list[Condition]) -> tuple[Var, Interval] | None:
 
 
 def _union(ranges: list[tuple[Var, Interval] | None]) -> tuple[Var, Interval] | None:
-    """The union of intervals of one variable where that is an interval."""
+    """The union of intervals of one variable, if it is an interval; else None."""
     known = [found for found in ranges if found is not None]
     if len(known) < len(ranges) or len({variable for variable, _ in known}) != 1:
         return None
@@ -308,8 +308,8 @@ def _union(ranges: list[tuple[Var, Interval] | None]) -> tuple[Var, Interval] | 
     return variable, (low, high)
 
 
-def _bounds(variable: Var, interval: Interval) -> Solution:
-    """An interval as conditions; None where it is empty."""
+def _bounds(variable: Var, interval: Interval) -> Conjunction:
+    """An interval as conditions; None if it is empty."""
     low, high = interval
     low = None if low is not None and variable.lo is not None and low <= variable.lo else low
     high = None if high is not None and variable.hi is not None and high >= variable.hi else high

@@ -1,14 +1,14 @@
-"""Einsum specifications: their language, the equations they state, and the loops they stand for.
+"""Einsum specifications: their language, their equations, and their loops.
 
     spec.py            the nodes of a specification, and their text
-    reader.py          the language, a production per method; subscripts.py reads NumPy's and ONNX's
+    reader.py          the language, one method per production; subscripts.py reads NumPy's and ONNX's
     discardable.py     which parts of concatenations may be empty
     constraints.py     the equations of a specification, stated into a `Store`
     inference.py       shapes forwards and backwards, and the sizes of labels
-    projection.py      what each axis is indexed by: classes of equal projections
-    planning.py        the plan of a specification; operations.py those of the usual operations
-    loopnest.py        loops: product space and index maps (index.py); coverage.py: are they injective, surjective
-    padding.py         the margin that several uses of a tensor share
+    projection.py      the indices of axes: classes of equal projections
+    planning.py        the plan of a specification; operations.py: plans of the usual operations
+    loopnest.py        loops: product space and index maps (index.py); coverage.py: whether maps are injective, onto
+    padding.py         one margin for several uses of a tensor
     codegen.py         a plan as a Python function
 
 >>> from symdim.einsum import EinsumSpec, plan

@@ -1,4 +1,4 @@
-"""The loops of a plan as a Python function, on anything that is read and written by tuples of indices."""
+"""The loops of a plan as a Python function, for any containers that are indexed by tuples."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from symdim.errors import SymdimError
 if TYPE_CHECKING:
     from symdim.einsum.loopnest import Walk
 
-_NESTED = 12  # more loops than Python nests blocks are one loop over all their points
+_NESTED = 12  # Python limits the nesting of blocks: more loops become one loop over all their points
 _RESERVED = ("range", "points", "min", "max")
 _OPERATORS = ("*", "+", "-", "/", "//", "%", "&", "|", "^", "<<", ">>", "==", "!=", "<", "<=", ">", ">=")
 
@@ -51,7 +51,7 @@ def compiled(plan: LoopNest, product: str = "*") -> Callable[..., None]:
 
 
 class _Source:
-    """Only numbers, operators and the names that `_name` makes enter the source: running it is safe."""
+    """The source has only numbers, operators and names made by `_name`, so it is safe to run."""
 
     def __init__(self, plan: LoopNest, product: str) -> None:
         if product not in _OPERATORS:
@@ -69,7 +69,7 @@ class _Source:
         self.names = {name: scope.var(self._name(name), 0) for name in (*plan.sizes, *plan.statics)}
 
     def _name(self, wanted: str) -> str:
-        """An identifier like the wanted name that is not taken yet."""
+        """An unused identifier, similar to the wanted name."""
         plain = "".join(c if c.isalnum() and c.isascii() else "_" for c in wanted) or "_"
         stem = plain if plain.isidentifier() and not iskeyword(plain) else f"_{plain}"
         name, count = stem, 1
@@ -103,7 +103,7 @@ class _Source:
         return [f"{'    ' * depth}{head}" for depth, head in enumerate(heads, 1)]
 
     def _guards(self, walk: Walk) -> Iterable[str]:
-        """Conditions that an index lies inside of its axis: what is outside is padding, which adds nothing."""
+        """The conditions that indices lie inside their axes. Outside is padding, which adds nothing."""
         accesses = [*walk.args.items(), (len(self.plan.args), walk.out)]
         for tensor, indices in accesses:
             for index, size, margin in zip(indices, self.plan.shapes[tensor], self.plan.margins[tensor], strict=True):
@@ -137,7 +137,7 @@ class Plan(LoopNest):
         return source(self, name, product)
 
     def compiled(self, product: str = "*") -> Callable[..., None]:
-        """The function of `source`: it adds to a result that, where the plan `clears`, starts as zero."""
+        """The function of `source`. It adds to a result, which must start as zero if the plan `clears`."""
         return compiled(self, product)
 
     def __str__(self) -> str:
@@ -145,7 +145,7 @@ class Plan(LoopNest):
 
 
 def lowered(projections: Projections, operands: Sequence[Access], result: Access) -> Plan:
-    """The plan of an operation whose projections are equated."""
+    """The plan of an operation, after its projections have been equated."""
     accesses = [result, *operands]
     (out, *args), components = projections.indices(accesses)
     return Plan(

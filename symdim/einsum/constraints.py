@@ -1,4 +1,4 @@
-"""The equations that a specification states about the shapes of its operands and its result."""
+"""The equations of a specification about the shapes of its operands and its result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Dim: TypeAlias = int | Expr
 
 
 class Names(NamedTuple):
-    """What the names of a specification stand for in a store: sizes by label, row variables by name."""
+    """The meaning of the names of a specification in a store: sizes by label, row variables by name."""
 
     sizes: dict[str, Dim]
     rows: dict[str, RowVar]
@@ -32,14 +32,14 @@ def state(
     node: str = "",
     operands: Sequence[str] = (),
 ) -> Names:
-    """State the equations of a specification; `shapes` are those of the operands and, last, of the result.
+    """State the equations of a specification. `shapes` are the shapes of the operands and, last, of the result.
 
-    A plain row is the output row of a tensor without batch and input axes. `sizes` gives labels that are known already
-    (a stride or dilation may be one); others become variables of the store that are at least `least`, or
-    0 where they are `discardable`. `operands` are names for the errors' sake.
+    A plain row is the output row of a tensor without batch and input axes. `sizes` gives known labels; a stride or
+    dilation may be a label too. Other labels become variables of the store that are at least `least`, or at least 0 if
+    they are `discardable`. `operands` are names for error messages.
 
-    Raises SpecError for a number of shapes that is not that of the specification, a kernel without padding marker and
-    an offset that is not less than the stride.
+    Raises SpecError for a wrong number of shapes, a kernel without padding marker, and an offset that is not less than
+    the stride.
     """
     patterns = spec.shapes
     if spec.operands is None or len(shapes) != len(patterns):
@@ -75,7 +75,7 @@ class _Statement:
         return self.names
 
     def template(self, row: RowSpec, origin: Origin, stretched: dict[str, list[Row]] | None) -> Row:
-        """The row with sizes for its axes; with `stretched`, labels get sizes of their own, which are noted there."""
+        """The row with sizes for its axes. With `stretched` each label gets a new size, which is recorded there."""
         sizes, variable = self.sizes, None if row.variable is None else self.rows[row.variable]
         if stretched is not None:
             own = {axis.name: self.store.fresh(axis.name) for axis in row.axes if isinstance(axis, Label)}
@@ -92,7 +92,7 @@ class _Statement:
         return Row(lead, variable, trail)
 
     def size(self, axis: Axis, sizes: Mapping[str, Dim], origin: Origin) -> Dim:
-        """The size of an axis, with the equations it is subject to."""
+        """The size of an axis; its equations are stated."""
         match axis:
             case Label(name):
                 return sizes[name]
@@ -130,7 +130,7 @@ def factor(value: int | str, sizes: Mapping[str, Dim]) -> Dim:
 
 
 def check_affine(axis: AffineIndex, spec: Spec, sizes: Mapping[str, Dim]) -> None:
-    """What the language leaves open of an affine index and its use does not; raises SpecError."""
+    """Check an affine index for conditions that the language does not check but its use needs; raises SpecError."""
     if axis.kernel is not None and axis.padding is None:
         raise SpecError(
             "padding_unspecified", f"{spec}: {axis} has a kernel, so it must say '=' (same size) or '<' (valid)"

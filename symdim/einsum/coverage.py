@@ -1,6 +1,6 @@
-"""Whether index maps hit positions twice, and whether they hit all of them: True, False, or None where not known.
+"""Whether index maps reach a position twice, and whether they reach all positions: True, False, or None (not known).
 
-A map takes a point of a box, one value in `0..size - 1` per iterator, to a position per axis, each an affine function.
+A map takes a point of a box (one value in `0..size - 1` per iterator) to one position per axis, an affine function.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from symdim.einsum.index import Dim
 Terms = dict[str, Dim]
 """Iterator -> coefficient."""
 
-_BUDGET = 20_000  # points of a box, or steps of a search, that are looked at one by one
+_BUDGET = 20_000  # the most points of a box, or steps of a search, that are tried one by one
 
 
 def is_injective(axes: Iterable[Mapping[str, Dim]], sizes: Mapping[str, Dim]) -> bool | None:
     """Whether no two points of the box have the same positions on all axes.
 
-    Exact for small numbers; with symbolic sizes by mixed radix: an iterator whose coefficient exceeds the span of all
-    others of its axis can be read off the position.
+    Exact for small numbers. Symbolic sizes use mixed radix: if the coefficient of an iterator exceeds the span of all
+    others on its axis, the position determines the iterator.
 
     >>> is_injective([{"o": 2, "w": 1}], {"o": 3, "w": 2}), is_injective([{"o": 2, "k": 1}], {"o": 3, "k": 3})
     (True, False)
@@ -48,23 +48,23 @@ def is_injective(axes: Iterable[Mapping[str, Dim]], sizes: Mapping[str, Dim]) ->
 
 
 def is_onto(index: Mapping[str, Dim], offset: Dim, sizes: Mapping[str, Dim], extent: Dim) -> bool | None:
-    """Whether one affine index takes every value in `0..extent - 1`; the sizes are at least 1.
+    """Whether one affine index takes every value in `0..extent - 1`. The sizes are at least 1.
 
-    Taken by rising coefficient, iterators extend without a gap what is reached as long as the coefficient is at most
-    the first value that is not; a greater one leaves that value out.
+    The iterators are taken by rising coefficient. An iterator extends the reached values without a gap if its
+    coefficient is at most the first value that is not reached. A greater coefficient skips that value.
 
     >>> is_onto({"o": 2, "k": 1}, 0, {"o": 3, "k": 2}, 6), is_onto({"o": 2}, 0, {"o": 3}, 6)
     (True, False)
     """
     terms = [(coefficient, sizes[name]) for name, coefficient in index.items() if sizes[name] != 1]
-    # An iterator that counts down reaches what one that counts up from its other end does.
+    # An iterator that counts down reaches the same values as one that counts up from its other end.
     offset = total([offset, *(c * (size - 1) for c, size in terms if _is_negative(c))])
     left = [(_magnitude(c), size) for c, size in terms]
     if any(_least(coefficient) < 1 for coefficient, _ in left):
         return None
     if _least(-1 * offset) < 0:
         return False if _least(offset - 1) >= 0 and _least(extent - 1) >= 0 else None
-    reached = offset  # every value from the offset up to this one
+    reached = offset  # every value from the offset up to this one is reached
     while fitting := [term for term in left if _least(reached - offset + 1 - term[0]) >= 0]:
         coefficient, size = fitting[0]
         left.remove(fitting[0])
@@ -79,9 +79,9 @@ def is_onto(index: Mapping[str, Dim], offset: Dim, sizes: Mapping[str, Dim], ext
 def covers(
     axes: Sequence[tuple[Mapping[str, Dim], Dim]], sizes: Mapping[str, Dim], shape: Sequence[Dim]
 ) -> bool | None:
-    """Whether the box reaches every position of a shape; `axes` are the terms and the offset of each axis.
+    """Whether the box reaches every position of a shape. `axes` are the terms and the offset of each axis.
 
-    Axes that share no iterator are independent of each other.
+    Axes without a common iterator are independent of each other.
     """
     if any(extent == 0 for extent in shape):
         return True
@@ -118,7 +118,7 @@ def _group_covers(
 
 
 def _groups(members: list[set[str]]) -> list[list[int]]:
-    """The positions of the list, those together whose sets are connected."""
+    """The indices of the list, grouped by connected sets."""
     groups: list[tuple[set[str], list[int]]] = []
     for place, names in enumerate(members):
         touching = [group for group in groups if group[0] & names]
@@ -128,7 +128,7 @@ def _groups(members: list[set[str]]) -> list[list[int]]:
 
 
 def _readable(row: Terms, sizes: Mapping[str, Dim]) -> list[str]:
-    """The iterators that the position on an axis determines, largest coefficient first."""
+    """The iterators that the position on an axis determines, the largest coefficient first."""
     found: list[str] = []
     sizes_of = {name: _magnitude(c) for name, c in row.items()}
     for name in sorted(row, key=lambda name: (-_least(sizes_of[name]), name)):
@@ -140,9 +140,9 @@ def _readable(row: Terms, sizes: Mapping[str, Dim]) -> list[str]:
 
 
 def _no_collision(rows: Sequence[Mapping[str, int]], ranges: Mapping[str, int]) -> bool | None:
-    """Whether only the zero difference of two points maps to zero; None when the search takes too long."""
+    """Whether only the zero difference of two points maps to zero; None if the search takes too long."""
     names = sorted(ranges, key=lambda name: -max((abs(row.get(name, 0)) for row in rows), default=0))
-    slack = [[0] * len(rows)]  # what the names from here on can still change on each axis
+    slack = [[0] * len(rows)]  # by how much the remaining names can still change each axis
     for name in reversed(names):
         slack.append([s + abs(row.get(name, 0)) * (ranges[name] - 1) for s, row in zip(slack[-1], rows, strict=True)])
     slack.reverse()
@@ -155,7 +155,7 @@ def _no_collision(rows: Sequence[Mapping[str, int]], ranges: Mapping[str, int]) 
                 return False
             continue
         coefficients = [row.get(names[depth], 0) for row in rows]
-        # A difference and its negative collide alike: the first that is not zero is positive.
+        # A difference collides if its negative does, so the first nonzero component may be taken as positive.
         low, high = 1 - ranges[names[depth]] if moved else 0, ranges[names[depth]] - 1
         for value, c, bound in zip(sums, coefficients, slack[depth + 1], strict=True):
             if c:
@@ -181,7 +181,7 @@ def _magnitude(coefficient: Dim) -> Dim:
 
 
 def _least(dim: Dim) -> float:
-    """The lower bound of a dimension; minus infinity where there is none."""
+    """The lower bound of a dimension; minus infinity if it has none."""
     lowest = bounds_of(dim)[0]
     return float("-inf") if lowest is None else lowest
 

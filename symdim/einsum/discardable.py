@@ -1,4 +1,4 @@
-"""Labels of concatenations that may be empty because they are projected away."""
+"""Labels of concatenations whose parts may be empty, because they are projected away."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from symdim.einsum.spec import Axis, Concatenation, ShapeSpec, Spec, labels_of
 def discardable(spec: Spec) -> frozenset[str]:
     """The labels whose part of a concatenation may have size 0.
 
-    A label v in a component of a concatenation on one side, if for every shape on the other side there is an axis such
-    that every component of that axis shares a label with the other components of v's concatenation.
+    Let v be a label in a component of a concatenation on one side. It is discardable if every shape on the other side
+    has an axis such that every component of the axis shares a label with the other components of v's concatenation.
 
     >>> from symdim.einsum.reader import parse_spec
     >>> [sorted(discardable(parse_spec(text))) for text in ("a^b => b", "a^b => a^b", "a; b => a^b", "a^b^c => b^c")]
@@ -30,12 +30,12 @@ def _one_side(side: tuple[ShapeSpec, ...], other: tuple[ShapeSpec, ...]) -> froz
 
 
 def _is_covered(shape: ShapeSpec, complement: set[str | int]) -> bool:
-    """Whether some axis has labels of the complement in all of its components."""
+    """Whether some axis has a label of the complement in each of its components."""
     return any(all(complement & component for component in _components(axis)) for axis in shape.axes)
 
 
 def _components(axis: Axis) -> list[set[str]]:
-    """The sets of labels that an axis is made of: one per part of a concatenation, else a single one."""
+    """The sets of labels in an axis: one set per part of a concatenation, else a single set."""
     if isinstance(axis, Concatenation):
         return [{part} if isinstance(part, str) else set() for part in axis.parts]
     return [set(labels_of(axis))]

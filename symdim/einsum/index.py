@@ -1,4 +1,4 @@
-"""The index of an axis as a function of iterators: the leaves of a `Plan`."""
+"""The index of an axis as a function of iterators. A `Plan` consists of these."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Static:
 
 @dataclass(frozen=True, slots=True)
 class Affine:
-    """`sum(coefficient * iterator) + offset`, the coefficients not 0; what is simpler is one of the other nodes."""
+    """`sum(coefficient * iterator) + offset`, with coefficients other than 0. Simpler indices are other nodes."""
 
     terms: tuple[tuple[Dim, str], ...]
     offset: Dim = 0
@@ -42,7 +42,7 @@ class Affine:
 
 @dataclass(frozen=True, slots=True)
 class Concat:
-    """An iterator of one of several parts, after the sizes of the parts before it."""
+    """One of several iterators, each offset by the sizes of the parts before it."""
 
     parts: tuple[str, ...]
 
@@ -51,7 +51,7 @@ Index: TypeAlias = Iterator | Fixed | Static | Affine | Concat
 
 
 def affine(terms: Iterable[tuple[Dim, str]], offset: Dim = 0) -> Index:
-    """The simplest node of a sum of iterators; equal iterators are collected.
+    """The simplest node for a sum of iterators; terms with the same iterator are combined.
 
     >>> affine([(1, "i")]), affine([(2, "i"), (1, "k"), (1, "i")], 1)
     (Iterator(name='i'), Affine(terms=((3, 'i'), (1, 'k')), offset=1))
@@ -68,7 +68,7 @@ def affine(terms: Iterable[tuple[Dim, str]], offset: Dim = 0) -> Index:
 
 
 def terms_of(index: Index) -> tuple[tuple[tuple[Dim, str], ...], Dim]:
-    """The terms and the offset of an index that is no Concat."""
+    """The terms and the offset of an index that is not a Concat."""
     match index:
         case Iterator(name) | Static(name):
             return ((1, name),), 0
@@ -77,7 +77,7 @@ def terms_of(index: Index) -> tuple[tuple[tuple[Dim, str], ...], Dim]:
         case Affine(terms, offset):
             return terms, offset
         case Concat(parts):
-            raise TypeError(f"the index {'^'.join(parts)} is affine in no walk")
+            raise TypeError(f"the index {'^'.join(parts)} is not affine")
 
 
 def iterators_of(index: Index) -> tuple[str, ...]:
@@ -94,7 +94,7 @@ def iterators_of(index: Index) -> tuple[str, ...]:
 
 
 def in_walk(index: Index, walked: Collection[str], sizes: Mapping[str, Dim]) -> Index | None:
-    """The index while the iterators `walked` run; None where it has no value because none of its parts is walked.
+    """The index while the iterators `walked` run; None if none of its parts is walked.
 
     >>> in_walk(Concat(("a", "b")), {"b"}, {"a": 3, "b": 2})
     Affine(terms=((1, 'b'),), offset=3)

@@ -1,4 +1,4 @@
-"""Shapes of an einsum, forwards and backwards, and the sizes that its labels stand for."""
+"""Shapes of an einsum in both directions, and the sizes of its labels."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from symdim.rows import Axes, Row
 from symdim.store import Store
 
 Shaped: TypeAlias = "Axes | Row | Mapping[str, Iterable[Dim | str] | None] | Iterable[Dim | str] | None"
-"""A shape: rows by kind (None: unknown), or one row of axes; None: nothing is known."""
+"""A shape: rows by kind (None: an unknown row), or one row of axes, or None (nothing is known)."""
 
 
 class EinsumSpec:
-    """A specification that shapes can be inferred by.
+    """A specification, for inferring shapes.
 
     >>> spec = EinsumSpec("... | 2*oh<+kh, ic; kh, ic -> oc => ... | oh, oc")
     >>> known = spec.infer({"batch": ["N"], "output": [9, 3]}, {"output": [16], "input": None}, kh=3)
@@ -34,16 +34,16 @@ class EinsumSpec:
         return f"EinsumSpec({str(self.spec)!r})"
 
     def infer(self, *shapes: Shaped, result: Shaped = None, **sizes: int) -> Inference:
-        """What follows from the shapes of the operands and, where known, of the result.
+        """The consequences of the shapes of the operands and, if known, of the result.
 
-        `sizes` gives labels, and rows by their number of elements. Raises SpecError where the specification does not
-        fit, and Contradiction, here or when asked, where sizes or ranks do not.
+        `sizes` gives labels, and rows by their number of elements. Raises SpecError if the shapes do not fit the
+        specification, and Contradiction, here or at a later question, if sizes or ranks contradict each other.
         """
         return Inference(self.spec, [*shapes, result], sizes)
 
 
 class Inference:
-    """The shapes of one use of a specification, and its labels; statements about labels can still be added."""
+    """The shapes of one use of a specification, and its labels. Constraints on labels can still be added."""
 
     def __init__(self, spec: Spec, shapes: Iterable[Shaped], sizes: Mapping[str, Dim]) -> None:
         self.spec = spec
@@ -76,12 +76,12 @@ class Inference:
         return self.store.row(Row(variable=self._names.rows[name]))
 
     def set_dim(self, name: str, size: Dim) -> None:
-        """The label, or the row by its number of elements, has this size."""
+        """Set the size of a label, or the number of elements of a row."""
         self.store.eq(self._measure(name), size, origin=f"{name} is set to {size}")
         self.store.value(size)
 
     def set_equal(self, one: str, other: str) -> None:
-        """Two labels have equal sizes; two rows have the same axes; a label is the number of elements of a row."""
+        """Set two labels to equal sizes, two rows to the same axes, or a label to the number of elements of a row."""
         rows = self._names.rows
         if one in rows and other in rows:
             self.store.eq_row(Row(variable=rows[one]), Row(variable=rows[other]), origin=f"{one} equals {other}")
@@ -90,7 +90,7 @@ class Inference:
         self.store.value(self._measure(one))
 
     def set_scale(self, large: str, small: str, factor: int) -> None:
-        """The label `large` is `factor` times `small`; SpecError for a row or a factor below 1."""
+        """Set the label `large` to `factor` times `small`; SpecError for a row or a factor below 1."""
         for name in (large, small):
             if name in self._names.rows:
                 raise SpecError("rank_mismatch", f"{self.spec}: {name!r} is a row, which has no scale")
@@ -114,7 +114,7 @@ class Inference:
 
 
 def axes_of(shape: Shaped) -> Axes:
-    """The rows of a shape in any of the forms of `Shaped`."""
+    """The rows of a shape, from any of the forms of `Shaped`."""
     if isinstance(shape, Axes):
         return shape
     if shape is None:

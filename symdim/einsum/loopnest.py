@@ -1,4 +1,4 @@
-"""The loops of one operation, with the index of every axis of every tensor in terms of the iterators."""
+"""The loops of one operation, with the index of every axis of every tensor as a function of the iterators."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from symdim.einsum.projection import Margin
 
 
 class Walk(NamedTuple):
-    """One nest of loops: the iterators that run, and the indices of the result and of the operands that take part."""
+    """One nest of loops: its iterators, and the indices of the result and of the operands in it."""
 
     iterators: tuple[str, ...]
     out: tuple[Index, ...]
@@ -25,11 +25,11 @@ class Walk(NamedTuple):
 class LoopNest:
     """The loops of an operation.
 
-    `product` holds components of (iterator, size): components are nested, the iterators of one are walked one after the
-    other. `out` and `args` are the indices of the axes of the result and of the operands, in the order of storage
-    (batch, output, input); `shapes` and `margins` are those of the operands and, last, of the result. A margin says how
-    far an index may go beyond the first and the last element: what is read there is padding. `statics` are the indices
-    that the caller gives.
+    `product` holds components of (iterator, size). Components are nested; the iterators of one component run one after
+    the other. `out` and `args` are the indices of the axes of the result and of the operands, in the order of storage
+    (batch, output, input). `shapes` and `margins` are those of the operands and, last, of the result. A margin says how
+    far an index may go beyond the first and the last element; elements there are padding. The caller gives the indices
+    named in `statics`.
     """
 
     product: tuple[tuple[tuple[str, Dim], ...], ...]
@@ -45,12 +45,12 @@ class LoopNest:
         return {name: size for component in self.product for name, size in component}
 
     def walks(self) -> Iterator[Walk]:
-        """The nests of loops that write something: an iterator per component, a result and at least one operand."""
+        """The nests of loops that write something: one iterator per component, a result and at least one operand."""
         sizes = self.sizes
         stack: list[tuple[str, ...]] = [()]
         while stack:
             walked = stack.pop()
-            # Iterators of components that are still to come may be any of them.
+            # For components that are not chosen yet, any iterator is possible.
             later = [name for component in self.product[len(walked) :] for name, _ in component]
             possible = {*walked, *later, *self.statics}
             out = _indices(self.out, possible, sizes)
@@ -66,13 +66,13 @@ class LoopNest:
 
     @property
     def injective(self) -> bool | None:
-        """Whether no element of the result is written twice; None: not known for all sizes."""
+        """Whether no element of the result is written twice; None if that is not known for all sizes."""
         answers: list[bool | None] = []
         seen: set[tuple[str, ...]] = set()
         for walk in self.walks():
             sizes = {name: self.sizes[name] for name in walk.iterators}
             answers.append(is_injective([_terms(index)[0] for index in walk.out], sizes))
-            # Two walks write to the same elements unless a concatenated axis of the result tells them apart.
+            # Two walks write to the same elements unless a concatenated axis of the result separates them.
             parts = self._parts(walk)
             if parts in seen:
                 answers.append(False if all(at_least(size, 1) for size in self.sizes.values()) else None)
@@ -81,7 +81,7 @@ class LoopNest:
 
     @property
     def surjective(self) -> bool | None:
-        """Whether every element of the result is written; None: not known for all sizes."""
+        """Whether every element of the result is written; None if that is not known for all sizes."""
         sizes = self.sizes
         written: dict[tuple[str, ...], bool | None] = {}
         for walk in self.walks():
@@ -93,7 +93,7 @@ class LoopNest:
                     axes.append(({part: 1}, 0))
                     extents.append(sizes[part])
                 elif not set(iterators_of(index)).isdisjoint(self.statics):
-                    if extent != 1:  # one position, which is not known
+                    if extent != 1:  # only one position is written, and it is not known
                         return False if isinstance(index, Static) and at_least(extent, 2) else None
                 else:
                     axes.append(_terms(of_walk))
@@ -110,17 +110,17 @@ class LoopNest:
 
     @property
     def accumulates(self) -> bool:
-        """Whether an element of the result may be written twice, so that values must be added up."""
+        """Whether an element of the result may be written twice, so values must be added up."""
         return self.injective is not True
 
     @property
     def clears(self) -> bool:
-        """Whether the result must start as the neutral element: values are added up, or elements may stay unwritten."""
+        """Whether the result must start as the neutral element: values are added up, or some may never be written."""
         pads = any(margin != (0, 0) for margins in self.margins for margin in margins)
         return self.accumulates or pads or self.surjective is not True
 
     def _parts(self, walk: Walk) -> tuple[str, ...]:
-        """Which part of each concatenated axis of the result a walk writes to."""
+        """The part of each concatenated axis of the result that a walk writes."""
         return tuple(
             next(name for name in index.parts if name in walk.iterators)
             for index in self.out

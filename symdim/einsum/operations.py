@@ -1,4 +1,4 @@
-"""The plans of the usual operations, which broadcast: element by element, composition, transposition, a slice."""
+"""The plans of the usual operations with broadcasting: elementwise, composition, transposition, a slice."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from symdim.rows import Axes, Row
 from symdim.shape import broadcast_shapes
 
 _Kinds = Mapping[str, str]
-"""Which row of the operation each row of an operand broadcasts to."""
+"""For each row of an operand the row of the operation that it broadcasts to."""
 
 _SAME: _Kinds = {kind: kind for kind in KINDS}
 _BATCH_SLICE = "s, ..b.. | ..i.. -> ..o.. => ..b.. | ..i.. -> ..o.."
 
 
 def plan_pointwise(shapes: Sequence[Shaped], result: Shaped = None) -> Plan:
-    """The loops of an operation element by element: every operand broadcasts to the result, kind by kind.
+    """The loops of an elementwise operation: every operand broadcasts to the result, kind by kind.
 
-    A result that is not given is the smallest one. Raises SpecError, and BroadcastError without a result.
+    Without a result the smallest possible one is used; then BroadcastError is possible. Raises SpecError.
 
     >>> plan_pointwise([[3, 1], [4]]).args
     ((Iterator(name='o0'), Fixed(position=0)), (Iterator(name='o1'),))
@@ -38,9 +38,9 @@ def plan_transpose(shape: Shaped, result: Shaped = None) -> Plan:
 
 
 def plan_compose(shapes: Sequence[Shaped], result: Shaped = None) -> Plan:
-    """The loops of the composition of two maps: the input axes of the first meet the output axes of the second.
+    """The loops of the composition of two maps: the input axes of the first are the output axes of the second.
 
-    Further operands are indexed as the result; `source` multiplies all, so for a sum only the indices are of use.
+    Further operands are indexed as the result. `source` multiplies all operands; for a sum, use only the indices.
 
     >>> print(plan_compose([{"input": [4], "output": [3]}, {"batch": ["N"], "output": [4]}]))
     def run(out, in0, in1, *, N):
@@ -56,9 +56,9 @@ def plan_compose(shapes: Sequence[Shaped], result: Shaped = None) -> Plan:
 
 
 def plan_batch_slice(shape: Shaped, result: Shaped = None, static: str = "static", size: Dim | None = None) -> Plan:
-    """The loops that read a tensor at one index of its first batch axis, which is given when they are run.
+    """The loops that read a tensor at one index of its first batch axis. The index is given when the loops run.
 
-    `size` is that of the first batch axis, where it is known. Raises what `plan` raises.
+    `size` is the size of the first batch axis, if it is known. Raises the errors of `plan`.
 
     >>> plan_batch_slice({"batch": [5, 2], "output": [4]}).args
     ((Static(name='static'), Iterator(name='b0'), Iterator(name='o0')),)
@@ -67,7 +67,7 @@ def plan_batch_slice(shape: Shaped, result: Shaped = None, static: str = "static
 
 
 def _broadcast(mappings: Sequence[_Kinds], shapes: Sequence[Shaped], result: Shaped, what: str) -> Plan:
-    """The loops over the rows of the result, and over the inner row that the first operand's input gives."""
+    """The loops over the rows of the result, and over the inner row, which is the input row of the first operand."""
     if len(shapes) != len(mappings):
         raise SpecError("arity", f"{what} takes {len(mappings)} operands, not {len(shapes)}")
     operands = [axes_of(shape) for shape in shapes]
@@ -84,7 +84,6 @@ def _broadcast(mappings: Sequence[_Kinds], shapes: Sequence[Shaped], result: Sha
             sizes, target = closed(row, what), rows[mapping[kind]]
             if len(sizes) > len(target):
                 raise SpecError("rank_mismatch", f"{what}: {axes} has more {kind} axes than {whole} takes")
-            # Axes that the operand lacks are missing at its gap.
             aligned = target[: len(row.lead)] + target[len(target) - len(row.trail) :]
             found += [
                 (broadcast_term(projections, projection, size), size, NO_MARGIN)

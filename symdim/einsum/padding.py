@@ -1,4 +1,4 @@
-"""The margin that the uses of one tensor share, and the element that stands in it."""
+"""One margin for all uses of a tensor, and the element in it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from symdim.einsum.spec import SpecError
 
 
 class Padding(NamedTuple):
-    """Per axis how many elements lie before and behind, and what they hold.
+    """The number of elements before and after each axis, and their value.
 
-    `element` None: the uses want different ones, so it has to be set anew before each use.
+    `element` is None if the uses need different values; then the margin must be filled again before each use.
     """
 
     margins: tuple[Margin, ...]
@@ -22,10 +22,10 @@ class Padding(NamedTuple):
 
 
 def padding_of(uses: Iterable[tuple[Sequence[Margin], float]], fixed: Sequence[Margin] | None = None) -> Padding:
-    """The padding of a tensor that is used with these margins and neutral elements: per axis the largest margin.
+    """The padding of a tensor with these uses (margins and neutral element): the largest margin of each axis.
 
-    A use without margin has no say about the element. `fixed` margins are those of a tensor that exists already:
-    SpecError where a use may need more.
+    A use without a margin does not influence the element. `fixed` margins are those of an existing tensor; SpecError if
+    a use may need more.
 
     >>> padding_of([([(1, 1), (0, 0)], 0.0), ([(0, 2), (0, 0)], 0.0)])
     Padding(margins=((1, 2), (0, 0)), element=0.0)
@@ -37,6 +37,6 @@ def padding_of(uses: Iterable[tuple[Sequence[Margin], float]], fixed: Sequence[M
     if fixed is not None:
         for place, (have, want) in enumerate(zip(fixed, margins, strict=True)):
             if not all(at_least(there - here, 0) for there, here in zip(have, want, strict=True)):
-                raise SpecError("padding_mismatch", f"axis {place} has the margin {have}, and {want} is needed")
+                raise SpecError("padding_mismatch", f"axis {place} has the margin {have}, but {want} is needed")
         margins = tuple(fixed)
     return Padding(margins, elements.pop() if len(elements) == 1 else None)

@@ -1,4 +1,4 @@
-"""The plan of a specification: what its labels and rows index in each tensor."""
+"""The plan of a specification: the indices of its labels and rows in each tensor."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def plan(
     given: Mapping[str, str] | None = None,
     extra_after: bool = False,
 ) -> Plan:
-    """The loops of a specification over tensors of these shapes; ranks must be known, sizes may be symbolic.
+    """The loops of a specification over tensors of these shapes. Ranks must be known; sizes may be symbolic.
 
-    `sizes` gives labels. A label in `given` is not iterated over, but has an index that the caller gives, by that name,
-    when the loops are run. Size-preserving padding puts an odd element before the axis, or with `extra_after` behind
-    it. Raises what `EinsumSpec.infer` raises.
+    `sizes` gives labels. A label in `given` has no loop: the caller gives its index, by that name, when the loops run.
+    Size-preserving padding puts an odd element before the axis, or after it with `extra_after`. Raises the errors of
+    `EinsumSpec.infer`.
 
     >>> p = plan("2*o<+k; k => o", [["H"], [3]], ["O"])
     >>> p.out, p.args[0], p.injective, p.surjective
@@ -65,7 +65,7 @@ def plan(
 
 
 class _Labels:
-    """The projections of the labels and rows of a specification, to which those of axes are equated."""
+    """The projections of the labels and rows of a specification. Projections of axes are equated with them."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class _Labels:
             dims, written = closed(row, self.spec), patterns[kind]
             middle = len(dims) - len(written.axes)
             classes = self.rows[written.variable] if written.variable is not None else []
-            inner = classes[len(classes) - middle :]  # a shorter row of a broadcast has its axes at the right
+            inner = classes[len(classes) - middle :]  # a shorter row in a broadcast has its axes at the right
             terms: list[int | Axis] = [*written.lead, *inner, *written.trail]
             found += [
                 (self.stretched(term, size), size, NO_MARGIN) if isinstance(term, int) else self.axis(term, size)
@@ -96,7 +96,7 @@ class _Labels:
         return Access.of(found)
 
     def stretched(self, projection: int, size: Dim) -> Term:
-        """The index of an axis of this size that is equal to a class, or 1 where the specification broadcasts."""
+        """The index of an axis of this size: the class, or a stretched axis if the specification broadcasts."""
         if self.spec.broadcasts:
             return broadcast_term(self.projections, projection, size)
         own = self.projections.fresh("axis", size)
@@ -104,7 +104,7 @@ class _Labels:
         return Sum(((1, own),))
 
     def axis(self, axis: Axis, size: Dim) -> tuple[Term, Dim, Margin]:
-        """What indexes an axis, and the margin that it needs."""
+        """The index of an axis, its size, and the margin that it needs."""
         match axis:
             case Label(name):
                 return self.stretched(self.labels[name], size), size, NO_MARGIN
@@ -114,7 +114,7 @@ class _Labels:
                 return Sum(((1, own),)), size, NO_MARGIN
             case Concatenation(parts):
                 if len(set(labels_of(axis))) < len(labels_of(axis)):
-                    raise SpecError("repeated_part", f"{self.spec}: a label stands twice in {axis}")
+                    raise SpecError("repeated_part", f"{self.spec}: a label occurs twice in {axis}")
                 places = [self.labels[p] if isinstance(p, str) else self.projections.fresh("part", p) for p in parts]
                 return Parts(tuple(places)), size, NO_MARGIN
             case AffineIndex():
@@ -131,7 +131,7 @@ class _Labels:
             if axis.padding:
                 span = dilation * (self.projections.size(self.labels[axis.kernel]) - 1)
                 before = span // 2 if self.extra_after else (span + 1) // 2
-                # What the first and the last position read; the last is stride*(over - 1), the size stride*over.
+                # The reads of the first and the last position. The last is stride*(over - 1), the size stride*over.
                 last = span - before + axis.offset - (stride - 1)
                 margin = maximum(before - axis.offset, 0), maximum(last, 0)
         return Sum(tuple(terms), axis.offset - before), size, margin

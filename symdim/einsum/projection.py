@@ -1,7 +1,7 @@
-"""Projections: what the axes of one operation's tensors are indexed by, before iterators have names.
+"""Projections: the indices of the axes of one operation, before iterators have names.
 
-Every axis of every operand gets a projection of its own, so that neither equal sizes nor other operations tie two axes
-together; the equations of the operation do. Classes of equal projections become iterators, or fixed indices.
+Every axis of every operand gets its own projection. Only the equations of the operation make projections equal, never
+equal sizes or other operations. Classes of equal projections become iterators, or fixed indices.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class Parts(NamedTuple):
 
 Term: TypeAlias = Sum | Parts
 Margin: TypeAlias = tuple[Dim, Dim]
-"""How far reads may go beyond the first and the last element of an axis."""
+"""How far reads may go beyond the first and beyond the last element of an axis."""
 NO_MARGIN: Margin = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A tensor's axes, in the order of storage: what indexes each, its size and its padding margin."""
+    """A tensor's axes in the order of storage, each with its index, its size and its padding margin."""
 
     terms: tuple[Term, ...]
     shape: tuple[Dim, ...]
@@ -52,7 +52,7 @@ class Access:
 
 
 class Projections:
-    """Classes of equal projections, each with a name, a size and, where it is not iterated over, its given index."""
+    """Classes of equal projections, each with a name and a size, and with an index if it has no loop."""
 
     def __init__(self) -> None:
         self._parents: list[int] = []
@@ -61,7 +61,7 @@ class Projections:
         self._given: dict[int, Fixed | Static] = {}
 
     def fresh(self, name: str, size: Dim) -> int:
-        """A projection that equals no other one."""
+        """A new projection that equals no other."""
         self._parents.append(len(self._parents))
         self._names.append(name)
         self._sizes.append(size)
@@ -77,7 +77,7 @@ class Projections:
         return root
 
     def equate(self, a: int, b: int) -> None:
-        """The two projections are one; SpecError where their sizes provably differ, or their given indices do."""
+        """Make two projections equal; SpecError if their sizes or their given indices provably differ."""
         first, second = sorted((self.find(a), self.find(b)))
         if first == second:
             return
@@ -92,27 +92,27 @@ class Projections:
             self.give(first, self._given.pop(second))
 
     def give(self, projection: int, index: Fixed | Static) -> None:
-        """The projection is not iterated over; SpecError where it has another index already."""
+        """Give the projection an index instead of a loop; SpecError if it already has a different index."""
         root = self.find(projection)
         known = self._given.setdefault(root, index)
         if known != index:
             raise SpecError("index_mismatch", f"{self._names[root]!r} is indexed by {known} and by {index}")
 
     def size(self, projection: int) -> Dim:
-        """The size of its class."""
+        """The size of the projection's class."""
         return self._sizes[self.find(projection)]
 
     @property
     def statics(self) -> tuple[str, ...]:
-        """The names of the indices that are given when the loops are run."""
+        """The names of the indices that are given when the loops run."""
         return tuple(dict.fromkeys(given.name for given in self._given.values() if isinstance(given, Static)))
 
     def indices(self, accesses: Sequence[Access]) -> tuple[list[list[Index]], list[list[tuple[str, Dim]]]]:
         """The indices of the accesses, and the components of iterators with their sizes.
 
-        An iterator per class of size other than 1 that is given no index; parts of a concatenation have one whatever
-        their size is, but for empty parts, which vanish. A component holds the iterators that concatenations join, in
-        the order in which they stand there; components come in the order of their first use.
+        A class without a given index has an iterator unless its size is 1. Parts of a concatenation always have one,
+        except empty parts, which vanish. A component holds the iterators that concatenations join, in their order
+        there. Components come in the order of their first use.
         """
         joined = [[self.find(p) for p in t.parts] for access in accesses for t in access.terms if isinstance(t, Parts)]
         members = {root for parts in joined for root in parts}
@@ -133,7 +133,7 @@ class Projections:
                 iterators = [part.name for part in parts if isinstance(part, Iterator)]
                 if len(iterators) < len(parts):
                     names_of = " and ".join(self._names[self.find(p)] for p in term.parts)
-                    raise SpecError("index_mismatch", f"a part of the concatenation of {names_of} has a given index")
+                    raise SpecError("index_mismatch", f"the concatenation of {names_of} has a part with a given index")
                 return parts[0] if len(parts) == 1 else Concat(tuple(iterators))
             terms: list[tuple[Dim, str]] = []
             offset = term.offset
@@ -150,14 +150,14 @@ class Projections:
         groups = _connected([*([root] for root in names), *joined])
         walked = [root for parts in joined for root in parts]
         groups = [sorted(group, key=walked.index) if len(group) > 1 else group for group in groups]
-        # A part that is empty vanishes but still joins the others: what holds for sizes above 0 holds for it.
+        # An empty part vanishes but still joins the others, as it does with a size above 0.
         return indices, [
             [(names[r], self._sizes[r]) for r in group if len(group) == 1 or self._sizes[r] != 0] for group in groups
         ]
 
 
 def _connected(edges: Iterable[list[int]]) -> list[list[int]]:
-    """The connected components of a hypergraph, in the order of the first edges that touch them."""
+    """The connected components of a hypergraph, in the order of their first edges."""
     groups: list[list[int]] = []
     for edge in edges:
         linked = [group for group in groups if not set(edge).isdisjoint(group)]
@@ -169,9 +169,9 @@ def _connected(edges: Iterable[list[int]]) -> list[list[int]]:
 
 
 def broadcast_term(projections: Projections, projection: int, size: Dim) -> Sum:
-    """The index of an axis of this size that is stretched along a projection where it is 1.
+    """The index of an axis of this size, which is stretched along a projection if the size is 1.
 
-    Where a symbolic size may be 1 and another one, the coefficient of the iterator is 0 for 1 and 1 otherwise.
+    If a symbolic size may be 1 or larger, the coefficient of the iterator is an expression: 0 for 1, and 1 otherwise.
     """
     whole = projections.size(projection)
     if size == 1:
@@ -184,7 +184,7 @@ def broadcast_term(projections: Projections, projection: int, size: Dim) -> Sum:
 
 
 def _unused(name: str, taken: Collection[str]) -> str:
-    """The name, with a number where it is taken."""
+    """The name, with a number if it is taken."""
     count, candidate = 1, name
     while candidate in taken:
         count += 1

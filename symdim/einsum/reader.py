@@ -1,4 +1,4 @@
-"""The language of einsum specifications; every production is the docstring of the method that reads it.
+"""The language of einsum specifications. Each production is the docstring of the method that reads it.
 
     a, b; b, c => a, c           matrix product                  ij; jk => ik       the same with names of one character
     ... | h, d => ... | d, h     any batch axes                  ..r.., a => a      any axes named r, summed away
@@ -6,9 +6,9 @@
     a; b => a^b                  concatenation                   a^b => b           its inverse
     i, 0 => i                    the first column                i => i, i          a diagonal
 
-`batch | input -> output` are the three rows of a tensor; a usual tensor has only the last. One of the signs
-`, * + ^ & <` or a bare `=` anywhere in the text switches to names of several characters, which commas separate; without
-one, every letter is a name of its own.
+`batch | input -> output` are the three rows of a tensor; a usual tensor has only the last one. If one of the signs
+`, * + ^ & <` or a bare `=` occurs in the text, names may have several characters, and commas separate them. Otherwise
+every letter is a name.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _MAX_DIGITS = 18
 
 
 class NameClash(ParseError):  # noqa: N818
-    """One name stands for an axis and for a row."""
+    """A name is used for an axis and for a row."""
 
 
 class _Lexeme(NamedTuple):
     text: str
     position: int
-    row: str | None = None  # the name of a row variable; "..." for the one without a name
+    row: str | None = None  # the name of a row variable; "..." for one without a name
 
     @property
     def is_name(self) -> bool:
@@ -55,17 +55,17 @@ class _Lexeme(NamedTuple):
 
     @property
     def value(self) -> int | str:
-        """A number as an int, a name as it is."""
+        """A number as an int, a name as a string."""
         return int(self.text) if self.is_number else self.text
 
 
 def _lexemes(text: str, multi: bool) -> list[_Lexeme]:
-    """The lexemes of a text, the last one empty."""
+    """The lexemes of a text; the last one is empty."""
     lexemes: list[_Lexeme] = []
     position = 0
     while not lexemes or lexemes[-1].text:
         match = _LEXEMES[multi].match(text, position)
-        assert match is not None  # the pattern matches everything
+        assert match is not None  # the pattern matches any text
         row, other = match.groups()
         start = match.start(1) - 2 if row else match.start(2)
         lexemes.append(_Lexeme(match[0].strip(), start, row or ("..." if other == "..." else None)))
@@ -76,9 +76,9 @@ def _lexemes(text: str, multi: bool) -> list[_Lexeme]:
 
 
 def parse_spec(text: str) -> Spec:
-    """The specification that a text denotes; without `=>` the pattern of one shape.
+    """The specification that a text denotes. A text without `=>` is the pattern of one shape.
 
-    Raises ParseError, which shows the place, and NameClash for a name of an axis and a row.
+    Raises ParseError, which shows the place, and NameClash for a name that is used for an axis and for a row.
 
     >>> spec = parse_spec("... | 2*oh<+kh, ic; kh, ic -> oc => ... | oh, oc")
     >>> spec.labels(), spec.row_variables(), str(parse_spec("ij;jk=>ik"))
@@ -98,7 +98,7 @@ class _Reader:
         self.multi = is_multi(text)
         self.lexemes = _lexemes(text, self.multi)
         self.next = 0
-        self.rows: dict[str, int] = {}  # the names seen so far, and where
+        self.rows: dict[str, int] = {}  # the names of rows so far -> their positions
         self.axes: dict[str, int] = {}
 
     def spec(self) -> Spec:
@@ -192,8 +192,8 @@ class _Reader:
     def affine(self, first: _Lexeme) -> AffineIndex:
         """affine = [factor "*"] name ["=" | "<"] ["+" number] ["+" [factor "*"] name];  factor = number | name
 
-        Stride, label, padding ("=": the size is kept, "<": valid), offset, dilation and kernel. Whether padding is
-        said is checked when the specification is used; a stride and a dilation are positive.
+        Stride, label, padding ("=": the size is kept, "<": valid), offset, dilation and kernel. Strides and dilations
+        are positive. A missing padding is reported when the specification is used.
         """
         stride: int | str = 1
         if self.accept("*"):

@@ -1,8 +1,8 @@
-"""The nodes of an einsum specification; `symdim.einsum.reader` makes them from text, `str` prints them.
+"""The nodes of an einsum specification. `symdim.einsum.reader` makes them from text, `str` prints them.
 
-An axis is a label, a fixed index, an affine index or a concatenation. A row of axes has at most one row variable; a
-tensor has three rows (batch, input, output), of which the usual tensor has the last; a specification has operands
-and a result.
+An axis is a label, a fixed index, an affine index or a concatenation. A row of axes has at most one row variable. A
+tensor has three rows (batch, input, output); a usual tensor has only the last one. A specification has operands and a
+result.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STORAGE = ("batch", "output", "input")
 
 
 class SpecError(SymdimError):
-    """A specification does not fit what it is used for; `kind` says in which way.
+    """A specification does not fit its use; `kind` says in which way.
 
     Kinds: arity, padding_unspecified, index_out_of_range, rank_mismatch, size_mismatch.
     """
@@ -36,7 +36,7 @@ class SpecError(SymdimError):
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """An axis with a name of its own: equal names have equal sizes and are indexed alike."""
+    """An axis with a name. Axes with the same name have equal sizes and the same index."""
 
     name: str
 
@@ -46,7 +46,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class FixedIndex:
-    """An axis that is read or written at one position only; its size is at least `position + 1`."""
+    """An axis that is read or written at one position only. Its size is at least `position + 1`."""
 
     position: int
 
@@ -56,10 +56,10 @@ class FixedIndex:
 
 @dataclass(frozen=True, slots=True)
 class AffineIndex:
-    """An axis indexed by `stride*over + offset + dilation*kernel - left padding`; strides and dilations may have names.
+    """An axis indexed by `stride*over + offset + dilation*kernel - left padding`. Strides and dilations may be names.
 
-    `padding` True keeps the size (`stride*over`), False is the valid convolution, `stride*(over - 1) + 1 +
-    dilation*(kernel - 1)`; None: not said, which only an axis without kernel may leave.
+    `padding` True keeps the size (`stride*over`). False is the valid convolution: `stride*(over - 1) + 1 +
+    dilation*(kernel - 1)`. None means not given; only an axis without a kernel allows that.
     """
 
     over: str
@@ -81,7 +81,7 @@ class AffineIndex:
 
 @dataclass(frozen=True, slots=True)
 class Concatenation:
-    """An axis of parts one after the other: labels, or numbers for parts of that size without a name."""
+    """An axis of parts one after the other. A part is a label, or a number: the size of a part without a name."""
 
     parts: tuple[str | int, ...]
 
@@ -93,7 +93,7 @@ Axis: TypeAlias = Label | FixedIndex | AffineIndex | Concatenation
 
 
 class RowSpec(NamedTuple):
-    """Axes before and after a row variable; without one (None) all axes are in `trail`."""
+    """The axes before and after a row variable. Without a variable (None) all axes are in `trail`."""
 
     lead: tuple[Axis, ...] = ()
     variable: str | None = None
@@ -106,7 +106,7 @@ class RowSpec(NamedTuple):
 
 
 class ShapeSpec(NamedTuple):
-    """The rows of one tensor; a kind that is not written is a row without axes."""
+    """The rows of one tensor. A kind that is not written is a row without axes."""
 
     batch: RowSpec = RowSpec()
     input: RowSpec = RowSpec()
@@ -124,10 +124,10 @@ class ShapeSpec(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """`operand; operand; ... => result`; `operands` None: the pattern of a single shape.
+    """`operand; operand; ... => result`. If `operands` is None, it is the pattern of a single shape.
 
-    `multi`: written with names of several characters. `broadcasts`: an axis of size 1 is stretched and a row variable
-    stands for different ranks, as in NumPy and ONNX; otherwise all sizes of a label are equal.
+    `multi`: names may have several characters. `broadcasts`: an axis of size 1 is stretched, and a row variable may
+    stand for different ranks, as in NumPy and ONNX; otherwise all sizes of a label are equal.
     """
 
     operands: tuple[ShapeSpec, ...] | None
@@ -153,12 +153,12 @@ class Spec:
         return tuple(dict.fromkeys(name for name in rows if name is not None))
 
     def __str__(self) -> str:
-        """The text; reading it in its own language gives this specification again."""
+        """The text. The reader of its language reads it as this specification."""
         if self.broadcasts:
             operands = ",".join(_row_text(shape.output, "output") for shape in self.operands or ())
             return f"{operands}->{_row_text(self.result.output, 'output')}"
         text = self._text(", " if self.multi else "")
-        # A name of several characters needs a sign that switches the reader over: a comma after an axis is one.
+        # Names of several characters need one of the signs that announce them: a comma after an axis will do.
         return self._text(", ", ",") if self.multi and not is_multi(text) else text
 
     def _text(self, separator: str, end: str = "") -> str:
@@ -170,20 +170,20 @@ class Spec:
 
 
 def in_storage(axes: Axes) -> list[tuple[str, Row]]:
-    """The rows of a shape with their kinds, in the order in which they are stored."""
+    """The rows of a shape with their kinds, in the order of storage."""
     rows = dict(zip(KINDS, axes, strict=True))
     return [(kind, rows[kind]) for kind in STORAGE]
 
 
 def closed(row: Row, what: object) -> tuple[Dim, ...]:
-    """The sizes of a row; SpecError where the number of axes is not known."""
+    """The sizes of a row; SpecError if its number of axes is not known."""
     if row.variable is not None:
         raise SpecError("rank_mismatch", f"{what}: the number of axes of {row} is not known")
     return row.dims
 
 
 def is_multi(text: str) -> bool:
-    """Whether a text has a sign by which names may be longer than one character: one of `, * + ^ & <` or a bare `=`."""
+    """Whether names in a text may have several characters: it has one of the signs `, * + ^ & <`, or a bare `=`."""
     return any(sign in text for sign in ",*+^&<") or "=" in text.replace("=>", "")
 
 
@@ -209,7 +209,7 @@ def _shape_text(shape: ShapeSpec, separator: str, end: str) -> str:
 def _row_text(row: RowSpec, kind: str, separator: str = "", end: str = "") -> str:
     variable = [] if row.variable is None else ["..." if row.variable == kind else f"..{row.variable}.."]
     items = [*map(str, row.lead), *variable, *map(str, row.trail)]
-    if not separator:  # digits in a row are one index: a blank keeps two of them apart
+    if not separator:  # adjacent digits would be one index: a blank separates two indices
         items = [
             f" {item}" if item.isdigit() and i and items[i - 1].isdigit() else item for i, item in enumerate(items)
         ]

@@ -1,5 +1,8 @@
-"""From text to an expression; `symdim.parsing` is the way in.
+"""From text to an expression.
 
-`tokens`, the `grammar` (a function per production), the `functions` it knows (floor, ceiling, Mod, Max ...) and
-`rational` numbers for text in which `/` is exact. `shapes` reads whole shapes.
+    tokens.py      lexemes                        grammar.py     the grammar, an operator-precedence parser
+    functions.py   floor, ceiling, Mod, Max ...   rational.py    exact quotients, for texts in which `/` is exact
+    shapes.py      whole shapes
+
+The room uses `algebra`. Its face is `symdim/parsing.py`; begin there.
 """

@@ -1,7 +1,7 @@
 """Functions that producers write into dimension texts, each with its exact meaning on integers.
 
 Sources: SymPy's printer (onnxruntime, onnx_ir), torch's symbolic shape functions, JAX's shape polynomials,
-onnx RFC 7661. Names are looked up in lower case. What has no exact meaning (sqrt, Where, ...) is refused.
+onnx RFC 7661. Names are looked up in lower case. Functions without an exact meaning (sqrt, Where, ...) are refused.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from symdim.parser.rational import (
 
 
 class Function(NamedTuple):
-    """A function of `fewest` to `most` arguments (None: any number); `exact`: "/" in them is exact."""
+    """A function of `fewest` to `most` arguments (None: any number). If `exact`, "/" in its arguments is exact."""
 
     apply: Callable[..., Value]
     fewest: int
@@ -46,7 +46,7 @@ def heaviside(x: Value, at_zero: Value) -> Value:
     min(max(ceil(x), 0), 1) when `at_zero` is 0, min(max(floor(x) + 1, 0), 1) when it is 1.
     """
     if at_zero not in (0, 1):
-        raise SymdimError("Heaviside is read with 0 or 1 for its value at 0")
+        raise SymdimError("the value of Heaviside at 0 must be 0 or 1")
     return minimum(maximum(floor(x) + 1 if at_zero else ceil(x), 0), 1)
 
 

@@ -7,14 +7,14 @@
     primary = number | name | quoted | call | "(" sum ")"
     call    = function "(" sum {"," sum} ")"             a function of `symdim.parser.functions`, in any case
 
-The lexemes are those of `symdim.parser.tokens`. A function's name that no "(" follows is an ordinary name.
+The lexemes are those of `symdim.parser.tokens`. The name of a function is an ordinary name if no "(" follows.
 
-Within floor(), ceil(), trunc() and round() "/" is exact. Elsewhere it rounds down (RFC 7661; sizes are not
-negative) unless the dialect says otherwise. A constant fraction there, such as 1/2, betrays a producer whose
-"/" was exact, so it is refused; so is a result that need not be an integer.
+In floor(), ceil(), trunc() and round(), "/" is exact. Elsewhere it rounds down (RFC 7661; sizes are not negative)
+unless the dialect says otherwise. A constant fraction there, such as 1/2, is refused, because it shows that the
+producer's "/" was exact. A result that need not be an integer is refused too.
 
-The time is linear in the length of the text: runs of + and of * are applied at once, nested ones are limited
-by `MAX_WORK`, and no function recurses on the text.
+The time is linear in the length of the text: a run of + or of * is applied at once, nested runs are limited by
+`MAX_WORK`, and no function recurses on the text.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ _APPLY: dict[str, Callable[[Any, Any], Value]] = {
 
 
 class Reader:
-    """Operator-precedence parser of one text.
+    """An operator-precedence parser of one text.
 
-    `values` are the operands read so far; `operators` what waits to be applied to them, with the indices of the
-    lexemes in `places`; `calls` for each open parenthesis its function, if any, and where its arguments begin.
+    `values` are the operands read so far. `operators` are those still to be applied, and `places` the indices of their
+    lexemes. `calls` has for each open parenthesis its function, if any, and the place where its arguments begin.
     """
 
     __slots__ = (
@@ -169,7 +169,7 @@ class Reader:
         return function
 
     def _after_sum(self, lexeme: str, place: int) -> bool:
-        """ ")", "," or the end; whether an operand comes next."""
+        """Read ")", "," or the end; return whether an operand comes next."""
         if lexeme not in (")", ",", _END):
             self._refuse(place, f'an operator is missing before "{_short(lexeme)}"')
         if _WAITING[self.operators[-1]] > 0:
@@ -183,7 +183,7 @@ class Reader:
             self.operators.pop()
             self.places.pop()
         elif lexeme == "," and (not self.calls or self.calls[-1][0] is None):
-            self._refuse(place, "a comma that separates no arguments")
+            self._refuse(place, "a comma outside of a function's arguments")
         return lexeme == ","
 
     def _call(self, function: Function, start: int) -> None:
@@ -194,7 +194,7 @@ class Reader:
         self.exact -= function.exact
 
     def _reduce(self, level: int) -> None:
-        """Apply the operators on top of the stack that bind tighter than `level`, a run of + or * at once."""
+        """Apply the operators on top of the stack that bind tighter than `level`; a run of + or * at once."""
         operators, values = self.operators, self.values
         while _WAITING[operators[-1]] > level:
             operator = operators[-1]
@@ -210,7 +210,7 @@ class Reader:
             self.places.pop()
 
     def _apply_run(self, run: tuple[str, ...]) -> None:
-        """Add or multiply the operands of all operators of the run on top, and leave one of these there."""
+        """Add or multiply the operands of the whole run on top, and leave one of its operators on the stack."""
         operators, values = self.operators, self.values
         count = 1
         while operators[-1 - count] in run:
@@ -225,17 +225,17 @@ class Reader:
         del operators[1 - count :], self.places[1 - count :]
 
     def _divide(self, x: Value, y: Value) -> Value:
-        """x / y as the function around it, a fraction among the two, or else the dialect decides."""
+        """x / y. The function around it decides its meaning; else a fraction among the two; else the dialect."""
         if self.exact or self.dialect == "exact" or isinstance(x, Rational) or isinstance(y, Rational):
             return divide(x, y)
         if self.dialect == "trunc":
             return trunc(divide(x, y))
         if self.dialect is None and isinstance(x, int) and isinstance(y, int) and x % y:
-            raise SymdimError(f"{x}/{y} outside of floor(): write //, or say by the dialect what / means")
+            raise SymdimError(f"{x}/{y} outside of floor(): write //, or choose a dialect that defines /")
         return x // y
 
     def _limited(self, value: Value) -> Value:
-        """`value`, unless it is too long a number, or the values in a long text have too many terms in all."""
+        """The value itself; raises SymdimError if it is too long, or if all values together have too many terms."""
         if isinstance(value, int):
             if value.bit_length() > MAX_BITS:
                 raise SymdimError("the number is too large")
@@ -270,7 +270,7 @@ def _number(lexeme: str) -> Value:
 
 
 def _size(value: Value) -> int:
-    """How many terms, factors or arguments a value has at its top, or 1, and 64-bit words its numbers take."""
+    """The number of terms, factors or arguments at the top of a value (else 1), or of 64-bit words in its numbers."""
     if isinstance(value, Rational):
         return _size(value.numerator) + _size(value.denominator)
     if isinstance(value, int) or value.terms is not None:

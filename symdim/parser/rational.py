@@ -1,8 +1,8 @@
-"""Quotients of dimensions: what a dimension text may pass through on its way to an integer.
+"""Exact quotients of dimensions: intermediate values in a dimension text.
 
-SymPy writes (N - 1)//2 as `floor(N/2 - 1/2)`. Read with integer division that would be N//2 - 0, one too big
-for every even N. Within floor() and its kin "/" is therefore exact, and numerator and denominator are kept
-apart until a rounding function ends them.
+SymPy writes (N - 1)//2 as `floor(N/2 - 1/2)`. With integer division this would be N//2 - 0, one too many for every
+even N. So in floor() and similar functions "/" is exact: numerator and denominator stay separate until a function
+rounds them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Rational:
     """The exact quotient of two dimensions; an integer denominator is at least 2.
 
     a/b + c/d = (a*d + c*b)/(b*d), (a/b)*(c/d) = (a*c)/(b*d), x // y = floor(x/y), x % y = x - y*floor(x/y).
-    Where a symbolic denominator is 0 the text it came from has no value either.
+    If a symbolic denominator is 0, the text has no value.
     """
 
     __slots__ = ("denominator", "numerator")
@@ -128,7 +128,7 @@ def round_half_even(x: Value) -> int | Expr:
 
 
 def over_positive(x: Value) -> tuple[int | Expr, int | Expr]:
-    """Numerator and denominator of x, the denominator >= 0 (where it is 0 there is no quotient)."""
+    """Numerator and denominator of x, with a denominator >= 0 (0 means that there is no quotient)."""
     a, b = _parts(x)
     low, high = (b, b) if isinstance(b, int) else b.bounds()
     if low is not None and low >= 0:
@@ -214,7 +214,7 @@ def bits(x: int | Expr) -> int:
 
 
 def exact_integer(x: Value) -> int | Expr:
-    """x, if it is an integer whatever its variables are: if a - b*(a // b) is 0 for x = a/b.
+    """x, if it is an integer for all values of its variables: if a - b*(a // b) is 0 for x = a/b.
 
     Raises SymdimError otherwise.
     """

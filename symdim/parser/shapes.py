@@ -34,7 +34,7 @@ def dims_of(text: str, names: Collection[str] | Mapping[str, Var] = ()) -> list[
 
 
 def _split_at_commas(text: str, start: int, stop: int, names: frozenset[str]) -> Iterator[tuple[int, int]]:
-    """The spans between the commas outside of parentheses in text[start:stop]; none when it is blank."""
+    """The spans of text[start:stop] between commas outside of parentheses; no spans if it is blank."""
     depth, first = 0, start
     for match in lexicon(names).pattern.finditer(text, start, stop):
         lexeme = match[1]

@@ -6,8 +6,8 @@ r"""Lexemes of the texts in which models write dimensions.
     word   = any other run of letters, digits, "_", "." and ":"       16H, a:b
     symbol = "**" | "//" | any other character
 
-Declared names may contain nearly anything. Those that are no `name` are recognised before all else, the
-longest first, and only where a lexeme ends; `stands_bare` says which ones have to be quoted.
+Declared names may contain nearly any character. Those that are not a `name` are recognised first, the longest before
+the shorter ones, and only if a lexeme ends there. `stands_bare` says which names need quotes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _is_word = re.compile(r"[\w.:]+(?:[-/][\w.:]+)*").fullmatch
 
 
 class Lexicon(NamedTuple):
-    """How a text splits when `names` are declared: `pattern` matches blanks and a lexeme, its first group."""
+    """How a text is split if `names` are declared: `pattern` matches blanks and a lexeme (its first group)."""
 
     names: frozenset[str]
     pattern: re.Pattern[str]
@@ -44,16 +44,16 @@ class Lexicon(NamedTuple):
 
 
 def stands_bare(name: str) -> bool:
-    """Whether a declared name that is no `name` is recognised unquoted inside a longer expression.
+    """Whether a declared name that is not a `name` is recognised without quotes inside a longer expression.
 
-    Not when it holds an operator, a parenthesis, a comma or a quote, or reads as a number: with "N + 1"
-    declared, `2*N + 1` would have two readings. A dash or slash between word characters is no operator.
+    It is not if it contains an operator, a parenthesis, a comma or a quote, or is a number: with "N + 1" declared,
+    `2*N + 1` would have two meanings. A dash or slash between word characters is not an operator.
     """
     return is_name(name) is None and _is_bare(name) is not None and is_number(name) is None
 
 
 def is_word(text: str) -> bool:
-    """Whether a text is word characters, dots, colons, inner dashes and slashes: `batch-size`, `16H`, `a/b`."""
+    """Whether a text has only word characters, dots, colons, inner dashes and slashes: `batch-size`, `16H`, `a/b`."""
     return _is_word(text) is not None
 
 
@@ -69,10 +69,10 @@ clear_with_caches(lexicon.cache_clear)
 
 
 def _end_of(name: str) -> str:
-    """A word ends where its run of word characters does: "my seq" is not in `my seq_len`."""
+    """The pattern for the end of a name. A word ends with its word characters: "my seq" is not in `my seq_len`."""
     return r"(?![\w.:])" if re.match(r"[\w.:]", name[-1]) else ""
 
 
 def unquote(lexeme: str) -> str:
-    """The name inside backticks, where a doubled one stands for one, or inside double quotes."""
+    """The name inside backticks (a doubled backtick stands for one), or inside double quotes."""
     return lexeme[1:-1].replace("``", "`") if lexeme[0] == "`" else lexeme[1:-1]

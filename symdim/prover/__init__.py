@@ -1,10 +1,12 @@
-"""The layers behind `symdim.prove`, cheapest first.
+"""The layers behind `symdim.prove`.
 
-`hypotheses` turns facts into a problem; `differences` decides chains of differences by shortest paths;
-`residues` and `linear` decide what gcds and rational arithmetic decide;
-`ordering` compares quotients and maxima by their parts; `nesting` takes merged divisions apart; `cases` splits on max,
-floor divisions and remainders; `axioms` adds what quotients and maxima imply, `products` products of constraints;
-`elimination` solves for variables;
-`witness` looks for a counterexample; `search` runs them in turn under a `budget`.
-`simplification` is `simplify(expr, facts)`.
+    hypotheses.py    facts as a problem, and laws without search    budget.py      the work that a proof may take
+    differences.py   chains of differences by shortest paths        elimination.py solving for variables
+    linear.py        linear arithmetic over integers                axioms.py      laws of quotients and maxima for it
+    ordering.py      quotients and maxima compared by their parts   nesting.py     merged divisions taken apart
+    products.py      products of constraints                        residues.py    periods of divisions
+    cases.py         case distinctions                              witness.py     the search for an example
+    search.py        all of these in turn                           simplification.py   `simplify(expr, facts)`
+
+The room uses `algebra` and `parsing`. Begin with `search.py`.
 """

@@ -1,11 +1,11 @@
-"""What holds of atoms and products as linear constraints over units, and the refutation of hypotheses by them.
+"""Laws of atoms and products as linear constraints over units, and the refutation of hypotheses by them.
 
     division    n - d*(n//d) >= 0  and  d*(n//d) + d - 1 - n >= 0      d >= 1
     maximum     max(a, b) - a >= 0
     product     c*f >= 0                                               c >= 0, f >= 0
     square      (a - b)**2 >= 0
 
-Each constraint carries the reasons it holds for, so that a certificate says what was used.
+Each constraint carries its reasons, so a certificate can list what was used.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PRODUCT = "a product of numbers >= 0 is >= 0"
 SQUARE = "a square is >= 0"
 RANGE = "intervals of sums, products, quotients and maxima"
 LINEAR = "linear combination (Farkas)"
-_BRANCHES = 8  # of branch and bound in one linear system
+_BRANCHES = 8  # the most branches of branch and bound in one linear system
 
 
 class Constraint(NamedTuple):
@@ -46,7 +46,7 @@ class Constraint(NamedTuple):
 
 
 def divisor_is_positive(d: Dim) -> bool:
-    """Whether d >= 1 in every assignment for which a division by d has a value."""
+    """Whether d >= 1 in every assignment in which a division by d has a value."""
     lo, _ = bounds_of(d)
     return lo is not None and lo >= 0
 
@@ -76,7 +76,7 @@ def axioms(atoms: list[Expr]) -> list[Constraint]:
 
 
 def defining(atom: Expr, value: Dim, reasons: Reasons) -> list[Hypothesis]:
-    """What `atom == value` says of the parts of the atom."""
+    """The constraints on the parts of an atom that follow from `atom == value`."""
     if isinstance(atom, FloorDiv) and divisor_is_positive(atom.parts[1]):
         n, d = atom.parts
         rest = subtract(n, multiply(d, value))
@@ -92,7 +92,7 @@ def constraints_of(hypotheses: list[Hypothesis]) -> list[Constraint]:
 
 
 def contradiction(constraints: list[Constraint], budget: Budget) -> tuple[Reasons | None, dict[Expr, int] | None]:
-    """(the reasons why some constraints have no common solution, None), or (None, a solution over units or None)."""
+    """(reasons, None) if the constraints have no common solution; else (None, a solution over units or None)."""
     system = System()
     index: dict[Expr, int] = {}
     reasons: list[Reasons] = []

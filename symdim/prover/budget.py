@@ -1,11 +1,10 @@
-"""The work a proof may take, counted in steps, so that answers never depend on the speed of a machine.
+"""The work that a proof may take, counted in steps, so answers never depend on the speed of the machine.
 
-A step is about 20 microseconds of work. All arithmetic is counted in *words*: a coefficient of b bits has 1 + b//64 of
-them. So a step pays for 64 small coefficients that are computed, or for one of 4,000 bits, whichever layer of the
-prover computes it.
+A step is about 20 microseconds of work. All arithmetic is counted in *words*: a coefficient of b bits has 1 + b//64
+words. A step pays for 64 words: 64 small coefficients, or one of 4,000 bits.
 
-Replacements multiply coefficients, round after round. One that makes a number of more than 256 bits, and of more than
-twice the bits of the largest number in the question, is not made.
+Replacements multiply coefficients, round after round. The prover skips a replacement that makes a number of more than
+256 bits, if this is also more than twice the bits of the largest number in the question.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ class TooLarge(OutOfBudget):
 
 
 class Budget:
-    """Steps that are left, of this budget and of the larger one that it is a part of."""
+    """The steps that are left of this budget, and of the larger budget that contains it."""
 
     __slots__ = ("bits", "steps", "within", "words")
 
     def __init__(self, steps: int, within: Budget | None = None) -> None:
         self.steps = steps
-        self.words = 0  # less than a step
-        self.bits = _BITS  # of the largest number that a replacement may make
+        self.words = 0  # spent since the last full step
+        self.bits = _BITS  # the size of the largest number that a replacement may make
         self.within = within
 
     def spend(self, steps: int = 1) -> None:
@@ -51,24 +50,24 @@ class Budget:
             raise OutOfBudget
 
     def work(self, words: int) -> None:
-        """Take the steps that so many words of arithmetic cost; raises `OutOfBudget`."""
+        """Take the steps for this many words of arithmetic; raises `OutOfBudget`."""
         steps, self.words = divmod(self.words + words, _WORDS)
         if steps:
             self.spend(steps)
 
     def charge(self, dims: Iterable[Dim]) -> None:
-        """Take the steps that some sums cost, each of which is built or read once; raises `OutOfBudget`."""
+        """Take the steps for building or reading each sum once; raises `OutOfBudget`."""
         self.work(sum([words_of(dim) for dim in dims]))
 
     def product(self, a: Dim, b: Dim) -> Dim:
-        """a*b, at the price of its products of terms; raises `OutOfBudget` before they are made."""
+        """a*b. The steps for all products of terms are taken first, so `OutOfBudget` is raised before the work."""
         self.work(words_of(a) * words_of(b))
         return multiply(a, b)
 
     def expand(self, powers: dict[Dim, int]) -> None:
-        """Take the steps that powers of sums cost, before they are multiplied out; raises `OutOfBudget`.
+        """Take the steps for multiplying out powers of sums, in advance; raises `OutOfBudget`.
 
-        A power of t terms gains about t of them with each factor, until it is so long that it stays factored.
+        A power of a sum of t terms gains about t terms with each factor, until it is so long that it stays factored.
         """
         for dim, exponent in powers.items():
             terms, const = terms_of(dim)
@@ -77,11 +76,11 @@ class Budget:
                 self.work(size * min(exponent, MAX_TERMS) ** 2)
 
     def admit(self, dims: Iterable[Dim]) -> None:
-        """Allow numbers of twice the bits of those in the question."""
+        """Allow numbers with twice as many bits as those in the question."""
         self.bits = max([self.bits, *[2 * bits_of(dim) for dim in dims]])
 
     def replace(self, dims: list[Dim]) -> None:
-        """As `charge`, for what a replacement made; raises `TooLarge` where a number in it is."""
+        """As `charge`, for the results of a replacement; raises `TooLarge` if one of their numbers is too large."""
         self.charge(dims)
         if any(bits_of(dim) > self.bits for dim in dims):
             raise TooLarge

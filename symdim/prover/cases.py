@@ -1,4 +1,4 @@
-"""Case distinctions: each gives problems of which at least one holds.
+"""Case distinctions. Each one gives a list of problems; at least one of them holds.
 
 maximum     max(a, b) == a with a >= b, or == b with b >= a
 residue     v == m*k + r for one r in 0..m-1
@@ -35,7 +35,7 @@ _VALUES = 12
 
 
 def structural(problem: Problem) -> list[Problem] | None:
-    """The first distinction that makes expressions simpler: maxima, signs; None where there is none."""
+    """The first distinction that makes expressions simpler (of a maximum, or of a sign), or None."""
     for maximum in _maxima(problem):
         return _by_argument(problem, maximum)
     for v in atoms_of([h.dim for h in problem.hypotheses]):
@@ -45,7 +45,7 @@ def structural(problem: Problem) -> list[Problem] | None:
 
 
 def arithmetic(problem: Problem, cases: int) -> Iterator[list[Problem]]:
-    """Distinctions of residues and values into at most so many cases, the smallest first; lazily made."""
+    """Distinctions of residues and values into at most this many cases, the smallest first. A lazy iterator."""
     atoms = atoms_of([h.dim for h in problem.hypotheses])
     congruences = [h.dim for h in problem.hypotheses if h.relation == "=="]
     problem.budget.work(sum([words_of(dim) ** 2 for dim in congruences]))
@@ -59,9 +59,9 @@ def arithmetic(problem: Problem, cases: int) -> Iterator[list[Problem]]:
 
 
 def _maxima(problem: Problem) -> list[Max]:
-    """Maxima whose parts hold no other one, those of the first hypothesis (the goal) before the others."""
+    """The innermost maxima, those of the first hypothesis (the goal) before the others."""
     found: dict[Max, bool] = {}  # whether one is in the goal
-    above: set[Dim] = set()  # what is a maximum or holds one
+    above: set[Dim] = set()  # maxima, and nodes that contain one
     for number, h in enumerate(problem.hypotheses):
         for node in postorder(h.dim) if isinstance(h.dim, Expr) and h.dim.height else ():
             if any(child in above for child in children(node)):

@@ -1,13 +1,14 @@
 """Difference constraints, u - v <= c, decided by shortest paths.
 
-The units of the constraints are the nodes of a graph, and so is the number 0, which bounds of units refer to:
+The nodes of the graph are the units of the constraints and the number 0; bounds of units refer to 0:
 
     v <= u + c          an arc from u to v of length c
     v <= c, v >= -c     arcs from 0 to v, and from v to 0
 
-A cycle of negative length adds up to 0 <= -1, and its constraints contradict each other. Where there is none, the
-distances from a source that is 0 from everywhere meet all constraints (Bellman and Ford; Cherkassky and Goldberg
-for the search for cycles among the predecessors). Chains of any length take work that is about linear in them.
+A cycle of negative length adds up to 0 <= -1, so its constraints contradict each other. If there is no such cycle, take
+a source with an arc of length 0 to every node: the distances from it satisfy all constraints. The algorithm is Bellman
+and Ford's, with Cherkassky and Goldberg's search for cycles among the predecessors. The work is about linear in the
+length of a chain.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from symdim.algebra.expr import Expr
 from symdim.algebra.intervals import bounds_of
 from symdim.algebra.monomial import terms_of
 from symdim.algebra.order import order
-from symdim.prover.hypotheses import INTERVALS, Contradiction, Hypothesis, Problem
+from symdim.prover.hypotheses import INTERVALS, Hypothesis, Problem, Refuted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from symdim.prover.hypotheses import Reasons
 
 DIFFERENCES = "u <= v + c and v <= w + d give u <= w + c + d"
-_FEWEST = 3  # of constraints: linear constraints see the others at once
+_FEWEST = 3  # fewer constraints are left to linear arithmetic, which decides them at once
 
 
 class Arc(NamedTuple):
@@ -40,9 +41,9 @@ class Arc(NamedTuple):
 
 
 def shortest(problem: Problem) -> dict[Expr, int] | None:
-    """Values of units that meet all difference constraints; None where there are few or none of these.
+    """Values of units that satisfy all difference constraints; None if there are too few of them to be worth it.
 
-    Raises `Contradiction` with the reasons of a cycle of negative length, and `OutOfBudget`.
+    Raises `Refuted` with the reasons of a cycle of negative length, and `OutOfBudget`.
     """
     nodes: dict[Expr, int] = {}
     arcs = [arc for h in problem.hypotheses for arc in _arcs(h, nodes)]
@@ -59,7 +60,7 @@ def shortest(problem: Problem) -> dict[Expr, int] | None:
 
 
 def _arcs(h: Hypothesis, nodes: dict[Expr, int]) -> list[Arc]:
-    """What a hypothesis says of one unit, or of the difference of two."""
+    """The arcs of a hypothesis about one unit, or about the difference of two units."""
     terms, const = terms_of(h.dim)
     if h.relation == "!=" or not 1 <= len(terms) <= 2:
         return []
@@ -76,7 +77,7 @@ def _arcs(h: Hypothesis, nodes: dict[Expr, int]) -> list[Arc]:
 
 
 def _distances(size: int, arcs: list[Arc], budget: Budget) -> list[int]:
-    """The distances of all nodes from a source that is 0 from each; raises `Contradiction`."""
+    """The distances of all nodes from a source with an arc of length 0 to each of them; raises `Refuted`."""
     leaving: list[list[Arc]] = [[] for _ in range(size)]
     for arc in arcs:
         leaving[arc.start].append(arc)
@@ -103,9 +104,9 @@ def _distances(size: int, arcs: list[Arc], budget: Budget) -> list[int]:
 
 
 def _refuse_cycles(arrival: list[Arc | None], budget: Budget) -> None:
-    """Raise `Contradiction` if following the arcs of arrival backwards comes back: the cycle has a negative length."""
+    """Raise `Refuted` if the arcs of arrival, followed backwards, form a cycle: its length is negative."""
     budget.work(len(arrival))
-    walk = [-1] * len(arrival)  # the node at which the walk began that came by
+    walk = [-1] * len(arrival)  # the start of the walk that visited each node
     for first in range(len(arrival)):
         node = first
         while walk[node] < 0:
@@ -116,7 +117,7 @@ def _refuse_cycles(arrival: list[Arc | None], budget: Budget) -> None:
             node = arc.start
         else:
             if walk[node] == first:
-                raise Contradiction(frozenset((DIFFERENCES,)).union(*_cycle(arrival, node)))
+                raise Refuted(frozenset((DIFFERENCES,)).union(*_cycle(arrival, node)))
 
 
 def _cycle(arrival: list[Arc | None], node: int) -> list[Reasons]:

@@ -1,4 +1,4 @@
-"""Solving hypotheses for variables, so that the canonical form of the rest does the work.
+"""Solving hypotheses for variables. The canonical form then simplifies the remaining hypotheses.
 
     equation       v + r == 0                 v := -r
     congruence     a*v + r == m*q             v := m*p - a'*r         a*a' == 1 modulo m
@@ -8,7 +8,7 @@
     difference     v - r >= 0                 v := r + t, t >= 0
     divisor        .. // v, v >= 0            v >= 1
 
-What a replacement loses of the bounds of its variable becomes a hypothesis again.
+If a replacement loses a bound of the variable, the bound becomes a hypothesis.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from symdim.algebra.order import order
 from symdim.algebra.polynomial import scale, subtract, sum_of
 from symdim.algebra.variable import Var
 from symdim.prover.budget import TooLarge
-from symdim.prover.hypotheses import DEFINED, Contradiction, Hypothesis, Problem
+from symdim.prover.hypotheses import DEFINED, Hypothesis, Problem, Refuted
 from symdim.prover.nesting import shortened
 
 TYPE_CHECKING = False
@@ -42,9 +42,9 @@ DIFFERENCE = "v >= r is v == r + t with t >= 0"
 
 
 def solved(problem: Problem) -> Problem:
-    """The problem with its equations and bounds solved as far as the laws above go; raises `Contradiction`.
+    """The problem with its equations and bounds solved as far as the laws above allow; raises `Refuted`.
 
-    A round that makes larger numbers than the budget allows is not made, and is the last.
+    The rounds end before one that would make larger numbers than the budget allows.
     """
     problem = positive_divisors(shortened(problem.checked()).checked())
     for _ in range(_ROUNDS):
@@ -74,7 +74,7 @@ def _step(problem: Problem) -> Problem | None:
 
 
 def positive_divisors(problem: Problem) -> Problem:
-    """Variables that are divisors and not negative are at least 1, since what is divided by 0 has no value."""
+    """Give variables that are divisors and >= 0 the bound 1, since an expression that divides by 0 has no value."""
     zero: dict[Expr, Dim] = {}
     reasons: Reasons = frozenset()
     for h in problem.hypotheses:
@@ -84,14 +84,14 @@ def positive_divisors(problem: Problem) -> Problem:
                     d = node.parts[1]
                     if isinstance(d, Var) and d.lo == 0 and d not in zero:
                         if d.hi == 0:
-                            raise Contradiction(h.reasons | {DEFINED})
+                            raise Refuted(h.reasons | {DEFINED})
                         zero[d] = problem.fresh(d.name, 1, d.hi)
                         reasons |= h.reasons
     return problem.replace(zero, reasons).checked() if zero else problem
 
 
 def linear_variables(terms: Terms) -> list[Var]:
-    """The variables that are terms of a sum and occur in none of its other terms, in structural order."""
+    """The variables that are terms of a sum and do not occur in its other terms, in structural order."""
     inner: set[Expr] = set()
     for unit in terms:
         if not isinstance(unit, Var):
@@ -178,13 +178,13 @@ def _at_least_one(d: Dim) -> bool:
 
 
 def _congruence(problem: Problem, h: Hypothesis) -> Problem | None:
-    """Modulo one coefficient m the terms with multiples of m vanish, and a variable of the others is determined.
+    """Solve an equation modulo one of its coefficients m: terms with multiples of m vanish.
 
-    It ends: either a variable has the coefficient m, and the next round solves the equation for it; or m divides all
-    other coefficients, and the next equation has smaller ones.
+    This ends: either a variable has the coefficient m, and the next round solves the equation for it; or m divides all
+    other coefficients, and the next equation has smaller coefficients.
     """
     terms, const = terms_of(h.dim)
-    alone = linear_variables(terms)  # in a product with another one the degree would grow, round after round
+    alone = linear_variables(terms)  # for a variable in a product, the degree would grow with each round
     solvable = {abs(terms[v]) for v in alone}
     for m in sorted({abs(k) for k in terms.values()} - {1}):
         problem.budget.charge((h.dim,))
@@ -205,7 +205,7 @@ def _congruence(problem: Problem, h: Hypothesis) -> Problem | None:
                 lo = None if v.lo is None else -((shift - v.lo) // modulus)
                 hi = None if v.hi is None else (v.hi - shift) // modulus
                 if lo is not None and hi is not None and lo > hi:
-                    raise Contradiction(h.reasons | {CONGRUENCE})
+                    raise Refuted(h.reasons | {CONGRUENCE})
             else:
                 lo = hi = None
             p = problem.fresh(v.name, lo, hi)
@@ -214,7 +214,7 @@ def _congruence(problem: Problem, h: Hypothesis) -> Problem | None:
 
 
 def _residues(dim: Dim, modulus: int) -> Dim:
-    """The sum with the least coefficients >= 0 that is congruent to a sum for all values of its units."""
+    """The sum with its coefficients reduced to 0..modulus-1: congruent to the sum for all values of its units."""
     terms, const = terms_of(dim)
     return sum_of({unit: k % modulus for unit, k in terms.items() if k % modulus}, const % modulus)
 
@@ -234,12 +234,12 @@ def _bound(problem: Problem, h: Hypothesis) -> Problem | None:
         bound = const // -k
         hi = bound if hi is None else min(hi, bound)
     if lo is not None and hi is not None and lo > hi:
-        raise Contradiction(h.reasons)
+        raise Refuted(h.reasons)
     return problem.replace({v: problem.fresh(v.name, lo, hi)}, h.reasons)
 
 
 def _difference(problem: Problem, h: Hypothesis) -> Problem | None:
-    """Only where all of v's own bounds follow from those of r + t, so that nothing is left over."""
+    """Solve `v - r >= 0` if all bounds of v follow from those of r + t, so that no hypothesis is left over."""
     terms, const = terms_of(h.dim)
     if not 2 <= len(terms) <= 4 or not all(isinstance(u, Var) for u in terms):
         return None

@@ -1,7 +1,7 @@
-"""Hypotheses: conditions `dim >= 0`, `dim == 0`, `dim != 0` that hold together, and what they say at once.
+"""Hypotheses: conditions `dim >= 0`, `dim == 0`, `dim != 0` that hold together, and what follows from them at once.
 
-A statement is proved by refuting its negation together with the facts. The laws here need no search: intervals,
-common divisors, and solving for a variable. A contradiction is reported as the set of reasons that it uses.
+The prover proves a claim by refuting its negation together with the facts. The laws here need no search: intervals,
+common divisors, and solving for a variable. A refutation comes with the set of reasons that it uses.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Hypothesis(NamedTuple):
     reasons: Reasons
 
 
-class Contradiction(Exception):  # noqa: N818
+class Refuted(Exception):  # noqa: N818
     """The hypotheses cannot all hold, for these reasons."""
 
     def __init__(self, reasons: Reasons) -> None:
@@ -48,9 +48,9 @@ class Contradiction(Exception):  # noqa: N818
 
 
 class Problem:
-    """Hypotheses over variables, the original variables as dimensions over these, and the steps that are left.
+    """Hypotheses over variables, the original variables as dimensions over them, and the budget.
 
-    Immutable but for the budget; every method that changes something returns another problem.
+    A problem is immutable except for its budget; every method that changes something returns a new problem.
     """
 
     __slots__ = ("budget", "hypotheses", "scope", "serial", "solution")
@@ -76,7 +76,7 @@ class Problem:
         )
 
     def fresh(self, like: str, lo: int | None, hi: int | None) -> Var:
-        """A variable that occurs nowhere, named after another one."""
+        """A new variable, named after another one."""
         stem, _, _ = like.partition("'")
         return make_variable(self.scope, f"{stem}'{next(self.serial)}", lo, hi)
 
@@ -93,7 +93,7 @@ class Problem:
             try:
                 dim = replaced(h.dim, mapping, values, charge)
             except DivisionByZero:
-                raise Contradiction(h.reasons | reasons | {DEFINED}) from None
+                raise Refuted(h.reasons | reasons | {DEFINED}) from None
             hypotheses.append(h if dim is h.dim else Hypothesis(dim, h.relation, h.reasons | reasons))
         try:
             solution = {v: replaced(dim, mapping, values, charge) for v, dim in self.solution.items()}
@@ -105,10 +105,10 @@ class Problem:
         return self.having(hypotheses, solution)
 
     def case(self, mapping: Mapping[Expr, Dim], reasons: Reasons, more: Iterable[Hypothesis] = ()) -> Problem:
-        """As `replace`; a case that cannot be is a problem with a hypothesis that says so."""
+        """As `replace`; an impossible case becomes a problem with one false hypothesis."""
         try:
             return self.replace(mapping, reasons, tuple(more))
-        except Contradiction as impossible:
+        except Refuted as impossible:
             return self.having([Hypothesis(-1, ">=", impossible.reasons)], {})
 
     def extended(self, *more: Hypothesis) -> Problem:
@@ -116,9 +116,9 @@ class Problem:
         return self.having([*self.hypotheses, *more])
 
     def checked(self) -> Problem:
-        """Without what is always true, each sum divided by its content and by factors that are not 0.
+        """Drop hypotheses that always hold, and divide each sum by its content and by factors that are not 0.
 
-        Raises `Contradiction`.
+        Raises `Refuted`.
         """
         kept: dict[tuple[Dim, str], Hypothesis] = {}
         for h in self.hypotheses:
@@ -130,7 +130,7 @@ class Problem:
         return self.having(self._cancelled(list(kept.values())))
 
     def _cancelled(self, hypotheses: list[Hypothesis]) -> list[Hypothesis]:
-        """The hypotheses with d*m == 0 as m == 0 where another one says d != 0."""
+        """The hypotheses, with m == 0 in place of d*m == 0 if another hypothesis says d != 0."""
         divisors = [h for h in hypotheses if h.relation == "!=" and isinstance(h.dim, Expr)]
         found: list[Hypothesis | None] = []
         for h in hypotheses:
@@ -164,7 +164,7 @@ def nonlinear(dim: Dim) -> bool:
 
 
 def divided(h: Hypothesis) -> tuple[Hypothesis, ...]:
-    """An equivalent of the hypothesis, without the factors that all its terms but the constant share.
+    """Equivalent hypotheses without the factors that all terms except the constant share.
 
     f*m != 0 is f != 0 and m != 0. For f that is never 0, f*m == 0 is m == 0. For f >= 1, f*m >= 0 is m >= 0, and
     f*m >= 1 is m >= 1; f*m >= c for c > 1 implies m >= 1.
@@ -197,15 +197,16 @@ def divided(h: Hypothesis) -> tuple[Hypothesis, ...]:
 
 
 def _may_cancel(factor: Expr, relation: Relation) -> bool:
-    """Whether a factor is always >= 1, or never 0 where that is enough."""
+    """Whether a factor is always >= 1; for relations where that is enough, whether it is never 0."""
     lo, hi = bounds_of(factor)
     return (lo is not None and lo >= 1) or (relation == "==" and hi is not None and hi <= -1)
 
 
 def problem_of(hypotheses: list[Hypothesis], about: tuple[Dim, ...], budget: Budget) -> Problem:
-    """The problem of some hypotheses and of the upper bounds of the variables in them and in `about`.
+    """The problem of some hypotheses, with the upper bounds of the variables in them and in `about`.
 
-    All of these dimensions have a value: no divisor is 0, also where it cancels in a difference or is solved away.
+    All these dimensions must have a value, so no divisor is 0. The problem keeps that even for a divisor that cancels
+    in a difference or is solved away.
     """
     variables: dict[Var, Dim] = {}
     limits: list[Hypothesis] = []
@@ -225,7 +226,7 @@ def problem_of(hypotheses: list[Hypothesis], about: tuple[Dim, ...], budget: Bud
 
 
 def defined(hypotheses: list[Hypothesis]) -> list[Hypothesis]:
-    """No divisor within the hypotheses is 0, for the reasons of the hypothesis that it is in."""
+    """Hypotheses that no divisor in the given ones is 0. Each has the reasons of the hypothesis with the divisor."""
     found: dict[Dim, Hypothesis] = {}
     for h in hypotheses:
         for node in postorder(h.dim) if isinstance(h.dim, Expr) and h.dim.height else ():
@@ -247,7 +248,7 @@ DEFINED = "no divisor is 0"
 
 
 def simplified(h: Hypothesis) -> Hypothesis | None:
-    """An equivalent hypothesis in lowest terms, None if it always holds; raises `Contradiction` if it never does.
+    """An equivalent hypothesis in lowest terms, None if it always holds; raises `Refuted` if it never does.
 
     g*m + c >= 0 is m + floor(c/g) >= 0; g*m + c is never 0 where g does not divide c.
     """
@@ -257,14 +258,14 @@ def simplified(h: Hypothesis) -> Hypothesis | None:
         if lo is not None and lo >= 0:
             return None
         if hi is not None and hi < 0:
-            raise Contradiction(reasons | {INTERVALS})
+            raise Refuted(reasons | {INTERVALS})
     else:
         never = (lo is not None and lo > 0) or (hi is not None and hi < 0)
         always = lo == 0 == hi
         if never if relation == "!=" else always:
             return None
         if always if relation == "!=" else never:
-            raise Contradiction(reasons | {INTERVALS} if not isinstance(dim, int) else reasons)
+            raise Refuted(reasons | {INTERVALS} if not isinstance(dim, int) else reasons)
     terms, const = terms_of(dim)
     g = gcd(*terms.values())
     if g == 1:
@@ -272,5 +273,5 @@ def simplified(h: Hypothesis) -> Hypothesis | None:
     if relation != ">=" and const % g:
         if relation == "!=":
             return None
-        raise Contradiction(reasons | {CONTENT})
+        raise Refuted(reasons | {CONTENT})
     return Hypothesis(sum_of({u: k // g for u, k in terms.items()}, const // g), relation, reasons)

@@ -4,9 +4,9 @@ The general simplex of Dutertre and de Moura (CAV 2006): every variable has boun
 variable defined by a row. Rows hold integers only. Nonbasic variables rest on a bound, so their values are integers
 too, and no rational number is ever stored. Bland's rule makes it end.
 
-A contradiction is a certificate in the sense of Farkas' lemma: bounds with weights > 0 whose weighted sum reads
-`0 >= 1`. `System.check` adds it up over the definitions the caller gave before it is believed, so an error in the
-pivoting could cost an answer but never make a wrong one.
+A contradiction is a certificate in the sense of Farkas' lemma: bounds with weights > 0 whose weighted sum is `0 >= 1`.
+`System.check` recomputes this sum from the caller's definitions before it returns the certificate. So an error in the
+pivoting can lose an answer but never give a wrong one.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 
 
 class System:
-    """Integer variables with bounds, some of which are defined as sums of others."""
+    """Integer variables with bounds. Some variables are defined as sums of others."""
 
     __slots__ = ("definitions", "lower", "rows", "upper", "values", "words")
 
     def __init__(self) -> None:
         self.lower: list[int | None] = []
         self.upper: list[int | None] = []
-        self.values: list[int] = []  # of nonbasic variables
-        self.rows: dict[int, Row] = {}  # basic variable -> equation sum(k*v) == 0 in which its own k is > 0
-        self.words: dict[int, int] = {}  # of the coefficients in each row
+        self.values: list[int] = []  # the values of nonbasic variables
+        self.rows: dict[int, Row] = {}  # basic variable -> equation sum(k*v) == 0; the variable's own k is > 0
+        self.words: dict[int, int] = {}  # the words of the coefficients in each row
         self.definitions: dict[int, Row] = {}
 
     def variable(self, lower: int | None = None, upper: int | None = None) -> int:
-        """A new variable in lower..upper (None: unbounded)."""
+        """A new variable in lower..upper; None is no bound."""
         self.lower.append(lower)
         self.upper.append(upper)
         self.values.append(lower if lower is not None else upper if upper is not None else 0)
@@ -53,7 +53,7 @@ class System:
         return new
 
     def check(self, budget: Budget) -> Weights | None:
-        """The certificate of a contradiction; None when the bounds can be met by rational numbers."""
+        """The certificate of a contradiction; None if rational numbers satisfy the bounds."""
         while True:
             violated = self._violated(budget)
             if violated is None:
@@ -77,7 +77,7 @@ class System:
         return -sum([k * values[v] for v, k in row.items() if v != variable]), row[variable]
 
     def fractional(self, budget: Budget) -> tuple[int, int] | None:
-        """(v, floor of its value) for the first variable whose value is no integer."""
+        """(v, floor of its value) for the first variable whose value is not an integer."""
         budget.work(sum(self.words.values()))
         for basic in sorted(self.rows):
             numerator, denominator = self.value(basic)
@@ -176,9 +176,9 @@ class System:
 
 
 def refute(system: System, budget: Budget, branches: int) -> frozenset[Bound] | None:
-    """The bounds that contradict each other over the integers; None when that is not shown, see `fractional`.
+    """The bounds that contradict each other over the integers; None if no contradiction was shown.
 
-    Branch and bound: where a variable's value x is no integer, v <= floor(x) and v >= floor(x) + 1 are refuted each.
+    Branch and bound: if a variable's value x is not an integer, v <= floor(x) and v >= floor(x) + 1 are refuted each.
     """
     used: set[Bound] = set()
     stack: list[tuple[list[int | None], list[int | None]]] = [(list(system.lower), list(system.upper))]

@@ -1,9 +1,9 @@
-"""Divisions by products: `n//(c*p) == (n//c)//p`, which the constructors use to merge and the prover to take apart.
+"""Divisions by products. Constructors merge divisions by `n//(c*p) == (n//c)//p`, the prover takes them apart by it.
 
     nesting     n//(c*p) == (n//p)//c, with n//p as a variable
     order       m//d == n//d + t with t >= 0, where n <= m
 
-Both state a problem in other variables, in which intervals and linear constraints see more.
+Both laws restate a problem in other variables, in which intervals and linear constraints decide more.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NESTING = "n//(c*p) == (n//p)//c"
 
 
 def factors(d: Dim) -> list[tuple[Dim, Dim]]:
-    """Pairs (c, p) with d == c*p, both >= 1: the number that divides d, and each atom where d is a product.
+    """Pairs (c, p) with d == c*p, both >= 1: c is the content of the sum d, or p is an atom of the product d.
 
     >>> from symdim import Var
     >>> s, t = Var("s"), Var("t")
@@ -56,7 +56,7 @@ def factors(d: Dim) -> list[tuple[Dim, Dim]]:
 
 
 def shortened(problem: Problem) -> Problem:
-    """The problem with divisions that nest after all: (4*w + x - 4*(x//4))//(4*z) == (w - x//4 + x//4)//z == w//z."""
+    """The problem with divisions that turn out to nest: (4*w + x - 4*(x//4))//(4*z) == (w - x//4 + x//4)//z == w//z."""
     shorter: dict[Expr, Dim] = {}
     for atom in atoms_of([h.dim for h in problem.hypotheses]):
         if isinstance(atom, FloorDiv):
@@ -71,17 +71,17 @@ def shortened(problem: Problem) -> Problem:
 
 
 def restated(problem: Problem) -> Problem | None:
-    """The problem in other variables that make nesting and order visible; None where it has neither."""
+    """The problem in other variables that show nesting and order; None if it has neither."""
     atoms = atoms_of([h.dim for h in problem.hypotheses])
     if any(isinstance(a, Max) and a.height == 1 for a in atoms):
-        return None  # first a case for each argument, in which equal quotients become the same variable
+        return None  # maxima are split into cases first; equal quotients then become the same variable
     return _unnested(problem, atoms) or _ordered(problem, atoms)
 
 
 def _ordered(problem: Problem, atoms: list[Expr]) -> Problem | None:
-    """One of two divisions as the other plus a variable >= 0, where its numerator is the larger.
+    """Of two divisions, write the one with the larger numerator as the other plus a variable >= 0.
 
-    Done where linear constraints do not see the order: for divisions by an expression, and for factors of products.
+    This is for cases that linear constraints cannot decide: divisions by an expression, and factors of products.
     """
     reasons: Reasons = frozenset((ORDER,))
     factors: set[Expr] = set()
@@ -108,7 +108,7 @@ def _never_negative(dim: Dim) -> bool:
 
 
 def _unnested(problem: Problem, atoms: list[Expr]) -> Problem | None:
-    """The constructors merge nested divisions; this undoes it where divisors are different multiples of an expression.
+    """Take merged divisions apart if their divisors are different multiples of an expression.
 
     For n == s*p + r the quotient n//p is s + q with q == r//p, so equal remainders share one variable.
     """
@@ -143,7 +143,7 @@ def _unnested(problem: Problem, atoms: list[Expr]) -> Problem | None:
 
 
 def _primitive_divisors(atoms: list[Expr]) -> dict[Dim, Expr]:
-    """The expressions >= 1 that divide, each with itself divided by the numbers that divide it."""
+    """The divisors that are expressions >= 1, each with its primitive part (the divisor without its content)."""
     found: dict[Dim, Expr] = {}
     for atom in atoms:
         d = atom.parts[1] if isinstance(atom, FloorDiv) else 1
@@ -157,7 +157,7 @@ def _primitive_divisors(atoms: list[Expr]) -> dict[Dim, Expr]:
 
 
 def _times(d: Dim, p: Expr) -> Dim | None:
-    """The c >= 1 with d == c*p, if there is one."""
+    """The number c >= 1 with d == c*p, or None."""
     c, rest = long_division(d, p)
     return c if rest == 0 and (bounds_of(c)[0] or 0) >= 1 else None
 

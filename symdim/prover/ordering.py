@@ -1,11 +1,11 @@
-"""Order between divisions and between maxima that follows from that of their parts, the innermost first.
+"""The order between divisions and between maxima, from the order of their parts. The innermost come first.
 
     quotient    m//d >= n//d                  m >= n, or m//c >= n//c for a factor c of d
     maximum     max(q, ..) >= max(p, ..)      each p is at most one of the q
     minimum     min(q, ..) >= min(p, ..)      each q is at least one of the p
     dominance   max(a, b) == b                a <= b
 
-So a function that never falls is compared at two sizes level by level, with no distinction of cases.
+So a monotone function is compared at two sizes level by level, without distinguishing cases.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from symdim.prover.hypotheses import Reasons
 
 MONOTONE = "n//d and max never fall where their parts grow"
-_STEPS = 4  # known differences that are subtracted to see a sign
+_STEPS = 4  # the most known differences that are subtracted to find a sign
 _ATOMS = 16
 _COMPARISON = 2  # steps of the budget for one comparison
 
 
 def with_order(problem: Problem) -> Problem | None:
-    """The problem with what the laws above say as further hypotheses; None where they say nothing new."""
+    """The problem with the conclusions of the laws above as further hypotheses; None if they give nothing new."""
     atoms = atoms_of([h.dim for h in problem.hypotheses])
     compared = sorted([a for a in atoms if isinstance(a, (FloorDiv, Max))], key=lambda a: (a.height, order(a)))
     if all(isinstance(a, FloorDiv) and isinstance(a.parts[1], int) for a in compared):
@@ -61,7 +61,7 @@ def with_order(problem: Problem) -> Problem | None:
 
 
 class _Order:
-    """Differences known not to be negative, by the units that they have with a negative coefficient."""
+    """Differences known to be >= 0, indexed by the units with a negative coefficient in them."""
 
     def __init__(self, problem: Problem) -> None:
         self.budget = problem.budget
@@ -72,14 +72,14 @@ class _Order:
                 self.learn(h)
 
     def learn(self, h: Hypothesis) -> None:
-        """`h.dim >= 0`."""
+        """Add the hypothesis `h.dim >= 0`."""
         self.answers = {dim: why for dim, why in self.answers.items() if why is not None}
         for unit, k in terms_of(h.dim)[0].items():
             if k < 0:
                 self.known.setdefault(unit, []).append(h)
 
     def differences(self, smaller: Expr, larger: Expr) -> Iterator[tuple[Dim, Reasons]]:
-        """What is not negative because parts of one atom are at most those of the other, with the reasons."""
+        """Differences that are >= 0 because parts of one atom are at most those of the other, with the reasons."""
         if isinstance(smaller, FloorDiv) and isinstance(larger, FloorDiv):
             why = self._of_quotients(smaller, larger)
             if why is not None:
@@ -106,7 +106,7 @@ class _Order:
         return why
 
     def _every(self, parts: tuple[Dim, ...], ways: Callable[[Dim], list[Dim]]) -> Reasons | None:
-        """The reasons why for each of the parts one of its differences is not negative."""
+        """The reasons why each part has a difference that is >= 0, or None."""
         reasons: Reasons = frozenset()
         for part in parts:
             why = next((why for dim in ways(part) if (why := self._nonnegative(dim)) is not None), None)
@@ -116,7 +116,7 @@ class _Order:
         return reasons
 
     def without_dominated(self, atoms: Sequence[Expr]) -> tuple[dict[Expr, Dim], Reasons]:
-        """The maxima with arguments that are at most another one, each with its equal without these, and why."""
+        """Maxima with dominated arguments (at most another argument): each with its shorter equal, and the reasons."""
         found: dict[Expr, Dim] = {}
         reasons: Reasons = frozenset()
         for atom in atoms:
@@ -134,7 +134,7 @@ class _Order:
         return found, reasons | {MAXIMUM} if found else reasons
 
     def _nonnegative(self, dim: Dim) -> Reasons | None:
-        """The reasons why dim >= 0: known differences, times factors >= 0, that leave an interval from 0 on."""
+        """The reasons why dim >= 0: after subtracting known differences times factors >= 0, its interval is >= 0."""
         if dim not in self.answers:
             self.answers[dim] = self._found(dim)
         return self.answers[dim]
@@ -155,7 +155,7 @@ class _Order:
         return None
 
     def _step(self, dim: Dim) -> tuple[Dim, Reasons] | None:
-        """`dim` without its first negative term for which a difference is known."""
+        """`dim` minus a known difference that removes a negative term, and the reasons; the first one that is found."""
         terms, _ = terms_of(dim)
         for unit in sorted([u for u, k in terms.items() if k < 0], key=order):
             for atom in powers_of(unit):

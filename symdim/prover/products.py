@@ -1,6 +1,6 @@
-"""Products of constraints as further constraints: where linear combinations of the hypotheses do not refute them.
+"""Products of constraints as further constraints, for cases that linear combinations of the hypotheses do not refute.
 
-Only products that share units of degree 2 and more with the other constraints can help; the others are left out.
+Only products that share units of degree 2 or more with the other constraints can help. The others are left out.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Dim
     from symdim.prover.budget import Budget
 
-_ROWS = 90  # products are added up to so many constraints
+_ROWS = 90  # products are added until there are this many constraints
 _UNITS = 60
-_FACTORS = 6  # differences of so many factors are squared
-_PRODUCT = 2  # steps of the budget for one product
+_FACTORS = 6  # differences are squared for at most this many factors
+_PRODUCT = 2  # the price of one product in steps of the budget
 
 
 def products(given: list[Constraint], laws: list[Constraint], atoms: list[Expr], budget: Budget) -> list[Constraint]:
-    """Products of constraints that share units of degree 2 and more with the others."""
+    """Products of constraints that share units of degree 2 or more with the others."""
     made = _Products([*given, *laws], budget)
     if not made.known:
         return []
@@ -51,7 +51,7 @@ def _is_natural(factor: Expr) -> bool:
 
 
 class _Products:
-    """The products that are entered, and the units of degree 2 and more that occur in them and in the constraints."""
+    """The products so far, and the units of degree 2 or more that occur in them and in the constraints."""
 
     def __init__(self, constraints: list[Constraint], budget: Budget) -> None:
         self.found: list[Constraint] = []
@@ -60,17 +60,17 @@ class _Products:
         self._budget = budget
 
     def factors(self, least: int) -> list[Expr]:
-        """The factors that units have at least so often."""
+        """The factors that occur in at least `least` units."""
         return list({a: None for u in sorted(self.known, key=order) for a, e in powers_of(u).items() if e >= least})
 
     def enter(self, constraint: Constraint, most_new: int) -> None:
-        """Add a constraint with at most so many new units, where it says more than the linear system knows."""
+        """Add a constraint if it has at most `most_new` new units and tells the linear system something new."""
         dim = constraint.dim
         self._budget.spend(_PRODUCT)
         self._budget.charge((dim,))
         if isinstance(dim, int) or dim in self._seen or len(self.found) >= _ROWS:
             return
-        lo, _ = linear_bounds(*terms_of(dim))  # all that the linear system knows of a sum by itself
+        lo, _ = linear_bounds(*terms_of(dim))  # the linear system knows this much without the constraint
         if lo is not None and lo >= 0 and not constraint.exact:
             return
         units = nonlinear([dim])
@@ -99,7 +99,7 @@ class _Products:
                     self.enter(Constraint(self._budget.product(c.dim, f), c.reasons | {PRODUCT}, c.exact), most_new)
 
     def _is_near(self, dim: Dim, factor: Expr, most_new: int) -> bool:
-        """Whether a product would be entered, as far as its units tell: most are not, and need not be made."""
+        """Whether a product may be added, judged by its units. Most may not, so this saves computing them."""
         if factor.terms is not None:
             return True
         self._budget.charge((dim,))

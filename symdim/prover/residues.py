@@ -1,7 +1,7 @@
-"""How divisions by numbers vary with what is inside them.
+"""How divisions by numbers change with the leaves inside them.
 
 Law: let u(v + P) == u(v) + t for all v. Then floor(u/c) changes by t/g when v grows by P*c/g, where g = gcd(c, t).
-So v := m*k + r, with m a common period of all divisions that v occurs in, turns each into a polynomial.
+So v := m*k + r turns every division that contains v into a polynomial, if m is a common period of these divisions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def moduli(atoms: list[Expr]) -> list[tuple[Expr, int]]:
-    """(leaf, m), the smallest m > 1 first; a leaf is a variable, a maximum, or a division by an expression.
+    """Pairs (leaf, m), the smallest m > 1 first. A leaf is a variable, a maximum, or a division by an expression.
 
     >>> from symdim import Var
     >>> x, y = Var("x"), Var("y")
@@ -38,7 +38,7 @@ def moduli(atoms: list[Expr]) -> list[tuple[Expr, int]]:
 
 
 def moduli_of_equations(sums: list[Dim]) -> list[tuple[Expr, int]]:
-    """(leaf, m): modulo a coefficient m of a sum that is 0 only the terms with other coefficients count.
+    """Pairs (leaf, m): modulo a coefficient m of a sum that is 0, only the terms with other coefficients remain.
 
     >>> from symdim import Var
     >>> x, q = Var("x"), Var("q")

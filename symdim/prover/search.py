@@ -9,7 +9,7 @@ from symdim.prover.budget import OutOfBudget
 from symdim.prover.cases import arithmetic, structural
 from symdim.prover.differences import shortest
 from symdim.prover.elimination import solved
-from symdim.prover.hypotheses import Contradiction, Hypothesis, Problem
+from symdim.prover.hypotheses import Hypothesis, Problem, Refuted
 from symdim.prover.nesting import restated
 from symdim.prover.ordering import with_order
 from symdim.prover.products import products
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from symdim.prover.hypotheses import Reasons
     from symdim.prover.witness import Assignment
 
-_DEPTH = 7  # nested case distinctions
-_CASES = 512  # cases in all along one branch
+_DEPTH = 7  # the most nested case distinctions
+_CASES = 512  # the most cases along one branch, multiplied
 _MODULUS = 256
-_FIRST, _ALL = 24, 1000  # points tried before and after the search for a proof
+_FIRST, _ALL = 24, 1000  # the points that are tried before and after the search for a proof
 
 
 class Found(Exception):  # noqa: N818
-    """An assignment that satisfies all hypotheses turned up on the way."""
+    """The search met an assignment that satisfies all hypotheses."""
 
     def __init__(self, values: Assignment) -> None:
         super().__init__(values)
@@ -47,7 +47,7 @@ class Search:
         self.budget = original.budget
 
     def refuted(self, problem: Problem) -> Reasons | None:
-        """The reasons why the hypotheses cannot all hold; None when that is not shown.
+        """The reasons why the hypotheses cannot all hold; None if the search does not show that.
 
         Raises `Found` with an assignment that satisfies the original problem, and `OutOfBudget`.
         """
@@ -55,7 +55,7 @@ class Search:
 
     def _refuted(self, problem: Problem, depth: int, cases: int) -> Reasons | None:  # noqa: C901 (one order of attempts)
         self.budget.spend()
-        left_out: Reasons = frozenset()  # why alternatives were left out on the way to the problem
+        left_out: Reasons = frozenset()  # why alternatives were excluded before this problem
         try:
             self.by_differences(problem)
             given = problem = solved(problem)
@@ -87,7 +87,7 @@ class Search:
                 found = self._on_both_sides(spelling, self._with_products)
                 if found is not None:
                     return found | reasons
-        except Contradiction as contradicted:
+        except Refuted as contradicted:
             return contradicted.reasons | left_out
         if found is not None:
             return found | left_out
@@ -101,30 +101,30 @@ class Search:
         return None
 
     def by_differences(self, problem: Problem) -> None:
-        """Raise `Contradiction` where differences contradict each other, `Found` where they give an example."""
+        """Raise `Refuted` if differences contradict each other, `Found` if they give an example."""
         model = shortest(problem)
         if model is not None:
             self._try(problem, model)
 
     def _linear_with_order(self, problem: Problem) -> Reasons | None:
-        """`_linear`, at first with the hypotheses alone, then with the order of atoms that they imply."""
+        """`_linear` with the hypotheses alone, then with the order of atoms that they imply."""
         found = self._on_both_sides(problem, self._linear)
         ordered = with_order(problem) if found is None else None
         return found if ordered is None else self._on_both_sides(ordered, self._linear)
 
     def _possible(self, alternatives: list[Problem]) -> tuple[list[Problem], Reasons]:
-        """The alternatives that are not contradictory at once, and the reasons why the others are."""
+        """The alternatives that are not refuted at once, and the reasons why the others are."""
         possible = []
         impossible: Reasons = frozenset()
         for problem in alternatives:
             try:
                 possible.append(solved(problem))
-            except Contradiction as contradicted:
+            except Refuted as contradicted:
                 impossible |= contradicted.reasons
         return possible, impossible
 
     def _by_cases(self, possible: list[Problem], reasons: Reasons, depth: int, cases: int) -> Reasons | None:
-        """The given reasons, and those why none of the alternatives can be."""
+        """The given reasons and the reasons against each alternative; None if one is not refuted."""
         if len(possible) > cases:
             return None
         for problem in possible:
@@ -135,7 +135,7 @@ class Search:
         return reasons
 
     def _on_both_sides(self, problem: Problem, refute: Callable[[Problem], Reasons | None]) -> Reasons | None:
-        """What refutes the problem with its first `e != 0` as e >= 1, together with what refutes it with e <= -1."""
+        """Refute the problem with e >= 1 and with e <= -1, for its first hypothesis `e != 0`; the reasons of both."""
         reasons: Reasons = frozenset()
         for side in one_sided(problem):
             found = refute(side)
@@ -145,7 +145,7 @@ class Search:
         return reasons
 
     def _linear(self, problem: Problem) -> Reasons | None:
-        """The reasons of a linear contradiction of hypotheses and laws; a solution of them is tried as an example."""
+        """The reasons of a linear contradiction of hypotheses and laws. A solution is tried as an example."""
         given = constraints_of(problem.hypotheses)
         laws = axioms(atoms_of([c.dim for c in given]))
         found, model = contradiction([*given, *laws], self.budget)
@@ -154,10 +154,10 @@ class Search:
         return found
 
     def _with_products(self, problem: Problem) -> Reasons | None:
-        """As `_linear`, with the variables counted from their bounds and products of constraints added."""
+        """As `_linear`, with variables counted from their bounds, and with products of constraints."""
         try:
             problem = shifted(problem).checked()
-        except Contradiction as contradicted:
+        except Refuted as contradicted:
             return contradicted.reasons
         given: list[Constraint] = constraints_of(problem.hypotheses)
         atoms = atoms_of([c.dim for c in given])
@@ -171,7 +171,7 @@ class Search:
         return found
 
     def _try(self, problem: Problem, model: dict[Expr, int]) -> None:
-        """Raise `Found` if the variables' values in a solution of the constraints are one of the original problem."""
+        """Raise `Found` if a solution of the constraints gives values that solve the original problem."""
         self.budget.charge(problem.solution.values())
         values = {unit: value for unit, value in model.items() if isinstance(unit, Var)}
         found = translated(self.original, problem, values)
@@ -180,7 +180,7 @@ class Search:
 
 
 def decided(problem: Problem) -> Assignment | Reasons | None:
-    """Values that satisfy all hypotheses, or the reasons why none do, or None where neither is found."""
+    """Values that satisfy all hypotheses, the reasons why there are none, or None if neither is found."""
     search, reduced = Search(problem), problem
     try:
         search.by_differences(problem)
@@ -191,18 +191,18 @@ def decided(problem: Problem) -> Assignment | Reasons | None:
         reasons = search.refuted(reduced)
         if reasons is not None:
             return reasons
-    except Contradiction as contradicted:
+    except Refuted as contradicted:
         return contradicted.reasons
     except Found as example:
         return example.values
     except OutOfBudget:
-        pass  # examples are still looked for
+        pass  # without a proof, an example may still be found
     found = witness(problem, reduced, _FIRST, _ALL)
     return witness(problem, problem, 0, _ALL) if found is None and reduced is not problem else found
 
 
 def one_sided(problem: Problem) -> list[Problem]:
-    """The problem with its first `e != 0` as e >= 1 and as e <= -1."""
+    """Two problems: with e >= 1 and with e <= -1 in place of the first hypothesis `e != 0`."""
     for i, (dim, relation, reasons) in enumerate(problem.hypotheses):
         if relation == "!=":
             rest = problem.hypotheses[:i] + problem.hypotheses[i + 1 :]
@@ -212,7 +212,7 @@ def one_sided(problem: Problem) -> list[Problem]:
 
 
 def shifted(problem: Problem) -> Problem:
-    """The problem with each variable counted from its bound, so that products of variables are not negative."""
+    """The problem with each variable counted from its bound, so products of variables are >= 0."""
     mapping: dict[Expr, int | Expr] = {}
     for v in atoms_of([h.dim for h in problem.hypotheses]):
         if not isinstance(v, Var):

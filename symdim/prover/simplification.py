@@ -7,7 +7,7 @@
     dominance     max(a, b)  ->  a             a >= b
 
 Each replacement is proved first, so the result equals the dimension for all values that the facts allow. All proofs
-together have one budget: what is not reached within it stays as it is.
+share one budget. When it is used up, the remaining parts stay as they are.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from symdim.errors import DivisionByZero
 from symdim.facts import Facts
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.elimination import solved
-from symdim.prover.hypotheses import Contradiction, problem_of
+from symdim.prover.hypotheses import Refuted, problem_of
 from symdim.prover.witness import valued
 
 TYPE_CHECKING = False
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from symdim.algebra.variable import Var
 
 _ROUNDS = 8
-_BUDGET = 8 * prove.BUDGET  # steps of all proofs
-_FACTORS = 64  # of a divisor, so many quotients by 1, 2, ... are tried
+_BUDGET = 8 * prove.BUDGET  # the steps of all proofs together
+_FACTORS = 64  # the largest number that is tried as a factor of a divisor
 
 
 class _Grounds(NamedTuple):
-    """What replacements are proved by: the facts, the steps that are left, and values that the facts allow."""
+    """The facts that proofs use, the budget that is left, and an example: values that the facts allow."""
 
     facts: Facts
     budget: Budget
@@ -49,10 +49,10 @@ class _Grounds(NamedTuple):
 
 
 def simplify(dim: Dim, facts: Facts) -> Dim:
-    """A dimension that equals `dim` wherever the facts hold, shorter if one is found.
+    """A dimension that equals `dim` whenever the facts hold; shorter than `dim` if the search finds one.
 
-    All proofs together take at most 40,000 steps, about half a second; what is not reached stays as it is. Under facts
-    that contradict, and where they make a divisor 0, so that `dim` has no value, the result is `dim` itself.
+    All proofs together take at most 40,000 steps, about half a second. The result is `dim` itself if the facts
+    contradict each other, or if they make a divisor 0, so that `dim` has no value.
 
     >>> from symdim import Var, maximum
     >>> H, N, T, P, S = (Var(name) for name in "HNTPS")
@@ -68,20 +68,20 @@ def simplify(dim: Dim, facts: Facts) -> Dim:
         equations = _equations(dim, grounds)
         settled = _settled(dim, grounds)
         other = _settled(replaced(dim, equations, {}), grounds) if equations else settled
-    except (Contradiction, DivisionByZero):
+    except (Refuted, DivisionByZero):
         return dim
     return settled if other is settled else min(settled, other, key=_length)
 
 
 def _length(dim: Dim) -> tuple[int, int]:
-    """How long a dimension is: its nodes, then its characters."""
+    """The length of a dimension: its nodes, then its characters."""
     return (0 if isinstance(dim, int) else len(postorder(dim))), len(str(dim))
 
 
 def _equations(dim: Expr, grounds: _Grounds) -> dict[Expr, Dim]:
-    """The variables that the facts determine by the other variables, or as numbers.
+    """The variables that the facts determine, as expressions of other variables or as numbers.
 
-    Raises `Contradiction` where the dimension has no value.
+    Raises `Refuted` if the dimension has no value.
     """
     try:
         problem = problem_of(grounds.facts.relevant(dim), (dim,), Budget(prove.BUDGET, grounds.budget))
@@ -97,7 +97,7 @@ def _variables(dim: Dim) -> tuple[Var, ...]:
 
 
 def _settled(dim: Dim, grounds: _Grounds) -> Dim:
-    """The dimension after as many rounds as change it, and as the budget allows."""
+    """The dimension after rounds of replacement, until nothing changes or the budget is used up."""
     for _ in range(_ROUNDS):
         if isinstance(dim, int) or grounds.budget.steps < 0:
             break
@@ -105,7 +105,7 @@ def _settled(dim: Dim, grounds: _Grounds) -> Dim:
         for node in postorder(dim):
             value = values[node] = replaced(node, {}, values)
             if isinstance(value, Expr) and grounds.budget.steps >= 0:
-                with suppress(OutOfBudget):  # then the nodes above it only take what was found below
+                with suppress(OutOfBudget):  # then the nodes above are only rebuilt from the replaced nodes below
                     values[node] = _locally(value, grounds)
         if values[dim] is dim:
             break
@@ -126,7 +126,10 @@ def _locally(node: Expr, grounds: _Grounds) -> Dim:
 
 
 def _rounded(node: FloorDiv, grounds: _Grounds) -> Dim:
-    """With the numerator rounded down to a multiple of a factor of the divisor, where facts say what remains of it."""
+    """The division with its numerator rounded down to a multiple of a factor of the divisor.
+
+    The facts must give the remainder that is dropped.
+    """
     dividend, divisor = node.parts
     terms, const = terms_of(dividend)
     if not isinstance(divisor, int) or not const or not grounds.facts.relevant(node):
@@ -149,7 +152,7 @@ def _without_dominated(node: Max, grounds: _Grounds) -> Dim:
 
 
 def _exact(node: Expr, grounds: _Grounds) -> Dim:
-    """Without divisions with a known remainder that are multiplied by their divisor."""
+    """The sum without divisions that have a known remainder and are multiplied by their divisor."""
     terms, _ = terms_of(node)
     for unit in sorted(terms, key=order):
         for atom in powers_of(unit):
@@ -173,7 +176,7 @@ def _exact(node: Expr, grounds: _Grounds) -> Dim:
 
 
 def _known(dim: Dim, grounds: _Grounds) -> int | None:
-    """The one value of a dimension, if it has only one: that at an example of the facts."""
+    """The value of a dimension if the facts allow only one, else None. The candidate is its value at the example."""
     if isinstance(dim, int):
         return dim
     grounds.budget.spend()
@@ -182,6 +185,6 @@ def _known(dim: Dim, grounds: _Grounds) -> int | None:
 
 
 def _proved(a: Dim, relation: str, b: Dim, grounds: _Grounds) -> bool:
-    """Whether `a relation b` is proved; raises `OutOfBudget` once nothing is left."""
+    """Whether `a relation b` is proved; raises `OutOfBudget` when the budget is used up."""
     grounds.budget.spend()
     return prove.explain(a, relation, b, grounds.facts, within=grounds.budget).answer is True

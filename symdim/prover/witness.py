@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     Assignment = dict[Var, int]
 
 _NEAR = (*range(18), 23, 31, 64, 100)
-_GRID = {1: 64, 2: 16, 3: 6}  # values of each of so many variables that are tried in all combinations
+_GRID = {1: 64, 2: 16, 3: 6}  # number of variables -> values of each that are tried in all combinations
 _FAR = (127, 1000, 4096, 65_537, 1_000_003, 2**31 - 1, 10**12 + 39)
 _GRID_AT = 24
-_WORDS = 512  # that are evaluated at the price of one point
-_FEW = 40  # for so many points nothing is compiled
+_WORDS = 512  # the words that one point may cost
+_FEW = 40  # up to this many points are evaluated without compiling
 _MULTIPLIER, _INCREMENT = 6364136223846793005, 1442695040888963407  # Knuth's MMIX linear congruential generator
 
 
 def satisfies(values: Assignment, hypotheses: Iterable[Hypothesis]) -> bool:
-    """Whether all hypotheses have a value and hold, by exact evaluation."""
+    """Whether all hypotheses have a value and hold. Evaluated exactly."""
     for dim, relation, _ in hypotheses:
         value = valued(dim, values)
         if value is None or not (value >= 0 if relation == ">=" else value == 0 if relation == "==" else value != 0):
@@ -40,7 +40,7 @@ def satisfies(values: Assignment, hypotheses: Iterable[Hypothesis]) -> bool:
 
 
 def valued(dim: Dim, values: Assignment) -> int | None:
-    """The value of a dimension; None where it has none, or a size lies outside its bounds."""
+    """The value of a dimension; None if it has none, or if a size lies outside its bounds."""
     if isinstance(dim, int):
         return dim
     try:
@@ -51,10 +51,10 @@ def valued(dim: Dim, values: Assignment) -> int | None:
 
 
 def witness(original: Problem, reduced: Problem, first: int, last: int) -> Assignment | None:
-    """Values of the original variables that satisfy the hypotheses; points `first..last` of the reduced problem.
+    """Values of the original variables that satisfy the hypotheses, from points `first..last` of the reduced problem.
 
-    The points are fewer where the hypotheses are long or of a high degree, since each costs what evaluating them does.
-    They are not counted among the steps of the problem, but of the larger budget that this is a part of.
+    Long hypotheses and high degrees mean fewer points, because each point costs one evaluation. The steps are taken
+    from the larger budget that contains the problem's own.
     """
     dims = [h.dim for h in reduced.hypotheses]
     variables = sorted(_variables([*dims, *reduced.solution.values()]), key=lambda v: (v.name, v.scope.serial))
@@ -77,14 +77,14 @@ def witness(original: Problem, reduced: Problem, first: int, last: int) -> Assig
 
 
 def _words(dims: list[Dim]) -> int:
-    """The words of the coefficients and of the powers of variables that evaluating some dimensions goes through."""
+    """The words of all coefficients and powers of variables that occur when some dimensions are evaluated."""
     nodes = {node: None for dim in dims if isinstance(dim, Expr) for node in postorder(dim)}
     powers = sum([sum(powers_of(node).values()) for node in nodes if node.terms is None])
     return powers + sum([words_of(node) for node in nodes])
 
 
 def _compiled(variables: list[Var], hypotheses: list[Hypothesis]) -> Callable[..., bool]:
-    """Whether all hypotheses hold at a point, as compiled code: ten times as fast, once there are many points."""
+    """A compiled function: whether all hypotheses hold at a point. Ten times as fast if there are many points."""
     code = StraightLine(variables)
     conditions = [f"{code.operand(h.dim)} {h.relation} 0" for h in hypotheses]
     function = code.function(" and ".join(conditions) or "True")
@@ -99,7 +99,7 @@ def _compiled(variables: list[Var], hypotheses: list[Hypothesis]) -> Callable[..
 
 
 def translated(original: Problem, reduced: Problem, values: Assignment) -> Assignment | None:
-    """The original variables' values for values of the reduced problem's; variables without one are at their bound."""
+    """The original variables' values from those of the reduced problem; a variable without a value is at its bound."""
     dims = list(reduced.solution.values())
     complete = {v: v.lo if v.lo is not None else min(0, v.hi or 0) for v in _variables(dims)} | values
     found: Assignment = {}
@@ -120,7 +120,7 @@ def _variables(dims: Iterable[Dim]) -> list[Var]:
 
 
 def _landmarks(dims: Iterable[Dim]) -> list[int]:
-    """Numbers at which the expressions change their ways: divisors and constants within divisions and maxima."""
+    """Numbers near which expressions change their behaviour: divisors, and constants in divisions and maxima."""
     found: set[int] = set()
     for dim in dims:
         _, const = terms_of(dim)
@@ -148,7 +148,10 @@ def _values(v: Var, landmarks: list[int]) -> list[int]:
 
 
 def _points(choices: list[list[int]]) -> Iterator[tuple[int, ...]]:
-    """First all at equal places, then pseudo-random points that favour small values, and early on a whole grid."""
+    """Points: some with all variables at equal places, then pseudo-random ones that favour small values.
+
+    Early among the random ones comes a whole grid.
+    """
     if not choices:
         yield ()
         return

@@ -1,8 +1,8 @@
-"""What is asked of a store when it has propagated all it knows: values, candidates, guards.
+"""Answers of a store after propagation: values, candidates, guards.
 
-A generated size that no equation gives exactly may still have a value: `4*x == H*W` makes it `H*W//4`, under the guard
-`(H*W) % 4 == 0`; the broadcast of N and M, both at least 1, is `max(N, M)`, under the guard `N == M or 1 in (N, M)`.
-Such values are found when they are asked for and never take part in propagation, so the order of facts does not matter.
+A generated size without an exact equation may still have a value. `4*x == H*W` makes it `H*W//4`, with the guard
+`(H*W) % 4 == 0`. The broadcast of N and M, both at least 1, is `max(N, M)`, with the guard `N == M or 1 in (N, M)`.
+Such values are computed on demand and take no part in propagation, so the order of constraints does not matter.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from symdim.facts import Facts
     from symdim.store.propagation import Propagation
 
-_MANY = 1000  # candidates are listed up to this number
+_MANY = 1000  # the most candidates that are listed
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A condition on given sizes that the facts leave: the run is valid only where it holds.
+    """A condition on given sizes that remains after propagation: a run is valid only if it holds.
 
     >>> from symdim import Store, Var
     >>> store = Store()
@@ -55,11 +55,11 @@ class Guard:
 
     @property
     def origin(self) -> Origin:
-        """Where it comes from."""
+        """The origin of its constraint."""
         return self.fact.origin
 
     def holds(self, bindings: Mapping[str | Var, int]) -> bool | None:
-        """Whether the condition holds at these sizes; None where some are missing, or where ranks take part."""
+        """Whether the condition holds at these sizes; None if some are missing, or if it is about ranks."""
         sizes = [d.evaluate(bindings) if isinstance(d, Expr) else d for d in dims_of(self.fact)]
         values = [d for d in sizes if isinstance(d, int)]
         if len(values) < len(sizes) or rows_of(self.fact) or not sizes:
@@ -83,7 +83,7 @@ class Guard:
 
 
 class Answers:
-    """Values of generated sizes that equations and joins define, and the conditions under which they do."""
+    """Values of generated sizes that equations and joins define, and the guards of these values."""
 
     def __init__(self, state: Propagation) -> None:
         self.state = state
@@ -98,7 +98,7 @@ class Answers:
             facts = rest
 
     def value(self, dim: Dim) -> Dim:
-        """The size in terms of given variables, as far as it is known."""
+        """The size as an expression of given variables, as far as it is known."""
         dim = self.state.size(dim)
         return dim.substitute(self.defined) if self.defined and isinstance(dim, Expr) else dim
 
@@ -106,7 +106,7 @@ class Answers:
         return self.state.given(variables_in(dim))
 
     def _define(self, fact: SizeEqual | SizeJoin) -> bool:
-        """Whether a fact gives a generated size a value in given ones."""
+        """Whether a constraint gives a generated size a value over given sizes."""
         if isinstance(fact, SizeJoin):
             result = self.value(fact.result)
             operands = tuple(self.value(dim) for dim in fact.operands)
@@ -158,7 +158,7 @@ class Answers:
             self.conditions.append(Bounds(fact.origin, (fact,), fact.law, value, lo, hi))
 
     def guards(self) -> list[Guard]:
-        """The conditions on given sizes that remain, in the order in which they were learnt."""
+        """The conditions on given sizes that remain, in the order of their discovery."""
         state = self.state
         found: dict[str, Guard] = {}
 
@@ -187,7 +187,7 @@ class Answers:
         return list(found.values())
 
     def resolved(self, fact: Constraint) -> Constraint:
-        """The fact in terms of given sizes."""
+        """The constraint over given sizes."""
         value, origin, law, parents = self.value, fact.origin, fact.law, (fact,)
         match fact:
             case SizeEqual():
@@ -203,7 +203,7 @@ class Answers:
         return fact
 
     def facts(self) -> Facts:
-        """The leftover facts about sizes as the prover reads them."""
+        """The remaining constraints on sizes as facts for the prover."""
         from symdim.facts import Facts
 
         facts, state = Facts(), self.state
@@ -225,7 +225,7 @@ class Answers:
         return facts
 
     def candidates(self, dim: Dim) -> tuple[int, ...] | None:
-        """The sizes that intervals, divisibilities and the limits of broadcasting leave; None where they are many."""
+        """The sizes that intervals, divisibilities and the limits of broadcasting allow; None if there are many."""
         lo, hi = self.state.bounds(dim)
         dim = self.state.holder(dim)
         if lo is None or hi is None or hi - lo > _MANY:

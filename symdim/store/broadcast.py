@@ -1,12 +1,12 @@
-"""What NumPy's broadcasting entails: a result is exactly as large as its operands make it.
+"""The rules of NumPy's broadcasting: the operands determine the result exactly.
 
-Beside each operand broadcasting to the result (refinement.py):
+In addition to the rules of refinement.py for each operand:
 
-    (a) an operand's axis that is not 1 is the result's
+    (a) an operand's axis that is not 1 equals the result's
     (b) if the result is 1, all operands are
-    (c) if all other operands are 1 or lack the axis, the last one is the result's
-    (d) the result's rank is the greatest of the operands'
-    (e) of two different sizes >= 1 the result is their maximum (when values are asked for, see answers.py)
+    (c) if all operands except one are 1 or lack the axis, that one equals the result
+    (d) the result's rank is the greatest rank of the operands
+    (e) the result of two different sizes >= 1 is their maximum (only for answers, see answers.py)
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def size_join(p: Propagation, fact: SizeJoin) -> bool:
     rigid = [dim for dim in able if is_rigid(p, dim)]
     if len(able) == 1 or rigid:
         p.equate(fact.result, (rigid or able)[0], fact)
-        return True  # that the other ones are 1 or equal is said axis by axis
+        return True  # the refinement of each operand says that the others are 1 or equal
     if p.size(fact.result) == 1:
         for dim in able:
             p.equate(dim, 1, fact)
@@ -40,7 +40,7 @@ def size_join(p: Propagation, fact: SizeJoin) -> bool:
 
 
 def _distinct(p: Propagation, fact: SizeJoin) -> list[Dim]:
-    """The operands that are not known to be 1, equal ones once."""
+    """The distinct operands that are not known to be 1."""
     found: dict[Dim, Dim] = {}
     for dim in fact.operands:
         if not is_one(p, dim):
@@ -49,7 +49,7 @@ def _distinct(p: Propagation, fact: SizeJoin) -> list[Dim]:
 
 
 def row_join(p: Propagation, fact: RowJoin) -> bool:
-    """Join axis by axis from the right, as far as it is known which axes face each other."""
+    """Join axis by axis from the right, as far as the axes that meet are known."""
     result = p.splice(fact.result).flat()
     operands = [p.splice(row).flat() for row in fact.operands]
     opened = [row for row in operands if row.is_open]
@@ -70,7 +70,7 @@ def row_join(p: Propagation, fact: RowJoin) -> bool:
 
 
 def _ranks(p: Propagation, fact: RowJoin, result: Row, opened: list[Row], rank: int) -> None:
-    """Rule (d), and: axes to the left of all that others have are the axes of the only operand that has them."""
+    """Rule (d); and the leftmost axes of the result, if only one operand has them, are the axes of this operand."""
     if not opened:
         if result.is_open or len(result.dims) != rank:
             _equal(p, fact, result, p.fresh_row(rank))

@@ -1,19 +1,19 @@
-"""Closing: guesses for what the facts leave open, in stages, for callers who want shapes without variables.
+"""Closing: guesses for all open variables, in stages, for callers who want shapes without variables.
 
     stage               sizes                                           rows
-    1 online            what follows                                    what follows
+    1 online            deduced                                         deduced
     2 late sizes        sizes that the caller computes late             -
     3 leaf rows         -                                               leaf -> bound, or one axis if a count needs it
     4 leaf sizes        leaf -> bound                                   leaf without bound -> no axes
     5 guesses           leaf without bound -> 1                         counts: bound, none or one axis; exact axes
-    6 rows              any but what only index 0 reads -> bound        any -> bound, or no axes
-    7 sizes             any -> what it is stretched from, else 1        -
+    6 rows              any that is read beyond index 0 -> bound        any -> bound, or no axes
+    7 sizes             any -> the size it is stretched from, else 1    -
 
-The bound of a variable is the least result that it is broadcast to; where two results differ it is 1, axis by axis.
-Leaves take their shapes from what they are used for, so they close to their bounds; all others are forced by their
-operands, and close upwards afterwards. Within a stage all values are chosen before one takes effect, and nothing is
-taken back: a contradiction that follows is a "closing_conflict". Given variables are never guessed, unless they are
-leaves or stand in the shape of one. A row with an unknown count takes its bound before sizes of that count are guessed.
+The bound of a variable is the least result that it is broadcast to; if two results differ, it is 1, axis by axis.
+A leaf takes its shape from its uses, so it closes to its bound. All other shapes are forced by their operands; they
+close upwards afterwards. A stage chooses all its values before one of them takes effect, and nothing is taken back: a
+contradiction that follows is a "closing_conflict". Given variables are never guessed, unless they are leaves or are in
+the shape of a leaf. A row with an unknown count takes its bound before sizes in that count are guessed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ STAGES = ("late sizes", "leaf rows", "leaf sizes", "guesses", "rows", "sizes")
 
 
 class Closing:
-    """One closing of a store; `run` returns the stage that set each variable."""
+    """One closing of a store. `run` returns for each variable the stage that set it."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Closing:
             except Contradiction as error:
                 if error.kind == "unspecified_parameter":
                     raise
-                message = f"closing ({self.stage}) cannot take back what it chose: {error.message}"
+                message = f"closing ({self.stage}) contradicts its own choices: {error.message}"
                 raise Contradiction("closing_conflict", message, error.chain) from error
         return self.chosen
 
@@ -158,7 +158,7 @@ class Closing:
     # choices
 
     def _choose(self, sizes: Mapping[Var, Dim | None], rows: Mapping[RowVar, Row]) -> None:
-        """Let values take effect together; None is no choice."""
+        """Make values take effect together; None is no choice."""
         state, origin = self.state, Origin(text=f"closing: {self.stage}")
         for v, size in sizes.items():
             if size is not None and state.size(v) != size:
@@ -170,7 +170,7 @@ class Closing:
         state.run()
 
     def _choose_bounds(self) -> None:
-        """Bounds of all sizes, but for those of which nothing but index 0 is read: 1 is enough for them."""
+        """Choose the bounds of all sizes, except axes that are read at index 0 only: size 1 is enough for them."""
         least: dict[Dim, int] = {}
         for dim, size in self.state.accessed:
             dim = self.state.size(dim)
@@ -182,7 +182,10 @@ class Closing:
         return lo if v in self.may_be_empty else max(1, lo)
 
     def _is_blocked(self, v: Var) -> bool:
-        """Whether a guess may make a count unsatisfiable: v is in its numerator, and no divisor waits as well."""
+        """Whether a guess may make a count unsatisfiable.
+
+        That is so if v is in its numerator, and its divisors without a value are in no numerator themselves.
+        """
         state = self.state
         divisors = state.numerators.get(v, ())
         unset = [w for d in divisors for w in variables_in(state.size(d))]
@@ -192,25 +195,25 @@ class Closing:
         return size_bound(self.state, v, self._is_known)
 
     def _by_bound(self, v: RowVar) -> Row | None:
-        """The bound of a row, unless it has one element; a new size for an axis that is not known yet."""
+        """The bound of a row, unless it has one element. An axis that is not known yet gets a new size."""
         state, count = self.state, self.state.counts.get(v)
         if count is not None and state.size(count) == 1:
             return None
         row = row_bound(state, v)
         return None if row is None else row.map(lambda dim: dim if self._is_known(dim) else state.fresh())
 
-    # what is open
+    # open variables
 
     def _open(self, row: Row) -> RowVar | None:
         return self.state.splice(row).variable
 
     def _kinds(self) -> dict[RowVar, str]:
-        """The kinds of open rows, where places to be closed tell."""
+        """The kinds of open rows, if the places to be closed tell them."""
         rows = [pair for place in [*self.leaves, *self.others] for pair in _rows(place)]
         return {end: kind for kind, row in rows if (end := self._open(row)) is not None}
 
     def _one_axis(self, v: RowVar) -> Row | None:
-        """The row that a known count asks for: no axes for 1, else one axis."""
+        """The row for a known count: no axes for 1, else one axis."""
         count = self.state.counts.get(v)
         size = None if count is None else self.state.size(count)
         if size is None or not self._is_known(size):
@@ -244,7 +247,7 @@ class Closing:
         return v in self.state.generated or v in self.named
 
     def _leaf_variables(self, places: Iterable[Place]) -> list[Var]:
-        """The sizes of leaves without a value, each once."""
+        """The sizes of leaves that have no value, each once."""
         found: dict[Var, None] = {}
         for place in places:
             dims = {*_sizes(place), *(d for _, row in _rows(place) for d in self.state.splice(row).dims)}
@@ -258,14 +261,14 @@ class Closing:
         return sorted((v for v in found if v not in excluded), key=dim_order)
 
     def _unset(self) -> list[Var]:
-        """All sizes that may be guessed and have no value, but for counts of open rows, which follow from these."""
+        """All sizes that may be guessed and have no value. Counts of open rows are left out: they follow from these."""
         counts = {count for v, count in self.state.counts.items() if self._open(Row((), v)) is not None}
         excluded = {*counts, *self._excluded()}
         candidates = {*self.state.generated, *self.named} - self.state.sizes.keys() - excluded
         return sorted(candidates, key=dim_order)
 
     def _open_rows(self) -> list[RowVar]:
-        """All row variables without a value that a fact mentioned, or a place to be closed."""
+        """All row variables without a value in the constraints or in the places to be closed."""
         found: dict[RowVar, None] = {}
         rows = [row for place in [*self.leaves, *self.others] for _, row in _rows(place)]
         rows += [Row((), v) for v in (*self.state.ranks.least, *self.state.counts) if v is not None]
@@ -287,7 +290,7 @@ class Closing:
 
 
 def _sizes(place: Place) -> tuple[Dim, ...]:
-    """The sizes of a place as they were said."""
+    """The sizes of a place as they were stated."""
     return (place,) if isinstance(place, Var) else tuple(dim for _, row in _rows(place) for dim in row.dims)
 
 

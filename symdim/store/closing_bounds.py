@@ -1,4 +1,4 @@
-"""What sizes and rows may be closed to: the least results that they are broadcast to, and what is broadcast to them."""
+"""Bounds for closing: the least results that a size or row is broadcast to, and the sizes that are broadcast to it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def size_bound(state: Propagation, v: Var, is_known: Callable[[Dim], bool]) -> Dim | None:
-    """The least size that v is broadcast to, of those that are known; 1 where two differ."""
+    """The least known size that v is broadcast to; 1 if two of them differ."""
     limits: dict[Dim, None] = {}
     seen, queue = {v}, [v]
     above = _above(state)
@@ -43,7 +43,7 @@ def _above(state: Propagation) -> dict[Var, list[Dim]]:
 
 
 def stretched_from(state: Propagation, sizes: Iterable[Var], is_given: Callable[[Dim], bool]) -> dict[Var, Dim]:
-    """The given sizes that are broadcast to each of some sizes: their maximum, for each of them is 1 or the size."""
+    """For each size the maximum of the given sizes that are broadcast to it: each of them is 1 or the size."""
     given: dict[Dim, list[Dim]] = {}
     for fact in state.pending:
         if isinstance(fact, SizeRefines) and is_given(operand := state.size(fact.operand)):
@@ -52,7 +52,7 @@ def stretched_from(state: Propagation, sizes: Iterable[Var], is_given: Callable[
 
 
 def row_bound(state: Propagation, v: RowVar) -> Row | None:
-    """The join of the rows that a row variable is broadcast to; None where there is none."""
+    """The join of the rows that a row variable is broadcast to; None if there are none."""
     rows = _rows_above(state, v)
     if not rows:
         return None
@@ -80,7 +80,7 @@ def _rows_above(state: Propagation, v: RowVar) -> list[Row]:
 
 
 def _joined(a: Row, b: Row, state: Propagation) -> Row:
-    """The greatest row that broadcasts to both: axis by axis where ranks agree, else the flanks that both have."""
+    """The greatest row that broadcasts to both: axis by axis if the ranks agree, else the ends that both have."""
     if a.rank == b.rank:
         dims = tuple(_meet(x, y, state) for x, y in zip(a.dims, b.dims, strict=True))
         gap = min(len(a.lead), len(b.lead))

@@ -1,4 +1,4 @@
-"""The kinds of constraints, as pure data. What each one entails is in the module named beside it.
+"""The kinds of constraints, as pure data. Their rules are in the modules on the right.
 
     SizeEqual    a == b                                        sizes.py
     SizeRefines  operand is 1 or equal to result               refinement.py
@@ -13,7 +13,7 @@
     Label        the axis of this size has a denotation         labels.py
     RankEdge     rank(high) >= rank(low) + by                  ranks.py
 
-A fact that follows from another one has it among its `parents`; a stated one has none.
+A derived constraint has those it follows from as its `parents`; a stated one has no parents.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Origin(NamedTuple):
-    """Where a fact comes from: the node, its operand, the axis (from the left, or from the right when negative)."""
+    """Where a constraint comes from: the node, its operand, the axis (negative: from the right)."""
 
     node: str = ""
     operand: str = ""
@@ -47,7 +47,7 @@ NOWHERE = Origin()
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Constraint:
-    """A condition with its origin; `law` names the error when it is violated (errors.py)."""
+    """A condition with its origin. `law` selects the kind of error if it is violated (errors.py)."""
 
     origin: Origin
     parents: tuple[Constraint, ...]
@@ -56,7 +56,7 @@ class Constraint:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SizeEqual(Constraint):
-    """a == b; for the law "window" `kernel` is the size of the window's kernel."""
+    """a == b. For the law "window", `kernel` is the size of the window's kernel."""
 
     a: Dim
     b: Dim
@@ -90,7 +90,7 @@ class SizeJoin(Constraint):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Bounds(Constraint):
-    """lo <= dim <= hi; None: no bound."""
+    """lo <= dim <= hi; None is no bound."""
 
     dim: Dim
     lo: int | None
@@ -115,7 +115,7 @@ class Divisible(Constraint):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Windows(Constraint):
-    """So many windows (`out`) of a kernel fit into an axis (`size`)."""
+    """`out` is the number of windows of a kernel that fit into an axis of this `size`."""
 
     size: Dim
     out: Dim
@@ -132,7 +132,7 @@ class Windows(Constraint):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RowEqual(Constraint):
-    """The rows have the same axes; where the gaps of closed rows are does not matter."""
+    """The rows have the same axes. The gaps of closed rows do not matter."""
 
     a: Row
     b: Row
@@ -154,10 +154,10 @@ class RowsEqual(Constraint):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RowRefines(Constraint):
-    """The result has all axes of the operand, which may be 1; axes that the operand lacks are missing at its gap.
+    """The operand broadcasts to the result. Its axes may be 1, and axes that it lacks are missing at its gap.
 
-    The gap of an open row is to the left of its variable, which stands for axes whatever rows it equals.
-    With `leftmost` they are missing at the left end wherever the row variable is, as NumPy broadcasts.
+    The gap of an open row is to the left of its variable, whatever row the variable equals. With `leftmost` axes are
+    missing at the left end wherever the row variable is, as NumPy broadcasts.
     """
 
     result: Row
@@ -181,7 +181,7 @@ class RowJoin(Constraint):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RankEdge(Constraint):
-    """rank(high) >= rank(low) + by, where None is a row without axes."""
+    """rank(high) >= rank(low) + by; None is a row without axes."""
 
     high: RowVar | None
     low: RowVar | None
@@ -207,6 +207,6 @@ _SHOWN = 10
 
 
 def listed(facts: Sequence[Constraint]) -> str:
-    """The first facts as one line, and how many more there are."""
+    """The first constraints as one line, and the number of the others."""
     more = [f"... and {len(facts) - _SHOWN} more"] if len(facts) > _SHOWN else []
     return "; ".join([*map(str, facts[:_SHOWN]), *more])

@@ -1,4 +1,4 @@
-"""Cycles of refinements: sizes, or rows, that refine one another are equal."""
+"""Cycles of refinements: sizes, or rows, that refine each other are equal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def add_edge(p: Propagation, high: Node, low: Node, fact: Constraint) -> None:
-    """Note that `low` is 1 or `high`, or that row `low` broadcasts to row `high`."""
+    """Record that size `low` is 1 or `high`, or that row `low` broadcasts to row `high`."""
     below = p.edges.setdefault(high, {})
     if low not in below:
         below[low] = fact
@@ -26,9 +26,9 @@ def add_edge(p: Propagation, high: Node, low: Node, fact: Constraint) -> None:
 
 
 def cycles_are_equal(p: Propagation) -> bool:
-    """Equate what lies on a cycle through an edge added since the last time; whether there was one.
+    """Equate the nodes of each cycle through an edge that is new since the last call; return whether there was one.
 
-    a in (1, b) and b in (1, c) and c in (1, a) leave only a == b == c.
+    a in (1, b), b in (1, c) and c in (1, a) together imply a == b == c.
     """
     starts, p.new_edges = p.new_edges, []
     found = False
@@ -45,7 +45,7 @@ def cycles_are_equal(p: Propagation) -> bool:
 
 
 def _cycles(p: Propagation, starts: list[Node]) -> list[list[Node]]:
-    """The strongly connected components of more than one node that can be reached (Tarjan, without recursion)."""
+    """The reachable strongly connected components of more than one node (Tarjan's algorithm without recursion)."""
     number: dict[Node, int] = {}
     low: dict[Node, int] = {}
     on_path: dict[Node, None] = {}
@@ -83,7 +83,7 @@ def _cycles(p: Propagation, starts: list[Node]) -> list[list[Node]]:
 
 
 def _below(p: Propagation, node: Node) -> list[Node]:
-    """The nodes below; a variable or number as value replaces its variable in the facts, which add their own edges."""
+    """The nodes below a node. Variables with a value are left out: constraints on the value add their own edges."""
     if not _is_node(p, node):
         return []
     return [low for low in p.edges.get(node, ()) if _is_node(p, low)]

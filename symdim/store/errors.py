@@ -1,4 +1,4 @@
-"""Contradictions: facts that cannot hold together, with the chain that leads to them."""
+"""Contradictions: constraints that cannot hold together, with the chain that leads to them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 LONGEST_CHAIN = 20
 
-# law of the violated fact -> kind of error, when both sides are known and differ, when a division leaves a remainder,
-# and when an unknown would have to lie outside its bounds
+# law of the violated constraint -> kind of error in three situations: both sides are known and differ; a division
+# leaves a remainder; an unknown would have to lie outside its bounds
 _KINDS = {
     "size": ("size_mismatch", "stride_mismatch", "size_mismatch"),
     "stride": ("size_mismatch", "stride_mismatch", "size_mismatch"),
@@ -36,11 +36,11 @@ def kind_of(law: str, situation: int) -> str:
 
 
 class Contradiction(SymdimError):  # noqa: N818
-    """Facts that cannot hold together.
+    """Constraints that cannot hold together.
 
     `kind` is one of size_mismatch, rank_mismatch, label_mismatch, index_out_of_range, infinite_rank, rank_cycle,
     occurs, stride_mismatch, kernel_mismatch, concat_exceeds, elements_mismatch; while closing also closing_conflict and
-    unspecified_parameter. `chain` holds the stated facts that led to it, the nearest first, at most 20.
+    unspecified_parameter. `chain` holds the stated constraints that led to it, the nearest first, at most 20.
     """
 
     def __init__(self, kind: str, message: str, chain: tuple[Constraint, ...] = ()) -> None:

@@ -1,7 +1,7 @@
-"""What it says of the intervals of variables that a size lies in an interval.
+"""Intervals of variables from the interval of a size that contains them.
 
-A fact is looked at here in the form in which it was stated, whatever values its variables have got since. So what is
-found does not depend on which variable of an equation was solved for, nor on the order of the facts.
+Constraints are used here in the form in which they were stated, not with the later values of their variables. So the
+result depends neither on the variable that an equation was solved for, nor on the order of the constraints.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from symdim.store.constraints import Bounds, SizeEqual
     from symdim.store.propagation import Propagation
 
-_FEW = 8  # terms of a sum whose parts are narrowed
+_FEW = 8  # sums of more terms are not narrowed
 
 
 def narrow_within(p: Propagation, fact: SizeEqual | Bounds, dim: Dim, wanted: Interval) -> None:
-    """Narrow every variable of a size that lies in an interval by what the other parts can be."""
+    """Narrow every variable of a size that lies in an interval, by the intervals of the other parts."""
     stack = [(dim, wanted)]
     while stack:
         part, (lo, hi) = stack.pop()
@@ -96,9 +96,9 @@ def _height_and_order(unit: Expr) -> tuple[object, ...]:
 
 
 def _without_division(dim: Expr, quotient: Expr, wanted: Interval) -> tuple[Dim, Interval]:
-    """A sum in an interval without one of its divisions: lo <= k*(n//d) + rest <= hi, times d.
+    """Remove a division from a sum that lies in an interval: multiply lo <= k*(n//d) + rest <= hi by d.
 
-    d*(n//d) == n - n % d, and n % d is in 0..d-1. For k == 1 and k == -1 the two say the same.
+    d*(n//d) == n - n % d, and n % d is in 0..d-1. For k == 1 and k == -1 both forms are equivalent.
     """
     assert dim.terms is not None
     assert isinstance(quotient, FloorDiv)
@@ -111,7 +111,7 @@ def _without_division(dim: Expr, quotient: Expr, wanted: Interval) -> tuple[Dim,
 
 
 def _factors(p: Propagation, powers: dict[Expr, int], wanted: Interval) -> list[tuple[Dim, Interval]]:
-    """Of a product of sizes that are not negative."""
+    """The factors of a product of sizes >= 0, with the intervals in which they lie."""
     ranges = {atom: p.bounds(atom) for atom in powers}
     if wanted[0] is None or wanted[0] < 1 or any(lo is None or lo < 0 for lo, _ in ranges.values()):
         return []
@@ -128,7 +128,7 @@ def _factors(p: Propagation, powers: dict[Expr, int], wanted: Interval) -> list[
 
 
 def divided(interval: Interval, k: int) -> Interval:
-    """The x with k*x in the interval.
+    """The interval of all x with k*x in the interval.
 
     >>> divided((3, 10), 2), divided((3, None), -2)
     ((2, 5), (None, -2))

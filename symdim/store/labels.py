@@ -1,4 +1,4 @@
-"""Denotations of axes: sizes that are equal, or make up one another, have one label."""
+"""Denotations of axes: sizes that are equal, or are parts of each other, have one label."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Labels:
-    """Sets of variables that have one label."""
+    """Sets of variables with the same label."""
 
     def __init__(self) -> None:
         self._parents: dict[Var, Var] = {}
@@ -21,7 +21,7 @@ class Labels:
         self._labels: dict[Var, tuple[str, Constraint]] = {}
 
     def root(self, v: Var) -> Var:
-        """The variable that stands for the set of `v`."""
+        """The representative of the set of `v`."""
         parents = self._parents
         while (parent := parents.get(v, v)) is not v:
             parents[v] = v = parents.get(parent, parent)
@@ -33,7 +33,7 @@ class Labels:
         return None if found is None else found[0]
 
     def put(self, solution: Solution, v: Var, text: str, fact: Constraint) -> list[Var]:
-        """Give a set its label; the variables that are labelled now. Raises Contradiction where it has another one."""
+        """Label a set; return the variables that are labelled now. Raises Contradiction if it has another label."""
         root = self.root(v)
         old = self._labels.get(root)
         if old is None:
@@ -47,7 +47,7 @@ class Labels:
         return []
 
     def unite(self, solution: Solution, variables: tuple[Var, ...], fact: Constraint) -> list[Var]:
-        """Let variables have one label; those that become labelled. Raises Contradiction where labels differ."""
+        """Give variables the same label; return those newly labelled. Raises Contradiction if labels differ."""
         changed: list[Var] = []
         for v in variables[1:]:
             a, b = self.root(variables[0]), self.root(v)

@@ -1,4 +1,4 @@
-"""Which variables a fact mentions: it is looked at again when one of them becomes known better."""
+"""The variables in a constraint. The store looks at it again when it learns more about one of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def dims_of(fact: Constraint) -> tuple[Dim, ...]:
-    """The sizes that a fact mentions outside of rows."""
+    """The sizes in a constraint, outside of rows."""
     match fact:
         case constraints.SizeEqual():
             return fact.a, fact.b
@@ -36,7 +36,7 @@ def dims_of(fact: Constraint) -> tuple[Dim, ...]:
 
 
 def rows_of(fact: Constraint) -> tuple[Row, ...]:
-    """The rows that a fact mentions."""
+    """The rows in a constraint."""
     match fact:
         case constraints.RowEqual():
             return fact.a, fact.b
@@ -57,7 +57,7 @@ def is_linear(dim: Dim) -> bool:
 
 
 def variables_in(dim: Dim) -> tuple[Var, ...]:
-    """All variables of a dimension; without a walk where it is a sum of variables."""
+    """All variables of a dimension; a sum of variables needs no walk."""
     if isinstance(dim, int):
         return ()
     if isinstance(dim, Var):
@@ -66,7 +66,7 @@ def variables_in(dim: Dim) -> tuple[Var, ...]:
 
 
 def mentioned_in(fact: Constraint) -> tuple[Var | RowVar, ...]:
-    """All size and row variables of a fact."""
+    """All size and row variables in a constraint."""
     rows = rows_of(fact)
     found: dict[Var | RowVar, None] = dict.fromkeys(_variables(dims_of(fact)))
     found.update(dict.fromkeys(v for row in rows for v in _variables(row.dims)))

@@ -1,7 +1,7 @@
-"""The order in which statements take effect: one that does not depend on the order in which they were said.
+"""The order in which constraints take effect. It does not depend on the order in which they were stated.
 
-It compares kinds of facts, laws, contents, and origins last. Sizes are compared by their structural order, row
-variables by their names. Two facts that it does not tell apart say the same thing of the same place.
+It compares kinds of constraints, then laws, contents and origins. Sizes are compared by their structural order, row
+variables by their names. Constraints that compare equal say the same about the same place.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def in_order(facts: Iterable[Constraint]) -> list[Constraint]:
-    """The facts in an order that does not depend on the given one."""
+    """The constraints in an order that does not depend on the given order."""
     given = list(facts)
     return sorted(given, key=_key) if len(given) > 1 else given
 
@@ -37,7 +37,7 @@ def _key(fact: Constraint) -> tuple[object, ...]:
 
 
 def _part(value: Any) -> tuple[object, ...]:
-    """The sort key of a part of a fact; its first item tells parts of different kinds apart."""
+    """The sort key of a part of a constraint; its first item distinguishes kinds of parts."""
     match value:
         case int() | Expr():
             return dim_order(value)

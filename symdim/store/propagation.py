@@ -1,13 +1,13 @@
-"""Propagation: a worklist of facts, cheapest kinds first, to a fixed point.
+"""Propagation: a worklist of constraints, cheapest kinds first, to a fixed point.
 
-A rule looks at a fact under what is known and returns whether the fact is settled, that is, holds whatever the
-remaining unknowns are. A fact that is not is looked at again when a variable it mentions becomes known better. Settled
-facts about sizes go on to narrow intervals in the form in which they were stated: what an equation said is not lost
-when one of its variables is replaced, so it does not matter which one that was. For the same reason linear equations
-are solved before products and divisions.
+A rule returns whether its constraint is settled: it holds for all values of the remaining unknowns. Other constraints
+are looked at again when the store learns more about one of their variables. Settled constraints on sizes go on to
+narrow intervals, in their stated form: if an equation is solved for one variable, its other consequences are not lost,
+so the choice of the variable does not matter. For the same reason linear equations are solved before products and
+divisions.
 
-Rules never guess and never call the prover. They come to an end: every variable gets a value at most once, and later a
-number instead, its interval is narrowed a bounded number of times, and rows grow no longer than their least ranks.
+Rules never guess and never call the prover. They terminate: every variable gets a value at most once, and later a
+number instead; its interval is narrowed a bounded number of times; rows grow no longer than their least ranks.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
     Rule: TypeAlias = Callable[["Propagation", Constraint], bool]
     Edges: TypeAlias = dict[Var | RowVar, dict[Var | RowVar, Constraint]]
 
-_ATOMS, _ROWS, _SIZES, _REST, _POLYNOMIALS, _GROWTH = range(6)  # the order in which facts are looked at
+_ATOMS, _ROWS, _SIZES, _REST, _POLYNOMIALS, _GROWTH = range(6)  # the order in which constraints are looked at
 _NARROWINGS = 64
 
 
 class Rules(NamedTuple):
-    """What looks at facts: the rule for each kind of fact, and two for all.
+    """The rule for each kind of constraint, and two rules for all kinds.
 
-    `narrow` narrows intervals by a fact in the form in which it was stated. `at_rest` looks at all refinements when
-    nothing else says anything new; it tells whether it found something.
+    `narrow` narrows intervals by a constraint in its stated form. `at_rest` looks at all refinements when nothing else
+    gives anything new; it returns whether it found something.
     """
 
     of: dict[type[Constraint], Rule]
@@ -61,18 +61,18 @@ class Propagation(Solution):
         self.least = least
         self.ranks = RankGraph()
         self.pending: dict[Constraint, None] = {}
-        self.stated: dict[Constraint, Dim] = {}  # facts that narrow intervals, with the sizes that do
+        self.stated: dict[Constraint, Dim] = {}  # constraints that narrow intervals, with the size in each that does
         self.ceilings: dict[Var, tuple[Dim, Constraint]] = {}  # v is 1 or this
         self.counts: dict[RowVar, Var] = {}
         self.labels = Labels()
         self.edges: Edges = {}
         self.new_edges: list[Var | RowVar] = []
         self.generated: dict[Var, None] = {}
-        self.numerators: dict[Var, tuple[Var, ...]] = {}  # of counts, with the divisors
-        self.accessed: list[tuple[Dim, int]] = []  # sizes of which an index demands that they are at least this
-        self.growing: set[Constraint] = set()  # rows that grow do so after everything else
+        self.numerators: dict[Var, tuple[Var, ...]] = {}  # variable in the numerator of a count -> the divisors
+        self.accessed: list[tuple[Dim, int]] = []  # (size, the least value that an index demands)
+        self.growing: set[Constraint] = set()  # constraints whose rows may grow, after everything else
         self.progress: dict[Constraint, int] = {}
-        self.paired: dict[Constraint, tuple[int, int]] = {}  # axes of refinements, from the left and from the right
+        self.paired: dict[Constraint, tuple[int, int]] = {}  # refinement -> axes paired from the left, from the right
         self._scope = Scope()
         self._serials = count()
         self._queues: tuple[deque[Constraint], ...] = tuple(deque() for _ in range(6))
@@ -83,7 +83,7 @@ class Propagation(Solution):
     # variables
 
     def fresh(self, name: str = "_d", lo: int | None = None, hi: int | None = None) -> Var:
-        """A new size variable, replaced by what it equals."""
+        """A new size variable. The store replaces it by what it equals."""
         v = self._scope.var(f"{name}{next(self._serials)}", self.least if lo is None else lo, hi)
         self.generated[v] = None
         return v
@@ -97,13 +97,13 @@ class Propagation(Solution):
         return not any(v in self.generated for v in variables)
 
     def preference(self, v: Var) -> tuple[bool, bool, tuple[object, ...]]:
-        """Of two variables the greater one is replaced: one of the store's own, then a generated one, then by name."""
+        """A sort key: of two variables the greater is replaced. Generated ones and the store's own are the greatest."""
         return v in self.generated, v.scope is self._scope, dim_order(v)
 
     # the worklist
 
     def push(self, fact: Constraint) -> None:
-        """Look at a fact, soon."""
+        """Put a constraint on the worklist."""
         if fact not in self._queued:
             self._queued.add(fact)
             self._queues[self._priority(fact)].append(fact)
@@ -120,7 +120,7 @@ class Propagation(Solution):
         return _GROWTH if fact in self.growing else _REST
 
     def run(self) -> None:
-        """Look at facts until none says anything new. Raises Contradiction."""
+        """Work until no constraint gives anything new. Raises Contradiction."""
         while True:
             queue = next((q for q in self._queues if q), None)
             if queue is None:
@@ -138,7 +138,7 @@ class Propagation(Solution):
                 self._narrow_as_stated(fact)
 
     def _narrow_as_stated(self, fact: SizeEqual | Bounds) -> None:
-        """Narrow intervals by a fact in the form in which it was stated, now and when one of them is narrowed."""
+        """Narrow intervals by a constraint in its stated form, now and whenever one of its intervals is narrowed."""
         if isinstance(fact, Bounds):
             dim, wanted = fact.dim, (fact.lo, fact.hi)
         elif isinstance(fact.a, int | Var) and isinstance(fact.b, int | Var):
@@ -166,7 +166,7 @@ class Propagation(Solution):
                 self._watchers.setdefault(w, {})[fact] = None
 
     def touch(self, variable: Var | RowVar) -> None:
-        """Look again at the facts that mention a variable."""
+        """Look again at the constraints that mention a variable."""
         if watching := self._watchers.get(variable):
             self._watchers[variable] = waiting = {
                 fact: None for fact in watching if fact in self.pending or fact in self.stated
@@ -175,12 +175,12 @@ class Propagation(Solution):
                 self.push(fact)
 
     def touch_value(self, v: Var) -> None:
-        """Look again at the facts that mention a variable, or what its value is made of."""
+        """Look again at the constraints that mention a variable, or a variable in its value."""
         for w in (v, *variables_in(self.size(v))):
             self.touch(w)
 
     def _ranks_that_are_known(self) -> bool:
-        """Give rows of which the rank has become known their axes; whether there was one."""
+        """Give rows their axes once their rank is known; return whether there was such a row."""
         found = False
         while self.ranks.changed:
             variable = next(iter(self.ranks.changed))
@@ -196,16 +196,16 @@ class Propagation(Solution):
                     self.bind_row(variable, self.fresh_row(least), edge)
         return found
 
-    # what rules do
+    # actions of rules
 
     def equate(self, a: Dim, b: Dim, parent: Constraint, law: str = "size", axis: int | None = None) -> None:
-        """Learn a == b because of a fact; nothing to learn where they are one dimension."""
+        """Add a == b, which follows from a constraint. Nothing happens if they are the same dimension."""
         if a is not b and a != b:
             origin = parent.origin if axis is None else parent.origin._replace(axis=axis)
             self.push(SizeEqual(origin, (parent,), law, a, b))
 
     def bind(self, v: Var, value: Dim, fact: Constraint) -> None:
-        """Give a variable a value, which does not mention it."""
+        """Give a variable a value. The value must not contain the variable."""
         self.because(v, fact, variables_in(value))
         lo, hi = self.interval(v)
         low, high = self.bounds(value)
@@ -223,7 +223,7 @@ class Propagation(Solution):
         self.touch(v)
 
     def narrow(self, v: Var, lo: int | None, hi: int | None, fact: Constraint) -> None:
-        """Learn lo <= v <= hi."""
+        """Add lo <= v <= hi."""
         value = self.size(v)
         if isinstance(value, Var):
             v = value
@@ -249,7 +249,7 @@ class Propagation(Solution):
             self._fix(v, fact)
 
     def _fix(self, v: Var, fact: Constraint) -> None:
-        """Give a variable of which the interval leaves one number that value instead of an expression."""
+        """Give a variable the only number in its interval as its value, instead of an expression."""
         value = self.size(v)
         low, high = self.interval(v)
         if low is not None and low == high and not isinstance(value, int | Var):
@@ -258,7 +258,7 @@ class Propagation(Solution):
             self.equate(value, low, fact, fact.law)
 
     def bind_row(self, variable: RowVar, value: Row, fact: Constraint) -> None:
-        """Give a row variable its axes, which do not mention it; a value is axes, and has no gap."""
+        """Give a row variable its axes, which must not contain it. The value has no gap."""
         value = value.flat()
         variables = tuple(v for dim in value.dims for v in variables_in(dim))
         self.because(variable, fact, variables if value.variable is None else (*variables, value.variable))
@@ -271,7 +271,7 @@ class Propagation(Solution):
         self.touch(variable)
 
     def count(self, row: Row) -> Dim:
-        """The number of elements of a row, with a variable for that of its unknown part."""
+        """The number of elements of a row, with a variable for the count of its unknown part."""
         from symdim.algebra.polynomial import product
 
         row = self.row(row)
@@ -283,7 +283,7 @@ class Propagation(Solution):
         return product(factors)
 
     def _count_of(self, variable: RowVar) -> Var:
-        """A variable for the number of elements of a row variable, named after it whenever it is made."""
+        """The variable for the number of elements of a row variable, named after it."""
         name = f"#{variable.name}" if not variable.serial else f"#{variable.name}.{next(self._serials)}"
         v = self._scope.var(name, self.least)
         self.generated[v] = None
@@ -294,12 +294,12 @@ class Propagation(Solution):
         return not self.differ(v, value)
 
     def unite(self, variables: tuple[Var, ...], fact: Constraint) -> None:
-        """Let variables have one label."""
+        """Give variables the same label."""
         for v in self.labels.unite(self, variables, fact):
             self.touch_value(v)
 
     def limit(self, v: Var, ceiling: Dim, fact: Constraint) -> None:
-        """Learn that a variable is 1 or this; of two different limits only 1 remains."""
+        """Add: a variable is 1 or `ceiling`. If it gets two different ceilings, it is 1."""
         old = self.ceilings.get(v)
         if old is None:
             self.ceilings[v] = ceiling, fact
@@ -313,7 +313,7 @@ class Propagation(Solution):
     # errors
 
     def out_of_range(self, v: Var, value: Dim, fact: Constraint) -> Exception:
-        """The error for a variable that would get a value outside of its interval."""
+        """The error for a variable whose value would lie outside of its interval."""
         bounded = [cause for cause, _ in self.causes.get(v, ()) if isinstance(cause, Bounds)]
         law = fact.law
         if bounded and law == "size":

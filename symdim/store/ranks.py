@@ -1,7 +1,7 @@
 """Ranks as a graph of differences: rank(high) >= rank(low) + by.
 
-The least ranks are the longest paths from a row without axes. They exist exactly when no cycle gains axes, so a rank
-cycle is found when the edge that closes it is added, before any row grows.
+The least ranks are the longest paths from a row without axes. They exist exactly if no cycle gains axes. So a rank
+cycle is found when its last edge is added, before any row grows.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
 
 class RankGraph:
-    """The least and greatest ranks of row variables; `changed` holds those that moved since it was emptied."""
+    """The least and greatest ranks of row variables. `changed` holds the variables whose ranks changed."""
 
     def __init__(self) -> None:
         self.least: dict[Node, int] = {None: 0}
-        self.most: dict[Node, int] = {None: 0}  # absent: no bound
+        self.most: dict[Node, int] = {None: 0}  # the greatest rank; a missing entry is no bound
         self.above: dict[Node, list[Edge]] = {}  # low -> (high, by, fact)
         self.below: dict[Node, list[Edge]] = {}  # high -> (low, by, fact)
         self.changed: dict[RowVar, None] = {}
 
     def add(self, high: Node, low: Node, by: int, fact: Constraint) -> None:
-        """rank(high) >= rank(low) + by. Raises Contradiction with the facts of a cycle that gains axes.
+        """Add rank(high) >= rank(low) + by. Raises Contradiction with the constraints of a cycle that gains axes.
 
-        In time linear in the part of the graph that moves: what held before keeps holding, so only what the new
-        edge raises is raised, and a cycle that gains axes comes back to its low end.
+        The time is linear in the part of the graph that changes: only ranks that the new edge raises are raised. In a
+        cycle that gains axes, this comes back to the low end.
         """
         for node in (high, low):
             self.least.setdefault(node, 0)
@@ -74,7 +74,7 @@ class RankGraph:
                 stated[one] = None
         chain = tuple(stated)[:LONGEST_CHAIN]
         if node is None:
-            return Contradiction("rank_mismatch", "a row would have more axes than it can have", chain)
+            return Contradiction("rank_mismatch", "a row would need more axes than it can have", chain)
         return Contradiction("rank_cycle", f"the row {node} would need more axes than itself", chain)
 
     def _lower(self, high: Node, low: Node, by: int) -> None:

@@ -1,4 +1,4 @@
-"""What one-way broadcasting entails: an operand's axis is 1 or the result's, or is missing at the operand's gap."""
+"""The rules of one-way broadcasting: an operand's axis is 1 or the result's, or is missing at the operand's gap."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def is_one(p: Propagation, dim: Dim) -> bool:
-    """Whether an axis is known to have size 1 and no label: such an axis is stretched."""
+    """Whether an axis is known to have size 1 and no label. Such an axis is stretched."""
     return p.size(dim) == 1 and not is_labelled(p, dim)
 
 
@@ -54,7 +54,7 @@ def size_refines(p: Propagation, fact: SizeRefines) -> bool:
 
 
 def row_refines(p: Propagation, fact: RowRefines) -> bool:
-    """Pair the axes that face each other whatever the variables are; each pair once."""
+    """Pair the axes that meet for all values of the variables; each pair once."""
     result, operand, floating = facing(p, fact)
     if fact not in p.paired:
         p.ranks.add(result.variable, operand.variable, operand.least_rank + floating - result.least_rank, fact)
@@ -80,11 +80,11 @@ def row_refines(p: Propagation, fact: RowRefines) -> bool:
 
 
 def facing(p: Propagation, fact: RowRefines) -> tuple[Row, Row, int]:
-    """The result; the operand with the axes of which the place is known; the number of its other known axes.
+    """The result; the operand with the axes whose places are known; the number of its other known axes.
 
-    A row variable stands for axes, and axes that an operand lacks are missing to the left of them. So the axes that the
-    operand has before its variable face the result's first ones, all axes at its right end face the last ones, and the
-    first axes of an open value face what its last axes leave: only a known rank says which.
+    The axes that an operand lacks are missing to the left of its row variable. So the axes before the variable meet the
+    first axes of the result, and the axes at the right end meet the last ones. If the variable has an open value, the
+    places of the value's first axes are known only if the rank is.
     """
     result, own = p.splice(fact.result), fact.operand
     value = p.splice(Row((), own.variable))
@@ -96,14 +96,14 @@ def facing(p: Propagation, fact: RowRefines) -> tuple[Row, Row, int]:
 
 
 def left_over(p: Propagation, fact: RowRefines) -> tuple[Row, Row] | None:
-    """The result and the operand without the axes that have been paired; None where a known axis has no place yet."""
+    """The result and the operand without the axes that are paired; None if a known axis has no place yet."""
     result, operand, floating = facing(p, fact)
     before, after = _known_pairs(result, operand)
     return None if floating else (_without(result, before, after), _without(operand, before, after))
 
 
 def _known_pairs(result: Row, operand: Row) -> tuple[int, int]:
-    """How many axes of the operand face axes of the result that are known, from the left and from the right."""
+    """The number of the operand's axes that meet known axes of the result, from the left and from the right."""
     if result.variable is None:
         return len(operand.lead), len(operand.trail)
     return min(len(operand.lead), len(result.lead)), min(len(operand.trail), len(result.trail))
@@ -114,7 +114,7 @@ def _refine(p: Propagation, fact: RowRefines, result: Dim, operand: Dim, axis: i
 
 
 def _without(row: Row, before: int, after: int) -> Row:
-    """A row without so many axes at its ends; the gap of a closed one stays as far as it can."""
+    """A row without some axes at its ends. The gap of a closed row stays in its place if possible."""
     if row.is_open:
         return Row(row.lead[before:], row.variable, row.trail[: len(row.trail) - after])
     dims, gap = row.dims[before : row.least_rank - after], len(row.lead) - before
@@ -123,10 +123,10 @@ def _without(row: Row, before: int, after: int) -> Row:
 
 
 def _grow(p: Propagation, fact: RowRefines, result: Row, operand: Row, floating: int) -> bool:
-    """A result that has too few axes gets new ones, at the end where the operand has more of them.
+    """Add new axes to a result that has too few, at the end where the operand has more.
 
-    By now at each end one side at most has axes left. Growth waits until all else is said, so that a rank cycle is
-    found before.
+    At this point at most one side has axes left at each end. Growth comes after everything else, so a rank cycle is
+    found before it.
     """
     missing = operand.least_rank + floating - result.least_rank
     if missing <= 0 or result.variable is None:

@@ -1,4 +1,4 @@
-"""What equalities of rows entail."""
+"""The rules for equal rows."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def row_equal(p: Propagation, fact: RowEqual) -> bool:
-    """Equate axes that face each other, and give a variable what lies between.
+    """Equate axes that meet, and give a variable the axes between.
 
-    With variables in the middle of both sides this is a word equation: the overlap is equated, the rest waits until
-    one of the variables is known. It is never searched.
+    With variables in the middle of both sides this is a word equation. The overlap is equated; the rest waits until one
+    of the variables is known. There is no search.
     """
     a, b = p.splice(fact.a), p.splice(fact.b)
     if a.variable is None and b.variable is None:
@@ -61,13 +61,13 @@ def _open_equals_closed(p: Propagation, fact: RowEqual, opened: Row, closed: Row
 
 
 def _shifted(p: Propagation, fact: RowEqual, a: Row, b: Row) -> bool:
-    """A ++ r == r ++ B: the rows A and B are rotations of each other."""
+    """A ++ r == r ++ B: A and B are rotations of each other."""
     if a.least_rank != b.least_rank:
         raise p.contradiction("infinite_rank", f"{fact}: a row would have more axes than itself", fact)
     if not a.dims:
         return True
     one, other = a.dims, b.dims
-    if len(one) == 1:  # r is a number of these
+    if len(one) == 1:  # r repeats this axis
         _equate(p, fact, one, other)
         return False
     if not _rotations(p, one, other):
@@ -76,7 +76,7 @@ def _shifted(p: Propagation, fact: RowEqual, a: Row, b: Row) -> bool:
 
 
 def _rotations(p: Propagation, a: tuple[Dim, ...], b: tuple[Dim, ...]) -> list[int]:
-    """The k for which a, begun at its k-th axis, may be b."""
+    """The k for which `a`, rotated by k axes, may equal `b`."""
     one, other = ([p.size(dim) for dim in dims] for dims in (a, b))
     return [k for k in range(len(one)) if not any(map(p.differ, one[k:] + one[:k], other))]
 
@@ -114,7 +114,7 @@ def _split(p: Propagation, fact: RowEqual, a: Row, b: Row) -> bool:
 
 
 def rows_equal(p: Propagation, fact: RowsEqual) -> bool:
-    """Strip what is known at both ends; one variable takes what is left, and so do several where nothing is left."""
+    """Strip known axes at both ends. A single variable takes the rest; if nothing is left, all variables are empty."""
     word: list[Dim | RowVar] = []
     for row in fact.rows:
         row = p.splice(row)
@@ -142,7 +142,7 @@ def rows_equal(p: Propagation, fact: RowsEqual) -> bool:
 
 
 def _slide(p: Propagation, fact: RowsEqual, ends: list[RowVar], middle: tuple[Dim, ...], dims: tuple[Dim, ...]) -> bool:
-    """r ++ middle ++ s == dims, where the middle fits at one place only."""
+    """r ++ middle ++ s == dims, if the middle fits at one place only."""
     if ends[0] == ends[1]:
         return False
     places = fits(p, middle, dims)
@@ -158,7 +158,7 @@ def _slide(p: Propagation, fact: RowsEqual, ends: list[RowVar], middle: tuple[Di
 
 
 def fits(p: Propagation, middle: tuple[Dim, ...], dims: tuple[Dim, ...]) -> list[int]:
-    """The places at which sizes may stand in a row."""
+    """The places at which the sizes of `middle` may stand in `dims`."""
     sizes, axes = [p.size(dim) for dim in middle], [p.size(dim) for dim in dims]
     return [k for k in range(len(axes) - len(sizes) + 1) if not any(map(p.differ, sizes, axes[k:]))]
 

@@ -1,4 +1,4 @@
-"""Which rule looks at which kind of fact."""
+"""Which rule is for which kind of constraint."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from symdim.store.windows import window_count
 
 
 def label(p: Propagation, fact: constraints.Label) -> bool:
-    """Give the set of a variable its label."""
+    """Label the set of a variable."""
     for v in p.labels.put(p, fact.dim, fact.label, fact):
         p.touch_value(v)
     return True

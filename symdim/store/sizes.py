@@ -1,4 +1,4 @@
-"""What equalities, bounds and divisibilities of sizes entail."""
+"""The rules for equalities, bounds and divisibilities of sizes."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def equal(p: Propagation, fact: SizeEqual) -> bool:
 
 def _atoms_equal(p: Propagation, fact: SizeEqual, a: int | Var, b: int | Var) -> bool:
     if isinstance(a, int) or (isinstance(b, Var) and p.preference(a) < p.preference(b)):
-        a, b = b, a  # a is to be replaced
+        a, b = b, a  # a is the one to replace
     if isinstance(a, int):
         raise _violated(p, fact, UNEQUAL, a, b)
     p.bind(a, b, fact)
@@ -70,13 +70,13 @@ def _violated(p: Propagation, fact: SizeEqual, situation: int, a: Dim, b: Dim) -
         kind = "kernel_mismatch"
     sides = set(variables_in(a)) & set(variables_in(b))
     if isinstance(a, Var) or isinstance(b, Var) or situation == UNEQUAL:
-        kind = kind if p.given(sides) else "occurs"  # a size of which it is required that it equal more than itself
-    because = {UNEQUAL: "!=", INDIVISIBLE: "is, for no whole number, ==", OUT_OF_RANGE: "is never"}[situation]
+        kind = kind if p.given(sides) else "occurs"  # a size would have to equal more than itself
+    because = {UNEQUAL: "!=", INDIVISIBLE: "has no integer solution for ==", OUT_OF_RANGE: "is never"}[situation]
     return p.contradiction(kind, f"{fact}, but {a} {because} {b}", fact)
 
 
 def _without_common_factor(p: Propagation, dim: Dim) -> Dim:
-    """A sum divided by the atoms that all its terms have and that are not 0."""
+    """A sum divided by the atoms that all its terms share, if these are not 0."""
     terms, const = terms_of(dim)
     if const or len(terms) < 2:
         return dim
@@ -95,7 +95,7 @@ def _without_common_factor(p: Propagation, dim: Dim) -> Dim:
 
 
 def _unknown(p: Propagation, terms: dict[Expr, int]) -> Var | None:
-    """The variable to solve a sum for: a generated one, or one that reads well in terms of given ones."""
+    """The variable to solve a sum for: a generated one, or a given one with a simple expression for it."""
     inside = {v for unit in terms if not isinstance(unit, Var) for v in variables_in(unit)}
     candidates = [v for v, k in terms.items() if isinstance(v, Var) and abs(k) == 1 and v not in inside]
     if generated := [v for v in candidates if v in p.generated]:
@@ -110,7 +110,7 @@ def _reads_well(terms: dict[Expr, int], v: Var) -> bool:
 
 
 def _unit_equal(p: Propagation, fact: SizeEqual, unit: Expr, value: int) -> bool:
-    """unit == value for a product, a division or a maximum."""
+    """The rule for unit == value: a product, a division or a maximum."""
     if isinstance(unit, FloorDiv) and unit.terms is None:
         n, d = unit.parts
         if isinstance(d, int) and d > 0:  # n//d == q  iff  q*d <= n <= q*d + d - 1
@@ -129,7 +129,7 @@ def _unit_equal(p: Propagation, fact: SizeEqual, unit: Expr, value: int) -> bool
 
 
 def _product_equal(p: Propagation, fact: SizeEqual, powers: dict[Expr, int], value: int) -> bool:
-    """A product of sizes that are not negative has a known value."""
+    """The rule for a product of sizes >= 0 with a known value."""
     if value < 1 or any((p.bounds(atom)[0] or 0) < 0 or p.bounds(atom)[0] is None for atom in powers):
         return False
     if value == 1:
@@ -175,7 +175,7 @@ def bounds(p: Propagation, fact: Bounds) -> bool:
 
 
 def divisible(p: Propagation, fact: Divisible) -> bool:
-    """Check a divisibility, and move the ends of an interval to multiples."""
+    """Check a divisibility, and round the ends of the interval to multiples."""
     dim, by = p.size(fact.dim), p.size(fact.by)
     if by == 0:
         raise p.indivisible(fact, dim, by)

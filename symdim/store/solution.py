@@ -1,4 +1,4 @@
-"""What size and row variables are known to be: values, intervals, and the facts that they come from."""
+"""The knowledge about size and row variables: values, intervals, and the constraints that gave them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _from_parts(node: Expr, found: dict[Dim, Interval]) -> Interval:
-    """The interval of a dimension from those of its parts."""
+    """The interval of a dimension from the intervals of its parts."""
     if node.terms is not None:
         whole: Interval = (node.const, node.const)
         for unit, coefficient in node.terms.items():
@@ -35,7 +35,7 @@ def _from_parts(node: Expr, found: dict[Dim, Interval]) -> Interval:
 
 
 class Solution:
-    """Values of variables in terms of others, never in a circle; intervals of those that have none."""
+    """Values of variables as expressions of others, without cycles; intervals of variables without a value."""
 
     def __init__(self) -> None:
         self.sizes: dict[Var, Dim] = {}
@@ -46,7 +46,7 @@ class Solution:
     # values
 
     def size(self, dim: Dim) -> Dim:
-        """The dimension with the values of its variables; raises Contradiction for one outside of its bounds."""
+        """The dimension with the values of its variables. Raises Contradiction for a value outside of its bounds."""
         sizes = self.sizes
         if isinstance(dim, int):
             return dim
@@ -63,7 +63,7 @@ class Solution:
         return dim.substitute({v: sizes[v] for v in bound})
 
     def holder(self, dim: Dim) -> Dim:
-        """The number or the variable that a size is; a variable that equals an expression stands for itself."""
+        """The number or variable that a size equals. A variable that equals an expression stands for itself."""
         value = self.size(dim)
         return dim if isinstance(dim, Var) and not isinstance(value, int | Var) else value
 
@@ -85,14 +85,14 @@ class Solution:
                 self.check_bounds(v, sizes[v])
 
     def check_bounds(self, v: Var, value: Dim) -> None:
-        """Raise Contradiction where a value lies outside of the bounds its variable was made with."""
+        """Raise Contradiction for a value outside of the bounds with which its variable was made."""
         lo, hi = bounds_of(value)
         if (v.lo is not None and hi is not None and hi < v.lo) or (v.hi is not None and lo is not None and lo > v.hi):
             fact, _ = self.causes[v][-1]
             raise self.contradiction(kind_of(fact.law, OUT_OF_RANGE), f"{v} cannot be {value}", fact, v)
 
     def splice(self, row: Row) -> Row:
-        """The row with the value of its variable; its sizes as they were said."""
+        """The row with the value of its variable; its sizes stay as they were stated."""
         variable = row.variable
         if variable is None or (value := self.rows.get(variable)) is None:
             return row
@@ -110,12 +110,12 @@ class Solution:
     # intervals
 
     def interval(self, v: Var) -> Interval:
-        """The interval of a variable, from what was found about it and about its value."""
+        """The interval of a variable, from its own interval and that of its value."""
         known = self.intervals.get(v) or (v.lo, v.hi)
         return known if v not in self.sizes else meet(known, self.bounds(self.size(v)))
 
     def bounds(self, dim: Dim) -> Interval:
-        """An interval of a dimension, from those of its variables."""
+        """An interval of a dimension, from the intervals of its variables."""
         if isinstance(dim, int):
             return dim, dim
         if isinstance(dim, Var):
@@ -131,14 +131,14 @@ class Solution:
         return found[dim]
 
     def excludes(self, dim: Dim, value: int) -> bool:
-        """Whether a dimension is never this value, as far as intervals tell."""
+        """Whether intervals prove that a dimension never has this value."""
         if isinstance(dim, int):
             return dim != value
         lo, hi = self.bounds(dim)
         return (lo is not None and lo > value) or (hi is not None and hi < value)
 
     def differ(self, a: Dim, b: Dim) -> bool:
-        """Whether two dimensions are never equal, as far as intervals tell."""
+        """Whether intervals prove that two dimensions are never equal."""
         if not isinstance(a, int | Var) and not isinstance(b, int | Var):
             return self.excludes(a - b, 0)
         (lo, hi), (low, high) = self.bounds(a), self.bounds(b)
@@ -147,11 +147,11 @@ class Solution:
     # grounds
 
     def because(self, variable: Var | RowVar, fact: Constraint, mentioned: tuple[Var | RowVar, ...] = ()) -> None:
-        """Note that a fact says something about a variable, in terms of others."""
+        """Record that a constraint determined something about a variable, from the given other variables."""
         self.causes.setdefault(variable, []).append((fact, mentioned))
 
     def chain(self, fact: Constraint | None, *variables: Var | RowVar) -> tuple[Constraint, ...]:
-        """The stated facts behind a fact and what is known of the variables, nearest first, at most 20."""
+        """The stated constraints behind a constraint and behind the variables, nearest first, at most 20."""
         found: dict[Constraint, None] = {}
         seen: set[object] = set()
         queue: list[object] = ([] if fact is None else [fact]) + list(variables)

@@ -1,4 +1,4 @@
-"""The store: statements, and questions about what follows from them."""
+"""The store: constraints, and questions about their consequences."""
 
 from __future__ import annotations
 
@@ -42,12 +42,11 @@ if TYPE_CHECKING:
 
 
 class Store:
-    """What is known about sizes and rows, with its origins.
+    """Constraints on sizes and rows, each with its origin.
 
-    Statements take effect together at the next question, in an order of their own; so the order in which they are said
-    does not matter, neither for answers nor for the kind of an error. Once the facts cannot hold together every
-    question raises Contradiction. Nothing is guessed except by `close`. `least` is the lower bound of the sizes that
-    the store itself introduces.
+    Constraints take effect together at the next question, in a fixed order. So the order in which they are stated does
+    not matter, neither for answers nor for the kind of an error. Once the constraints cannot hold together, every
+    question raises Contradiction. Only `close` guesses. `least` is the lower bound of sizes that the store makes.
 
     >>> from symdim import Row, Store, Var
     >>> store, x, w = Store(), Row.unknown(), Row.of([10, 784])
@@ -59,8 +58,8 @@ class Store:
 
     def __init__(self, *, least: int = 0) -> None:
         self._state = Propagation(RULES, least)
-        self._facts: list[Constraint] = []  # all that was stated
-        self._stated: list[Constraint] = []  # since the last question
+        self._facts: list[Constraint] = []  # everything that was stated
+        self._stated: list[Constraint] = []  # what was stated since the last question
         self._answers: Answers | None = None
         self._contradiction: Contradiction | None = None
 
@@ -78,17 +77,17 @@ class Store:
     # variables
 
     def fresh(self, name: str = "_d", lo: int | None = None, hi: int | None = None) -> Var:
-        """A new size variable that the store replaces by what it equals."""
+        """A new size variable. The store replaces it by what it equals."""
         return self._state.fresh(name, lo, hi)
 
     def generated(self, variable: Var) -> None:
-        """Let the store replace a variable by what it equals, as one of its own."""
+        """Allow the store to replace a variable by what it equals, as if it were its own."""
         self._state.generated[variable] = None
 
-    # statements
+    # constraints
 
     def eq(self, a: Dim, b: Dim, *, origin: Origin | str = NOWHERE, law: str = "size") -> None:
-        """a == b. The law names the error of a violation: size, stride, concat, window, elements, index."""
+        """a == b. The law selects the kind of error: size, stride, concat, window, elements, index."""
         self._learn(SizeEqual(_origin(origin), (), law, a, b))
 
     def affine(
@@ -113,7 +112,7 @@ class Store:
         self._learn(SizeEqual(_origin(origin), (), "concat", whole, total(parts)))
 
     def eq_row(self, a: Row, b: Row, *, origin: Origin | str = NOWHERE) -> None:
-        """The rows have the same axes; the gaps of closed rows do not matter."""
+        """The rows have the same axes. The gaps of closed rows do not matter."""
         self._learn(RowEqual(_origin(origin), (), "size", a, b))
 
     def exact(self, rows: Iterable[Row], dims: Iterable[Dim], *, origin: Origin | str = NOWHERE) -> None:
@@ -125,14 +124,14 @@ class Store:
         self._learn(SizeRefines(_origin(origin), (), "size", result, operand))
 
     def refine_row(self, result: Row, operand: Row, *, origin: Origin | str = NOWHERE) -> None:
-        """The operand may be stretched to the result; axes that it lacks are inserted at its gap.
+        """The operand broadcasts to the result; axes that it lacks are inserted at its gap.
 
         The gap of an open row is to the left of its variable.
         """
         self._learn(RowRefines(_origin(origin), (), "size", result, operand))
 
     def bcast_to(self, target: Row, operand: Row, *, origin: Origin | str = NOWHERE) -> None:
-        """The operand may be stretched to the target by NumPy's rule, one way."""
+        """The operand broadcasts to the target by NumPy's rule, one way."""
         self._learn(RowRefines(_origin(origin), (), "size", target, operand, leftmost=True))
 
     def bcast(self, result: Row, operands: Sequence[Row], *, origin: Origin | str = NOWHERE) -> None:
@@ -153,7 +152,7 @@ class Store:
         self._learn(SizeEqual(_origin(origin), (), "elements", product([*counts, *divisors]), count))
 
     def count(self, row: Row) -> Dim:
-        """The number of elements of a row, with a variable for that of an unknown part."""
+        """The number of elements of a row, with a variable for the count of its unknown part."""
         return self._state.count(row)
 
     def window(
@@ -169,9 +168,9 @@ class Store:
         ceil: bool = False,
         origin: Origin | str = NOWHERE,
     ) -> None:
-        """So many windows (`out`) of a kernel fit into an axis (`size`), as ONNX's convolutions and pools count them.
+        """`out` is the number of windows of a kernel in an axis of this `size`, as ONNX's convolutions and pools count.
 
-        From `out` follows an interval of `size`: one number with stride 1, `stride` of them otherwise.
+        A known `out` gives an interval of `size`: one number for stride 1, `stride` numbers otherwise.
         """
         where = _origin(origin)
         number = windows(size, kernel, stride, dilation, pads, auto_pad, ceil)
@@ -192,7 +191,7 @@ class Store:
         origin: Origin | str = NOWHERE,
         law: str = "size",
     ) -> None:
-        """lo <= dim <= hi; law "index" for a size that an index demands."""
+        """lo <= dim <= hi. The law "index" is for a size that an index demands."""
         if law == "index" and lo is not None:
             self._state.accessed.append((dim, lo))
         self._learn(Bounds(_origin(origin), (), law, dim, lo, hi))
@@ -202,7 +201,7 @@ class Store:
         self._learn(Divisible(_origin(origin), (), law, dim, by))
 
     def rank(self, row: Row, at_least: int = 0, at_most: int | None = None, *, origin: Origin | str = NOWHERE) -> None:
-        """The number of axes lies in at_least..at_most."""
+        """The number of axes is in at_least..at_most."""
         where, known = _origin(origin), row.least_rank
         self._learn(RankEdge(where, (), "rank", row.variable, None, at_least - known))
         if at_most is not None:
@@ -211,15 +210,15 @@ class Store:
     def label(self, dim: Var, text: str, *, origin: Origin | str = NOWHERE) -> None:
         """The axis of this size has a denotation.
 
-        Sizes that an equality makes equal, or that make up one another, have one denotation. An axis with a denotation
-        is not stretched, even if its size is 1. To label a known size, label a variable that equals it.
+        Sizes that are equal, or are parts of each other, have one denotation. An axis with a denotation is not
+        stretched, even if its size is 1. To label a known size, label a variable that equals it.
         """
         self._learn(Label(_origin(origin), (), "label", dim, text))
 
     # questions
 
     def propagate(self) -> Answers:
-        """Learn all that follows; called by every question. Raises Contradiction."""
+        """Derive all consequences. Every question calls this. Raises Contradiction."""
         if self._contradiction is not None:
             raise self._contradiction
         try:
@@ -235,11 +234,11 @@ class Store:
         return self._answers
 
     def value(self, dim: Dim) -> Dim:
-        """The size in terms of given sizes, as far as it is known."""
+        """The size as an expression of given sizes, as far as it is known."""
         return self.propagate().value(dim)
 
     def row(self, row: Row) -> Row:
-        """The row as far as it is known; its sizes in terms of given ones."""
+        """The row as far as it is known, its sizes as expressions of given ones."""
         answers = self.propagate()
         return self._state.splice(row).map(answers.value)
 
@@ -256,7 +255,7 @@ class Store:
         return meet(self._state.bounds(dim), self._state.bounds(self._state.size(dim)))
 
     def candidates(self, dim: Dim) -> tuple[int, ...] | None:
-        """The values that a size may still have where they are few; None otherwise.
+        """The values that a size may still have; None if there are many.
 
         >>> from symdim import Store, Var
         >>> store, x = Store(), Var("x")
@@ -272,7 +271,7 @@ class Store:
         return self._state.labels.of(dim)
 
     def equal(self, a: Dim, b: Dim) -> bool | None:
-        """True: equal in every model of the facts; False: in none; None: not known.
+        """True: equal in every solution of the constraints; False: in none; None: not known.
 
         >>> from symdim import Store, Var
         >>> store, N, M = Store(), Var("N"), Var("M")
@@ -283,7 +282,7 @@ class Store:
         return self.check(a, "==", b)
 
     def check(self, a: Dim, relation: str, b: Dim) -> bool | None:
-        """Whether `a relation b` (== != >= > <= <): True in every model of the facts, False in none, None not known."""
+        """Whether `a relation b` (== != >= > <= <). True: in every solution, False: in none, None: not known."""
         from symdim import prove
 
         first, second = self.value(a), self.value(b)
@@ -293,7 +292,7 @@ class Store:
         return False if prove.explain(first, _NEGATED[relation], second, facts).answer else None
 
     def guards(self) -> list[Guard]:
-        """The conditions on given sizes that the facts leave."""
+        """The conditions on given sizes that remain after propagation."""
         return self.propagate().guards()
 
     # closing
@@ -308,12 +307,12 @@ class Store:
         others: Iterable[Place] = (),
         without: Iterable[Place] = (),
     ) -> dict[Var | RowVar, str]:
-        """Guess what the facts leave open, in stages (closing.py); the stage that set each variable.
+        """Guess all open variables, in stages (closing.py); return the stage that set each variable.
 
-        `leaves` are the tensors, rows and sizes that take their shape from their uses, `params` those of them whose
-        sizes must not be guessed, `late` sizes that become known only now, `may_be_empty` sizes that close to 0,
-        `others` what no fact mentions, `without` what is not used and not to be closed. Raises Contradiction:
-        "unspecified_parameter", or "closing_conflict" where the guesses contradict the facts.
+        `leaves` are the tensors, rows and sizes that take their shape from their uses; `params` the leaves whose sizes
+        must not be guessed; `late` sizes that become known only now; `may_be_empty` sizes that close to 0; `others`
+        variables that are in no constraint; `without` unused ones that are not closed. Raises Contradiction: an
+        "unspecified_parameter", or a "closing_conflict" if the guesses contradict the constraints.
 
         >>> from symdim import Row, Store, Var
         >>> store, leaf = Store(), Row.unknown("leaf")
@@ -335,7 +334,7 @@ class Store:
             raise
 
     def explain(self, about: Dim | Row) -> tuple[str, ...]:
-        """The stated facts that bear on a size or a row, the nearest first, each with its origin."""
+        """The stated constraints behind a size or a row, the nearest first, each with its origin."""
         self.propagate()
         row = about if isinstance(about, Row) else Row((), None, (about,))
         sizes = [v for dim in row.dims for v in variables_in(dim)]

@@ -1,4 +1,4 @@
-"""How many windows fit: the sizes of convolutions and pools."""
+"""The number of windows that fit into an axis: the sizes of convolutions and pools."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AUTO_PADS = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
 
 
 def affine_size(over: Dim, stride: int, kernel: Dim | None, dilation: int, padding: bool) -> Dim:
-    """The size of an axis that is read at stride*i + dilation*j, for i < over and j < kernel.
+    """The size of an axis with reads at stride*i + dilation*j, for i < over and j < kernel.
 
         stride*over                                       without a kernel, or with padding that keeps the size
         stride*(over - 1) + 1 + (kernel - 1)*dilation     otherwise
@@ -38,18 +38,18 @@ def windows(
     auto_pad: str = "NOTSET",
     ceil: bool = False,
 ) -> Dim | None:
-    """The number of windows in an axis as ONNX counts it; None where it is no expression.
+    """The number of windows in an axis as ONNX counts it; None if it is not an expression.
 
         span     dilation*(kernel - 1) + 1
         SAME     ceil(size / stride)
         floor    (size + pads - span) // stride + 1
-        ceil     the same rounded up, less a last window that would begin beyond the input and its left padding
+        ceil     the same rounded up, without a last window that would begin beyond the input and its left padding
 
     >>> windows(6, 3, 2), windows(6, 3, 2, ceil=True), windows(2, 1, 2, ceil=True)
     (2, 3, 1)
     """
     if auto_pad not in AUTO_PADS or stride < 1 or dilation < 1:
-        raise SymdimError(f"no window has stride {stride}, dilation {dilation} and auto_pad {auto_pad!r}")
+        raise SymdimError(f"a window cannot have stride {stride}, dilation {dilation} and auto_pad {auto_pad!r}")
     if auto_pad.startswith("SAME"):
         return ceildiv(size, stride)
     before, after = (0, 0) if auto_pad == "VALID" else pads
@@ -61,12 +61,12 @@ def windows(
         return count - 1 if (count - 1) * stride >= size + before else count
     if after and not (isinstance(kernel, int) and after < (kernel - 1) * dilation + 1):
         return None  # more than one window may begin beyond the input
-    # the least of ceil(room / stride) + 1 and ceil((size + before) / stride), the windows that begin before the end
+    # the minimum of ceil(room / stride) + 1 and ceil((size + before) / stride), the windows that begin before the end
     return (size + before + stride - 1 + minimum(room - size - before + stride, 0)) // stride
 
 
 def free_room(size: Dim, kernel: Dim, dilation: int, padding: int) -> Dim:
-    """By how much a padded axis is longer than a window; negative where no window fits."""
+    """The size of the padded axis minus that of a window; negative if no window fits."""
     return size + padding - ((kernel - 1) * dilation + 1)
 
 

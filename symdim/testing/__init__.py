@@ -1,11 +1,11 @@
 """Entry points for tests that are written as text or data.
 
     laws.py            the identities that constructors use, as data
-    row_cases.py       cases about shapes with rows, and the answers to them
+    row_cases.py       cases about shapes with rows, and their answers
     einsum_cases.py    cases about specifications and plans
     operators.py       operators of other packages in cases
 
-Nothing else in the product imports this room.
+No other code of the package imports this room.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Names:
-    """Variables by name, with the given bounds; 1..infinity where none are given."""
+    """Variables by name, with the given bounds; the default is 1..infinity."""
 
     def __init__(self, bounds: Mapping[str, tuple[int | None, int | None]]) -> None:
         self.bounds = bounds
@@ -49,7 +49,7 @@ def prove_text(
     bounds: Mapping[str, tuple[int | None, int | None]] | None = None,
     assume: Iterable[str] = (),
 ) -> bool | None:
-    """Whether `lhs relation rhs` holds for all integers within the bounds (default 1..) that meet the assumptions.
+    """Whether `lhs relation rhs` holds for all integers that are within the bounds (default 1..) and satisfy `assume`.
 
     >>> prove_text("x//2", "<=", "x"), prove_text("x//y", "<=", "x", {"x": (None, None)})
     (True, False)
@@ -65,9 +65,9 @@ def explain_text(
     assume: Iterable[str] = (),
     within: Budget | None = None,
 ) -> prove.Proof:
-    """The answer of `prove_text` with its grounds; its steps are also taken from the budget `within`.
+    """The answer of `prove_text` with its grounds. Its steps are also taken from the budget `within`.
 
-    Where a divisor is 0 the statement says nothing, also if the quotient is gone from its canonical form.
+    Values that make a divisor 0 do not count, even if the quotient has disappeared from the canonical form.
     """
     names = Names(bounds or {})
     facts = Facts()
@@ -82,7 +82,7 @@ def explain_text(
 
 
 def _divisors(text: str) -> list[str]:
-    """The divisors in a text that is also Python; none of another text."""
+    """The divisors in a text that is also Python; none in other texts."""
     try:
         tree = ast.parse(text, mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -97,8 +97,8 @@ _QUOTIENTS = (ast.FloorDiv, ast.Mod, ast.Div)
 def solve_case(case: Mapping[str, Any]) -> dict[str, Any]:
     """The answer to a case written as data (`format` symdim-row-cases/1), in the form of its `expect`.
 
-    For shapes with rows the answer holds what is `entailed` and what is so when the store is `closed`, and at its top
-    level the one that `expect["when"]` asks for; nothing else of `expect` is read.
+    For shapes with rows the answer has two parts: `entailed`, and `closed` (after the store is closed). The part that
+    `expect["when"]` asks for is repeated at the top level. Nothing else in `expect` is read.
 
     >>> transposition = {"op": "einsum", "spec": "ij=>ji", "args": ["A"], "out": "OUT"}
     >>> solve_case({"group": "einsum", "shapes": {"A": [3, 4], "OUT": None}, "ops": [transposition]})["shapes"]
@@ -115,6 +115,6 @@ def solve_case(case: Mapping[str, Any]) -> dict[str, Any]:
         return {"holds": cases.holds(case["result"], case["operand"])}
     answers = cases.solve(case)
     when = case.get("expect", {}).get("when")
-    if when is None:  # a case about errors only, or about what holds at once
+    if when is None:  # a case about errors only, or about one state
         when = "closed" if "error" in answers["closed"] else "entailed"
     return {**answers[when], **answers}

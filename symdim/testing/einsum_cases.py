@@ -43,7 +43,7 @@ def solve(case: Mapping[str, Any]) -> Answer:
 
 
 def parsed(spec: Spec) -> Answer:
-    """A specification as data; rows that are not written are left out."""
+    """A specification as data, without rows that are not written."""
     args = None if spec.operands is None else [_shape(shape) for shape in spec.operands]
     return {"mode": "multi" if spec.multi else "single", "args": args, "result": _shape(spec.result)}
 
@@ -61,7 +61,7 @@ def injective(index: Sequence[Any], ranges: Mapping[str, int]) -> bool | None:
 
 
 def projection(case: Mapping[str, Any]) -> Answer:
-    """The plan of the only operation of a case, as data; its facts may give shapes, and sizes of labels."""
+    """The plan of the only operation of a case, as data. The case's facts may give shapes, and sizes of labels."""
     (operation,) = case["ops"]
     shapes, sizes = case["shapes"], {}
     if case.get("facts"):
@@ -90,7 +90,7 @@ def projection(case: Mapping[str, Any]) -> Answer:
 def plan_of(
     operation: Mapping[str, Any], operands: Sequence[Shaped], result: Shaped, sizes: Mapping[str, int] | None = None
 ) -> Plan:
-    """The plan of an operation that is written as data; `sizes` are those of labels of a specification."""
+    """The plan of an operation written as data. `sizes` are the sizes of labels of a specification."""
     match operation["op"]:
         case "einsum" | "block":
             spec = parse_spec(operation["spec"])

@@ -1,9 +1,8 @@
-"""The identities that constructors use, and the classics that follow from them, as data.
+"""The identities that constructors use, and well-known consequences, as data.
 
-Each holds for all integers in the given ranges, with Python's `//` and `%`, wherever `where` does; and the
-constructors map both sides to one object. A test evaluates both sides on a grid and compares the objects.
-`LOOK_ALIKES` are identities without their side condition: each comes with a point at which it fails, and no
-constructor may apply it.
+Each law holds for all integers in the given ranges that satisfy `where`, with Python's `//` and `%`. The constructors
+map both sides to the same object. A test evaluates both sides on a grid and compares the objects. `LOOK_ALIKES` are
+identities without their side condition. Each one has a point at which it fails, and no constructor may apply it.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ SIZE: Interval = (1, None)
 
 @dataclass(frozen=True)
 class Law:
-    """`lhs == rhs` in Python's grammar, for variables in `bounds` and each of the listed numbers, where `where` holds.
+    """`lhs == rhs` in Python's grammar, for variables within `bounds` and for each of the `numbers`, if `where` holds.
 
     Names in neither table are variables without bounds.
     """
@@ -37,7 +36,7 @@ class Law:
 
 @dataclass(frozen=True)
 class LookAlike:
-    """`lhs == rhs` fails at `point`, where the variables are in their bounds."""
+    """`lhs == rhs` fails at `point`, although the variables are within their bounds."""
 
     name: str
     lhs: str

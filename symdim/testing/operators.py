@@ -6,9 +6,9 @@ from typing import Any
 
 
 def stating(kind: str) -> Any:
-    """What states operators of a kind into a store: the entry point of this name in the group `symdim.operators`.
+    """The function that states operators of a kind into a store: an entry point in the group `symdim.operators`.
 
-    Raises LookupError where no installed package has it.
+    Raises LookupError if no installed package has it.
     """
     from importlib.metadata import entry_points
 

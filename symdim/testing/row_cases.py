@@ -1,8 +1,8 @@
-"""Cases written as data (`format` symdim-row-cases/1) about shapes with rows, and the answers to them.
+"""Cases written as data (`format` symdim-row-cases/1) about shapes with rows, and their answers.
 
 A size is an int, a name, "?" (unknown), `{size, label}`, `{stride, over, kernel, dilation, padding}` or
 `{concat: [...]}`; a row is a list of sizes with at most one "..." or "..name..", `{lead, trail}`, or None; a shape is
-an output row, `{batch, input, output}`, or None. Names in shapes are given sizes; all others are for the store to find.
+an output row, `{batch, input, output}`, or None. Names in shapes are given sizes; the store finds all others.
 """
 
 from __future__ import annotations
@@ -37,42 +37,42 @@ def solve(case: Data) -> Answer:
     {'p': 3}
     """
     try:
-        problem = Problem(case)
-        problem.state()
-        entailed = problem.answer()
+        stated = Case(case)
+        stated.state()
+        entailed = stated.answer()
     except SymdimError as error:
         return {when: {"error": kind_of(error)} for when in ("entailed", "closed")}
     try:
-        problem.close()
-        return {"entailed": entailed, "closed": problem.answer()}
+        stated.close()
+        return {"entailed": entailed, "closed": stated.answer()}
     except SymdimError as error:
         return {"entailed": entailed, "closed": {"error": kind_of(error)}}
 
 
 def holds(result: Any, operand: Any) -> bool:
-    """Whether an operand of known sizes may be stretched to a result.
+    """Whether an operand of known sizes broadcasts to a result.
 
     >>> holds([3, 9, 5], {"lead": [3], "trail": [5]}), holds([3], [5])
     (True, False)
     """
-    problem = Problem({})
-    problem.store.refine_row(problem.row(result), problem.row(operand))
+    stated = Case({})
+    stated.store.refine_row(stated.row(result), stated.row(operand))
     try:
-        problem.store.propagate()
+        stated.store.propagate()
     except SymdimError:
         return False
     return True
 
 
 def kind_of(error: SymdimError) -> str:
-    """The kind of an error, as the cases name it; errors other than those of the reader know theirs."""
+    """The kind of an error, as the cases name it. Only errors of the reader do not have it as an attribute."""
     if isinstance(error, ParseError):
         return "name_clash" if isinstance(error, NameClash) else "parse_error"
     return str(getattr(error, "kind", "size_mismatch"))
 
 
-class Problem:
-    """The store of a case, and what its names stand for."""
+class Case:
+    """The store of a case, and the meaning of its names."""
 
     def __init__(self, case: Data) -> None:
         self.case = case
@@ -99,7 +99,7 @@ class Problem:
         return self.names[name]
 
     def dim(self, data: Any, origin: str = "") -> Dim:
-        """A size; what the data say about it beside its value is stated."""
+        """A size. Its further properties in the data are stated."""
         if isinstance(data, int):
             return data
         if isinstance(data, str):
@@ -115,7 +115,7 @@ class Problem:
             if kernel is not None and not isinstance(padding, bool):
                 from symdim.einsum.spec import SpecError
 
-                raise SpecError("padding_unspecified", f"{data} has a kernel, and no padding")
+                raise SpecError("padding_unspecified", f"{data} has a kernel but no padding")
             self.store.affine(
                 v,
                 self.dim(data["over"]),
@@ -128,7 +128,7 @@ class Problem:
         return v
 
     def row(self, data: Any) -> Row:
-        """A row; None is one of which nothing is known."""
+        """A row; None is an unknown row."""
         if data is None:
             return Row.unknown()
         if isinstance(data, str):
@@ -150,7 +150,7 @@ class Problem:
         return self.rows.setdefault(name, RowVar(name)) if name else RowVar.fresh()
 
     def shape(self, data: Any) -> Axes | Row:
-        """The rows of a shape; a plain row for an operator of ONNX."""
+        """The rows of a shape; a plain row in a case about an ONNX operator."""
         if self.case.get("group") == "onnx":
             return self.row(data)
         if data is None:
@@ -167,7 +167,7 @@ class Problem:
     # statements
 
     def state(self) -> None:
-        """State the operations and the facts of the case, in an order of their own: it decides on names like `_d0`."""
+        """State the operations and the facts of the case in a fixed order, which decides names such as `_d0`."""
         operations = self.case.get("ops", ())
         for i, operation in _in_order(operations):
             if "onnx" in operation:
@@ -223,7 +223,7 @@ class Problem:
         may_be_empty = discardable(spec)
         sizes: dict[str, Dim] = {}
         rows: dict[str, RowVar] = {}
-        if single:  # its labels are names of the case
+        if single:  # the labels are names of the case
             sizes = {label: self.var(label, 0 if label in may_be_empty else 1) for label in spec.labels()}
             rows = {v: self.row_variable(f"..{v}..") for v in spec.row_variables() if v not in KINDS}
         found = state(self.store, spec, axes, sizes=sizes, rows=rows, node=node, operands=names)
@@ -295,14 +295,14 @@ class Problem:
         )
 
     def close(self) -> None:
-        """Close the store, with the leaves and parameters of the case."""
+        """Close the store with the leaves and parameters of the case."""
         rows: list[Axes | Row | Var] = [*self.shapes.values(), *(Row((), v) for v in self.rows.values())]
         self.store.close(self.leaves, self.params, may_be_empty=list(self.empty.values()), others=rows)
 
     # answers
 
     def answer(self) -> Answer:
-        """What the store knows."""
+        """The knowledge of the store as data."""
         shapes = {name: self._shape(shape) for name, shape in self.shapes.items()}
         sizes = {name: self._size(v) for name, v in self.names.items()}
         one_of = {name: self.store.candidates(v) for name, v in self.names.items()}

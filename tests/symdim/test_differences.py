@@ -10,7 +10,7 @@ import pytest
 from symdim import Facts, Var, prove
 from symdim.prover.budget import Budget
 from symdim.prover.differences import DIFFERENCES, shortest
-from symdim.prover.hypotheses import Contradiction, Hypothesis, problem_of
+from symdim.prover.hypotheses import Hypothesis, Refuted, problem_of
 from symdim.testing import Names, prove_text
 
 
@@ -108,7 +108,7 @@ def outcome(hypotheses):
     """(the reasons of a contradiction, None), or (None, values)."""
     try:
         return None, shortest(problem_of(hypotheses, (), Budget(1000)))
-    except Contradiction as contradicted:
+    except Refuted as contradicted:
         return contradicted.reasons, None
 
 

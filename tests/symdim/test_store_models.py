@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from symdim import Scope, parse
 from symdim.algebra.expr import Expr
 from symdim.store import Contradiction
-from symdim.testing.row_cases import Problem, solve
+from symdim.testing.row_cases import Case, solve
 from tests.symdim.row_models import models, satisfied
 from tests.symdim.test_row_cases import CASES, agrees
 
@@ -125,13 +125,13 @@ JOIN = st.fixed_dictionaries({"result": ROW, "operands": st.lists(ROW, min_size=
 
 @given(st.lists(JOIN, min_size=1, max_size=2), st.lists(ROW_FACT, max_size=1))
 def test_broadcasts_in_all_models(joins, facts):
-    problem = Problem({"facts": facts})
+    stated = Case({"facts": facts})
     try:
         for join in joins:
-            result, *operands = (problem.row(row).flat() for row in [join["result"], *join["operands"]])
-            problem.store.bcast(result, operands)
-        problem.state()
-        answer = problem.answer()
+            result, *operands = (stated.row(row).flat() for row in [join["result"], *join["operands"]])
+            stated.store.bcast(result, operands)
+        stated.state()
+        answer = stated.answer()
     except Contradiction as error:
         answer = {"error": error.kind}
     found = models([*facts, *({"join": join} for join in joins)], sizes=range(1, 5), rows=SMALL_ROWS)

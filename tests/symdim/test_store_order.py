@@ -14,7 +14,7 @@ import pytest
 
 from symdim import Row, RowVar, Scope, Store
 from symdim.store import Contradiction
-from symdim.testing.row_cases import Problem, solve
+from symdim.testing.row_cases import Case, solve
 from tests.symdim.row_models import models
 from tests.symdim.store_systems import NAMES, systems
 from tests.symdim.test_store_models import SMALL_ROWS, check_against_models
@@ -66,7 +66,7 @@ def test_names_change_nothing():
             assert answer == expected, (facts, names)
 
 
-class Statements(Problem):
+class Statements(Case):
     """Written facts stated to a store in the given order; with a question after each one."""
 
     def __init__(self, facts, asking):

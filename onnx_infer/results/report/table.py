@@ -146,9 +146,9 @@ def _count(number: int, what: str) -> str:
 def guard_line(guard: Guard) -> str:
     """The condition, the nodes that state it, and the law.
 
-    >>> from onnx_infer.results.guards import Guard, Origin
+    >>> from onnx_infer.results.guards import Guard, NodeName
     >>> from symdim import Var
-    >>> print(guard_line(Guard("equal", Var("K"), Var("M"), "inner sizes", (Origin("MatMul", "scores"),))))
+    >>> print(guard_line(Guard("equal", Var("K"), Var("M"), "inner sizes", (NodeName("MatMul", "scores"),))))
       K == M   MatMul 'scores': inner sizes
     """
     others = len(guard.origins) - 1
