@@ -1,8 +1,10 @@
-"""Inference in both directions: what outputs, weights and operators say of inputs, and then of everything else.
+"""Inference in both directions: outputs, weights and operators determine shapes of inputs and of other values.
 
-rounds.py          walks and constraints in turn, until nothing changes
-model_facts.py     what a whole model says of its shapes, in a `symdim.Store`; the forms of nodes: `constraints/`
-found_shapes.py    what follows, as a model would declare it
+    rounds.py          walks and constraints in turn, until nothing changes
+    model_facts.py     the constraints of a whole model in a `symdim.Store`; the forms of nodes: `constraints/`
+    found_shapes.py    the results, in the form in which a model declares shapes
+
+The room uses `engine`, `constraints` and what is below them. Begin with `rounds.py`.
 """
 
 from onnx_infer.bidirectional.rounds import infer_both_ways

@@ -1,4 +1,4 @@
-"""Shapes that inference in both directions finds, as a model would declare them, and their names."""
+"""The shapes that inference in both directions finds, in the form in which a model declares them, and their names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Found(NamedTuple):
-    """Shapes that stand in for those that a model declares: of inputs, and of other values."""
+    """Shapes that replace the declared ones: of inputs, and of other values."""
 
     inputs: dict[str, tuple[int | str, ...]]
     values: dict[str, tuple[Size, ...]]
@@ -47,7 +47,7 @@ class Found(NamedTuple):
 
 
 class Names:
-    """Texts for sizes that the store leaves unknown: a name that the model declares for one, or a new one."""
+    """Texts for sizes that the store leaves unknown: a name that the model declares for the size, or a new one."""
 
     def __init__(self, front: FrontEnd, engine: Engine, known: Known, given: set[str]) -> None:
         names, texts = front.dim_params()
@@ -74,7 +74,7 @@ class Names:
         return found
 
     def text(self, size: Dim) -> str | None:
-        """The text of a size in terms of named ones; None where there is none."""
+        """The text of a size as an expression of named sizes; None if there is none."""
         if size in self.of or isinstance(size, int):
             return self.of.get(size)
         unknown = [v for v in size.variables() if v.name not in self.given]
@@ -86,7 +86,7 @@ class Names:
 
 
 def _declared(engine: Engine) -> Iterator[Var]:
-    """The names in the declared types of outputs and other values."""
+    """The names in the declared types of outputs and inner values."""
     declared = engine.model.graph.declared
     for name in dict.fromkeys((*engine.model.graph.outputs, *declared)):
         value = declared.get(name)
@@ -98,7 +98,7 @@ def _declared(engine: Engine) -> Iterator[Var]:
 def found_shapes(
     engine: Engine, known: Known, written: Mapping[str, tuple[Size, ...]], names: Names, before: Found | None
 ) -> Found:
-    """What the facts force beyond what the model declares."""
+    """The shapes that the constraints force and that say more than the model declares."""
     shapes: dict[str, tuple[Dim, ...]] = {}
     for name, value in engine.model.graph.inputs:
         row = known.rows.get(name)
@@ -106,7 +106,7 @@ def found_shapes(
             shapes[name] = value.shape
         elif row is not None and (solved := known.store.row(row)).rank is not None and _fit(solved.dims):
             shapes[name] = solved.dims
-    for name, shape in shapes.items():  # plain sizes first, so that others are said with them
+    for name, shape in shapes.items():  # plain sizes get names first, so expressions can use these names
         for axis, dim in enumerate(shape):
             if isinstance(dim, Var):
                 names.name(dim, name, axis)
@@ -125,12 +125,12 @@ def found_shapes(
 
 
 def _fit(dims: Iterable[Dim]) -> bool:
-    """Whether a model can hold these sizes; no run has others, and forward inference tells of the node."""
+    """Whether a model can hold these sizes. No run has others; forward inference reports the node."""
     return all(isinstance(d, Expr) or d <= LARGEST_SIZE for d in dims)
 
 
 def _values(engine: Engine, known: Known, names: Names, before: Found | None) -> Iterator[tuple[str, tuple[Size, ...]]]:
-    """The shapes of values that forward inference does not know as well, those found before included."""
+    """The shapes of values that say more than those of forward inference, including those found before."""
     inputs = {name for name, _ in engine.model.graph.inputs}
     constants = engine.model.graph.constants
     earlier = {} if before is None else before.values
@@ -147,7 +147,7 @@ def _values(engine: Engine, known: Known, names: Names, before: Found | None) ->
 
 
 def _says_more(sizes: Iterable[Size], shape: tuple[Dim, ...], names: Names) -> bool:
-    """Whether a number stands where there was none, or a named size where there was an unknown one."""
+    """Whether a size is now a number, or an unknown size is now a named one."""
     for size, dim in zip(sizes, shape, strict=True):
         if isinstance(dim, Expr) and size is not None and (isinstance(size, int) or names.text(dim) is None):
             return True
@@ -161,7 +161,7 @@ def symbols_of(values: Iterable[Value | None]) -> dict[Var, None]:
 
 
 def substitute_solved(engine: Engine, known: Known, given: set[str]) -> None:
-    """Put what sizes equal in their place, in all values; names that the model declares only for known sizes."""
+    """Replace sizes by what they equal, in all values. A declared name replaces only a known size."""
     inputs = symbols_of(engine.scope[name] for name, _ in engine.model.graph.inputs)
     ours = {**inputs, **symbols_of(engine.scope.values())}
     first = equal_to(known.store, ours)

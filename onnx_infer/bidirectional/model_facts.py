@@ -1,4 +1,4 @@
-"""What a whole model says of its shapes: the forms of its nodes, the facts of inference, the declared types."""
+"""The constraints of a whole model: the forms of its nodes, the statements of inference, the declared types."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_CONTRADICTIONS = 8
 
 
 class Known(NamedTuple):
-    """A store with what a model says, and the row of every tensor; what is contradictory was left out, and is told."""
+    """A store with the constraints of a model, and the row of every tensor; `told` are the nodes that were left out."""
 
     store: Store
     rows: dict[str, Row]
@@ -34,10 +34,10 @@ class Known(NamedTuple):
 
 
 def state_model(engine: Engine, given: Collection[str], assumptions: Assumptions, trusts_declared: bool) -> Known:
-    """State what the main graph of an inferred model says, and propagate it.
+    """State the constraints of the main graph of an inferred model, and propagate them.
 
-    `given` are the names of symbols that stay; all others are replaced by what they equal. Where facts contradict each
-    other, the node that states the nearest one is left out, and all begins anew.
+    `given` are the names of symbols that stay; all others are replaced by what they equal. If constraints contradict
+    each other, the node of the nearest one is left out, and everything starts again.
     """
     told: list[Diagnostic] = []
     left_out: set[str] = set()
@@ -71,7 +71,7 @@ class _ModelStatement:
         self._lengths: list[tuple[Row, Row, Origin]] = []
 
     def row(self, name: str) -> Row | None:
-        """The row of a value; None of what is no tensor."""
+        """The row of a value; None if it is not a tensor."""
         found = self.rows.get(name)
         if found is None:
             value = self.engine.scope[name]
@@ -87,7 +87,7 @@ class _ModelStatement:
         return found
 
     def enter(self, dims: Iterable[Any]) -> None:
-        """Let the store replace the variables of these, unless they are given."""
+        """Allow the store to replace the variables in these sizes, unless they are given."""
         for dim in dims:
             for v in variables_of([dim]):
                 if v not in self._seen:
@@ -96,15 +96,15 @@ class _ModelStatement:
                         self.store.generated(v)
 
     def is_known(self, row: Row | None) -> bool:
-        """Whether there is nothing to learn of a row."""
+        """Whether nothing more can be learned about a row."""
         if row is None or row.is_open:
             return row is None
         return all(map(self.is_given, row.dims))
 
-    # -- statements ---------------------------------------------------------------------------------------------------
+    # -- constraints --------------------------------------------------------------------------------------------------
 
     def declared(self) -> None:
-        """Values have the types that the model declares, except where these are only claims."""
+        """Values have their declared types, except for sizes that are only claims."""
         for name, value in self.engine.model.graph.declared.items():
             label = f"the declared type of '{name}'"
             if isinstance(value, SymTensor) and value.shape is not None and label not in self.left_out:
@@ -118,7 +118,7 @@ class _ModelStatement:
                     self.store.eq_row(row, Row(trail=dims), origin=Origin(label))
 
     def is_claim(self, name: str, declared: Dim, known: Dim) -> bool:
-        """Whether a size is known otherwise: as one that data decide, or over the symbols that stay."""
+        """Whether a declared size is a claim: inference knows it as data-dependent, or over symbols that stay."""
         if known is declared or self.engine.declared.trusts(name):
             return False
         if is_fresh(known):
@@ -126,11 +126,11 @@ class _ModelStatement:
         return not isinstance(declared, int) and self.is_given(known) and self.is_given(declared)
 
     def is_given(self, size: Dim) -> bool:
-        """Whether a size is made of symbols that stay, or a number."""
+        """Whether a size is a number or an expression of symbols that stay."""
         return isinstance(size, int) or all(v.name in self.given for v in size.variables())
 
     def facts(self) -> None:
-        """The facts that inference rules state, except those that a run does not demand."""
+        """The statements of inference rules, except those that a run does not demand."""
         resolve = self.engine.fresh_sizes.resolve
         for statement, node in zip(self.engine.statements, self.engine.statement_nodes, strict=True):
             label = label_of(node)
@@ -148,7 +148,7 @@ class _ModelStatement:
                 self.store.refine(rhs, lhs, origin=origin)
 
     def nodes(self) -> None:
-        """The forms of the nodes of which something is not known."""
+        """The forms of the nodes that have unknown sizes."""
         scope, graph = self.engine.scope, self.engine.model.graph
         for node in graph.nodes():
             op_type, domain, inputs, outputs, attributes, _ = node
@@ -171,8 +171,8 @@ class _ModelStatement:
                 operator.attribute_misuse(attributes)
                 form.state(self.store, label, given, made, attributes.values)
             except ValueError:
-                continue  # forward inference tells
-            except Exception as error:  # a defect of a form: reported as such, with everything else inferred
+                continue  # forward inference reports it
+            except Exception as error:  # a defect of a form: it is reported, and everything else is inferred
                 message = f"constraint form: {type(error).__name__}: {error}"
                 self.defects.append(Diagnostic("defect", operator.schema.title, label, message))
                 self.left_out.add(label)
@@ -188,7 +188,7 @@ class _ModelStatement:
                 self._lengths.append((given[0].row, made[0].row, Origin(label, given[0].name)))
 
     def reader(self, name: str) -> Any:
-        """A function that gives a value with its elements."""
+        """A function that returns a value with its elements."""
 
         def value() -> Value:
             scope = self.engine.scope
@@ -200,7 +200,7 @@ class _ModelStatement:
         return value
 
     def ranks_of_shapes(self) -> None:
-        """A tensor has as many axes as its shape has elements, of which some are asked for."""
+        """The rank of a tensor is the number of elements of its shape. For Shape nodes whose elements are used."""
         lengths = [(row, self.store.row(shape), origin) for row, shape, origin in self._lengths]
         found = [(row, self.store.interval(shape.dims[0]), origin) for row, shape, origin in lengths if shape.rank == 1]
         for row, (least, most), origin in found:
@@ -209,7 +209,7 @@ class _ModelStatement:
 
 
 def equal_to(store: Store, variables: Iterable[Var]) -> Mapping[Expr, Var]:
-    """For each size that variables are known to equal, the first of them."""
+    """Size -> the first of the variables that are known to equal it."""
     found: dict[Expr, Var] = {}
     for v in variables:
         value = store.value(v)

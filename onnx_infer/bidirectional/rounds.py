@@ -1,9 +1,10 @@
-"""Inference in both directions: what outputs, weights and operators say of inputs, and then of everything else.
+"""The rounds of inference in both directions.
 
-In each round the model is inferred forwards; all that is not known becomes a variable of a `symdim.Store`, into which
-the operators state their constraints (`onnx_infer.constraints`); what follows for inputs and for values that forward
-inference does not know stands in for their declared types in the next round. Nothing is guessed: what the facts do
-not force stays as it was. Where an input can have few ranks only, those that no run allows are excluded.
+Each round first infers the model forwards. Every unknown size becomes a variable of a `symdim.Store`, into which the
+operators state their constraints (`onnx_infer.constraints`). Shapes that follow for inputs, and for values that
+forward inference does not know, replace declared types in the next round. Nothing is guessed: a shape that the
+constraints do not force stays as it was. If an input can have only a few ranks, the ranks with which no run is possible
+are excluded.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ _MOST_TRIALS = 16
 
 
 class Walk(Protocol):
-    """Forward inference of a model, with what is given of its symbols and the types found so far."""
+    """Forward inference of a model, under the caller's assumptions and with the types found so far."""
 
     def __call__(self, *, given: Given, found: Found | None = None) -> Engine: ...
 
 
 class _Round(NamedTuple):
-    """One walk under what was found before, and what the constraints say after it."""
+    """One walk with the shapes found before, and the constraints after it."""
 
     engine: Engine
     before: Found | None
@@ -63,7 +64,7 @@ class _Inference:
     def __init__(self, front: FrontEnd, walk: Walk, given: Given) -> None:
         self.front = front
         self.first = walk(given=given)
-        if self.first.assumed:  # declared types that are taken for granted say this of the symbols
+        if self.first.assumed:  # assumed declared types imply these relations of the symbols
             given = given._replace(relations=(*given.relations, *self.first.assumed))
             self.first = walk(given=given)
         self.walk = partial(walk, given=given)
@@ -86,7 +87,7 @@ class _Inference:
         return _Round(engine, before, known, names, found_shapes(engine, known, self.written, names, before))
 
     def solve(self) -> _Round:
-        """The last round: when nothing changes any more."""
+        """Rounds until nothing changes; returns the last one."""
         current = self.round(None, self.first)
         seen: list[Found | None] = [None]
         while len(seen) <= _MOST_ROUNDS:
@@ -100,7 +101,7 @@ class _Inference:
         return current
 
     def with_only_rank(self, current: _Round) -> Found | None:
-        """What is found, and for an input of unknown rank the only rank with which the model runs; None without one."""
+        """The found shapes plus an input's rank, if the model can run with only one rank of the input; else None."""
         broken = current.broken()
         for name, least, most in sorted(_open_inputs(current), key=lambda found: found[2] - found[1]):
             if most - least >= _MOST_RANKS or self.trials + most - least >= _MOST_TRIALS:
@@ -119,13 +120,13 @@ class _Inference:
         return None
 
     def may_run(self, trial: Found, broken: set[str]) -> bool:
-        """Whether no more nodes than these are known not to run."""
+        """Whether a trial breaks no nodes other than these."""
         engine = self.walk(found=trial)
         return _broken(engine.diagnostics) <= broken and self.round(trial, engine).broken() <= broken
 
 
 def _open_inputs(current: _Round) -> list[tuple[str, int, int]]:
-    """The inputs of unknown rank, with the bounds that there are."""
+    """The inputs of unknown rank, with their least and greatest ranks."""
     known, out = current.known, []
     for name, _ in current.engine.model.graph.inputs:
         row = known.rows.get(name)
@@ -141,8 +142,8 @@ def infer_both_ways(
 ) -> tuple[Engine, Mapping[str, tuple[int | str, ...]]]:
     """Infer forwards, and with `backwards` in both directions until nothing changes, under the assumptions.
 
-    Gives the engine of the last walk, and the shapes of inputs that say more than the model does. Raises ParseError for
-    an assumption that is no relation, UnknownSymbol for one on symbols that there are not.
+    Returns the engine of the last walk, and the shapes of inputs that say more than the model. Raises ParseError for an
+    assumption that is not a relation, and UnknownSymbol for one about a symbol that the model does not have.
     """
     inference = _Inference(front, walk, given)
     engine, found = inference.first, None
@@ -164,11 +165,11 @@ def infer_both_ways(
 
 
 def _written_sizes(front: FrontEnd, engine: Engine) -> dict[str, tuple[Size, ...]]:
-    """The sizes of the inputs that have a shape, with what is said of them."""
+    """The sizes of the inputs that have a shape, as the model writes them."""
     shaped = {n for n, v in engine.model.graph.inputs if isinstance(v, SymTensor) and v.shape is not None}
     found: dict[str, tuple[Size, ...]] = {}
     for name, sizes in front.inputs():
-        if name in shaped:  # of two inputs of one name the first counts
+        if name in shaped:  # the first of two inputs with the same name counts
             found.setdefault(name, tuple(sizes))
     return found
 
@@ -179,14 +180,14 @@ def _declared_names(engine: Engine, written: Mapping[str, tuple[Size, ...]]) -> 
     for name, sizes in written.items():
         value = engine.scope[name]
         shape = value.shape or () if isinstance(value, SymTensor) else ()
-        for dim, size in zip(shape, sizes, strict=False):  # a node may give the name, too, with another rank
+        for dim, size in zip(shape, sizes, strict=False):  # a node may give a value of this name with another rank
             if isinstance(dim, Expr) and isinstance(size, str):
                 found.update(v.name for v in dim.variables())
     return found
 
 
 def _rewrite(engine: Engine, change: Callable[[Dim], Dim]) -> None:
-    """Put other forms of sizes in their place, in the shapes and elements of all tensors."""
+    """Replace sizes by other forms of them, in the shapes and elements of all tensors."""
     for scope in (engine.scope, *(scope for _, scope in engine.inner)):
         for name, value in scope.items():
             if isinstance(value, SymTensor) and value.shape is not None:

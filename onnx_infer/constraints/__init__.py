@@ -1,7 +1,7 @@
-"""ONNX operators as relations between the shapes of their operands: the facts that hold whichever of them is known.
+"""ONNX operators as relations between the shapes of their operands, for inference in every direction.
 
-    registration.py    which form an operator has, and its operands by the schema's names
-    relations.py       what a form says with
+    registration.py    the form of an operator, and its operands by the schema's names
+    relations.py       the vocabulary of forms
     elementwise.py     broadcasting; operators whose result has the shape of their input
     linear.py          MatMul, Gemm, Einsum and their kin
     window.py          convolutions, pools, regions
@@ -14,9 +14,9 @@
     attention.py       Attention, RotaryEmbedding
     recurrent.py       RNN, GRU, LSTM
 
-An inference rule (`onnx_infer.ops`) goes from inputs to outputs; a form is read in every direction, by a
-`symdim.Store`. A form states only what holds in every run in which the node runs; what it cannot say without knowing
-more it leaves out. A node without a form states nothing.
+An inference rule (`onnx_infer.ops`) goes from inputs to outputs. A form states relations into a `symdim.Store`, which
+uses them in every direction. A form states only relations that hold in every run of the node; if it needs to know more
+for a relation, it leaves the relation out. A node without a form states nothing. Begin with `registration.py`.
 
 >>> from symdim import Row, Store
 >>> store, x, y = Store(), Row.unknown(), Row.unknown()
@@ -51,11 +51,11 @@ def state(
     shapes: Mapping[str, Row],
     constants: Mapping[str, Sequence[int] | int] | None = None,
 ) -> bool:
-    """State what one operator, written as data, says of the shapes; False without a form, or where it asks for more.
+    """State the relations of one operator, written as data. False if it has no form, or if the form needs more.
 
-    `node` is `{"onnx": operator, "domain": "", "attrs": {...}, "inputs": [names], "outputs": [names]}`, the operator's
-    newest version if "version" does not say; `constants` gives the elements of integer inputs by their formal names,
-    whether they are among the inputs or not. Raises ShapeInferenceError for attributes that contradict the operator.
+    `node` is `{"onnx": operator, "domain": "", "attrs": {...}, "inputs": [names], "outputs": [names]}`. Its "version"
+    is the newest by default. `constants` gives the elements of integer inputs by their formal names, even if they are
+    not among the inputs. Raises ShapeInferenceError for attributes that contradict the operator.
     """
     domain, version = node.get("domain", ""), node.get("version", NEWEST)
     operator = bind(domain, node["onnx"], version)

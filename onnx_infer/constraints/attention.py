@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _heads(s: Relations, row: Row, rank: int, heads: int | None) -> Sizes | None:
-    """(batch, heads, length, size) of a row of that form, or of (batch, length, heads * size)."""
+    """(batch, heads, length, size), from a row of that form or of the form (batch, length, heads * size)."""
     if rank == 4:
         b, h, n, d = s.axes(row, 4)
         s.eq(h, heads, row, 1)
@@ -33,9 +33,9 @@ def _heads(s: Relations, row: Row, rank: int, heads: int | None) -> Sizes | None
 @form("Attention", since=23)
 def attention(s: Relations, Q: Row, K: Row, V: Row, outs: Rows, past_key: Row | None, past_value: Row | None,
               q_num_heads: int | None, kv_num_heads: int | None) -> None:  # fmt: skip
-    """(b, h, n, d), (b, k, t, d), (b, k, t, v) -> (b, h, n, v), with k dividing h; or heads and sizes in one axis.
+    """(b, h, n, d), (b, k, t, d), (b, k, t, v) -> (b, h, n, v), where k divides h; or heads and sizes in one axis.
 
-    Past keys (b, k, p, d) and values come before the present ones, (b, k, p + t, d); the scores are (b, h, n, p + t).
+    Past keys (b, k, p, d) and values come before the new ones: (b, k, p + t, d). The scores are (b, h, n, p + t).
     """
     rank = rank_of(Q, K, V, outs[0]) or (3 if q_num_heads else None)
     if rank not in (3, 4):
@@ -62,7 +62,7 @@ def attention(s: Relations, Q: Row, K: Row, V: Row, outs: Rows, past_key: Row | 
 
 
 def _cache(s: Relations, rows: Rows, batch: Dim, heads: int, size: Dim | None) -> None:
-    """Caches (batch, heads, some length, size), where they are present."""
+    """Caches (batch, heads, some length, size), if they are present."""
     for row in rows:
         if row is not None:
             s.be(row, (batch, heads, s.fresh(), s.fresh() if size is None else size))
@@ -78,7 +78,7 @@ def multi_head_attention(s: Relations, query: Row, key: Row | None, value: Row |
     if key is None or value is None or query.rank not in (None, 3):
         return
     b, n, _ = s.axes(query, 3)
-    if key.rank != 3 or value.rank != 3:  # they may be of rank 4, split into heads
+    if key.rank != 3 or value.rank != 3:  # they may have rank 4, split into heads
         s.be(outs[0], (b, n, s.fresh()))
         return
     length, size, value_size = s.axes(key, 3)[1], s.fresh(), s.fresh()
@@ -96,7 +96,7 @@ def group_query_attention(s: Relations, query: Row, key: Row | None, past_key: R
                           kv_cache_bit_width: int = 0) -> None:  # fmt: skip
     """(b, n, heads * size), keys and values packed with it or (b, t, kv_heads * size) -> (b, n, heads * size).
 
-    Caches are (b, kv_heads, some length, size), the size of quantized ones packed.
+    Caches are (b, kv_heads, some length, size); in quantized caches the size is packed.
     """
     b, n, hidden = s.axes(query, 3)
     size = s.fresh()

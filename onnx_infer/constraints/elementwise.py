@@ -1,4 +1,4 @@
-"""Broadcasting, and operators whose results have the shape of their first input."""
+"""Broadcasting, and operators whose outputs have the shape of their first input."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _UNARY_MICROSOFT = (
 @form(*_UNARY)
 @form(*_UNARY_MICROSOFT, domain="com.microsoft")
 def alike(s: Relations, operands: Rows, outs: Rows) -> None:
-    """Every output, as Dropout's mask, has the shape of the first input; there is none where that is no tensor."""
+    """Every output (such as Dropout's mask) has the shape of the first input. Nothing if that is not a tensor."""
     if operands:
         s.same(operands[0], *outs)
 
@@ -46,7 +46,7 @@ def broadcast(s: Relations, operands: Rows, out: Row) -> None:
 
 @form(*_ARITHMETIC)
 def broadcast_by_attribute(s: Relations, operands: Rows, out: Row, broadcast: int = 0) -> None:
-    """The output has the first input's shape; before opset 7 the second one has it too, or broadcasts by `axis`."""
+    """The output has the first input's shape. Before opset 7 the second input has it too, or broadcasts by `axis`."""
     s.same(operands[0], out, *(() if broadcast else operands[1:]))
 
 
@@ -58,13 +58,13 @@ def all_alike(s: Relations, operands: Rows, out: Row) -> None:
 
 @form("PRelu")
 def limited_prelu(s: Relations, X: Row, out: Row) -> None:
-    """X's shape; before opset 7 the slope is one per channel, or one."""
+    """X's shape. Before opset 7 there is one slope per channel, or one for all."""
     s.same(X, out)
 
 
 @form("PRelu", since=7)
 def prelu(s: Relations, X: Row, slope: Row, out: Row) -> None:
-    """X's shape, to which the slope broadcasts."""
+    """X's shape; the slope broadcasts to it."""
     s.same(X, out)
     s.bcast_to(X, slope)
 
@@ -72,7 +72,7 @@ def prelu(s: Relations, X: Row, slope: Row, out: Row) -> None:
 @form("QuantizeLinear", "DequantizeLinear")
 @form("QuantizeLinear", "DequantizeLinear", domain="com.microsoft")
 def quantized(s: Relations, operands: Rows, out: Row, axis: int = 1, block_size: int = 0) -> None:
-    """The input's shape; a scale per axis has its size."""
+    """The input's shape. Scales along an axis have the size of that axis."""
     x, scale, *_ = operands
     s.same(x, out)
     if scale.rank == 1 and not block_size and isinstance(scale.dims[0], int) and scale.dims[0] > 1:
@@ -89,7 +89,7 @@ def dynamically_quantized(s: Relations, x: Row, outs: Rows) -> None:
 
 @form("BiasGelu", "BiasAdd", domain="com.microsoft")
 def biased(s: Relations, operands: Rows, out: Row) -> None:
-    """The first input's shape, whose last size the bias has."""
+    """The first input's shape; its last size is the size of the bias."""
     s.same(operands[0], out)
     s.eq(s.size(operands[0], -1), s.axes(operands[1], 1)[0], operands[1], 0)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @form("Gather")
 def gather(s: Relations, data: Row, indices: Operand, out: Row, axis: int = 0) -> None:
-    """(..p.., x, ..q..), (..i..) -> (..p.., ..i.., ..q..); x is as large as constant indices demand."""
+    """(..p.., x, ..q..), (..i..) -> (..p.., ..i.., ..q..); x is at least as large as constant indices demand."""
     value = indices.value()
     for index in value.data or () if isinstance(value, SymTensor) else ():
         if isinstance(index, int):
@@ -46,7 +46,7 @@ def _gathered(s: Relations, data: Row, indices: Row, out: Row, axis: int) -> Non
 
 
 def _around(s: Relations, row: Row, axis: int) -> tuple[Row, Dim, Row]:
-    """What is before an axis, its size, and what is after it."""
+    """The row before an axis, the size of the axis, and the row after it."""
     if axis >= 0:
         head, rest = s.leading(row, axis + 1)
         return Row(trail=head[:axis]), head[axis], rest
@@ -56,7 +56,7 @@ def _around(s: Relations, row: Row, axis: int) -> tuple[Row, Dim, Row]:
 
 @form("GatherElements")
 def gather_elements(s: Relations, data: Row, indices: Row, out: Row, axis: int = 0) -> None:
-    """The indices' shape; data has as many axes, and is at least as long along the others."""
+    """The indices' shape. The data have the same number of axes, and are at least as long along the other axes."""
     s.same(indices, out)
     rank = same_rank(s, data, indices, out)
     pairs = zip(s.axes(data, rank), s.axes(indices, rank), strict=True) if rank else ()
@@ -67,7 +67,7 @@ def gather_elements(s: Relations, data: Row, indices: Row, out: Row, axis: int =
 
 @form("ScatterElements", "Scatter")
 def scatter_elements(s: Relations, data: Row, indices: Row, updates: Row, out: Row, axis: int = 0) -> None:
-    """The shape of data; updates and indices have one shape, and as many axes."""
+    """The shape of data. Updates and indices have equal shapes, and as many axes as data."""
     s.same(data, out)
     s.same(indices, updates)
     same_rank(s, data, indices, updates, out)
@@ -107,7 +107,7 @@ def scatter_nd(s: Relations, data: Row, indices: Row, updates: Row, out: Row) ->
 @form("Slice")
 def cut(s: Relations, data: Row, starts: Ints, ends: Ints, out: Row, axes: Ints | Unknown | None,
         steps: Ints | Unknown | None = None) -> None:  # fmt: skip
-    """Each axis named has the length of its slice; the others are as they were."""
+    """Each named axis has the length of its slice; the others are unchanged."""
     places = tuple(range(len(starts))) if axes is None else known(axes)
     found = None if places is None else s.apart_from(places, data, out)
     if places is None or found is None:

@@ -1,4 +1,4 @@
-"""Concat and Split: an axis as the sum of parts."""
+"""Concat and Split: the size of an axis is the sum of its parts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _parts(s: Relations, axis: int, whole: Row, parts: Rows) -> tuple[Dim, list[Dim]]:
-    """The sizes of a row and of its parts at an axis, whose sum is the whole's; other axes are equal."""
+    """The sizes at an axis, of the whole row (the sum of the parts) and of the parts. The other axes are equal."""
     found = s.apart_from((axis,), *parts, whole)
     if found is None:
         return s.fresh(), [s.fresh() for _ in parts]
@@ -25,14 +25,14 @@ def _parts(s: Relations, axis: int, whole: Row, parts: Rows) -> tuple[Dim, list[
 
 @form("Concat")
 def concat(s: Relations, inputs: Rows, axis: int, out: Row) -> None:
-    """The result's size at the axis is the sum of the inputs'; other axes are equal."""
+    """The result's size at the axis is the sum of the inputs' sizes; other axes are equal."""
     _parts(s, axis, out, inputs)
 
 
 @form("Split")
 def split(s: Relations, input: Row, outs: tuple[Row | None, ...], split: Ints | Unknown | None, axis: int = 0,
           num_outputs: int | None = None) -> None:  # fmt: skip
-    """The sizes at the axis are those given, or equal; with num_outputs the last one may be smaller."""
+    """The sizes at the axis are given, or equal. With num_outputs the last one may be smaller."""
     parts = tuple(row for row in outs if row is not None)
     if len(parts) < len(outs) or not parts:
         return

@@ -1,4 +1,4 @@
-"""Products: MatMul and its kin, Gemm, Einsum, determinants."""
+"""Products: MatMul and similar operators, Gemm, Einsum, determinants."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @form("MatMul", "MatMulInteger")
 @form("MatMulInteger16", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", domain="com.microsoft")
 def matmul(s: Relations, A: Row, B: Row, out: Row) -> None:
-    """(..a.., m, k), (..b.., k, n) -> (..broadcast.., m, n); a vector has no m, or no n."""
+    """(..a.., m, k), (..b.., k, n) -> (..broadcast.., m, n). If A is a vector there is no m; if B is one, no n."""
     matrices = tuple(_is_matrix(x, y, out) for x, y in ((A, B), (B, A)))
     if False in matrices:
         _product_with_vector(s, A, B, out, matrices)
@@ -29,9 +29,9 @@ def matmul(s: Relations, A: Row, B: Row, out: Row) -> None:
 
 
 def _is_matrix(x: Row, other: Row, out: Row) -> bool | None:
-    """Whether an operand has two axes or more, and not one; None where that is not known.
+    """Whether an operand has at least two axes (else it is a vector); None if that is not known.
 
-    With a vector the result has an axis less than the other operand, which has one at least.
+    A product with a vector has one axis less than the other operand, which has at least one.
     """
     if x.rank is not None:
         return x.rank > 1
@@ -50,7 +50,7 @@ def _product_with_vector(s: Relations, A: Row, B: Row, out: Row, matrices: tuple
         batch, pair = s.trailing(other, 2)
         s.eq(size, pair[2 + place], other, place)
         s.be(out, Row(batch.lead, batch.variable, (*batch.trail, pair[-3 - place])))
-    elif place == -1:  # a vector's only axis, or a matrix's last one
+    elif place == -1:  # the only axis of a vector, or the last axis of a matrix
         s.eq(size, s.size(other, -1), other, -1)
 
 
@@ -70,14 +70,14 @@ def _product_of_unknown_ranks(s: Relations, A: Row, B: Row, out: Row, matrices: 
 
 @form("QLinearMatMul")
 def qlinear_matmul(s: Relations, a: Row, b: Row, out: Row) -> None:
-    """As MatMul, of quantized tensors."""
+    """As MatMul, for quantized tensors."""
     matmul(s, a, b, out)
 
 
 @form("FusedMatMul", "TransposeMatMul", domain="com.microsoft")
 def fused_matmul(s: Relations, A: Row, B: Row, out: Row, transA: int = 0, transB: int = 0, transBatchA: int = 0,
                  transBatchB: int = 0) -> None:  # fmt: skip
-    """As MatMul, the last two axes of an operand swapped; vectors are not transposed."""
+    """As MatMul, with the last two axes of an operand swapped. Vectors are not transposed."""
     if transBatchA or transBatchB:
         return
     if (transA and not _is_matrix(A, B, out)) or (transB and not _is_matrix(B, A, out)):
@@ -92,7 +92,7 @@ def _swapped(s: Relations, x: Row) -> Row:
 
 @form("MatMulNBits", "MatMulBnb4", domain="com.microsoft")
 def matmul_of_bits(s: Relations, A: Row, out: Row, K: int, N: int, transB: int = 1) -> None:
-    """(..r.., K) -> (..r.., N), with a weight packed into bits; the other way round without transB."""
+    """(..r.., K) -> (..r.., N), with a weight packed into bits; without transB, (..r.., N) -> (..r.., K)."""
     rest, (inner,) = s.trailing(A, 1)
     s.eq(inner, K if transB else N, A, -1)
     s.be(out, joined(rest, (N if transB else K,)))
@@ -115,7 +115,7 @@ def gemm(s: Relations, A: Row, B: Row, C: Row | None, out: Row, transA: int = 0,
 
 @form("Einsum")
 def einsum(s: Relations, Inputs: Rows, equation: str, out: Row) -> None:
-    """The labels of each term are the axes of its input; equal labels broadcast."""
+    """The labels of each term are the axes of its input. Axes with equal labels broadcast."""
     from symdim.einsum import parse_subscripts, state
 
     state(s.store, parse_subscripts(equation), (*Inputs, out), node=s.node)

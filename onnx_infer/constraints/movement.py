@@ -30,7 +30,7 @@ def transpose(s: Relations, data: Row, out: Row, perm: IntVector | None = None) 
 
 @form("Expand")
 def expand(s: Relations, input: Row, shape: Ints, out: Row) -> None:
-    """The input and the target broadcast to the result; a size of the target that is not known may be 1."""
+    """The input and the target broadcast to the result. An unknown size of the target may be 1."""
     require(not any(isinstance(size, int) and size < 0 for size in shape), "a size is negative", list(shape))
     target = tuple(s.fresh() if size is None else size for size in shape)
     s.bcast(out, (input, Row(trail=target)))
@@ -38,7 +38,7 @@ def expand(s: Relations, input: Row, shape: Ints, out: Row) -> None:
 
 @form("Tile", since=6)
 def tile(s: Relations, input: Row, repeats: Ints, out: Row) -> None:
-    """Each axis is repeated so many times."""
+    """Each axis is repeated the given number of times."""
     pairs = zip(s.axes(input, len(repeats)), s.axes(out, len(repeats)), strict=True)
     for axis, ((size, tiled), count) in enumerate(zip(pairs, repeats, strict=True)):
         if count is not None:
@@ -48,7 +48,7 @@ def tile(s: Relations, input: Row, repeats: Ints, out: Row) -> None:
 @form("Pad")
 def pad(s: Relations, data: Row, out: Row, pads: Ints | Unknown | None, paddings: Ints | None = None,
         axes: Ints | Unknown | None = None) -> None:  # fmt: skip
-    """Each padded axis grows by what is added at both of its ends, or shrinks where that is negative."""
+    """Each padded axis grows by the pads at both of its ends, or shrinks if these are negative."""
     wanted = paddings if pads is None else () if isinstance(pads, Unknown) else pads
     if axes is None and wanted:
         axes = tuple(range(len(wanted) // 2))
@@ -68,7 +68,7 @@ def pad(s: Relations, data: Row, out: Row, pads: Ints | Unknown | None, paddings
 @form("Resize", "Upsample")
 def resize(s: Relations, X: Row, out: Row, scales: Floats | Unknown | None = None, sizes: Ints | Unknown | None = None,
            axes: IntVector | None = None, keep_aspect_ratio_policy: str = "stretch") -> None:  # fmt: skip
-    """As many axes as before; those named have the sizes given, or floor(size * scale)."""
+    """The rank stays. Named axes have the given sizes, or floor(size * scale)."""
     rank = rank_of(X, out)
     given = sizes if isinstance(sizes, tuple) else scales if isinstance(scales, tuple) else ()
     if rank is None and given and axes is None:

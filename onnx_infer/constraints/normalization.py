@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def _per_channel(s: Relations, X: Row, *parameters: Row | None) -> Dim:
-    """The number of channels: the size of the parameters, and of X at axis 1, if X is no vector."""
+    """The number of channels: the size of the parameters, and of X at axis 1 unless X is a vector."""
     rows = [row for row in parameters if row is not None]
     sizes = [s.axes(row, 1)[0] for row in rows]
     for row, size in zip(rows[1:], sizes[1:], strict=True):
@@ -47,7 +47,7 @@ def instance_normalization(s: Relations, input: Row, scale: Row, B: Row, out: Ro
 @form("GroupNormalization")
 def group_normalization(s: Relations, X: Row, scale: Row, bias: Row, out: Row, num_groups: int,
                         since_version: int = 21) -> None:  # fmt: skip
-    """(n, c, ..space..), two (c), or two (num_groups) before opset 21 -> the same; groups are of equal size."""
+    """(n, c, ..space..), two (c), or two (num_groups) before opset 21 -> the same. All groups have the same size."""
     s.same(X, out)
     _, channels = s.leading(X, 2)[0]
     s.divisible(channels, num_groups, X, 1)
@@ -72,9 +72,9 @@ def _statistics(s: Relations, X: Row, outs: Rows, axis: int) -> None:
 @form("LayerNormalization")
 @form("SimplifiedLayerNormalization")
 def layer_normalization(s: Relations, operands: Rows, outs: Rows, axis: int = -1) -> None:
-    """X's shape, to whose normalized axes scale and bias broadcast; statistics with 1 in place of these.
+    """X's shape. Scale and bias broadcast to its normalized axes; the statistics have 1 in place of these.
 
-    Scale and bias may be one vector for several axes; what they say of X is stated where that cannot be.
+    Scale and bias may be one vector for several axes. Relations with X are stated only if that is impossible.
     """
     x, *parameters = operands
     s.same(x, outs[0])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def recurrent(gates: int) -> Callable[..., None]:
-    """The form of a recurrent layer whose weights hold this many gates.
+    """The form of a recurrent layer whose weights have this many gates.
 
     (length, n, i), (D, gates*h, i), (D, gates*h, h), (D, 2*gates*h) -> (length, D, n, h), states (D, n, h).
     """

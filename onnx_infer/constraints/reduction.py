@@ -23,7 +23,7 @@ _REDUCTIONS = tuple(
 @form(*_REDUCTIONS)
 def reduce(s: Relations, data: Row, out: Row, axes: Ints | Unknown | None, keepdims: int = 1,
            noop_with_empty_axes: int = 0) -> None:  # fmt: skip
-    """The axes named, or all, become 1 or are left out."""
+    """The named axes, or all, become 1 or are left out."""
     places = () if axes is None else known(axes)
     if places is None:
         if keepdims:
@@ -40,7 +40,7 @@ def reduce(s: Relations, data: Row, out: Row, axes: Ints | Unknown | None, keepd
 
 def _reduce(s: Relations, data: Row, out: Row, axes: tuple[int, ...], keepdims: int) -> None:
     reach, rank = places_of(axes, None), data.rank
-    if rank is None and axes in ((0,), (-1,)) and not out.rank:  # some runtimes reduce a scalar along its first axis
+    if rank is None and axes in ((0,), (-1,)) and not out.rank:  # some runtimes allow axis 0 or -1 for a scalar
         if keepdims:
             same_rank(s, data, out)
         return
@@ -48,7 +48,7 @@ def _reduce(s: Relations, data: Row, out: Row, axes: tuple[int, ...], keepdims: 
         rank = out.rank if keepdims else out.rank + len(reach or ())
     places = reach if rank is None else places_of(axes, rank)
     if places is None:
-        if data.rank:  # some runtimes reduce scalars along any axis
+        if data.rank:  # some runtimes allow any axis for a scalar
             s.size(data, max(axes, key=abs))
         return
     count = rank if rank is not None else max(axes) + 1 if axes[0] >= 0 else -min(axes)
@@ -70,7 +70,7 @@ def arg_reduce(s: Relations, data: Row, out: Row, axis: int = 0, keepdims: int =
 
 @form("TopK")
 def top_k(s: Relations, X: Row, outs: Rows, K: Ints | Unknown | None, k: int | None = None, axis: int = -1) -> None:
-    """Both results are as X, with k elements at the axis, of at least as many."""
+    """Both results are as X with k elements at the axis; X has at least k elements there."""
     s.same(*outs)
     out = next(row for row in outs if row is not None)
     found = s.apart_from((axis,), X, out)
@@ -83,7 +83,7 @@ def top_k(s: Relations, X: Row, outs: Rows, K: Ints | Unknown | None, k: int | N
 
 @form("OneHot")
 def one_hot(s: Relations, indices: Row, depth: Ints | Unknown, values: Row, out: Row, axis: int = -1) -> None:
-    """(..p.., ..q..) -> (..p.., depth, ..q..); two values."""
+    """(..p.., ..q..), two values -> (..p.., depth, ..q..)."""
     s.be(values, (2,))
     given = depth[0] if isinstance(depth, tuple) and len(depth) == 1 else None
     size = given if isinstance(given, int | Expr) else s.fresh()
@@ -107,7 +107,7 @@ def non_zero(s: Relations, X: Row, out: Row) -> None:
 
 @form("Compress")
 def compress(s: Relations, input: Row, condition: Row, out: Row, axis: int | None = None) -> None:
-    """Some elements along an axis, or of all."""
+    """Some slices along an axis, or some of all elements."""
     s.axes(condition, 1)
     if axis is None:
         s.axes(out, 1)
@@ -117,7 +117,7 @@ def compress(s: Relations, input: Row, condition: Row, out: Row, axis: int | Non
 
 @form("Unique")
 def unique(s: Relations, X: Row, outs: Rows, axis: int | None = None) -> None:
-    """Some slices along an axis, or a vector of elements, and three vectors."""
+    """Some slices along an axis, or a vector of elements; and three vectors."""
     if axis is not None and outs[0] is not None:
         s.apart_from((axis,), X, outs[0])
     for row in outs[1:] if axis is not None else outs:

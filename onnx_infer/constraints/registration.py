@@ -1,10 +1,10 @@
-"""Which constraint form an operator has, and how a form gets the operands of a node by the names of its schema.
+"""Registration of constraint forms, and the binding of a node's operands by the names of its schema.
 
-A form is a function whose parameters are the schema's names of inputs and attributes, as those of an inference rule
-are (`onnx_infer.operators.parameters`). An input is annotated `Row`, or `Rows` where it is variadic; `Ints`, `int`,
-`str` ask for values, `Operand` for both, and `| None`, `| Unknown` mean what they mean there. Four names are not the
-schema's: `s` is the `Relations` that the form makes; `operands` are the inputs that are present, `out` and `outs` the
-first output and all of them.
+A form is a function. As in an inference rule, its parameters are the schema's names of inputs and attributes
+(`onnx_infer.operators.parameters`). An input is annotated `Row`, a variadic one `Rows`. `Ints`, `int`, `str` ask for
+values, `Operand` for row and value. `| None` and `| Unknown` have the same meaning as in rules. Four names are not from
+the schema: `s`, the `Relations` of the node; `operands`, the inputs that are present; `out`, the first output; `outs`,
+all outputs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Operand(NamedTuple):
-    """An input or output of a node: its name, its row, and a function that gives its value with its elements."""
+    """An input or output of a node: its name, its row, and a function that returns its value with elements."""
 
     name: str
     row: Row
@@ -51,7 +51,7 @@ class BoundForm:
         outputs: Sequence[Operand | None],
         attributes: Mapping[str, Any],
     ) -> bool:
-        """State what the node says of its operands; whether all that the form asks for is known.
+        """State the relations of a node; False if something that the form asks for is not known.
 
         Raises ShapeInferenceError for attributes that contradict the operator's law.
         """
@@ -119,7 +119,7 @@ def _load_families() -> None:
 
 
 forms = OpShapeInferenceRegistry(load=_load_families)
-"""The forms by (domain, operator, since version); families load at the first look-up."""
+"""The forms by (domain, operator, since version). Families load at the first look-up."""
 
 form = forms.op
 """Decorator: register a form for the operators of these names."""
@@ -128,7 +128,7 @@ _bound = shared_cache(1 << 13)  # (rule, title, since_version) -> BoundForm
 
 
 def bound_form(domain: str, op_type: str, version: int, schema: Schema) -> BoundForm | None:
-    """The form of an operator, bound to the version that the schema is of; None where it has none."""
+    """The form of an operator, bound to the version of the schema; None if it has no form."""
     rule = forms.get(domain, op_type, version)
     if rule is None:
         return None

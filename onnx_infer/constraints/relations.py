@@ -1,4 +1,4 @@
-"""What a form says with: relations between the rows of one node's operands."""
+"""The vocabulary of forms: relations between the rows of one node's operands."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 MOST_AXES = 1 << 10
-"""The most axes that are told apart where a rank is not known: an attribute can name any axis."""
+"""The most axes of a row of unknown rank. An attribute can name any axis, so a limit is needed."""
 
 
 class Relations:
-    """The facts of one node; each has as its origin the node, an operand and an axis.
+    """The relations of one node. The origin of each is the node, an operand and an axis.
 
     >>> from symdim import Store
     >>> store, x, y = Store(), Row.unknown(), Row.of(["N", 8])
@@ -38,11 +38,11 @@ class Relations:
         self.store, self.node, self._names = store, node, names
 
     def origin(self, row: Row | None = None, axis: int | None = None) -> Origin:
-        """The origin of a fact about a row."""
+        """The origin of a relation about a row."""
         return Origin(self.node, "" if row is None else self._names.get(row, ""), axis)
 
     def fresh(self) -> Dim:
-        """A size of which nothing is known."""
+        """An unknown size."""
         return self.store.fresh()
 
     # sizes
@@ -50,7 +50,7 @@ class Relations:
     def eq(
         self, a: Dim | None, b: Dim | None, of: Row | None = None, axis: int | None = None, law: str = "size"
     ) -> None:
-        """a == b, a size of the row `of`; nothing where one is no size: an element that is not known, or a float."""
+        """a == b, a size of the row `of`. Nothing if one is not a size (an unknown element, or a float)."""
         if isinstance(a, int | Expr) and isinstance(b, int | Expr) and (isinstance(a, int) or a is not b):
             self.store.eq(a, b, origin=self.origin(of, axis), law=law)
 
@@ -66,37 +66,37 @@ class Relations:
     # rows
 
     def be(self, row: Row | None, template: Row | Sequence[Dim] | None) -> None:
-        """The row has these axes; an absent operand, or axes that cannot be said (None), say nothing."""
+        """The row has these axes. Nothing for an absent operand or for None as axes."""
         if row is not None and template is not None:
             wanted = template if isinstance(template, Row) else Row(trail=tuple(template))
             self.store.eq_row(row, wanted, origin=self.origin(row))
 
     def same(self, *rows: Row | None) -> None:
-        """The rows that are present have the same axes."""
+        """All rows that are present have the same axes."""
         first, *others = [row for row in rows if row is not None]
         for row in others:
             self.store.eq_row(row, first, origin=self.origin(row if row.is_open else first))
 
     def bcast(self, out: Row, rows: Sequence[Row]) -> None:
-        """The rows broadcast to exactly `out`, by NumPy's rule."""
+        """`out` is the result of broadcasting the rows by NumPy's rule."""
         if len(rows) == 1:
             self.same(rows[0], out)
         else:
             self.store.bcast(out, rows, origin=self.origin(out))
 
     def bcast_to(self, target: Row, row: Row | None) -> None:
-        """The row broadcasts one way to the target."""
+        """The row broadcasts to the target, one way."""
         if row is not None:
             self.store.bcast_to(target, row, origin=self.origin(row))
 
     def as_many(self, a: Row, b: Row) -> None:
-        """The rows have as many elements."""
+        """The rows have the same number of elements."""
         self.eq(self.store.count(a), self.store.count(b), b, law="elements")
 
     # axes
 
     def new_axes(self, count: int) -> tuple[Dim, ...]:
-        """Sizes of which nothing is known; no tensor has as many axes as some models name."""
+        """Unknown sizes. Raises ShapeInferenceError for more axes than any tensor has."""
         require(count <= MOST_AXES, f"an axis beyond the first {MOST_AXES}", count)
         return tuple(self.fresh() for _ in range(count))
 
@@ -109,7 +109,7 @@ class Relations:
         return dims
 
     def leading(self, row: Row, count: int) -> tuple[tuple[Dim, ...], Row]:
-        """The first sizes of a row, and what comes after them."""
+        """The first sizes of a row, and the row after them."""
         if row.rank is not None and row.rank >= count:
             return row.dims[:count], Row(trail=row.dims[count:])
         dims, rest = self.new_axes(count), RowVar.fresh()
@@ -117,7 +117,7 @@ class Relations:
         return dims, Row(variable=rest)
 
     def trailing(self, row: Row, count: int) -> tuple[Row, tuple[Dim, ...]]:
-        """What comes before the last sizes of a row, and these."""
+        """The row before the last sizes of a row, and these sizes."""
         if row.rank is not None and row.rank >= count:
             start = row.rank - count
             return Row(trail=row.dims[:start]), row.dims[start:]
@@ -126,17 +126,17 @@ class Relations:
         return Row(variable=rest), dims
 
     def size(self, row: Row, axis: int) -> Dim:
-        """The size at an axis, which the row has."""
+        """The size at an axis. This states that the row has the axis."""
         return self.leading(row, axis + 1)[0][axis] if axis >= 0 else self.trailing(row, -axis)[1][0]
 
     def apart_from(self, axes: Iterable[int], *rows: Row) -> list[tuple[Dim, ...]] | None:
-        """The rows are equal but for these axes; each one's sizes there, in the order of `axes`.
+        """The rows are equal except at these axes; returns each row's sizes there, in the order of `axes`.
 
-        None, and nothing stated, where the rank is not known and axes are counted from both ends.
+        None, with nothing stated, if the rank is not known and axes are counted from both ends.
         """
         axes, rank = tuple(axes), rank_of(*rows)
         beyond = [] if rank is None else [axis for axis in axes if not -rank <= axis < rank]
-        if beyond:  # which is a contradiction
+        if beyond:  # a contradiction
             self.size(next(row for row in rows if row.rank == rank), beyond[0])
             return None
         if rank is not None:
@@ -162,7 +162,7 @@ class Relations:
 
 
 def rank_of(*rows: Row | None) -> int | None:
-    """The rank of the first row of which it is known.
+    """The rank of the first row whose rank is known.
 
     >>> rank_of(Row.unknown(), None, Row.of([2, 3]))
     2
@@ -171,9 +171,9 @@ def rank_of(*rows: Row | None) -> int | None:
 
 
 def places_of(axes: Sequence[int], rank: int | None) -> set[int] | None:
-    """The axes counted from the front, each once; as far as they reach where the rank is not known.
+    """The axes counted from the front, each once. With an unknown rank the smallest rank that has them is used.
 
-    None where they do not exist, or are counted from both ends of an unknown rank.
+    None if they do not exist, or if they are counted from both ends of an unknown rank.
 
     >>> places_of((0, -1), 3), places_of((-1, -3), None), places_of((0, -1), None)
     ({0, 2}, {0, 2}, None)
@@ -186,7 +186,7 @@ def places_of(axes: Sequence[int], rank: int | None) -> set[int] | None:
 
 
 def known(values: Sequence[Dim | None] | Unknown | None) -> tuple[int, ...] | None:
-    """The numbers, where all of them are known.
+    """The numbers if all are known, else None.
 
     >>> known((1, 2)), known((1, None))
     ((1, 2), None)
@@ -198,7 +198,7 @@ def known(values: Sequence[Dim | None] | Unknown | None) -> tuple[int, ...] | No
 
 
 def joined(*parts: Row | Sequence[Dim]) -> Row | None:
-    """The row of these parts one after the other; None where more than one of them is open.
+    """The row of these parts one after the other; None if more than one part is open.
 
     >>> print(joined([2], Row.parse("[..r..]"), Row.of([3])))
     [2, ..r.., 3]

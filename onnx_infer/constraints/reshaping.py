@@ -1,4 +1,4 @@
-"""The same elements in another shape: Reshape, Flatten, Squeeze, Unsqueeze; and Shape, which tells it."""
+"""Operators that change only the shape (Reshape, Flatten, Squeeze, Unsqueeze), and Shape, Size, Range."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @form("Reshape")
 def reshape(s: Relations, data: Row, shape: Ints | Unknown, out: Row, allowzero: int = 0) -> None:
-    """As many elements; 0 copies a size, -1 stands for the rest, beside which no size is 0."""
+    """The number of elements stays. 0 copies a size; -1 stands for the rest, and then no other size is 0."""
     s.as_many(data, out)
     if isinstance(shape, Unknown):
         return
@@ -45,7 +45,7 @@ def flatten(s: Relations, input: Row, out: Row, axis: int = 1) -> None:
 
 
 def _insert(s: Relations, longer: Row, shorter: Row, axes: tuple[int, ...]) -> None:
-    """The longer row is the shorter one with sizes of 1 at these axes, which count its own."""
+    """The longer row is the shorter one with sizes of 1 at these axes, counted in the longer row."""
     reach, rank = places_of(axes, None), longer.rank
     if rank is None and shorter.rank is not None and reach is not None:
         rank = shorter.rank + len(reach)
@@ -66,7 +66,7 @@ def _insert(s: Relations, longer: Row, shorter: Row, axes: tuple[int, ...]) -> N
 
 @form("Squeeze")
 def squeeze(s: Relations, data: Row, axes: Ints | Unknown | None, out: Row) -> None:
-    """The axes named, of size 1, are left out; without axes all of size 1: then the elements are as many."""
+    """The named axes, of size 1, are left out. Without axes, all of size 1: only the number of elements is stated."""
     if places := known(axes):
         _insert(s, data, out, places)
     else:
@@ -75,7 +75,7 @@ def squeeze(s: Relations, data: Row, axes: Ints | Unknown | None, out: Row) -> N
 
 @form("Unsqueeze")
 def unsqueeze(s: Relations, data: Row, axes: Ints | Unknown, out: Row) -> None:
-    """Axes of size 1 are inserted, counted in the result."""
+    """Axes of size 1 are inserted; the axes are counted in the result."""
     if places := known(axes):
         _insert(s, out, data, places)
     else:
@@ -84,7 +84,7 @@ def unsqueeze(s: Relations, data: Row, axes: Ints | Unknown, out: Row) -> None:
 
 @form("Shape")
 def shape_of(s: Relations, data: Row, out: Row, start: int = 0, end: int | None = None) -> None:
-    """The result has an element per axis: where their number is known, so is the rank."""
+    """The result has one element per axis. So the number of elements gives the rank."""
     (count,) = s.axes(out, 1)
     if start == 0 and end is None:
         if data.rank is not None:
@@ -106,7 +106,7 @@ def positions(s: Relations, out: Row) -> None:
 
 
 def same_rank(s: Relations, *rows: Row) -> int | None:
-    """The rank of rows that have the same one, stated of all of them where one is known."""
+    """The rank that these rows share. If it is known for one row, it is stated for all."""
     rank = rank_of(*rows)
     if rank is not None:
         for row in rows:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def _spatial_rank(window: Windows | None, *rows: Row | None) -> int | None:
-    """The rank of the operands, as one of them or an attribute with so many numbers per spatial axis tells it.
+    """The rank of the operands: from one of them, or from an attribute with a fixed count per spatial axis.
 
-    None also for ranks below 3, which contradict the batch, the channels and one axis at least.
+    None also for ranks below 3: there must be a batch axis, a channel axis and a spatial axis.
     """
     rank = rank_of(*rows)
     if rank is None and window is not None:
@@ -30,7 +30,7 @@ def _spatial_rank(window: Windows | None, *rows: Row | None) -> int | None:
 @form("Conv")
 @form("FusedConv", domain="com.microsoft")
 def conv(s: Relations, X: Row, W: Row, B: Row | None, out: Row, window: Windows, group: int = 1) -> None:
-    """(n, c, ..space..), (m, c / group, ..kernel..), (m) -> (n, m, ..windows..): channels, whatever the rank is."""
+    """(n, c, ..space..), (m, c / group, ..kernel..), (m) -> (n, m, ..windows..). Channels are stated for any rank."""
     rank = _spatial_rank(window, X, W, out)
     n, c, *space = s.leading(X, 2)[0] if rank is None else s.axes(X, rank)
     m, per_group, *kernel = s.leading(W, 2)[0] if rank is None else s.axes(W, rank)
@@ -49,7 +49,7 @@ def conv(s: Relations, X: Row, W: Row, B: Row | None, out: Row, window: Windows,
 
 @form("ConvInteger")
 def conv_integer(s: Relations, x: Row, w: Row, out: Row, window: Windows, group: int = 1) -> None:
-    """As Conv, of integers."""
+    """As Conv, for integers."""
     conv(s, x, w, None, out, window, group)
 
 
@@ -58,7 +58,7 @@ def conv_integer(s: Relations, x: Row, w: Row, out: Row, window: Windows, group:
 def qlinear_conv(
     s: Relations, x: Row, w: Row, B: Row | None, out: Row, window: Windows, group: int = 1, channels_last: int = 0
 ) -> None:
-    """As Conv, of quantized tensors."""
+    """As Conv, for quantized tensors."""
     if not channels_last:
         conv(s, x, w, B, out, window, group)
 
@@ -91,7 +91,7 @@ def conv_transpose(s: Relations, X: Row, W: Row, B: Row | None, out: Row, window
 
 @form("MaxPool", "AveragePool", "LpPool")
 def pool(s: Relations, X: Row, outs: Rows, window: Windows) -> None:
-    """(n, c, ..space..) -> (n, c, ..windows..), twice for MaxPool's indices."""
+    """(n, c, ..space..) -> (n, c, ..windows..); also MaxPool's indices."""
     if window.kernel_shape is None:
         raise Unknown("kernel_shape is absent")
     rank = 2 + len(window.kernel_shape)
@@ -108,9 +108,9 @@ def pool(s: Relations, X: Row, outs: Rows, window: Windows) -> None:
 
 
 def _agreed(w: Window, size: Dim, place: Dim) -> bool:
-    """Whether runtimes agree on how many windows there are.
+    """Whether runtimes agree on the number of windows.
 
-    They do not for dilated windows with SAME, nor for windows with strides that do not fit: there some find one.
+    They disagree about dilated windows with SAME, and about strided windows that do not fit (some count one window).
     """
     if w.same:
         return w.dilation == 1
@@ -163,7 +163,7 @@ def grid_sample(s: Relations, X: Row, grid: Row, out: Row) -> None:
 @form("DeformConv")
 def deform_conv(s: Relations, X: Row, W: Row, offset: Row, B: Row | None, mask: Row | None, out: Row, window: Windows,
                 group: int = 1, offset_group: int = 1) -> None:  # fmt: skip
-    """As Conv, with an offset (n, offset_group*prod(kernel)*r, ..windows..) and a mask without the r."""
+    """As Conv, with an offset (n, offset_group*prod(kernel)*r, ..windows..) and a mask without the factor r."""
     conv(s, X, W, B, out, window, group)
     rank = _spatial_rank(window, X, W, out)
     if rank is not None:

@@ -1,8 +1,8 @@
 """Arithmetic on the elements of propagated data, with the integer semantics of ONNX's operators.
 
 An element is `int | Expr` in integer tensors, `bool | Positive` in boolean ones, `float | Ratio` in floating ones, and
-None where it is not known. Every function takes and gives one element; those in upper case below are lifted to numpy
-object arrays, where they broadcast. What cannot be said exactly is None: an element is never guessed.
+None if it is unknown. Every function takes and returns single elements. The functions in upper case below are lifted to
+numpy object arrays, which broadcast. An element that cannot be computed exactly is None; elements are never guessed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _floating(x: Element, y: Element) -> bool:
 
 
 def _exact(combine: Callable[[Dim, Dim, Dim, Dim], Element]) -> Callable[[Element, Element], Element]:
-    """A binary function on elements from one on two fractions `a/b` and `c/d`, which the floats must be exactly."""
+    """A binary function on elements, from a function on two fractions `a/b` and `c/d`. The floats must be exact."""
 
     def apply(x: Element, y: Element) -> Element:
         if is_rounded(x) or is_rounded(y):
@@ -84,15 +84,14 @@ def negate(x: Element) -> Element:
 
 
 _MOST_NESTED = 2
-"""Quotients of numerators of unknown sign double in size at every step: deeper ones are not worth their text."""
+"""Quotients with numerators of unknown sign double in size at every step, so the nesting is limited."""
 
 
 def truncating_quotient(a: Dim, b: Dim) -> Dim | None:
-    """`a / b` rounded towards zero, as ONNX's integer Div does; None where the divisor's sign is not known.
+    """`a / b` rounded towards zero, as in ONNX's integer Div; None if the divisor's sign is not known.
 
-    Where the numerator's sign is not known either, the result is exact but long; `implied_bounds.py` has a way out.
-
-    A divisor that is not negative is positive in every run in which the node runs.
+    If only the numerator's sign is not known, the result is exact but long; `implied_bounds.py` may find the sign. A
+    divisor that is not negative is positive in every valid run.
 
     >>> truncating_quotient(-7, 2)
     -3
@@ -111,7 +110,7 @@ def truncating_quotient(a: Dim, b: Dim) -> Dim | None:
 
 
 def divide(x: Element, y: Element) -> Element:
-    """`x / y`; integers round towards zero (Div-7 to 14)."""
+    """`x / y`; integer quotients are rounded towards zero (Div-7 to 14)."""
     if isinstance(x, Ratio) or isinstance(y, Ratio):
         return _div_exact(x, y)
     if _floating(x, y):
@@ -142,7 +141,7 @@ def fmod(x: Element, y: Element) -> Element:
 
 
 def exact_root(x: Element) -> float | None:
-    """The square root of a float where it is exact: runtimes may round others differently."""
+    """The square root of a float if it is exact; runtimes may round other roots differently."""
     if not isinstance(x, float) or not 0 <= x < math.inf:
         return None
     root = math.sqrt(x)
@@ -150,7 +149,7 @@ def exact_root(x: Element) -> float | None:
 
 
 def power(x: Element, y: Element) -> Element:
-    """`x ** y` for a known whole exponent from 0 to 64, of a symbol to 8, or a half, where every runtime is exact."""
+    """`x ** y` for known exponents for which every runtime is exact: integers 0..64 (0..8 for a symbol), and 1/2."""
     if y == 0.5:
         return exact_root(x)
     if isinstance(y, (Expr, Ratio)) or y not in range(65 if isinstance(x, (int, float)) else 9):
@@ -163,7 +162,7 @@ def power(x: Element, y: Element) -> Element:
     if not math.isfinite(x):
         return None
     exact = Fraction(x) ** exponent
-    # runtimes take the power of integers in doubles and differ on what does not fit
+    # runtimes compute integer powers as doubles; they differ if the result does not fit
     return type(x)(exact) if abs(exact.numerator) <= 2**24 and exact.denominator <= 2**24 else None
 
 
@@ -225,14 +224,14 @@ def truncate(x: Element) -> Element:
 
 
 _SIZES = frozenset((dt.INT32, dt.INT64))
-"""The element types that hold any symbol, and its negative."""
+"""The element types that can hold any symbol and its negative."""
 
 
 def convert(x: Element, dtype: int | None) -> Element:
-    """An element as the element type holds it: Cast's semantics, integers wrapped around, floats rounded.
+    """An element converted to the element type as by Cast: integers wrap around, floats are rounded.
 
-    A symbolic element is known where it stays in the range of its type (`ranges.py`); in types of fewer than 32 bits,
-    where a symbol itself may wrap around, its bounds must say so.
+    A symbolic element is known if it stays in the range of its type (`ranges.py`). In types of fewer than 32 bits a
+    symbol itself may wrap around, so there its bounds must prove that it fits.
 
     >>> convert(300, dt.UINT8), convert(2.7, dt.INT64), convert(3, dt.FLOAT)
     (44, 2, 3.0)
@@ -262,7 +261,7 @@ def _to_integer(x: Element, dtype: int) -> Element:
     low, high = dt.INTEGER_RANGE[dtype]
     if isinstance(x, (float, Ratio)):
         x = truncate(x)
-        # a float out of range is converted to whatever the machine gives
+        # the conversion of a float out of range depends on the machine
         if x is None or (isinstance(x, int) and not low <= x <= high):
             return None
     if isinstance(x, Expr):
@@ -282,7 +281,7 @@ def _round_float(x: Element, dtype: int) -> Element:
             value = float(_NUMPY[dtype](x))
     except OverflowError:
         return None
-    # -0.0 equals 0.0 and would be interned as whichever came first
+    # -0.0 equals 0.0, so it would be interned as the one that came first
     return value + 0.0 if value == value else None
 
 

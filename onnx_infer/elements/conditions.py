@@ -1,6 +1,6 @@
 """Comparison, logic and selection on the elements of propagated data.
 
-A comparison that intervals decide is a `bool`; another one is a `Positive`, the condition that an integer expression is
+A comparison that intervals decide is a `bool`. Any other is a `Positive`: the condition that an integer expression is
 greater than 0. Conditions are closed under logic: `not d > 0` is `1 - d > 0`, `and` is the minimum, `or` the maximum.
 """
 
@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 
 
 class Positive:
-    """The condition `size > 0`, which is not decided yet.
-
-    Python must not take it for true: its truth is `Unknown`.
-    """
+    """The condition `size > 0`, not decided yet. Its truth value in Python raises `Unknown`."""
 
     __slots__ = ("size",)
 
@@ -34,7 +31,7 @@ class Positive:
 
     @property
     def indicator(self) -> Dim:
-        """1 where the condition holds, else 0: `min(max(size, 0), 1)`."""
+        """1 if the condition holds, else 0: `min(max(size, 0), 1)`."""
         return minimum(maximum(self.size, 0), 1)
 
     def substitute(self, mapping: Mapping[Any, Dim]) -> Element:
@@ -67,7 +64,7 @@ class Positive:
 
 
 def positive(size: Dim) -> bool | Positive:
-    """Whether `size > 0`: a bool where the interval decides it.
+    """The condition `size > 0`; a bool if the interval decides it.
 
     >>> from symdim import Var
     >>> N = Var("N")
@@ -80,7 +77,7 @@ def positive(size: Dim) -> bool | Positive:
 
 
 def decided(x: Element) -> Element:
-    """The element, None for a condition that is not decided."""
+    """The element; None for a condition that is not decided."""
     return None if isinstance(x, Positive) else x
 
 
@@ -88,7 +85,7 @@ def decided(x: Element) -> Element:
 
 
 def _gap(x: Element, y: Element) -> Dim | None:
-    """A positive multiple of `x - y` as an integer, of elements of which one is symbolic."""
+    """A positive multiple of `x - y` as an integer, if one of the elements is symbolic."""
     first, second = fraction(x), fraction(y)
     if first is None or second is None or not (at_least(first[1], 1) and at_least(second[1], 1)):
         return None
@@ -100,7 +97,7 @@ def _symbolic(x: Element, y: Element) -> bool:
 
 
 def compare(x: Element, y: Element) -> int | None:
-    """-1, 0 or 1 as x is smaller, equal or larger; None where nothing decides."""
+    """-1, 0 or 1 if x is smaller, equal or larger; None if that is not known."""
     if isinstance(x, Positive) or isinstance(y, Positive):
         return None
     if not _symbolic(x, y):
@@ -143,7 +140,7 @@ def equal(x: Element, y: Element) -> Element:
 
 
 def logical_and(x: Element, y: Element) -> Element:
-    """And: a known False decides whatever the other is."""
+    """And. A known False decides it."""
     if x is False or y is False:
         return False
     if x is None or y is None:
@@ -161,7 +158,7 @@ def logical_not(x: Element) -> Element:
 
 
 def logical_or(x: Element, y: Element) -> Element:
-    """Or: a known True decides whatever the other is."""
+    """Or. A known True decides it."""
     return logical_not(logical_and(logical_not(x), logical_not(y)))
 
 
@@ -176,7 +173,7 @@ def logical_xor(x: Element, y: Element) -> Element:
 
 
 def select(condition: Element, x: Element, y: Element) -> Element:
-    """`x if condition else y`; where the condition is not decided, what both agree on or a function of it.
+    """`x if condition else y`. If the condition is not decided: the common value, or a function of the condition.
 
     >>> from symdim import Var
     >>> N = Var("N")
@@ -197,9 +194,9 @@ def select(condition: Element, x: Element, y: Element) -> Element:
 
 
 def _select_size(condition: Positive, x: Dim, y: Dim) -> Dim:
-    """`y + (x - y) * [size > 0]`, which is an extremum where the condition compares x and y themselves.
+    """`y + (x - y) * [size > 0]`. This is an extremum if the condition compares x and y themselves.
 
-    It is y where the condition is an equality under which x is y too, and likewise x.
+    If x == y wherever the condition holds, it is y. If x == y wherever the condition does not hold, it is x.
 
     >>> from symdim import Var
     >>> N, K = Var("N"), Var("K")
@@ -219,7 +216,7 @@ def _select_size(condition: Positive, x: Dim, y: Dim) -> Dim:
 
 
 def _of_magnitude(distance: Dim) -> Dim | None:
-    """What is 0 where the distance is not positive: itself where it is >= 0, g where it is |g|; else None."""
+    """An expression that is 0 exactly if the distance is 0: the distance if it is >= 0, g if it is |g|; else None."""
     if at_least(distance, 0):
         return distance
     for unit, k in terms_of(distance)[0].items():
@@ -231,7 +228,7 @@ def _of_magnitude(distance: Dim) -> Dim | None:
 
 
 def _vanishes(size: Dim, zero: Dim) -> bool:
-    """Whether a size is 0 wherever `zero` is: with that solved for one of its terms, the size cancels out."""
+    """Whether `zero == 0` implies `size == 0`: if it is solved for one of its terms, the size cancels."""
     for unit, k in terms_of(zero)[0].items():
         if k in (1, -1):
             value, (terms, const) = unit - k * zero, terms_of(size)

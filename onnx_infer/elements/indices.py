@@ -1,4 +1,4 @@
-"""Elements of tensors as indices into an axis: those that a run refuses are reported, or stated as statements."""
+"""Elements of tensors as indices into an axis. Indices out of bounds are errors; doubtful ones become statements."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 
 def demand_in_bounds(indices: SymTensor, size: Dim, column: int | None = None) -> None:
-    """Demand of the indices, or of those at one place of the last axis, to lie in [-size, size - 1].
+    """Demand that the indices (or those at one place of the last axis) are in [-size, size - 1].
 
-    An empty tensor has no index: where the tensor may be empty, the law is that of 0, an index into every axis.
+    An empty tensor has no index. If the tensor may be empty, the index in the statement is multiplied by 0 for an empty
+    tensor; index 0 is always allowed there.
 
     >>> from onnx_infer.laws.statements import Trace
     >>> from symdim import Var
@@ -34,7 +35,7 @@ def demand_in_bounds(indices: SymTensor, size: Dim, column: int | None = None) -
     below = [i for i in known if not at_least(size + i, 0)]
     if not above and not below:
         return
-    any_index = minimum(open_volume(indices.shape), 1)  # 1, or 0 where the tensor is empty
+    any_index = minimum(open_volume(indices.shape), 1)  # 1, or 0 if the tensor is empty
     if any_index == 0 or is_fresh(any_index):
         return
     for i in (*above, *below) if any_index == 1 else ():
@@ -50,6 +51,6 @@ def demand_in_bounds(indices: SymTensor, size: Dim, column: int | None = None) -
 
 
 def demand_all_in_bounds(indices: SymTensor, sizes: Shape) -> None:
-    """Demand of index tuples, which lie along the last axis, to lie in bounds of axes of these sizes."""
+    """Demand that index tuples, which are along the last axis, are in bounds of axes of these sizes."""
     for column, size in enumerate(sizes):
         demand_in_bounds(indices, size, column)

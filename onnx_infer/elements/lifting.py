@@ -1,4 +1,4 @@
-"""Functions on elements as data functions: on the arrays of a rule, and on the elements of whole tensors at once."""
+"""Functions of elements as data functions: for arrays of elements, and for whole tensors at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Lifted:
-    """A function on elements, lifted to numpy object arrays that broadcast.
+    """A function of elements, lifted to numpy object arrays that broadcast.
 
     >>> import operator
     >>> list(lift(operator.add, 2)(np.array([1, None], dtype=object), 2))
@@ -32,7 +32,7 @@ class Lifted:
         return self._on_arrays(*arrays)
 
     def of(self, shape: Shape, tensors: Sequence[SymTensor]) -> list[Element] | Any:
-        """The elements of a result of this shape, all ints: in a list, or an array where operands are broadcast."""
+        """The elements of a result of this shape of ints: a list, or an array if operands are broadcast."""
         columns = []
         count: Any = prod(shape)
         for x in tensors:
@@ -45,7 +45,7 @@ class Lifted:
 
 
 def lift(function: Callable[..., Element], arity: int) -> Lifted:
-    """The function on elements as one on numpy object arrays that broadcast; an unknown operand gives an unknown."""
+    """The function of elements lifted to numpy object arrays. An unknown operand gives an unknown result."""
 
     def strict(*elements: Element) -> Element:
         return None if None in elements else function(*elements)
@@ -54,12 +54,12 @@ def lift(function: Callable[..., Element], arity: int) -> Lifted:
 
 
 def lift_lenient(function: Callable[..., Element], arity: int) -> Lifted:
-    """As `lift`, for functions that decide over unknown operands themselves."""
+    """As `lift`, for functions that accept unknown operands."""
     return Lifted(function, arity)
 
 
 class Same(Lifted):
-    """The elements of the first operand in row-major order, whatever the shape of the result."""
+    """The elements of the first operand in row-major order, for any shape of the result."""
 
     __slots__ = ()
 
@@ -70,4 +70,4 @@ class Same(Lifted):
 
 
 SAME = Same(lambda x: x, 1)
-"""The data function of operators that only give a tensor another shape or another element type."""
+"""The data function of operators that change only the shape or the element type of a tensor."""

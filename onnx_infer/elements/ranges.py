@@ -1,8 +1,8 @@
-"""Whether an integer element that is computed from sizes stays within the range of its element type.
+"""Whether an integer element that is computed from sizes stays in the range of its element type.
 
-Integers wrap around, symbols do not. No model says how large its sizes are, so the law takes them as no larger than
-half of the bits hold: a symbol, and a product of symbols, is at most 2**31 - 1 in 64 bits and 2**15 - 1 in 32 bits.
-What is computed of them must then stay inside, so a constant factor may take the other half of the bits.
+Integers wrap around, symbols do not. Models do not say how large their sizes are. So we assume that sizes fit into half
+of the bits: a symbol, and a product of symbols, is at most 2**31 - 1 in 64 bits and 2**15 - 1 in 32 bits. Under this
+assumption a computed element must stay in range, so a constant factor may take the other half of the bits.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ clear_with_caches(stays_inside.cache_clear)
 
 
 def _interval(x: Expr, most: int) -> Interval:
-    """The interval of an expression whose symbols, and products of them, have a magnitude of at most `most`."""
+    """The interval of an expression, if its symbols, and products of them, have a magnitude of at most `most`."""
     known: dict[Dim, Interval] = {}
 
     def of(part: Dim) -> Interval:
@@ -71,7 +71,7 @@ def _interval(x: Expr, most: int) -> Interval:
 
 
 def _quotient(n: Interval, d: Interval) -> Interval:
-    """The interval of a floor division, both signs where that of the divisor is not known."""
+    """The interval of a floor division; for both signs if the sign of the divisor is not known."""
     if d[0] < 1:
         largest = max(abs(n[0]), abs(n[1]))
         return -largest, largest

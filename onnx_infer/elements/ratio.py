@@ -1,4 +1,4 @@
-"""Exact quotients of sizes: what propagated floats are that were computed from shapes."""
+"""Exact quotients of sizes: propagated floats that were computed from shapes."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 Element: TypeAlias = Any
 
-# A product with such a float is exact in float32 for sizes below 2**12: its numerator and denominator are small.
+# A product with a float of small numerator and denominator is exact in float32 for sizes below 2**12.
 _SMALL = 2**12
 
 
 class Ratio:
     """The exact value `num / den` of a float that was computed from sizes; `den` >= 1.
 
-    The float itself is rounded unless `den` is a power of two. Rounding up or down to whole numbers, and comparing, is
-    right all the same for sizes below 2**22: a quotient of integers that is not whole is further from a whole number
-    than float32 rounds there. Further arithmetic is not: `floor(H * (t / H))` may be t - 1 (see `is_rounded`).
+    The float itself is rounded unless `den` is a power of two. Floors, ceilings and comparisons of it are still right
+    for sizes below 2**22: there a fraction is further from an integer than the rounding error of float32. Further
+    arithmetic is not exact: `floor(H * (t / H))` may be t - 1 (see `is_rounded`).
     """
 
     __slots__ = ("den", "num")
@@ -51,9 +51,9 @@ class Ratio:
 
 
 def ratio(num: Dim, den: Dim) -> Element:
-    """`num / den` as an element: a float where both are known, None where the sign of the divisor is not known.
+    """`num / den` as an element: a float if both are known, None if the sign of the divisor is not known.
 
-    The divisor is not 0: no caller divides by a known 0, and a symbolic one gives no finite float in a run.
+    The divisor is not 0: callers never pass a known 0, and a run with a symbolic divisor of 0 has no finite result.
     """
     if not at_least(den, 0):
         return ratio(-num, -den) if at_least(-den, 0) else None
@@ -67,7 +67,7 @@ def ratio(num: Dim, den: Dim) -> Element:
 
 
 def fraction(x: Element) -> tuple[Dim, Dim] | None:
-    """Numerator and denominator of an element, where they are exact and small enough to stay exact in float32."""
+    """Numerator and denominator of an element, if they are exact and small enough to stay exact in float32."""
     if isinstance(x, Ratio):
         return x.num, x.den
     if isinstance(x, float):

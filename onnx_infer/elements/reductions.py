@@ -1,7 +1,7 @@
-"""Many elements to one: sums, products, means, extrema and their positions, exact in the element type or None.
+"""Reductions of elements: sums, products, means, extrema and their positions. Exact in the element type, or None.
 
-Runtimes add floats in an order of their own, so a sum of floats is known only where every order gives the same: all
-terms are multiples of one power of two and the sum of their magnitudes fits into the significand.
+The order in which runtimes add floats is not defined. So a sum of floats is known only if every order gives the same:
+all terms are multiples of one power of two, and the sum of their magnitudes fits into the significand.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _float(x: Fraction, dtype: int | None) -> float | None:
 
 
 def _fold(function: Callable[[Element, Element], Element], elements: list[Element]) -> Element:
-    """The function over all elements; one unknown result makes the whole unknown."""
+    """The function folded over all elements; None if one step is unknown."""
     return reduce(lambda x, y: None if x is None or y is None else function(x, y), elements)
 
 
@@ -49,7 +49,7 @@ def _exact_sum(elements: list[Fraction], dtype: int | None) -> Fraction | None:
 
 
 def total(elements: list[Element], dtype: int | None) -> Element:
-    """The sum; 0 of no elements.
+    """The sum; 0 for no elements.
 
     >>> total([0.5, 2.0], dt.FLOAT), total([0.1, 0.2, 0.3], dt.FLOAT), total([], dt.INT64)
     (2.5, None, 0)
@@ -64,7 +64,7 @@ def total(elements: list[Element], dtype: int | None) -> Element:
 
 
 def mean(elements: list[Element], dtype: int | None) -> Element:
-    """The sum divided by the number of elements, integers rounded towards zero; None of no elements.
+    """The sum divided by the number of elements, rounded towards zero for integers; None for no elements.
 
     >>> mean([-3, -4], dt.INT64), mean([1.0, 2.0], dt.FLOAT), mean([1.0, 1.0, 2.0], dt.FLOAT)
     (-3, 1.5, None)
@@ -77,7 +77,7 @@ def mean(elements: list[Element], dtype: int | None) -> Element:
 
 
 def multiplied(elements: list[Element], dtype: int | None) -> Element:
-    """The product; 1 of no elements.
+    """The product; 1 for no elements.
 
     >>> multiplied([2.0, 0.5, 3.0], dt.FLOAT), multiplied([], dt.INT64)
     (3.0, 1)
@@ -91,7 +91,7 @@ def multiplied(elements: list[Element], dtype: int | None) -> Element:
 
 
 def _any_order(factors: list[Fraction], dtype: int | None) -> bool:
-    """Whether every partial product is exact: odd parts fit the significand, magnitudes the exponent."""
+    """Whether every partial product is exact: odd parts fit into the significand, magnitudes into the exponent."""
     factors = [abs(x) for x in factors if x]
     odd = prod(x.numerator // (x.numerator & -x.numerator) for x in factors)
     limit: int = 2 ** _EXPONENT.get(dtype or 0, 0)
@@ -100,12 +100,12 @@ def _any_order(factors: list[Fraction], dtype: int | None) -> bool:
 
 
 def largest(elements: list[Element], dtype: int | None) -> Element:
-    """The maximum; None of no elements."""
+    """The maximum; None for no elements."""
     return _fold(arithmetic.larger, elements) if elements else None
 
 
 def smallest(elements: list[Element], dtype: int | None) -> Element:
-    """The minimum; None of no elements."""
+    """The minimum; None for no elements."""
     return _fold(arithmetic.smaller, elements) if elements else None
 
 
@@ -120,7 +120,7 @@ def total_of_squares(elements: list[Element], dtype: int | None) -> Element:
 
 
 def length(elements: list[Element], dtype: int | None) -> Element:
-    """The root of the sum of squares, where it is a whole number."""
+    """The square root of the sum of squares, if it is an integer."""
     square = total_of_squares(elements, dtype)
     if not isinstance(square, (int, float)) or not 0 <= square <= 2**24 or square != int(square):
         return None
@@ -129,7 +129,7 @@ def length(elements: list[Element], dtype: int | None) -> Element:
 
 
 def position(elements: list[Element], order: int, last: bool) -> int | None:
-    """The index of the largest (`order` 1) or smallest (-1) element, of equals the first or the last.
+    """The index of the largest (`order` 1) or smallest (-1) element: of equal elements the first or the last.
 
     >>> position([1, 3, 3], 1, last=False), position([1, 3, 3], 1, last=True), position([None, 1], 1, last=False)
     (1, 2, None)

@@ -1,7 +1,7 @@
-"""Elements that are known to occur in a tensor, where not all of its elements are known.
+"""Samples: some elements that occur in a tensor, if not all of its elements are known.
 
-`Range(0, S)` has the elements 0 and `S - 1`, so a table that it indexes has at least S rows. What is known of a tensor
-holds unless the tensor is empty; it says nothing of other elements, which may be smaller and larger.
+`Range(0, S)` has the elements 0 and `S - 1`, so a table that it indexes has at least S rows. Samples occur in a tensor
+unless it is empty. They say nothing about other elements, which may be smaller or larger.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MOST_TRIED = 16
 
 
 def _few(elements: Iterable[Any]) -> Samples:
-    """At most a few of the elements, in their order: where there are more, the smallest and the largest ones."""
+    """A few of the elements, in their order. If there are too many, the smallest and the largest ones."""
     known = list(dict.fromkeys(x for x in elements if isinstance(x, (int, float, Expr))))
     if len(known) <= _MOST:
         return tuple(known)
@@ -42,7 +42,7 @@ def _few(elements: Iterable[Any]) -> Samples:
 
 
 def largest(sizes: Iterable[Dim]) -> list[Dim]:
-    """The sizes without those that another one is never smaller than.
+    """The sizes without those that are at most another one.
 
     >>> from symdim import Var
     >>> N, P = Var("N"), Var("P")
@@ -53,7 +53,7 @@ def largest(sizes: Iterable[Dim]) -> list[Dim]:
 
 
 def smallest(sizes: Iterable[Dim]) -> list[Dim]:
-    """The sizes without those that another one is never larger than."""
+    """The sizes without those that are at least another one."""
     return _without(sizes, lambda size, other: is_positive(size - other + 1))
 
 
@@ -66,7 +66,7 @@ def _without(sizes: Iterable[Dim], gives_way: Callable[[Dim, Dim], bool]) -> lis
 
 
 def is_positive(size: Dim) -> bool:
-    """Whether intervals prove a size to be at least 1, also where each symbol is its lower bound plus a rest.
+    """Whether intervals prove that a size is at least 1, perhaps with each symbol as its lower bound plus a rest.
 
     >>> from symdim import Var
     >>> N, P = Var("N"), Var("P")
@@ -76,7 +76,7 @@ def is_positive(size: Dim) -> bool:
     if at_least(size, 1) or isinstance(size, int):
         return at_least(size, 1)
     if not any(isinstance(unit, Expr) and len(powers_of(unit)) > 1 for unit in size.terms or ()):
-        return False  # of a sum of different atoms the interval says all
+        return False  # for a sum of different atoms the interval is exact
     rests = {v: v.lo + Var.fresh("rest", lo=0) for v in size.variables() if v.lo}
     return bool(rests) and at_least(size.substitute(rests), 1)
 
@@ -93,7 +93,7 @@ def samples_of(tensor: SymTensor) -> Samples:
 
 
 def samples_at(tensor: SymTensor, index: int) -> Samples:
-    """The same of the part of a tensor at an index of its last axis, whose size is known.
+    """As `samples_of`, for the part of a tensor at an index of its last axis, whose size must be known.
 
     >>> samples_at(SymTensor(7, (3, 2), (1, 0, 2, 0, 3, 0)), 0)
     (1, 2, 3)
@@ -107,7 +107,7 @@ def samples_at(tensor: SymTensor, index: int) -> Samples:
 
 
 def joined_samples(tensors: Sequence[SymTensor], axis: int) -> tuple[Samples, ...]:
-    """What is known of tensors of one rank that are joined: of each that has elements wherever the result has some.
+    """Samples of joined tensors of one rank: those of each tensor that has elements whenever the result has some.
 
     Tensors of size 1 that are joined along their last axis are one index of it each.
     """
@@ -129,7 +129,7 @@ def joined_samples(tensors: Sequence[SymTensor], axis: int) -> tuple[Samples, ..
 
 
 def cumulated_samples(tensor: SymTensor, count: Dim, exclusive: bool) -> tuple[Samples, ...]:
-    """What is known of the sums of `count` equal elements, one after the other."""
+    """Samples of the cumulative sums of `count` equal elements."""
     element = _equal_element(tensor)
     if isinstance(element, (bool, float)) or element is None:
         return ()
@@ -139,7 +139,7 @@ def cumulated_samples(tensor: SymTensor, count: Dim, exclusive: bool) -> tuple[S
 
 
 def _equal_element(tensor: SymTensor) -> Any:
-    """The element that all elements are equal to, or None."""
+    """The common value of all elements, or None."""
     if tensor.data is None:
         return tensor.fill
     first = tensor.data[0] if tensor.data else None
@@ -147,7 +147,7 @@ def _equal_element(tensor: SymTensor) -> Any:
 
 
 def moved(tensor: SymTensor, value: SymTensor) -> SymTensor:
-    """The value of a node in which every element of a tensor occurs, and no other one, unless it is empty."""
+    """The value of a node with exactly the elements of a tensor, unless it is empty."""
     found = samples_of(tensor)
     if not found:
         return value
@@ -157,7 +157,7 @@ def moved(tensor: SymTensor, value: SymTensor) -> SymTensor:
 
 
 def part_of(tensor: SymTensor, value: SymTensor) -> SymTensor:
-    """The value of a node that takes elements of a tensor: all, where it takes as many along each axis as there are."""
+    """The value of a node that takes elements of a tensor: all of them if no size changes."""
     if value.shape == tensor.shape:
         return moved(tensor, value)
     fill = _equal_element(tensor)
@@ -165,11 +165,11 @@ def part_of(tensor: SymTensor, value: SymTensor) -> SymTensor:
 
 
 def of_function(function: Callable[..., Any], tensors: Sequence[Value], value: SymTensor) -> SymTensor:
-    """The value of a node whose elements are a function of those of its operands, broadcast to each other.
+    """The value of a node whose elements are a function of the elements of its operands, which broadcast.
 
-    The elements to which the function is applied occur at one place: all elements of an operand are equal, or the
-    operands vary along different axes. Of other operands one is taken and the rest is unknown. Floats are left out:
-    they are activations.
+    The function is applied to elements that occur at the same place: the elements of an operand are all equal, or the
+    operands vary along different axes. Otherwise only one operand's samples are used and the others are unknown. Floats
+    are left out, because they are activations.
     """
     if value.dtype in dt.FLOATS:
         return value
@@ -189,7 +189,7 @@ def of_function(function: Callable[..., Any], tensors: Sequence[Value], value: S
 
 
 def _varies_apart(tensor: SymTensor, others: list[SymTensor]) -> bool:
-    """Whether a tensor has a size other than 1 at no axis at which the others have one; then it is one of them."""
+    """Whether a tensor varies only along axes at which the others have size 1. If so, it is added to the others."""
     for other in others:
         pairs = zip(reversed(tensor.dims), reversed(other.dims), strict=False)
         if any(a != 1 and b != 1 for a, b in pairs):
@@ -199,7 +199,7 @@ def _varies_apart(tensor: SymTensor, others: list[SymTensor]) -> bool:
 
 
 def _known(value: SymTensor, fill: Any, samples: Iterable[Any]) -> SymTensor:
-    """The value with what is known of its elements."""
+    """The value with its `fill` or `samples`."""
     if not isinstance(fill, (int, float, Expr)) or is_unreadable(fill):
         fill = None
     found = () if fill is not None else _few(x for x in samples if not is_unreadable(x))

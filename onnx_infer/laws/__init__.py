@@ -1,10 +1,10 @@
-"""The laws that rules share. A rule calls them; they call no rule.
+"""The laws that rules share. Rules call laws; laws never call rules.
 
-    statements.py    what a rule says beside its result: statements, and fresh sizes
-    known.py         what is assumed of sizes
+    statements.py    statements and fresh sizes of a rule, in addition to its result
+    known.py         assumptions about sizes
     sizes.py         broadcasting, equal sizes, axes, exact quotients
-    windows.py       places of a sliding window
-    slices.py        which elements a slice takes
+    windows.py       positions of a sliding window
+    slices.py        the elements of a slice
     limits.py        sizes that must not be too small
 
 The room uses `values` and `symdim`. Begin with `sizes.py`.

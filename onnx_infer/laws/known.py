@@ -1,7 +1,7 @@
-"""What is assumed of sizes while a model is inferred: rules ask it where intervals decide nothing.
+"""Assumptions about sizes during an inference. Rules ask them if intervals do not decide.
 
-Facts that are intervals are the bounds of their symbols. The others are facts of the prover, which are open during a
-walk, as a trace is during the call of a rule. Without such facts a question costs one look.
+Assumptions that are intervals become the bounds of their symbols. The others are facts for the prover. They are active
+during a walk, as a trace is active during a rule call. Without such facts a question costs one attribute look-up.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from symdim import Facts
 
 _BUDGET = 300
-"""Steps of the prover for one question; a question is asked once per walk."""
+"""Steps of the prover for one question. A question is asked once per walk."""
 
 
 class Known:
-    """The facts of one walk, and the questions that were answered.
+    """The facts of one walk, and the questions that have been answered.
 
     >>> from symdim import Facts, Var
     >>> from onnx_infer.laws.sizes import differ
@@ -42,7 +42,7 @@ class Known:
         _OPEN.known.pop()
 
     def holds(self, a: Dim, relation: str, b: Dim) -> bool:
-        """Whether the facts prove `a relation b`; not where they say nothing of the symbols."""
+        """Whether the facts prove `a relation b`. False if they are not about these symbols."""
         question = a, relation, b
         found = self._answers.get(question)
         if found is None:
@@ -55,7 +55,7 @@ class Known:
 
 
 class _Open(local):
-    """The facts of the walks of a thread, those of the innermost last."""
+    """The facts of a thread's active walks, the innermost last."""
 
     def __init__(self) -> None:
         self.known: list[Known] = []
@@ -65,5 +65,5 @@ _OPEN = _Open()
 
 
 def holds(a: Dim, relation: str, b: Dim) -> bool:
-    """Whether what is assumed proves `a relation b` (one of == != >= > <= <)."""
+    """Whether the assumptions prove `a relation b` (one of == != >= > <= <)."""
     return bool(_OPEN.known) and _OPEN.known[-1].holds(a, relation, b)

@@ -1,4 +1,4 @@
-"""Sizes that a run refuses because they are too small: reported where that is certain, else stated as statements."""
+"""Sizes that are too small for a run: an error if that is certain, else a statement."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def demand_at_least(size: Dim, least: Dim, law: str) -> None:
 
 
 def demand_room_for_pads(sizes: Shape, axis: int, begin: Dim, end: Dim, mode: str) -> None:
-    """Demand that what pads repeat is there, where the mode is not constant: an element, what is reflected, one more.
+    """Demand the elements that pads copy if the mode is not constant: one element, or one more than is reflected.
 
-    Negative pads crop first. A runtime does not look at the pads of a tensor that is empty along another axis.
+    Negative pads crop first. A runtime ignores the pads of a tensor that is empty along another axis.
     """
     if mode == "constant" or may_be_empty((*sizes[:axis], *sizes[axis + 1 :])):
         return

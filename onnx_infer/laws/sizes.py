@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 
 def bounds(size: Dim) -> tuple[int | None, int | None]:
-    """The interval of a size, both ends inclusive; None is infinite."""
+    """The interval of a size, both ends inclusive; None is no bound."""
     return (size, size) if isinstance(size, int) else size.bounds()
 
 
 def at_least(size: Dim, low: int) -> bool:
-    """Whether the interval of the size, or what is assumed, proves `size >= low`."""
+    """Whether the interval of the size, or an assumption, proves `size >= low`."""
     return dims.at_least(size, low) or (isinstance(size, Expr) and holds(size, ">=", low))
 
 
 def differ(a: Dim, b: Dim) -> bool:
-    """Whether the intervals, or what is assumed, prove `a != b`."""
+    """Whether the intervals, or the assumptions, prove `a != b`."""
     both_known = isinstance(a, int) and isinstance(b, int)
     return dims.differ(a, b) or (not both_known and holds(a, "!=", b))
 
@@ -42,18 +42,18 @@ def is_fresh(size: Dim) -> bool:
 
 
 def _rank_of_knowledge(size: Dim) -> tuple[bool, bool, int]:
-    """Sorts sizes by what they say: an int before one of declared names before one of fresh symbols, short before long.
+    """A sort key, the most informative size first: ints, then sizes of declared names, then sizes with fresh symbols.
 
-    A symbol says more than the expression that it equals; of two symbols neither stands for the other.
+    A symbol comes before an expression that it equals. Two symbols never replace each other.
     """
     return (not isinstance(size, int), is_fresh(size), leaf_count(size))
 
 
 def unify(a: Dim, b: Dim, what: str, kind: Kind = "required", volume: Dim = 0) -> Dim:
-    """The one size that two sizes are, which the operator demands to be equal: the more informative of the two.
+    """The more informative of two sizes that the operator demands to be equal.
 
-    Their equality becomes a statement of this kind and volume (see `Statement`). Where they provably differ
-    this is reported and the size is unknown.
+    Their equality becomes a statement of this kind and volume (see `Statement`). If they provably differ, this is
+    reported and the result is an unknown size.
 
     >>> from symdim import Var
     >>> unify(3, 3, "sizes")
@@ -71,10 +71,7 @@ def unify(a: Dim, b: Dim, what: str, kind: Kind = "required", volume: Dim = 0) -
 
 
 def confirm(size: Dim, other: Dim, what: str) -> Dim:
-    """`unify` of a size that the result has by its law with another one that must equal it.
-
-    Where they provably differ this is reported and the size stays.
-    """
+    """`unify` for a size that another law already determines: if they provably differ, this is reported, and it stays."""
     if size is not other and differ(size, other):
         contradict(broken(f"{what} differ", size, other))
         return size
@@ -82,7 +79,7 @@ def confirm(size: Dim, other: Dim, what: str) -> Dim:
 
 
 def unify_shapes(a: Shape, b: Shape, what: str) -> Shape:
-    """`unify` axis by axis; the ranks must be equal.
+    """`unify` axis by axis. The ranks must be equal.
 
     >>> from symdim import Var
     >>> unify_shapes((Var("N"), 3), (2, 3), "shapes")
@@ -95,26 +92,26 @@ def unify_shapes(a: Shape, b: Shape, what: str) -> Shape:
 
 
 def confirm_shape(shape: Shape, other: Shape | None, what: str) -> Shape:
-    """`confirm` axis by axis; another rank is reported too, and an unknown one says nothing."""
+    """`confirm` axis by axis. A different rank is reported too; an unknown shape is ignored."""
     if other is None or not demand(len(shape) == len(other), f"ranks of {what} differ", len(shape), len(other)):
         return shape
     return tuple(confirm(x, y, f"{what} at axis {i}") for i, (x, y) in enumerate(zip(shape, other, strict=True)))
 
 
 def may_be_empty(shape: Shape) -> bool:
-    """Whether the intervals of the sizes leave open that one of them is 0."""
+    """Whether one of the sizes may be 0, judged by intervals."""
     return not all(at_least(size, 1) for size in shape)
 
 
 def open_volume(*shapes: Shape) -> Dim:
-    """The product of the sizes that may be 0: it is 0 where one of the shapes is empty."""
+    """The product of the sizes that may be 0. It is 0 exactly if one of the shapes is empty."""
     return product(dict.fromkeys(size for shape in shapes for size in shape if not at_least(size, 1)))
 
 
 def unify_joined(parts: Sequence[Shape], axis: int, what: str = "sizes") -> Dim:
-    """The one size that tensors have at an axis along which they are not joined (Concat, ConcatFromSequence).
+    """The common size of tensors at an axis along which they are not joined (Concat, ConcatFromSequence).
 
-    A tensor that may be empty is only assumed to agree: onnxruntime skips an empty one, whatever its sizes are.
+    For a tensor that may be empty the equality is only assumed: onnxruntime skips an empty tensor, whatever its sizes.
 
     >>> from symdim import Var
     >>> unify_joined([(Var("N"), 2), (4, 3)], 0)
@@ -138,8 +135,9 @@ def unify_joined(parts: Sequence[Shape], axis: int, what: str = "sizes") -> Dim:
 def broadcast_size(a: Dim, b: Dim) -> Dim:
     """The size of two sizes broadcast to each other (ONNX multidirectional broadcasting).
 
-    Equal sizes stay, 1 gives way; a size that is provably not 1 wins. Of two others, which are equal or one is 1 (noted
-    as a statement), the larger one is the result, or 0 if one is 0 (`symdim.shape.size_of_broadcast`).
+    Equal sizes stay. 1 is replaced by the other size. A size that is provably not 1 is the result. Otherwise a
+    statement says that they are equal or one is 1, and the result is the larger one, or 0 if one is 0
+    (`symdim.shape.size_of_broadcast`).
 
     >>> from symdim import Var
     >>> broadcast_size(Var("N"), 1), broadcast_size(Var("N"), 5), broadcast_size(Var("N"), Var("M"))
@@ -200,8 +198,8 @@ _FEW = 16
 def _broadcast_many(sizes: list[Dim]) -> Dim:
     """The size of many distinct sizes broadcast together, in linear time.
 
-    One that is provably not 1 decides. Otherwise each is the result or 1, which are as many statements; the result is
-    the largest one, if no size may be 0 and it can be read.
+    A size that is provably not 1 is the result. Otherwise one statement per size says that it is the result or 1. The
+    result is the maximum if no size may be 0 and the maximum is readable; else it is a fresh size.
     """
     deciding = [size for size in sizes if differ(size, 1)]
     if len(sizes) <= _FEW or deciding:
@@ -218,9 +216,9 @@ def _broadcast_many(sizes: list[Dim]) -> Dim:
 
 
 def broadcast_to(target: Shape, shape: Shape, what: str) -> Shape:
-    """The target, to which a shape broadcasts one way: a size of it that is provably not 1 is the target's.
+    """The target of a shape that broadcasts one way: sizes of the shape that are provably not 1 equal the target's.
 
-    Where they do not broadcast this is reported and the target stays.
+    If they do not broadcast, this is reported and the target stays.
 
     >>> from symdim import Var
     >>> broadcast_to((Var("N"), 5), (5,), "bias"), broadcast_to((Var("N"), Var("C")), (1, 5), "bias")
@@ -238,9 +236,9 @@ def broadcast_to(target: Shape, shape: Shape, what: str) -> Shape:
 
 
 def of_rank(shape: Shape | None, rank: int, what: str) -> Shape:
-    """The shape, which the operator demands to have this rank; where the rank is not known, fresh sizes.
+    """The shape, if it has the rank that the operator demands; fresh sizes if the rank is not known.
 
-    Another rank is reported, and the sizes are unknown.
+    A different rank is reported, and the sizes are unknown.
 
     >>> of_rank((2, 3), 2, "input")
     (2, 3)
@@ -253,7 +251,7 @@ def of_rank(shape: Shape | None, rank: int, what: str) -> Shape:
 
 
 def sizes_unless_broken(count: int, sizes: Callable[[], Iterable[Dim]]) -> Shape:
-    """The sizes; where a law is broken without which they are not clear, this is reported and `count` are unknown.
+    """The sizes that a function computes. If it raises because of a broken law, this is reported; all are unknown then.
 
     >>> from onnx_infer.laws.statements import Trace
     >>> with Trace() as trace:
@@ -269,7 +267,7 @@ def sizes_unless_broken(count: int, sizes: Callable[[], Iterable[Dim]]) -> Shape
 
 
 def normalize_axis(axis: object, rank: int) -> int:
-    """The axis counted from the front; it must lie in [-rank, rank - 1].
+    """The axis counted from the front. It must be in [-rank, rank - 1].
 
     >>> normalize_axis(-1, 3)
     2
@@ -282,17 +280,17 @@ def normalize_axis(axis: object, rank: int) -> int:
 
 
 def has_axis(rank: int, axis: int) -> bool:
-    """Whether the axis lies in [-rank, rank - 1]; another one is reported."""
+    """Whether the axis is in [-rank, rank - 1]. If not, this is reported."""
     return demand(-rank <= axis < rank, f"axis {axis} is out of range for rank {rank}")
 
 
 def unknown_shape(rank: int, what: str) -> Shape:
-    """A shape of which only the rank is known."""
+    """A shape with only its rank known."""
     return tuple(fresh(f"size of {what} at axis {i}") for i in range(rank))
 
 
 def normalize_axes(axes: Iterable[object], rank: int) -> tuple[int, ...]:
-    """The axes counted from the front, in the order given; duplicates are an error.
+    """The axes counted from the front, in the given order. Duplicates are an error.
 
     >>> normalize_axes([-1, 0], 3)
     (2, 0)
@@ -303,7 +301,7 @@ def normalize_axes(axes: Iterable[object], rank: int) -> tuple[int, ...]:
 
 
 def exact_quotient(n: Dim, d: Dim, what: str = "the element count") -> Dim:
-    """`n / d` where the operator demands that it divides, and d not to be 0: its divisibility is a statement.
+    """`n / d` for operators that demand divisibility and d != 0. The divisibility becomes a statement.
 
     >>> from symdim import Var
     >>> exact_quotient(6 * Var("N"), 3)
@@ -324,10 +322,10 @@ _LARGEST_COEFFICIENT = 2**63
 
 
 def is_unreadable(size: object) -> bool:
-    """Whether an expression written out is so large that nobody can use it: then the size is better a fresh symbol.
+    """Whether an expression, written out, is too large to be useful. A fresh symbol is better then.
 
-    Chains of clamps that no interval decides double at every step, and so do coefficients of what is concatenated with
-    itself.
+    Chains of clamps that no interval decides double at every step. So do coefficients if a tensor is repeatedly
+    concatenated with itself.
     """
     if not isinstance(size, Expr):
         return False
@@ -338,5 +336,5 @@ def is_unreadable(size: object) -> bool:
 
 
 def readable(size: Dim) -> Dim:
-    """The size, or a fresh one in place of an expression that is too large."""
+    """The size, or a fresh size if its expression is too large."""
     return fresh("its expression is too large", at_most=bounds(size)[1]) if is_unreadable(size) else size

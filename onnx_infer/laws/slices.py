@@ -1,4 +1,4 @@
-"""The law of slices: which elements `x[start:end:step]` takes along an axis, and how many (Slice-1 to 13)."""
+"""The law of slices: the elements that `x[start:end:step]` takes along an axis, and their number (Slice-1 to 13)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
 
 _FAR = 10**9
-"""Constants at least this far from 0 stand for "the end of the axis" on their side: no axis is assumed to be longer.
+"""Constants at least this far from 0 mean "the end of the axis" on their side; no axis is assumed to be longer.
 
 Exporters write 2**63 - 1, 2**31 - 1, 2**30 and, tf2onnx, 10**9.
 """
@@ -21,10 +21,10 @@ _INT_MAX = (2**31 - 1, 2**63 - 1)
 
 
 def slice_length(size: Dim, start: Dim | None, end: Dim | None, step: Dim | None, index: int | None = None) -> Dim:
-    """The number of elements of `x[start:end:step]` along an axis of this size; bounds may be of any sign.
+    """The number of elements of `x[start:end:step]` along an axis of this size. Bounds may have any sign.
 
-    `max(0, ceil((stop - begin) / step))` with the bounds counted from the front and clamped. A bound or a step that is
-    not known (None) gives a fresh size, at most that of the widest such slice; `index` is that of its bounds in the
+    It is `max(0, ceil((stop - begin) / step))` with the bounds counted from the front and clamped. An unknown bound or
+    step (None) gives a fresh size, bounded by the widest possible slice. `index` is the index of the bounds in the
     inputs `starts` and `ends`.
 
     >>> from symdim import Var
@@ -51,7 +51,7 @@ def slice_length(size: Dim, start: Dim | None, end: Dim | None, step: Dim | None
         return fresh("what a backward slice to the largest integer means, runtimes disagree on", at_most=size)
     begin, stop = _limits(size, start, end, forward)
     if forward and ((begin == 0 and _sign(end) is None) or (stop is size and _sign(start) is None)):
-        # the bound lies in [0, size]: the maximum with 0 would only hide it
+        # the bound is in [0, size], so no maximum with 0 is needed
         return (stop - begin + step - 1) // step
     span, stride = (stop - begin, step) if forward else (begin - stop, -step)
     return maximum((span + stride - 1) // stride, 0)
@@ -70,10 +70,10 @@ def slice_range(size: int, start: int, end: int, step: int) -> range:
 
 
 def _limits(size: Dim, start: Dim, end: Dim, forward: bool) -> tuple[Dim, Dim]:
-    """The first position and the one that ends the slice; the slice is empty where they are in the wrong order.
+    """The first position and the position that ends the slice. The slice is empty if they are in the wrong order.
 
-    Slice-13 clamps `start` to [0, size] and `end` to [0, size] going forward, to [0, size - 1] and [-1, size - 1] going
-    backward. Clamps that only tell one empty slice from another are left out.
+    Forward, Slice-13 clamps `start` and `end` to [0, size]; backward, to [0, size - 1] and [-1, size - 1]. Clamps that
+    only distinguish empty slices are left out.
     """
     if forward:
         return _from_front(size, start, 0, None), _from_front(size, end, None, size)
@@ -82,12 +82,12 @@ def _limits(size: Dim, start: Dim, end: Dim, forward: bool) -> tuple[Dim, Dim]:
 
 
 def _sign(bound: Dim) -> int | None:
-    """1 where the bound is >= 0, -1 where it is < 0, None where its interval does not tell."""
+    """1 if the bound is >= 0, -1 if it is < 0, None if its interval does not decide."""
     return 1 if at_least(bound, 0) else -1 if at_least(-bound - 1, 0) else None
 
 
 def _from_front(size: Dim, bound: Dim, low: int | None, high: Dim | None) -> Dim:
-    """The bound counted from the front of the axis, clamped to [low, high]; None asks for no clamp on that side."""
+    """The bound counted from the front of the axis, clamped to [low, high]; None is no clamp on that side."""
     sign = _sign(bound)
     if isinstance(bound, int) and abs(bound) >= _FAR and not at_least(size, _FAR + 1):
         return (size if high is None else high) if bound > 0 else low or 0

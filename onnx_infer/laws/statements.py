@@ -1,7 +1,7 @@
-"""What a rule says beside its result: statements that a run of the model implies, and sizes that only data decide.
+"""Statements of rules about the sizes in a run, and fresh sizes (those that only the data decide).
 
-Rules stay pure functions: `unify`, `broadcast` and `fresh` note what they find in the trace of the call, the engine
-opens one trace per rule call, remembers it with the result and replays both for every equal node.
+Rules stay pure functions: `unify`, `broadcast` and `fresh` record their findings in the trace of the call. The engine
+opens one trace per rule call, remembers it with the result, and replays both for every equal node.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ Kind: TypeAlias = Literal["required", "assumed", "declared"]
 
 
 class Statement(NamedTuple):
-    """The `relation` of two sizes, the law that says so, and what kind of knowledge it is.
+    """A `relation` of two sizes, the law that demands it, and its kind.
 
     Relations are those of `symdim.conditions`, and "undecided": a result would be simpler if lhs >= rhs were known.
 
-    | kind     | where the statement fails                                                                   |
+    | kind     | if the statement fails                                                                 |
     |----------|----------------------------------------------------------------------------------------|
     | required | the node does not run                                                                  |
     | assumed  | a runtime may run the node, but results have other sizes than inferred                 |
-    | declared | the author of the model is wrong: only a declared type says it, nothing rests on it    |
+    | declared | the author of the model is wrong: only a declared type says it, no size depends on it  |
 
-    `volume`: the number of elements of tensors that a runtime skips if they are empty. Where it is not 0, an assumed
+    `volume`: the number of elements of tensors that a runtime skips if they are empty. If it is not 0, an assumed
     statement is required.
     """
 
@@ -84,21 +84,21 @@ _STACK = _Stack()
 def state(
     relation: Relation | Literal["undecided"], lhs: Dim, rhs: Dim, law: str, kind: Kind = "required", volume: Dim = 0
 ) -> None:
-    """Note a statement in the open trace, if there is one."""
+    """Record a statement in the open trace, if there is one."""
     if _STACK.traces:
         _STACK.traces[-1].statements.append(Statement(relation, lhs, rhs, law, kind, volume))
 
 
 def warn(law: str) -> None:
-    """Tell of elements for which the operator has no result, in the open trace, if there is one."""
+    """Record a warning (about elements for which the operator has no result) in the open trace, if there is one."""
     if _STACK.traces:
         _STACK.traces[-1].warnings.append(law)
 
 
 def contradict(law: str) -> None:
-    """Report that the node breaks a law, in the open trace; the rule goes on, since its other sizes are clear.
+    """Report in the open trace that the node breaks a law. The rule goes on, because its other sizes are clear.
 
-    Raises `ShapeInferenceError` where no trace is open.
+    Raises `ShapeInferenceError` if no trace is open.
     """
     if not _STACK.traces:
         raise ShapeInferenceError(law)
@@ -106,9 +106,9 @@ def contradict(law: str) -> None:
 
 
 def demand(condition: object, law: str, *values: object) -> bool:
-    """Whether the condition holds; otherwise the law is reported with the values that break it, and the rule goes on.
+    """Whether the condition holds. If not, the law is reported with the values that break it, and the rule goes on.
 
-    `onnx_infer.errors.require` is for laws without which the sizes of the result are not clear.
+    Use `onnx_infer.errors.require` if the sizes of the result are not clear without the law.
     """
     if not condition:
         contradict(broken(law, *values))
@@ -116,7 +116,7 @@ def demand(condition: object, law: str, *values: object) -> bool:
 
 
 def conflicting(law: str) -> Var:
-    """The size on which operands do not agree, which is reported: nothing is known of it."""
+    """Report a size on which the operands disagree; return an unknown size."""
     contradict(law)
     return fresh(law)
 
@@ -127,7 +127,7 @@ def is_contradicted() -> bool:
 
 
 class _Reported:
-    """Reports a law that is broken in its block, and goes on: for laws on which no size of the result depends."""
+    """A context that reports a law that is broken in its block. For laws on which no size of the result depends."""
 
     def __enter__(self) -> None:
         pass
@@ -140,11 +140,11 @@ class _Reported:
 
 
 reported = _Reported()
-"""`with reported:` before checks that decide no size of the result."""
+"""Use `with reported:` around checks that decide no size of the result."""
 
 
 def element(name: str, index: int = 0) -> Var:
-    """An element of the input of this name that is not known, as a variable; for the `value` of a fresh size only.
+    """An unknown element of the input of this name, as a variable. Use it only for the `value` of a fresh size.
 
     >>> element("ends", 1), element("ends", 1).bounds()
     (ends[1], (None, None))
@@ -155,10 +155,10 @@ def element(name: str, index: int = 0) -> Var:
 def fresh(
     note: str, *, at_most: Dim | None = None, at_least: int = 0, value: Dim | None = None, name: str = "_d"
 ) -> Var:
-    """A size that no input size determines; the note says what decides it, `at_most` bounds it where something does.
+    """A size that no input size determines. The note says what decides it; `at_most` is an upper bound, or None.
 
     `value` is the size as an expression of elements of integer inputs (see `element`) and of sizes, with the rounding
-    and clamping of the operator: what the size will be once these are known.
+    and clamping of the operator. It gives the size once the elements are known.
 
     >>> fresh("the number of non-zero elements").lo
     0
@@ -177,9 +177,9 @@ def named(
     name: Callable[[], str],
     computed: Callable[[Var, Dim | None, Computed], Var] | None = None,
 ) -> dict[Var, Dim]:
-    """New variables for the fresh sizes of a remembered outcome, each with a name of its own.
+    """New variables with new names for the fresh sizes of a remembered outcome.
 
-    `computed` gives the variable for a size that is computed from elements: of its placeholder, bound and origin.
+    `computed(placeholder, bound, origin)` makes the variable for a size that is computed from elements.
 
     >>> named((fresh("why"),), lambda: "_d7")
     {_d: _d7}

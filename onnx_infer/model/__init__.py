@@ -1,8 +1,8 @@
-"""What a front end gives to the engine: a model without protobuf.
+"""A model as the engine sees it: without protobuf. A front end fills it.
 
     graph.py         the view of a model: graphs, nodes, functions     attributes.py         attributes as plain values
-    symbols.py       how the dim_params of a model are read            declared_bounds.py    intervals in the metadata
-    given.py         what is said of its symbols beforehand
+    symbols.py       reading the dim_params of a model                 declared_bounds.py    intervals in the metadata
+    given.py         assumptions about its symbols
     input_values.py  elements that a caller gives for inputs
 
 The room uses `values`. Begin with `graph.py`.

@@ -1,4 +1,4 @@
-"""Attributes and small tensors read from protobuf into plain values."""
+"""Attributes and small tensors, read from protobuf as plain values."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ _FIELD = {
 
 
 def attribute_value(attribute: AttributeProto) -> Any:
-    """The plain value of an attribute: int, float, str, tuples of them, SymTensor, Value; a GraphProto stays one.
+    """The plain value of an attribute: int, float, str, tuples of them, SymTensor, Value. A GraphProto stays unchanged.
 
-    Models before IR version 2 leave the type out: then the field that is set says it.
+    Models before IR version 2 have no attribute types; then the field that is set decides.
     """
     kind = attribute.type or _untyped(attribute)
     if kind not in _FIELD:
@@ -71,13 +71,13 @@ def attribute_value(attribute: AttributeProto) -> Any:
 
 
 def _untyped(attribute: AttributeProto) -> int:
-    """The kind of the first of an attribute's fields that is set, in the order of `_FIELD`; 0 where none is."""
+    """The kind of an attribute's first field that is set, in the order of `_FIELD`; 0 if none is set."""
     set_fields = {descriptor.name for descriptor, _ in attribute.ListFields()}
     return next((int(kind) for kind, field in _FIELD.items() if field in set_fields), 0)
 
 
 def value_type(proto: TypeProto, dim: Any = None) -> Value | None:
-    """The value that a TypeProto describes; `dim` reads one size of a shape (default: numbers, others are unknown)."""
+    """The value that a TypeProto describes. `dim` reads one size of a shape; the default reads only numbers."""
     kind = proto.WhichOneof("value")
     if kind in ("tensor_type", "sparse_tensor_type"):
         inner = getattr(proto, kind)
@@ -87,7 +87,7 @@ def value_type(proto: TypeProto, dim: Any = None) -> Value | None:
             shape = None
         return (SymTensor if kind == "tensor_type" else Sparse)(dt.read(inner.elem_type), shape)
     if kind == "sequence_type":
-        # an unnamed size is another one for every element
+        # an unnamed size may differ from element to element
         inner_dim = dim and (lambda size: UNKNOWN_SIZE if said(size) is None else dim(size))
         return Sequence(value_type(proto.sequence_type.elem_type, inner_dim))
     if kind == "optional_type":
@@ -98,7 +98,7 @@ def value_type(proto: TypeProto, dim: Any = None) -> Value | None:
 
 
 def declared_size(dim: TensorShapeProto.Dimension) -> Size:
-    """A size as it is written."""
+    """A size as the model writes it."""
     kind = dim.WhichOneof("value")
     if kind == "dim_param":
         return text(dim.dim_param)
@@ -106,7 +106,7 @@ def declared_size(dim: TensorShapeProto.Dimension) -> Size:
 
 
 def number(size: Size) -> int | None:
-    """A size that is written as a number."""
+    """A size that is written as a number, or None."""
     known = said(size)
     return known if isinstance(known, int) else None
 
@@ -117,7 +117,7 @@ def sparse_constant(proto: SparseTensorProto) -> Sparse:
 
 
 def sizes(proto: TensorProto | SparseTensorProto) -> tuple[int, ...] | None:
-    """The sizes of a constant; None where one is negative."""
+    """The sizes of a constant; None if one is negative."""
     found = tuple(proto.dims)
     return None if found and min(found) < 0 else found
 
@@ -135,11 +135,10 @@ _constants = shared_cache(1 << 13)  # (element type, sizes, bytes) -> SymTensor
 
 
 def constant(proto: TensorProto, long: bool = False) -> SymTensor:
-    """A TensorProto as a tensor: with its elements where they are few and inside the message, never the weights.
+    """A TensorProto as a tensor, with its elements if they are few and stored in the message. Weights are never read.
 
-    With `long` the elements of a vector of integers too that has more.
-
-    Small ones are remembered: exporters repeat the same constants in every layer.
+    With `long` the elements of longer integer vectors are read too. Small constants are remembered, because exporters
+    repeat them in every layer.
     """
     kind, shape = proto.data_type, sizes(proto)
     count = None if shape is None else known_count(kind, shape, long)
@@ -160,7 +159,7 @@ _literals = shared_cache(1 << 13)  # bytes of an attribute -> SymTensor
 
 
 def literal(attribute: AttributeProto) -> SymTensor:
-    """The tensor of a Constant node as `constant` gives it; small ones are recognised by the attribute's bytes."""
+    """The tensor of a Constant node, as `constant` reads it. Small ones are recognised by the attribute's bytes."""
     if attribute.ByteSize() > _MAX_LITERAL:
         return constant(attribute.t)
     wire = attribute.SerializeToString()
@@ -171,7 +170,7 @@ def literal(attribute: AttributeProto) -> SymTensor:
 
 
 def _typed(proto: TensorProto, kind: int, count: int) -> tuple[Any, ...] | None:
-    """The elements of a tensor that keeps them in a field of their type; None where they are not so many."""
+    """The elements of a tensor that are stored in a field of their type; None if their number is not `count`."""
     if kind == dt.STRING:
         return strings(proto.string_data, count)
     values = tuple(getattr(proto, _TYPED_FIELD.get(kind, "int32_data")))
@@ -179,14 +178,14 @@ def _typed(proto: TensorProto, kind: int, count: int) -> tuple[Any, ...] | None:
         return None
     if kind not in (dt.FLOAT16, dt.BFLOAT16):
         return tuple(map(bool, values)) if kind == dt.BOOL else _without_nan(values)
-    # 16-bit floats stand in int32_data as their bits, the small integers and bools as themselves (onnx.proto)
+    # int32_data has 16-bit floats as their bits, and small integers and bools as numbers (onnx.proto)
     return unpacked(kind, struct.pack(f"<{count}H", *[bits & 0xFFFF for bits in values]), count)
 
 
 def known_count(kind: int, shape: tuple[int, ...], long: bool = False) -> int | None:
-    """The number of a tensor's elements where they are few and of a kind that is propagated, else None.
+    """The number of a tensor's elements if they are few and of a type that is propagated, else None.
 
-    With `long` a vector of integers has its number too where it has more.
+    With `long`, longer integer vectors are allowed too.
     """
     count = 1
     for size in shape:
@@ -200,13 +199,13 @@ def known_count(kind: int, shape: tuple[int, ...], long: bool = False) -> int | 
 
 
 def strings(texts: Iterable[bytes], count: int) -> tuple[str, ...] | None:
-    """The elements of a tensor of strings; None where they are not so many."""
+    """The elements of a tensor of strings; None if their number is not `count`."""
     found = tuple(map(text, texts))
     return found if len(found) == count else None
 
 
 def unpacked(kind: int, raw: bytes, count: int) -> tuple[Any, ...] | None:
-    """The numbers of a tensor from its `raw_data`; None where they are not so many."""
+    """The numbers of a tensor from its `raw_data`; None if their number is not `count`."""
     code = _STRUCT.get(kind)
     if code is None or len(raw) != count * struct.calcsize(code):
         return None
@@ -217,7 +216,7 @@ def unpacked(kind: int, raw: bytes, count: int) -> tuple[Any, ...] | None:
 
 
 def _without_nan(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """NaN is an unknown element, and zero has one sign: rules compare elements."""
+    """The values with NaN as unknown and -0.0 as 0.0, because rules compare elements."""
     if all(type(x) is not float for x in values):
         return values
     return tuple(x + 0.0 if x == x else None for x in values)

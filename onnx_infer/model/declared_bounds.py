@@ -1,7 +1,7 @@
-"""The intervals of symbols that a model declares itself, in its metadata.
+"""The intervals of symbols that a model declares in its metadata.
 
-ONNX has no field for the bounds of a symbol. The entry `symdim.bounds` of `metadata_props`, of the model or of one of
-its inputs, holds them as JSON, both ends inclusive, null for no upper end: `{"seq": [1, 2048], "batch": [1, null]}`.
+ONNX has no field for the bounds of a symbol. They are in the entry `symdim.bounds` of `metadata_props`, of the model or
+of one of its inputs, as JSON with both ends inclusive (null: no upper end): `{"seq": [1, 2048], "batch": [1, null]}`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ KEY = "symdim.bounds"
 
 
 def declared_bounds(entries: Iterable[str]) -> tuple[dict[str, tuple[int, int | None]], list[str]]:
-    """The intervals by symbol, of several entries the first one's, and what is wrong with others.
+    """The intervals by symbol, and what is wrong with the entries. If several entries bound a symbol, the first counts.
 
     >>> declared_bounds(['{"seq": [1, 2048], "batch": [4, 2]}'])
     ({'seq': (1, 2048)}, ["metadata symdim.bounds: [4, 2] are no bounds of 'batch'"])

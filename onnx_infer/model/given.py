@@ -1,4 +1,4 @@
-"""What is said of the symbols of a model before it is inferred; what follows from it: `engine/assumptions.py`."""
+"""Assumptions about the symbols of a model, as they are given before the walk. `engine/assumptions.py` uses them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 Interval: TypeAlias = "tuple[int, int | None]"
-"""Both ends inclusive; None is no upper end."""
+"""Both ends are inclusive; None is no upper end."""
 
 
 class Given(NamedTuple):
-    """What is said of the symbols of a model: intervals by the caller, by the model's metadata, and relations."""
+    """Assumptions about the symbols of a model: intervals by the caller and by the model's metadata, and relations."""
 
     bounds: Mapping[str, Interval] = {}
     declared: Mapping[str, Interval] = {}
@@ -24,11 +24,11 @@ class Given(NamedTuple):
         return any(self)
 
     def intervals(self) -> dict[str, Interval]:
-        """The intervals; those of the caller count where both give one."""
+        """The intervals. The caller's intervals replace those of the model."""
         return {**self.declared, **self.bounds}
 
     def parts(self) -> Iterator[tuple[str, Given]]:
-        """Each alone, with its text."""
+        """Each assumption alone, with its text."""
         for name, (low, high) in self.intervals().items():
             yield interval_text(Var.fresh(name, low, high)), Given({name: (low, high)})
         for text in self.relations:

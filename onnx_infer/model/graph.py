@@ -1,6 +1,6 @@
-"""The engine's thin view of a model, filled by a front end: names, types, constants and nodes, no protobuf.
+"""The engine's view of a model: names, types, constants and nodes, without protobuf.
 
-A front end (`protobuf/`, `integrations/`) gives a `Model`; the engine reads it once and never writes to it.
+A front end (`protobuf/`, `integrations/`) makes a `Model`. The engine reads it once and never changes it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class Attributes:
-    """The attributes of a node as plain values; equal ones are the same object, so that results are remembered by it.
+    """The attributes of a node as plain values. Equal attributes are the same object, so it can be a key of results.
 
-    `references`, in the body of a function, maps an attribute to the attribute of the call that it stands for. Those
-    with graphs or references are not `plain`. `made` keeps what operators and their rules make of the attributes
-    (`arguments.py`, `operator.py`).
+    In the body of a function, `references` maps an attribute to the attribute of the call that gives its value.
+    Attributes with graphs or references are not `plain`. `made` caches what operators and rules compute from the
+    attributes (`arguments.py`, `operator.py`).
     """
 
     __slots__ = ("has_graphs", "made", "plain", "references", "values")
@@ -38,21 +38,21 @@ class Attributes:
 NO_ATTRIBUTES = Attributes({})
 
 Node: TypeAlias = "tuple[str, str, list[str], list[str], Attributes, Any]"
-"""(op_type, domain, inputs, outputs, attributes, handle); the handle is the front end's and has `.name`."""
+"""(op_type, domain, inputs, outputs, attributes, handle). The handle belongs to the front end and has a `.name`."""
 
 
 def label_of(node: Node) -> str:
-    """The node's name, or its first output where it has none."""
+    """The node's name, or its first output if it has no name."""
     return text(node[5].name or next(iter(node[3]), ""))
 
 
 class Graph(NamedTuple):
     """A graph or subgraph.
 
-    `inputs` with their declared types; `constants` by name, as handles that the model's `header` and `load` read;
-    `nodes`, a function that walks them: nodes that are constant tensors join the constants instead and are named in
-    `literals`; `outputs`; other `declared` types; `defaults`, of inputs that are initializers too the declared type and
-    the handle.
+    `inputs`: names with their declared types. `constants`: name -> handle, for the model's `header` and `load`.
+    `nodes`: a function that iterates over the nodes. Constant nodes are not among them: their tensors are added to the
+    constants, and their names to `literals`. `outputs`: names with declared types. `declared`: the other declared
+    types. `defaults`: for inputs that are also initializers, the declared type and the handle.
     """
 
     name: str
@@ -67,12 +67,12 @@ class Graph(NamedTuple):
 
     @property
     def overridable(self) -> list[str]:
-        """The initializers that callers may override: they are inputs too."""
+        """The initializers that callers may override, because they are inputs too."""
         return [name for name, _ in self.inputs if name in self.defaults]
 
 
 def with_names(graph: Graph) -> Graph:
-    """A main graph without the inputs and outputs that have no name: nothing reads or gives them."""
+    """A main graph without nameless inputs and outputs: no node can read or give them."""
     inputs = [(name, kind) for name, kind in graph.inputs if name]
     return graph._replace(inputs=inputs, outputs=[name for name in graph.outputs if name])
 
@@ -92,9 +92,9 @@ class Function(NamedTuple):
 class Model(NamedTuple):
     """A model: its graph, functions by (domain, name, overload), opset imports.
 
-    `header` gives the type of a constant's handle, `load` the tensor with its elements if they are few; `subgraph` the
-    view of a graph attribute; `schema_function` the body of an operator's schema, for a node, a version and the values
-    of its inputs; `names` those of all values and nodes in the graph.
+    `header(handle)` is the type of a constant, `load(handle)` the tensor with its elements if they are few. `subgraph`
+    is the view of a graph attribute. `schema_function` is the body of an operator's schema, for a node, a version and
+    the values of its inputs. `names` are the names of all values and nodes in the graph.
     """
 
     graph: Graph
@@ -114,10 +114,10 @@ class FrontEnd(Protocol):
         """The texts in the types of the graph's inputs, in order, and in those of its other values."""
 
     def bounds(self) -> tuple[dict[str, tuple[int, int | None]], list[str]]:
-        """The intervals of symbols that the model declares itself, and what is wrong with others."""
+        """The intervals of symbols that the model declares, and what is wrong with invalid ones."""
 
     def inputs(self) -> Iterable[tuple[str, Sequence[Size]]]:
-        """The graph's inputs, with what is said of their sizes; of a nested type those of the innermost."""
+        """The graph's inputs with their written sizes. For a nested type they are those of the innermost tensor."""
 
     def view(self, symbols: Symbols, all_constant: bool = False) -> Model:
-        """The model, its dims read as sizes; with `all_constant` initializers that are also inputs are constants."""
+        """The model with its dims read as sizes. `all_constant`: initializers that are also inputs are constants."""

@@ -1,4 +1,4 @@
-"""Values that a caller gives for inputs of the graph: their elements are then known, as those of a constant are."""
+"""Values that a caller gives for inputs of the graph. Their elements are then known, like those of a constant."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ROUNDED: dict[int, Any] = {dt.NUMBERS["f16"]: np.float16, dt.NUMBERS["f32"]: np
 def put_values(model: Model, values: Mapping[str, InputValue]) -> Model:
     """The model with inputs of known elements: a number for a scalar, a list for a vector.
 
-    Raises `InputValueError` for a name that is no input, and for a value that does not fit its declared type.
+    Raises `InputValueError` for a name that is not an input, and for a value that does not fit its declared type.
     """
     if not values:
         return model
@@ -41,7 +41,7 @@ def put_values(model: Model, values: Mapping[str, InputValue]) -> Model:
 def given_sizes(
     inputs: Iterable[tuple[str, Sequence[Size]]], values: Mapping[str, InputValue]
 ) -> dict[str, tuple[int, int | None]]:
-    """The symbols that the lengths of the values fix, as bounds."""
+    """The symbols that the lengths of the values determine, as bounds."""
     found: dict[str, tuple[int, int | None]] = {}
     for name, sizes in inputs if values else ():
         shape = np.shape(values[name]) if name in values else ()
@@ -51,7 +51,7 @@ def given_sizes(
 
 
 def with_value(name: str, kind: Value | None, given: InputValue) -> SymTensor:
-    """The type of an input with the elements that are given for it.
+    """The type of an input with the given elements.
 
     >>> with_value("sr", SymTensor(dt.INT64, ()), 16000)
     i64[]={16000}

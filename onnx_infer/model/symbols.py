@@ -1,4 +1,4 @@
-"""The symbols of one model: how its dim_params are read, and names for what is fresh."""
+"""The symbols of one model: reading its dim_params, and names for fresh sizes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
 
 Size: TypeAlias = "int | str | None"
-"""A size as a model declares it: a number, a dim_param, or nothing."""
+"""A size as a model declares it: a number, a dim_param, or None."""
 
 GENERATED = re.compile(r"\b_d\d+\b")
 """The names that inference gives to sizes that only the data decide."""
@@ -28,9 +28,7 @@ _NEGATIVE = re.compile(r"\s*-\s*\d+\s*")
 
 
 def said(size: Size) -> Size:
-    """The size as a model writes it; None where it says nothing.
-
-    That is a negative number, and a text without a letter or digit.
+    """The size as a model writes it; None if it says nothing: a negative number, or a text without letters and digits.
 
     >>> said("N"), said(4), said("?"), said("-1"), said(-1), said("")
     ('N', 4, None, None, None, None)
@@ -43,7 +41,7 @@ def said(size: Size) -> Size:
 
 
 def axis_name(value: str, axis: int) -> str:
-    """The name of a size that an input leaves without one: an identifier.
+    """The name for an axis of an input without a name: an identifier.
 
     >>> axis_name("x", 0), axis_name("ids:0", 1), axis_name("12", 0)
     ('x_dim_0', 'ids_0_dim_1', '_12_dim_0')
@@ -57,9 +55,10 @@ _WORDS = re.compile(r"[\w.]+")
 
 @lru_cache(maxsize=64)
 def _scope(lo: int, hi: int | None, assumed: object = None) -> Scope:
-    """The name space of the symbols with these bounds; kept, so that what is remembered serves the next inference.
+    """The name space of the symbols with these bounds. It is cached, so later inferences can use remembered results.
 
-    Of symbols in what is `assumed` besides bounds, rules find what they do not find elsewhere: they have another one.
+    Symbols in assumptions other than bounds have their own name space (`assumed`), because rules conclude more about
+    them.
     """
     return Scope()
 
@@ -68,13 +67,13 @@ clear_with_caches(_scope.cache_clear)
 
 
 class Symbols:
-    """Reads dims as sizes, and gives fresh names that collide with none of the model's.
+    """Reads dims as sizes, and makes fresh names that differ from all names of the model.
 
-    `declared` are the dim_params of the graph's inputs: a name among them is a symbol >= `min_dim`; a text over such
-    names is read as the expression (`2*H`, `past + seq`), any other text is an opaque symbol that keeps its spelling.
-    Names that only other values declare are sizes >= 0. `bounds` gives symbols other intervals (both ends inclusive).
-    An axis of an input that has no name gets one; `axes` are the symbols of these. A `fixed` name stands for a number.
-    `related` are the names in those `relations` that are assumed of which bounds do not say all.
+    `declared` are the dim_params of the graph's inputs. A name among them is a symbol >= `min_dim`. A text over such
+    names is an expression (`2*H`, `past + seq`). Any other text is a symbol with this text as its name. Names that only
+    other values declare are sizes >= 0. `bounds` gives symbols other intervals (both ends inclusive). An axis of an
+    input without a name gets one; `axes` are the symbols of these. A `fixed` name stands for a number. `related` are
+    the names in assumed `relations` that are more than bounds.
 
     >>> symbols = Symbols(["N", "2*N", "seq len", "_d0"])
     >>> symbols.text("2*N"), symbols.text("seq len"), symbols.text("M").bounds(), symbols.name()
@@ -119,20 +118,20 @@ class Symbols:
         return self._settled(self.variable(text))
 
     def _settled(self, size: Dim) -> Dim:
-        """The size with numbers in place of the symbols that stand for one."""
+        """The size with numbers in place of fixed symbols."""
         if not self._fixed or not isinstance(size, Expr):
             return size
         return size.substitute({v: self._fixed[v.name] for v in size.variables() if v.name in self._fixed})
 
     def known(self) -> dict[str, Var]:
-        """The symbols of all texts that are read, and of those of which something is assumed, by name."""
+        """The symbols of all texts, and those in assumptions, by name."""
         found = {v.name: v for v in variables_of(self._dims.values())}
         return found | {name: self.variable(name) for name in (*self._fixed, *self.names) if name not in found}
 
     def _sum_or_product(self, text: str) -> Dim | None:
-        """The declared text as an expression of one name that nothing declares, as in `2*N` and `N + N`; else None.
+        """The declared text as an expression of one undeclared name, as in `2*N` and `N + N`; else None.
 
-        Of two such names nothing says that they are sizes of their own.
+        With two such names it would not be clear that each is a size.
         """
         reading = _Reading(self)
         found = read_dim_param(text, self.names, scope=reading)
@@ -145,7 +144,7 @@ class Symbols:
         return found
 
     def symbol(self, name: str) -> Var | None:
-        """The symbol of a declared name, or of one that an earlier inference gave; None of other names."""
+        """The symbol of a declared name, or of a name from an earlier inference; None for other names."""
         found = self._dims.get(name)
         if not isinstance(found, Var) or found.name != name:
             if name in self.names:
@@ -160,7 +159,7 @@ class Symbols:
         return found
 
     def variable(self, name: str) -> Var:
-        """A symbol with the bounds that it is to have."""
+        """The symbol of a name, with its bounds."""
         if name in self._related:
             low, high = self._bounds.get(name, (self._min_dim, None))
             return _scope(low, high, self._assumed).var(name, low, high)
@@ -179,7 +178,7 @@ class Symbols:
         return axis if high is not None and high < low else _scope(low, high).var(name.name, low, high)
 
     def _expression(self, text: str) -> Dim | None:
-        """The text as an expression of declared names, and those that an earlier inference gave, only."""
+        """The text as an expression of declared names and names from an earlier inference; None if it has others."""
         if not text:
             return None
         reading = _Reading(self)
@@ -200,7 +199,7 @@ class Symbols:
         return found
 
     def axis(self, value: str, axis: int) -> Dim:
-        """The symbol of an axis of an input that has no name; it is declared from then on."""
+        """The symbol of an axis of an input without a name. It is declared from then on."""
         name = self.axis_name(value, axis)
         self.names |= {name}
         symbol = self.variable(name)
@@ -209,7 +208,7 @@ class Symbols:
         return found
 
     def axis_name(self, value: str, axis: int) -> str:
-        """A name for an axis of an input that no text of the model contains, another one each time."""
+        """A new name for an axis of an input that no text of the model contains."""
         if self._words is None:
             self._words = {word for text in self._texts for word in (text, *_WORDS.findall(text))}
         first = name = axis_name(value, axis)
@@ -233,9 +232,9 @@ class Symbols:
         return read
 
     def read_declared(self, size: Size) -> Dim:
-        """The size that is declared for a value that is no input of the main graph.
+        """The size that is declared for a value other than an input of the main graph; None if it says nothing.
 
-        A dimension without a name says nothing, nor does a name that inference generates and that only a subgraph has.
+        A dimension without a name says nothing, and neither does a generated name that only a subgraph has.
         """
         known = said(size)
         if known is None:
@@ -245,7 +244,7 @@ class Symbols:
         return self.text(known) if self.reserved.issuperset(GENERATED.findall(known)) else UNKNOWN_SIZE
 
     def name(self) -> str:
-        """The next of `_d0`, `_d1`, ... that the model does not use itself."""
+        """The next of `_d0`, `_d1`, ... that the model does not use."""
         while True:
             name = f"_d{self.count}"
             self.count += 1
@@ -254,14 +253,14 @@ class Symbols:
 
 
 class _Reading:
-    """The variables of one text; `others` are those of names that nothing declares."""
+    """The variables of one text. `others` are the variables of undeclared names."""
 
     def __init__(self, symbols: Symbols) -> None:
         self._symbols = symbols
         self.others: dict[str, Var] = {}
 
     def var(self, name: str, /) -> Var:
-        """The variable of a name, with its bounds: how an expression reads depends on them."""
+        """The variable of a name, with its bounds, which influence the canonical form."""
         found = self._symbols.symbol(name) or self.others.get(name)
         if found is None:
             found = self.others[name] = self._symbols.variable(name)
@@ -269,5 +268,5 @@ class _Reading:
 
 
 def is_name(text: str) -> bool:
-    """Whether a declared text can only be a name: no operator or bracket in it."""
+    """Whether a declared text can only be a name: it has no operator and no bracket."""
     return not any(c in "+*/%()^" for c in text) and " - " not in text

@@ -1,12 +1,12 @@
 """From a node to its rule.
 
-    registration.py    which rule serves an operator and version       schema.py          operator schemas as plain data
-    parameters.py      what the parameters of a rule ask for           arguments.py       the arguments, from a node
+    registration.py    the rule of an operator and version             schema.py          operator schemas as plain data
+    parameters.py      the meaning of a rule's parameters              arguments.py       the arguments, from a node
     operator.py        a rule bound to an operator's version           lookup.py          the operators of an opset
-    verification.py    what a node owes its schema                     context.py         rules of whole nodes
+    verification.py    the check of a node against its schema          context.py         rules of whole nodes
     rule.py            a registered rule, as data                      calling.py         a rule as a function
-    annotations.py     the annotations of a rule as text              later_schemas.py   what the installed onnx lacks
-    results.py         what a rule gave, as a value
+    annotations.py     the annotations of a rule as text              later_schemas.py   operators newer than onnx
+    results.py         the results of a rule as values
 
 The room uses `types`, `elements`, `model` and what is below them. Begin with `registration.py`.
 """

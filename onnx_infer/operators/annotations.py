@@ -1,4 +1,4 @@
-"""The annotations of a rule's parameters as text, whether the module that has the rule evaluates them or not."""
+"""The annotations of a rule's parameters as text, whether they are evaluated or not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def annotation_texts(function: Callable[..., Any]) -> dict[str, str]:
-    """Parameter -> its annotation as it is written: `Ints | None`.
+    """Parameter -> its annotation as written, such as `Ints | None`.
 
     >>> from onnx_infer.ops.kinds import Ints
     >>> def rule(X: "SymTensor", axes: Ints | None, axis: int = 0): ...
@@ -21,9 +21,9 @@ def annotation_texts(function: Callable[..., Any]) -> dict[str, str]:
 
 
 def _text(annotation: Any) -> str:
-    """The text of an annotation; a kind of parameter is an alias that carries its name (`onnx_infer/ops/kinds.py`)."""
+    """The text of an annotation. Kinds of parameters are aliases with their names (`onnx_infer/ops/kinds.py`)."""
     if isinstance(annotation, str):
-        return annotation.replace('"', "").replace("'", "")  # of an annotation that is quoted where none is evaluated
+        return annotation.replace('"', "").replace("'", "")  # quotes of annotations that are not evaluated anyway
     if names := getattr(annotation, "__metadata__", ()):
         return str(names[0])
     if annotation is type(None):

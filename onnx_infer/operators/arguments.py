@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Arguments:
     """The arguments of one function of a rule, bound to one version of an operator.
 
-    What attributes give is made once for each `Attributes`, which keeps it.
+    Arguments from attributes are computed once for each `Attributes`, which caches them.
     """
 
     __slots__ = ("_attributes", "_inputs", "_since_version", "_specials", "parameters")
@@ -39,9 +39,9 @@ class Arguments:
         dtypes: list[int | None],
         arrays: bool = False,
     ) -> dict[str, Any]:
-        """The arguments by name; `dtypes` are the element types of the outputs, `arrays` are for data functions.
+        """The arguments by name. `dtypes` are the element types of the outputs; data functions need `arrays`.
 
-        Raises `Unknown` where the function asks for what is not known, `OpUsageError` for an attribute that is missing.
+        Raises `Unknown` if the function asks for an unknown value, and `OpUsageError` for a missing attribute.
         """
         fixed = attributes.made.get(self)
         if fixed is None:

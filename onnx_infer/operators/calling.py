@@ -1,4 +1,4 @@
-"""A rule called as a function `(ctx, node)`, whatever its style: what `registry.get(...)` gives is callable."""
+"""Any rule as a function `(ctx, node)`: the results of `registry.get(...)` can be called."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 
 
 def call_rule(rule: Rule, ctx: ShapeInferenceContext, node: Node) -> None:
-    """Apply a rule to a node: the types of its outputs are merged into what is known of them.
+    """Apply a rule to a node. The types of its outputs are merged into those of the node's values.
 
-    Raises `OpUsageError` for a node that does not follow the operator's schema; laws that are broken go to
-    `ctx.record_error`.
+    Raises `OpUsageError` for a node that does not follow the operator's schema. Broken laws go to `ctx.record_error`.
 
     >>> from onnx_infer import Node, ShapeInferenceContext, ValueInfo, registry
     >>> from onnx_infer.testing import ts

@@ -5,7 +5,7 @@
         (x,) = check_inputs(node, "x")
         ctx.set_shape_and_dtype(node.outputs[0], x.shape, x.dtype)
 
-They can be called without any graph: build a `Node` of `ValueInfo`s and a `ShapeInferenceContext`.
+They can be called without a graph: make a `Node` of `ValueInfo`s and a `ShapeInferenceContext`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _logger = logging.getLogger("onnx_infer")
 
 
 class ValueInfo:
-    """A value as a `(ctx, node)` function sees it: its name and its type, which `ctx.set_*` change."""
+    """A value as a `(ctx, node)` function sees it: its name, and its type, which `ctx.set_*` changes."""
 
     __slots__ = ("name", "type")
 
@@ -42,12 +42,12 @@ class ValueInfo:
 
     @property
     def dtype(self) -> int | None:
-        """The element type of a tensor, None where it is not known."""
+        """The element type of a tensor; None if it is not known."""
         return getattr(self.type, "dtype", None)
 
     @property
     def shape(self) -> Dims | None:
-        """The shape of a tensor, None where the rank is not known."""
+        """The shape of a tensor; None if the rank is not known."""
         return getattr(self.type, "shape", None)
 
     def __repr__(self) -> str:
@@ -55,7 +55,7 @@ class ValueInfo:
 
 
 class Node:
-    """A node as a `(ctx, node)` function sees it; an absent optional input is None, attributes are plain values."""
+    """A node as a `(ctx, node)` function sees it. An absent optional input is None; attributes are plain values."""
 
     __slots__ = ("attributes", "domain", "inputs", "name", "op_type", "outputs")
 
@@ -95,14 +95,14 @@ class ShapeInferenceContext:
         return self.opset_imports.get(domain)
 
     def set_type(self, value: ValueInfo, type: Value) -> bool:
-        """Merge a type into what is known of the value, by the policy; whether that changed."""
+        """Merge a type into that of the value, by the policy. Returns whether the type changed."""
         merged = merge(None if _nothing(value.type) else value.type, type, self.policy, self._conflict)
         changed = merged is not value.type
         value.type = merged
         return changed
 
     def set_shape(self, value: ValueInfo, shape: Iterable[Dim | str] | None) -> bool:
-        """Merge a shape; a dim is an int, an expression or its text, never None (use `new_symbolic_dim`)."""
+        """Merge a shape. A dim is an int, an expression or its text, never None (use `new_symbolic_dim`)."""
         return self.set_type(value, SymTensor(None, _dims(shape)))
 
     def set_dtype(self, value: ValueInfo, dtype: int | None) -> bool:
@@ -116,7 +116,7 @@ class ShapeInferenceContext:
     def new_symbolic_dim(
         self, note: str = "a size that only the data decide", at_most: Dim | None = None, *, prefix: str = "_d"
     ) -> Dim:
-        """A fresh size, named `prefix` and a number. In a model the engine names it `_d0`, `_d1`, ..., as all of them.
+        """A fresh size, named `prefix` plus a number. In a model the engine names all fresh sizes `_d0`, `_d1`, ...
 
         >>> ctx = ShapeInferenceContext()
         >>> ctx.new_symbolic_dim(), ctx.new_symbolic_dim(prefix="nnz")
@@ -126,7 +126,7 @@ class ShapeInferenceContext:
         return fresh(note, at_most=at_most, name=f"{prefix}{self._count - 1}")
 
     def record_error(self, node: Node, message: str) -> None:
-        """A semantic error of the node: raised as `ShapeInferenceError`, under the policy skip only logged."""
+        """Raise a semantic error of the node as `ShapeInferenceError`. Under the policy skip it is only logged."""
         text = f"{node.op_type} '{node.name}': {message}" if node.name else f"{node.op_type}: {message}"
         self.errors.append(text)
         if self.policy != "skip":
@@ -134,13 +134,13 @@ class ShapeInferenceContext:
         _logger.warning("%s", text)
 
     def set_symbolic_value(self, value: ValueInfo, elements: Listing[Any]) -> None:
-        """State the elements of a small tensor of rank 0 or 1: ints or expressions."""
+        """Set the elements of a small tensor of rank 0 or 1: ints or expressions."""
         if len(elements) <= MAX_DATA:
             shape = value.shape if value.shape is not None else (len(elements),)
             value.type = SymTensor(value.dtype, shape, elements)
 
     def get_symbolic_value(self, value: ValueInfo | None) -> list[Any] | None:
-        """The elements of a small tensor, if they are all known."""
+        """The elements of a small tensor if all are known, else None."""
         data = getattr(value.type, "data", None) if value is not None else None
         return None if data is None or None in data else list(data)
 
@@ -170,13 +170,13 @@ def run_rule(
     node: Node,
     opset_imports: Mapping[str, int] | None = None,
 ) -> tuple[Value, ...]:
-    """Call a `(ctx, node)` function on a node and give the types of its outputs."""
+    """Call a `(ctx, node)` function on a node; return the types of its outputs."""
     function(ShapeInferenceContext(opset_imports), node)
     return tuple(output.type for output in node.outputs)
 
 
 def check_inputs(node: Node, *names: str) -> tuple[ValueInfo, ...]:
-    """The required inputs of a node by name; `OpUsageError` names one that is missing.
+    """The required inputs of a node by name; raises `OpUsageError` with the name of a missing one.
 
     >>> check_inputs(Node("Add", [ValueInfo("a")], []), "A", "B")
     Traceback (most recent call last):
@@ -193,14 +193,14 @@ def check_inputs(node: Node, *names: str) -> tuple[ValueInfo, ...]:
 
 
 def require_attr(node: Node, name: str) -> Any:
-    """The value of a required attribute; `OpUsageError` where it is missing."""
+    """The value of a required attribute; raises `OpUsageError` if it is missing."""
     if name not in node.attributes:
         raise OpUsageError(f"{node.op_type}: required attribute {name} is missing")
     return node.attributes[name]
 
 
 def broadcast_shapes(shape1: Iterable[Dim | str] | None, shape2: Iterable[Dim | str] | None) -> Shape | None:
-    """The shape of two shapes broadcast together; None where a rank is unknown or sizes provably do not broadcast.
+    """The shape of two shapes broadcast together; None if a rank is unknown or sizes provably do not broadcast.
 
     >>> broadcast_shapes(["N", 1], [5]), broadcast_shapes([2], [3])
     (Shape([N, 5]), None)

@@ -1,7 +1,7 @@
-"""What an installed onnx may not know yet: operators that came after the oldest one supported, and opsets after its.
+"""Operators and opsets that the installed onnx may not know.
 
-The table has the newest signature of each operator of ai.onnx that is younger than opset 21, which is the one of onnx
-1.16. A signature only adds inputs and attributes from version to version, so the newest one serves all of them.
+The table has the newest signature of each operator of ai.onnx after opset 21, the opset of onnx 1.16 (the oldest
+supported onnx). New versions of these operators only add inputs and attributes, so the newest signature serves all.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Signature(NamedTuple):
-    """Inputs and outputs as `name:type`, `?` after the name of an optional one; defaults of attributes; required ones.
+    """Inputs and outputs as `name:type` (`?` after an optional name), defaults of attributes, and required attributes.
 
     >>> LATER["Swish"]
     Signature(inputs='X:T', outputs='Y:T', defaults={'alpha': 1.0}, required=())
@@ -63,7 +63,7 @@ RELEASES = {22: "1.17", 23: "1.18", 24: "1.19", 25: "1.20", 26: "1.21", 27: "1.2
 
 
 def newest_known(domain: str) -> int | None:
-    """The newest opset of a domain that the installed onnx knows; None for a domain that is not onnx's."""
+    """The newest opset of a domain that the installed onnx knows; None for a domain that onnx does not have."""
     if domain == "":
         return int(onnx.defs.onnx_opset_version())
     if domain == "ai.onnx.ml":
@@ -72,7 +72,7 @@ def newest_known(domain: str) -> int | None:
 
 
 def outdated(opsets: Mapping[str, int]) -> str | None:
-    """What to tell of a model with opsets that the installed onnx does not know; None where it knows all of them.
+    """The warning about opsets that the installed onnx does not know; None if it knows all.
 
     >>> outdated({"": 20, "com.acme": 99}) is None
     True

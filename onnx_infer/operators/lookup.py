@@ -21,9 +21,9 @@ _generation = -1
 
 
 def bind(domain: str, op_type: str, version: int) -> Operator | None:
-    """The operator at an opset version with its rule, or None where there is no rule for it.
+    """The operator at an opset version with its rule, or None if it has no rule.
 
-    It is the same one for all opset versions in which the operator and its rule are: what is remembered of it holds.
+    It is the same object for all opset versions with the same schema and rule, so remembered outcomes stay valid.
     """
     global _generation
     domain = normal_domain(domain)
@@ -55,7 +55,7 @@ def operator_of(rule: Rule, domain: str, op_type: str, version: int) -> Operator
 
 
 class Operators(dict[tuple[str, str], "Operator | None"]):
-    """(domain, op_type) -> the operator at the imported version; filled when first asked for.
+    """(domain, op_type) -> the operator at the imported version, filled at the first look-up.
 
     A domain that is not imported is read at its newest version.
     """

@@ -1,4 +1,4 @@
-"""From a node to its rule's arguments and back to values, compiled once per operator version."""
+"""From a node to the arguments of its rule, and from the rule's results to values. Prepared once per version."""
 
 from __future__ import annotations
 
@@ -30,8 +30,11 @@ if TYPE_CHECKING:
 
 
 class Asked(NamedTuple):
-    """Indices of actual inputs: those whose elements the rule `wants`; those without which its data function can do
-    nothing (`needs`); and, where it can do something, those that either of the two `reads`."""
+    """Indices of actual inputs, by their use of elements.
+
+    `wants`: the rule uses the elements. `needs`: the data function can do nothing without them. `reads`: the rule or
+    the data function uses them, if all that it needs is known.
+    """
 
     wants: tuple[int, ...]
     needs: tuple[int, ...]
@@ -39,10 +42,10 @@ class Asked(NamedTuple):
 
 
 class Operator:
-    """A rule bound to one version of an operator; `infer` applies it to input values and attributes.
+    """A rule bound to one version of an operator. `infer` applies it to input values and attributes.
 
-    `wants` and `reads` say of each input whether the rule asks for its value, and whether its data function would use
-    it: only such data need to be read from the model, and only they decide whether a remembered result applies.
+    `wants` and `reads` say for each input whether the rule, or its data function, uses the elements. Only these
+    elements are read from the model, and only they decide whether a remembered result applies.
     """
 
     def __init__(self, rule: Rule, schema: Schema) -> None:
@@ -58,7 +61,7 @@ class Operator:
         self.wants = frozenset(p.at for p in asked if p.source in ("input", "variadic") and p.want not in TENSORS)
         used = self._data_arguments.parameters if self._data_arguments else None
         if rule.data is None:
-            # a function on the context may ask for any value
+            # a function on the context may use any value
             self.reads: frozenset[int] = frozenset() if by_name else frozenset(range(MAX_DATA))
         elif used is None:
             self.reads = frozenset(range(1 if rule.data is SAME else len(schema.inputs)))
@@ -71,15 +74,15 @@ class Operator:
         self.asks = bool(self.wants or self.reads)
         self._asked = Cache(1 << 6)  # number of inputs -> Asked
         self._dtypes_of = Cache(1 << 8)  # types of operands -> element types of outputs
-        self._misuse_of = Cache(1 << 8)  # types of operands -> why the schema does not admit them
+        self._misuse_of = Cache(1 << 8)  # types of operands -> why the schema does not allow them
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The parameters of the rule's shape function; none of a function on the context."""
+        """The parameters of the rule's shape function; empty for a function on the context."""
         return self._arguments.parameters if self._arguments is not None else ()
 
     def _type_source(self, type_str: str) -> tuple[str, int] | None:
-        """Where an output's element type comes from: ("input", index), ("fixed", dtype) or None."""
+        """The source of an output's element type: ("input", index), ("fixed", dtype) or None."""
         fixed = fixed_dtype(self.schema, type_str)
         if fixed is not None:
             return "fixed", fixed
@@ -89,12 +92,12 @@ class Operator:
         return None
 
     def position(self, index: int) -> int:
-        """The formal input that the actual input at this index belongs to."""
+        """The index of the formal input of an actual input."""
         start = self.variadic_from
         return start if start is not None and index > start else index
 
     def asked(self, count: int) -> Asked:
-        """Which of so many actual inputs the rule and its data function ask for."""
+        """The inputs that the rule and its data function ask for, for this number of actual inputs."""
         found: Asked | None = self._asked.get(count)
         if found is None:
             sets = self.wants, self.reads - self.partial, self.wants | self.reads
@@ -108,9 +111,9 @@ class Operator:
     def infer(
         self, inputs: tuple[Value | None, ...], attributes: Attributes, output_count: int
     ) -> tuple[tuple[Value, ...], str | None, str | None]:
-        """The values of the outputs, why something is unknown in them, and why the schema does not admit the node.
+        """The values of the outputs, why something in them is unknown, and why the schema does not allow the node.
 
-        Raises `OpUsageError` and `ShapeInferenceError` with the bare law; the engine adds who.
+        Raises `OpUsageError` and `ShapeInferenceError` with only the law; the engine adds operator and node.
         """
         types = _types(inputs)
         dtypes = self._dtypes(types, inputs, attributes, output_count)
@@ -148,7 +151,7 @@ class Operator:
     def misuse(
         self, inputs: tuple[Value | None, ...], attributes: Attributes, outputs: tuple[Value, ...]
     ) -> str | None:
-        """Why the schema does not admit a node of which the sizes can be told all the same, or None."""
+        """Why the schema does not allow a node whose sizes are clear anyway, or None."""
         try:
             return self.attribute_misuse(attributes) or self._type_misuse(_types(inputs), inputs, outputs)
         except OpUsageError as e:
@@ -161,7 +164,7 @@ class Operator:
         return known[key]  # type: ignore[no-any-return]
 
     def attribute_misuse(self, attributes: Attributes) -> str | None:
-        """Why the schema does not admit attributes whose values are clear, or None; raises `OpUsageError`."""
+        """Why the schema does not allow attributes whose values are clear anyway, or None; raises `OpUsageError`."""
         found = attributes.made.get(self, "unread")
         if found == "unread":
             found = attributes.made[self] = check_attributes(self.schema, attributes.values)
@@ -172,7 +175,7 @@ class Operator:
     def _dtypes(
         self, types: Any, inputs: tuple[Value | None, ...], attributes: Attributes, output_count: int
     ) -> list[int | None]:
-        """The element types of the outputs, of a node that the schema admits."""
+        """The element types of the outputs, for a node that the schema allows."""
         known, key = self._dtypes_of, (types, output_count)
         found: list[int | None] | None = known.get(key)
         if found is None:
@@ -195,7 +198,7 @@ class Operator:
         return out
 
     def _schema_dtype(self, inputs: tuple[Value | None, ...], output: int) -> int | None:
-        """The element type of an output as the schema says it."""
+        """The element type of an output according to the schema."""
         source = self._types[min(output, len(self._types) - 1)] if self._types else None
         if source is None:
             by_default = not self.schema.known and self.rule.dtype is None
@@ -204,7 +207,7 @@ class Operator:
         return value if kind == "fixed" else self._first_dtype(inputs, value)
 
     def _first_dtype(self, inputs: tuple[Value | None, ...], index: int) -> int | None:
-        """The element type of a formal input; of all inputs bound to the same type variable the first that has one."""
+        """The element type of a formal input: the first known one among all inputs with the same type variable."""
         type_str = self.schema.inputs[index].type_str
         for i, value in enumerate(inputs):
             position = self.position(i)
@@ -217,7 +220,7 @@ class Operator:
     def unknowns(
         self, inputs: tuple[Value | None, ...], attributes: Attributes, output_count: int
     ) -> tuple[Value, ...]:
-        """What the schema says of the results even of a node whose rule failed."""
+        """The results of a node whose rule failed, as far as the schema determines them."""
         try:
             dtypes = self._dtypes(_types(inputs), inputs, attributes, output_count)
         except ValueError:
@@ -225,7 +228,7 @@ class Operator:
         return tuple([self._unknown(i, dtype, inputs) for i, dtype in enumerate(dtypes)])
 
     def _unknown(self, index: int, dtype: int | None, inputs: tuple[Value | None, ...]) -> Value:
-        """A result of which only the type is known; one of a type variable for all kinds is what its input is."""
+        """A result with only its type known. If the type variable allows all kinds, it has the kind of its input."""
         which = min(index, len(self._kinds) - 1)
         kind = self._kinds[which] if self._kinds else SymTensor
         if kind is Sequence:
@@ -241,7 +244,7 @@ class Operator:
     def _propagate(
         self, values: list[Value], inputs: tuple[Value | None, ...], attributes: Attributes, dtypes: list[int | None]
     ) -> None:
-        """Compute the data of the outputs, where they are small and the data that they need are known."""
+        """Compute the data of the outputs, if they are small and the data that they need are known."""
         for i in self.asked(len(inputs)).needs:
             value = inputs[i]
             if value is not None and value.data is None:
@@ -269,7 +272,7 @@ class Operator:
     def _data(
         self, first: Value, inputs: tuple[Value | None, ...], attributes: Attributes, dtypes: list[int | None]
     ) -> list[Any]:
-        """What the data function gives for each output; raises `Unknown` where it cannot tell."""
+        """The results of the data function, one per output; raises `Unknown` if it cannot compute them."""
         data = self.rule.data
         assert data is not None
         tensors = [x for x in inputs if isinstance(x, SymTensor)]
@@ -282,7 +285,7 @@ class Operator:
         return results if isinstance(results, list) else [results]
 
     def _follow(self, value: Value, inputs: tuple[Value | None, ...]) -> Value:
-        """A value with what is known of its elements, where not all of them are: see `elements/samples.py`."""
+        """The value with `fill` or `samples`, if not all of its elements are known; see `elements/samples.py`."""
         if not isinstance(value, SymTensor) or value.shape is None or value.data is not None:
             return value
         data, operands = self.rule.data, [x for x in inputs if x is not None]
@@ -292,8 +295,8 @@ class Operator:
         return of_function(data.function, operands, value)
 
     def _flat(self, result: Any, tensor: SymTensor) -> list[Any]:
-        """The elements of a data function's result, which are those of the tensor that the rule gave."""
-        if isinstance(self.rule.data, Lifted) and type(result) is list:  # without a shape of their own
+        """The elements of a data function's result. It must have the shape of the rule's tensor."""
+        if isinstance(self.rule.data, Lifted) and type(result) is list:  # a list has no shape to compare
             shape, elements = (len(result),), result
             fits = len(result) == prod(tensor.dims)
         else:
@@ -306,7 +309,7 @@ class Operator:
 
 
 def kind(schema: Schema, type_str: str) -> type[Value] | None:
-    """The class of the values that a type string or type variable admits, None where it admits several."""
+    """The class of the values that a type string or type variable allows; None if it allows several."""
     allowed = schema.constraints.get(type_str, {type_str})
     if all(text.startswith("tensor(") for text in allowed):
         return SymTensor
@@ -316,7 +319,7 @@ def kind(schema: Schema, type_str: str) -> type[Value] | None:
 
 
 def _types(values: tuple[Value | None, ...]) -> tuple[Any, ...]:
-    """What schemas see of values: the element types of tensors, values of other kinds as they are."""
+    """The values as schemas see them: the element types of tensors; other values unchanged."""
     return tuple([v.dtype or 0 if isinstance(v, SymTensor) else v for v in values])
 
 

@@ -1,22 +1,22 @@
-"""What a rule's parameters ask for: bound by the schema's names, they say what the rule gets of a node.
+"""The parameters of a rule: their names select parts of the node, their annotations the form of the argument.
 
-A parameter of a rule is the schema's name of an input or an attribute, from whichever the version has. One kind of
-parameter collects several attributes and has a name of the rule's own. The annotation says what the rule wants:
+A parameter has the schema's name of an input or of an attribute, whichever this version has. One kind of parameter
+collects several attributes; the rule chooses its name. The annotation selects the form:
 
-    SymTensor         a tensor of known rank          AnyRank        a tensor, its shape may be None
+    SymTensor         a tensor of known rank          AnyRank        a tensor whose shape may be None
     Variadic          the rest of the inputs, ranked  Variadic[AnyRank], Variadic[Value]   the same, unchecked
     Ints Floats       a vector: the attribute, or the data of the input (None for an unknown element)
-    Sizes             likewise, of an input that must have rank 1
+    Sizes             likewise, for an input that must have rank 1
     int float Dim     a scalar: the attribute, or the only element of the input
-    str Strings       strings                          Value          whatever the value is: a sequence, a map ...
+    str Strings       strings                          Value          any value: a tensor, a sequence, a map ...
     Elements          a tensor with its data, any rank Values         the rest of the inputs, with theirs
     Graph             a subgraph, as a function from input values to output values
-    Windows           the attributes of a sliding window, those that the node has, as one value with their names
+    Windows           the attributes of a sliding window that the node has, as one value with their names
 
-`| None` admits an absent optional input or attribute, `| Unknown` a value that is present and not known; without it the
-rule is not called then and the result is unknown; a data function gets an array of None. Three names are not the
-schema's: `output_count`, `output_dtype` (of the first output, where the schema has no attribute of this name) and
-`since_version`.
+`| None` allows an absent optional input or attribute. `| Unknown` allows a value that is present but not known; without
+it, the rule is not called for such a node and the result is unknown. A data function gets an array of None instead.
+Three names are not from the schema: `output_count`, `output_dtype` (of the first output; only if the schema has no
+attribute of this name) and `since_version`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ NOT_GIVEN = object()
 
 
 class Parameter(NamedTuple):
-    """Where one argument of a rule comes from and what the rule wants of it; `at` is the index of the formal input."""
+    """The source of one argument of a rule, and its form. `at` is the index of the formal input."""
 
     name: str
     source: str  # input | variadic | attribute | attributes | special
@@ -71,7 +71,7 @@ class _Declared(NamedTuple):
 
 @lru_cache(maxsize=1 << 10)
 def _signature(function: Callable[..., Any]) -> tuple[_Declared, ...]:
-    """The parameters of a plain Python function, or of the one that it wraps."""
+    """The parameters of a plain Python function, or of the function that it wraps."""
     function = unwrap(function)
     code = function.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
@@ -114,13 +114,13 @@ def parameters(function: Callable[..., Any], schema: Schema) -> tuple[Parameter,
 
 
 def collected(p: Parameter, attributes: Mapping[str, Any]) -> Any:
-    """What a rule gets of the attributes of a node where its parameter collects them."""
+    """The argument for a parameter that collects attributes of a node."""
     kind = COLLECTIONS[p.want]
     return kind._make(map(attributes.get, kind._fields, kind._field_defaults.values()))
 
 
 def _vector(tensor: Value, name: str) -> tuple[Any, ...] | Unknown:
-    """The elements of an input, unknown ones as None where at least their number is known."""
+    """The elements of an input. Unknown elements are None, provided that their number is known."""
     if isinstance(tensor, SymTensor):
         if tensor.data is not None:
             return tensor.data if tensor.dtype != dt.BOOL else tuple(map(decided, tensor.data))
@@ -138,7 +138,7 @@ def _scalar(tensor: Value, name: str) -> Any:
 
 
 def _array(p: Parameter, given: Value) -> np.ndarray[Any, Any] | None:
-    """The elements of an input as an array, all of them None where they are not known and the rule admits that."""
+    """The elements of an input as an array. If they are not known and the rule allows that, all are None."""
     if not isinstance(given, SymTensor):
         return None
     if given.data is None and p.admits_unknown:
@@ -149,7 +149,7 @@ def _array(p: Parameter, given: Value) -> np.ndarray[Any, Any] | None:
 
 
 def argument(p: Parameter, given: Value | None, arrays: bool) -> Any:
-    """What a rule, or with `arrays` a data function, gets of an input; raises `Unknown` where it must be known."""
+    """The argument from an input, for a rule or (`arrays`) a data function; raises `Unknown` if it must be known."""
     if given is None:
         return None if p.default is NOT_GIVEN else p.default
     if p.want in _VECTORS or p.want in _SCALARS:

@@ -1,6 +1,6 @@
-"""Which rule serves which operator at which version.
+"""The registry: which rule serves which operator at which version.
 
-A rule is a pure function whose parameters are the names of the operator's schema; `op` registers it:
+A rule is a pure function. Its parameters are the names of the operator's schema. `op` registers it:
 
     @op("Concat", data=lambda inputs, axis: np.concatenate(inputs, axis))
     def concat(inputs: Variadic, axis: int) -> Shape: ...
@@ -33,7 +33,7 @@ def normal_domain(domain: str) -> str:
 
 
 class OpShapeInferenceRegistry:
-    """Rules by (domain, operator, version), looked up in constant time once asked for.
+    """Rules by (domain, operator, version). Repeated look-ups take constant time.
 
     >>> r = OpShapeInferenceRegistry()
     >>> r.op("Twice", domain="com.acme", since=2)(lambda X: X.shape).__name__
@@ -72,8 +72,8 @@ class OpShapeInferenceRegistry:
     ) -> Callable[[F], F]:
         """Decorator: register a rule for the operators of these names from version `since` on.
 
-        An operator that onnx does not know has the parameters before `*` as inputs; `inputs` names them where the rule
-        does not use all of them: `X W B? rest*`, `?` optional, `*` any number.
+        For an operator that onnx does not know, the parameters before `*` are the inputs. If the rule does not use all
+        inputs, `inputs` names them: `X W B? rest*` (`?` optional, `*` any number).
         """
 
         def register(function: F) -> F:
@@ -95,7 +95,7 @@ class OpShapeInferenceRegistry:
         return register
 
     def get(self, domain: str, op_type: str, version: int) -> Rule | None:
-        """The rule that serves an operator at an opset version, or None where there is no such operator."""
+        """The rule that serves an operator at an opset version, or None if there is none."""
         key = (domain, op_type, version)
         try:
             found: Rule | None = self._found[key]
@@ -122,7 +122,7 @@ class OpShapeInferenceRegistry:
         return rule if rule.inputs is not None or exists(domain, op_type, version) else None
 
     def versions(self, domain: str, op_type: str) -> list[Rule]:
-        """The rules of an operator in the order of the versions that they serve from."""
+        """The rules of an operator, in the order of their `since` versions."""
         self._ensure_loaded()
         rules = self._rules.get((normal_domain(domain), op_type), {})
         return [rules[since] for since in sorted(rules)]
@@ -136,13 +136,13 @@ class OpShapeInferenceRegistry:
 
     def _ensure_loaded(self) -> None:
         if self._load is not None:
-            # a family that fails to load fails again at the next look-up: no operator may silently have no rule
+            # a family that fails to load fails again at the next look-up, so that no operator silently loses its rule
             self._load()
             self._load = None
 
 
 def _load_families() -> None:
-    """Import the operator families; each registers its rules."""
+    """Import the operator families. Each one registers its rules."""
     from importlib import import_module
 
     from onnx_infer.ops import FAMILIES
@@ -152,9 +152,9 @@ def _load_families() -> None:
 
 
 def _load_plugins() -> None:
-    """Load what other distributions register in the entry-point group `onnx_infer.ops`; see docs/plugins.md.
+    """Load the plug-ins of other distributions (entry-point group `onnx_infer.ops`); see docs/plugins.md.
 
-    A plug-in that fails is named in a RuntimeWarning, and the others load.
+    If a plug-in fails, a RuntimeWarning names it, and the others are loaded.
     """
     import warnings
     from importlib.metadata import entry_points
@@ -163,7 +163,7 @@ def _load_plugins() -> None:
     for entry in entry_points(group="onnx_infer.ops"):
         try:
             entry.load()
-        except Exception as error:  # whatever the code of another distribution raises
+        except Exception as error:  # code of another distribution may raise anything
             source = f" of {entry.dist.name} {entry.dist.version}" if entry.dist else ""
             who = f"the plug-in {entry.name!r}{source} ({entry.value})"
             failed.append(f"{who} cannot be loaded: {type(error).__name__}: {error}; its operators have no rules")

@@ -1,4 +1,4 @@
-"""What a rule gave for an output, as a value that a model can hold."""
+"""The result of a rule for an output, as a value that a model can hold."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LARGEST_SIZE = 2**63 - 1
 
 
 def result_value(result: Any, dtype: int | None) -> Value:
-    """What a rule gave for an output as a value: a shape, or a value, whose element type may be the schema's to say."""
+    """The result of a rule as a value. A rule returns a shape or a value; `dtype` is the schema's element type."""
     if isinstance(result, Value):
         if not isinstance(result, SymTensor) or result.shape is None:
             return result
@@ -37,7 +37,7 @@ def _is_unusable(size: Expr) -> bool:
 
 
 def _possible(size: Dim, shape: Shape) -> Dim:
-    """The size, or an unknown one in place of what no size can be, or of an expression that is too large to read."""
+    """The size, or an unknown size if it is impossible or its expression is too large to read."""
     if at_least(size, LARGEST_SIZE + 1):
         return conflicting(f"a size of the result does not fit into 64 bits: ({', '.join(map(_text, shape))})")
     if isinstance(size, int) and size < 0:
@@ -46,6 +46,6 @@ def _possible(size: Dim, shape: Shape) -> Dim:
 
 
 def _text(size: Dim) -> str:
-    """The size; a power of two near one that is too long to be printed."""
+    """The size as text; a nearby power of two if it is too long to be printed."""
     low = bounds(size)[0] or 0
     return str(size) if abs(low) <= LARGEST_SIZE else f"at least {'-' if low < 0 else ''}2**{abs(low).bit_length() - 1}"

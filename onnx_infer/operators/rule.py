@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 class Rule(NamedTuple):
     """A registered rule.
 
-    `shape` computes the results; `data`, if given, the elements of the outputs on numpy object arrays; `dtype`, if
-    given, the output element types where the schema does not say them. All three are bound by the schema's names. A
-    rule of style `context` is a function `(ctx, node)` instead. `inputs` names the inputs of an operator that onnx has
-    no schema for: `X W B? rest*`. `moves`: every element of the first input occurs in the first output, and no other,
-    unless that is empty.
+    `shape` computes the results. `data`, if given, computes the elements of the outputs on numpy object arrays.
+    `dtype`, if given, computes the output element types that the schema does not determine. The parameters of all three
+    are the schema's names. A rule of style `context` is a function `(ctx, node)` instead. `inputs` names the inputs of
+    an operator without a schema in onnx: `X W B? rest*`. `moves`: the first output has exactly the elements of the
+    first input, unless it is empty.
     """
 
     domain: str

@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from onnx_infer.operators.rule import Rule
 
 SPECIAL = frozenset({"output_count", "output_dtype", "since_version"})
-"""Parameters of rules that are not the schema's names."""
+"""Parameters of rules that are not names of the schema."""
 
 COLLECTIONS = {"Windows": Windows}
-"""Kinds of parameters that collect several attributes: a field has an attribute's name, its default is for none."""
+"""Kinds of parameters that collect several attributes. Each field has an attribute's name; its default means absent."""
 
 NEWEST = 1 << 30
-"""The version asked for where a domain is not imported: whatever is newest."""
+"""The version for a domain that is not imported: the newest."""
 
 
 class Formal(NamedTuple):
     """A formal input or output: its name, its type string (`T`, `tensor(int64)`, `seq(T)`), optional, variadic.
 
-    The type string is empty where every actual value may have a type of its own.
+    The type string is empty if every actual value may have a different type.
     """
 
     name: str
@@ -38,11 +38,11 @@ class Formal(NamedTuple):
     optional: bool = False
     variadic: bool = False
     each: str = ""
-    """The type string of operands that may each have a type of their own."""
+    """The type string for operands of independent types."""
 
 
 class Schema(NamedTuple):
-    """What inference needs of an operator schema. `constraints`: type variable -> allowed type strings."""
+    """The parts of an operator schema that inference needs. `constraints`: type variable -> allowed type strings."""
 
     domain: str
     name: str
@@ -56,7 +56,7 @@ class Schema(NamedTuple):
     max_input: int
     has_body: bool = False
     known: bool = True
-    """Whether onnx has this schema; otherwise it was read off the rule, and output types are the rule's matter."""
+    """Whether onnx has this schema. Otherwise it was derived from the rule, and the rule gives the output types."""
     attributes: dict[str, int] = {}  # noqa: RUF012  (never changed)
     """Every attribute with the number of its kind (`AttributeProto.AttributeType`)."""
     min_output: int = 0
@@ -71,7 +71,7 @@ class Schema(NamedTuple):
 
 
 def exists(domain: str, name: str, version: int) -> bool:
-    """Whether an operator exists at an opset version; one that onnx does not know at all is taken to exist.
+    """Whether an operator exists at an opset version. An operator that onnx does not know is assumed to exist.
 
     >>> exists("", "Gelu", 19), exists("", "Gelu", 20), exists("com.acme", "MyOp", 1)
     (False, True, True)
@@ -90,7 +90,7 @@ def find_schema(domain: str, name: str, version: int) -> onnx.defs.OpSchema | No
 
 
 def _bounded(version: int) -> int:
-    """The version as onnx takes it, in 32 bits: an opset import has 64."""
+    """The version limited to 32 bits, for onnx. An opset import has 64 bits."""
     return min(max(version, 0), NEWEST)
 
 
@@ -126,10 +126,10 @@ def read_schema(schema: onnx.defs.OpSchema) -> Schema:
 
 
 def schema_of_rule(rule: Rule) -> Schema:
-    """The schema of an operator that onnx has none for, as its rule says it.
+    """The schema of an operator that onnx does not have, derived from its rule.
 
-    Parameters before `*` are the inputs in order, or those that the rule was registered with; all others are
-    attributes. A default or `None` makes either optional. A function on the context says nothing of them.
+    The parameters before `*` are the inputs in order, unless the rule was registered with `inputs`. All others are
+    attributes. A default or `None` makes an input or attribute optional. A function on the context determines nothing.
     """
     domain, name, since, function = rule.domain, rule.name, rule.since, unwrap(rule.shape)
     if domain == "" and name in LATER:
@@ -153,7 +153,7 @@ def schema_of_rule(rule: Rule) -> Schema:
 
 
 def schema_of_signature(name: str, since: int, signature: Signature) -> Schema:
-    """The schema of an operator that onnx has, and the installed one does not have yet."""
+    """The schema of an operator that newer versions of onnx have, but the installed one has not."""
 
     def formals(text: str) -> tuple[Formal, ...]:
         return tuple(
@@ -168,12 +168,12 @@ def schema_of_signature(name: str, since: int, signature: Signature) -> Schema:
 
 
 def opened(schema: Schema) -> Schema:
-    """The schema for nodes of a later opset than onnx knows: inputs, attributes and types may have been added."""
+    """The schema for nodes of an opset that onnx does not know: inputs, attributes and types may have been added."""
     return schema._replace(known=False, max_input=2**31 - 1, max_output=2**31 - 1)
 
 
 def fixed_dtype(schema: Schema, type_str: str) -> int | None:
-    """The element type that a type string or a constraint with one member fixes, else None.
+    """The element type if a type string, or a constraint with one member, determines it; else None.
 
     >>> fixed_dtype(read_schema(find_schema("", "Shape", 13)), "tensor(int64)")
     7

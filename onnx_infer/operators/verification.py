@@ -1,7 +1,7 @@
-"""What a node owes its operator's schema: the number and the types of its operands, the kinds of its attributes;
-and what a model owes its own inputs.
+"""Checks of a node against its operator's schema (number and types of operands, kinds of attributes), and of a model's
+inputs.
 
-Laws of sizes are checked by the rules.
+Rules check the laws of sizes.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _CLASSES: dict[int, tuple[str, tuple[type, ...]]] = {
     AttributeProto.FLOATS: ("a list of floats", (float, int)),
     AttributeProto.STRINGS: ("a list of strings", (str,)),
 }
-"""Kind of attribute -> its name and the classes of its value, or of each element of a list."""
+"""Kind of attribute -> its name, and the classes of its value or of each element of its list."""
 
 _NO_GRAPHS = (int, float, str, tuple, Value, type(None))
-"""The classes of the values of all other kinds; a graph is what the engine makes of it."""
+"""The classes of the values of all other kinds. A graph has the class that the engine gives it."""
 
 _TENSOR_TEXTS = {number: f"tensor({word})" for word, number in dt.FROM_SCHEMA.items()}
 
 
 def input_errors(model: Model) -> Iterator[str]:
-    """What is wrong with the inputs of the main graph: no type, an initializer that contradicts the declared one."""
+    """Errors in the inputs of the main graph: a missing type, or an initializer that contradicts the declared type."""
     for name, value in model.graph.inputs:
         if value is None:
             yield f"graph input '{name}' has no type"
@@ -60,23 +60,23 @@ def _is_alike(a: Value | None, b: Value) -> bool:
 
 
 def check_inputs(schema: Schema, inputs: tuple[Value | None, ...]) -> None:
-    """Raise `OpUsageError` for a number of inputs that the schema does not admit, and for a required one left out."""
+    """Raise `OpUsageError` for a wrong number of inputs, and for a missing required input."""
     if not schema.min_input <= len(inputs) <= schema.max_input:
         most = "any number" if schema.max_input >= 2**31 - 1 else schema.max_input
         raise OpUsageError(f"{len(inputs)} inputs where {schema.min_input} to {most} are allowed")
     for i, value in enumerate(inputs):
         if value is None and schema.inputs:
             formal = schema.inputs[min(i, len(schema.inputs) - 1)]
-            # operands of types of their own, as a Loop's, may be left out
+            # operands of independent types (as in Loop) may be left out
             if not formal.optional and (formal.type_str or not formal.variadic):
                 raise OpUsageError(f"required input {formal.name} is missing")
 
 
 def check_attributes(schema: Schema, attributes: Mapping[str, Any]) -> str | None:
-    """Why the schema does not admit attributes whose values are clear all the same, or None.
+    """Why the schema does not allow attributes whose values are clear anyway, or None.
 
-    That is one which the operator does not have, and an integer in place of a float. Raises `OpUsageError` for a
-    required attribute that is missing, and for one whose value is of another kind than the schema says.
+    These are attributes that the operator does not have, and integers in place of floats. Raises `OpUsageError` for a
+    missing required attribute, and for a value of a wrong kind.
     """
     for name in schema.required:
         if name not in attributes:
@@ -101,10 +101,10 @@ def check_attributes(schema: Schema, attributes: Mapping[str, Any]) -> str | Non
 
 
 def check_types(schema: Schema, inputs: tuple[Value | None, ...], outputs: tuple[Value, ...]) -> str | None:
-    """Why the schema does not admit a node of which the sizes can be told all the same, or None.
+    """Why the schema does not allow a node whose sizes are clear anyway, or None.
 
-    That is outputs which the operator does not have, an element type that it does not admit, two types where one type
-    variable demands one.
+    The reasons are outputs that the operator does not have, element types that it does not allow, and different types
+    for one type variable.
     """
     if not schema.known:
         return None
@@ -127,7 +127,7 @@ def check_types(schema: Schema, inputs: tuple[Value | None, ...], outputs: tuple
 
 
 def type_text(value: Value | None) -> str | None:
-    """The type as operator schemas spell it, `seq(tensor(float))`; None where it is not known, and of maps.
+    """The type in the spelling of operator schemas, `seq(tensor(float))`; None for maps and unknown types.
 
     >>> type_text(SymTensor(1, (2,))), type_text(Sequence(SymTensor(7))), type_text(SymTensor(None))
     ('tensor(float)', 'seq(tensor(int64))', None)

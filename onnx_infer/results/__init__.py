@@ -1,9 +1,9 @@
-"""What follows from a finished inference. Nothing here is computed before somebody asks for it.
+"""The results of a finished inference. Everything here is computed on demand.
 
-    inferred.py           what a walk found, as data
-    guards.py             what must hold for the model to run    guarantees.py    what the sizes are worth
-    assumed.py            which statements rest on assumptions        saved.py         what a pickle keeps of an engine
-    reasons.py            why something is unknown               deciding.py      conditions that would tell it
+    inferred.py           the result of a walk, as data
+    guards.py             conditions that a run needs            guarantees.py    how well the sizes are known
+    assumed.py            statements that rest on assumptions    saved.py         the part of an engine in a pickle
+    reasons.py            why something is unknown               deciding.py      conditions that would make it known
     materialization.py    sizes as ONNX nodes                    sources.py       where a symbol can be read
     verdicts.py           whether a type is exact
     report/               tables, explanations, JSON

@@ -1,4 +1,4 @@
-"""Which statements rest on sizes that are only assumed: those of nodes behind one that states an assumption."""
+"""Statements that rest on assumed sizes: those of nodes after a node with an assumption."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 def resting(engine: Engine, assumed: Collection[int]) -> set[int]:
-    """The places of the statements whose nodes read, directly or not, a result of the nodes of the `assumed` ones.
+    """The statements whose nodes read, directly or not, a result of a node with one of the `assumed` statements.
 
-    Statements are told by their place in `engine.statements`. The names inside of functions are those of another scope:
-    where functions are called, and for what a subgraph reads, all that follows an assumption counts.
+    Statements are identified by their index in `engine.statements`. Names inside of functions belong to another graph.
+    So in models with function calls, and for reads of a subgraph, every statement after an assumption counts.
     """
     if not assumed:
         return set()

@@ -1,4 +1,4 @@
-"""What would have to be known of symbols for a node to leave nothing open: found by trying."""
+"""Conditions on symbols under which a node leaves nothing unknown. They are found by trying."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ _MOST_SIZES = 8
 
 
 def deciding_conditions(engine: Engine, node: Node, inputs: frozenset[Var]) -> tuple[str, ...]:
-    """Conditions on the symbols of `inputs` under which a node leaves nothing unknown; none where none are found.
+    """Conditions on the symbols of `inputs` under which a node leaves nothing unknown; empty if none are found.
 
-    Tried are `size >= 2` and `size == 1` of the sizes of its operands, equalities that the node demands, and the
-    conditions that select a branch: each alone, then all of `size >= 2` together, as few of them as suffice.
+    Candidates are `size >= 2` and `size == 1` for the sizes of its operands, equalities that the node demands, and the
+    conditions that select a branch. Each is tried alone. Then all `size >= 2` are tried together and reduced to as few
+    as suffice.
     """
     scope = engine.scope
     operator = scope.operators[node[1], node[0]]
@@ -70,7 +71,7 @@ def deciding_conditions(engine: Engine, node: Node, inputs: frozenset[Var]) -> t
 
 
 def _sizes_tried(operands: Sequence[Value | None], inputs: frozenset[Var]) -> Iterator[Relation]:
-    """`size >= 2` and `size == 1` of the sizes of operands over the symbols of the inputs."""
+    """`size >= 2` and `size == 1`, for sizes of operands that are over the symbols of the inputs."""
     found = dict.fromkeys(size for value in operands for size in sizes(value) if _is_over(size, inputs))
     for size in list(found)[:_MOST_SIZES]:
         yield Relation(f"{size} >= 2", size, ">=", 2)
@@ -78,7 +79,7 @@ def _sizes_tried(operands: Sequence[Value | None], inputs: frozenset[Var]) -> It
 
 
 def _demanded(engine: Engine, node: Node, inputs: frozenset[Var]) -> Iterator[Relation]:
-    """The equalities that would make a guard of the node hold."""
+    """The equalities that would make the guards of the node hold."""
     for statement, stated_by in zip(engine.statements, engine.statement_nodes, strict=True):
         if stated_by is node and statement.relation in ("equal", "broadcast", "broadcast_to"):
             lhs, rhs = engine.fresh_sizes.resolve(statement.lhs), engine.fresh_sizes.resolve(statement.rhs)
@@ -92,7 +93,7 @@ def _open_conditions(value: Value | None) -> list[Positive]:
 
 
 def _about(condition: Positive) -> Iterator[Relation]:
-    """A condition that selects a branch, false and true."""
+    """The two cases of a condition that selects a branch: false and true."""
     opposite = positive(1 - condition.size)
     yield Relation(str(opposite), condition.size, "<=", 0)
     yield Relation(str(condition), condition.size, ">=", 1)

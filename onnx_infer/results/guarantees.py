@@ -1,7 +1,7 @@
-"""What the sizes that an inference found are worth: exact, at most an expression of the input sizes, or unknown.
+"""Guarantees for the sizes of an inference: exact, at most an expression of the input sizes, or unknown.
 
-Nothing is kept: all follows from the sizes themselves (`symdim.guarantee`). docs/guarantees.md says which consumer
-needs what.
+Nothing is stored: guarantees follow from the sizes themselves (`symdim.guarantee`). docs/guarantees.md lists the needs
+of consumers.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 def guarantees(result: Inferred, available: Collection[str] = ()) -> dict[str, tuple[Guarantee, ...]]:
-    """The guarantee of each size of each tensor whose rank is known, by value name.
+    """The guarantee of each size of each tensor of known rank, by value name.
 
-    `available` names tensors whose elements are known when the sizes are needed, such as inputs on the host: sizes
-    that are computed of these alone are exact.
+    `available` names tensors whose elements are known when the sizes are needed, such as inputs on the host. A size
+    that is computed from these alone is exact.
     """
     known: dict[Dim, Guarantee] = {}
     found: dict[str, tuple[Guarantee, ...]] = {}
@@ -38,15 +38,15 @@ def guarantees(result: Inferred, available: Collection[str] = ()) -> dict[str, t
 
 
 def upper_bounds(result: Inferred, available: Collection[str] = ()) -> dict[str, Shape]:
-    """The shapes with the upper bound in place of each size, of the values in which every size is exact or bounded."""
+    """The shapes with upper bounds in place of sizes, for the values whose sizes are all exact or bounded."""
     bounds = {name: [g.size for g in row] for name, row in guarantees(result, available).items()}
     return {name: tuple(size for size in row if size is not None) for name, row in bounds.items() if None not in row}
 
 
 def with_values(dim: Dim, values: Mapping[str, Sequence[Dim] | Dim]) -> Dim:
-    """A size with elements of tensors put in: those known now, by the name of their tensor and in row-major order.
+    """A size with known elements of tensors put in. `values` has the elements by tensor name, in row-major order.
 
-    Raises BoundsError for elements that no run has: a K of TopK that is negative or beyond the size of its axis.
+    Raises BoundsError for elements that no run has, such as a K of TopK that is negative or larger than its axis.
 
     >>> from symdim import minimum
     >>> end = Var.fresh("end[0]", origin=ValueOf("end", 0))
@@ -79,7 +79,7 @@ def _element(x: Dim) -> Dim:
 
 
 def _run_time(dim: Dim) -> list[Var]:
-    """The variables of a size that elements of tensors decide."""
+    """The variables in a size that stand for elements of tensors or are computed from them."""
     variables = variables_of([dim])
     return [v for v in variables if isinstance(v.origin, (ValueOf, Computed))]
 

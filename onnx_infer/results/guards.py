@@ -1,6 +1,7 @@
-"""What must hold for the model to run: the statements that its operators state, each with its nodes, checked at sizes.
+"""Guards: conditions that a run needs, from the statements of the operators. They can be checked at given sizes.
 
-`guards_of` writes them as a person would: solved for a symbol (`symdim.conditions`), equal ones once, implied ones not.
+`guards_of` writes them as a person would: solved for a symbol (`symdim.conditions`), without repetitions and without
+implied ones.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class NodeName(NamedTuple):
-    """A node that states a statement: its operator, and its name, or its first output where it has none."""
+    """A node: its operator, and its name, or its first output if it has no name."""
 
     operator: str
     node: str
@@ -36,12 +37,12 @@ class NodeName(NamedTuple):
 
 
 class Guard(NamedTuple):
-    """A condition (`symdim.conditions`) that nodes state, and the law that says so.
+    """A condition (`symdim.conditions`), the law that demands it, and the nodes that state it.
 
-    `kind`: "required" where the model does not run otherwise; "assumed" where it may run, and has other sizes than
-    inferred; "declared" where the author of the model says so. A `conditional` one comes of a node behind one that
-    states an assumption: it is required where all assumptions hold. An assumed one is required where its `volume`, the
-    number of elements of tensors that may be empty, is not 0. The text is a Python condition over the sizes.
+    `kind` is "required" if the model does not run otherwise; "assumed" if the model may run otherwise, but with other
+    sizes than inferred; "declared" if only the author of the model says it. A `conditional` guard is from a node after
+    a node with an assumption; it is required if all assumptions hold. An assumed guard is required if its `volume` is
+    not 0, which is the number of elements of tensors that may be empty. The text is a Python condition over the sizes.
     """
 
     relation: Relation
@@ -77,24 +78,24 @@ class Guard(NamedTuple):
         return str(self.condition)
 
     def variables(self) -> tuple[Var, ...]:
-        """The symbols of the condition, in the order of their first occurrence."""
+        """The symbols in the condition, in the order of their first occurrence."""
         return self.condition.variables()
 
     def is_bound(self, bindings: Bindings) -> bool:
-        """Whether every symbol of it has a size."""
+        """Whether every symbol in it has a size."""
         return all(v in bindings or v.name in bindings for v in self.variables())
 
     def is_required(self, bindings: Bindings) -> bool:
-        """Whether the model needs it at these sizes, where all that is assumed before holds."""
+        """Whether the model needs it at these sizes, provided that all earlier assumptions hold."""
         volume = Condition("at_least", self.volume, 1)
         bound = all(v in bindings or v.name in bindings for v in volume.variables())
         return self.kind == "required" or self.conditional or (bound and volume.holds(bindings))
 
     def violation(self, bindings: Bindings) -> Violation | None:
-        """How it fails at these sizes, None where it holds.
+        """Its violation at these sizes, or None if it holds.
 
-        Raises UnboundName for symbols without a size, BoundsError for sizes outside the bounds of a symbol: of these
-        inference says nothing.
+        Raises UnboundName for symbols without a size. Raises BoundsError for sizes outside the bounds of a symbol,
+        because inference says nothing about them.
         """
         if missing := tuple(v.name for v in self.variables() if v not in bindings and v.name not in bindings):
             raise UnboundName(missing)
@@ -105,9 +106,9 @@ class Guard(NamedTuple):
 
 
 class Violation(NamedTuple):
-    """A guard that fails, with the values of its two sides; None where a divisor in them is 0.
+    """A guard that fails, with the values of its two sides; None if a divisor in them is 0.
 
-    `kind`: where it is "required" the model does not run at these sizes, otherwise it may.
+    If its `kind` is "required", the model does not run at these sizes; otherwise it may run.
     """
 
     guard: Guard
@@ -128,9 +129,9 @@ class Violation(NamedTuple):
 
 
 def violations(guards: Iterable[Guard], bindings: Bindings) -> list[Violation]:
-    """The guards that fail at these sizes of all their symbols.
+    """The guards that fail at these sizes. All their symbols must have one.
 
-    The first assumption that fails may be required at these sizes; what follows rests on it, and is of its own kind.
+    The first failing assumption may be required at these sizes. Later guards rest on it, so they keep their own kind.
     """
     found = [violation for guard in guards if (violation := guard.violation(bindings)) is not None]
     for i, (guard, lhs, rhs, kind) in enumerate(found):
@@ -145,7 +146,7 @@ def violations(guards: Iterable[Guard], bindings: Bindings) -> list[Violation]:
 
 
 def guards_of(engine: Engine) -> list[Guard]:
-    """The statements of an inference as guards, in the order of the nodes; what bounds prove is none."""
+    """The statements of an inference as guards, in the order of the nodes, without those that bounds prove."""
     assumed = {i for i, statement in enumerate(engine.statements) if statement.kind == "assumed"}
     while True:
         stated = _stated(engine, assumed)
@@ -158,28 +159,28 @@ def guards_of(engine: Engine) -> list[Guard]:
 
 
 def _simplified(solved: Iterable[Guard]) -> list[Guard]:
-    """Guards in plain form without what others say."""
+    """Guards in plain form, without those that others imply."""
     guards = _combined(solved)
     guards = _combined(simpler for guard in guards for simpler in _under_bounds(guard, guards))
     return [guard for guard in guards if not _is_implied(guard, guards)]
 
 
 def _open(guard: Guard, required: list[Guard]) -> list[Guard]:
-    """What a guard says beyond those that are required."""
+    """The part of a guard that does not follow from the required ones."""
     found = [simpler for plain in _solved(guard) for simpler in _under_bounds(plain, required)]
     return [guard for guard in found if not _is_implied(guard, required)]
 
 
 def _is_certain(guard: Guard, required: list[Guard]) -> bool:
-    """Whether the tensors that may be empty are not, where what is required holds."""
+    """Whether the required guards imply that the tensors which may be empty are not empty."""
     filled = Guard("at_least", guard.volume, 1, guard.law, kind="required")
     return guard.volume != 0 and not _open(filled, required)
 
 
 def _stated(engine: Engine, assumed: Collection[int]) -> list[Guard]:
-    """The statements as they are stated, one by one; what rests on the `assumed` ones is no more than assumed.
+    """The statements as guards, one by one. Statements that rest on the `assumed` ones are at most assumed.
 
-    Statements of the kind that are not among these turned out to be required.
+    A statement of the kind "assumed" that is not in `assumed` has turned out to be required.
     """
     conditional = resting(engine, assumed)
 
@@ -209,7 +210,7 @@ def _origin(node: Node) -> NodeName:
 
 
 def _solved(guard: Guard) -> list[Guard]:
-    """The guard in plain form; as it is where it never holds."""
+    """The guard in plain form. A guard that never holds stays unchanged."""
     found = solve(guard.condition)
     return [guard] if found is None else _with(guard, found)
 
@@ -219,14 +220,14 @@ def _with(guard: Guard, conditions: Iterable[Condition]) -> list[Guard]:
 
 
 def _strength(guard: Guard) -> int:
-    """What a guard says may be put more simply, or left out, where others say it that are as strong."""
+    """A guard may be simplified, or left out, only because of guards that are at least as strong."""
     if guard.kind == "assumed":
         return 1 if guard.conditional else 2 if guard.volume != 0 else 3
     return 0 if guard.kind == "declared" else 4
 
 
 def _combined(guards: Iterable[Guard]) -> list[Guard]:
-    """Guards that say the same as one, with the origins of all, the strongest first."""
+    """Equivalent guards merged into one with the nodes of all, the strongest first."""
     found: dict[Hashable, Guard] = {}
     for guard in guards:
         key = _key(guard)
@@ -239,7 +240,7 @@ def _combined(guards: Iterable[Guard]) -> list[Guard]:
 
 
 def _key(guard: Guard) -> tuple[Hashable, ...]:
-    """What guards that say the same have in common: `M == N` says what `N == M` does."""
+    """A key that equivalent guards share: `M == N` and `N == M` have the same."""
     relation, lhs, rhs = guard.condition
     if relation in ("divides", "broadcast_to"):
         return relation, lhs, rhs
@@ -251,11 +252,11 @@ def _key(guard: Guard) -> tuple[Hashable, ...]:
     return "at_least", gap if relation == "at_least" else -gap
 
 
-# -- what other guards imply ----------------------------------------------------------------------------------------
+# -- implied guards -------------------------------------------------------------------------------------------------
 
 
 def _under_bounds(guard: Guard, guards: list[Guard]) -> list[Guard]:
-    """The guard as it reads within the bounds that others demand of its symbols; nothing where these imply it."""
+    """The guard, simplified within the bounds that others demand of its symbols; an empty list if these imply it."""
     if _bound_of(guard) is not None:
         return [guard]
     narrow: dict[Var, Dim] = {}
@@ -272,7 +273,7 @@ def _under_bounds(guard: Guard, guards: list[Guard]) -> list[Guard]:
 
 
 def _demanded(variable: Var, weak: Guard, guards: Iterable[Guard]) -> tuple[int | None, int | None]:
-    """The bounds of a variable within which all guards hold that are as strong as this one."""
+    """The bounds of a variable that follow from guards which are at least as strong as `weak`."""
     low, high = variable.lo, variable.hi
     for guard in guards:
         if guard.lhs is variable and _strength(guard) >= _strength(weak):
@@ -283,7 +284,7 @@ def _demanded(variable: Var, weak: Guard, guards: Iterable[Guard]) -> tuple[int 
 
 
 def _bound_of(guard: Guard) -> tuple[int | None, int | None] | None:
-    """The interval that a guard leaves to the variable on its left; None where it is no such guard."""
+    """The interval that a guard gives to the variable on its left; None for other guards."""
     relation, lhs, rhs = guard.condition
     if not isinstance(lhs, Var) or not isinstance(rhs, int) or relation not in ("equal", "at_least", "at_most"):
         return None
@@ -291,7 +292,7 @@ def _bound_of(guard: Guard) -> tuple[int | None, int | None] | None:
 
 
 def _is_implied(guard: Guard, guards: Iterable[Guard]) -> bool:
-    """Whether another guard that is as strong says more: equality of sizes that broadcast, or a tighter bound."""
+    """Whether a guard that is at least as strong says more: equality of sizes that broadcast, or a tighter bound."""
     others = [g for g in guards if g is not guard and _strength(g) >= _strength(guard)]
     if guard.relation == "broadcast":
         equality = _key(guard._replace(relation="equal"))

@@ -1,4 +1,4 @@
-"""What a walk found, as data: the part of an `InferenceResult` that plans and reports are made from."""
+"""The result of a walk as data: the part of an `InferenceResult` from which plans and reports are made."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 class Inferred:
     """The types that one inference found.
 
-    `types`: value name -> what is known of it, main graph only. `diagnostics`: what is malformed, contradictory or
-    unsupported. `notes`: value name -> why something in it is unknown. `found_inputs`: the shapes of inputs that say
-    more than the model does, names of axes without one included.
+    `types`: value name -> its type, main graph only. `diagnostics`: errors and warnings about malformed, contradictory
+    or unsupported parts. `notes`: value name -> why something in it is unknown. `found_inputs`: the shapes of inputs
+    that say more than the model; this includes new names of axes without a name.
     """
 
     def __init__(self, engine: Engine, found_inputs: Mapping[str, tuple[Size, ...]]) -> None:
@@ -43,7 +43,7 @@ class Inferred:
 
     @property
     def inputs(self) -> list[str]:
-        """The inputs of the main graph, initializers aside."""
+        """The inputs of the main graph, without initializers."""
         return [name for name, _ in self._engine.model.graph.inputs]
 
     @property
@@ -53,7 +53,7 @@ class Inferred:
 
     @property
     def shapes(self) -> dict[str, Shape]:
-        """The shapes of the tensors whose rank is known."""
+        """The shapes of the tensors of known rank."""
         return {n: v.shape for n, v in self.types.items() if isinstance(v, SymTensor) and v.shape is not None}
 
     @property
@@ -85,13 +85,13 @@ class Inferred:
 
     @property
     def guards(self) -> list[Guard]:
-        """What must hold of the sizes and elements of inputs, each with its nodes, in order.
+        """Conditions on the sizes and elements of inputs, each with its nodes, in order.
 
-        Those of the kind "required" for the model to run, those that are "assumed" for it to have the sizes inferred.
+        The kind "required" is needed for the model to run, the kind "assumed" for it to have the inferred sizes.
         """
         return self._guards[0]
 
     @property
     def data_guards(self) -> list[Guard]:
-        """What must hold of sizes that only the data decide."""
+        """Conditions on sizes that only the data decide."""
         return self._guards[1]

@@ -1,7 +1,7 @@
-"""Sizes as nodes: the ONNX nodes that compute given sizes from the shapes of the graph's inputs, and their insertion.
+"""Sizes as nodes: ONNX nodes that compute given sizes from the shapes of the graph's inputs, and their insertion.
 
-All values are int64 vectors. A size is computed with one element, so that it stands where operators want a vector
-(targets of Reshape and Expand, ends of Slice, repeats of Tile), and sizes are joined by Concat.
+All values are int64 vectors. A size is a vector of one element, because operators need vectors (targets of Reshape and
+Expand, ends of Slice, repeats of Tile). Concat joins sizes.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ if TYPE_CHECKING:
 _OLDEST = 7
 _MOD_SINCE, _WHERE_SINCE, _INTEGER_MAX_SINCE = 10, 9, 12
 _INITIALIZERS_ALONE_SINCE = 4
-"""The IR version from which an initializer need not be a graph input (onnx/docs/IR.md)."""
+"""From this IR version on an initializer need not be a graph input (onnx/docs/IR.md)."""
 
 
 class Materialized(NamedTuple):
-    """Nodes in order, the constants they read, and the name of their result: int64, one element per size."""
+    """Nodes in order, the constants that they read, and the name of their result: int64, one element per size."""
 
     nodes: list[NodeProto]
     initializers: list[TensorProto]
     output: str
 
     def insert(self, model: ModelProto, before: str = "") -> str:
-        """Put the nodes into the model's graph, before the node of this name or with this output, or at its start.
+        """Insert the nodes into the model's graph, before the node with this name or this output, or at the start.
 
-        The constants are initializers, and nodes before IR version 4. Returns the name of the result. Raises
-        `ValueError` where there is no such node. The names are free in the model that was inferred; in one that has
-        been changed since, they must still be.
+        The constants become initializers, or nodes before IR version 4. Returns the name of the result. Raises
+        `ValueError` if there is no such node. The names are unused in the model that was inferred. If the model has
+        been changed since, they must still be unused.
         """
         graph = model.graph
         places = [i for i, node in enumerate(graph.node) if before and before in (node.name, *node.output)]
@@ -69,13 +69,13 @@ def materialize(
     values: Iterable[str] | None = None,
     prefix: str = "size",
 ) -> Materialized:
-    """The nodes that compute a size, or a shape, at run time; each expression once.
+    """The nodes that compute a size, or a shape, at run time. Each expression is computed once.
 
-    Symbols are read at the axes and elements of the graph's inputs, or of `values`, which must be there where the nodes
-    are inserted: so sizes that the data decide are computable behind the node that decides them. `opset` is that of the
-    default domain, the model's if not given; names begin with `prefix` and are free in the model. Raises
-    `UnsupportedDynamicShape` for a size with a symbol that cannot be read, `ValueError` for an opset without the
-    operators needed.
+    Symbols are read from the axes and elements of the graph's inputs, or of `values`. The `values` must exist where the
+    nodes are inserted; so data-dependent sizes can be computed after the node that decides them. `opset` is the version
+    of the default domain; the default is the model's. Names begin with `prefix` and are unused in the model. Raises
+    `UnsupportedDynamicShape` for a size with a symbol that cannot be read, and `ValueError` if the opset lacks an
+    operator.
 
     >>> import onnx.parser, onnx_infer
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 17]>
@@ -104,7 +104,7 @@ def materialize(
 
 
 def _readable(size: Dim, sources: Sources, field: str) -> Dim:
-    """The size over what can be read."""
+    """The size as an expression of readable sizes."""
     found = sources.over_sources(size)
     require_exact(found, "materialize", field, sources.values)
     for symbol in variables_of([found]):
@@ -114,7 +114,7 @@ def _readable(size: Dim, sources: Sources, field: str) -> Dim:
 
 
 class Names:
-    """Names that are not used.
+    """Makes unused names.
 
     >>> names = Names(["x", "size_add"], "size")
     >>> names.new("add"), names.new("mul"), names.new("mul")
@@ -126,7 +126,7 @@ class Names:
         self._used = set(used)
 
     def new(self, kind: str) -> str:
-        """A name that tells what it stands for."""
+        """A name for a value of this kind."""
         name = base = f"{self._prefix}_{kind}"
         count = 0
         while name in self._used:
@@ -137,7 +137,7 @@ class Names:
 
 
 class _Writer:
-    """Writes nodes for expressions as they read: a remainder is a Mod and a minimum a Min."""
+    """Writes nodes for expressions as they are printed: a remainder is a Mod, a minimum a Min."""
 
     def __init__(self, opset: int, names: Names) -> None:
         self.opset, self.names = opset, names
@@ -178,7 +178,7 @@ class _Writer:
         return found
 
     def node(self, op_type: str, *inputs: str, **attributes: Any) -> str:
-        """The name of a new node's output; the node has that name too."""
+        """The name of a new node and of its output."""
         name = self.names.new(op_type.lower())
         self.nodes.append(helper.make_node(op_type, inputs, [name], name, **attributes))
         return name
@@ -229,10 +229,10 @@ class _Writer:
         return name
 
     def _quotient(self, node: Expr, numerator: str, divisor: str) -> str:
-        """The operator Div truncates toward zero: it is the floor where neither side is negative.
+        """Div truncates toward zero, which is the floor if neither side is negative.
 
-        Elsewhere: `n//d == (n - n mod d) / d`, exactly; the integer Mod has the sign of the divisor, as here. Before
-        Mod: `n//d == (n + k*d)//d - k` with a k that leaves no numerator negative.
+        Otherwise `n//d == (n - n mod d) / d`, exactly: the integer Mod has the sign of the divisor, as in Python. In
+        opsets without Mod: `n//d == (n + k*d)//d - k`, with a k that makes the numerator >= 0.
         """
         n, d = node.args
         if at_least(n, 0) and at_least(d, 1):
@@ -267,7 +267,7 @@ class _Writer:
 
 
 def _signed_parts(node: Expr) -> list[tuple[Expr, bool]]:
-    """The parts of a node as it reads; terms of a sum that are subtracted, behind the first, without their sign."""
+    """The parts of a node as printed, each with a flag: a subtracted term of a sum comes without its sign."""
     if not isinstance(node, Add):
         return [(part, False) for part in node.args]
     first, *rest = node.args

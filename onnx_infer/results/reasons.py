@@ -1,7 +1,7 @@
-"""Why something is unknown: where it begins, and what would tell it.
+"""Reasons: why something is unknown, at which node that begins, and what would make it known.
 
-One walk over the nodes in order. What is unknown of an operand is the reason of what its node leaves unknown; a node
-whose operands are known is where it begins. What would settle it is tried there (`deciding.py`).
+This is one walk over the nodes in order. If an operand is unknown, its reason is passed on to the outputs of the node.
+If all operands are known, the reason begins at this node; conditions that would settle it are tried (`deciding.py`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Kind: TypeAlias = Literal["error", "undeclared", "no rule", "assumption", "value
 
 _ORDER = ("error", "undeclared", "no rule", "assumption", "value", "data")
 _LOST = frozenset(("error", "undeclared", "no rule"))
-"""Where something is lost before any data decide: this goes through elements too."""
+"""Kinds of reasons with which something is lost for good; they are passed on through elements too."""
 
 
 class Reason(NamedTuple):
@@ -41,7 +41,7 @@ class Reason(NamedTuple):
     | value      | the elements of inputs                         | the node  | the inputs                         |
     | data       | what operators compute                         | the node  | the operators                      |
 
-    `node` is where it begins; its name, or its first output where it has none.
+    `node` is the node where it begins: its name, or its first output if it has no name.
     """
 
     kind: Kind
@@ -54,7 +54,7 @@ class Reason(NamedTuple):
 
 
 def reasons(result: Inferred) -> dict[str, tuple[Reason, ...]]:
-    """For each value whose type is not a function of the input sizes why it is not, the most telling reason first.
+    """The reasons for each value whose type is not a function of the input sizes, the most helpful first.
 
     >>> import onnx.parser, onnx_infer
     >>> model = onnx.parser.parse_model('''
@@ -67,7 +67,7 @@ def reasons(result: Inferred) -> dict[str, tuple[Reason, ...]]:
     z value ('k',)
     """
     kept: dict[str, tuple[Reason, ...]] | None = vars(result._engine).get("reasons")
-    if kept is not None:  # the result was read from a pickle, which holds no model
+    if kept is not None:  # the result was read from a pickle, which has no model
         return kept
     walk = _Reasons(result)
     return {name: found for name in result.types if (found := walk.of(name))}
@@ -84,7 +84,7 @@ class _Reasons:
         self._of_type: dict[str, Reason] = {}
         self._of_elements: dict[str, Reason] = {}
         self._of_size: dict[Var, Reason] = {}
-        self._conditions: tuple[str, ...] | None = None  # that settle the node at hand
+        self._conditions: tuple[str, ...] | None = None  # conditions that settle the current node
         for name in result.inputs:
             value = self._types[name]
             if not is_typed(value):
@@ -103,7 +103,7 @@ class _Reasons:
         return tuple(sorted(dict.fromkeys(found), key=lambda reason: _ORDER.index(reason.kind)))
 
     def _follow(self, node: Node) -> None:
-        """Enter what the outputs of a node leave unknown."""
+        """Enter the reasons for the outputs of a node."""
         self._conditions = None
         for name in node[3]:
             value = self._types.get(name) if name else None
@@ -113,14 +113,14 @@ class _Reasons:
             note = self._notes.get(name, "nothing tells it")
             if not is_typed(value):
                 self._of_type[name] = self._reason(node, note)
-            for v in new:  # what only the data decide says itself how
+            for v in new:  # the origin of a data-dependent size says what decides it
                 says = v.origin is not None and not isinstance(v.origin, Declared)
                 self._of_size[v] = self._reason(node, str(v.origin) if says else note)
             if lacks_elements(value):
                 self._of_elements[name] = self._elements(node)
 
     def _elements(self, node: Node) -> Reason:
-        """Why elements that a node computes are not known."""
+        """The reason why elements that a node computes are not known."""
         label, operands = label_of(node), [x for x in node[2] if x in self._types]
         behind = [reason for x in operands for reason in self.of(x) if reason.kind in _LOST]
         behind += [self._of_elements[x] for x in operands if x in self._of_elements]
@@ -129,7 +129,7 @@ class _Reasons:
         )
 
     def _reason(self, node: Node, note: str) -> Reason:
-        """Why a node leaves something unknown, of which the note is told."""
+        """The reason why a node leaves something unknown; the note is part of its text."""
         label, operator = label_of(node), _operator(node)
         if label in self._errors:
             return Reason("error", f"error at {operator} '{label}': {self._errors[label].message}", label)
@@ -152,7 +152,7 @@ class _Reasons:
         return Reason("data", f"{operator} '{label}': {note}", label, (operator,))
 
     def _asked(self, node: Node) -> Reason | None:
-        """The reason of the elements that the rule of a node asks for, where some are not known."""
+        """The reason for unknown elements that the rule of a node asks for, or None."""
         operator = self._engine.scope.operators[node[1], node[0]]
         if operator is None:
             return None
@@ -161,7 +161,7 @@ class _Reasons:
 
 
 def _joined(behind: list[Reason]) -> Reason | None:
-    """One reason of several elements: what is lost, then what operators compute, then inputs."""
+    """One reason for several elements: lost ones first, then computed ones, then those of inputs."""
     lost = [reason for reason in behind if reason.kind in _LOST]
     if lost:
         return min(lost, key=lambda reason: _ORDER.index(reason.kind))

@@ -1,4 +1,4 @@
-"""What a pickled result keeps of its engine: what was found, as data, and none of the model but its wiring."""
+"""The part of an engine that a pickled result keeps: the results as data, and only the wiring of the model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Part:
-    """A part of a model of which some attributes were kept; whatever else is asked of it is refused with the cure."""
+    """A part of a model with some attributes. Access to another attribute raises an error that names the cure."""
 
     def __init__(self, **kept: Any) -> None:
         vars(self).update(kept)
@@ -30,16 +30,16 @@ class Part:
 
 
 class Types(dict[str, "Value"]):
-    """The types of the main graph, as a scope has them."""
+    """The types of the main graph, in the form of an environment."""
 
     def touch(self, names: Iterable[str]) -> None:
-        """All values are there already."""
+        """Nothing to do: all values exist already."""
 
 
 class Wiring(Part):
-    """The main graph, of which the inputs, the outputs and the nodes without their attributes are known.
+    """The main graph with its inputs, outputs and nodes, but without attributes.
 
-    The nodes stand in the order of the schedule, so that nobody needs to look into their graphs for it.
+    The nodes are in the order of the schedule, because sorting them would need their subgraphs.
     """
 
     def __init__(self, graph: Graph, schedule: list[Node]) -> None:
@@ -47,13 +47,13 @@ class Wiring(Part):
         super().__init__(inputs=graph.inputs, outputs=list(graph.outputs), literals=list(graph.literals), kept=nodes)
 
     def nodes(self) -> Iterable[Node]:
-        """The nodes; asking one for its attributes is refused."""
+        """The nodes. Access to their attributes raises an error."""
         nodes: list[Node] = self.kept
         return nodes
 
 
 def saved(result: Inferred) -> Part:
-    """What stands in for the engine in a result that was read from a pickle."""
+    """The replacement for the engine in a result that was read from a pickle."""
     return Part(
         scope=Types(result.types),
         diagnostics=result.diagnostics,

@@ -1,4 +1,4 @@
-"""Where the sizes that a model is written with can be read: the axes of its inputs, solved for the symbols in them."""
+"""Where symbols can be read at run time: the axes of the inputs, solved for the symbols in them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class Sources:
-    """Each symbol as an expression of what can be read of the values: sizes at their axes.
+    """Each symbol as an expression of readable sizes: those at the axes of the values.
 
-    An axis that is a symbol gives that symbol; one that is linear in a single symbol that is not known yet is solved
-    for it, which is exact in every run: `2*H` gives `X.shape[0]//2`. A division is not undone.
+    An axis that is a symbol gives this symbol. An axis that is linear in one unknown symbol is solved for it, which is
+    exact in every run: `2*H` gives `X.shape[0]//2`. Divisions are not inverted.
 
     >>> N, H = Var("N"), Var("H")
     >>> sources = Sources({"X": SymTensor(1, (N, 2 * N * H + 3)), "Y": SymTensor(1, (H // 2,))})
@@ -48,11 +48,11 @@ class Sources:
 
     @cached_property
     def symbols(self) -> set[Var]:
-        """The symbols in the sizes of the values, whether they can be solved for or not."""
+        """All symbols in the sizes of the values, even those that cannot be solved for."""
         return set(variables_of(dim for _, dim in self.axes))
 
     def _solve(self, pending: list[tuple[Var, Expr]]) -> None:
-        """Solve one equation after the other, as long as each has one unknown."""
+        """Solve one equation after the other, as long as one has a single unknown."""
         while pending:
             rest = []
             for read, dim in pending:
@@ -66,7 +66,7 @@ class Sources:
             pending = rest
 
     def _solution(self, read: Var, dim: Expr, unknown: Var) -> Dim | None:
-        """The unknown of `read == dim`, where dim is `factor*unknown + rest` and the factor is not 0."""
+        """The unknown in `read == dim`, if dim is `factor*unknown + rest` with a factor that is not 0; else None."""
         parts = linear_in(dim, unknown)
         if parts is None:
             return None
@@ -76,14 +76,14 @@ class Sources:
         return (read - rest) // factor if at_least(factor, 1) else None
 
     def over_sources(self, dim: Dim) -> Dim:
-        """The dimension with every symbol as what can be read; symbols that cannot be read stay."""
+        """The dimension over readable sizes. Symbols that cannot be read stay."""
         dim = without_computed(dim)
         return substituted(dim, self.of)
 
     def bindings(self, shapes: Mapping[str, Sequence[int]]) -> dict[str | Var, int]:
-        """The sizes of the symbols where values have these shapes; of those that can be solved for in these.
+        """The sizes of the symbols that can be solved for, if values have these shapes.
 
-        Raises `ShapeInferenceError` for a shape of another rank and for sizes that contradict the declared ones.
+        Raises `ShapeInferenceError` for a shape of a different rank, and for sizes that contradict the declared ones.
 
         >>> N = Var("N")
         >>> sources = Sources({"X": SymTensor(1, (N, 2 * N)), "Y": SymTensor(1, (N, 3))})
@@ -132,7 +132,7 @@ def element_of(variable: Var, tensors: Collection[str]) -> bool:
 
 
 def without_computed(dim: Dim) -> Dim:
-    """The dimension with the expression of every size that an operator computes of elements in its place.
+    """The dimension with expressions in place of the sizes that operators compute from elements.
 
     >>> end = Var.fresh("end[0]")
     >>> without_computed(2 * Var.fresh("_d0", origin=Computed((end + 7) // 8, "a length")))
@@ -147,7 +147,7 @@ def without_computed(dim: Dim) -> Dim:
 
 
 def linear_in(dim: Expr, unknown: Var) -> tuple[Dim, Dim] | None:
-    """(factor, rest) with `dim == factor*unknown + rest`, the unknown in neither; None where there are none.
+    """(factor, rest) with `dim == factor*unknown + rest`, both without the unknown; None if there are none.
 
     >>> N, H = Var("N"), Var("H")
     >>> linear_in(2 * N * H + N - 1, H), linear_in(H + H // 2, H)

@@ -1,4 +1,4 @@
-"""Whether what is known of a value is exact."""
+"""Whether the type of a value is exact."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def input_variables(result: Inferred) -> frozenset[Var]:
-    """The symbols that the sizes and the elements of the graph inputs are made of."""
+    """The symbols in the sizes and in the elements of the graph inputs."""
     return frozenset(v for name in result.inputs for v in variables(result.types[name]))
 
 
 def is_exact(value: Value | None, inputs: frozenset[Var]) -> bool:
-    """Whether the type is known, and its sizes are functions of the inputs' sizes.
+    """Whether the type is known and its sizes are functions of the input sizes.
 
     >>> is_exact(SymTensor(1, (2, 3)), frozenset()), is_exact(SymTensor(1, (Var("N"),)), frozenset())
     (True, False)
@@ -28,7 +28,7 @@ def is_exact(value: Value | None, inputs: frozenset[Var]) -> bool:
 
 
 def is_typed(value: Value | None) -> bool:
-    """Whether the element type and the rank of a value are known, those inside a sequence, optional or map too.
+    """Whether the element type and the rank of a value are known, including those inside a sequence, optional or map.
 
     >>> is_typed(SymTensor(1, (Var("N"),))), is_typed(SymTensor(1)), is_typed(Sequence(SymTensor(None, ())))
     (True, False, False)
@@ -38,14 +38,14 @@ def is_typed(value: Value | None) -> bool:
 
 
 def variables(value: Value | None) -> list[Var]:
-    """The variables of a tensor's sizes, each once."""
+    """The variables in a tensor's sizes, each once."""
     value = _innermost(value)
     shape = value.shape if isinstance(value, (SymTensor, Sparse)) else None
     return list(variables_of(shape or ()))
 
 
 def lacks_elements(value: Value) -> bool:
-    """Whether a value is a small tensor, not all of whose elements are known: sizes are computed of such."""
+    """Whether a value is a small tensor with unknown elements. Sizes may be computed from these."""
     return isinstance(value, SymTensor) and is_small(value) and (value.data is None or None in value.data)
 
 

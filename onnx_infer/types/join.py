@@ -1,7 +1,7 @@
-"""The least general value that covers two others: what is alike stays, sizes that differ go to `size(a, b)`.
+"""The most specific value that covers two others: equal parts stay, sizes that differ become `size(a, b)`.
 
-Plotkin's least general generalisation on values: equal pairs of sizes meet in one size, so relations between results
-survive (the branches of an If, the iterations of a Loop, the elements of a sequence).
+This is Plotkin's least general generalisation for values. Equal pairs of sizes become the same size, so relations
+between results survive (for the branches of an If, the iterations of a Loop, the elements of a sequence).
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     Size: TypeAlias = Callable[[Dim, Dim], Dim]
 
 NOTHING = SymTensor(None, None)
-"""A value of which nothing is known."""
+"""An unknown value."""
 
 _MAX_JOINED = 32
-"""The most elements of a tensor that are joined one by one where they differ."""
+"""The most elements of a tensor that are joined one by one if they differ."""
 
 _MAX_COMPARED = 64
-"""The most pairs of sizes at one distance from each other with which a further pair is compared."""
+"""The most pairs of sizes with the same difference with which a new pair is compared."""
 
 
 def join(a: Value, b: Value, size: Size, integer: Size | None = None) -> Value:
-    """What is true of both values; `integer` is for elements that may be negative, which are forgotten without it.
+    """A value that covers both. `integer` is for elements that may be negative; without it they become unknown.
 
     >>> join(SymTensor(1, (2, 3)), SymTensor(1, (2, 4)), varying)
     f32[2, ?]
@@ -53,7 +53,7 @@ def join(a: Value, b: Value, size: Size, integer: Size | None = None) -> Value:
         full = a.full if a.full is b.full else None
         return Optional(_join_elems(a.elem, b.elem, size, a.full is False, b.full is False), full)
     if isinstance(a, Optional) != isinstance(b, Optional):
-        # an optional may be carried into a Loop, whose body gives what it holds
+        # a Loop may carry an optional in, while its body gives the element of the optional
         one, other = [x if isinstance(x, Optional) else Optional(x, True) for x in (a, b)]
         return join(one, other, size, integer)
     if isinstance(a, Sparse) and isinstance(b, Sparse):
@@ -63,7 +63,7 @@ def join(a: Value, b: Value, size: Size, integer: Size | None = None) -> Value:
 
 
 def kind_of(value: Value) -> Value:
-    """What a value is, its sizes and elements forgotten: types do not depend on the path taken.
+    """The value without its sizes and elements. This part of a type does not depend on the path taken.
 
     >>> kind_of(Sequence(SymTensor(1, (2, 3)), 4))
     seq(f32[...])
@@ -87,7 +87,7 @@ def _join_tensors(a: SymTensor, b: SymTensor, size: Size, integer: Size | None =
 
 
 def _join_elements(a: Any, b: Any, size: Size, integer: Size | None) -> Any:
-    """Two elements of a tensor: sizes, that is integers >= 0, meet as the sizes of an axis do."""
+    """The join of two elements of a tensor. Elements that are sizes (integers >= 0) are joined as sizes of an axis."""
     if _is_integer(a) and _is_integer(b):
         meet = size if at_least(a, 0) and at_least(b, 0) else integer
         if meet is not None:
@@ -100,7 +100,7 @@ def _is_integer(x: Any) -> bool:
 
 
 def _join_elems(a: Value | None, b: Value | None, size: Size, a_empty: bool, b_empty: bool) -> Value | None:
-    """The elements of two containers; one that is empty says nothing of them but the type."""
+    """The join of the elements of two containers. An empty container determines only the type."""
     if a is None or b is None:
         return None
     if a_empty != b_empty:
@@ -110,7 +110,7 @@ def _join_elems(a: Value | None, b: Value | None, size: Size, a_empty: bool, b_e
 
 
 def join_with_itself(value: Value, size: Size) -> Value:
-    """`size(d, d)` for every size: leaves a value as it is, unless the sizes of a body's inside must not leave it."""
+    """`size(d, d)` for every size. This changes only sizes that must not leave the body of a subgraph."""
     if isinstance(value, SymTensor) and value.shape is not None:
         shape = tuple([size(x, x) for x in value.shape])
         return plain(value) if shape == value.shape else SymTensor(value.dtype, shape)
@@ -139,7 +139,7 @@ def varying(a: Dim, b: Dim) -> Dim:
 
 
 def sequence_of(items: list[Value], elem: Value | None = None) -> Sequence:
-    """The sequence of these elements; `elem` is the type of the elements of an empty one.
+    """The sequence of these elements. If there are none, `elem` is their type.
 
     >>> sequence_of([SymTensor(1, (2, 3)), SymTensor(1, (2, 4))]).elem
     f32[2, ?]
@@ -150,7 +150,7 @@ def sequence_of(items: list[Value], elem: Value | None = None) -> Sequence:
 
 
 def opened(value: Value | None) -> Value:
-    """One element of a sequence or an optional, the sizes that are not the same for all as sizes of its own."""
+    """One element of a sequence or an optional. Sizes that are not the same for all elements become fresh sizes."""
     if isinstance(value, SymTensor) and value.shape is not None and UNKNOWN_SIZE in value.shape:
         shape = [
             fresh("the sizes of the elements differ, or are not known") if d is UNKNOWN_SIZE else d for d in value.shape
@@ -160,9 +160,9 @@ def opened(value: Value | None) -> Value:
 
 
 class Meeting:
-    """Sizes for pairs of sizes that differ: the same pair, or one at a constant distance, has the same new size.
+    """Sizes for pairs of sizes that differ. The same pair, or one at a constant distance, gets the same new size.
 
-    `new(a, b)` makes a size that can be either; `free` says which distances are the same on all paths.
+    `new(a, b)` makes a size that can be either. `free` says which distances are the same on all paths.
     """
 
     def __init__(self, new: Size, free: Callable[[Dim], bool] = lambda distance: True) -> None:
@@ -186,7 +186,7 @@ class Meeting:
         return found
 
     def _shifted(self, a: Dim, met: list[tuple[Dim, Dim]]) -> Dim | None:
-        """`w + d` where `w` covers a - d, and in its second place as far from b."""
+        """`w + d`, if `w` covers the pair at the distance d: a - d and b - d."""
         for x, size in met:
             distance = a - x
             if isinstance(size, Expr) and self._free(distance) and at_least(size + distance, 0):
@@ -195,7 +195,7 @@ class Meeting:
 
 
 def either(why: str) -> Size:
-    """A size that is one of two, for results of paths of which one is taken: fresh, bounded by both."""
+    """Fresh sizes for results of two paths: each is one of two sizes, and is bounded by them."""
 
     def new(a: Dim, b: Dim) -> Dim:
         low = 1 if at_least(a, 1) and at_least(b, 1) else 0
@@ -214,10 +214,10 @@ def of_different_rank(a: Value, b: Value) -> bool:
 
 
 def of_branches(a: Value, b: Value, source: Positive | Var | None, unsure: Size, *, elements: bool = False) -> Value:
-    """What is true of the values of two branches; `source` decides which one it is, the first where a condition holds.
+    """A value that covers those of two branches. `source` decides which branch is taken: the first if it holds.
 
-    Where that is a condition on sizes, a size that differs is a function of it. Tensors of different ranks stay two,
-    and those of different known `elements` where these are asked for: ranks become elements, and conditions these.
+    If the source is a condition on sizes, a size that differs is a function of it. Tensors of different ranks stay one
+    of two. With `elements`, so do tensors of different known elements, because conditions may be computed from them.
     """
 
     def size(a: Dim, b: Dim) -> Dim:
@@ -248,7 +248,7 @@ def _are_bools(tensor: SymTensor) -> bool:
 
 
 def _nested(a: Value, b: Value, source: Element) -> Value | None:
-    """The value of two branches of which the first is one of two, and the second is the same as one of these."""
+    """The value of two branches, if the first is one of two tensors and the second equals one of these."""
     if not isinstance(a, OneOf) or not isinstance(a.source, Positive) or b not in a.choices:
         return None
     first = logical_or(logical_not(source), a.source) if b is a.choices[0] else logical_and(source, a.source)
@@ -256,25 +256,25 @@ def _nested(a: Value, b: Value, source: Element) -> Value | None:
 
 
 def demand_side(source: object, *, first: bool, law: str) -> None:
-    """State that a condition on sizes holds, or does not: no run comes past the other side, which breaks a law."""
+    """State that a condition on sizes holds (or not, for the second side), because the other side breaks a law."""
     if isinstance(source, Positive):
         state("at_least" if first else "at_most", source.size, int(first), law)
 
 
 def of_side(value: Value, source: object, side: int) -> Value:
-    """The value where the source takes the first side, or the second."""
+    """The value if the source takes the first side (0) or the second (1)."""
     return value.choices[side] if isinstance(value, OneOf) and value.source == source else value
 
 
 def of_different_elements(a: SymTensor, b: SymTensor) -> bool:
-    """Whether two tensors of known elements differ in their number, or in constants."""
+    """Whether two tensors of known elements differ in the number of elements, or in constants."""
     if a.data is None or b.data is None or len(a.data) != len(b.data):
         return a.data is not None and b.data is not None
     return any(x != y and isinstance(x, int) and isinstance(y, int) for x, y in zip(a.data, b.data, strict=True))
 
 
 def ceiling(size: Dim) -> Dim | None:
-    """An upper bound of a size in terms that do not depend on data, or None."""
+    """An upper bound of a size that does not depend on data, or None."""
     for _ in range(8):
         if not is_fresh(size):
             return size
@@ -286,7 +286,7 @@ def ceiling(size: Dim) -> Dim | None:
 
 
 def sizes(value: Value | None) -> Iterator[Dim]:
-    """The sizes of a value, and the expressions that its elements are made of."""
+    """The sizes of a value, and the expressions in its elements."""
     pending = [value]
     while pending:
         value = pending.pop()
@@ -309,7 +309,7 @@ def sizes(value: Value | None) -> Iterator[Dim]:
 
 
 def parts_of(x: Any) -> Iterator[Dim]:
-    """The expressions that an element of a tensor is made of."""
+    """The expressions in an element of a tensor."""
     if isinstance(x, Expr):
         yield x
     elif isinstance(x, Ratio):

@@ -1,7 +1,7 @@
-"""Inferred against declared types: the four merge policies.
+"""Inferred and declared types: the four merge policies.
 
-`skip` keeps the declared type where there is one and fills in what is absent, a size too; `override` keeps the inferred
-one. The others go by element type, rank and size:
+`skip` keeps the declared type and fills in the missing parts, sizes too. `override` keeps the inferred type. The other
+two policies compare element type, rank and sizes:
 
 | declared      | inferred             | refine                                  | strict                             |
 |---------------|----------------------|-----------------------------------------|------------------------------------|
@@ -18,8 +18,8 @@ one. The others go by element type, rank and size:
 | K, a new name | data-dependent       | K, a name of that size; see `claims.py` | K, a name of that size             |
 | K, a new name | N                    | N                                       | N                                  |
 
-M and N are symbols of inputs. With `assume_declared` a declared guard is an assumption instead: it replaces
-data-dependent sizes, and `strict` does not raise for it.
+M and N are symbols of inputs. With `assume_declared` a declared guard becomes an assumption: it replaces data-dependent
+sizes, and `strict` does not raise for it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ POLICIES: tuple[ShapeMergePolicy, ...] = ("skip", "override", "refine", "strict"
 
 
 def merge(declared: Value | None, inferred: Value, policy: ShapeMergePolicy, conflict: Callable[[str], None]) -> Value:
-    """The type of a value that is declared and inferred; `conflict` is told of contradictions.
+    """The type of a value with a declared and an inferred type. `conflict` is called with each contradiction.
 
     >>> print(merge(SymTensor(1, (2, 3)), SymTensor(1, (2, 3)), "refine", print))
     f32[2, 3]
@@ -74,7 +74,7 @@ def merge(declared: Value | None, inferred: Value, policy: ShapeMergePolicy, con
 def _merge_one_of(
     declared: SymTensor, inferred: OneOf, policy: ShapeMergePolicy, conflict: Callable[[str], None]
 ) -> Value:
-    """The type of a tensor of one of two ranks: a declared rank says which one it is."""
+    """The type of one of two tensors: a declared rank selects one of them."""
     if declared.shape is None:
         return inferred
     for choice in inferred.choices:
@@ -86,9 +86,9 @@ def _merge_one_of(
 
 
 def without_names(declared: Value, inferred: Value, kept: Callable[[Dim], bool]) -> Value:
-    """The declared type with the data-dependent sizes that were inferred in place of the names that it has for them.
+    """The declared type with inferred data-dependent sizes in place of the names that it declares for them.
 
-    Declared numbers stay, and sizes that are to be `kept`.
+    Declared numbers and the `kept` sizes stay.
     """
     if isinstance(declared, (Sequence, Optional)) and isinstance(inferred, type(declared)):
         if declared.elem is None or inferred.elem is None:
@@ -105,7 +105,7 @@ def without_names(declared: Value, inferred: Value, kept: Callable[[Dim], bool])
 
 
 def size_pairs(declared: Value | None, inferred: Value | None) -> Iterator[tuple[Dim, Dim | None]]:
-    """The sizes of a tensor, or of those in a sequence or optional, declared and inferred; None where nothing is."""
+    """The declared and inferred sizes of a tensor (or of that in a sequence or optional), in pairs; None if missing."""
     while isinstance(declared, (Sequence, Optional)):
         inferred = inferred.elem if isinstance(inferred, type(declared)) else None
         declared = declared.elem
@@ -136,7 +136,7 @@ def _merge_tensors(
 
 
 def _filled_in(declared: Shape | None, inferred: Shape | None) -> Shape | None:
-    """The declared shape, with the inferred one or its sizes where it says nothing."""
+    """The declared shape, with inferred sizes for missing ones; the inferred shape if none is declared."""
     if declared is None or inferred is None or len(declared) != len(inferred):
         return inferred if declared is None else declared
     return tuple([i if d is UNKNOWN_SIZE else d for d, i in zip(declared, inferred, strict=True)])
@@ -145,7 +145,7 @@ def _filled_in(declared: Shape | None, inferred: Shape | None) -> Shape | None:
 def merge_shapes(
     declared: Shape | None, inferred: Shape | None, policy: ShapeMergePolicy, conflict: Callable[[str], None]
 ) -> Shape | None:
-    """The more specific dim of each axis; of two that contradict each other the inferred one."""
+    """The more specific dim of each axis; the inferred one if they contradict each other."""
     if declared is None or inferred is None:
         return inferred if declared is None else declared
     if len(declared) != len(inferred):

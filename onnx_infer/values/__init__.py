@@ -1,9 +1,9 @@
-"""What inference knows of a value.
+"""Values: what inference knows about each name in a graph.
 
     dtype.py     element types
-    text.py      the texts of a model: read, written, shown
+    text.py      the texts of a model: reading, writing, showing
     tensor.py    tensors with their shape and small data; sequences, optionals, maps and sparse tensors
-    one_of.py    a tensor that is one of two
+    one_of.py    one of two tensors
 
-Everything else uses this room. It uses `symdim` only. Begin with `tensor.py`.
+All other rooms use this one. It uses only `symdim`. Begin with `tensor.py`.
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# number: (short name, bits of one element; 0 where the size varies)
+# number: (short name, bits of one element; 0 for a varying size)
 _TYPES: dict[int, tuple[str, int]] = {
     1: ("f32", 32), 2: ("u8", 8), 3: ("i8", 8), 4: ("u16", 16), 5: ("i16", 16), 6: ("i32", 32), 7: ("i64", 64),
     8: ("str", 0), 9: ("bool", 8), 10: ("f16", 16), 11: ("f64", 64), 12: ("u32", 32), 13: ("u64", 64),
@@ -37,15 +37,15 @@ FLOATS = frozenset(n for n, name in NAMES.items() if name[0] == "f" or name == "
 
 
 def read(number: int) -> int | None:
-    """The element type of a number in a message; None of 0, which means undefined, and of negative ones.
+    """The element type for a number in a message; None for 0 (undefined) and for negative numbers.
 
-    Numbers of types that came after this library are kept.
+    Numbers of types that are newer than this library are kept.
     """
     return number if number > 0 else None
 
 
 def text(dtype: int | None) -> str:
-    """The short name of an element type, `?` where it is unknown.
+    """The short name of an element type, `?` if it is unknown.
 
     >>> text(1), text(7), text(None)
     ('f32', 'i64', '?')

@@ -1,4 +1,4 @@
-"""A tensor that is one of two, of different ranks: what an If gives whose branches squeeze and do not."""
+"""One of two tensors: the result of an If, of which only one branch squeezes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class OneOf(SymTensor):
-    """One of two tensors, of different ranks or with other elements; the `source` decides which one it is.
+    """One of two tensors, of different ranks or with different elements. The `source` decides which one.
 
-    To what asks for shape and elements it is `joined`, what both share. A rule is applied to both tensors
-    (`engine/outcome.py`): what the results share is known again. The source is a condition on sizes, of which the
-    first tensor goes with True, or anything else that can be compared; all tensors of one source take the same side.
+    Its own shape and elements are those of `joined`: what both tensors share. A rule is applied to both tensors
+    (`engine/outcome.py`), and what the results share is known. The source is a condition on sizes (True selects the
+    first tensor), or any other comparable object. All tensors with the same source take the same side.
 
     >>> OneOf("a condition", SymTensor(1, (2,)), SymTensor(1, (2, 3)), SymTensor(1))
     f32[...]
@@ -44,11 +44,11 @@ class OneOf(SymTensor):
         return OneOf, (self.source, *self.choices, self.joined)
 
     def without_data(self) -> SymTensor:
-        """What both share, the elements forgotten."""
+        """What both share, without the elements."""
         return self.joined.without_data()
 
     def substitute(self, mapping: Mapping[Any, Dim]) -> Value:
-        """With variables replaced; the one of the two that a decided source takes."""
+        """The value with variables replaced; one of the two tensors if that decides the source."""
         replace = getattr(self.source, "substitute", None)
         source = self.source if replace is None else replace(mapping)
         if isinstance(source, bool):
@@ -58,5 +58,5 @@ class OneOf(SymTensor):
 
 
 def plain(value: Value) -> Value:
-    """The value as one tensor: what both share where it is one of two."""
+    """The value as one tensor: what both share, for one of two."""
     return value.joined if isinstance(value, OneOf) else value

@@ -1,7 +1,7 @@
-"""What inference knows of a value: tensors with dtype, shape and (small) data, and the types built from them.
+"""Values: tensors with dtype, shape and (small) data, and the types built from them.
 
-Values are immutable and interned: equal ones are the same object, so that results can be remembered by identity.
-The text form is the one of the test cases: `f32[N, 3]`, `i64[2]={N, 2}`, `f32[...]` (rank unknown), `seq(f32[N])`.
+Values are immutable and interned: equal values are the same object, so results can be remembered by identity.
+Test cases use their text form: `f32[N, 3]`, `i64[2]={N, 2}`, `f32[...]` (rank unknown), `seq(f32[N])`.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Dim: TypeAlias = int | Expr
 Shape: TypeAlias = tuple[Dim, ...]
 
 MAX_DATA = 1024
-"""The most elements of a tensor whose data is propagated."""
+"""The most elements of a tensor whose data are propagated."""
 
 MAX_FLOATS = 12
-"""The same for tensors of floats, as many as a Resize of rank 6 has in its `roi`: more are weights."""
+"""The same for tensors of floats: the size of `roi` in a Resize of rank 6. Larger tensors are weights."""
 
 
 MAX_VECTOR = 1 << 20
-"""The most elements of a constant vector of integers that is read for a rule that asks for it: the sizes of a Split."""
+"""The most elements of a constant integer vector that is read if a rule asks for it, such as the sizes of a Split."""
 
 _table: dict[tuple[Any, ...], ref[Value]] = {}
 _lock = RLock()
@@ -38,13 +38,13 @@ _capacity = 1 << 10
 
 
 def find(key: tuple[Any, ...]) -> Any:
-    """The live value with this key, if there is one."""
+    """The live value with this key, or None."""
     entry = _table.get(key)
     return None if entry is None else entry()
 
 
 def publish(key: tuple[Any, ...], value: Any) -> Any:
-    """The one live value with this key: `value`, unless another was there first."""
+    """The only live value with this key: `value`, unless there was one before."""
     global _capacity
     value.wire = None
     with _lock:
@@ -52,8 +52,8 @@ def publish(key: tuple[Any, ...], value: Any) -> Any:
         if other is not None:
             return other
         _table[key] = ref(value)
-        if len(_table) > _capacity:  # it has doubled: to drop the entries of dead values costs O(1) for each value made
-            for made in list(_table):  # a finalizer that runs meanwhile may make values
+        if len(_table) > _capacity:  # it has doubled, so dropping the entries of dead values costs O(1) per new value
+            for made in list(_table):  # a copy: a finalizer may run meanwhile and make values
                 entry = _table.get(made)
                 if entry is not None and entry() is None:
                     del _table[made]
@@ -62,7 +62,7 @@ def publish(key: tuple[Any, ...], value: Any) -> Any:
 
 
 class Value:
-    """Base of everything a name in a graph can stand for; `wire` keeps its type as protobuf bytes once written."""
+    """The base class of everything that a name in a graph can stand for. `wire` keeps its type as protobuf bytes."""
 
     __slots__ = ("__weakref__", "wire")
     wire: bytes | None
@@ -73,13 +73,13 @@ class Value:
 
 
 class SymTensor(Value):
-    """A tensor: element type, shape, and its elements where they are known.
+    """A tensor: element type, shape, and its elements if they are known.
 
-    `dtype` is a number of `TensorProto.DataType` or None; `shape` a tuple of dims (`int | Expr`) or None where even the
-    rank is unknown; `data` the elements in row-major order (`int | Expr | bool | float | Ratio`, None for an unknown
-    one) or None where none is known. Data goes with a shape of plain ints only. Of a tensor without data `fill` is the
-    one element that all are equal to, and `samples` are some that occur in it unless it is empty: one tuple of them,
-    or one for each index of the last axis.
+    `dtype` is a number of `TensorProto.DataType` or None. `shape` is a tuple of dims (`int | Expr`), or None for an
+    unknown rank. `data` are the elements in row-major order (`int | Expr | bool | float | Ratio`, None for an unknown
+    element), or None if none is known. Only a shape of plain ints can have data. A tensor without data may have `fill`
+    and `samples`. `fill` is the value of all elements. `samples` are some elements that occur in it unless it is empty:
+    one tuple, or one tuple for each index of the last axis.
 
     >>> SymTensor(7, (2,), (3, 4))
     i64[2]={3, 4}
@@ -104,7 +104,7 @@ class SymTensor(Value):
     ) -> SymTensor:
         shape = None if shape is None else tuple(shape)
         data = None if data is None else tuple(data)
-        # 1 == 1.0 == True in Python: the classes of the elements belong to the key where the dtype is unknown
+        # 1 == 1.0 == True in Python: if the dtype is unknown, the classes of the elements are part of the key
         key: tuple[Any, ...] = (dtype, shape, data)
         if data and not dtype:
             key += (tuple(map(type, data)),)
@@ -123,13 +123,13 @@ class SymTensor(Value):
 
     @property
     def rank(self) -> int:
-        """The number of axes; the engine calls a rule only where it is known."""
+        """The number of axes. The engine calls a rule only if it is known."""
         assert self.shape is not None
         return len(self.shape)
 
     @property
     def dims(self) -> Shape:
-        """The shape, of which the rank is known."""
+        """The shape, whose rank must be known."""
         assert self.shape is not None
         return self.shape
 
@@ -148,7 +148,7 @@ class SymTensor(Value):
         return flat if self.rank == 1 else flat.reshape(self.shape)
 
     def without_data(self) -> SymTensor:
-        """The same tensor, its elements forgotten."""
+        """The same tensor without its elements."""
         known = self.data is not None or self.fill is not None or self.samples
         return SymTensor(self.dtype, self.shape) if known else self
 
@@ -172,14 +172,14 @@ class SymTensor(Value):
 
 
 UNKNOWN_SIZE = Var.fresh("?", origin="differs from element to element")
-"""The size of an axis that differs between the elements of a sequence: no size at all, never the same one twice."""
+"""A marker for the size of an axis that differs between the elements of a sequence. It is not a size."""
 
 
 class Sequence(Value):
-    """A sequence of `length` elements (None: not known); `elem` holds what is true of every element.
+    """A sequence of `length` elements (None: not known). `elem` is a type that covers every element.
 
-    `items` are the elements one by one, where they are known and not all alike. Sizes that differ are `UNKNOWN_SIZE` in
-    `elem`; of the elements of an empty sequence anything is true.
+    `items` are the elements one by one, if they are known and not all equal. Sizes that differ are `UNKNOWN_SIZE` in
+    `elem`. An empty sequence may have any `elem`.
 
     >>> Sequence(SymTensor(1, (2, 3))), Sequence(SymTensor(1, (2,)), 4)
     (seq(f32[2, 3]), seq(f32[2]; 4))
@@ -217,7 +217,7 @@ class Sequence(Value):
 
 
 class Optional(Value):
-    """An optional value of the type `elem`; `full` says whether there is one, None where that is not known.
+    """An optional value of the type `elem`. `full` says whether there is a value; None if that is not known.
 
     >>> Optional(SymTensor(1, (2,))), Optional(SymTensor(1), False)
     (optional(f32[2]), optional(f32[...]; empty))
@@ -297,7 +297,7 @@ class Sparse(Value):
 
 
 def is_small(value: Value) -> bool:
-    """Whether a value may carry data: its sizes are known and its elements few."""
+    """Whether a value may have data: its sizes are known and it has few elements."""
     if not isinstance(value, SymTensor) or value.shape is None:
         return False
     count = 1
@@ -309,7 +309,7 @@ def is_small(value: Value) -> bool:
 
 
 def may_be_read(value: Value) -> bool:
-    """Whether the elements of a constant of this type are read where a rule asks for them: few, or a vector of ints."""
+    """Whether the elements of a constant are read if a rule asks for them: they are few, or a vector of integers."""
     if is_small(value):
         return True
     if not isinstance(value, SymTensor) or value.shape is None or len(value.shape) != 1:
@@ -319,7 +319,7 @@ def may_be_read(value: Value) -> bool:
 
 
 def substitute(value: Value, mapping: Mapping[Any, Dim]) -> Value:
-    """The value with variables replaced in its shape and data; the same object where none occurs.
+    """The value with variables replaced in its shape and data; the same object if none occurs.
 
     >>> N = Var("N")
     >>> substitute(SymTensor(1, (N, 2 * N)), {N: 3})

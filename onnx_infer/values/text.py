@@ -1,8 +1,8 @@
-"""The texts of a model: read, written, and shown.
+"""The texts of a model: reading, writing, and showing.
 
-Strings of a message are UTF-8, but parsers of protobuf do not refuse one that is not: it comes as `bytes`. Here such
-bytes become lone surrogates (Python's `surrogateescape`), one for each: no two texts become one, a name stays the same
-name wherever it stands, and it is written back byte for byte. Every text of a model is read through this module.
+Strings in a message should be UTF-8, but protobuf parsers accept others and return them as `bytes`. Here each invalid
+byte becomes a lone surrogate (Python's `surrogateescape`). So different texts stay different, equal names stay equal,
+and every text is written back byte for byte. All texts of a model are read through this module.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ def texts(strings: Iterable[str | bytes]) -> list[str]:
 
 
 def encoded(text: str) -> bytes:
-    """The bytes of a text in a message: those that it was read from.
+    """The bytes of a text in a message; the inverse of `text`.
 
     >>> encoded("x\\udcff"), encoded("x\\ud800")
     (b'x\\xff', b'x\\xed\\xa0\\x80')
     """
     try:
         return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # surrogates that no bytes of a model became, from a text of the caller's
+    except UnicodeEncodeError:  # other surrogates, in a text of the caller
         return text.encode("utf-8", "surrogatepass")
 
 
 def printable(text: str) -> str:
-    """The text as any terminal or file takes it, the bytes that are no UTF-8 as escapes.
+    """The text in a form that any terminal or file accepts: bytes that are not UTF-8 become escapes.
 
     >>> printable("x\\udcff")
     'x\\\\udcff'

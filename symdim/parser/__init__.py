@@ -4,5 +4,5 @@
     functions.py   floor, ceiling, Mod, Max ...   rational.py    exact quotients, for texts in which `/` is exact
     shapes.py      whole shapes
 
-The room uses `algebra`. Its face is `symdim/parsing.py`; begin there.
+The room uses `algebra`. Its face is `symdim.parsing`; begin there.
 """

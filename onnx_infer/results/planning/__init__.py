@@ -1,6 +1,6 @@
-"""What a runtime plans before it runs a model.
+"""Planning before a model runs.
 
 planner.py         the sizes of all values as one compiled function
-memory.py          the memory that live tensors take over a schedule; envelope.py: its maximum as an expression
-costs.py           multiply-adds, and parameters of nodes; multiply_adds.py: operator by operator
+memory.py          the memory of live tensors over a schedule; envelope.py: its maximum as an expression
+costs.py           multiply-adds and parameters of nodes; multiply_adds.py: per operator
 """

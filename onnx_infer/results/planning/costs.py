@@ -1,8 +1,8 @@
 """The parameters and multiply-adds of the nodes of a model, as expressions of its input sizes.
 
-A parameter is an element of a constant; integers of 64 bits, booleans and strings are sizes, axes and flags and none.
-A constant that several nodes read counts for the first. A call of a function costs what its body does, a node with
-subgraphs what these do where that is the same however often they run.
+A parameter is an element of a constant. 64-bit integers, booleans and strings do not count: they are sizes, axes and
+flags. A constant that several nodes read counts for the first one. The cost of a function call is that of its body. The
+cost of a node with subgraphs is that of the subgraphs, if it does not depend on how often they run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NO_PARAMETERS = frozenset((dt.INT64, dt.BOOL, dt.STRING))
 
 
 class NodeCost(NamedTuple):
-    """The cost of one node; `multiply_adds` is None where it is not known."""
+    """The cost of one node; `multiply_adds` is None if it is not known."""
 
     operator: str
     node: str
@@ -51,7 +51,7 @@ class Costs(NamedTuple):
 
     @property
     def multiply_adds(self) -> Dim:
-        """The multiply-adds of the nodes of which they are known."""
+        """The multiply-adds of all nodes for which they are known."""
         return total(node.multiply_adds for node in self.nodes if node.multiply_adds is not None)
 
     @property
@@ -90,7 +90,7 @@ def parameters(value: Value) -> Dim:
 
 
 class _Bodies:
-    """The graphs inside a model, bodies of functions and subgraphs, by the id of their message."""
+    """The graphs inside a model (bodies of functions, and subgraphs), by the id of their message."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -103,7 +103,7 @@ class _Bodies:
                 self._counts[key] = _sum(self.count(node, self._graphs[key][1]) for node in self._nodes[key])
 
     def count(self, node: Node, scope: Scope) -> Dim | None:
-        """The multiply-adds of a node; None where they are not known."""
+        """The multiply-adds of a node; None if they are not known."""
         op_type, domain, inputs, outputs, attributes, _ = node
         called = self._called(node, scope)
         if called:
@@ -118,12 +118,12 @@ class _Bodies:
         count = multiply_adds(op_type, domain, given, made, resolved)
         if isinstance(count, Expr) and UNKNOWN_SIZE in count.variables():
             return None
-        # of an attribute that calls give, each its own, nothing is known
+        # an attribute that each call sets differently: nothing is known
         unknown = attributes.references is not None and any(name not in resolved for name in attributes.references)
         return None if unknown and count != 0 else count
 
     def parameters(self, node: Node, scope: Scope, seen: set[object]) -> list[Dim]:
-        """The parameters in the constants of the graphs that a node calls, of those that no earlier node called."""
+        """The parameters in the constants of the graphs that a node calls, without graphs that earlier nodes called."""
         found: list[Dim] = []
         pending = self._called(node, scope)
         while pending:

@@ -1,4 +1,4 @@
-"""The maximum of many sizes as a short expression, of sums that grow and shrink as the memory over a schedule does."""
+"""The maximum of many sizes as a short expression, for sums that change step by step (memory over a schedule)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SAMPLES = (1, 8, 64, 512, 4096)
 
 
 class Envelope(NamedTuple):
-    """A size that is at least each of several: the maximum of `sizes`, and no more than the largest where `exact`."""
+    """An upper bound of several sizes: the maximum of `sizes`. If `exact`, it is their maximum at all values."""
 
     sizes: tuple[Dim, ...]
     exact: bool
@@ -33,7 +33,7 @@ class Envelope(NamedTuple):
 
 
 class Polynomial(NamedTuple):
-    """A sum `const + coefficient * unit + ...` outside of the table of expressions: most are never looked at again."""
+    """A sum `const + coefficient * unit + ...` that is not interned, because most sums are never used again."""
 
     terms: dict[Expr, int]
     const: int
@@ -48,7 +48,7 @@ class Polynomial(NamedTuple):
         return Polynomial(terms, const)
 
     def covers(self, other: Polynomial) -> bool:
-        """Whether it is at least another one, as the intervals of the units tell.
+        """Whether the intervals of the units prove that it is at least another sum.
 
         >>> from symdim import Var
         >>> zero, N = Polynomial({}, 0), Var("N")
@@ -61,22 +61,22 @@ class Polynomial(NamedTuple):
         return low is not None and low >= 0
 
     def at(self, sample: int) -> int:
-        """About the value where every symbol is `sample`: good enough to try the largest first."""
+        """About the value if every symbol is `sample`: good enough for trying the largest sums first."""
         return self.const + sum(k * int(sample ** _degree(unit)) for unit, k in self.terms.items())
 
     @property
     def is_monotone(self) -> bool:
-        """Whether larger coefficients make it larger: no unit is negative."""
+        """Whether it grows with its coefficients: no unit is negative."""
         return all(low is not None and low >= 0 for low, _ in (unit.bounds() for unit in self.terms))
 
     def joined(self, other: Polynomial) -> Polynomial:
-        """A sum that is at least both, where no unit is negative: the larger coefficient of each unit."""
+        """A sum that is at least both, if no unit is negative: it has the larger coefficient of each unit."""
         terms = {u: max(k, other.terms.get(u, 0)) for u, k in self.terms.items()}
         terms.update((u, max(k, 0)) for u, k in other.terms.items() if u not in terms)
         return Polynomial({u: k for u, k in terms.items() if k}, max(self.const, other.const))
 
     def excess(self, other: Polynomial) -> float:
-        """How much larger it is than another one for symbols of several magnitudes, as a ratio."""
+        """The ratio by which it exceeds another sum, for symbols of several magnitudes."""
         return sum(self.at(sample) / max(other.at(sample), 1) for sample in _SAMPLES)
 
     @property
@@ -89,11 +89,11 @@ ZERO = Polynomial({}, 0)
 
 
 def envelope(sums: Iterable[Polynomial], most: int = MOST) -> Envelope:
-    """The maximum of the sums that no other one covers.
+    """The maximum of the sums that no other sum covers.
 
-    Where these are more than `most`, those that are largest for symbols of some magnitude stay, and each of the others
-    joins the one that grows the least by it: a join has the larger coefficient of each unit. The size is an upper bound
-    then. Sums with a unit that may be negative stay as they are.
+    If there are more than `most` of them, the sums that are largest for symbols of some magnitude stay. Each other sum
+    is joined with the one that grows least: the join has the larger coefficient of each unit. Then the result is only
+    an upper bound. Sums with a unit that may be negative stay as they are.
 
     >>> from symdim import Var
     >>> N = Var("N")
@@ -117,7 +117,7 @@ def envelope(sums: Iterable[Polynomial], most: int = MOST) -> Envelope:
 
 
 def _largest_first(sums: Sequence[Polynomial]) -> list[Polynomial]:
-    """The sums by their best place among all, over the magnitudes of symbols."""
+    """The sums, sorted by the best rank of each over several magnitudes of symbols."""
     best = [len(sums)] * len(sums)
     for sample in _SAMPLES:
         order = sorted(range(len(sums)), key=lambda i: -sums[i].at(sample))
@@ -127,7 +127,7 @@ def _largest_first(sums: Sequence[Polynomial]) -> list[Polynomial]:
 
 
 def _uncovered(sums: Sequence[Polynomial]) -> list[Polynomial]:
-    """The sums that no other covers, the largest first."""
+    """The sums that no other sum covers, the largest first."""
     distinct = {(frozenset(s.terms.items()), s.const): s for s in sums}
     front: list[Polynomial] = []
     for candidate in sorted(distinct.values(), key=lambda s: s.at(_SAMPLES[-1]), reverse=True):

@@ -1,8 +1,8 @@
-"""The memory that the values of a model take over a schedule: sizes in bytes, live ranges, and the peak.
+"""The memory of the values of a model over a schedule: sizes in bytes, live ranges, and the peak.
 
-A value lives from the node that gives it to the last node that reads it, an output of the graph to the end, and a value
-that nobody reads during its own node only. At a node its inputs and its outputs are alive together: nothing is computed
-in place, no value shares the memory of another. Inside subgraphs and functions nothing is counted.
+A value is live from the node that gives it to the last node that reads it. An output of the graph stays live to the
+end. A value without a reader is live during its own node. The inputs and outputs of a node are live together: nothing
+is computed in place, and values do not share memory. Values inside subgraphs and functions are not counted.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Step(NamedTuple):
-    """A node of the schedule, the values that begin to live at it, and those that it is the last to need."""
+    """A node of the schedule, the values that become live at it, and the values that it is the last to read."""
 
     operator: str
     node: str
@@ -37,7 +37,7 @@ class Step(NamedTuple):
 
 
 class Peak(NamedTuple):
-    """The most bytes that are alive at once, the first step at which they are, and the values alive there."""
+    """The most bytes that are live at once, the first step with this number, and the live values there."""
 
     bytes: int
     step: Step
@@ -45,10 +45,10 @@ class Peak(NamedTuple):
 
 
 class MemoryPlan:
-    """The bytes of a model's values over the schedule in which its nodes stand.
+    """The bytes of a model's values over the schedule of its nodes.
 
-    `sizes`: the bytes of each value counted, as expressions. `unknown`: the values whose bytes are not known (strings,
-    sequences, unknown ranks or element types); they count nothing. `steps`: the schedule.
+    `sizes`: the bytes of each counted value, as expressions. `unknown`: the values whose bytes are not known (strings,
+    sequences, unknown ranks or element types); they are not counted. `steps`: the schedule.
     """
 
     def __init__(
@@ -73,9 +73,9 @@ class MemoryPlan:
 
     @cached_property
     def peak(self) -> Envelope:
-        """The most bytes alive at once: the maximum over the steps that no other one covers, as expressions.
+        """The most bytes live at once: the maximum over the steps, as an expression.
 
-        Where these are many it is an upper bound, not exact; `peak_at` is exact everywhere.
+        With many incomparable steps it is only an upper bound; `peak_at` is always exact.
         """
         alive = ZERO.plus(self.sizes[name] for name in self.kept)
         sums = [alive]
@@ -88,7 +88,7 @@ class MemoryPlan:
 
     @property
     def symbols(self) -> list[Var]:
-        """The symbols of the sizes, in the order of their first occurrence."""
+        """The symbols in the sizes, in the order of their first occurrence."""
         return list(variables_of(self.sizes.values()))
 
     @cached_property
@@ -126,9 +126,9 @@ class MemoryPlan:
 
 
 def schedule(result: Inferred) -> list[Node]:
-    """The nodes of the main graph in the model's order, which is sorted only where it reads a value before it is made.
+    """The nodes of the main graph in the model's order. They are sorted only if one reads a value before it is made.
 
-    Nodes that are constants are none: their values are initializers.
+    Nodes that are constants are left out: their values count as initializers.
     """
     engine = result._engine
     graph = engine.model.graph

@@ -1,8 +1,8 @@
-"""How many multiply-adds an operator makes, by the shapes of its inputs and outputs.
+"""The number of multiply-adds of an operator, from the shapes of its inputs and outputs.
 
-A multiply-add is one of the products that a contraction sums: of matrix products, convolutions, attention and recurrent
-layers. What works element by element, reduces, moves or compares makes none, by definition; the softmax and the biases
-of layers are not counted either.
+A multiply-add is one of the products in the sums of a contraction: a matrix product, a convolution, attention or a
+recurrent layer. By definition, elementwise operators, reductions, movements and comparisons have none. The softmax and
+the biases of layers are not counted either.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NOT_COUNTED = frozenset(
      "com.microsoft::PackedAttention", "com.microsoft::PackedMultiHeadAttention", "com.microsoft::PagedAttention",
      "com.microsoft::QMoE", "com.microsoft::QOrderedAttention", "com.microsoft::SparseAttention")
 )  # fmt: skip
-"""Operators that multiply and add and whose count is not known here."""
+"""Operators with multiply-adds that are not counted here."""
 
 
 def multiply_adds(
@@ -40,7 +40,7 @@ def multiply_adds(
     outputs: Sequence[Value | None],
     attributes: Mapping[str, Any],
 ) -> Dim | None:
-    """The multiply-adds of one node of an operator; 0 for one that contracts nothing, None where they are not known.
+    """The multiply-adds of one node of an operator; 0 if it contracts nothing, None if they are not known.
 
     >>> from symdim import Var
     >>> B, S = Var("B"), Var("S")
@@ -55,12 +55,12 @@ def multiply_adds(
         return None if title in NOT_COUNTED else 0
     try:
         return rule([_shape(v) for v in inputs], [_shape(v) for v in outputs], attributes)
-    except (_Missing, LookupError, TypeError, ValueError):  # a malformed node lacks axes or attributes: inference tells
+    except (_Missing, LookupError, TypeError, ValueError):  # a malformed node; inference reports it
         return None
 
 
 class _Missing(Exception):  # noqa: N818  (a signal: a shape is not known)
-    """A shape that a count needs is not known."""
+    """A count needs a shape that is not known."""
 
 
 def _shape(value: Value | None) -> Shape | None:
@@ -83,7 +83,7 @@ def _optional(shapes: Shapes, index: int) -> Shape | None:
 
 
 def _matrix_product(inner: str = "") -> Rule:
-    """Elements of the result times the inner size: the last one of A, the one before with `transA`, or an attribute."""
+    """Elements of the result times the inner size: the last of A (the one before with `transA`), or an attribute."""
 
     def rule(inputs: Shapes, outputs: Shapes, attributes: Mapping[str, Any]) -> Dim | None:
         if inner:
@@ -97,23 +97,23 @@ def _matrix_product(inner: str = "") -> Rule:
 
 
 def _convolution(weight: int) -> Rule:
-    """Elements of the result times what one of them sums: the channels of a group times the kernel."""
+    """Elements of the result times the terms of each: the channels of a group times the kernel."""
     return lambda inputs, outputs, _: product((*_need(outputs, 0), *_need(inputs, weight)[1:]))
 
 
 def _transposed_convolution(inputs: Shapes, _: Shapes, __: Mapping[str, Any]) -> Dim:
-    """Each element of X meets the kernels of the channels of its group."""
+    """Each element of X is multiplied with the kernels of the channels of its group."""
     return product((*_need(inputs, 0), *_need(inputs, 1)[1:]))
 
 
 def _recurrence(inputs: Shapes, _: Shapes, __: Mapping[str, Any]) -> Dim:
-    """At each step of each sequence of the batch the weights W and R are multiplied once."""
+    """The weights W and R are used once at each step of each sequence of the batch."""
     steps = product(_need(inputs, 0)[:2])
     return steps * (product(_need(inputs, 1)) + product(_need(inputs, 2)))
 
 
 def _attention(inputs: Shapes, outputs: Shapes, _: Mapping[str, Any]) -> Dim:
-    """Q K' and the product with V: (elements of Q + elements of Y) times the length of keys, the past included."""
+    """Q K' and the product with V: (elements of Q + elements of Y) times the length of the keys, past keys included."""
     key = _need(inputs, 1)
     length = key[2 if len(key) == 4 else 1]
     past = _optional(inputs, 4)
@@ -121,7 +121,7 @@ def _attention(inputs: Shapes, outputs: Shapes, _: Mapping[str, Any]) -> Dim:
 
 
 def _multi_head_attention(inputs: Shapes, outputs: Shapes, _: Mapping[str, Any]) -> Dim:
-    """As Attention; query may hold keys and values too (5 axes, B S H 3 D), and present_key tells the whole length."""
+    """As Attention. `query` may contain keys and values (5 axes, B S H 3 D); `present_key` has the whole length."""
     query, key, present = _need(inputs, 0), _optional(inputs, 1), _optional(outputs, 1)
     elements = product(query) if len(query) == 3 else product((*query[:3], query[-1]))
     length = query[1] if key is None else key[2] if len(key) == 4 else key[1]
@@ -129,7 +129,7 @@ def _multi_head_attention(inputs: Shapes, outputs: Shapes, _: Mapping[str, Any])
 
 
 def _group_query_attention(_: Shapes, outputs: Shapes, __: Mapping[str, Any]) -> Dim:
-    """Both products have the elements of Y times the length of the keys, which present_key tells."""
+    """Each of the two products: the elements of Y times the length of the keys, which `present_key` has."""
     return 2 * product(_need(outputs, 0)) * _need(outputs, 1)[2]
 
 
@@ -149,7 +149,7 @@ def _projected_attention(past: int) -> Rule:
 
 
 def _einsum(inputs: Shapes, _: Shapes, attributes: Mapping[str, Any]) -> Dim:
-    """The sizes of all labels multiplied, for every operand after the first: all operands contracted at once."""
+    """The product of the sizes of all labels, times (operands - 1): all operands are contracted at once."""
     terms, _output = read_equation(attributes["equation"])
     sizes: dict[object, Dim] = {}
     for i, term in enumerate(terms):
@@ -164,7 +164,7 @@ def _einsum(inputs: Shapes, _: Shapes, attributes: Mapping[str, Any]) -> Dim:
 
 
 def _linear_model(inputs: Shapes, _: Shapes, attributes: Mapping[str, Any]) -> Dim:
-    """Each row of X meets all coefficients."""
+    """Each row of X is multiplied with all coefficients."""
     x = _need(inputs, 0)
     return (x[0] if len(x) > 1 else 1) * len(attributes["coefficients"])
 

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class Named(Mapping[str, T]):
-    """Results by the names of values, of which many share one: `places` has the place of each in `results`."""
+    """Results by the names of values. Many values share a result: `places` has the index of each in `results`."""
 
     __slots__ = ("_places", "_results")
 
@@ -46,7 +46,7 @@ class Named(Mapping[str, T]):
 
 
 class Plan(NamedTuple):
-    """The shapes of values, and their sizes in bytes: None for strings and unknown element types."""
+    """The shapes of values, and their sizes in bytes (None for strings and unknown element types)."""
 
     shapes: Named[tuple[int, ...]]
     bytes: Named[int | None]
@@ -55,10 +55,10 @@ class Plan(NamedTuple):
 class Planner:
     """A function from the sizes of `args` to the shapes and byte sizes of values.
 
-    `function` is that function in plain Python, without any check, and `source` its text: it returns two tuples, of
-    the distinct shapes and of the distinct byte sizes. `shape_places` and `byte_places` tell for each value where its
-    own are in them. Calling the planner checks the sizes and gives the results by name. `missing` has the values left
-    out, each with the reason.
+    `function` is this function in plain Python, without checks, and `source` its text. It returns two tuples: the
+    distinct shapes and the distinct byte sizes. `shape_places` and `byte_places` have the index of each value in them.
+    A call of the planner checks the sizes and returns the results by name. `missing` has the values that are left out,
+    each with the reason.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class Planner:
     def __call__(self, *sizes: int, **named: int) -> Plan:
         """The shapes and byte sizes at sizes of `args`, by position or name.
 
-        Raises BoundsError for sizes outside the bounds of their symbols, UnboundName for those not given.
+        Raises BoundsError for sizes outside the bounds of their symbols, and UnboundName for missing sizes.
         """
         shapes, counts = self.function(*self._arguments(sizes, named))
         return Plan(Named(self.shape_places, shapes), Named(self.byte_places, counts))
@@ -160,7 +160,7 @@ def planner(result: Inferred, args: Sequence[str | Var] | None, values: Iterable
 
 
 def _planned(value: Value, upper: bool) -> Shape | None:
-    """The shape to plan for; None where there is none."""
+    """The shape to plan for; None if there is none."""
     if not isinstance(value, SymTensor) or value.shape is None:
         return None
     return tuple(map(without_computed, bounding_shape(value.shape) if upper else value.shape))
@@ -171,7 +171,7 @@ def _variables(shape: Shape) -> tuple[Var, ...]:
 
 
 def bounding_shape(shape: Shape) -> Shape:
-    """The sizes, those that the data decide as their upper bounds, where they have one."""
+    """The sizes, with upper bounds (if there are any) in place of data-dependent sizes."""
     return tuple([_bounding(dim) for dim in shape])
 
 
@@ -181,9 +181,9 @@ def _bounding(dim: Dim) -> Dim:
 
 
 def byte_size(value: Value, *, upper: bool = False) -> Dim | None:
-    """The bytes that a tensor takes; None for strings, for what is no tensor, and for an unknown rank or element type.
+    """The bytes of a tensor; None for strings, for other values, and for an unknown rank or element type.
 
-    Elements of less than a byte are packed, as ONNX packs them: the last byte may be filled in part.
+    Elements of less than a byte are packed, as in ONNX; the last byte may be partly used.
 
     >>> from symdim import Var
     >>> N = Var("N")

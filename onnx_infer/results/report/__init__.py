@@ -1,7 +1,7 @@
-"""A finished inference for people and for programs.
+"""Reports of a finished inference for people and for programs.
 
-causes.py         why something is unknown, which errors are the first ones
-table.py          all values as a text                  explanation.py    where one type comes from
-plain_data.py     all of it as JSON (docs/json.md)      summary.py        one line, and a table for notebooks
+causes.py         why something is unknown, and which errors cause others
+table.py          all values as text                    explanation.py    where one type comes from
+plain_data.py     everything as JSON (docs/json.md)     summary.py        one line, and a table for notebooks
 layout.py         texts within a width
 """

@@ -1,4 +1,4 @@
-"""Which errors have others behind them, and why something is unknown, as a report tells it."""
+"""Causes for a report: which errors cause others, and why something is unknown."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class Root(NamedTuple):
-    """An error that follows from no other, and what does follow from it.
+    """An error that no other error causes, and its consequences.
 
-    `alike`: how many nodes have this error. `behind`: errors of nodes that read what it leaves unknown. `values`: how
-    many values it leaves unknown.
+    `alike`: the number of nodes with this error. `behind`: errors of nodes that read its unknown values. `values`: the
+    number of values that it makes unknown.
     """
 
     diagnostic: Diagnostic
@@ -29,9 +29,9 @@ class Root(NamedTuple):
 
 
 class Causes:
-    """The reasons of all that is unknown in the main graph of a result, and its errors.
+    """The reasons for all unknown values in the main graph of a result, and its errors.
 
-    `givers`: the node of each value; `literals`: the values of Constant nodes.
+    `givers`: the node of each value. `literals`: the values of Constant nodes.
     """
 
     def __init__(self, result: Inferred) -> None:
@@ -40,7 +40,7 @@ class Causes:
         self.inputs = input_variables(result)
         self.literals = frozenset(result._engine.model.graph.literals)
         self.givers: dict[str, Node] = {}
-        self._outputs: dict[str, list[str]] = {}  # by the label of their node
+        self._outputs: dict[str, list[str]] = {}  # label of a node -> its outputs
         for node in result._engine.model.graph.nodes():
             for name in node[3]:
                 if name in result.types:
@@ -48,12 +48,12 @@ class Causes:
                     self._outputs.setdefault(label_of(node), []).append(name)
 
     def of(self, name: str) -> Reason | None:
-        """Why the type of a value is not a function of the input sizes, the most telling reason; None where it is."""
+        """The main reason why the type of a value is not a function of the input sizes; None if it is one."""
         found = self._reasons.get(name)
         return found[0] if found else None
 
     def verdict(self, name: str) -> str:
-        """`exact`: the sizes are functions of the inputs' sizes; `data-dependent`: some only the data decide."""
+        """`exact`: the sizes are functions of the input sizes. `data-dependent`: only the data decide some of them."""
         value = self._result.types[name]
         if is_exact(value, self.inputs):
             return "exact"
@@ -62,9 +62,9 @@ class Causes:
         return "data-dependent" if by_data else "unknown"
 
     def roots(self) -> list[Root]:
-        """The errors that follow from no other, equal ones of several nodes together, in order."""
+        """The errors that no other error causes, in order. Equal errors of several nodes are one root."""
         found: dict[tuple[str, ...], Root] = {}
-        root_of: dict[str, tuple[str, ...]] = {}  # the root of the errors at each node
+        root_of: dict[str, tuple[str, ...]] = {}  # node -> the root of its errors
         for error in self._result.diagnostics:
             if error.severity == "warning":
                 continue
@@ -84,7 +84,7 @@ class Causes:
         return list(found.values())
 
     def _before(self, error: Diagnostic) -> str | None:
-        """The node with the error from which this one follows."""
+        """The node with the error that causes this one, or None."""
         outputs = self._outputs.get(error.node) or [error.node]
         giver = self.givers.get(outputs[0])
         if giver is None:

@@ -1,4 +1,4 @@
-"""Where the type of one value comes from: its node, the operands, and what is not exact back to where it begins."""
+"""Where the type of one value comes from: its node, its operands, and the origin of everything that is not exact."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class Step(NamedTuple):
-    """A value, the node that gives it (None: the graph is given it), and what is said of that node.
+    """A value, the node that gives it (None: an input or initializer), and the messages about that node.
 
-    `fresh`: the variables of its sizes that are no symbols of the inputs.
+    `fresh`: the variables in its sizes that are not symbols of the inputs.
     """
 
     value: str
@@ -36,7 +36,7 @@ class Step(NamedTuple):
 
 
 def steps(result: Inferred, name: str) -> list[Step]:
-    """The steps from a value back to what its sizes begin with.
+    """The steps from a value back to the origins of its sizes.
 
     Raises KeyError for a name that the main graph does not have.
     """
@@ -71,7 +71,7 @@ def steps(result: Inferred, name: str) -> list[Step]:
             read = cause is None or cause.kind not in (
                 "data",
                 "value",
-            )  # then it may have come by the elements of an operand
+            )  # then it may have come through the elements of an operand
             open_ = [
                 x for x in operands if not is_exact(types[x], causes.inputs) or (read and lacks_elements(types[x]))
             ]
@@ -82,7 +82,7 @@ def steps(result: Inferred, name: str) -> list[Step]:
 
 
 def explain(result: Inferred, name: str, width: int | None = WIDTH) -> str:
-    """The steps as a text, in lines of at most `width` characters, None for any.
+    """The steps as text, in lines of at most `width` characters (None: any width).
 
     Raises KeyError for a name that the main graph does not have.
     """
@@ -112,7 +112,7 @@ def _lines(result: Inferred, step: Step, width: int | None) -> list[str]:
 
 
 def _is_told(step: Step, cause: Reason) -> bool:
-    """Whether the errors of the step, or its fresh sizes, say already why it is unknown."""
+    """Whether the errors of the step, or its fresh sizes, already say why it is unknown."""
     begins_here = step.node is not None and cause.node == label_of(step.node)
     return begins_here and bool(step.errors if cause.kind == "error" else cause.kind == "data" and step.fresh)
 

@@ -1,4 +1,4 @@
-"""Texts within a width: a type keeps its rank, an expression is cut in its middle, never wrapped."""
+"""Texts within a width: a type keeps its rank; an expression is cut in the middle and never wrapped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Value
 
 WIDTH = 120
-"""The width of texts where no terminal tells one."""
+"""The width of texts without a terminal."""
 
 _GAP = " ... "
 _SHORTEST = 16
@@ -22,7 +22,7 @@ _SLACK = 12
 
 
 def cut(text: str, width: int | None) -> str:
-    """The text with its middle left out where it is wider; at spaces where some are near.
+    """The text, with its middle left out if it is too wide. It is cut at spaces if there are any near.
 
     >>> cut("heads*(batch + 1) + seq//2 + past//2 + 1", 24)
     'heads*(bat ... + 1'
@@ -43,7 +43,7 @@ def cut(text: str, width: int | None) -> str:
 
 
 def type_text(value: Value, width: int | None) -> str:
-    """A type within a width: long sizes are cut, so that the rank and the short sizes stay.
+    """A type within a width: long sizes are cut, so the rank and the short sizes stay.
 
     >>> from symdim import Var
     >>> B, S = Var("batch"), Var("sequence")
@@ -74,10 +74,10 @@ def rows(lines: Sequence[tuple[str, Value]], width: int | None) -> list[str]:
 
 
 def limited(lines: list[str], limit: int | None) -> list[str]:
-    """At most this many lines, then how many more there are."""
+    """At most this many lines, then the number of the others."""
     return lines if limit is None or len(lines) <= limit else [*lines[:limit], more(len(lines) - limit)]
 
 
 def more(count: int, what: str = "") -> str:
-    """How many lines are left out."""
+    """A line with the number of lines that are left out."""
     return f"  ... and {count} more{what} (--all)"

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from symdim import Guarantee, Var
 
 SCHEMA_VERSION = 1
-"""It grows where a field changes its meaning or goes; new fields do not change it."""
+"""It is increased if a field is removed or changes its meaning. New fields do not change it."""
 
 
 def as_json(result: Inferred) -> dict[str, Any]:
-    """The result as plain data: sizes are ints, or strings that `symdim.parse` reads."""
+    """The result as plain data. Sizes are ints, or strings that `symdim.parse` reads."""
     causes, worth = Causes(result), guarantees(result)
     values = {}
     for name, value in result.types.items():
@@ -55,7 +55,7 @@ def as_json(result: Inferred) -> dict[str, Any]:
 
 
 def explanation_json(result: Inferred, name: str) -> dict[str, Any]:
-    """Where the type of a value comes from, step by step back to where it begins, as plain data.
+    """Where the type of a value comes from, step by step back to its origins, as plain data.
 
     Raises KeyError for a name that the main graph does not have.
     """
@@ -154,7 +154,7 @@ def type_json(value: Value | None) -> dict[str, Any]:
 
 
 def _plain(x: object) -> object:
-    """JSON has no infinities: they and expressions become text."""
+    """An element as JSON. Infinities, which JSON does not have, and expressions become text."""
     if x is None or isinstance(x, (bool, int, str)):
         return x
     return x if isinstance(x, float) and abs(x) < float("inf") else str(x)

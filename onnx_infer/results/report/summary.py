@@ -1,4 +1,4 @@
-"""What an inference found in one line, and as a table for notebooks."""
+"""The result of an inference in one line, and as a table for notebooks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ENDS = 3
 
 
 def summary(result: Inferred) -> str:
-    """The inputs and outputs, how many values are known, and how many errors there are."""
+    """The inputs and outputs, the number of known values, and the number of errors."""
     causes = Causes(result)
     errors = sum(d.severity != "warning" for d in result.diagnostics)
     told = f"; {errors} {'error' if errors == 1 else 'errors'}" if errors else ""
@@ -31,7 +31,7 @@ def _ends(result: Inferred, names: list[str]) -> str:
 
 
 def html(result: Inferred) -> str:
-    """A table of the values with their types, and why something in them is unknown; the errors below."""
+    """A table of the values with their types and the reasons why something is unknown; below it the errors."""
     causes, rows = Causes(result), []
     for name, value in result.types.items():
         cause = None if causes.verdict(name) == "exact" else causes.of(name)

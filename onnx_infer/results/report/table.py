@@ -1,4 +1,4 @@
-"""All values of an inference as a text for people: errors first, then inputs, outputs and inner values."""
+"""All values of an inference as text for people: errors first, then inputs, outputs and inner values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HEADINGS = {
     "assumed": "the model may run elsewhere, but has these sizes only where:",
     "declared": "the model declares:",
 }
-"""What a guard of each kind says."""
+"""The heading for the guards of each kind."""
 
 _VERDICTS = ("exact", "data-dependent", "unknown")
 
@@ -31,9 +31,9 @@ _VERDICTS = ("exact", "data-dependent", "unknown")
 def table(result: Inferred, limit: int | None = 40, width: int | None = WIDTH) -> str:
     """Errors and warnings, a summary, the types of inputs, outputs and inner values, and guards with their nodes.
 
-    A value whose sizes are no functions of the input sizes comes with the reason. Of errors that follow from others,
-    and of the values that these leave unknown, only the number is told. Of inner values those that are not exact come
-    first. At most `limit` lines of each kind, None for everything; lines of at most `width` characters, None for any.
+    A value whose sizes are not functions of the input sizes is shown with the reason. Errors that others cause, and the
+    values that they make unknown, are only counted. Inner values that are not exact come before the exact ones. There
+    are at most `limit` lines of each kind (None: all), of at most `width` characters (None: any width).
     """
     return "\n".join(_Table(result, limit, width).lines())
 
@@ -76,7 +76,7 @@ class _Table:
         return lines
 
     def _values(self, heading: str, names: list[str], rest: list[str] | None = None) -> list[str]:
-        """The values of these names under a heading, with the reasons of what is not exact."""
+        """The values of these names under a heading, with the reasons why some are not exact."""
         lines: list[str] = []
         for name, row in zip(names, rows([(n, self.result.types[n]) for n in names], self.width), strict=True):
             cause = None if self.verdicts[name] == "exact" else self.causes.of(name)
@@ -90,7 +90,7 @@ class _Table:
         return [heading, *lines] if lines else []
 
     def _inner(self, ends: set[str]) -> list[str]:
-        """The other values: what is not exact, then the others where they are few."""
+        """The other values: those that are not exact, then the exact ones if they are few."""
         names = [name for name in self.verdicts if name not in ends]
         exact = [name for name in names if self.verdicts[name] == "exact"]
         inexact = [name for name in names if self.verdicts[name] != "exact"]
@@ -114,14 +114,14 @@ class _Table:
 
 
 def count_of(verdicts: Collection[str]) -> str:
-    """How many values there are, and how many with each verdict."""
+    """The number of values, in all and with each verdict."""
     counts = Counter(verdicts)
     parts = [f"{counts[word]} {word}" for word in _VERDICTS if counts[word]]
     return f"{len(verdicts)} values: {', '.join(parts) or 'none'}"
 
 
 def root_lines(root: Root, spelled: bool = False) -> list[str]:
-    """An error in one line, the operands of its node in another, and how much is behind it, or `spelled` out what."""
+    """An error in one line, the operands of its node in another, and its consequences, counted or `spelled` out."""
     found = root.diagnostic
     head, *operands = str(found).splitlines()
     lines = [f"{found.severity}: {head}{_alike(root.alike)}", *operands]
