@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.diagnostics import Diagnostic, Refusal, about_node
 from onnx_infer.engine.declared_types import DeclaredTypes
 from onnx_infer.engine.frame import Frame
-from onnx_infer.engine.functions import Call, Functions, inner_graphs, read_once
+from onnx_infer.engine.functions import Call, Functions, read_once
 from onnx_infer.engine.implied_bounds import Undecided
+from onnx_infer.engine.inner_graphs import inner_graphs
 from onnx_infer.engine.outcome import Outcome, apply
+from onnx_infer.engine.recordings import Recordings
 from onnx_infer.engine.scope import Scope, UndefinedInput
 from onnx_infer.engine.subgraph import Subgraph
 from onnx_infer.engine.walk import Walk
 from onnx_infer.laws.statements import named
-from onnx_infer.model.graph import Attributes, label_of
+from onnx_infer.model.graph import label_of
 from onnx_infer.types.join import NOTHING
 from onnx_infer.values.tensor import MAX_DATA, Value, is_small, substitute
 from symdim.algebra.caches import shared_cache
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
     from onnx_infer.engine.run_time_elements import NewSize
-    from onnx_infer.model.graph import Graph, Model, Node
+    from onnx_infer.model.graph import Attributes, Graph, Model, Node
     from onnx_infer.model.symbols import Symbols
     from onnx_infer.operators.operator import Operator
     from onnx_infer.types.merge import ShapeMergePolicy
@@ -54,6 +56,7 @@ class Engine(Walk):
         self.declared = DeclaredTypes(self, policy, assume_declared, trusted)
         self._impatient = impatient
         self.functions = Functions(self)
+        self.recordings = Recordings(self, None if trusted else (policy, assume_declared))
         self.inner: list[tuple[Graph, Scope]] = []
         self._views: dict[int, Graph] = {}
 
@@ -95,11 +98,11 @@ class Engine(Walk):
                 frames.pop()
                 frame.close(self)
                 if frame.call is not None:
-                    results = self.functions.finish(frame.call)
-                    if results is None:
+                    found = self.functions.finish(frame.call)
+                    if found is None:
                         frames.append(Frame(frame.graph, frame.call.scope, self.checkpoint(), frame.call))
                         continue
-                    outcome = Outcome(tuple(results))
+                    outcome = self._renew(found, frame.call.node)
                     self._declare(frames[-1].graph.declared, frame.call.node, outcome, frames[-1].scope)
         finally:
             for frame in reversed(frames):
@@ -157,8 +160,7 @@ class Engine(Walk):
             values = tuple(
                 [h.load(n) if h and v and is_small(v) else v for n, v, h in zip(node[2], values, holders, strict=True)]
             )
-            bound = {name: self.bind_graphs(value, scope) for name, value in attributes.values.items()}
-            return apply(operator, Attributes(bound, has_graphs=True), values, count)
+            return self.recordings.apply(operator, node, attributes, values, scope)
         return _outcome(operator, attributes, values, count)
 
     def bind_graphs(self, value: Any, scope: Scope) -> Any:
@@ -177,6 +179,7 @@ class Engine(Walk):
 
     def _without_rule(self, node: Node, graph: Graph, scope: Scope) -> Call | None:
         """An operator that has no rule: a function, or unknown, which is said once per operator."""
+        self.singular += 1
         op_type, domain, _, outputs, _, _ = node
         function = self.functions.find(node, scope)
         if function is not None:

@@ -48,7 +48,7 @@ class Frame:
         self.given.clear()
         for name in graph.literals:
             scope.pop(name, None)
-        self.nodes = iter(sort_nodes(graph, scope, engine.complain))
+        self.nodes = sort_nodes(graph, scope, engine.complain, engine.view)
 
     def close(self, engine: Walk) -> None:
         """The graph is walked: tell which names several nodes gave, and forget the outputs that nodes leave out."""

@@ -10,25 +10,30 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx_infer.engine.general_calls import MANY, GeneralCall, Placeholders
+from onnx_infer.engine.general_calls import MANY, MOST_NESTED, GeneralCall, Placeholders
 from onnx_infer.engine.outcome import Outcome
 from onnx_infer.engine.scope import Scope
 from onnx_infer.engine.walk import Record
-from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function
+from onnx_infer.model.graph import Attributes, Function
 from onnx_infer.operators.lookup import Operators
 from onnx_infer.operators.registration import normal_domain
-from onnx_infer.types.join import NOTHING, join, sizes, varying
+from onnx_infer.types.join import NOTHING, sizes
+from onnx_infer.values.tensor import substitute
 from onnx_infer.values.text import text
-from symdim import Expr
+from symdim import Expr, Var
+from symdim import Scope as VarScope
+from symdim.algebra.variable import make_variable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from onnx_infer.engine.walk import Checkpoint, Walk
     from onnx_infer.laws.statements import Statement
     from onnx_infer.model.graph import Graph, Node
     from onnx_infer.values.tensor import Dim, Value
-    from symdim import Var
+
+_MOST_BOUNDS = 16
+"""The most sizes made in a call that only bound those of its results."""
 
 
 class Call:
@@ -89,6 +94,8 @@ class Functions:
         self._first: dict[tuple[str, str, str], dict[str, Any]] = {}
         self._signatures: Counter[tuple[str, str, str]] = Counter()
         self._not_general: set[tuple[Any, ...] | None] = set()
+        self._nested = 0  # walks for calls in functions
+        self._coarse: Counter[tuple[str, str, str]] = Counter()
         self.placeholders = Placeholders()
 
     def find(self, node: Node, scope: Scope) -> Function | None:
@@ -183,17 +190,32 @@ class Functions:
         if signature in self._remembered:
             return self._replayed(signature)
         self._signatures[key] += 1
-        first = self._first.setdefault(key, dict(values))
+        self._first.setdefault(key, dict(values))
         if signature is not None and self._signatures[key] > MANY:
-            general = self.placeholders.general(values, first, call.sources)
-            signature = None if general is None else self._signature(call, general.values)
-            if general is not None and signature in self._remembered:
-                outcome = self._replayed(signature)
-                return outcome._replace(values=tuple(general.instance(outcome.values)))
-            if general is not None and signature not in self._not_general:
-                call.general, call.noted, values = general, engine.noted, general.values
+            known = self._as_general(call, key, values)
+            if known is not None:
+                return known
+            if call.general is not None:
+                values = call.general.values
+        self._nested += bool(self._active)
         self._open(call, values)
         return call
+
+    def _as_general(self, call: Call, key: tuple[str, str, str], values: dict[str, Any]) -> Outcome | None:
+        """Make the call a general one where that may do; its outcome where that is known already."""
+        general = self.placeholders.general(values, self._first[key], call.sources)
+        signature = None if general is None else self._signature(call, general.values)
+        if self._nested > MOST_NESTED and self._active and signature not in self._remembered:
+            general, call.sources = self.placeholders.coarse(values, self._coarse[key] // MANY), {}
+            signature = ("coarse", *(self._signature(call, general.values) or ()))
+        if general is None:
+            return None
+        if signature in self._remembered:
+            return general.outcome(self._replayed(signature))
+        if signature not in self._not_general:
+            call.general, call.noted = general, self._engine.noted
+            self._coarse[key] += general.coarse
+        return None
 
     def _replayed(self, signature: tuple[Any, ...] | None) -> Outcome:
         remembered = self._remembered[signature]
@@ -231,13 +253,13 @@ class Functions:
         self._active.discard((function.domain, function.name, function.overload))
         self._engine.seen = call.outer
 
-    def finish(self, call: Call) -> list[Value] | None:
-        """The results of a call whose body has been walked; they are remembered.
+    def finish(self, call: Call) -> Outcome | None:
+        """The outcome of a call whose body has been walked; it is remembered.
 
         None where the call was a general one and the walk found what does not hold in general: then the body is to be
         walked again, as it is called.
         """
-        engine, function, scope = self._engine, call.function, call.scope
+        engine, function, scope, general = self._engine, call.function, call.scope, call.general
         self.leave(call)
         call.record.graphs[id(function.handle)] = (function.body, scope)
         # an absent input is None in the body; as an output of the body nothing is known of it
@@ -247,17 +269,22 @@ class Functions:
         values = {name: None if not scope.knows(name) else scope[name] for name, _ in function.body.inputs}
         signature = self._signature(call, values)
         created = engine.created[call.checkpoint.created :]
-        told = len(engine.diagnostics) - call.checkpoint.diagnostics
-        if call.general is not None and (created or told or engine.noted != call.noted):
+        told = engine.diagnostics[call.checkpoint.diagnostics :]
+        if general is not None and not general.coarse and (created or told or engine.noted != call.noted):
             self._not_general.add(signature)
             self._again(call)
             return None
+        outcome = _outcome(results, created, engine.statements[call.checkpoint.statements :])
+        if general is not None and general.coarse:
+            signature = ("coarse", *(signature or ()))
+            engine.rewind(call.checkpoint)  # it is an instance that counts
+            engine.diagnostics += told
         engine.seen.calls.append(call.record)
         if signature is not None:
-            self._remembered[signature] = Remembered(
-                _outcome(results, created, engine.statements[call.checkpoint.statements :]), call.record
-            )
-        return results if call.general is None else call.general.instance(results)
+            self._remembered[signature] = Remembered(outcome, call.record)
+        if general is None:
+            return Outcome(tuple(results))
+        return general.outcome(outcome)
 
     def _again(self, call: Call) -> None:
         """Prepare a call that is no general one for another walk."""
@@ -275,46 +302,27 @@ def read_once(graph: Graph) -> Graph:
     return graph._replace(nodes=lambda: nodes)
 
 
-def inner_graphs(record: Record, placeholders: Placeholders) -> Iterator[tuple[Graph, Scope]]:
-    """The graphs in a model with what is true of their values in all the walks that counted."""
-    joined: dict[int, tuple[Graph, Scope]] = {}
-    walked: set[int] = set()
-    pending = [record]
-    while pending:
-        record = pending.pop()
-        if id(record) in walked:
-            continue
-        walked.add(id(record))
-        pending += reversed(record.calls)
-        for key, (graph, scope) in record.graphs.items():
-            if placeholders:
-                scope.update((name, placeholders.closed(value)) for name, value in scope.items() if value is not None)
-            if key in joined:
-                joined[key] = (graph, _joined(joined[key][1], scope))
-            else:
-                joined[key] = (graph, scope)
-    return iter(joined.values())
-
-
-def _joined(a: Scope, b: Scope) -> Scope:
-    """What is true of the values of a graph in two walks; a size that differs has no name."""
-    both = Scope(a.model, a.constants, a.operators, a.parent, NO_ATTRIBUTES)
-    for name, value in a.items():
-        other = b.get(name)
-        both[name] = NOTHING if value is None or other is None else join(value, other, varying)
-    return both
-
-
 def _outcome(results: list[Value], created: list[Var], statements: list[Statement]) -> Outcome:
-    """The outcome of a call: its results, and the sizes created in it that they contain or that bound these."""
+    """The outcome of a call: its results, and the sizes created in it that they contain or that bound these.
+
+    Of sizes that many others bound, each the next one, the bounds are forgotten.
+    """
     made = set(created)
+    direct = {v for value in results for d in sizes(value) for v in _variables(d) if v in made}
     wanted: set[Var] = set()
-    pending = [v for value in results for d in sizes(value) for v in _variables(d)]
+    pending = list(direct)
     while pending:
         var = pending.pop()
         if var in made and var not in wanted:
             wanted.add(var)
             pending += _variables(var.at_most)
+    if len(wanted) > len(direct) + _MOST_BOUNDS:
+        free: dict[Var, Dim] = {v: make_variable(VarScope(), v.name, v.lo, v.hi, None, v.origin) for v in direct}
+        results = [substitute(value, free) for value in results]
+        statements = [statement.substitute(free) for statement in statements]
+        created = [v for v in (free.get(v) for v in created) if isinstance(v, Var)]
+        made |= wanted
+        wanted = set(created)
     inside = made - wanted
     kept = tuple(f for f in statements if inside.isdisjoint(_variables(f.lhs)) and inside.isdisjoint(_variables(f.rhs)))
     fresh = tuple(v for v in created if v in wanted)

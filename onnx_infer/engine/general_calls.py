@@ -2,6 +2,10 @@
 
 What inference finds without a statement, a fresh size or a note holds for all sizes of these bounds, so sizes may be
 put in place of the symbols. Without this, functions that call functions twice double the walks at every level.
+
+Where ranks, element types or elements are new in each call, this bounds nothing. After `MOST_NESTED` walks for calls in
+functions such calls are *coarse*: less and less is known of their operands, so that few of them differ. What is found
+is true, statements and fresh sizes included, but it may be less than a walk of their own would find.
 """
 
 from __future__ import annotations
@@ -9,7 +13,8 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx_infer.types.join import join_with_itself, kind_of, sizes
+from onnx_infer.engine.fresh_sizes import renew
+from onnx_infer.types.join import NOTHING, join_with_itself, kind_of, sizes
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, substitute
 from symdim import Expr, Var
 from symdim.algebra.evaluate import Substitution
@@ -17,22 +22,43 @@ from symdim.algebra.evaluate import Substitution
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
+    from onnx_infer.engine.outcome import Outcome
     from onnx_infer.values.tensor import Dim, Value
 
 MANY = 16
 """The signatures of a function that are walked before a general call is tried."""
 
 
+MOST_NESTED = 1 << 11
+"""The walks over bodies for calls in functions after which these are coarse."""
+
+
 class GeneralCall(NamedTuple):
-    """The operands of a call with placeholders for sizes, and the sizes of this call."""
+    """The operands of a call with placeholders for sizes, and the sizes of this call.
+
+    A `coarse` one stands for others whatever is found.
+    """
 
     values: dict[str, Any]
     sizes: Mapping[Var, Dim]
+    coarse: bool = False
 
     def instance(self, results: Iterable[Value]) -> list[Value]:
-        """The results of this call from those of the general one."""
+        """Values of this call from those of the general one."""
         known = Substitution(self.sizes)
         return [substitute(value, known) for value in results]
+
+    def outcome(self, general: Outcome) -> Outcome:
+        """The outcome of this call from that of the general one."""
+        sizes = dict(self.sizes)
+        for var in general.fresh:
+            renew(var, sizes)
+        known = Substitution(sizes)
+        return general._replace(
+            values=tuple([substitute(value, known) for value in general.values]),
+            statements=tuple([statement.substitute(known) for statement in general.statements]),
+            fresh=tuple([v for var in general.fresh if isinstance(v := sizes.get(var, var), Var)]),
+        )
 
 
 class Placeholders:
@@ -61,14 +87,7 @@ class Placeholders:
         def placeholder(size: Dim, other: Dim | None) -> Dim:
             if (isinstance(size, int) and size < 2) or (size == other and size not in found):
                 return size
-            if size not in found:
-                low = size if isinstance(size, int) else size.bounds()[0] or 0
-                key = len(found), max(0, min(low, 2))
-                if key not in self._made:
-                    self._made[key] = Var.fresh(f"_size{key[0]}", key[1])
-                    self._all.add(self._made[key])
-                found[size] = self._made[key]
-            return found[size]
+            return self._placeholder(size, found)
 
         out: dict[str, Any] = {}
         for name, value in values.items():
@@ -82,6 +101,38 @@ class Placeholders:
             else:
                 return None
         return GeneralCall(out, {var: size for size, var in found.items()}) if found else None
+
+    def _placeholder(self, size: Dim, found: dict[Dim, Var]) -> Var:
+        """The symbol for a size, the same for equal ones among those `found` so far."""
+        if size not in found:
+            low = size if isinstance(size, int) else size.bounds()[0] or 0
+            key = len(found), max(0, min(low, 2))
+            if key not in self._made:
+                self._made[key] = Var.fresh(f"_size{key[0]}", key[1])
+                self._all.add(self._made[key])
+            found[size] = self._made[key]
+        return found[size]
+
+    def coarse(self, values: Mapping[str, Value | None], level: int) -> GeneralCall:
+        """The coarse call of these operands: without elements, with placeholders for all sizes from 2 on.
+
+        From level 1 on the ranks are forgotten, from level 2 on everything else.
+        """
+        found: dict[Dim, Var] = {}
+
+        def known(value: Value | None) -> Value | None:
+            if value is None or level > 1:
+                return value and NOTHING
+            if level == 1 or not isinstance(value, SymTensor) or value.shape is None or UNKNOWN_SIZE in value.shape:
+                return kind_of(value)
+            is_fixed = [isinstance(size, int) and size < 2 for size in value.shape]
+            shape = [
+                d if fixed else self._placeholder(d, found) for d, fixed in zip(value.shape, is_fixed, strict=True)
+            ]
+            return SymTensor(value.dtype, shape)
+
+        out = {name: known(value) for name, value in values.items()}
+        return GeneralCall(out, {var: size for size, var in found.items()}, coarse=True)
 
     def closed(self, value: Value) -> Value:
         """The value without sizes that depend on the call."""

@@ -161,6 +161,7 @@ class Subgraph:
         created += sorted((_variables(values) & self._made).difference(created), key=lambda v: v.name)
 
     def _visible(self, outside: list[Value]) -> set[Var]:
+        self._engine.singular += 1
         values = list(outside)
         scope: Values | None = self._scope
         while scope is not None:

@@ -2,72 +2,112 @@
 
 from __future__ import annotations
 
-from collections import deque
-from typing import TYPE_CHECKING, Any
+from array import array
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from onnx_infer.model.graph import label_of
 from onnx_infer.values.tensor import SymTensor, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
 
     from onnx_infer.engine.scope import Scope
-    from onnx_infer.model.graph import Graph, Model, Node
+    from onnx_infer.model.graph import Graph, Node
 
 
-def sort_nodes(graph: Graph, scope: Scope, complain: Callable[[str], None]) -> list[Node]:
+def sort_nodes(
+    graph: Graph, scope: Scope, complain: Callable[[str], None], view: Callable[[Any], Graph]
+) -> Iterator[Node]:
     """The nodes in topological order, otherwise in the model's (Kahn's algorithm).
 
     Names that nothing produces, and values on a cycle, become values of which nothing is known; `complain` is told.
+    `view` gives the graph of a graph attribute.
     """
     nodes = list(graph.nodes())
-    producer = {name: i for i, node in enumerate(nodes) for name in node[3] if name}
-    readers: dict[int, list[int]] = {}
-    missing = [0] * len(nodes)
-    for i, node in enumerate(nodes):
-        reads = [*node[2], *captured(scope.model, node)]
-        sources = {producer[name] for name in reads if name in producer and name not in scope.constants}
-        missing[i] = len(sources)
-        for source in sources:
-            readers.setdefault(source, []).append(i)
-    ready = deque(i for i, count in enumerate(missing) if count == 0)
-    order = []
-    while ready:
-        i = ready.popleft()
-        order.append(i)
-        for reader in readers.get(i, ()):
-            missing[reader] -= 1
-            if missing[reader] == 0:
-                ready.append(reader)
-    stuck = sorted(set(range(len(nodes))) - set(order))
+    held = scope.constants
+    producer = {name: i for i, node in enumerate(nodes) for name in node[3] if name and name not in held}
+    reads = [[*node[2], *captured(view, node)] if node[4].has_graphs else node[2] for node in nodes]
+    order, stuck = _ordered(reads, producer)
     if stuck:
         complain(f"nodes on or behind a cycle are not inferred: {', '.join(label_of(nodes[i]) for i in stuck[:5])}")
     for i in (*order, *stuck):
-        for name in (*nodes[i][2], *captured(scope.model, nodes[i])):
+        for name in reads[i]:
             if name and name not in producer and not scope.knows(name):
                 complain(f"input '{name}' of node '{label_of(nodes[i])}' is produced by no node")
                 scope[name] = SymTensor(None, None)
     for i in stuck:
         for name in nodes[i][3]:
             scope[name] = SymTensor(None, None)
-    return [nodes[i] for i in order]
+    return _taken([nodes[i] for i in reversed(order)])
 
 
-def captured(model: Model, node: Node) -> list[str]:
-    """The names that the graphs in a node's attributes, at any depth, read from around them, in order."""
+def _ordered(reads: list[list[str]], producer: Mapping[str, int]) -> tuple[list[int], list[int]]:
+    """The nodes, by number, each after those that give what it reads; and those on or behind a cycle."""
+    missing = array("l", [0]) * len(reads)  # how many inputs of each node are still to be given
+    # who reads what a node gives: a chain through these, from the first reader to the last
+    first, reader, after = array("l", [-1]) * len(reads), array("l"), array("l")
+    for i in range(len(reads) - 1, -1, -1):
+        for name in reads[i]:
+            source = producer.get(name)
+            if source is not None:
+                missing[i] += 1
+                reader.append(i)
+                after.append(first[source])
+                first[source] = len(reader) - 1
+    order = [i for i, count in enumerate(missing) if count == 0]
+    for i in order:  # grows
+        edge = first[i]
+        while edge >= 0:
+            missing[reader[edge]] -= 1
+            if missing[reader[edge]] == 0:
+                order.append(reader[edge])
+            edge = after[edge]
+    return order, [i for i, count in enumerate(missing) if count]
+
+
+def _taken(nodes: list[Node]) -> Iterator[Node]:
+    """The nodes, the last first; each is given up when it is taken, which halves the memory of a walk."""
+    while nodes:
+        yield nodes.pop()
+
+
+def captured(view: Callable[[Any], Graph], node: Node) -> list[str]:
+    """The names that the graphs in a node's attributes, at any depth, read from around them, as a walk reads them."""
     if not node[4].has_graphs:
         return []
     found: dict[str, None] = {}
-    pending: list[tuple[Any, frozenset[str]]] = [(value, frozenset()) for value in node[4].values.values()]
+    pending = [_graphs(node, frozenset())]
     while pending:
-        value, known = pending.pop()
-        if isinstance(value, tuple):
-            pending += [(x, known) for x in value]
-        elif value is not None and not isinstance(value, (int, float, str, Value)):
-            graph = model.subgraph(value)
-            nodes = list(graph.nodes())
-            given = known.union((n for n, _ in graph.inputs), graph.constants, *(node[3] for node in nodes))
-            reads = [name for node in nodes for name in node[2]] + graph.outputs
-            found.update((name, None) for name in reads if name and name not in given)
-            pending += [(x, given) for node in nodes if node[4].has_graphs for x in node[4].values.values()]
+        part = next(pending[-1], None)
+        if part is None:
+            pending.pop()
+        elif isinstance(part, str):
+            found[part] = None
+        else:
+            handle, known = part
+            pending.append(_reads(view(handle), known))
     return list(found)
+
+
+_Part: TypeAlias = "str | tuple[Any, frozenset[str]]"
+"""A name that is read, or a graph with the names that are given around it."""
+
+
+def _graphs(node: Node, known: frozenset[str]) -> Iterator[_Part]:
+    """The graphs in the attributes of a node; the `then_branch` of an If is walked before its `else_branch`."""
+    values = node[4].values
+    for name in sorted(values, reverse=True) if node[4].has_graphs else ():
+        value = values[name]
+        for x in value if isinstance(value, tuple) else (value,):
+            if x is not None and not isinstance(x, (int, float, str, Value)):
+                yield x, known
+
+
+def _reads(graph: Graph, known: frozenset[str]) -> Iterator[_Part]:
+    """What a graph reads from around it, and the graphs in it, in the order of its nodes."""
+    nodes = list(graph.nodes())
+    given = known.union((n for n, _ in graph.inputs), graph.constants, *(node[3] for node in nodes))
+    for node in nodes:
+        yield from (name for name in node[2] if name and name not in given)
+        yield from _graphs(node, given)
+    yield from (name for name in graph.outputs if name and name not in given)

@@ -11,7 +11,7 @@ from onnx_infer.values.text import text
 from symdim.algebra.caches import Cache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from onnx_infer.model.symbols import Size, Symbols
     from onnx_infer.values.tensor import Value
@@ -89,12 +89,31 @@ class Function(NamedTuple):
     handle: Any = None
 
 
+Place: TypeAlias = tuple[int, int, int, int]
+"""Where a graph is: the number of the graph around it, or -1 for the node itself, the number of the node in that, of
+the attribute, and of the graph in a list of graphs, or -1."""
+
+
+class Bodies(NamedTuple):
+    """The graphs in the attributes of a node, at any depth, as far as all models have them alike.
+
+    `wire` is equal for equal attributes; `texts` are the dim_params that the graphs declare, `places` where they are,
+    outer ones first.
+    """
+
+    wire: Hashable
+    texts: tuple[str, ...]
+    places: tuple[Place, ...]
+
+
 class Model(NamedTuple):
     """A model: its graph, functions by (domain, name, overload), opset imports.
 
     `header(handle)` is the type of a constant, `load(handle)` the tensor with its elements if they are few. `subgraph`
     is the view of a graph attribute. `schema_function` is the body of an operator's schema, for a node, a version and
-    the values of its inputs. `names` are the names of all values and nodes in the graph.
+    the values of its inputs. `names` are the names of all values and nodes in the graph. `bodies` says
+    what a node with subgraphs has in them, None of one that is not to be remembered. `handles` are the graphs at these
+    places.
     """
 
     graph: Graph
@@ -105,6 +124,8 @@ class Model(NamedTuple):
     subgraph: Callable[[Any], Graph]
     schema_function: Callable[[Node, int, list[Value | None]], Function | None]
     names: Callable[[], Iterable[str]]
+    bodies: Callable[[Node], Bodies | None] = lambda node: None
+    handles: Callable[[Node, tuple[Place, ...]], list[Any]] = lambda node, places: []
 
 
 class FrontEnd(Protocol):

@@ -63,6 +63,7 @@ class Operators(dict[tuple[str, str], "Operator | None"]):
     def __init__(self, opsets: Mapping[str, int]) -> None:
         super().__init__()
         self._opsets = opsets
+        self.imports = tuple(sorted(opsets.items()))
 
     def version(self, domain: str) -> int:
         """The imported version of a domain."""

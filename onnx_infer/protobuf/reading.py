@@ -21,6 +21,7 @@ from onnx_infer.model.declared_bounds import KEY, declared_bounds
 from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function, Graph, Model, with_names
 from onnx_infer.model.symbols import Symbols, said
 from onnx_infer.operators.registration import normal_domain
+from onnx_infer.protobuf.bodies import bodies, handles
 from onnx_infer.protobuf.schema_functions import schema_function
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
@@ -138,9 +139,12 @@ class GraphReader:
         """The view of a model."""
         functions = {(f.domain, f.name, f.overload): f for f in map(self.function, proto.functions)}
         names = partial(names_in, proto.graph)
-        bodies = partial(schema_function, schema_body, message)
+        schema_bodies = partial(schema_function, schema_body, message)
         graph = with_names(self.graph(proto.graph, is_main=True))
-        return Model(graph, functions, opset_imports(proto), header, load, self.graph, bodies, names)
+        inner = partial(bodies, dim_params, self.all_constant)
+        return Model(
+            graph, functions, opset_imports(proto), header, load, self.graph, schema_bodies, names, inner, handles
+        )
 
     def graph(self, proto: GraphProto, is_main: bool = False) -> Graph:
         """The view of the main graph or a subgraph; only in the former every axis of an input has a name."""

@@ -31,7 +31,9 @@ def write_model(model: ModelProto, engine: Engine, inputs: Mapping[str, tuple[Si
     engine.scope.touch(engine.model.graph.literals)
     write_graph(model.graph, engine.model.graph, engine.scope)
     if engine.inner:
-        copies, names = counterparts(engine.model, model), FormerNames()
+        same = model.graph is engine.model.graph.handle and all(_around(s) is engine.scope for _, s in engine.inner)
+        copies = {id(g.handle): g.handle for g, _ in engine.inner} if same else counterparts(engine.model, model)
+        names = FormerNames()
         for graph, scope in engine.inner:
             proto = copies.get(id(graph.handle))
             if isinstance(proto, GraphProto):
@@ -45,6 +47,13 @@ def write_model(model: ModelProto, engine: Engine, inputs: Mapping[str, tuple[Si
         if sizes is not None:
             shape = innermost_shape(info.type)
             write_input(info.type.tensor_type.shape if shape is None else shape, sizes)
+
+
+def _around(scope: Scope) -> Scope:
+    """The outermost scope around a scope: that of the main graph, or of a function, which may be a schema's."""
+    while scope.parent is not None:
+        scope = scope.parent
+    return scope
 
 
 def _sizes(infos: Sequence[Any] | Any) -> Iterator[tuple[str, list[Size]]]:

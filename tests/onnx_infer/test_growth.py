@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from onnx_infer import infer
+from onnx_infer.engine import functions
 from onnx_infer.engine.frame import Frame
+from onnx_infer.engine.general_calls import MOST_NESTED
 from onnx_infer.engine.subgraph import Subgraph
 
 from .texts import messages, parsed
@@ -158,27 +160,72 @@ def test_many_sizes_broadcast_as_few_do() -> None:
 # -- walks ------------------------------------------------------------------------------------------------------------
 
 
-def test_functions_that_call_functions_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    depth = 14
-    walks = 0
+def counted_walks(monkeypatch: pytest.MonkeyPatch) -> list[Frame]:
+    """The graphs that are walked from now on."""
+    walks: list[Frame] = []
     made = Frame.__init__
 
     def counted(self: Frame, *arguments: Any) -> None:
-        nonlocal walks
-        walks += 1
+        walks.append(self)
         made(self, *arguments)
 
     monkeypatch.setattr(Frame, "__init__", counted)
-    bodies = ["F0 (x) => (y) { y = Neg(x) }"]
+    return walks
+
+
+def calls_twice(depth: int, first: str, between: str, innermost: str) -> ModelProto:
+    """Functions of which each calls the one below twice, the second time with what is computed `between`."""
+    bodies = [f"F0 (x) => (y) {{ y = {innermost} }}"]
     for i in range(1, depth + 1):
-        bodies.append(
-            f"F{i} (x) => (y) {{ a = f.F{i - 1}(x) p = Constant<value_ints=[0, 1]>() b = Pad(a, p) y = f.F{i - 1}(b) }}"
-        )
+        bodies.append(f"F{i} (x) => (y) {{ a = f.F{i - 1}(x) {between} y = f.F{i - 1}(b) }}")
     functions = "\n".join(f'<domain: "f", opset_import: ["": 18, "f": 1]> {body}' for body in bodies)
-    text = f"g (float[N] x) => (y) {{ y = f.F{depth}(x) }}\n{functions}"
-    result = infer(parsed(text, '<ir_version: 10, opset_import: ["": 18, "f": 1]>'))
+    text = f"g (float[N] n) => (y) {{ {first} y = f.F{depth}(x) }}\n{functions}"
+    return parsed(text, '<ir_version: 10, opset_import: ["": 18, "f": 1]>')
+
+
+def test_functions_that_call_functions_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    depth = 14
+    walks = counted_walks(monkeypatch)
+    pad = "p = Constant<value_ints=[0, 1]>() b = Pad(a, p)"
+    result = infer(calls_twice(depth, "x = Identity(n)", pad, "Neg(x)"))
     assert str(result.types["y"]) == f"f32[N + {2**depth - 1}]"
-    assert walks < 30 * depth
+    assert len(walks) < 30 * depth
+
+
+@pytest.mark.parametrize(
+    ("first", "between", "innermost", "known", "coarse"),
+    [
+        ("x = Identity(n)", "p = Constant<value_ints=[0]>() b = Unsqueeze(a, p)", "Neg(x)", "f32[{ones}N]", "f32[...]"),
+        ("x = Constant<value_ints=[3]>()", "p = Constant<value_ints=[1]>() b = Add(a, p)", "Identity(x)",
+         "i64[1]={{{sum}}}", "i64[1]"),
+    ],
+)  # fmt: skip
+def test_calls_with_new_ranks_or_elements(
+    first: str, between: str, innermost: str, known: str, coarse: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each call is walked where calls are few. Where they double, what stays is true, and the walks are bounded."""
+    walks = counted_walks(monkeypatch)
+    for depth, expected in ((5, known), (13, coarse)):
+        steps = 2**depth - 1
+        result = infer(calls_twice(depth, first, between, innermost))
+        assert str(result.types["y"]) == expected.format(ones="1, " * steps, sum=3 + steps)
+        assert len(walks) < MOST_NESTED + 20 * depth
+        walks.clear()
+
+
+def test_coarse_calls_state_what_they_demand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A coarse call is an instance of a walk: its statements and sizes are those of the call, no placeholders."""
+    monkeypatch.setattr(functions, "MOST_NESTED", 0)
+    body = "F (x, w) => (y) { y = Add(x, w) } \n"
+    outer = "G (x, w) => (y) { y = f.F(x, w) }"
+    sizes = [f"N{i}" for i in range(40)]
+    nodes = [f"y{i} = f.G(x{i}, w)" for i in range(len(sizes))]
+    inputs = [f"float[{s}, 3] x{i}" for i, s in enumerate(sizes)]
+    text = f"""g ({", ".join(inputs)}, float[M, 3] w) => ({", ".join(names(len(sizes), "y"))}) {{ {" ".join(nodes)} }}
+        <domain: "f", opset_import: ["": 18]> {body} <domain: "f", opset_import: ["": 18, "f": 1]> {outer}"""
+    result = infer(parsed(text, '<ir_version: 10, opset_import: ["": 18, "f": 1]>'))
+    assert [str(result.types[f"y{i}"]) for i in range(40)] == [f"f32[max(M, N{i}), 3]" for i in range(40)]
+    assert {str(guard) for guard in result.guards} == {f"N{i} == M or 1 in (N{i}, M)" for i in range(40)}
 
 
 @pytest.mark.parametrize("law", ["Concat<axis=0>(x, x)", "Sum(x, w)", "Reshape(x, k)", "NonZero(x)"])

@@ -68,7 +68,7 @@ def costs(result: Inferred) -> Costs:
     found = []
     for node in schedule(result):
         op_type, domain, inputs, _, _, _ = node
-        read = dict.fromkeys((*inputs, *captured(engine.model, node)))
+        read = dict.fromkeys((*inputs, *captured(engine.view, node)))
         held = [parameters(engine.scope[n]) for n in read if n in engine.scope.constants and n not in seen]
         seen.update(read)
         held += bodies.parameters(node, engine.scope, seen)

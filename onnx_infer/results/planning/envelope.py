@@ -60,9 +60,13 @@ class Polynomial(NamedTuple):
         low = linear_bounds(gap, self.const - other.const)[0]
         return low is not None and low >= 0
 
-    def at(self, sample: int) -> int:
-        """About the value if every symbol is `sample`: good enough for trying the largest sums first."""
-        return self.const + sum(k * int(sample ** _degree(unit)) for unit, k in self.terms.items())
+    def at(self) -> list[int]:
+        """About the values where every symbol is one of the samples: good enough to try the largest first."""
+        degrees: dict[int, int] = {}
+        for unit, k in self.terms.items():
+            degree = _degree(unit)
+            degrees[degree] = degrees.get(degree, 0) + k
+        return [self.const + sum(k * sample**degree for degree, k in degrees.items()) for sample in _SAMPLES]
 
     @property
     def is_monotone(self) -> bool:
@@ -74,10 +78,6 @@ class Polynomial(NamedTuple):
         terms = {u: max(k, other.terms.get(u, 0)) for u, k in self.terms.items()}
         terms.update((u, max(k, 0)) for u, k in other.terms.items() if u not in terms)
         return Polynomial({u: k for u, k in terms.items() if k}, max(self.const, other.const))
-
-    def excess(self, other: Polynomial) -> float:
-        """The ratio by which it exceeds another sum, for symbols of several magnitudes."""
-        return sum(self.at(sample) / max(other.at(sample), 1) for sample in _SAMPLES)
 
     @property
     def size(self) -> Dim:
@@ -102,39 +102,52 @@ def envelope(sums: Iterable[Polynomial], most: int = MOST) -> Envelope:
     >>> envelope([ZERO.plus([d]) for d in (9 * N * N, N * N + 9, 7 * N + 9, 10)], most=2)
     Envelope(sizes=(9*N**2 + 9, 7*N + 9), exact=False)
     """
-    front = _uncovered(list(sums))
+    front = _uncovered(sums)
     if len(front) <= most:
         return Envelope(tuple(sum_.size for sum_ in front), True)
     ranked = _largest_first(front)
     signed = [sum_ for sum_ in ranked if not sum_.is_monotone]
     plain = [sum_ for sum_ in ranked if sum_.is_monotone]
     groups = plain[:most]
+    values = [group.at() for group in groups]
     for sum_ in plain[most:]:
         joins = [group.joined(sum_) for group in groups]
-        best = min(range(most), key=lambda i: joins[i].excess(groups[i]))
-        groups[best] = joins[best]
+        joined = [join.at() for join in joins]
+        best = min(range(most), key=lambda i: _excess(joined[i], values[i]))
+        groups[best], values[best] = joins[best], joined[best]
     return Envelope(tuple(sum_.size for sum_ in (*signed, *groups)), len(plain) <= most)
 
 
 def _largest_first(sums: Sequence[Polynomial]) -> list[Polynomial]:
     """The sums, sorted by the best rank of each over several magnitudes of symbols."""
     best = [len(sums)] * len(sums)
-    for sample in _SAMPLES:
-        order = sorted(range(len(sums)), key=lambda i: -sums[i].at(sample))
+    for values in zip(*[sum_.at() for sum_ in sums], strict=True):
+        order = sorted(range(len(sums)), key=lambda i: -values[i])
         for place, i in enumerate(order):
             best[i] = min(best[i], place)
     return [sums[i] for i in sorted(range(len(sums)), key=best.__getitem__)]
 
 
-def _uncovered(sums: Sequence[Polynomial]) -> list[Polynomial]:
-    """The sums that no other sum covers, the largest first."""
-    distinct = {(frozenset(s.terms.items()), s.const): s for s in sums}
+def _excess(larger: Sequence[int], smaller: Sequence[int]) -> float:
+    """How much larger the values of a sum are than those of another one, as a ratio, at all samples."""
+    return sum(a / max(b, 1) for a, b in zip(larger, smaller, strict=True))
+
+
+def _uncovered(sums: Iterable[Polynomial]) -> list[Polynomial]:
+    """The sums that no other covers, the largest first.
+
+    What covered the last one is asked first. So of most sums nothing is kept, and one comparison is made.
+    """
     front: list[Polynomial] = []
-    for candidate in sorted(distinct.values(), key=lambda s: s.at(_SAMPLES[-1]), reverse=True):
-        if not any(other.covers(candidate) for other in front):
-            front = [other for other in front if not candidate.covers(other)]
-            front.append(candidate)
-    return front
+    place: dict[int, int] = {}  # for equally large ones, which came first
+    for i, candidate in enumerate(sums):
+        cover = next((j for j, other in enumerate(front) if other.covers(candidate)), None)
+        if cover is not None:
+            front.insert(0, front.pop(cover))
+            continue
+        front = [candidate, *(other for other in front if not candidate.covers(other))]
+        place[id(candidate)] = i
+    return sorted(front, key=lambda s: (-s.at()[-1], place[id(s)]))
 
 
 def _degree(unit: Expr) -> int:

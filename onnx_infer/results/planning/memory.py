@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.engine.topological_sort import captured, sort_nodes
 from onnx_infer.model.graph import label_of
-from onnx_infer.results.planning.envelope import ZERO, Envelope, envelope
+from onnx_infer.results.planning.envelope import ZERO, Envelope, Polynomial, envelope
 from onnx_infer.results.planning.planner import byte_size
 from onnx_infer.results.sources import without_computed
 from symdim import UnboundName, Var
@@ -20,7 +20,7 @@ from symdim.algebra.dims import variables_of
 from symdim.compile import StraightLine, function_of, tuple_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from onnx_infer.model.graph import Node
     from onnx_infer.results.inferred import Inferred
@@ -69,7 +69,8 @@ class MemoryPlan:
                 self.sizes[name] = without_computed(size)
         self.unknown = tuple(unknown)
         self.kept = tuple(name for name in kept if name in self.sizes)
-        self.steps = _steps(nodes, [[*node[2], *captured(model, node)] for node in nodes], result.outputs, self.sizes)
+        reads = [[*node[2], *captured(result._engine.view, node)] for node in nodes]
+        self.steps = _steps(nodes, reads, result.outputs, self.sizes)
 
     @cached_property
     def peak(self) -> Envelope:
@@ -77,14 +78,16 @@ class MemoryPlan:
 
         With many incomparable steps it is only an upper bound; `peak_at` is always exact.
         """
-        alive = ZERO.plus(self.sizes[name] for name in self.kept)
-        sums = [alive]
+        return envelope(self._sums())
+
+    def _sums(self) -> Iterator[Polynomial]:
+        """The bytes alive at each step, one after the other."""
+        yield (alive := ZERO.plus(self.sizes[name] for name in self.kept))
         for step in self.steps:
             if step.born:
-                sums.append(alive := alive.plus(self.sizes[name] for name in step.born))
+                yield (alive := alive.plus(self.sizes[name] for name in step.born))
             if step.dead:
                 alive = alive.plus((self.sizes[name] for name in step.dead), -1)
-        return envelope(sums)
 
     @property
     def symbols(self) -> list[Var]:
@@ -136,8 +139,8 @@ def schedule(result: Inferred) -> list[Node]:
     made = {name for node in nodes for name in node[3]}
     seen: set[str] = set()
     for node in nodes:
-        if any(name in made and name not in seen for name in (*node[2], *captured(engine.model, node)) if name):
-            return sort_nodes(graph, engine.scope, lambda _: None)
+        if any(name in made and name not in seen for name in (*node[2], *captured(engine.view, node)) if name):
+            return list(sort_nodes(graph, engine.scope, lambda _: None, engine.view))
         seen.update(node[3])
     return nodes
 

@@ -1,0 +1,46 @@
+"""The graphs inside of a model after a walk: subgraphs and bodies of functions, each once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.engine.scope import Scope
+from onnx_infer.model.graph import NO_ATTRIBUTES
+from onnx_infer.types.join import NOTHING, join, varying
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from onnx_infer.engine.general_calls import Placeholders
+    from onnx_infer.engine.walk import Record
+    from onnx_infer.model.graph import Graph
+
+
+def inner_graphs(record: Record, placeholders: Placeholders) -> Iterator[tuple[Graph, Scope]]:
+    """The graphs in a model with what is true of their values in all the walks that counted."""
+    joined: dict[int, tuple[Graph, Scope]] = {}
+    walked: set[int] = set()
+    pending = [record]
+    while pending:
+        record = pending.pop()
+        if id(record) in walked:
+            continue
+        walked.add(id(record))
+        pending += reversed(record.calls)
+        for key, (graph, scope) in record.graphs.items():
+            if placeholders:
+                scope.update((name, placeholders.closed(value)) for name, value in scope.items() if value is not None)
+            if key in joined:
+                joined[key] = (graph, _joined(joined[key][1], scope))
+            else:
+                joined[key] = (graph, scope)
+    return iter(joined.values())
+
+
+def _joined(a: Scope, b: Scope) -> Scope:
+    """What is true of the values of a graph in two walks; a size that differs has no name."""
+    both = Scope(a.model, a.constants, a.operators, a.parent, NO_ATTRIBUTES)
+    for name, value in a.items():
+        other = b.get(name)
+        both[name] = NOTHING if value is None or other is None else join(value, other, varying)
+    return both

@@ -1,0 +1,78 @@
+"""The sizes that an inference made, as parameters: by what they are alike for values that are remembered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.model.symbols import GENERATED
+from onnx_infer.types.join import sizes
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, substitute
+from symdim import Expr, Scope, Var
+from symdim.algebra.caches import shared_cache
+from symdim.algebra.dims import substituted, variables_of
+from symdim.algebra.origin import Computed, is_given
+from symdim.algebra.variable import make_variable
+
+if TYPE_CHECKING:
+    from onnx_infer.values.tensor import Dim, Value
+
+_placeholders = shared_cache(1 << 10)  # number, bounds, origin, name -> variable
+
+
+class Parameters:
+    """The sizes in values that are not those of input axes, in order, and the values with placeholders for them."""
+
+    def __init__(self) -> None:
+        self.of: dict[Var, Dim] = {}
+
+    def pattern(self, value: Value) -> Value:
+        """The value with a placeholder for each such size: equal for values that differ in these sizes only."""
+        if type(value) is SymTensor and not value.data and value.fill is None and not value.samples:
+            for size in value.shape or ():
+                if type(size) is not int and not (type(size) is Var and size.origin is None):
+                    break
+            else:
+                return value
+        own = made_sizes(value)
+        if not own:
+            return value
+        for var in own:
+            self._enter(var)
+        return substitute(value, self.of)
+
+    def _enter(self, var: Var) -> None:
+        """Enter the variable, those of its bound and its origin first."""
+        pending = [var]
+        while pending:
+            var = pending[-1]
+            rest = [v for v in variables_within(var) if v not in self.of]
+            pending += rest
+            if not rest:
+                pending.pop()
+                if var not in self.of:
+                    self.of[var] = self._placeholder(var)
+
+    def _placeholder(self, var: Var) -> Var:
+        origin = var.origin
+        if isinstance(origin, Computed):
+            origin = Computed(substituted(origin.size, self.of), origin.why)
+        limit = substituted(var.at_most, self.of) if isinstance(var.at_most, Expr) else var.at_most
+        name = "" if GENERATED.fullmatch(var.name) else var.name
+        # texts with names of other sizes are those of this inference
+        origin = GENERATED.sub("_d", origin) if isinstance(origin, str) else origin
+        key = len(self.of), var.lo, var.hi, limit, origin, name
+        found: Var | None = _placeholders.get(key)
+        if found is None:
+            found = _placeholders[key] = make_variable(Scope(), f"_{len(self.of)}", var.lo, var.hi, limit, origin)
+        return found
+
+
+def made_sizes(value: Value) -> list[Var]:
+    """The variables of a value that an inference made."""
+    return [v for v in variables_of(sizes(value)) if not is_given(v.origin) and v is not UNKNOWN_SIZE]
+
+
+def variables_within(var: Var) -> list[Var]:
+    """The variables in the bound and the origin of a variable that an inference made."""
+    parts = (var.at_most, var.origin.size if isinstance(var.origin, Computed) else None)
+    return [v for v in variables_of(parts) if not is_given(v.origin) and v is not UNKNOWN_SIZE]

@@ -1,0 +1,75 @@
+"""The graphs in a node's attributes as bytes, by which what they give is remembered for other models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onnx import AttributeProto
+
+from onnx_infer.model.graph import Bodies
+from symdim.algebra.caches import shared_cache
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from onnx import GraphProto, NodeProto
+
+    from onnx_infer.model.graph import Node, Place
+
+_MOST_BYTES = 1 << 15
+"""The most bytes of the graphs of a node that is remembered: more are weights."""
+
+_read = shared_cache(1 << 10)  # (bytes of attributes, whether initializers are constants) -> Bodies
+
+
+def bodies(dim_params: Callable[[Iterable[Any]], Iterable[str]], all_constant: bool, node: Node) -> Bodies | None:
+    """The graphs of a node, None of one with many bytes; with `all_constant` no initializer can be overridden.
+
+    `dim_params` gives the texts in the types of value infos.
+    """
+    proto = node[5]
+    if proto.ByteSize() > _MOST_BYTES:
+        return None
+    wire = (*[attribute.SerializeToString() for attribute in proto.attribute], all_constant)
+    found: Bodies | None = _read.get(wire)
+    if found is None:
+        found = _read[wire] = _bodies(wire, proto, dim_params)
+    return found
+
+
+def _bodies(wire: tuple[object, ...], node: NodeProto, dim_params: Callable[[Iterable[Any]], Iterable[str]]) -> Bodies:
+    places: list[Place] = []
+    texts: dict[str, None] = {}
+    graphs: list[GraphProto] = []
+    for place, graph in _graphs(node, -1, 0):
+        places.append(place)
+        graphs.append(graph)
+    number = 0
+    while number < len(graphs):
+        graph = graphs[number]
+        texts.update((text, None) for text in dim_params((*graph.input, *graph.value_info, *graph.output)))
+        for i, inner in enumerate(graph.node):
+            for place, below in _graphs(inner, number, i):
+                places.append(place)
+                graphs.append(below)
+        number += 1
+    return Bodies(wire, tuple(texts), tuple(places))
+
+
+def _graphs(node: NodeProto, around: int, number: int) -> Iterator[tuple[Place, GraphProto]]:
+    """The graphs in the attributes of one node."""
+    for i, attribute in enumerate(node.attribute):
+        if attribute.type == AttributeProto.GRAPH:
+            yield (around, number, i, -1), attribute.g
+        elif attribute.type == AttributeProto.GRAPHS:
+            yield from (((around, number, i, j), graph) for j, graph in enumerate(attribute.graphs))
+
+
+def handles(node: Node, places: tuple[Place, ...]) -> list[Any]:
+    """The graphs at these places of a node."""
+    found: list[Any] = []
+    for around, number, i, j in places:
+        holder = node[5] if around < 0 else found[around].node[number]
+        attribute = holder.attribute[i]
+        found.append(attribute.g if j < 0 else attribute.graphs[j])
+    return found

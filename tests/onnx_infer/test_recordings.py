@@ -1,0 +1,184 @@
+"""Nodes with subgraphs are remembered: what is recorded again is what a walk records."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from onnx_infer import infer, infer_shapes
+from onnx_infer.engine.recordings import Recordings
+from onnx_infer.engine.subgraph import Subgraph
+from symdim import clear_caches
+
+from .test_random_loops import random_loop
+from .texts import parsed
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+SHAPES = ("N, 2", "M, 2", "3, 2", "1, 2", "0, 2", '"N + M", 2', "N, 2, 1", "N, K", "", "?, 2", "_d3, 2")
+"""What the graph captures: as the body wants it, smaller and larger, of another rank, of no known size."""
+
+
+def found(model: ModelProto) -> list[str]:
+    """Everything that inference finds, in all graphs."""
+    result = infer(model)
+    engine = result._engine
+    lines = [infer_shapes(model).SerializeToString().hex(), *map(str, result.diagnostics), str(result.reasons)]
+    lines += [f"{guard} {guard.kind}" for guard in (*result.guards, *result.data_guards)]
+    lines += [f"{name}: {value}" for name, value in result.types.items()]
+    lines += [f"{v} {v.lo} {v.hi} {v.at_most} {v.origin}" for v in engine.created]
+    lines += [f"{name}: {note}" for name, note in engine.notes.items()]
+    for graph, scope in engine.inner:
+        scope.touch(graph.literals)
+        lines += [f"{graph.name}.{name}: {scope[name]}" for name in scope if name not in graph.constants]
+    return lines
+
+
+def variant(r: random.Random, text: str) -> str:
+    """The loop with other captured values: other shapes, element types, elements, sizes that only the data decide."""
+    kind = r.choice(["float", "float", "float16", "double"])
+    shape, name, first = r.choice(SHAPES), "x", ""
+    if r.random() < 0.4:
+        name, first = "x0", "nz = NonZero(x0) sq = Transpose(nz) x = Cast<to=1>(sq)"
+    outputs = r.choice(["y, z, both", "y, z, both", "y"])
+    head = f"g ({kind}[{shape}] {name}, {kind}[{r.choice(SHAPES)}] w, int64[T] t, int64 n) => ({outputs}) {{ {first}"
+    text = head + text[text.index("{") + 1 :]
+    if r.random() < 0.3:
+        text = text.replace("trips = Identity(n)", f"trips = Constant<value_int={r.randint(0, 4)}>()")
+    return re.sub(r"float\[u, 2\] a", "float[N, 2] a", text) if r.random() < 0.2 else text
+
+
+def walked(monkeypatch: pytest.MonkeyPatch, model: ModelProto) -> list[str]:
+    """What inference finds that remembers no node with subgraphs."""
+
+    def walk(self: Recordings, operator: Any, node: Any, *rest: Any) -> Any:
+        return self._walked(operator, node, *rest)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Recordings, "apply", walk)
+        return found(model)
+
+
+def unnamed(lines: list[str]) -> list[list[str]]:
+    """The lines without the names of made sizes, and without the order of terms, which depends on these.
+
+    A Loop in a Loop is walked less often, so fewer names are given and forgotten. Of sizes that are created, and of
+    notes, some are left over from such walks.
+    """
+    lines = [line for line in lines[1:] if not re.match(r"_d\d+ ", line) and "decide" not in line]
+    return [sorted(re.findall(r"[^\s,()\[\]]+", re.sub(r"_d\d+", "_d", line))) for line in lines]
+
+
+@pytest.mark.parametrize("start", range(0, 30, 5))
+def test_random_loops(start: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    clear_caches()
+    for seed in range(start, start + 5):
+        r = random.Random(seed)
+        text = random_loop(r.randrange(10**6))
+        for _ in range(4):
+            model = parsed(variant(r, text))
+            first = found(model)
+            assert found(model) == first, seed
+            assert unnamed(first) == unnamed(walked(monkeypatch, model)), seed
+
+
+def walks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of graphs, as they are walked from now on."""
+    seen: list[str] = []
+    call = Subgraph.__call__
+
+    def counted(self: Subgraph, *inputs: Any, **options: Any) -> Any:
+        seen.append(self.graph.name)
+        return call(self, *inputs, **options)
+
+    monkeypatch.setattr(Subgraph, "__call__", counted)
+    return seen
+
+
+LOOP = """{name} = Loop(m, yes, {x}) <body = b (int64 i, bool on, float[a] v) => (bool go, float[b] w, float[c] s)
+    {{ go = Identity(on) w = Concat<axis=0>(v, {captured}) s = Neg(k) }}>"""
+
+
+def model_of(*loops: tuple[str, str, str], inputs: str = "float[N] x, float[N] y", body: str = LOOP) -> ModelProto:
+    names = [f"r{i}" for i in range(len(loops))]
+    nodes = [
+        body.format(name=f"{name}, {name}s", x=x, captured=captured).replace("Neg(k)", f"Neg({k})")
+        for name, (x, captured, k) in zip(names, loops, strict=True)
+    ]
+    constants = "m = Constant<value_int=5>() yes = Constant<value=bool {1}>()"
+    return parsed(f"g ({inputs}) => ({', '.join(names)}) {{ {constants} {' '.join(nodes)} }}")
+
+
+def test_the_body_of_a_loop_is_walked_once_for_each_sight(monkeypatch: pytest.MonkeyPatch) -> None:
+    clear_caches()
+    seen = walks(monkeypatch)
+    model = model_of(("x", "x", "y"), ("y", "x", "y"))
+    first = found(model)
+    assert 0 < len(seen) <= 3 * 2
+    seen.clear()
+    assert found(model) == first
+    assert not seen
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        "float[N] x, float[M] y",
+        "float[4] x, float[N] y",
+        "double[N] x, double[N] y",
+        "float[N] x, float[N, 2] y",
+        "float x, float y",
+    ],
+)
+def test_other_captured_values_are_walked(inputs: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    infer(model_of(("x", "x", "y")))
+    seen = walks(monkeypatch)
+    model = model_of(("x", "x", "y"), inputs=inputs)
+    first = found(model)
+    assert seen
+    assert first == found(model)
+    clear_caches()
+    assert first == found(model)
+
+
+def test_elements_of_captured_constants_count() -> None:
+    """Two models that differ in the elements of a captured constant only."""
+    text = """g (float[N] x, bool c) => (y) <int64[2] s = {{{0}}}> {{ y = If(c) <
+        then_branch = t () => (a) {{ a = Reshape(x, s) }}, else_branch = e () => (b) {{ b = Reshape(x, s) }}> }}"""
+    shapes = [str(infer(parsed(text.format(elements))).types["y"]) for elements in ("1, -1", "-1, 2", "1, -1")]
+    assert shapes == ["f32[1, N]", "f32[N//2, 2]", "f32[1, N]"]
+
+
+def test_sizes_that_the_data_decide_are_not_shared() -> None:
+    """Each node, and each inference, has its own; nodes and texts name the new ones."""
+    branches = (
+        "then_branch = t () => (a) {{ a = Concat<axis=1>({0}, {0}) }}, else_branch = e () => (b) {{ b = Abs({0}) }}"
+    )
+    y, z = (f"{o} = NonZero(x) {o}s = If(c) <{branches.format(o)}>" for o in "yz")
+    model = parsed(f"g (float[N] x, bool c) => (ys, zs) {{ {y} {z} }}")
+    one, two = infer(model), infer(model)
+    sizes = [result.shapes[name][1] for result in (one, two) for name in ("y", "ys", "z", "zs")]
+    assert len({id(size) for size in sizes}) == 8
+    assert list(map(str, sizes)) == ["_d0", "_d1", "_d2", "_d3"] * 2
+
+
+def test_errors_in_bodies_are_told_again() -> None:
+    text = """g (float[N, 3] x, float[4] w, bool c) => (y)
+        { y = If(c) <then_branch = t () => (a) { a = Add(x, w) }, else_branch = e () => (b) { b = Neg(x) }> }"""
+    model = parsed(text)
+    first = infer(model)
+    assert [d.message for d in infer(model).diagnostics] == [d.message for d in first.diagnostics] != []
+    assert [str(g) for g in infer(model).guards] == [str(g) for g in first.guards]
+
+
+def test_the_opset_counts() -> None:
+    """A body of the same bytes at another version of its operators."""
+    text = """g (float[N, 3] x, bool c) => (y) { y = If(c) <
+        then_branch = t () => (a) { a = ReduceMax<axes=[0]>(x) }, else_branch = e () => (b) { b = Neg(x) }> }"""
+    for _ in range(2):
+        told = [bool(infer(parsed(text, f'<ir_version: 8, opset_import: ["": {v}]>')).diagnostics) for v in (13, 18)]
+        assert told == [False, True]
