@@ -1,5 +1,8 @@
 """Memory and time of inference on a model with 1 GB of weights: `python benchmarks/memory.py [--megabytes 1024]`.
 
+`--models 10000` shows the memory of one process that infers so many different small models, with subgraphs and
+functions in them: what is remembered between inferences is bounded, so it stays the same from 2,000 on.
+
 Each engine runs in its own process; what is shown is the memory of the process after loading, and how far inference
 went above that at its peak (Linux: VmRSS and VmHWM of /proc/self/status). `in place` writes into the ModelProto given,
 the others make a copy.
@@ -75,6 +78,34 @@ def measure(megabytes: int) -> dict[str, dict[str, float]]:
     return found
 
 
+def small_model(i: int) -> onnx.ModelProto:
+    """A model like no other: its names, sizes, bodies and constants contain a number."""
+    text = f"""<ir_version: 10, opset_import: ["": 18, "f": 1]>
+    g (float[N{i}, {i % 97 + 2}] x, int64 m, bool c) => (y, z, s) {{
+        k = Constant<value_int={i}>() i = NonZero(x) d = Shape(x) e = Add(d, k) p = Expand(x, e) q = f.F(p)
+        y = If(c) <then_branch = t{i} () => (a) {{ a = Concat<axis=0>(x, x) }},
+            else_branch = e{i} () => (b) {{ b = Slice(x, o, h, o) o = Constant<value_ints=[0]>()
+                h = Constant<value_ints=[{i + 1}]>() }}>
+        z, s = Loop(m, c, i) <body = l{i} (int64 j, bool g, int64[2, r] v) => (n, w, u) {{
+            n = Identity(g) w = Concat<axis=1>(v, i) u = Mul(k, j) }}>
+    }} <domain: "f", opset_import: ["": 18]> F (v) => (w) {{ w = Concat<axis={i % 2}>(v, v) }}"""
+    return onnx.parser.parse_model(text)
+
+
+def many_models(count: int) -> str:
+    """The memory of this process after so many small models, of which each was inferred twice."""
+    from onnx_infer import infer_shapes
+
+    rows = []
+    for i in range(count):
+        model = small_model(i)
+        infer_shapes(infer_shapes(model))
+        if (i + 1) % max(1, count // 10) == 0:
+            gc.collect()
+            rows.append([f"{i + 1:,}", f"{megabytes('VmRSS'):.1f} MB"])
+    return table(["models", "memory"], rows)
+
+
 def tables(found: dict[str, dict[str, float]]) -> str:
     """The Markdown table."""
     rows = [
@@ -89,7 +120,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--megabytes", type=int, default=1024)
     parser.add_argument("--worker", nargs=2, metavar=("ENGINE", "PATH"), help=argparse.SUPPRESS)
+    parser.add_argument("--models", type=int, metavar="N", help="N different small models in one process instead")
     options = parser.parse_args()
+    if options.models:
+        print(many_models(options.models))
+        return
     if options.worker:
         print(json.dumps(work(*options.worker)))
         return

@@ -5,6 +5,8 @@
     scope.py               the values of a graph          outcome.py             what a rule gave for a node
     subgraph.py            graph attributes               functions.py           calls of functions
     general_calls.py       calls of a function with many signatures
+    recordings.py          nodes with subgraphs           parameters.py          sizes in what is remembered
+    inner_graphs.py        the graphs inside of a model
     topological_sort.py    nodes that are out of order    fresh_sizes.py         what equalities say of fresh sizes
     implied_bounds.py      bounds that operators imply    run_time_elements.py   elements that only a run knows
     declared_types.py      what a model declares          claims.py              what of that is only claimed

@@ -3,7 +3,7 @@
     reading.py         the view of a ModelProto                writing.py             types into a ModelProto
     wire.py            value infos as bytes                    former_names.py        names of an earlier inference
     specialize.py      symbols fixed to sizes                  schema_functions.py    the bodies of operator schemas
-    external_data.py   files of weights beside a model
+    external_data.py   files of weights beside a model     bodies.py              subgraphs as bytes
 
 The room uses `model` and `engine`. Begin with `reading.py`.
 """
