@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
@@ -32,9 +31,6 @@ if TYPE_CHECKING:
     from onnx_infer.model.symbols import Size
     from onnx_infer.types.merge import ShapeMergePolicy
     from onnx_infer.values.tensor import Value
-
-_logger = logging.getLogger("onnx_infer")
-
 
 Initializers: TypeAlias = Literal["overridable", "constant"]
 """What becomes of initializers that are also inputs, from IR version 4 on; up to 3 they are constants."""
@@ -138,9 +134,12 @@ def check(diagnostics: Sequence[Diagnostic], check_type: bool, strict_mode: bool
 
 def log(diagnostics: Sequence[Diagnostic], warn_on_missing: bool) -> None:
     """Log the diagnostics; operators without a rule only if `warn_on_missing`."""
+    import logging
+
+    logger = logging.getLogger("onnx_infer")
     for diagnostic in diagnostics:
         if warn_on_missing or diagnostic.severity != "warning":
-            _logger.warning("%s", diagnostic)
+            logger.warning("%s", diagnostic)
 
 
 _MOST_WALKS = 4

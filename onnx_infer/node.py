@@ -14,16 +14,9 @@ from onnx_infer.model.graph import Graph, Model
 from onnx_infer.model.symbols import Symbols, said
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.operators.schema import find_schema
-from onnx_infer.protobuf.reading import (
-    OVERRIDABLE,
-    GraphReader,
-    header,
-    innermost_shape,
-    load,
-    message,
-    nodes,
-    schema_body,
-)
+from onnx_infer.protobuf.declarations import innermost_shape
+from onnx_infer.protobuf.nodes import message, nodes
+from onnx_infer.protobuf.reading import OVERRIDABLE, GraphReader, header, load, schema_body
 from onnx_infer.protobuf.schema_functions import schema_function
 from onnx_infer.protobuf.wire import type_bytes
 from onnx_infer.values.text import text, texts

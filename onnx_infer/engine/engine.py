@@ -145,10 +145,12 @@ class Engine(Walk):
                 outcome = _outcome(operator, attributes, values, len(outputs)) if found is None else found
             if not outcome.plain:
                 outcome = self._replay(outcome, operator, node, values, scope)
-            if len(outputs) == 1 and outputs[0] not in declared:  # as nearly always
-                scope[outputs[0]] = outcome.values[0]
-            else:
-                self._declare(declared, node, outcome, scope)
+            if len(outputs) == 1:  # as nearly always
+                name, value = outputs[0], outcome.values[0]
+                if name not in declared or declared[name] is value:
+                    scope[name] = value
+                    continue
+            self._declare(declared, node, outcome, scope)
         return None
 
     def _special(self, operator: Operator, node: Node, values: tuple[Value | None, ...], scope: Scope) -> Outcome:

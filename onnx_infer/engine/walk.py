@@ -14,7 +14,7 @@ from onnx_infer.engine.outcome import Outcome
 from onnx_infer.engine.run_time_elements import RunTimeValues
 from onnx_infer.engine.scope import Scope
 from onnx_infer.model.graph import label_of
-from onnx_infer.operators.lookup import Operators
+from onnx_infer.operators.lookup import operators_of
 from onnx_infer.types.join import NOTHING
 from onnx_infer.values.tensor import substitute
 from symdim import Var
@@ -60,7 +60,7 @@ class Walk:
 
     def __init__(self, model: Model, symbols: Symbols, policy: ShapeMergePolicy) -> None:
         self.model, self.symbols, self.policy = model, symbols, policy
-        self.scope = Scope(model, model.graph.constants, Operators(model.opsets))
+        self.scope = Scope(model, model.graph.constants, operators_of(model.opsets))
         self.diagnostics: list[Diagnostic] = []
         self.notes: dict[str, str] = {}
         self.statements: list[Statement] = []

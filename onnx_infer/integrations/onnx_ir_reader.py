@@ -16,6 +16,8 @@ from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Function, Graph, M
 from onnx_infer.model.symbols import said
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf import reading as proto
+from onnx_infer.protobuf.nodes import Named
+from onnx_infer.protobuf.nodes import message as message_of
 from onnx_infer.protobuf.schema_functions import schema_function
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, Sparse, SymTensor
 from onnx_infer.values.text import text
@@ -290,8 +292,8 @@ class _Reader:
 def message(node: Node) -> bytes:
     """The bytes of a node's NodeProto."""
     op_type, domain, inputs, outputs, _, handle = node
-    if isinstance(handle, onnx.NodeProto):
-        return proto.message(node)
+    if isinstance(handle, (onnx.NodeProto, Named)):
+        return message_of(node)
     attributes = [ir.to_proto(a) for a in handle.attributes.values()]
     made = onnx.NodeProto(op_type=op_type, domain=domain, input=inputs, output=outputs, attribute=attributes)
     return made.SerializeToString()  # type: ignore[no-any-return]

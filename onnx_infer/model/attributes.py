@@ -54,7 +54,7 @@ def attribute_value(attribute: AttributeProto) -> Any:
     if kind == AttributeProto.STRINGS:
         return tuple(map(text, value))
     if kind in (AttributeProto.FLOATS, AttributeProto.INTS, AttributeProto.GRAPHS):
-        return tuple(value)
+        return tuple(value[:])
     if kind == AttributeProto.TENSOR:
         return constant(value)
     if kind == AttributeProto.SPARSE_TENSOR:
@@ -118,7 +118,7 @@ def sparse_constant(proto: SparseTensorProto) -> Sparse:
 
 def sizes(proto: TensorProto | SparseTensorProto) -> tuple[int, ...] | None:
     """The sizes of a constant; None if one is negative."""
-    found = tuple(proto.dims)
+    found = tuple(proto.dims[:])  # to iterate over protobuf's container costs several times as much as a slice
     return None if found and min(found) < 0 else found
 
 
@@ -151,21 +151,6 @@ def constant(proto: TensorProto, long: bool = False) -> SymTensor:
     found: SymTensor | None = _constants.get(key)
     if found is None:
         found = _constants[key] = SymTensor(kind, shape, unpacked(kind, raw, count))
-    return found
-
-
-_MAX_LITERAL = 1 << 7
-_literals = shared_cache(1 << 13)  # bytes of an attribute -> SymTensor
-
-
-def literal(attribute: AttributeProto) -> SymTensor:
-    """The tensor of a Constant node, as `constant` reads it. Small ones are recognised by the attribute's bytes."""
-    if attribute.ByteSize() > _MAX_LITERAL:
-        return constant(attribute.t)
-    wire = attribute.SerializeToString()
-    found: SymTensor | None = _literals.get(wire)
-    if found is None:
-        found = _literals[wire] = constant(attribute.t)
     return found
 
 

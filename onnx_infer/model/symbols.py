@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from onnx_infer.values.tensor import UNKNOWN_SIZE
 from symdim import Expr, Scope, SymdimError, Var, parse, read_dim_param
-from symdim.algebra.caches import clear_with_caches
+from symdim.algebra.caches import clear_with_caches, shared_cache
 from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import Declared
 
@@ -23,6 +23,20 @@ Size: TypeAlias = "int | str | None"
 
 GENERATED = re.compile(r"\b_d\d+\b")
 """The names that inference gives to sizes that only the data decide."""
+
+_expressions = shared_cache(1 << 12)  # (text, names) -> its expression, the variables in it
+_MAX_TEXT, _MAX_NAMES = 1 << 12, 1 << 6
+"""The longest text of which the expression is remembered, and the most names declared beside it."""
+
+
+def generated(text: str) -> list[str]:
+    """The names in a text that inference gives.
+
+    >>> generated("2*_d10 + N"), generated("N")
+    (['_d10'], [])
+    """
+    return GENERATED.findall(text) if "_d" in text else []
+
 
 _NEGATIVE = re.compile(r"\s*-\s*\d+\s*")
 
@@ -100,7 +114,7 @@ class Symbols:
         self._dims: dict[str, Dim] = {}
         self.count = 0
         texts = (*declared, *reserved)
-        self.reserved = frozenset(texts).union(*map(GENERATED.findall, texts))
+        self.reserved = frozenset(texts).union(*map(generated, texts))
         self.names = frozenset(t for t in declared if is_name(t))
         self.axes: set[Var] = set()
         self._texts = texts
@@ -181,12 +195,22 @@ class Symbols:
         """The text as an expression of declared names and names from an earlier inference; None if it has others."""
         if not text:
             return None
+        made = generated(text)
+        names = self.names.union(made) if made else self.names
+        few = len(names) <= _MAX_NAMES and len(text) <= _MAX_TEXT
+        known = _expressions.get((text, names)) if few else None
+        if known is not None and all(self.symbol(v.name) is v for v in known[1]):
+            return known[0]  # type: ignore[no-any-return]
         reading = _Reading(self)
         try:
-            found = parse(text, self.names.union(GENERATED.findall(text)), scope=reading)
+            found = parse(text, names, scope=reading)
         except SymdimError:
             return None
-        return None if isinstance(found, int) or reading.others else found
+        if isinstance(found, int) or reading.others:
+            return None
+        if few:
+            _expressions[text, names] = found, tuple(reading.declared)
+        return found
 
     def text(self, text: str) -> Dim:
         """The size that a dim_param stands for."""
@@ -246,7 +270,7 @@ class Symbols:
             return UNKNOWN_SIZE
         if isinstance(known, int):
             return known
-        return self.text(known) if self.reserved.issuperset(GENERATED.findall(known)) else UNKNOWN_SIZE
+        return self.text(known) if self.reserved.issuperset(generated(known)) else UNKNOWN_SIZE
 
     def name(self) -> str:
         """The next of `_d0`, `_d1`, ... that the model does not use."""
@@ -262,15 +286,20 @@ class Symbols:
 
 
 class _Reading:
-    """The variables of one text. `others` are the variables of undeclared names."""
+    """The variables of one text: those of `declared` names in order, and `others`, of names that nothing declares."""
 
     def __init__(self, symbols: Symbols) -> None:
         self._symbols = symbols
+        self.declared: list[Var] = []
         self.others: dict[str, Var] = {}
 
     def var(self, name: str, /) -> Var:
         """The variable of a name, with its bounds, which influence the canonical form."""
-        found = self._symbols.symbol(name) or self.others.get(name)
+        found = self._symbols.symbol(name)
+        if found is not None:
+            self.declared.append(found)
+            return found
+        found = self.others.get(name)
         if found is None:
             found = self.others[name] = self._symbols.variable(name)
         return found

@@ -8,16 +8,35 @@ from onnx_infer.operators.later_schemas import newest_known
 from onnx_infer.operators.operator import Operator
 from onnx_infer.operators.registration import normal_domain, registry
 from onnx_infer.operators.schema import NEWEST, find_schema, opened, read_schema, schema_of_rule
-from symdim.algebra.caches import shared_cache
+from symdim.algebra.caches import Cache, clear_with_caches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onnx_infer.operators.rule import Rule
 
-_bound = shared_cache(1 << 13)  # (domain, operator, version) -> Operator
-_operators = shared_cache(1 << 13)  # (rule, since_version, of a later opset) -> Operator
+# As loaded families do, operators stay when caches are emptied: they tell nothing of a model.
+_bound = Cache(1 << 13)  # (domain, operator, version) -> Operator
+_operators = Cache(1 << 13)  # (rule, since_version, of a later opset) -> Operator
+_tables = Cache(1 << 6)  # opset imports -> Operators
 _generation = -1
+
+
+def _forget_types() -> None:
+    for operator in _operators.values():
+        operator.forget_types()
+
+
+clear_with_caches(_forget_types)
+
+
+def _renew() -> None:
+    """Forget what was bound before a rule was registered."""
+    global _generation
+    if _generation != registry.generation:
+        for cache in (_bound, _operators, _tables):
+            cache.clear()
+        _generation = registry.generation
 
 
 def bind(domain: str, op_type: str, version: int) -> Operator | None:
@@ -25,13 +44,9 @@ def bind(domain: str, op_type: str, version: int) -> Operator | None:
 
     It is the same object for all opset versions with the same schema and rule, so remembered outcomes stay valid.
     """
-    global _generation
     domain = normal_domain(domain)
     rule = registry.get(domain, op_type, version)
-    if _generation != registry.generation:
-        _bound.clear()
-        _operators.clear()
-        _generation = registry.generation
+    _renew()
     if rule is None:
         return None
     key = domain, op_type, version
@@ -54,14 +69,14 @@ def operator_of(rule: Rule, domain: str, op_type: str, version: int) -> Operator
     return found
 
 
-class Operators(dict[tuple[str, str], "Operator | None"]):
-    """(domain, op_type) -> the operator at the imported version, filled at the first look-up.
+class Operators(Cache):
+    """(domain, op_type) -> the operator at the imported version, or None; filled at the first look-up.
 
     A domain that is not imported is read at its newest version.
     """
 
     def __init__(self, opsets: Mapping[str, int]) -> None:
-        super().__init__()
+        super().__init__(1 << 12)
         self._opsets = opsets
         self.imports = tuple(sorted(opsets.items()))
 
@@ -72,3 +87,13 @@ class Operators(dict[tuple[str, str], "Operator | None"]):
     def __missing__(self, key: tuple[str, str]) -> Operator | None:
         operator = self[key] = bind(*key, self.version(key[0]))
         return operator
+
+
+def operators_of(opsets: Mapping[str, int]) -> Operators:
+    """The operators of these opset imports, the same table for all models with them."""
+    _renew()
+    key = frozenset(opsets.items())
+    found: Operators | None = _tables.get(key)
+    if found is None:
+        found = _tables[key] = Operators(dict(opsets))
+    return found

@@ -76,6 +76,11 @@ class Operator:
         self._dtypes_of = Cache(1 << 8)  # types of operands -> element types of outputs
         self._misuse_of = Cache(1 << 8)  # types of operands -> why the schema does not allow them
 
+    def forget_types(self) -> None:
+        """Forget what was found of types of operands: those of sequences hold expressions."""
+        self._dtypes_of.clear()
+        self._misuse_of.clear()
+
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters of the rule's shape function; empty for a function on the context."""

@@ -92,8 +92,8 @@ def check_attributes(schema: Schema, attributes: Mapping[str, Any]) -> str | Non
             continue
         word, classes = _CLASSES[kind]
         is_list = AttributeProto.FLOATS <= kind <= AttributeProto.GRAPHS
-        elements = value if is_list and isinstance(value, tuple) else (value,)
-        if isinstance(value, tuple) != is_list or not all(isinstance(x, classes) for x in elements):
+        types = set(map(type, value)) if is_list and isinstance(value, tuple) else {type(value)}
+        if isinstance(value, tuple) != is_list or not all(issubclass(t, classes) for t in types):
             raise OpUsageError(f"attribute {name} is not {word}: {value}")
         if type(value) is int and kind == AttributeProto.FLOAT:
             misuse = misuse or f"attribute {name} is an integer and not a float: {value}"

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from onnx import AttributeProto
 
 from onnx_infer.model.graph import Bodies
+from onnx_infer.protobuf.declarations import Declared, dim_params
 from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterator
 
     from onnx import GraphProto, NodeProto
 
@@ -22,22 +23,19 @@ _MOST_BYTES = 1 << 15
 _read = shared_cache(1 << 10)  # (bytes of attributes, whether initializers are constants) -> Bodies
 
 
-def bodies(dim_params: Callable[[Iterable[Any]], Iterable[str]], all_constant: bool, node: Node) -> Bodies | None:
-    """The graphs of a node, None of one with many bytes; with `all_constant` no initializer can be overridden.
-
-    `dim_params` gives the texts in the types of value infos.
-    """
+def bodies(all_constant: bool, node: Node) -> Bodies | None:
+    """The graphs of a node, None of one with many bytes; with `all_constant` no initializer can be overridden."""
     proto = node[5]
     if proto.ByteSize() > _MOST_BYTES:
         return None
     wire = (*[attribute.SerializeToString() for attribute in proto.attribute], all_constant)
     found: Bodies | None = _read.get(wire)
     if found is None:
-        found = _read[wire] = _bodies(wire, proto, dim_params)
+        found = _read[wire] = _bodies(wire, proto)
     return found
 
 
-def _bodies(wire: tuple[object, ...], node: NodeProto, dim_params: Callable[[Iterable[Any]], Iterable[str]]) -> Bodies:
+def _bodies(wire: tuple[object, ...], node: NodeProto) -> Bodies:
     places: list[Place] = []
     texts: dict[str, None] = {}
     graphs: list[GraphProto] = []
@@ -47,7 +45,8 @@ def _bodies(wire: tuple[object, ...], node: NodeProto, dim_params: Callable[[Ite
     number = 0
     while number < len(graphs):
         graph = graphs[number]
-        texts.update((text, None) for text in dim_params((*graph.input, *graph.value_info, *graph.output)))
+        inputs, outputs, others = Declared.of(graph)
+        texts.update((text, None) for text in dim_params((*inputs, *others, *outputs)))
         for i, inner in enumerate(graph.node):
             for place, below in _graphs(inner, number, i):
                 places.append(place)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from onnx import AttributeProto, GraphProto
 
 from onnx_infer.model.attributes import declared_size
+from onnx_infer.protobuf.declarations import innermost_shape
 from onnx_infer.protobuf.former_names import FormerNames
-from onnx_infer.protobuf.reading import function_key, innermost_shape
+from onnx_infer.protobuf.reading import function_key
 from onnx_infer.protobuf.wire import dim_param, type_field, value_infos
 from onnx_infer.values.text import text
 
@@ -107,14 +108,13 @@ def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value]) -> 
     """
     given = {name for name, _ in graph.inputs}
     given.update(graph.outputs)
-    literals = graph.literals
-    if literals:
-        given.update(graph.constants.keys() - set(literals))
-    else:
-        given.update(graph.constants)
-    kept = [info for info in proto.value_info if text(info.name) in given and text(info.name) in graph.constants]
-    del proto.value_info[:]
-    proto.value_info.extend(kept)
+    initializers = graph.constants.keys() - set(graph.literals).difference(given)
+    if proto.value_info:
+        told = initializers.intersection(graph.declared)
+        kept = [info for info in proto.value_info if text(info.name) in told] if told else []
+        del proto.value_info[:]
+        proto.value_info.extend(kept)
+    given |= initializers
     proto.MergeFromString(value_infos(13, scope, without=given))
     for info in (*proto.output, *(i for i in proto.input if not i.type.ByteSize())):
         value = scope.get(text(info.name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from onnx_infer.engine.topological_sort import captured, sort_nodes
 from onnx_infer.results.sources import Sources, element_of
 from onnx_infer.values.tensor import SymTensor
 from symdim.algebra.dims import variables_of
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.engine.engine import Engine
+    from onnx_infer.model.graph import Node
     from onnx_infer.model.symbols import Size
     from onnx_infer.results.guards import Guard
     from onnx_infer.values.tensor import Shape, Value
@@ -95,3 +97,20 @@ class Inferred:
     def data_guards(self) -> list[Guard]:
         """Conditions on sizes that only the data decide."""
         return self._guards[1]
+
+
+def schedule(result: Inferred) -> list[Node]:
+    """The nodes of the main graph in the model's order. They are sorted only if one reads a value before it is made.
+
+    Nodes that are constants are left out: their values count as initializers.
+    """
+    engine = result._engine
+    graph = engine.model.graph
+    nodes = list(graph.nodes())
+    made = {name for node in nodes for name in node[3]}
+    seen: set[str] = set()
+    for node in nodes:
+        if any(name in made and name not in seen for name in (*node[2], *captured(engine.view, node)) if name):
+            return list(sort_nodes(graph, engine.scope, lambda _: None, engine.view))
+        seen.update(node[3])
+    return nodes

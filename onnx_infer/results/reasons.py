@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from onnx_infer.model.graph import label_of
-from onnx_infer.results.deciding import deciding_conditions
-from onnx_infer.results.planning.memory import schedule
+from onnx_infer.results.inferred import schedule
 from onnx_infer.results.verdicts import input_variables, is_typed, lacks_elements, variables
 from onnx_infer.values.tensor import SymTensor
 from symdim.algebra.origin import Declared
@@ -145,6 +144,8 @@ class _Reasons:
             told = f"{operator} '{label}': {note}; {asked.text} decides"
             return Reason(asked.kind, told, asked.node or label, asked.names)
         if self._conditions is None:
+            from onnx_infer.results.deciding import deciding_conditions  # it asks the prover
+
             self._conditions = deciding_conditions(self._engine, node, self._inputs)
         if self._conditions:
             told = f"{operator} '{label}': {note}; known where {' and '.join(self._conditions)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onnx_infer import infer
 from onnx_infer.cli.demo import demo_model
 from onnx_infer.engine import engine
-from onnx_infer.operators import lookup
+from onnx_infer.protobuf import nodes
 from symdim import clear_caches
 from symdim.algebra import expr
 from symdim.algebra.caches import Cache
@@ -14,11 +14,11 @@ from symdim.algebra.caches import Cache
 def test_one_call_empties_the_caches_of_both_packages() -> None:
     before = {name: str(value) for name, value in infer(demo_model()).types.items()}
     assert engine._remembered
-    assert lookup._bound
+    assert nodes._interned
     assert expr._sums
     clear_caches()
     assert not engine._remembered
-    assert not lookup._bound
+    assert not nodes._interned
     assert not expr._sums
     assert {name: str(value) for name, value in infer(demo_model()).types.items()} == before
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.engine.topological_sort import captured
 from onnx_infer.model.graph import label_of
-from onnx_infer.results.planning.memory import schedule
+from onnx_infer.results.inferred import schedule
 from onnx_infer.results.planning.multiply_adds import multiply_adds
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value

@@ -10,8 +10,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.engine.topological_sort import captured, sort_nodes
+from onnx_infer.engine.topological_sort import captured
 from onnx_infer.model.graph import label_of
+from onnx_infer.results.inferred import schedule
 from onnx_infer.results.planning.envelope import ZERO, Envelope, Polynomial, envelope
 from onnx_infer.results.planning.planner import byte_size
 from onnx_infer.results.sources import without_computed
@@ -126,23 +127,6 @@ class MemoryPlan:
             for name in step.dead:
                 del live[name]
         return Peak(most, self.steps[at], (*live, *self.steps[at].born))
-
-
-def schedule(result: Inferred) -> list[Node]:
-    """The nodes of the main graph in the model's order. They are sorted only if one reads a value before it is made.
-
-    Nodes that are constants are left out: their values count as initializers.
-    """
-    engine = result._engine
-    graph = engine.model.graph
-    nodes = list(graph.nodes())
-    made = {name for node in nodes for name in node[3]}
-    seen: set[str] = set()
-    for node in nodes:
-        if any(name in made and name not in seen for name in (*node[2], *captured(engine.view, node)) if name):
-            return list(sort_nodes(graph, engine.scope, lambda _: None, engine.view))
-        seen.update(node[3])
-    return nodes
 
 
 def _steps(

@@ -1,0 +1,131 @@
+"""The nodes of a graph read off their messages, once for equal bytes."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onnx import AttributeProto, NodeProto
+
+from onnx_infer.model.attributes import attribute_value, constant
+from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes
+from onnx_infer.values.text import text, texts
+from symdim.algebra.caches import shared_cache
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from onnx_infer.model.graph import Node
+
+_MAX_ATTRIBUTES = 1 << 12
+_MAX_NODE = 1 << 10
+_MAX_LITERAL = 1 << 8
+"""The most bytes of what is remembered."""
+
+_interned = shared_cache(1 << 14)  # bytes of attributes -> Attributes
+_met = shared_cache(1 << 12)  # (number of nodes, bytes of the first and of the last one) of graphs
+_nodes = shared_cache(1 << 15)  # bytes of a NodeProto -> what `read_node` gives
+
+_TENSOR = AttributeProto.TENSOR
+_GRAPH_KINDS = frozenset((AttributeProto.GRAPH, AttributeProto.GRAPHS))
+_WITH_GRAPHS = frozenset(("If", "Loop", "Scan", "SequenceMap"))
+_bytes_of = NodeProto.SerializeToString
+_bytes_of_attribute = AttributeProto.SerializeToString
+_parts = attrgetter("op_type", "domain", "input", "output", "attribute")
+_joined = "".join
+
+
+def read_attributes(op_type: str, attributes: Any) -> Attributes:
+    """The attributes of a node, of which there are some: the same object where they are equal on the wire."""
+    if op_type in _WITH_GRAPHS:  # a body may be large
+        return _parse(attributes)
+    key = tuple(map(_bytes_of_attribute, attributes))
+    found: Attributes | None = _interned.get(key)
+    if found is None:
+        found = _parse(attributes)
+        if not found.has_graphs and sum(map(len, key)) <= _MAX_ATTRIBUTES:
+            _interned[key] = found
+    return found
+
+
+def _parse(attributes: Any) -> Attributes:
+    references = {text(a.name): text(a.ref_attr_name) for a in attributes if a.ref_attr_name}
+    values = {text(a.name): attribute_value(a) for a in attributes if not a.ref_attr_name}
+    return Attributes(values, references or None, any(a.type in _GRAPH_KINDS for a in attributes))
+
+
+class Named(NamedTuple):
+    """The handle of a node that is remembered: its message would keep all the messages around it."""
+
+    name: str
+    overload: str
+    wire: bytes
+
+
+class Literal(NamedTuple):
+    """A node that is a constant tensor: its output, and the handle of the tensor."""
+
+    name: str
+    handle: Any
+
+
+def nodes(protos: Any, constants: dict[str, Any], literals: list[str]) -> Iterator[Node]:
+    """The nodes of a graph; those that are constant tensors join the graph's constants instead.
+
+    Of a graph that is met again, as it was or with other nodes here and there, the nodes are recognised by their bytes:
+    these cost a third of what it costs to take the parts out of the messages. The first time nothing is remembered.
+    """
+    again = _is_met_again(protos)
+    for proto in protos:
+        wire = _bytes_of(proto) if again else None
+        node: Node | Literal | None = None if wire is None else _nodes.get(wire)
+        if node is None:
+            node = read_node(proto, wire)
+        if isinstance(node, Literal):
+            if node.name not in constants:
+                literals.append(node.name)
+            constants[node.name] = node.handle
+        else:
+            yield node
+
+
+def _is_met_again(protos: Any) -> bool:
+    """Whether a graph with so many nodes, and with this first and this last one, was read before."""
+    if not protos:
+        return False
+    ends = _bytes_of(protos[0]), _bytes_of(protos[-1])
+    if (key := (len(protos), *ends)) in _met:
+        return True
+    if sum(map(len, ends)) <= _MAX_NODE:
+        _met[key] = True
+    return False
+
+
+def read_node(proto: NodeProto, wire: bytes | None) -> Node | Literal:
+    """A node; remembered under its bytes, if these are few."""
+    op_type, domain, given, made, attributes = _parts(proto)
+    inputs, outputs = given[:], made[:]
+    try:  # to join them is the cheapest way to see that all are texts
+        _joined(inputs), _joined(outputs), op_type + domain
+    except TypeError:
+        inputs, outputs, op_type, domain = texts(inputs), texts(outputs), text(op_type), text(domain)
+    found: Node | Literal
+    if op_type == "Constant" and outputs and len(attributes) == 1 and domain in ("", "ai.onnx"):
+        value = attributes[0]
+        if value.type == _TENSOR and not value.ref_attr_name:
+            if wire is None or len(wire) > _MAX_LITERAL:
+                return Literal(outputs[0], value)
+            found = _nodes[wire] = Literal(outputs[0], constant(value.t))
+            return found
+    known = read_attributes(op_type, attributes) if attributes else NO_ATTRIBUTES
+    if wire is None or known.has_graphs or len(wire) > _MAX_NODE:
+        return op_type, domain, inputs, outputs, known, proto
+    handle = Named(proto.name, getattr(proto, "overload", ""), wire)
+    found = _nodes[wire] = op_type, domain, inputs, outputs, known, handle
+    return found
+
+
+def message(node: Node) -> bytes:
+    """The bytes of a node's NodeProto."""
+    handle = node[5]
+    return handle.wire if isinstance(handle, Named) else handle.SerializeToString()
