@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+from collections.abc import Callable
 from math import log
 from time import process_time
 from typing import TYPE_CHECKING
@@ -17,16 +18,18 @@ import large_models as make
 import onnx
 from timing import shown, table
 
-from onnx_infer import infer_shapes
+from onnx_infer import InferenceResult, infer, infer_shapes
 from symdim import clear_caches
+from tests.onnx_infer import models
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from onnx import ModelProto
 
 WIDE = (1_000, 10_000, 100_000)
 """Sizes of what should take a few microseconds for each part."""
+
+LONG = (1_000, 10_000, 100_000, 200_000)
+LAYERS = (24, 48, 96, 192)
 
 CASES: dict[str, tuple[make.Make, tuple[int, ...]]] = {
     "Concat of n symbols": (make.concat_of_symbols, WIDE),
@@ -50,7 +53,9 @@ CASES: dict[str, tuple[make.Make, tuple[int, ...]]] = {
     "Slice of n axes": (make.slice_by_many, WIDE),
     "Pad of n axes": (make.pad_by_many, WIDE),
     "Range of n": (make.range_of, WIDE),
-    "n nodes, last first": (make.reversed_nodes, (1_000, 10_000, 100_000)),
+    "n nodes": (make.ordered_nodes, LONG),
+    "n nodes, last first": (make.reversed_nodes, LONG),
+    "n nodes, shuffled": (make.shuffled_nodes, LONG),
     "n sizes forced equal": (make.forced_equal, (100, 400, 1_600)),
     "n sizes forced equal, last first": (make.forced_equal_backwards, (100, 400, 1_600)),
     "n sums of all before": (make.chained_sums, (100, 400, 1_600)),
@@ -62,7 +67,8 @@ CASES: dict[str, tuple[make.Make, tuple[int, ...]]] = {
     "n insertions": (make.sequence_by_insertion, (100, 1_000, 10_000)),
     "SplitToSequence by n sizes": (make.split_to_sequence, WIDE),
     "each of a sequence of n": (make.sequence_at_each, (100, 1_000, 10_000)),
-    "functions that call twice, n deep": (make.doubling_calls, (10, 12, 14)),
+    "functions that call twice, n deep": (make.doubling_calls("Pad", [0, 1]), (10, 12, 14)),
+    "functions that call twice, a new rank": (make.doubling_calls("Unsqueeze", [0]), (10, 12, 14)),
     "the same with one signature": (make.equal_calls, (10, 100, 1_000)),
     "a function called n times": (make.one_function, WIDE),
     "If n deep": (make.nested_if, (4, 8, 16)),
@@ -72,7 +78,13 @@ CASES: dict[str, tuple[make.Make, tuple[int, ...]]] = {
     "If of n outputs": (make.wide_if, (100, 400, 1_600)),
     "Loop of n iterations": (make.counted_loop, WIDE),
 }
-"""Name of a case -> the function that makes its make.model, and the sizes."""
+"""Name of a case -> the function that makes its model, and the sizes."""
+
+PLANS: dict[str, tuple[Callable[[InferenceResult], object], tuple[int, ...]]] = {
+    "memory().peak of n layers": (lambda result: result.memory().peak, LAYERS),
+    "costs() of n layers": (lambda result: result.costs().multiply_adds, LAYERS),
+}
+"""Name of a case -> what is asked of the result of a decoder, and the numbers of layers."""
 
 
 def seconds(run: Callable[[], object]) -> float:
@@ -92,16 +104,25 @@ def with_onnx(made: ModelProto) -> object:
         return e
 
 
+def inferring(case: str, n: int, by_onnx: bool) -> tuple[float, float | None]:
+    """The times of inference for a size, and of inference by onnx."""
+    made = CASES[case][0](n)
+    return seconds(lambda: infer_shapes(made)), seconds(lambda: with_onnx(made)) if by_onnx else None
+
+
+def planning(case: str, n: int, by_onnx: bool) -> tuple[float, float | None]:
+    """The time of a question to the result of n layers, the least of three; onnx has no answer."""
+    result = infer(models.decoder(layers=n))
+    return min(seconds(lambda: PLANS[case][0](result)) for _ in range(3)), None
+
+
 def measured(case: str, by_onnx: bool, most: float) -> list[str]:
     """The row of a case; what follows a size that takes longer than `most` seconds is left out."""
-    prepare, sizes = CASES[case]
-    infer_shapes(prepare(2))  # what operators are made of is read once
+    run, sizes = (planning, PLANS[case][1]) if case in PLANS else (inferring, CASES[case][1])
+    run(case, 2, by_onnx)  # what operators are made of is read once
     done: list[tuple[int, float, float | None]] = []
     for n in sizes:
-        made = prepare(n)
-        done.append(
-            (n, seconds(lambda m=made: infer_shapes(m)), seconds(lambda m=made: with_onnx(m)) if by_onnx else None)
-        )
+        done.append((n, *run(case, n, by_onnx)))
         if done[-1][1] > most:
             break
     (m, before, _), (n, after, _) = done[-2] if len(done) > 1 else done[-1], done[-1]
@@ -120,7 +141,7 @@ def main() -> None:
     parser.add_argument("words", nargs="*", help="cases whose names contain one of these")
     options = parser.parse_args()
     head = ["case", "n", "time", "slope", *(["onnx"] if options.onnx else [])]
-    chosen = [case for case in CASES if not options.words or any(word in case for word in options.words)]
+    chosen = [case for case in (*CASES, *PLANS) if not options.words or any(word in case for word in options.words)]
     print(table(head, [measured(case, options.onnx, options.most) for case in chosen]))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -146,6 +147,17 @@ def range_of(n: int) -> ModelProto:
 # -- chains -----------------------------------------------------------------------------------------------------------
 
 
+def ordered_nodes(n: int) -> ModelProto:
+    nodes = [node("Relu", [f"v{i}"], [f"v{i + 1}"]) for i in range(n)]
+    return model(nodes, [value("v0", ["N"])], [f"v{n}"])
+
+
+def shuffled_nodes(n: int) -> ModelProto:
+    nodes = list(ordered_nodes(n).graph.node)
+    random.Random(0).shuffle(nodes)
+    return model(nodes, [value("v0", ["N"])], [f"v{n}"])
+
+
 def reversed_nodes(n: int) -> ModelProto:
     nodes = [node("Relu", [f"v{i}"], [f"v{i + 1}"]) for i in range(n)]
     return model(nodes[::-1], [value("v0", ["N"])], [f"v{n}"])
@@ -235,18 +247,18 @@ def functions(n: int, body: Callable[[int], list[NodeProto]]) -> ModelProto:
     return made
 
 
-def doubling_calls(n: int) -> ModelProto:
-    """Each function calls the one below twice, with another size: 2**n signatures in all."""
+def doubling_calls(kind: str, constant: Sequence[int]) -> Make:
+    """Each function calls the one below twice, with what a node makes of a result: 2**n signatures in all."""
 
     def body(i: int) -> list[NodeProto]:
         return [
             helper.make_node(f"f{i - 1}", ["x"], ["a"], domain="d"),
-            node("Constant", "", "p", value_ints=[0, 1]),
-            node("Pad", "ap", "b"),
+            node("Constant", "", "p", value_ints=constant),
+            node(kind, "ap", "b"),
             helper.make_node(f"f{i - 1}", ["b"], ["y"], domain="d"),
         ]
 
-    return functions(n, body)
+    return lambda n: functions(n, body)
 
 
 def equal_calls(n: int) -> ModelProto:
