@@ -1,21 +1,21 @@
 """Symbolic shape, type and value inference for ONNX: every size as an expression of the input sizes.
 
-`infer_shapes` takes what `onnx.shape_inference.infer_shapes` takes; `infer` gives the whole result. The package costs
-next to nothing to import: its modules load with the first name that is used.
+`infer_shapes` replaces `onnx.shape_inference.infer_shapes`; `infer` returns the whole result. The package is cheap to
+import: its modules are loaded when a name is first used.
 
     api.py           infer, infer_shapes                     inference.py      walks until bounds are settled
-    result.py        what an inference found                 node.py           one node, as onnx's infer_node_outputs
-    diagnostics.py   what went wrong in a model              errors.py         the exceptions
-    options.py       the arguments of the calls, checked     rules.py          all that a rule is written with
+    result.py        the result of an inference              node.py           one node, as onnx's infer_node_outputs
+    diagnostics.py   errors and warnings about a model       errors.py         the exceptions
+    options.py       checks of the calls' arguments          rules.py          everything for writing rules
     testing.py       operator cases as text                  __main__.py       the command line
 
-The rooms, each with a map of its own in its `__init__`. A room uses only those above it:
+The rooms follow. Each has its own map in its `__init__`. A room uses only rooms above it:
 
-    values/          types of values: tensors and their kin
-    laws/            laws that rules share: broadcasting, windows, slices; what rules state
+    values/          types of values: tensors, sequences, optionals, maps
+    laws/            laws that rules share: broadcasting, windows, slices; statements
     elements/        data propagation
     types/           two types of one value: join and merge
-    model/           the view of a model that a front end gives
+    model/           the engine's view of a model
     operators/       from a node to its rule
     ops/             the rules, one file per operator family
     constraints/     operators as relations, read in every direction
@@ -24,7 +24,7 @@ The rooms, each with a map of its own in its `__init__`. A room uses only those 
     results/         guards, guarantees, sizes as nodes, planning
     protobuf/        the front end of ModelProtos
     integrations/    front ends of other libraries
-    cli/             what the command line shows
+    cli/             the command line
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from __future__ import annotations
 from importlib.util import find_spec as _find_spec
 from typing import TYPE_CHECKING
 
-if not all(map(_find_spec, ("onnx", "numpy"))):  # they are imported with the first name that is used
+if not all(map(_find_spec, ("onnx", "numpy"))):  # they are imported later, when a name is first used
     raise ImportError("onnx_infer needs onnx: pip install 'onnx-symdim[onnx]'")
 
 from symdim import __version__
@@ -116,7 +116,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> object:
-    """A public name, its module loaded now."""
+    """A public name. Its module is loaded now."""
     from importlib import import_module
 
     for module, names in _MODULES.items():

@@ -23,9 +23,9 @@ Source: TypeAlias = "onnx.ModelProto | bytes | str | os.PathLike[str]"
 
 
 def read_model(model: Source) -> onnx.ModelProto:
-    """The model itself, or read from its bytes or from a path, of which external data are not loaded.
+    """The model itself, or the model read from bytes or from a path. External data are not loaded.
 
-    Raises OSError where a file cannot be read, `NoModelError` where it or the bytes hold no model.
+    Raises OSError if a file cannot be read, and `NoModelError` if the file or the bytes are not a model.
     """
     if isinstance(model, onnx.ModelProto):
         return model
@@ -37,37 +37,38 @@ def read_model(model: Source) -> onnx.ModelProto:
         return onnx.load(os.fspath(model), load_external_data=False)
     except OSError:
         raise
-    except Exception as error:  # protobuf's parsers raise their own classes, which differ between its versions
+    except Exception as error:  # the exceptions of protobuf's parsers differ between its versions
         source = "the bytes" if isinstance(model, bytes) else os.fspath(model)
         raise NoModelError(f"{source}: not an ONNX model ({type(error).__name__})") from error
 
 
 def infer(model: Source, **options: Unpack[Options]) -> InferenceResult:
-    """Infer the types, shapes and small data of every value; the model is not changed.
+    """Infer the types, shapes and small data of every value. The model is not changed.
 
-    The model is a ModelProto, its bytes, or a path, of which external data are not loaded.
-    `policy` says what becomes of types that the model declares itself (see `onnx_infer.types.merge`); `bounds` gives
-    symbols intervals, both ends inclusive, and so does the model's metadata entry `symdim.bounds`; other declared
-    symbols are >= `min_dim`. A symbol with an interval is another variable than `Var(name)`, which is any size from
-    1 on: `result.symbols[name]` is the one of the result. An axis of an input without a name gets one, `x_dim_0`.
-    Errors of single nodes are diagnostics in the result; only the policy `strict` raises the first of them, as
+    The model is a ModelProto, its bytes, or a path; external data are not loaded. `policy` selects how declared types
+    are merged (see `onnx_infer.types.merge`). `bounds` gives symbols intervals, both ends inclusive; the model's
+    metadata entry `symdim.bounds` does so too. Other declared symbols are >= `min_dim`. A symbol with an interval is a
+    different variable than `Var(name)`, which is any size >= 1; use `result.symbols[name]`. An axis of an input without
+    a name gets one, such as `x_dim_0`.
+
+    Errors of single nodes are diagnostics in the result. Only the policy `strict` raises the first of them, as
     `ShapeInferenceError`. Bytes or a file without a model raise `NoModelError`, arguments of a wrong kind
-    `ArgumentError`; all errors are `ValueError`.
+    `ArgumentError`. All errors are `ValueError`.
 
-    What is declared of other values is a claim of the author: a size that only the data decide takes a declared name
-    that nothing else has, unless `adopt_declared_symbols` is False; what else is claimed becomes a guard of the kind
-    "declared", or, with `assume_declared`, is assumed. `initializers="constant"` takes initializers that are also
-    inputs as constants, also from IR version 4 on, where callers may override them.
+    Declared types of other values are claims of the author. A data-dependent size takes a declared name that nothing
+    else has, unless `adopt_declared_symbols` is False. Other claims become guards of the kind "declared", or
+    assumptions with `assume_declared`. With `initializers="constant"`, initializers that are also inputs are constants;
+    by default callers may override them from IR version 4 on.
 
-    With `bidirectional`, shapes are also inferred from outputs to inputs: ranks and sizes that operators, weights and
-    declared outputs force. `assume` says what else holds of the symbols: `"H % 32 == 0"`, `"total == past + seq"`,
-    `"2 <= T <= 64"`; it decides what `bounds` decides, and more. Where it, or an interval, contradicts the model, a
-    diagnostic names the node and what is assumed. A name in `assume` or `bounds` that is no symbol of the model raises
-    `UnknownSymbol`.
+    With `bidirectional`, shapes of inputs are also inferred: ranks and sizes that operators, weights and declared
+    outputs force. `assume` gives further relations of the symbols: `"H % 32 == 0"`, `"total == past + seq"`,
+    `"2 <= T <= 64"`. It can express everything that `bounds` can, and more. If an assumption or an interval contradicts
+    the model, a diagnostic names the node and the assumption. A name in `assume` or `bounds` that is not a symbol of
+    the model raises `UnknownSymbol`.
 
-    `values` gives elements of inputs, a number for a scalar and a list for a vector: `{"sr": 16000}`. What they decide,
-    such as the branch of an If, is then known. A name that is no input, or a value that does not fit the input's
-    declared type, raises ValueError.
+    `values` gives elements of inputs: a number for a scalar, a list for a vector, as in `{"sr": 16000}`. Results that
+    depend on them, such as the branch of an If, are then known. A name that is not an input, or a value that does not
+    fit the input's declared type, raises ValueError.
     """
     return InferenceResult(*run(ModelProtoFrontEnd(read_model(model)), **options))
 
@@ -83,10 +84,10 @@ def infer_shapes(
 ) -> onnx.ModelProto:
     """A copy of the model with the type and shape of every value, as `onnx.shape_inference.infer_shapes` returns.
 
-    `in_place=True` writes into the ModelProto given and makes no copy. `data_prop` is accepted for compatibility: data
-    are always propagated, since shapes depend on them. `check_type` raises where element types contradict the schema or
-    the declared ones, `strict_mode` raises every diagnosed error; both as `ShapeInferenceError`. `bidirectional=True`
-    also writes the shapes of inputs that the rest of the model forces; the other parameters are those of `infer`.
+    `in_place=True` writes into the given ModelProto without a copy. `data_prop` is accepted for compatibility: data
+    are always propagated, because shapes depend on them. `check_type` raises if element types contradict the schema or
+    the declared types; `strict_mode` raises for every error. Both raise `ShapeInferenceError`. `bidirectional=True`
+    also writes the shapes of inputs that the rest of the model forces. The other parameters are those of `infer`.
     """
     source = read_model(model)
     if source is model and not in_place:
@@ -104,7 +105,7 @@ def infer_symbolic_shapes(
     warn_on_missing: bool = True,
     adopt_declared_symbols: bool = True,
 ) -> Model:
-    """Infer in place and return the model; operators without a rule are logged as warnings if `warn_on_missing`.
+    """Infer in place and return the model. With `warn_on_missing` operators without a rule are logged as warnings.
 
     The model is a ModelProto or an `onnx_ir.Model`.
     """

@@ -1,4 +1,4 @@
-"""What inference has to say about a node: structured records, whose text is built only when it is read."""
+"""Diagnostics: structured records about nodes. Their text is made only when it is read."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class Diagnostic(NamedTuple):
-    """One finding. `severity` is `error` (the node is malformed or contradicts its law), `warning` (something is not
-    supported or not consistent, inference went on) or `defect` (a rule of this library failed; please report it).
+    """One finding. `severity` is `error` (the node is malformed or breaks its law), `warning` (something is not
+    supported or not consistent; inference went on) or `defect` (a rule of this library failed; please report it).
 
-    `operator` is the operator with its version, `node` its name, or its first output where it has none; `inputs` the
-    formal names with the values that stood there.
+    `operator` is the operator with its version. `node` is the node's name, or its first output if it has no name.
+    `inputs` are the formal names of the inputs with their values.
     """
 
     severity: str
@@ -36,7 +36,7 @@ class Diagnostic(NamedTuple):
 
 
 class Refusal(Diagnostic):
-    """The error of a node that breaks its operator's law: no run comes past it."""
+    """The error of a node that breaks its operator's law. Every run fails there."""
 
     __slots__ = ()
 
@@ -49,7 +49,7 @@ def about_node(
     inputs: tuple[Value | None, ...],
     attributes: Mapping[str, object],
 ) -> Diagnostic:
-    """The diagnostic of a node that an operator's schema describes."""
+    """A diagnostic about a node, with its operands named by the operator's schema."""
     formals = schema.inputs
     names = []
     for i in range(len(inputs)):

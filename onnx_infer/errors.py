@@ -1,4 +1,4 @@
-"""Errors: a malformed node, a contradiction, and what is merely unknown."""
+"""Errors: a malformed node, a contradiction, wrong arguments; and `Unknown`, which is not an error."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ if TYPE_CHECKING:
 
 
 class OnnxInferError(ValueError):
-    """Base of the errors that inference raises."""
+    """The base class of the errors that inference raises."""
 
 
 class OpUsageError(OnnxInferError):
-    """The node does not follow its operator's schema: its arity, a missing input, a missing or misused attribute."""
+    """A node does not follow its operator's schema: a wrong arity, a missing input, a missing or wrong attribute."""
 
 
 class ShapeInferenceError(OnnxInferError):
-    """The node contradicts its operator's law: an axis out of range, ranks or sizes that provably differ."""
+    """A node contradicts its operator's law: an axis out of range, ranks or sizes that provably differ."""
 
 
 class InputValueError(OnnxInferError):
-    """A value that is given for an input does not fit the model."""
+    """A value that the caller gives for an input does not fit the model."""
 
 
 class ArgumentError(OnnxInferError, TypeError):
-    """An argument of a call is of a wrong kind; the message says how to write it."""
+    """An argument of a call is of a wrong kind. The message says how to write it."""
 
 
 class NoModelError(OnnxInferError):
-    """The bytes or the file hold no ONNX model."""
+    """The bytes or the file are not an ONNX model."""
 
 
 class UnknownSymbol(OnnxInferError, UnboundName):  # noqa: N818  (named as its base)
@@ -54,11 +54,11 @@ class UnknownSymbol(OnnxInferError, UnboundName):  # noqa: N818  (named as its b
 
 
 class StrictModeError(ShapeInferenceError, InferenceError):  # type: ignore[misc]  # onnx's class is untyped
-    """Raised in strict mode with every diagnostic; it is onnx's `InferenceError` too."""
+    """The error of strict mode. It is also onnx's `InferenceError`."""
 
 
 class Unknown(Exception):  # noqa: N818  (not an error: the honest answer)
-    """What a rule raises, or is given, where its result cannot be known; the note says why.
+    """An unknown value: a rule raises it for its result, or gets it as an argument. The note says why it is unknown.
 
     >>> str(Unknown("the value of axes is not known"))
     'the value of axes is not known'

@@ -1,4 +1,4 @@
-"""Inference of a model of any front end: walks over it, until the bounds that they imply are settled."""
+"""Inference of a model of any front end: walks over it, until the bounds that they imply do not change."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Value
 
 Initializers: TypeAlias = Literal["overridable", "constant"]
-"""What becomes of initializers that are also inputs, from IR version 4 on; up to 3 they are constants."""
+"""The treatment of initializers that are also inputs, from IR version 4 on. Up to version 3 they are constants."""
 
 
 class Options(TypedDict, total=False):
@@ -63,7 +63,7 @@ def run(
     initializers: Initializers = "overridable",
     values: Mapping[str, InputValue] | None = None,
 ) -> tuple[Engine, Mapping[str, tuple[Size, ...]]]:
-    """The engine after its last walk, and the shapes of inputs that were found; see `onnx_infer.infer`."""
+    """The engine after its last walk, and the found shapes of inputs; see `onnx_infer.infer`."""
     if policy not in POLICIES:
         raise ValueError(f"policy {policy!r} is none of {', '.join(POLICIES)}")
     if initializers not in ("overridable", "constant"):
@@ -111,7 +111,7 @@ def run(
 
 
 def _named_axes(front: FrontEnd, engine: Engine) -> dict[str, tuple[Size, ...]]:
-    """The shapes of the inputs that leave axes without a name, with the names that these have got."""
+    """The shapes of the inputs with nameless axes, with the names that these axes have got."""
     if not engine.symbols.axes:
         return {}
     values = {name: engine.scope[name] for name, _ in engine.model.graph.inputs}
@@ -119,14 +119,14 @@ def _named_axes(front: FrontEnd, engine: Engine) -> dict[str, tuple[Size, ...]]:
 
 
 def sizes_of(value: Value | None) -> tuple[Size, ...]:
-    """The sizes of a tensor, or of those in a sequence or optional, as they are written."""
+    """The sizes of a tensor, or of the tensor in a sequence or optional, in written form."""
     return tuple(
         [None if d is UNKNOWN_SIZE else d if isinstance(d, int) else str(d) for d, _ in size_pairs(value, None)]
     )
 
 
 def check(diagnostics: Sequence[Diagnostic], check_type: bool, strict_mode: bool) -> None:
-    """Raise the errors among the diagnostics that the caller wants to be raised."""
+    """Raise the errors among the diagnostics that the caller wants to have raised."""
     errors = [d for d in diagnostics if d.severity == "error"]
     if errors and (strict_mode or (check_type and any("element type" in d.message for d in errors))):
         raise StrictModeError("\n".join(map(str, errors)))
@@ -148,7 +148,7 @@ _MOST_WALKS = 4
 def _view(
     front: FrontEnd, all_constant: bool, found: Found | None, values: Mapping[str, InputValue], symbols: Symbols
 ) -> Model:
-    """The model with the types that were found and the elements that are given."""
+    """The model with the found types and the given elements."""
     view = front.view(symbols, all_constant)
     if found is not None:
         view = found.put_into(view, symbols)
@@ -167,15 +167,15 @@ def walk(
     values: Mapping[str, InputValue],
     found: Found | None = None,
 ) -> Engine:
-    """The engine after its walk over the model; `found` are types that stand in for those it declares.
+    """The engine after its walk over the model. The `found` types replace declared ones.
 
-    What is given of symbols holds in it: intervals are the bounds of the symbols, and rules ask the other relations.
-    Where the sign of something decides and the statements so far imply lower bounds of input sizes, the walk begins
-    anew under these; the symbols of the result are those of the first walk.
+    The assumptions about symbols hold during the walk: intervals are the bounds of the symbols, and rules ask the other
+    relations. If a sign is undecided and the statements so far imply lower bounds of input sizes, the walk starts again
+    under these bounds. The symbols of the result are those of the first walk.
     """
     names, reserved = front.dim_params()
     if not adopt:
-        reserved = []  # what an earlier inference named gets its names anew
+        reserved = []  # sizes that an earlier inference named get new names
     if found is not None:
         names = found.names(front)
     trusted = () if found is None else found.values
@@ -186,12 +186,12 @@ def walk(
         from onnx_infer.engine.assumptions import Assumptions, narrowed, settled_facts
     if given.relations:
         symbols = Symbols(names, reserved, bounds=bounds, min_dim=min_dim)
-        view_of(symbols)  # names the axes of inputs
+        view_of(symbols)  # this names the axes of inputs
         bounds, related = narrowed(given, Assumptions(given.relations, symbols.known()))
     fixed = {name: low for name, (low, high) in bounds.items() if low == high}
     narrower: dict[str, tuple[int, int | None]] = {}
     originals: list[Symbols] = []
-    stated: list[tuple[Statement, Node]] = []  # in earlier walks: the bounds of this one rest on it
+    stated: list[tuple[Statement, Node]] = []  # statements of earlier walks, on which the bounds of this one rest
     for count in range(_MOST_WALKS):
         symbols = Symbols(
             names, reserved, bounds={**bounds, **narrower}, min_dim=min_dim, fixed=fixed,

@@ -34,10 +34,10 @@ def infer_node_outputs(
     opset_imports: Sequence[onnx.OperatorSetIdProto] | None = None,
     ir_version: int = onnx.IR_VERSION,
 ) -> dict[str, onnx.TypeProto]:
-    """The types of a node's outputs by name; an output of which nothing is known is left out.
+    """The types of a node's outputs by name. An output without any known type is left out.
 
-    The node's version is the schema's; without a schema it is that of `opset_imports`, else the newest. Nodes in its
-    subgraphs are read at `opset_imports`, and see all names of `input_types`. Raises `OpUsageError` and
+    The node's version is that of the schema, else that in `opset_imports`, else the newest. Nodes in its subgraphs use
+    the versions of `opset_imports`, and see all names in `input_types`. Raises `OpUsageError` and
     `ShapeInferenceError` with operator, node and operands.
 
     >>> node = onnx.helper.make_node("Add", ["a", "b"], ["c"])
@@ -72,7 +72,7 @@ def infer_node_outputs(
 
 
 def _serves(schema: onnx.defs.OpSchema, version: int | None) -> bool:
-    """Whether an opset version has the operator as this schema describes it."""
+    """Whether this schema describes the operator at an opset version."""
     if version is None:
         return False
     found = find_schema(schema.domain, schema.name, version)

@@ -1,4 +1,4 @@
-"""The arguments of the calls: what they are, and a sentence with the cure where one is of a wrong kind."""
+"""Checks of the calls' arguments. The error for a wrong argument says how to write it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_bounds(bounds: Any) -> None:
             raise ArgumentError(f"bounds={{{symbol!r}: {ends}}}: the bounds of a symbol are a pair, {cure}")
         pair = isinstance(ends, (tuple, list)) and len(ends) == 2
         if not (pair and _is_int(ends[0]) and (ends[1] is None or _is_int(ends[1]))):
-            cure = "write (1, 64), or (1, None) where there is no upper end"
+            cure = "write (1, 64), or (1, None) for no upper end"
             raise ArgumentError(f"bounds={{{symbol!r}: {ends!r}}}: the bounds of a symbol are two integers, {cure}")
 
 
@@ -49,7 +49,7 @@ def check_assume(assume: Any) -> None:
 
 
 def no_model(model: object) -> ArgumentError:
-    """The error for an object that is no model which a call takes.
+    """The error for an object that is not a model.
 
     >>> print(no_model(3))
     a model is a ModelProto, its bytes or a path, not int
@@ -66,7 +66,7 @@ _CURES = {
     "onnx.NodeProto": ": call onnx_infer.infer_node_outputs for a single node",
     "torch.ONNXProgram": ": give its model_proto",
 }
-"""What an object of a known class is to be given as; the class by its package."""
+"""Class, with its package -> how to pass such an object."""
 
 
 def _is_int(value: object) -> bool:

@@ -1,4 +1,4 @@
-"""What an inference found."""
+"""The result of an inference."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ Model = TypeVar("Model")
 
 
 class InferenceResult(Inferred):
-    """The outcome of one inference; nothing is written to the model until `apply`.
+    """The result of one inference. Nothing is written to the model until `apply`.
 
     `types`, `shapes`, `values`, `notes`, `diagnostics` and `guards` are those of `Inferred`.
     """
 
     @cached_property
     def reasons(self) -> dict[str, tuple[Reason, ...]]:
-        """Value name -> why its type is not a function of the input sizes, the most telling reason first.
+        """Value name -> the reasons why its type is not a function of the input sizes, the most helpful first.
 
-        Each has a kind, a text, the node where it begins, and the names of what would tell it; see `reasons.py`.
+        Each has a kind, a text, the node where it begins, and the names of the conditions, inputs or operators that
+        decide it; see `reasons.py`.
         """
         from onnx_infer.results.reasons import reasons
 
@@ -41,25 +42,25 @@ class InferenceResult(Inferred):
 
     @property
     def guarantees(self) -> dict[str, tuple[Guarantee, ...]]:
-        """What each size of each shape is worth; see `guarantees.py`, whose function takes available tensors too."""
+        """The guarantee of each size of each shape. The function in `guarantees.py` takes available tensors too."""
         from onnx_infer.results.guarantees import guarantees
 
         return guarantees(self)
 
     @property
     def upper_bounds(self) -> dict[str, Shape]:
-        """The shapes with the upper bound of each size in its place, of the values whose sizes all have one."""
+        """The shapes with upper bounds in place of sizes, for values whose sizes all have one."""
         from onnx_infer.results.guarantees import upper_bounds
 
         return upper_bounds(self)
 
     def check(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> list[Violation]:
-        """The guards that fail at these sizes of the symbols: with a "required" one, the model does not run.
+        """The guards that fail at these sizes of the symbols. If one is "required", the model does not run.
 
-        Where only guards of other kinds fail it may run, and has other sizes than inferred, or than declared.
-        `result.sources.bindings(shapes)` gives the sizes of the symbols for shapes of the inputs. Guards of elements,
-        and of sizes that the data decide, take part where these are given. Raises UnboundName for symbols of input
-        sizes that have no size, BoundsError for sizes outside their bounds.
+        If only guards of other kinds fail, the model may run, but with other sizes than inferred or declared.
+        `result.sources.bindings(shapes)` gives the sizes of the symbols for shapes of the inputs. Guards about elements
+        and data-dependent sizes are checked if these are given. Raises UnboundName for symbols of input sizes without
+        a size, and BoundsError for sizes outside their bounds.
         """
         from onnx_infer.results.guards import violations
 
@@ -76,17 +77,18 @@ class InferenceResult(Inferred):
         values: Iterable[str] | None = None,
         upper: bool = False,
     ) -> Planner:
-        """A compiled function from sizes of symbols to the shapes and byte sizes of all values, or of those given.
+        """A compiled function from sizes of symbols to the shapes and byte sizes of all values, or of the given ones.
 
-        `args`: the symbols, by default all of the inputs. With `upper`, sizes that the data decide are their upper
-        bounds. Raises UnboundName for symbols that do not occur, and for those that given `values` need besides.
+        `args`: the symbols, by default all symbols of the inputs. With `upper`, data-dependent sizes are replaced by
+        their upper bounds. Raises UnboundName for symbols that do not occur, and for others that the given `values`
+        need.
         """
         from onnx_infer.results.planning.planner import planner
 
         return planner(self, args, values, upper)
 
     def memory(self, *, inputs: bool = False, initializers: bool = False, upper: bool = False) -> MemoryPlan:
-        """The bytes of the values over the schedule and their peak; of inputs and initializers too where asked for."""
+        """The bytes of the values over the schedule and their peak, optionally with inputs and initializers."""
         from onnx_infer.results.planning.memory import MemoryPlan
 
         return MemoryPlan(self, inputs=inputs, initializers=initializers, upper=upper)
@@ -98,16 +100,16 @@ class InferenceResult(Inferred):
         return costs(self)
 
     def table(self, limit: int | None = 40, width: int | None = None) -> str:
-        """The values with their types, what is unknown and why, guards and errors, as `onnx-infer` prints them.
+        """The values with their types, the reasons for unknown ones, guards and errors, as `onnx-infer` prints them.
 
-        At most `limit` lines of each kind, None for all; lines of at most `width` characters, None for any.
+        At most `limit` lines of each kind (None: all), of at most `width` characters (None: any width).
         """
         from onnx_infer.results.report.table import table
 
         return table(self, limit, width)
 
     def explain(self, name: str) -> str:
-        """Where the type of a value comes from: its node and operands, and the causes of what is unknown in it.
+        """Where the type of a value comes from: its node and operands, and the causes of unknown parts.
 
         Raises KeyError for a name that the main graph does not have.
         """
@@ -126,13 +128,13 @@ class InferenceResult(Inferred):
         return html(self)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """A pickle holds what was found and not the model, which `memory`, `costs`, `apply` and `materialize` need."""
+        """A pickle has the results but not the model, which `memory`, `costs`, `apply` and `materialize` need."""
         from onnx_infer.results.saved import saved
 
         return restored, (saved(self), self.found_inputs, self._guards)
 
     def apply(self, model: Model) -> Model:
-        """Write the types into the value infos and outputs of the model that was inferred, or a copy; return it."""
+        """Write the types into the value infos and outputs of the inferred model, or of a copy of it; return it."""
         self._write(model)
         return model
 
@@ -145,7 +147,7 @@ class InferenceResult(Inferred):
 def restored(
     saved: Part, found_inputs: Mapping[str, tuple[Size, ...]], guards: tuple[list[Guard], ...]
 ) -> InferenceResult:
-    """The result that a pickle holds."""
+    """The result from a pickle."""
     result = InferenceResult(saved, found_inputs)  # type: ignore[arg-type]  # it stands in for an engine
     vars(result)["_guards"] = guards
     return result

@@ -1,14 +1,14 @@
-"""All that a rule is written with, in one place: `from onnx_infer.rules import SymTensor, op, require`.
+"""Everything for writing rules, in one place: `from onnx_infer.rules import SymTensor, op, require`.
 
 op, registry                                          registering rules
 SymTensor, AnyRank, Variadic, AnyRanks, Value, Values, Elements, Ints, Sizes, Floats, Strings, Dim, Graph, Windows
                                                       kinds of parameters (`onnx_infer/operators/parameters.py`)
 Shape                                                 what a rule returns: a tuple of sizes
-Map, Optional, Sequence, Sparse                       types of values that are no tensors
-Unknown, require, demand, conflicting                 what is not known, what is demanded
+Map, Optional, Sequence, Sparse                       types of values other than tensors
+Unknown, require, demand, conflicting                 unknown results, demands
 unify, unify_shapes, broadcast, of_rank, normalize_axis, normalize_axes, exact_quotient, slice_length
                                                       laws of sizes
-fresh, element                                        sizes that only the data decide
+fresh, element                                        data-dependent sizes
 lift, SAME                                            data functions
 dtype                                                 numbers and names of element types
 run_case                                              one case of a rule, as text

@@ -5,10 +5,10 @@
     com.microsoft::Gelu-1: f32[N] -> f32[N]
     Concat-13(axis=5): f32[N, 3] -> error: axis 5 is out of range for rank 2
 
-The error of a node with three outputs is `-, -, error: ...`. Where an error leaves sizes that are known, these stand
-before it: `f32[N, _d0], error: ...`. `?` is an unknown element, `[...]` an unknown rank, `-`
-an absent optional input or output; fresh sizes are `_d0`, `_d1`, ... in the order in which they arise. Attributes are
-Python literals; a value's text in quotes after `tensor` gives a tensor attribute: `value=tensor("i64[1]={3}")`.
+The error of a node with three outputs is `-, -, error: ...`. If sizes are known despite an error, they come before it:
+`f32[N, _d0], error: ...`. `?` is an unknown element, `[...]` an unknown rank, `-` an absent optional input or output.
+Fresh sizes are `_d0`, `_d1`, ... in the order of their creation. Attributes are Python literals. A tensor attribute is
+the text of a value in quotes: `value=tensor("i64[1]={3}")`.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def split(text: str, separator: str = ",") -> list[str]:
 
 
 def read_value(text: str) -> Value | None:
-    """The value that a text form stands for; `-` is an absent one.
+    """The value for a text form; `-` is an absent value.
 
     >>> read_value("i64[2]={N, 2}"), read_value("seq(f32[...])"), read_value("-")
     (i64[2]={N, 2}, seq(f32[...]), None)
@@ -149,7 +149,7 @@ def infer_node(
     domain: str = "",
     output_count: int = 1,
 ) -> list[Value]:
-    """The outputs of one node, fresh sizes named `_d0`, `_d1`, ...; errors raise.
+    """The outputs of one node, with fresh sizes named `_d0`, `_d1`, ... Errors are raised.
 
     >>> infer_node("Add", [read_value("f32[N, 1]"), read_value("f32[5]")], version=14)
     [f32[N, 5]]
@@ -168,7 +168,7 @@ def _infer(
     domain: str,
     output_count: int,
 ) -> tuple[list[Value], str | None]:
-    """The outputs of one node, and what is wrong with it."""
+    """The outputs of one node, and its diagnostics."""
     operator = bind(domain, op_type, version)
     if operator is None:
         raise OpUsageError(f"no operator {domain}::{op_type} at version {version}")
@@ -180,7 +180,7 @@ def _infer(
 
 
 def ts(dtype: int | None, shape: Iterable[int | str] | None = None) -> SymTensor:
-    """A tensor type and shape on one line; dims are ints or texts, no shape is an unknown rank.
+    """A short way to write a tensor type. Dims are ints or texts; without a shape the rank is unknown.
 
     >>> ts(1, ["batch", 128]), ts(1, [3, "_d0"]), ts(1)
     (f32[batch, 128], f32[3, _d0], f32[...])
@@ -189,9 +189,9 @@ def ts(dtype: int | None, shape: Iterable[int | str] | None = None) -> SymTensor
 
 
 def const_value(data: int | Iterable[int | str], name: str | int = "", dtype: int = dt.INT64) -> SymTensor:
-    """A scalar or vector whose elements are known: ints, or texts of expressions.
+    """A scalar or vector of known elements: ints, or texts of expressions.
 
-    The `name` tells readers what it is; a number in its place is the element type.
+    The `name` is for readers only. A number in its place is the element type.
 
     >>> const_value(3), const_value([0, -1, "2*N"], "shape"), const_value([2], dt.NUMBERS["i32"])
     (i64[]={3}, i64[3]={0, -1, 2*N}, i32[1]={2})
@@ -212,7 +212,7 @@ def run_shape_inference(
     opset_version: int = NEWEST,
     num_outputs: int = 1,
 ) -> list[Value]:
-    """The types of one node's outputs, their elements left out; fresh sizes are `_d0`, `_d1`, ... in each call.
+    """The types of one node's outputs, without elements. Fresh sizes are `_d0`, `_d1`, ... in each call.
 
     >>> run_shape_inference("", "NonZero", [ts(1, [3, 4])]) == [ts(7, [2, "_d0"])]
     True
@@ -234,7 +234,7 @@ def run_shape_inference_with_values(
     opset_version: int = NEWEST,
     num_outputs: int = 1,
 ) -> list[Value]:
-    """As `run_shape_inference`, with the elements that are known.
+    """As `run_shape_inference`, with known elements.
 
     >>> run_shape_inference_with_values("", "Shape", [ts(1, ["N", 3])])
     [i64[2]={N, 3}]
@@ -242,7 +242,7 @@ def run_shape_inference_with_values(
     results = infer_node(
         op_type, list(inputs), attributes, version=opset_version, domain=domain, output_count=num_outputs
     )
-    # the expected types of a test name fresh sizes by text, so these become the variables that `ts` reads
+    # tests name fresh sizes by text in expected types, so fresh sizes become the variables that `ts` reads
     shapes = [value.shape or () for value in results if isinstance(value, SymTensor)]
     variables = variables_of(d for shape in shapes for d in shape)
     names = {v: parse(v.name) for v in variables if v.origin is not None}
@@ -250,7 +250,7 @@ def run_shape_inference_with_values(
 
 
 def run_case(line: str) -> tuple[str, str]:
-    """Run one case; what came out and what was expected, both as text.
+    """Run one case; return the actual and the expected result as texts.
 
     >>> run_case("Add-14: f32[N, 1], f32[5] -> f32[N, 5]")
     ('f32[N, 5]', 'f32[N, 5]')
@@ -282,7 +282,7 @@ def _renamed(text: str) -> Any:
 
 
 def _split_head(call: str) -> tuple[str, str, str]:
-    """The head and the operands around the first colon outside brackets, `::` of a domain aside."""
+    """The head and the operands: before and after the first colon outside brackets that is not part of a `::`."""
     depth = 0
     for i, c in enumerate(call):
         depth += (c in "([{") - (c in ")]}")

@@ -1,6 +1,6 @@
 """Exact algebra of symbolic dimensions.
 
-A dimension is an int or an expression in variables, always in canonical form: equal forms are one object.
+A dimension is an int or an expression in variables. Expressions are in canonical form: equal forms are one object.
 
 >>> from symdim import Var, maximum, minimum, ceildiv
 >>> B, S, H = Var("B"), Var("S"), Var("H")
@@ -17,8 +17,8 @@ A dimension is an int or an expression in variables, always in canonical form: e
 >>> type(H % 4).__name__, (H % 4).args
 ('Mod', (H, 4))
 
-What a user imports lies here, the work in rooms, each with a map of its own in its `__init__`. A room uses only those
-above it:
+The files on this level are what a user imports. The work is in rooms; each has its own map in its `__init__`. A room
+uses only rooms above it:
 
     errors.py        the exceptions
     algebra/         expressions in canonical form
@@ -29,7 +29,7 @@ above it:
     compile.py       expressions as Python functions
     prover/          three answers to a question              prove.py, facts.py    its faces
     guarantee.py     exact sizes and upper bounds
-    store/           facts, and what follows from them        rows.py           shapes of unknown rank
+    store/           constraints and their consequences       rows.py           shapes of unknown rank
     einsum/          einsum specifications, both ways
     testing/         statements, laws and cases as data
     former_paths.py  the module paths of earlier releases
@@ -209,7 +209,7 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> object:
-    """What is asked for loads now: a program that only prints its options needs no algebra."""
+    """A public name or module. It is loaded now, because a program that only prints its options needs no algebra."""
     if name in _LAZY:
         from importlib import import_module
 

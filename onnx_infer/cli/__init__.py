@@ -1,8 +1,8 @@
 """The command line, `python -m onnx_infer` or `onnx-infer`.
 
-    arguments.py   the options, read before onnx is imported     command.py    what one call does
+    arguments.py   the options, read before onnx is imported     command.py    one call of the command
     files.py       reading and writing models                    terminal.py   width, colour, pipes, progress
     demo.py        the model of `--demo`
 
-The room uses all others; what it shows of a result comes from `results/report/`. Begin with `command.py`.
+The room uses all others. The reports come from `results/report/`. Begin with `command.py`.
 """

@@ -1,4 +1,4 @@
-"""The options of the command line. This file imports neither onnx nor the engine: `--help` is to be quick."""
+"""The options of the command line. This file imports neither onnx nor the engine, so `--help` is quick."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 POLICIES = ("skip", "override", "refine", "strict")
-"""Those of `onnx_infer.types.merge`, of which a test sees."""
+"""The policies of `onnx_infer.types.merge`; a test compares them."""
 
 STANDARD = "-"
 """The path that stands for standard input, or output."""
@@ -24,11 +24,11 @@ written, or the file is no model, 130 interrupted
 
 
 class WrongCall(Exception):  # noqa: N818  (not a defect: the message is for the caller)
-    """The call is wrong, or a file cannot be read or written; the message says how."""
+    """The call is wrong, or a file cannot be read or written. The message says why."""
 
 
 def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
-    """The options of a call. Raises SystemExit, with the code 2 where the call is wrong."""
+    """The options of a call. Raises SystemExit with code 2 if the call is wrong."""
     parser = _parser()
     options = parser.parse_args(argv)
     for name in ("bind", "bounds"):
@@ -101,7 +101,7 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
 
 
 class _Version(argparse.Action):
-    """Prints the versions; onnx is asked for its own without being imported."""
+    """Prints the versions, without importing onnx."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
         super().__init__(option_strings, dest, nargs=0, help=help)
@@ -129,7 +129,7 @@ def binding(text: str) -> tuple[str, int]:
 
 
 def interval(text: str) -> tuple[str, tuple[int, int | None]]:
-    """The name and bounds of `N=1..64`; without an upper end there is none.
+    """The name and bounds of `N=1..64`; the upper end may be left out.
 
     >>> interval("N=1..64"), interval("seq=0..")
     (('N', (1, 64)), ('seq', (0, None)))
@@ -142,7 +142,7 @@ def interval(text: str) -> tuple[str, tuple[int, int | None]]:
 
 
 def input_value(text: str) -> tuple[str, Any]:
-    """The name and value of `sr=16000`: JSON, so a vector is `[1, 2]` and a bool `true`.
+    """The name and value of `sr=16000`. The value is JSON: `[1, 2]` is a vector, `true` a bool.
 
     >>> input_value("sr=16000"), input_value("axes=[0, 1]")
     (('sr', 16000), ('axes', [0, 1]))

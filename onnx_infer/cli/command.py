@@ -1,4 +1,4 @@
-"""What one call of the command line does: read, infer, write, show."""
+"""One call of the command: read, infer, write, show."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST_ROWS = 40
 
 
 def run(options: Namespace) -> int:
-    """Do what the options say; returns the exit code. Raises WrongCall."""
+    """Execute the call; returns the exit code. Raises WrongCall."""
     target = options.model if options.in_place else options.output
     if target is not None:
         check_target(target)
@@ -57,13 +57,13 @@ def run(options: Namespace) -> int:
 
 
 def _import(modules: list[str]) -> None:
-    """Import modules that register rules, as Python would from this folder."""
+    """Import modules that register rules, also from the current folder."""
     if modules and "" not in sys.path:
         sys.path.insert(0, "")
     for name in modules:
         try:
             importlib.import_module(name)
-        except Exception as error:  # whatever the module raises
+        except Exception as error:  # the module may raise anything
             raise WrongCall(f"--import {name}: {type(error).__name__}: {error}") from error
 
 
@@ -100,7 +100,7 @@ def _infer(model: ModelProto, options: Namespace) -> InferenceResult:
         )
     except InputValueError as error:
         raise WrongCall(f"--value: {str(error).removeprefix('values: ')}") from None
-    except UnknownSymbol as error:  # its text begins with the option
+    except UnknownSymbol as error:  # its text starts with the option
         raise WrongCall(f"--{error}") from None
     except ParseError as error:
         raise WrongCall(f"--assume: {error}") from None

@@ -1,6 +1,6 @@
-"""The model of `python -m onnx_infer --demo`: a convolution stem and an attention block, sizes N, H, W and S symbolic.
+"""The model of `python -m onnx_infer --demo`: a convolution stem and an attention block, with symbolic N, H, W and S.
 
-Built in memory, with the chains of Shape, Gather and Concat that exporters emit for every view and reshape.
+It is built in memory and has the chains of Shape, Gather and Concat that exporters write for every view and reshape.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _WEIGHTS = {
 
 
 def demo_model() -> onnx.ModelProto:
-    """The demo model, a valid one; its weights are zeros."""
+    """The demo model. It is valid; its weights are zeros."""
     model = onnx.parser.parse_model(_TEXT)
     for name, dims in _WEIGHTS.items():
         model.graph.initializer.add(

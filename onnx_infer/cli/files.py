@@ -1,6 +1,6 @@
 """Reading and writing models: files, standard input and output, and the external data beside them.
 
-Every failure is a `WrongCall`. A file is written whole or not at all: under another name first, then renamed.
+Every failure is a `WrongCall`. A file is written completely or not at all: first under another name, then renamed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def read(path: str) -> onnx.ModelProto:
 
 
 def check_target(path: str) -> None:
-    """See that a file can be written there, before any work is done."""
+    """Check that a file can be written there, before any other work."""
     if path == STANDARD:
         return
     if os.path.isdir(path):
@@ -50,10 +50,10 @@ def check_target(path: str) -> None:
 
 
 def write(model: onnx.ModelProto, source: str | None, target: str, copy_data: bool) -> None:
-    """Write a model that was read from `source`, of which None means a model without a file.
+    """Write a model that was read from `source` (None: a model without a file).
 
-    External data are linked anew where the target's folder holds them, and copied with `copy_data`; where neither can
-    be, nothing is written.
+    External data are linked again if they are below the target's folder, and copied with `copy_data`. If neither is
+    possible, nothing is written.
     """
     try:
         if target == STANDARD:
@@ -64,7 +64,7 @@ def write(model: onnx.ModelProto, source: str | None, target: str, copy_data: bo
         _save(model, Path(os.path.realpath(target)))
     except OSError as error:
         raise failure(target, error) from None
-    except (ValueError, EncodeError) as error:  # more than 2 GB, or no text in a format of text
+    except (ValueError, EncodeError) as error:  # more than 2 GB, or bytes in a text format
         raise WrongCall(f"{target}: {error}") from None
 
 
@@ -92,7 +92,7 @@ def _save(model: onnx.ModelProto, path: Path) -> None:
     if path.exists() and not path.is_file():  # a device or a pipe
         path.write_bytes(model.SerializeToString())
         return
-    new = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")  # onnx tells the format by the suffix
+    new = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")  # onnx chooses the format by the suffix
     try:
         onnx.save(model, new)
         if path.exists():
@@ -103,6 +103,6 @@ def _save(model: onnx.ModelProto, path: Path) -> None:
 
 
 def failure(path: str, error: OSError) -> WrongCall:
-    """The message of an error of the system."""
+    """The message for an error of the operating system."""
     name = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else path
     return WrongCall(f"{'standard input' if name == STANDARD else name}: {error.strerror or error}")

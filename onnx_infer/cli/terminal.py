@@ -1,4 +1,4 @@
-"""What a terminal needs: a width, colours where rich is installed, a progress line, and pipes that may close."""
+"""Output on a terminal: its width, colours if rich is installed, a progress line, and pipes that may close."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _STYLES = {
 
 
 def width(fallback: int) -> int:
-    """The columns of the terminal, or those that COLUMNS says; the fallback where there is none."""
+    """The columns of the terminal, or the value of COLUMNS, or else the fallback."""
     return shutil.get_terminal_size((fallback, 24)).columns
 
 
 def show(text: str, stream: TextIO | None) -> None:
-    """Print a report, in colours on a terminal where rich is installed and NO_COLOR is not set."""
+    """Print a report; in colours on a terminal if rich is installed and NO_COLOR is not set."""
     if stream is None:  # standard output is closed
         return
     if hasattr(stream, "reconfigure"):
-        stream.reconfigure(errors="backslashreplace")  # names in letters that the stream has not
+        stream.reconfigure(errors="backslashreplace")  # for names with letters that the stream cannot encode
     with _open_end(stream):
         if not (is_coloured(stream) and _show_in_colours(text, stream)):
             stream.write(f"{text}\n")
@@ -56,7 +56,7 @@ def write_bytes(content: bytes) -> None:
 
 
 def is_coloured(stream: TextIO) -> bool:
-    """Whether the stream is a terminal that is to show colours."""
+    """Whether the stream is a terminal with colours."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
@@ -75,11 +75,11 @@ def _show_in_colours(text: str, stream: TextIO) -> bool:
 
 @contextmanager
 def _open_end(stream: TextIO) -> Iterator[None]:
-    """Writing to a stream whose reader may be gone: `| head` is no error of the call."""
+    """A context for writing to a stream whose reader may be gone: `| head` is not an error of the call."""
     try:
         yield
     except OSError as error:
-        with open(os.devnull, "w") as nothing:  # what is left in the buffer must not fail again at exit
+        with open(os.devnull, "w") as nothing:  # the rest of the buffer must not fail again at exit
             os.dup2(nothing.fileno(), stream.fileno())
         if not isinstance(error, BrokenPipeError):
             raise WrongCall(f"standard output: {error.strerror}") from None
@@ -87,7 +87,7 @@ def _open_end(stream: TextIO) -> Iterator[None]:
 
 @contextmanager
 def progress(what: str, stream: TextIO | None, after: float = 1.0) -> Iterator[None]:
-    """On a terminal, a line with what is being done and the seconds so far, once it has taken `after` seconds."""
+    """On a terminal, show a line with the current work and its seconds, once it has taken `after` seconds."""
     if stream is None or not stream.isatty():
         yield
         return

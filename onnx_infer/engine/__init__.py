@@ -1,17 +1,17 @@
-"""The walk over a model: each node's rule is applied to what is known of its inputs.
+"""The walk over a model: it applies each node's rule to the values of its inputs.
 
-    engine.py              the walk over nodes            walk.py                what a walk records
+    engine.py              the walk over nodes            walk.py                the record of a walk
     frame.py               one graph being walked         settling.py            names for sizes, at the end
-    scope.py               the values of a graph          outcome.py             what a rule gave for a node
+    scope.py               the values of a graph          outcome.py             one rule applied to one node
     subgraph.py            graph attributes               functions.py           calls of functions
     general_calls.py       calls of a function with many signatures
-    recordings.py          nodes with subgraphs           parameters.py          sizes in what is remembered
-    inner_graphs.py        the graphs inside of a model
-    topological_sort.py    nodes that are out of order    fresh_sizes.py         what equalities say of fresh sizes
+    recordings.py          nodes with subgraphs           parameters.py          sizes in remembered outcomes
+    inner_graphs.py        the inner graphs of a model
+    topological_sort.py    nodes that are out of order    fresh_sizes.py         fresh sizes replaced by their equals
     implied_bounds.py      bounds that operators imply    run_time_elements.py   elements that only a run knows
-    declared_types.py      what a model declares          claims.py              what of that is only claimed
+    declared_types.py      the types that a model declares    claims.py          the claims in them
     overridable.py         initializers that callers may override
-    assumptions.py         what the caller assumes        assumed_bounds.py      the intervals in that
+    assumptions.py         assumptions of the caller      assumed_bounds.py      the intervals in assumptions
 
-The room uses `operators` and what is below it. It knows no protobuf. Begin with `engine.py`.
+The room uses `operators` and the rooms below it, but no protobuf. Begin with `engine.py`.
 """

@@ -1,7 +1,7 @@
-"""The intervals of symbols in what is assumed of them: `H // 2 >= 3` says that H is at least 6.
+"""The intervals of symbols in assumptions: `H // 2 >= 3` means that H is at least 6.
 
-Conditions are solved for a symbol (`symdim.conditions`), each within the bounds that the others leave, until nothing
-changes. Of an inequality of several symbols, each is bounded where the others are.
+Conditions are solved for a symbol (`symdim.conditions`), each within the bounds that the others give, until nothing
+changes. In an inequality of several symbols, a symbol is bounded if all others are.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MOST_ROUNDS = 8
 
 
 class Relation(NamedTuple):
-    """A relation (one of == != >= > <= <) of two sizes, and the text that says so."""
+    """A relation (one of == != >= > <= <) of two sizes, and its text."""
 
     text: str
     lhs: Dim
@@ -29,7 +29,7 @@ class Relation(NamedTuple):
     rhs: Dim
 
     def conditions(self) -> list[Condition]:
-        """What it says as conditions; `!=` is none."""
+        """The relation as conditions; empty for `!=`."""
         _, a, sign, b = self
         if sign == "==":
             return [Condition("equal", a, b)]
@@ -38,12 +38,12 @@ class Relation(NamedTuple):
         return [Condition("at_most", a, b - int(sign == "<"))] if sign in ("<", "<=") else []
 
     def variables(self) -> tuple[Var, ...]:
-        """The symbols of both sides."""
+        """The symbols in both sides."""
         return Condition("equal", self.lhs, self.rhs).variables()
 
 
 class Bounds(NamedTuple):
-    """The intervals that relations give to symbols, the relations that say more, and those that cannot hold."""
+    """The intervals from relations, the relations that say more than intervals, and those that cannot hold."""
 
     of: dict[Var, tuple[int, int | None]]
     rest: list[Relation]
@@ -74,7 +74,7 @@ class _Bounds:
         self.impossible: list[str] = []
 
     def learn(self, relation: Relation) -> bool:
-        """Narrow the symbols of a relation; whether their intervals say all of it."""
+        """Narrow the symbols of a relation; return whether their intervals are equivalent to it."""
         if relation.sign == "!=":
             return self._differ(relation)
         originals: dict[Var, Var] = {}
@@ -93,7 +93,7 @@ class _Bounds:
         return complete
 
     def _differ(self, relation: Relation) -> bool:
-        """A symbol that is not the least or largest number it can be."""
+        """Use `symbol != number`; return whether the interval is equivalent to it, which shrinks only at its ends."""
         var, number = relation.lhs, relation.rhs
         if not isinstance(var, Var) or not isinstance(number, int):
             return False
@@ -105,7 +105,7 @@ class _Bounds:
         return True
 
     def _enter(self, condition: Condition, originals: dict[Var, Var], text: str) -> bool:
-        """Narrow by a condition that is solved; whether intervals say all of it."""
+        """Narrow by a solved condition; return whether intervals are equivalent to it."""
         relation, lhs, rhs = condition
         if relation == "divides":
             if isinstance(lhs, int) and isinstance(rhs, Var):
@@ -121,7 +121,7 @@ class _Bounds:
         return isinstance(lhs, Var) and isinstance(rhs, int)
 
     def _linear(self, gap: Dim, originals: dict[Var, Var], text: str) -> None:
-        """`k*v + rest >= 0` bounds v where `rest` is bounded."""
+        """`k*v + rest >= 0` bounds v if `rest` is bounded."""
         for unit, k in (gap.terms or {gap: 1}).items() if isinstance(gap, Expr) else ():
             if not isinstance(unit, Var):
                 continue

@@ -1,4 +1,4 @@
-"""What the caller assumes of the symbols of a model: `"H % 32 == 0"`, `"total == past + seq"`."""
+"""Assumptions of the caller about the symbols of a model: `"H % 32 == 0"`, `"total == past + seq"`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _RELATION = re.compile(r"(==|!=|<=|>=|<|>)")
 def blamed(
     diagnostics: Sequence[Diagnostic], given: Given, walked: Callable[[Given], Sequence[Diagnostic]]
 ) -> list[Diagnostic]:
-    """The diagnostics; errors that the model does not have without what is given name what of it they come of."""
+    """The diagnostics. Errors that occur only under the assumptions name the assumption that causes them."""
 
     def errors(diagnostics: Iterable[Diagnostic]) -> set[tuple[str, str]]:
         return {(d.operator, d.node) for d in diagnostics if d.severity == "error" and d.node}
@@ -57,7 +57,7 @@ def blamed(
 
 
 def settled_facts(engine: Engine) -> None:
-    """Leave out the statements that what is assumed implies; what it excludes is an error of the node."""
+    """Drop the statements that the assumptions imply. A statement that they exclude is an error of its node."""
     answers: dict[Condition, bool | None] = {}
     kept: list[tuple[Statement, Node]] = []
     for statement, node in zip(engine.statements, engine.statement_nodes, strict=True):
@@ -80,7 +80,7 @@ def settled_facts(engine: Engine) -> None:
 
 
 def _answer(condition: Condition) -> bool | None:
-    """Whether a condition always holds, never, or None."""
+    """Whether a condition always holds (True) or never (False); None if that is not known."""
     relation, a, b = condition
     if solve(condition) is None:
         return False
@@ -101,9 +101,9 @@ def _either(always: bool, never: bool) -> bool | None:
 
 
 class Assumptions:
-    """Relations between the symbols of a model, read as its `dim_param`s are; `symbols` are those it has.
+    """Relations between the `symbols` of a model, read like its `dim_param`s.
 
-    What mentions other symbols is left out; their names are `unknown`.
+    Relations with other symbols are left out; the names of these symbols are `unknown`.
 
     >>> assumed = Assumptions(["H % 8 == 0", "total == past + seq"])
     >>> H, past, seq = Var("H"), Var("past"), Var("seq")
@@ -123,24 +123,24 @@ class Assumptions:
 
     @cached_property
     def bounds(self) -> Bounds:
-        """The intervals that the relations give to symbols, and what they say besides."""
+        """The intervals that the relations give to symbols, and the relations that say more."""
         return assumed_bounds(self.relations)
 
     @cached_property
     def facts(self) -> Facts:
-        """The relations of which the bounds of their symbols do not say all."""
+        """The relations that say more than the bounds of their symbols."""
         return facts_of(self.bounds.rest)
 
     def known(self) -> Known:
-        """The facts, for rules to ask."""
+        """The facts in the form that rules ask."""
         return Known(self.facts)
 
     def names(self) -> set[str]:
-        """The names of the symbols that the relations mention."""
+        """The names of the symbols in the relations."""
         return {v.name for relation in self.relations for v in relation.variables()}
 
     def contradiction(self) -> str | None:
-        """The assumptions that cannot hold together."""
+        """A message about assumptions that cannot hold together, or None."""
         found = facts_of(self.relations).contradiction() or ()
         if len(found) > 1:
             return "assumptions contradict each other: " + "; ".join(f.text for f in found)
@@ -163,7 +163,7 @@ class Assumptions:
                 store.bounds(b - a, int(relation == "<"), origin=origin)
 
     def simplest(self, dim: Dim) -> Dim:
-        """The size as it reads shortest under the relations; it is equal wherever they hold."""
+        """The shortest form of the size that equals it under the relations."""
         if not isinstance(dim, Expr):
             return dim
         found = self._known.get(dim)
@@ -177,9 +177,9 @@ class Assumptions:
 
 
 def narrowed(given: Given, assumptions: Assumptions) -> tuple[dict[str, Interval], frozenset[str]]:
-    """The intervals given, and those that the relations imply; the names in relations of which these do not say all.
+    """The given intervals narrowed by the relations, and the names in relations that say more than intervals.
 
-    Relations that contradict each other say nothing.
+    Relations that contradict each other are ignored.
     """
     bounds = given.intervals()
     if assumptions.contradiction() is not None:
@@ -197,7 +197,7 @@ def facts_of(relations: Iterable[Relation]) -> Facts:
 
 
 def _said_besides(relations: Sequence[Relation], text: str) -> str:
-    """The bounds of the symbols in an assumption, and what else is assumed of them."""
+    """A text with the bounds of the symbols in an assumption, and the other assumptions about them."""
     symbols = {v: None for relation in relations if relation.text == text for v in relation.variables()}
     others = [r.text for r in relations if r.text != text and not symbols.keys().isdisjoint(r.variables())]
     return "; ".join(dict.fromkeys([*map(interval_text, symbols), *others]))
@@ -215,7 +215,7 @@ def _read(text: str, symbols: Mapping[str, Var]) -> Iterator[Relation]:
 
 
 def _remainder(a: Dim, b: Dim) -> tuple[Dim, Dim] | None:
-    """(n, d) of `n % d == 0`, which is held as `n - d*(n//d) == 0`."""
+    """(n, d) of a relation `n % d == 0`, which is stored as `n - d*(n//d) == 0`."""
     gap = a - b
     if not isinstance(gap, Expr) or gap.terms is None:
         return None
@@ -228,7 +228,7 @@ def _remainder(a: Dim, b: Dim) -> tuple[Dim, Dim] | None:
 
 
 def _with_name(dim: Dim, name: Var, value: Dim) -> Dim:
-    """The size with a multiple of `value` as that of its name, where it is a part of it."""
+    """The size with the multiple of `value` in it, if there is one, written with the name for this value."""
     if not isinstance(dim, Expr) or not isinstance(value, Expr) or name in dim.variables():
         return dim
     ours, theirs = dim.terms or {dim: 1}, value.terms or {value: 1}

@@ -1,11 +1,11 @@
-"""What the author of a model claims of sizes that inference finds: names for them, and equalities.
+"""Claims: names and equalities that the author of a model declares for sizes that inference finds.
 
-A declared name is no knowledge. It becomes the name of a size that has none of its own, one that the data decide or the
-axis of an input without a name, where it is bound by nothing else: by no input, and by no other size that is not proven
-equal. What else a declared type says of a size is a guard of the kind "declared": `_d0 == N`, declared of output 'a'.
-Names are given after the walk, outputs first, when all is known that makes sizes equal.
+A declared name is not knowledge. It may become the name of a size without a name: a data-dependent size, or the axis of
+an input without a name. The name must be free: no input has it, and no other size, unless it is proven equal.
+Everything else that a declared type says is a guard of the kind "declared": `_d0 == N`, declared of output 'a'. Names
+are given after the walk, outputs first, because only then all equalities of sizes are known.
 
-Where nothing is inferred of a value, not even its rank, its declared type is taken at its word.
+If nothing is inferred about a value, not even its rank, its declared type is used as it is.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Claim(NamedTuple):
-    """A declared size of a value and the one that is inferred, None where nothing is; the node gives the value."""
+    """A declared size of a value and the inferred one (None: nothing is inferred). The node gives the value."""
 
     value: str
     declared: Dim
@@ -33,13 +33,13 @@ class Claim(NamedTuple):
     node: Node
 
     def substitute(self, variables: Mapping[Any, Dim], resolve: Callable[[Dim], Dim]) -> Claim:
-        """The claim with other sizes in place of variables, those that are solved first."""
+        """The claim with other sizes in place of variables, after solved variables are replaced."""
         found = None if self.inferred is None else substituted(resolve(self.inferred), variables)
         return self._replace(declared=substituted(self.declared, variables), inferred=found)
 
 
 def claims_of(value: str, declared: Value, inferred: Value | None, node: Node) -> Iterator[Claim]:
-    """What the declared type of a value says beyond the inferred one."""
+    """The claims in the declared type of a value: where it differs from the inferred type."""
     for ours, found in size_pairs(declared, inferred):
         says_more = ours is not UNKNOWN_SIZE and found is not UNKNOWN_SIZE and ours is not found
         if says_more and not (isinstance(ours, int) and isinstance(found, int)):

@@ -1,4 +1,4 @@
-"""The types that a model declares, and what of them holds beside the inferred ones."""
+"""The types that a model declares, merged into the inferred ones."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class DeclaredTypes:
-    """Merges declared types into what one inference finds, by its policy, and notes the `claims` in them.
+    """Merges declared types into the results of an inference, by its policy, and records the `claims` in them.
 
-    What is declared of the values `trusted` is known and no claim; with `assumed` that holds of all.
+    The declared types of the `trusted` values are known and not claims; with `assumed` those of all values.
     """
 
     def __init__(self, engine: Walk, policy: ShapeMergePolicy, assumed: bool, trusted: Container[str]) -> None:
@@ -31,11 +31,11 @@ class DeclaredTypes:
         self.assumed = assumed
 
     def trusts(self, name: str) -> bool:
-        """Whether what is declared of a value is known."""
+        """Whether the declared type of a value counts as known."""
         return self.assumed or name in self._trusted
 
     def merged(self, name: str, declared: Value, inferred: Value, node: Node) -> Value:
-        """What is declared of a value and what is inferred."""
+        """The declared and the inferred type of a value, merged."""
         if declared is inferred or self._policy == "override" or _is_equal(declared, inferred):
             return inferred
 
@@ -48,7 +48,7 @@ class DeclaredTypes:
             if claim.inferred is not None and trusted and not has_own_name(claim.declared):
                 if is_main:
                     self._engine.fresh_sizes.add(Statement("equal", claim.declared, claim.inferred, "declared"))
-                    if self.assumed:  # of two input symbols it is an assumption
+                    if self.assumed:  # between two input symbols it is an assumption
                         self._engine.claims.append(claim)
             elif is_main or claim.inferred is None:
                 self._engine.claims.append(claim)
@@ -58,17 +58,17 @@ class DeclaredTypes:
         return self.opened(merge(declared, inferred, policy, conflict))
 
     def believed(self, name: str, declared: Value, node: Node) -> Value:
-        """What is declared of a value of which nothing is inferred."""
+        """The declared type of a value about which nothing is inferred."""
         self._engine.claims += claims_of(name, declared, None, node)
         return self.opened(declared)
 
     def of_input(self, declared: Value, given: Value) -> Value:
-        """What is declared of the input of a subgraph and what is given, whose data-dependent sizes stay."""
+        """The declared type of a subgraph's input merged with the given value, whose data-dependent sizes stay."""
         declared = without_names(declared, given, never)
         return self.opened(merge(declared, given, "refine", self._engine.complain))
 
     def opened(self, value: Value) -> Value:
-        """A value with names for sizes that nothing says anything of."""
+        """The value with new names for unknown sizes."""
         if not isinstance(value, SymTensor) or value.shape is None or UNKNOWN_SIZE not in value.shape:
             return value
         symbols = self._engine.symbols
@@ -79,12 +79,12 @@ class DeclaredTypes:
 
 
 def _is_equal(declared: Value, inferred: Value) -> bool:
-    """Whether a declared tensor is the inferred one, of which the elements may be known."""
+    """Whether a declared tensor equals the inferred one, apart from known elements."""
     if not isinstance(declared, SymTensor) or not isinstance(inferred, SymTensor):
         return False
     return declared.dtype == inferred.dtype and declared.shape == inferred.shape
 
 
 def never(size: Dim) -> bool:
-    """Of no size."""
+    """False for every size."""
     return False

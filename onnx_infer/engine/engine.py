@@ -1,7 +1,7 @@
-"""The walk over a model's graphs: each node's rule is applied to what is known of its inputs.
+"""The walk over a model's graphs: it applies each node's rule to the values of its inputs.
 
-Results are remembered by (operator, attributes, input values): these are interned, so equal layers are inferred once. A
-remembered outcome replays the statements, notes and fresh sizes that its rule stated; fresh sizes stay fresh.
+Results are remembered by (operator, attributes, input values). These are interned, so equal layers are inferred once. A
+remembered outcome replays the statements, notes and fresh sizes of its rule; fresh sizes get new names each time.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _remembered = shared_cache(1 << 15)  # (operator, attributes, number of outputs,
 
 
 class Engine(Walk):
-    """One inference of one model; `run` fills `scope`, `inner`, `diagnostics`, `statements` and `notes`."""
+    """One inference of one model. `run` fills `scope`, `inner`, `diagnostics`, `statements` and `notes`."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Engine(Walk):
     def run(self) -> None:
         """Infer the main graph, then replace fresh sizes that turned out to equal known ones.
 
-        An impatient run ends where a sign is undecided that the bounds implied so far may decide.
+        With `impatient`, the run stops at an undecided sign that the bounds implied so far may decide.
         """
         try:
             self.run_graph(self.model.graph, self.scope)
@@ -73,7 +73,7 @@ class Engine(Walk):
         self.replace_solved()
 
     def _enter_inputs(self, graph: Graph, scope: Scope) -> None:
-        """The inputs of a graph that have no value yet, as they are declared."""
+        """Give the inputs of a graph that have no value yet their declared types."""
         for name, value in graph.inputs:
             if name not in scope:
                 scope[name] = NOTHING if value is None else self.declared.opened(value)
@@ -81,7 +81,7 @@ class Engine(Walk):
                     scope[name] = self.run_time.named(name, scope[name])
 
     def run_graph(self, graph: Graph, scope: Scope) -> None:
-        """Infer the values of a graph whose inputs are in the scope, or declared, and of the functions it calls."""
+        """Infer the values of a graph and of the functions that it calls. Its inputs are in the scope, or declared."""
         self._enter_inputs(graph, scope)
         frames = [Frame(graph, scope, self.checkpoint())]
         try:
@@ -113,13 +113,13 @@ class Engine(Walk):
                 self.complain(f"graph output '{name}' is produced by no node")
 
     def declared_input(self, declared: Value, given: Value) -> Value:
-        """What is declared of the input of a subgraph and what is given."""
+        """The declared type of a subgraph's input, merged with the given value."""
         return self.declared.of_input(declared, given)
 
     # -- nodes ----------------------------------------------------------------------------------------------------
 
     def _run_nodes(self, frame: Frame) -> Call | None:
-        """Infer the nodes up to a call of a function whose result is not known yet, which is returned."""
+        """Infer the nodes up to a call of a function whose result is not known yet; return this call."""
         graph, scope, given = frame.graph, frame.scope, frame.given
         declared = graph.declared
         operators, unread, remembered, read = scope.operators, scope.unread, _remembered, scope.__getitem__
@@ -154,7 +154,7 @@ class Engine(Walk):
         return None
 
     def _special(self, operator: Operator, node: Node, values: tuple[Value | None, ...], scope: Scope) -> Outcome:
-        """A node with subgraphs, which become functions from values to values, or with attributes of a call."""
+        """A node with subgraphs (they become functions from values to values), or with attributes of a call."""
         attributes = self.functions.resolve(node[4], scope.attributes)
         count = len(node[3])
         if attributes.has_graphs:
@@ -166,21 +166,21 @@ class Engine(Walk):
         return _outcome(operator, attributes, values, count)
 
     def bind_graphs(self, value: Any, scope: Scope) -> Any:
-        """An attribute's value with graphs as functions; a graph that is one already stays."""
+        """An attribute's value with graphs as functions. A graph that is a function already stays."""
         if isinstance(value, tuple):
             return tuple(self.bind_graphs(x, scope) for x in value)
         plain = value is None or isinstance(value, (int, float, str, Value, Subgraph))
         return value if plain else Subgraph(self, value, scope)
 
     def view(self, handle: Any) -> Graph:
-        """The graph of a graph attribute, read off the model once."""
+        """The graph of a graph attribute. It is read from the model once."""
         found = self._views.get(id(handle))
         if found is None:
             found = self._views[id(handle)] = read_once(self.model.subgraph(handle))
         return found
 
     def _without_rule(self, node: Node, graph: Graph, scope: Scope) -> Call | None:
-        """An operator that has no rule: a function, or unknown, which is said once per operator."""
+        """A node without a rule: a call of a function, or an unknown operator, which is reported once."""
         self.singular += 1
         op_type, domain, _, outputs, _, _ = node
         function = self.functions.find(node, scope)
@@ -203,7 +203,7 @@ class Engine(Walk):
         return None
 
     def _declare(self, declared: Mapping[str, Value], node: Node, outcome: Outcome, scope: Scope) -> None:
-        """Enter results, merged with what is declared of them."""
+        """Enter results, merged with their declared types."""
         for name, value in zip(node[3], outcome.values, strict=False):
             scope[name] = value if name not in declared else self.declared.merged(name, declared[name], value, node)
 
@@ -212,7 +212,7 @@ class Engine(Walk):
     def _replay(
         self, outcome: Outcome, operator: Operator, node: Node, inputs: tuple[Value | None, ...], scope: Scope
     ) -> Outcome:
-        """Record what goes with an outcome, its fresh sizes under new names."""
+        """Record the statements, notes and warnings of an outcome, with new names for its fresh sizes."""
         self.noted += 1
         if outcome.error is not None:
             severity, message = outcome.error
@@ -229,7 +229,7 @@ class Engine(Walk):
         return self._renew(outcome, node, self.run_time.of(node, operator, inputs) if is_main else self.run_time.unread)
 
     def _renew(self, outcome: Outcome, node: Node, computed: NewSize | None = None) -> Outcome:
-        """The outcome with its fresh sizes under new names; its statements are learnt."""
+        """The outcome with new names for its fresh sizes. Its statements are recorded."""
         self.noted += not outcome.plain
         values, statements = outcome.values, outcome.statements
         if outcome.fresh:
@@ -254,7 +254,7 @@ class Engine(Walk):
 def _outcome(
     operator: Operator, attributes: Attributes, values: tuple[Value | None, ...], output_count: int
 ) -> Outcome:
-    """What the rule says of a node, remembered."""
+    """The outcome of a rule for a node, from the memory if possible."""
     key = (operator, attributes, output_count, values)
     found: Outcome | None = _remembered.get(key)
     if found is None:

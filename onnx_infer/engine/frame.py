@@ -1,4 +1,4 @@
-"""A graph being walked, on the engine's own stack: calls of functions nest without recursion."""
+"""A graph being walked, on the engine's own stack. So calls of functions nest without recursion."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Frame:
     """A graph being walked: the main graph, a subgraph, or the body of a function that is called.
 
-    `given` are the names of outputs met so far.
+    `given` are the names of the outputs so far.
     """
 
     __slots__ = ("call", "checkpoint", "given", "graph", "nodes", "scope", "sorted")
@@ -34,7 +34,7 @@ class Frame:
         self.nodes: Iterator[Node] = iter(graph.nodes())
 
     def sort(self, engine: Walk, undefined: UndefinedInput) -> None:
-        """Start again with the nodes in order; a name that an outer graph should give is for that one to look for."""
+        """Start again with sorted nodes. A name that an outer graph should give is left to that graph."""
         graph, scope, name = self.graph, self.scope, undefined.args[0]
         if scope.parent is not None and not any(name in node[3] for node in graph.nodes()):
             raise undefined
@@ -51,7 +51,7 @@ class Frame:
         self.nodes = sort_nodes(graph, scope, engine.complain, engine.view)
 
     def close(self, engine: Walk) -> None:
-        """The graph is walked: tell which names several nodes gave, and forget the outputs that nodes leave out."""
+        """End the walk: report names that several nodes gave, and drop the outputs that nodes leave out."""
         if len(set(self.given)) < len(self.given):
             givers: dict[str, list[str]] = {name: [] for name, n in Counter(self.given).items() if name and n > 1}
             for node in self.graph.nodes():

@@ -1,4 +1,4 @@
-"""What equalities say about fresh sizes: `_d0 == N` means that `_d0` is `N` wherever it stands."""
+"""Fresh sizes replaced by their equals: `_d0 == N` means that `_d0` is replaced by `N` everywhere."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class FreshSizes:
-    """Fresh sizes and what they equal, collected from the statements of the main graph.
+    """Fresh sizes and their equals, collected from the statements of the main graph.
 
-    Only a fresh variable is replaced, by an expression that does not contain it; declared names are never merged.
+    Only a fresh variable is replaced, by an expression without it. Declared names are never merged.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class FreshSizes:
         return bool(self._of)
 
     def add(self, statement: Statement) -> None:
-        """Learn from an equality; one that is not required replaces nothing."""
+        """Use an equality. One that is not required replaces nothing."""
         if statement.relation != "equal" or statement.kind != "required":
             return
         lhs, rhs = self.resolve(statement.lhs), self.resolve(statement.rhs)
@@ -62,10 +62,10 @@ class FreshSizes:
         return dim if found is None else found
 
     def _settle(self, solved: Iterable[Var]) -> None:
-        """Let solved variables stand for what they are in the end, without any solved variable.
+        """Give solved variables their final values, which contain no solved variable.
 
-        As in the union-find algorithm this is kept for each variable on the way, so a long chain is walked once. What a
-        variable cannot be in any run is forgotten.
+        As in the union-find algorithm, the result is stored for each variable on the way, so a long chain is walked
+        once. A value that the variable cannot have in any run is dropped.
         """
         known, pending = self._of, list(solved)
         while pending:
@@ -83,14 +83,14 @@ class FreshSizes:
                         known[var] = size
 
     def rename(self, variables: Mapping[Any, Dim]) -> None:
-        """Put other sizes in place of variables; solved ones that have a new variable are known under that."""
+        """Replace variables by other sizes. A solved variable with a new variable is known under the new one."""
         renamed = {variables.get(var, var): size for var, size in self._of.items()}
         self._of = {var: _with(size, variables) for var, size in renamed.items() if isinstance(var, Var)}
 
     def tighten(self, created: Iterable[Var], limits: Mapping[Var, list[Dim]]) -> list[Var]:
-        """Enter further bounds into fresh sizes; gives the new variables, which replace the old.
+        """Add further bounds to fresh sizes; return the new variables that replace the old ones.
 
-        `created` are all fresh sizes in order. A bound refers to earlier sizes only, so that none is circular.
+        `created` are all fresh sizes in order. A bound contains only earlier sizes, so no bound is circular.
         """
         new: dict[Var, Dim] = {}
         place = {var: i for i, var in enumerate(dict.fromkeys(created))}
@@ -101,7 +101,7 @@ class FreshSizes:
         return [var for var in new.values() if isinstance(var, Var)]
 
     def apply(self, value: Value) -> Value:
-        """The value with solved variables replaced; as it is where no run has such sizes."""
+        """The value with solved variables replaced; unchanged if no run has such sizes."""
         try:
             return substitute(value, self._final)
         except (BoundsError, DivisionByZero):
@@ -109,15 +109,15 @@ class FreshSizes:
 
     @cached_property
     def _final(self) -> Substitution:
-        """What each solved variable is in the end; asked for when nothing more is learnt."""
+        """The final value of each solved variable, for use when no more statements follow."""
         self._settle(self._of)
         return Substitution(self._of)
 
 
 def renew(var: Var, sizes: dict[Var, Dim], limits: Iterable[Dim] = (), name: Var | None = None) -> None:
-    """Enter the variable with other sizes in its bound and its origin, where they occur there, for the variable.
+    """Put the variable, with other sizes in its bound and its origin, into `sizes` if these change.
 
-    `limits` are bounds besides its own. With a declared `name` it gets that name and the bounds of both.
+    `limits` are additional bounds. With a declared `name` it gets that name and the bounds of both.
     """
     limit, origin = _with(var.at_most, sizes), var.origin
     for other in limits:
@@ -137,7 +137,7 @@ def renew(var: Var, sizes: dict[Var, Dim], limits: Iterable[Dim] = (), name: Var
 
 
 def _new(name: str, low: int, high: int | None, limit: Dim | None, origin: object) -> Var | None:
-    """A new variable; None where the bounds contradict each other."""
+    """A new variable; None if the bounds contradict each other."""
     try:
         return Var.fresh(name, low, high, limit, origin)
     except BoundsError:
@@ -145,7 +145,7 @@ def _new(name: str, low: int, high: int | None, limit: Dim | None, origin: objec
 
 
 def _possible(dim: Dim, sizes: Mapping[Var, Dim]) -> Dim | None:
-    """The size with others in place of variables; None where they contradict bounds or make a divisor 0."""
+    """The size with others in place of variables; None if they contradict bounds or make a divisor 0."""
     try:
         return dim.substitute(sizes) if isinstance(dim, Expr) else dim
     except (BoundsError, DivisionByZero):

@@ -1,8 +1,8 @@
-"""Calls of functions: those of the model, and the bodies of schemas for operators that have no rule.
+"""Calls of functions: those of the model, and the bodies of schemas for operators without a rule.
 
-A body is walked once per signature: the function, its attributes, and the input values, of constants only those whose
-elements the body asks for. A remembered call replays its statements, its fresh sizes under new names. The engine keeps
-calls on a stack of its own, so a chain of calls may be of any length.
+A body is walked once per signature: the function, its attributes, and the input values (with elements of constants only
+if the body asks for them). A remembered call replays its statements, with new names for its fresh sizes. The engine has
+its own stack of calls, so a chain of calls may have any length.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MOST_BOUNDS = 16
 
 
 class Call:
-    """A function being called: its body's scope, and what to go back to."""
+    """A function being called: its body's scope, and the state of the caller."""
 
     __slots__ = (
         "attributes",
@@ -79,7 +79,7 @@ class Remembered(NamedTuple):
 
 
 class Functions:
-    """The functions of one model and what their calls gave."""
+    """The functions of one model and the outcomes of their calls."""
 
     def __init__(self, engine: Walk) -> None:
         self._engine = engine
@@ -99,7 +99,7 @@ class Functions:
         self.placeholders = Placeholders()
 
     def find(self, node: Node, scope: Scope) -> Function | None:
-        """The function that a node without a rule calls: the model's, else the body of the operator's schema."""
+        """The function that a node without a rule calls: the model's, or else the body of the operator's schema."""
         function = self._functions.get((normal_domain(node[1]), node[0], text(getattr(node[5], "overload", ""))))
         if function is None:
             inputs = [scope[name] if name else None for name in node[2]]
@@ -122,7 +122,7 @@ class Functions:
     # -- attributes -----------------------------------------------------------------------------------------------
 
     def resolve(self, attributes: Attributes, of_call: Attributes | None) -> Attributes:
-        """The attributes of a node in a body, references replaced by the attributes of the call.
+        """The attributes of a node in a body, with references replaced by the attributes of the call.
 
         A reference to an attribute that the call does not give, and that has no default, is an absent attribute.
         """
@@ -138,7 +138,7 @@ class Functions:
         return found
 
     def _interned(self, values: dict[str, Any], has_graphs: bool) -> Attributes:
-        """The same object for equal attributes, so that results are remembered by it."""
+        """The same object for equal attributes, so it can be a key of results."""
         attributes = Attributes(values, None, has_graphs)
         if has_graphs:
             return attributes
@@ -159,7 +159,7 @@ class Functions:
     # -- calls ----------------------------------------------------------------------------------------------------
 
     def enter(self, function: Function, node: Node, scope: Scope) -> Call | Outcome:
-        """The outcome of a call where it is known already, otherwise the call, whose body is to be walked."""
+        """The outcome of a call if it is known already, otherwise the call, whose body must be walked."""
         engine = self._engine
         key = (function.domain, function.name, function.overload)
         formals = [name for name, _ in function.body.inputs]
@@ -173,7 +173,7 @@ class Functions:
                 node, f"{len(node[3])} outputs where function {function.name} has {len(function.body.outputs)}"
             )
         if key in self._functions and len(node[3]) < len(function.body.outputs):
-            # its results are clear; onnxruntime wants the rest as empty names
+            # the results are clear; onnxruntime demands empty names for the missing outputs
             engine.failed(
                 node, f"{len(node[3])} outputs where function {function.name} has {len(function.body.outputs)}"
             )
@@ -234,7 +234,7 @@ class Functions:
         engine.seen = call.record
 
     def _signature(self, call: Call, values: dict[str, Any]) -> tuple[Any, ...] | None:
-        """What decides the result of a call; None for a call that passes graphs: these see the caller's values."""
+        """The signature of a call; None for a call that passes graphs, because these see the caller's values."""
         function = call.function
         if call.attributes.has_graphs:
             return None
@@ -243,12 +243,12 @@ class Functions:
             if formal in call.sources:
                 holder, name = call.sources[formal]
                 values[formal] = holder.load(name)
-        # statements are kept in what runs unconditionally; declared sizes do not hold in what is repeated
+        # statements are kept for bodies that always run; declared sizes do not hold in repeated bodies
         where = (self._engine.depth == 0, call.repeated)
         return (function.domain, function.name, function.overload, call.attributes, where, *values.values())
 
     def leave(self, call: Call) -> None:
-        """Go back to the caller."""
+        """Return to the caller."""
         function = call.function
         self._active.discard((function.domain, function.name, function.overload))
         self._engine.seen = call.outer
@@ -256,13 +256,13 @@ class Functions:
     def finish(self, call: Call) -> Outcome | None:
         """The outcome of a call whose body has been walked; it is remembered.
 
-        None where the call was a general one and the walk found what does not hold in general: then the body is to be
-        walked again, as it is called.
+        None if the call was a general one and the walk found something that does not hold in general. Then the body
+        must be walked again with the actual values.
         """
         engine, function, scope, general = self._engine, call.function, call.scope, call.general
         self.leave(call)
         call.record.graphs[id(function.handle)] = (function.body, scope)
-        # an absent input is None in the body; as an output of the body nothing is known of it
+        # an absent input is None in the body; if it is also an output, the output is unknown
         results = [(scope[name] if scope.knows(name) else None) or NOTHING for name in function.body.outputs]
         asked = self._asked.setdefault((function.domain, function.name, function.overload), set())
         asked.update(name for name in call.sources if name in scope.loaded)
@@ -287,7 +287,7 @@ class Functions:
         return general.outcome(outcome)
 
     def _again(self, call: Call) -> None:
-        """Prepare a call that is no general one for another walk."""
+        """Prepare another walk of the call, no longer as a general one."""
         engine, general = self._engine, call.general
         assert general is not None
         engine.rewind(call.checkpoint)
@@ -297,15 +297,15 @@ class Functions:
 
 
 def read_once(graph: Graph) -> Graph:
-    """The graph with its nodes read off the model once and for all."""
+    """The graph with its nodes read from the model only once."""
     nodes = list(graph.nodes())
     return graph._replace(nodes=lambda: nodes)
 
 
 def _outcome(results: list[Value], created: list[Var], statements: list[Statement]) -> Outcome:
-    """The outcome of a call: its results, and the sizes created in it that they contain or that bound these.
+    """The outcome of a call: its results, and the fresh sizes in them or in the bounds of these.
 
-    Of sizes that many others bound, each the next one, the bounds are forgotten.
+    In a long chain of sizes that bound each other the bounds are dropped.
     """
     made = set(created)
     direct = {v for value in results for d in sizes(value) for v in _variables(d) if v in made}

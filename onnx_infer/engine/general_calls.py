@@ -1,11 +1,11 @@
-"""Calls of one function with many signatures: walked once with sizes of its own, of which other calls are instances.
+"""General calls: a function with many signatures is walked once with placeholders, and other calls are instances.
 
-What inference finds without a statement, a fresh size or a note holds for all sizes of these bounds, so sizes may be
-put in place of the symbols. Without this, functions that call functions twice double the walks at every level.
+A walk without statements, fresh sizes and notes holds for all sizes within the bounds, so sizes may replace the
+placeholders. Without this, functions that call functions twice would double the walks at every level.
 
-Where ranks, element types or elements are new in each call, this bounds nothing. After `MOST_NESTED` walks for calls in
-functions such calls are *coarse*: less and less is known of their operands, so that few of them differ. What is found
-is true, statements and fresh sizes included, but it may be less than a walk of their own would find.
+If ranks, element types or elements are new in each call, this does not limit the walks. So after `MOST_NESTED` walks for
+calls inside functions, calls become *coarse*: the walk uses less and less of their operands, so that few calls differ.
+Its results are right, including statements and fresh sizes, but a separate walk might find more.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim, Value
 
 MANY = 16
-"""The signatures of a function that are walked before a general call is tried."""
+"""The number of signatures of a function that are walked before a general call is tried."""
 
 
 MOST_NESTED = 1 << 11
-"""The walks over bodies for calls in functions after which these are coarse."""
+"""The number of walks over bodies, for calls inside functions, after which these calls are coarse."""
 
 
 class GeneralCall(NamedTuple):
     """The operands of a call with placeholders for sizes, and the sizes of this call.
 
-    A `coarse` one stands for others whatever is found.
+    A `coarse` call stands for others, whatever its walk finds.
     """
 
     values: dict[str, Any]
@@ -44,12 +44,12 @@ class GeneralCall(NamedTuple):
     coarse: bool = False
 
     def instance(self, results: Iterable[Value]) -> list[Value]:
-        """Values of this call from those of the general one."""
+        """The values of this call from those of the general call."""
         known = Substitution(self.sizes)
         return [substitute(value, known) for value in results]
 
     def outcome(self, general: Outcome) -> Outcome:
-        """The outcome of this call from that of the general one."""
+        """The outcome of this call from that of the general call."""
         sizes = dict(self.sizes)
         for var in general.fresh:
             renew(var, sizes)
@@ -62,7 +62,7 @@ class GeneralCall(NamedTuple):
 
 
 class Placeholders:
-    """Symbols that stand for the sizes of any call; the same ones for each call, so that general calls are equal."""
+    """Symbols that stand for the sizes of any call. All calls use the same ones, so that general calls are equal."""
 
     def __init__(self) -> None:
         self._made: dict[tuple[int, int], Var] = {}
@@ -77,10 +77,10 @@ class Placeholders:
     def general(
         self, values: Mapping[str, Value | None], first: Mapping[str, Value | None], constants: Collection[str]
     ) -> GeneralCall | None:
-        """The general call of these operands; None where there is none.
+        """The general call of these operands, or None.
 
-        Sizes that are not those of the `first` call become placeholders, equal ones the same. 0, 1, elements that are
-        plain numbers, and constants stay, since laws depend on them.
+        Sizes that differ from those of the `first` call become placeholders, equal sizes the same one. 0, 1, numbers as
+        elements, and constants stay, because laws depend on them.
         """
         found: dict[Dim, Var] = {}
 
@@ -144,7 +144,7 @@ class Placeholders:
 
 
 def _may_vary(value: SymTensor, other: SymTensor) -> bool:
-    """Whether an operand has sizes and elements for which placeholders may stand."""
+    """Whether placeholders may replace sizes and elements of an operand."""
     if (
         value.shape is None
         or other.shape is None
@@ -156,7 +156,7 @@ def _may_vary(value: SymTensor, other: SymTensor) -> bool:
 
 
 def _pairs(value: SymTensor, other: SymTensor) -> Iterator[tuple[Any, Any]]:
-    """The elements of an operand, each with that of the first call where there is one."""
+    """The elements of an operand, each paired with that of the first call, or None."""
     return zip_longest(value.data or (), (other.data or ())[: len(value.data or ())])
 
 

@@ -1,7 +1,7 @@
-"""Lower bounds of input sizes that the operators imply: a convolution runs only where its input holds a kernel.
+"""Lower bounds of input sizes that operators imply: the input of a convolution must be at least as large as its kernel.
 
-Where the sign of a value computed from sizes decides what it is (an integer Div rounds towards zero), inference is
-repeated under these bounds: they hold in every run in which the model runs.
+If a result depends on the sign of a value that is computed from sizes (an integer Div rounds towards zero), inference
+is repeated under these bounds, because they hold in every valid run.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _LARGEST = 1 << 40
 
 
 class Undecided(Exception):  # noqa: N818  (a signal inside the engine)
-    """A sign matters, and the bounds implied so far may decide it: the walk is worth beginning anew."""
+    """A sign is undecided, but the bounds implied so far may decide it. So it is worth starting the walk again."""
 
 
 class UndecidedSigns:
-    """The sizes whose sign one walk leaves open, and what its statements imply of the input symbols in them."""
+    """The sizes with undecided signs in one walk, and the bounds that its statements imply for symbols in them."""
 
     def __init__(self, symbols: Collection[str]) -> None:
         self._symbols = symbols
@@ -32,16 +32,16 @@ class UndecidedSigns:
         self.forget()
 
     def add(self, size: Dim) -> None:
-        """Note a size whose sign matters."""
+        """Record a size with an undecided sign."""
         if isinstance(size, Expr):
             self._variables.update(v for v in size.variables() if v.name in self._symbols)
 
     def forget(self) -> None:
-        """Read the statements from the first one on again: some of them are withdrawn."""
+        """Read all statements again next time, because some of them were withdrawn."""
         self._read, self._bounds = 0, dict[Var, int]()
 
     def implied(self, statements: Sequence[Statement]) -> dict[Var, int]:
-        """The least values implied of symbols in these sizes, where they exceed the known ones."""
+        """The implied lower bounds of the symbols in these sizes, if they exceed the known ones."""
         if not self._variables:
             return {}
         for variable, least in implied_bounds(statements[self._read :]).items():
@@ -51,7 +51,7 @@ class UndecidedSigns:
 
 
 def implied_bounds(statements: Iterable[Statement]) -> dict[Var, int]:
-    """The least value of each variable under statements of the kind `at_least` over it alone.
+    """The least value of each variable under `at_least` statements that contain only this variable.
 
     >>> from symdim import Var
     >>> from onnx_infer.laws.statements import Statement
@@ -102,9 +102,9 @@ def is_monotone(expression: Expr) -> bool:
 
 
 def _least(expression: Expr, variable: Var, target: int) -> int | None:
-    """The smallest value of the variable at which a monotone expression reaches the target; None where none does.
+    """The smallest value of the variable at which a monotone expression reaches the target, or None.
 
-    k*u + c >= t where u >= ceil((t - c)/k), and n//d >= t where n >= t*d, for k, d >= 1; sums are bisected.
+    For k, d >= 1: k*u + c >= t if u >= ceil((t - c)/k), and n//d >= t if n >= t*d. Sums are solved by bisection.
     """
     while expression is not variable:
         if isinstance(expression, FloorDiv) and expression.terms is None:

@@ -1,4 +1,4 @@
-"""One rule applied to one node: its results with what goes with them, or what went wrong."""
+"""One rule applied to one node: its results, statements and notes, or its error."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 _MAX_SOURCES = 2
-"""The most sources of operands that are one of two tensors: a rule is applied to all combinations."""
+"""The most different sources among operands that are one of two tensors. A rule is applied to all combinations."""
 
 
 class Outcome(NamedTuple):
-    """What a rule said of a node: its results and what goes with them. `plain` if there is nothing but results.
+    """The outcome of a rule for a node: its results, statements, notes and so on. `plain`: it has only results.
 
-    `refused` if the node breaks a law, so that no run comes past it.
+    `refused`: the node breaks a law, so every run fails there.
     """
 
     values: tuple[Value, ...]
@@ -38,9 +38,9 @@ class Outcome(NamedTuple):
 
 
 def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None, ...], output_count: int) -> Outcome:
-    """Apply a rule; an error of the node, or of the rule itself, costs at most this node's results.
+    """Apply a rule. An error of the node, or of the rule itself, costs at most this node's results.
 
-    A law that the rule reports as broken (`trace.contradict`) costs only the sizes that hang on it.
+    A law that the rule reports as broken (`contradict`) costs only the sizes that depend on it.
     """
     if OneOf in map(type, values) and not attributes.has_graphs:
         sources = dict.fromkeys([v.source for v in values if isinstance(v, OneOf)])
@@ -54,20 +54,20 @@ def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None
             return _failed(operator.unknowns(values, attributes, output_count), "error", str(e))
         except OnnxInferError as e:
             unknown = operator.unknowns(values, attributes, output_count)
-            # an operand of another kind than the schema admits is an error of its type, whatever the rule makes of it
+            # an operand of a kind that the schema does not allow is an error of its type, whatever the rule says
             wrong = None if trace.errors else operator.misuse(values, attributes, unknown)
             law = trace.errors[0] if trace.errors else wrong or str(e)
             return _failed(unknown, "error", law)._replace(refused=wrong is None)
         except UndefinedInput:
             raise
-        except Exception as e:  # a defect of a rule: reported as such, with everything else inferred
+        except Exception as e:  # a defect of a rule: it is reported, and everything else is inferred
             unknown = operator.unknowns(values, attributes, output_count)
-            wrong = operator.misuse(values, attributes, unknown)  # what its schema does not admit is no defect
+            wrong = operator.misuse(values, attributes, unknown)  # a node that breaks its schema is not a defect
             if wrong is not None:
                 return _failed(unknown, "error", wrong)
             return _failed(unknown, "defect", f"{type(e).__name__}: {e}")
     if trace.errors:
-        # what it states besides holds in no run: there is none
+        # the node runs in no run, so its statements are dropped
         return Outcome(
             results, False, trace.errors[0], (), tuple(trace.fresh), ("error", trace.errors[0]), refused=True
         )
@@ -88,9 +88,9 @@ def _of_choices(
     values: tuple[Value | None, ...],
     output_count: int,
 ) -> Outcome:
-    """Apply a rule where inputs are one of two tensors: to the first ones and to the second ones.
+    """Apply a rule to inputs that are one of two tensors: to the first ones and to the second ones.
 
-    What both results share is known; where no run comes past one of them it is the other.
+    What both results share is known. If one side breaks a law, the result is that of the other side.
     """
 
     first, second = [

@@ -1,4 +1,4 @@
-"""Initializers that a caller may override, from IR version 4 on: which of them leave sizes unknown."""
+"""Initializers that a caller may override (from IR version 4 on) and that therefore leave sizes unknown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def name_overridable(engine: Engine) -> None:
-    """Add the initializers whose elements would tell what is unknown to the notes on it."""
+    """Add to the note on an unknown value the initializers whose elements would make it known."""
     graph = engine.model.graph
     if not graph.overridable or not engine.notes:
         return
@@ -27,7 +27,7 @@ def name_overridable(engine: Engine) -> None:
 
 
 def _behind(engine: Engine, name: str, givers: Mapping[str, Node]) -> set[str]:
-    """The overridable initializers of which a node reads elements, itself or through other nodes."""
+    """The overridable initializers whose elements a node reads, directly or through other nodes."""
     overridable = frozenset(engine.model.graph.overridable)
     pending, seen = [*givers[name][2]] if name in givers else [], set[str]()
     while pending:
@@ -41,6 +41,6 @@ def _behind(engine: Engine, name: str, givers: Mapping[str, Node]) -> set[str]:
 
 
 def _is_undecided(engine: Engine, name: str) -> bool:
-    """Whether a value is a small tensor, not all of whose elements are known: sizes are computed of such."""
+    """Whether a value is a small tensor with unknown elements. Sizes may be computed from these."""
     value = engine.scope.get(name)
     return isinstance(value, SymTensor) and is_small(value) and (value.data is None or None in value.data)

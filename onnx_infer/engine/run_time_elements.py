@@ -1,9 +1,9 @@
-"""Elements of tensors that only a run knows and that sizes are computed of: the K of a TopK, the ends of a Slice.
+"""Elements that only a run knows and from which sizes are computed: the K of a TopK, the ends of a Slice.
 
-A rule says of a fresh size what it will be (`trace.fresh(value=...)`), in elements of its inputs. Here these get the
-names of the node's tensors: one variable for each element of each tensor, and one for each size that is computed of
-them, so that two nodes that read the same element have the same size. That holds for the tensors of the main graph:
-inside of a subgraph or a function a name stands for another value each time, and a size keeps its reason only.
+A rule gives a fresh size as an expression over elements of its inputs (`fresh(value=...)`). Here these elements get the
+names of the node's tensors. There is one variable for each element of each tensor, and one for each size computed from
+them, so two nodes that read the same element have the same size. This is done for tensors of the main graph only.
+Inside a subgraph or a function a name stands for a different value each time, so there a size keeps only its reason.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class RunTimeValues:
-    """The elements that the sizes of one inference are computed of."""
+    """The elements from which the sizes of one inference are computed."""
 
     def __init__(self, symbols: Symbols) -> None:
         self._symbols = symbols
@@ -37,26 +37,26 @@ class RunTimeValues:
         self._sizes: dict[Dim, Var] = {}
         self._statements: list[Statement] = []
         self.limits: dict[Var, list[Dim]] = {}
-        """Bounds that later uses of a size add to that of the first."""
+        """Bounds that later uses of a size add to that of the first use."""
 
     def learnt(self) -> tuple[Statement, ...]:
-        """The equalities of sizes found since this was asked last."""
+        """The equalities of sizes that are new since the last call."""
         statements = tuple(self._statements)
         self._statements.clear()
         return statements
 
     def named(self, name: str, value: Value) -> Value:
-        """An integer input of one element with a variable for it, by which it is told from what is computed of it."""
+        """An integer input of one element, with a variable for this element as its `fill`."""
         if not isinstance(value, SymTensor) or value.dtype not in dt.INTEGER_RANGE or value.shape not in ((), (1,)):
             return value
         return value if value.data else SymTensor(value.dtype, value.shape, fill=self._element(name, 0))
 
     def unread(self, placeholder: Var, limit: Dim | None, origin: Computed) -> Var:
-        """The size as one that the data decide."""
+        """The size as a data-dependent size."""
         return self._new(placeholder, limit, origin.why)
 
     def of(self, node: Node, operator: Operator, inputs: tuple[Value | None, ...]) -> NewSize:
-        """The function that gives the variables of the sizes of a node, for `trace.named`."""
+        """The function that makes the variables for the sizes of a node; an argument of `named`."""
 
         def variable(placeholder: Var, limit: Dim | None, origin: Computed) -> Var:
             size = self._read(origin.size, node, operator, inputs)
@@ -72,14 +72,14 @@ class RunTimeValues:
                 formals = [v.origin.tensor for v in _elements_of(origin.size)]
                 read = size.origin._replace(semantics=f"{operator.schema.name}.{formals[0]}")
             found = self._sizes[size] = self._new(placeholder, limit, read)
-            if known is not None:  # the same value, now with a bound
+            if known is not None:  # the same value, but now with a bound
                 self._statements.append(Statement("equal", known, found, "two sizes of one value"))
             return found
 
         return variable
 
     def _read(self, size: Dim, node: Node, operator: Operator, inputs: tuple[Value | None, ...]) -> Dim | None:
-        """The size over the elements of the node's tensors; None where one of them holds no integers."""
+        """The size over the elements of the node's tensors; None if one of them is not an integer tensor."""
         formals = [formal.name for formal in operator.schema.inputs]
         tensors = dict(zip(formals, zip(node[2], inputs, strict=True), strict=False))
         names: dict[Var, Dim] = {}
@@ -103,6 +103,6 @@ class RunTimeValues:
 
 
 def _elements_of(size: Dim) -> list[Any]:
-    """The variables that stand for elements of inputs; a size that equals an element has semantics."""
+    """The variables in a size that stand for elements of inputs. If the size is an element, it has semantics."""
     variables = size.variables() if isinstance(size, Expr) else ()
     return [v for v in variables if isinstance(v.origin, ValueOf) and not v.origin.semantics]

@@ -1,4 +1,4 @@
-"""The values of a graph by name, and what is visible in it of the graphs around it."""
+"""The values that are visible in a graph by name: its own, and those of the graphs around it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 class UndefinedInput(KeyError):  # noqa: N818  (a signal inside the engine)
-    """A name without a value: that a node reads one may mean that the nodes are out of order."""
+    """A node reads a name without a value. The nodes may be out of order."""
 
 
 class Scope(dict[str, "Value"]):
-    """The values of a graph by name; constants appear when first asked for, outer values are found through `parent`.
+    """The values of a graph by name. Constants are entered at their first use; outer values come from `parent`.
 
-    `operators` are those of the opset imports that hold here. In the body of a function an absent optional input is
-    None, and `attributes` are those of the call. In the body of a Loop, at any depth, `repeated` is true: what is
-    declared there may hold in the first iteration only. `unread` are the names of constants, here and around, whose
-    elements may be read and were not.
+    `operators` are those of the graph's opset imports. In the body of a function an absent optional input is None, and
+    `attributes` are those of the call. In the body of a Loop, at any depth, `repeated` is true: types declared there
+    may hold only in the first iteration. `unread` are the names of constants, here and in graphs around, whose elements
+    may be read but were not.
     """
 
     __slots__ = ("attributes", "constants", "loaded", "model", "operators", "parent", "repeated", "unread")
@@ -44,7 +44,7 @@ class Scope(dict[str, "Value"]):
         self.unread: set[str] = set() if parent is None else parent.unread
 
     def inside(self, constants: Any, repeated: bool) -> Scope:
-        """The scope of a graph in this one; `repeated` if it is the body of a Loop."""
+        """The scope of a graph inside this one; `repeated` if it is the body of a Loop."""
         scope = Scope(self.model, constants, self.operators, self, self.attributes)
         scope.repeated = repeated or self.repeated
         return scope
@@ -60,12 +60,12 @@ class Scope(dict[str, "Value"]):
         return self.parent[name]
 
     def touch(self, names: list[str]) -> None:
-        """Let the constants of these names appear."""
+        """Enter the constants of these names."""
         for name in names:
             self[name]
 
     def knows(self, name: str) -> bool:
-        """Whether the name stands for a value here or in a graph around this one."""
+        """Whether the name has a value here or in a graph around this one."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope or name in scope.constants:
@@ -74,7 +74,7 @@ class Scope(dict[str, "Value"]):
         return False
 
     def holder(self, name: str) -> Scope | None:
-        """The scope whose constant this name is, or None."""
+        """The scope that has this name as a constant, or None."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.constants:
@@ -85,7 +85,7 @@ class Scope(dict[str, "Value"]):
         return None
 
     def load(self, name: str) -> Value:
-        """The constant of this name, which this scope holds, with its elements if they may be read."""
+        """The constant of this name in this scope, with its elements if they may be read."""
         value = self.loaded.get(name)
         if value is None:
             value = self.loaded[name] = self.model.load(self.constants[name])
@@ -94,7 +94,7 @@ class Scope(dict[str, "Value"]):
     def with_elements(
         self, operator: Operator, names: list[str], values: tuple[Value | None, ...]
     ) -> tuple[Value | None, ...]:
-        """The inputs of a node, constants with elements where its rule or its data function asks for them."""
+        """The inputs of a node; constants have elements if its rule or its data function asks for them."""
         wants, needs, reads = operator.asked(len(values))
         for i in needs:
             value = values[i]

@@ -1,4 +1,4 @@
-"""Names for sizes, from the claims of the author of a model, when a walk is over; see `claims.py` for the law."""
+"""Names for sizes from the claims of a model, given after the walk; see `claims.py` for the law."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ _MOST_UNKNOWNS = 3
 
 
 def settle(engine: Engine) -> list[str]:
-    """Give declared names to the sizes of an inference; all other claims become statements of the kind "declared".
+    """Give declared names to the sizes of an inference. All other claims become statements of the kind "declared".
 
-    With `assume_declared` these replace data-dependent sizes instead; those that cannot are returned as relations.
+    With `assume_declared` they replace data-dependent sizes instead; claims for which this is impossible are returned
+    as relations.
     """
     assumed: list[str] = []
     if not engine.claims:
@@ -59,17 +60,17 @@ def settle(engine: Engine) -> list[str]:
 
 
 class _Names:
-    """The sizes that the declared names of a model stand for."""
+    """The sizes for which the declared names of a model stand."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.outputs = frozenset(engine.model.graph.outputs)
         self.of: dict[Var, Var] = {}
-        """Sizes, and the names they get."""
+        """Size -> the name that it gets."""
         self._sizes: dict[Var, Dim] = {}
-        """Names, and the sizes they stand for."""
+        """Name -> the size that it stands for."""
         self._taken: set[Var] = set()
-        """Names that inputs have, or values of which nothing is inferred."""
+        """The names that inputs have, and those in values about which nothing is inferred."""
         resolve = engine.fresh_sizes.resolve
         self._claims = [(c, resolve(c.inferred)) for c in engine.claims if c.inferred is not None]
         self._claims.sort(key=lambda claim: claim[0].value not in self.outputs)
@@ -87,9 +88,9 @@ class _Names:
                 self._match(claim.declared.substitute(self._sizes), size)
 
     def equalities(self) -> Iterator[tuple[Claim, Dim, Dim]]:
-        """What the claims say besides naming sizes: declared and inferred sizes that are not known to be equal.
+        """The claims that do not just name a size: declared and inferred sizes that are not known to be equal.
 
-        Two sizes of one name that contradict each other are told.
+        Two sizes of one name that contradict each other are reported.
         """
         for claim, size in self._claims:
             declared = claim.declared
@@ -104,7 +105,7 @@ class _Names:
                 self.engine.complain(f"value '{claim.value}': {claimed}, but inferred {size}")
 
     def _is_free(self, name: Var) -> bool:
-        """Whether nothing says what a declared name stands for."""
+        """Whether a declared name does not stand for a size yet."""
         return isinstance(name.origin, Declared) and name not in self._taken and name not in self._sizes
 
     def _bind(self, name: Var, size: Dim) -> None:
@@ -116,7 +117,7 @@ class _Names:
         return (is_fresh(size) or size in self.engine.symbols.axes) and size not in self.of
 
     def _match(self, declared: Dim, size: Expr) -> None:
-        """Bind the names in an expression whose form is that of the size: an earlier inference wrote it."""
+        """Bind the names in an expression of the same form as the size: an earlier inference wrote it."""
         free = [v for v in variables_of([declared]) if self._is_free(v)]
         unnamed = [v for v in size.variables() if self._may_be_named(v)]
         if not free or len(free) != len(unnamed) or len(free) > _MOST_UNKNOWNS:

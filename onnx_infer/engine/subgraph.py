@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim, Value
 
 MAX_NESTING = 40
-"""The depth of subgraphs in subgraphs beyond which nothing is inferred; each level takes some Python frames."""
+"""The greatest depth of nested subgraphs that is inferred. Each level takes some Python frames."""
 
 MAX_REPEATS = 16
-"""How often the body of a loop in a loop is walked again, in all; each level of loops multiplies what is below."""
+"""The most repeated walks over bodies of nested loops, in total. Each level of loops multiplies those below it."""
 
 
 class Subgraph:
-    """A graph attribute; names of outer scopes are visible in it.
+    """A graph attribute as a function. Names of outer scopes are visible in it.
 
-    Calling it again, in the same node, forgets what the call before recorded: only what holds in all iterations stays.
+    A repeated call in the same node drops the record of the call before, so only what holds in all iterations stays.
     """
 
     def __init__(self, engine: Walk, handle: Any, scope: Values) -> None:
@@ -54,15 +54,15 @@ class Subgraph:
         return len(self.graph.outputs)
 
     def declared_rank(self, index: int) -> int | None:
-        """The rank that a formal input is declared with."""
+        """The declared rank of a formal input, or None."""
         declared = self.graph.inputs[index][1]
         return len(declared.shape) if isinstance(declared, SymTensor) and declared.shape is not None else None
 
     def __call__(self, *inputs: Value, repeated: bool = False, reached: bool | None = None) -> list[Value]:
         """The outputs for these inputs.
 
-        `repeated`: the inputs stand for those of any iteration, so declared sizes do not apply. `reached`: True where
-        the graph runs wherever the node does, False where it never runs; then its errors are none.
+        `repeated`: the inputs stand for those of any iteration, so declared sizes do not apply. `reached`: True if the
+        graph runs whenever the node does, False if it never runs. If it never runs, its errors do not count.
         """
         engine, graph = self._engine, self.graph
         if self._start is None:
@@ -93,12 +93,12 @@ class Subgraph:
         return [scope[name] if scope.knows(name) else NOTHING for name in graph.outputs]
 
     def forget_errors(self) -> None:
-        """Take back what the last walk told of."""
+        """Remove the diagnostics of the last walk."""
         assert self._start is not None
         del self._engine.diagnostics[self._start.diagnostics : self._end]
 
     def _first_refusal(self, *, certain: bool) -> str | None:
-        """What a node says that no run comes past; an error like others, unless the graph runs for `certain`."""
+        """The first law that a node of the graph breaks, or None. It is an error only if the graph runs for certain."""
         assert self._start is not None
         told, start = self._engine.diagnostics, self._start.diagnostics
         refusals = [d for d in told[start:] if isinstance(d, Refusal)]
@@ -116,16 +116,16 @@ class Subgraph:
     # -- iteration ------------------------------------------------------------------------------------------------
 
     def may_repeat(self) -> bool:
-        """Whether another walk over the body is worth its time."""
+        """Whether another walk over the body is allowed; its number is limited."""
         engine = self._engine
         return engine.depth == 0 or engine.repeats.get(id(self.graph.handle), 0) < MAX_REPEATS
 
     def remembered(self) -> tuple[list[Value], frozenset[Var]]:
-        """What was remembered of a walk over this graph before, in the same node of the main graph."""
+        """The remembered state of an earlier walk over this graph, in the same node of the main graph."""
         return self._engine.states.get(id(self.graph.handle), ([], frozenset()))
 
     def remember(self, state: list[Value], inside: frozenset[Var]) -> None:
-        """Keep the values that the graph was walked with, and the sizes in them that mean something inside only."""
+        """Remember the values with which the graph was walked, and the sizes in them that belong to the inside."""
         if self._engine.depth:
             self._engine.states[id(self.graph.handle)] = (state, inside)
 
@@ -134,16 +134,16 @@ class Subgraph:
         return sum(1 for _ in self.graph.nodes())
 
     def size(self, why: str, *, at_most: Dim | None = None, at_least: int | None = 0) -> Var:
-        """A new size that the body's inside is written with, or an integer without a lower bound."""
+        """A new size for the inside of the body, or an integer without a lower bound."""
         hi = at_most if isinstance(at_most, int) else None
         var = make_variable(Scope(), self._engine.symbols.name(), at_least, hi, at_most, why)
         self._made.add(var)
         return var
 
     def locals(self, values: list[Value], outside: list[Value]) -> frozenset[Var]:
-        """The variables of values that the body gives which mean something inside of it only.
+        """The variables in values of the body that have a meaning only inside it.
 
-        These are the sizes made while it was walked, and symbols that are declared nowhere but inside.
+        These are the sizes made during its walk, and symbols that are declared only inside.
         """
         engine = self._engine
         assert self._start is not None
@@ -156,7 +156,7 @@ class Subgraph:
         return frozenset((found & self._made) | doubtful)
 
     def release(self, values: list[Value]) -> None:
-        """Let values with sizes of the inside out as they are: those of one single iteration."""
+        """Allow sizes of the inside in values outside, unchanged: there is only a single iteration."""
         created = self._engine.created
         created += sorted((_variables(values) & self._made).difference(created), key=lambda v: v.name)
 

@@ -1,4 +1,4 @@
-"""Nodes in an order in which every value is made before it is read, where the model does not have them so."""
+"""Topological order of nodes, for models that read a value before they make it."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 def sort_nodes(
     graph: Graph, scope: Scope, complain: Callable[[str], None], view: Callable[[Any], Graph]
 ) -> Iterator[Node]:
-    """The nodes in topological order, otherwise in the model's (Kahn's algorithm).
+    """The nodes in topological order; otherwise their order stays (Kahn's algorithm).
 
-    Names that nothing produces, and values on a cycle, become values of which nothing is known; `complain` is told.
-    `view` gives the graph of a graph attribute.
+    Names that no node produces, and values on a cycle, become unknown values; `complain` gets the messages. `view`
+    returns the graph of a graph attribute.
     """
     nodes = list(graph.nodes())
     held = scope.constants

@@ -1,6 +1,6 @@
-"""The state of a walk over a model: what it records, and how it goes back to an earlier state.
+"""The record of a walk over a model, and the return to an earlier state of it.
 
-The parts of the engine (frames, functions, subgraphs, declared types) see this class. `Engine` adds the nodes.
+The parts of the engine (frames, functions, subgraphs, declared types) use this class. `Engine` adds the nodes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Checkpoint(NamedTuple):
-    """How much an engine has recorded so far."""
+    """The lengths of a walk's records at some point."""
 
     diagnostics: int
     statements: int
@@ -43,7 +43,7 @@ class Checkpoint(NamedTuple):
 
 
 class Record:
-    """What one walk over a body saw: the scopes of the graphs in it, by handle, and the calls of functions."""
+    """The record of one walk over a body: the scopes of the graphs in it by handle, and the calls of functions."""
 
     __slots__ = ("calls", "graphs")
 
@@ -53,7 +53,7 @@ class Record:
 
 
 class Walk:
-    """What is recorded of one inference. `scope` holds the values of the main graph, `inner` the graphs in it."""
+    """The record of one inference. `scope` has the values of the main graph, `inner` the graphs in it."""
 
     adopt: bool
     inner: list[tuple[Graph, Scope]]
@@ -64,9 +64,9 @@ class Walk:
         self.diagnostics: list[Diagnostic] = []
         self.notes: dict[str, str] = {}
         self.statements: list[Statement] = []
-        self.statement_nodes: list[Node] = []  # for each statement the node that states it
+        self.statement_nodes: list[Node] = []  # the node of each statement
         self.claims: list[Claim] = []
-        self.assumed: list[str] = []  # relations that declared types state, where these are assumed to hold
+        self.assumed: list[str] = []  # relations from assumed declared types
         self.created: list[Var] = []
         self.unknown_operators: list[str] = []
         self.seen = Record()
@@ -79,28 +79,28 @@ class Walk:
         self.repeats: dict[int, int] = {}
         self.states: dict[int, tuple[list[Value], frozenset[Var]]] = {}
 
-    # -- what the engine adds -------------------------------------------------------------------------------------
+    # -- implemented by the engine --------------------------------------------------------------------------------
 
     def run_graph(self, graph: Graph, scope: Scope) -> None:
-        """Infer the values of a graph whose inputs are in the scope, or declared, and of the functions it calls."""
+        """Infer the values of a graph and of the functions that it calls. Its inputs are in the scope, or declared."""
         raise NotImplementedError
 
     def view(self, handle: Any) -> Graph:
-        """The graph of a graph attribute, read off the model once."""
+        """The graph of a graph attribute. It is read from the model once."""
         raise NotImplementedError
 
     def bind_graphs(self, value: Any, scope: Scope) -> Any:
-        """An attribute's value with graphs as functions; a graph that is one already stays."""
+        """An attribute's value with graphs as functions. A graph that is a function already stays."""
         raise NotImplementedError
 
     def declared_input(self, declared: Value, given: Value) -> Value:
-        """What is declared of the input of a subgraph and what is given."""
+        """The declared type of a subgraph's input, merged with the given value."""
         raise NotImplementedError
 
-    # -- what went wrong ------------------------------------------------------------------------------------------
+    # -- errors ---------------------------------------------------------------------------------------------------
 
     def complain(self, message: str) -> None:
-        """Record an error that belongs to no single node."""
+        """Record an error that does not belong to a single node."""
         self.diagnostics.append(Diagnostic("error", "", "", message))
 
     def failed(self, node: Node, message: str) -> Outcome:
@@ -109,10 +109,10 @@ class Walk:
         self.diagnostics.append(Diagnostic("error", title, label_of(node), message))
         return Outcome((NOTHING,) * len(node[3]))
 
-    # -- how much is recorded -------------------------------------------------------------------------------------
+    # -- checkpoints ----------------------------------------------------------------------------------------------
 
     def checkpoint(self) -> Checkpoint:
-        """How much is recorded so far."""
+        """The current lengths of the records."""
         seen, unknown = self.seen, self.unknown_operators
         claims = self.claims
         return Checkpoint(
@@ -120,7 +120,7 @@ class Walk:
         )
 
     def rewind(self, checkpoint: Checkpoint) -> None:
-        """Forget what was recorded since."""
+        """Drop everything that was recorded since the checkpoint."""
         del self.diagnostics[checkpoint.diagnostics :]
         del self.statements[checkpoint.statements :]
         del self.statement_nodes[checkpoint.statements :]
@@ -130,18 +130,18 @@ class Walk:
         del self.unknown_operators[checkpoint.unknown :]
         self.undecided_signs.forget()
 
-    # -- other sizes in place of variables -----------------------------------------------------------------------
+    # -- substitution --------------------------------------------------------------------------------------------
 
     def replace_solved(self) -> None:
-        """Put what fresh sizes are known to equal in their place."""
+        """Replace fresh sizes by what they equal."""
         if self.fresh_sizes or self.run_time.limits:
             self.created += self.fresh_sizes.tighten(self.created, self.run_time.limits)
             self._map(self.fresh_sizes.apply)
 
     def rename(self, variables: Mapping[Any, Dim], names: Mapping[Var, Var] | None = None) -> None:
-        """Put other sizes in place of variables: in values, statements and claims, and in the bounds of fresh sizes.
+        """Replace variables by other sizes: in values, statements and claims, and in the bounds of fresh sizes.
 
-        `names` are declared names for fresh sizes, which keep their bounds and origins under these.
+        `names` are declared names for fresh sizes, which keep their bounds and origins.
         """
         sizes, names = dict(variables), names or {}
         for var in dict.fromkeys((*self.created, *names)):

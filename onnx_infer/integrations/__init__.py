@@ -1,4 +1,4 @@
-"""Inference of models that other libraries hold in representations of their own.
+"""Inference of models in the representations of other libraries.
 
     onnx_ir.py          the calls for `onnx_ir.Model`
     onnx_ir_reader.py   its front end

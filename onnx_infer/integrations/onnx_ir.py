@@ -1,4 +1,4 @@
-"""Inference of an `onnx_ir.Model`, which torch.onnx and onnxscript work on; no ModelProto is made of it.
+"""Inference of an `onnx_ir.Model`, the representation of torch.onnx and onnxscript. It makes no ModelProto.
 
     >>> import onnx_ir as ir
     >>> from onnx_infer.integrations import onnx_ir
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
 
 class InferenceResult(result.InferenceResult):
-    """The outcome of one inference; nothing is written to the model until `apply`.
+    """The result of one inference. Nothing is written to the model until `apply`.
 
-    As `onnx_infer.InferenceResult`, for an `ir.Model`. Values are known by their names, or, where two values that are
-    visible together have the same, one of them by a new one; `type_of` finds a value of any graph by itself.
+    As `onnx_infer.InferenceResult`, for an `ir.Model`. Values are identified by their names. If two values that are
+    visible together have the same name, one of them gets a new name. `type_of` takes a value of any graph itself.
     """
 
     def __init__(self, front: OnnxIRFrontEnd, engine: Engine, found_inputs: Mapping[str, tuple[Size, ...]]) -> None:
@@ -52,7 +52,7 @@ class InferenceResult(result.InferenceResult):
         self.modified = False
 
     def type_of(self, value: ir.Value) -> Value | None:
-        """What is known of a value of the main graph, a subgraph or the body of a function; None where it has none."""
+        """The type of a value of the main graph, a subgraph or the body of a function; None if it is not known."""
         name = self._front.names[value]
         for graph, scope in ((self._engine.model.graph, self._engine.scope), *self._engine.inner):
             if value.graph is graph.handle:
@@ -67,7 +67,7 @@ class InferenceResult(result.InferenceResult):
 
 
 def infer(model: ir.Model, **options: Unpack[Options]) -> InferenceResult:
-    """Infer the types, shapes and small data of every value; the model is not changed.
+    """Infer the types, shapes and small data of every value. The model is not changed.
 
     The options are those of `onnx_infer.infer`: `policy`, `bounds`, `min_dim`, `adopt_declared_symbols`,
     `bidirectional`, `assume`, `assume_declared`, `initializers`, `values`. External and lazy tensors are never loaded.
@@ -84,7 +84,7 @@ def infer_shapes(
     strict_mode: bool = False,
     **options: Unpack[Options],
 ) -> ir.Model:
-    """A copy of the model with the type and shape of every value; with `in_place` the model itself.
+    """A copy of the model with the type and shape of every value; the model itself with `in_place`.
 
     The copy shares the tensors of the model. `check_type`, `strict_mode` and the options are those of
     `onnx_infer.infer_shapes`.
@@ -102,7 +102,7 @@ def infer_symbolic_shapes(
     warn_on_missing: bool = True,
     adopt_declared_symbols: bool = True,
 ) -> ir.Model:
-    """Infer in place and return the model; operators without a rule are logged as warnings if `warn_on_missing`."""
+    """Infer in place and return the model. With `warn_on_missing` operators without a rule are logged as warnings."""
     found = infer(model, policy=policy, adopt_declared_symbols=adopt_declared_symbols)
     log(found.diagnostics, warn_on_missing)
     return found.apply(model)
@@ -132,7 +132,7 @@ class SymbolicShapeInferencePass(ir.passes.InPlacePass):  # type: ignore[misc]
 
 
 def write_model(front: OnnxIRFrontEnd, engine: Engine, inputs: Mapping[str, tuple[Size, ...]]) -> bool:
-    """Write the types into the values of the model, and the shapes of `inputs`; whether this changed any."""
+    """Write the types into the values of the model, and the shapes of `inputs`; return whether anything changed."""
     names, former, modified = front.names, FormerNames(), False
     bodies = {id(function.handle) for function in engine.model.functions.values()}
     for graph, scope in ((engine.model.graph, engine.scope), *engine.inner):
@@ -154,7 +154,7 @@ def _with_former_names(graph: ir.Graph, names: ValueNames, former: FormerNames, 
 
 
 def _write_graph(graph: ir.Graph, names: ValueNames, found: Mapping[str, Value], in_body: bool) -> bool:
-    """Write the types of what the nodes give and of inputs without one, in the body of a function of all inputs."""
+    """Write the types of the nodes' outputs and of inputs without a type; in the body of a function, of all inputs."""
     modified = False
     inputs = [v for v in graph.inputs if in_body or (v.type is None and v.shape is None)]
     for value in chain(inputs, given_values(graph)):
@@ -169,7 +169,7 @@ def _write_graph(graph: ir.Graph, names: ValueNames, found: Mapping[str, Value],
 
 
 def _set(value: ir.Value, kind: Any, dims: list[int | str | None] | None) -> bool:
-    """Give a value a type and a shape; whether it had others. Denotations stay where they belong to an axis."""
+    """Give a value a type and a shape; return whether they changed. Denotations of axes stay."""
     old = value.shape
     written = None if old is None else list(written_sizes(value))
     if value.type == kind and written == dims:
@@ -189,7 +189,7 @@ _ELEMENT_TYPES = frozenset(int(kind) for kind in ir.DataType) - {0}
 
 
 def _type(value: Value | None) -> Any:
-    """The type of a value for onnx_ir; None where it is not known, and for what onnx_ir does not have, as maps."""
+    """The type of a value for onnx_ir; None if it is not known, or if onnx_ir does not have it (maps)."""
     if isinstance(value, (SymTensor, Sparse)):
         kind = ir.TensorType if isinstance(value, SymTensor) else ir.SparseTensorType
         return kind(ir.DataType(value.dtype)) if value.dtype in _ELEMENT_TYPES else None
@@ -201,7 +201,7 @@ def _type(value: Value | None) -> Any:
 
 
 def _dims(value: Value | None) -> list[int | str | None] | None:
-    """The sizes of a tensor, or of the tensors in a sequence or optional, as they are written."""
+    """The sizes of a tensor, or of the tensors in a sequence or optional, in written form."""
     while isinstance(value, (Sequence, Optional)):
         value = value.elem
     if not isinstance(value, (SymTensor, Sparse)) or value.shape is None:

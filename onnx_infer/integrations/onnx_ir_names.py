@@ -17,10 +17,10 @@ GRAPHS = frozenset((ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS))
 
 
 class ValueNames(dict[Any, str]):
-    """The name of every `ir.Value` of a model: its own, unless a value that is visible with it has that name too.
+    """The name of every `ir.Value` of a model: its own, unless another value that is visible with it has the same.
 
-    In onnx_ir a value is an object, and names need not tell values apart; the engine knows values by name. An output
-    that is left out has the name "".
+    In onnx_ir a value is an object, and names need not be unique; the engine identifies values by name. An output that
+    is left out has the name "".
     """
 
     def __init__(self, model: ir.Model) -> None:
@@ -61,7 +61,7 @@ class ValueNames(dict[Any, str]):
                 return name
 
     def __missing__(self, value: ir.Value) -> str:
-        """The name of a value that no graph of the model gives."""
+        """The name of a value that belongs to no graph of the model."""
         name = text(value.name or "")
         if not name or name in self._all:
             name = self._new(value, (self._all,))

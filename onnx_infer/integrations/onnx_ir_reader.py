@@ -1,4 +1,4 @@
-"""The onnx_ir front end: reads the graph view off an `onnx_ir.Model`. External and lazy tensors are never loaded."""
+"""The front end of `onnx_ir.Model`: it reads the engine's view from it. External and lazy tensors are never loaded."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _IN_MEMORY = (ir.Tensor, ir.StringTensor)
 
 
 def written_sizes(value: ir.Value) -> tuple[Size, ...]:
-    """The sizes in the shape of a value as they are written; none where it has no shape."""
+    """The sizes in the shape of a value as they are written; empty if it has no shape."""
     shape = value.shape
     return () if shape is None else tuple([d if type(d) is int else d.value for d in shape])
 
@@ -49,7 +49,7 @@ def written_sizes(value: ir.Value) -> tuple[Size, ...]:
 def typed(kind: Any, sizes: tuple[Size, ...] | None, read: Callable[[Size], Dim | None]) -> Value | None:
     """The value that a type and a shape describe, as `onnx_infer.model.attributes.value_type` for a TypeProto."""
     if isinstance(kind, ir.SequenceType):
-        # an unnamed size is another one for every element
+        # an unnamed size may differ from element to element
         return Sequence(typed(kind.elem_type, sizes, lambda size: UNKNOWN_SIZE if said(size) is None else read(size)))
     if isinstance(kind, ir.OptionalType):
         return Optional(typed(kind.elem_type, sizes, read))
@@ -67,7 +67,7 @@ def typed(kind: Any, sizes: tuple[Size, ...] | None, read: Callable[[Size], Dim 
 
 
 def in_message(tensor: Any) -> Any:
-    """The TensorProto that a tensor was read from, where there is one, else the tensor."""
+    """The TensorProto from which a tensor was read, if there is one, else the tensor."""
     return tensor.raw if isinstance(tensor, ir.serde.TensorProtoTensor) else tensor
 
 
@@ -78,9 +78,9 @@ def header(tensor: Any) -> SymTensor:
 
 
 def load(tensor: Any, long: bool = False) -> SymTensor:
-    """A tensor with its elements, if they are few and in memory: external and lazy tensors stay as they are.
+    """A tensor with its elements, if they are few and in memory. External and lazy tensors are not loaded.
 
-    With `long` a vector of integers may have more.
+    With `long`, longer integer vectors are read too.
     """
     tensor = in_message(tensor)
     if isinstance(tensor, onnx.TensorProto):
@@ -98,13 +98,13 @@ def _elements(tensor: ir.Tensor | ir.StringTensor, kind: int, count: int | None)
         return strings(tensor.string_data(), count)
     try:
         raw = tensor.tobytes()
-    except (TypeError, ValueError, RuntimeError):  # a tensor without data, as torch's fake tensors are
+    except (TypeError, ValueError, RuntimeError):  # a tensor without data, such as torch's fake tensors
         return None
     return unpacked(kind, raw, count)
 
 
 def read_attributes(attributes: Any) -> Attributes:
-    """The attributes of a node, of which there are some: the same object where they are equal."""
+    """The attributes of a node that has some. Equal attributes are the same object."""
     if any(a.ref_attr_name or a.type in GRAPHS for a in attributes):
         references = {text(a.name): text(a.ref_attr_name) for a in attributes if a.ref_attr_name}
         values = {text(a.name): attribute_value(a) for a in attributes if not a.ref_attr_name}
@@ -117,7 +117,7 @@ def read_attributes(attributes: Any) -> Attributes:
 
 
 def attribute_value(attribute: ir.Attr) -> Any:
-    """The plain value of an attribute, as `onnx_infer.model.attributes.attribute_value` of an AttributeProto."""
+    """The plain value of an attribute, as `onnx_infer.model.attributes.attribute_value` for an AttributeProto."""
     kind, value = attribute.type, attribute.value
     if value is None or kind in (_KIND.SPARSE_TENSOR, _KIND.SPARSE_TENSORS):
         return None
@@ -141,7 +141,7 @@ def attribute_value(attribute: ir.Attr) -> Any:
 
 
 def _single(value: float) -> float:
-    """A float as the message will hold it, in 32 bits."""
+    """A float rounded to 32 bits, as in a message."""
     import numpy
 
     with numpy.errstate(over="ignore"):
@@ -157,29 +157,29 @@ def _type(value: ir.TypeAndShape) -> Value | None:
 
 
 class OnnxIRFrontEnd:
-    """The front end of an `onnx_ir.Model`; `names` are the names under which the engine knows its values."""
+    """The front end of an `onnx_ir.Model`. `names` are the engine's names for its values."""
 
     def __init__(self, model: ir.Model) -> None:
         self.model, self.names = model, ValueNames(model)
 
     def dim_params(self) -> tuple[list[str], list[str]]:
-        """The texts in the shapes of inputs, in order, and of outputs and intermediate values."""
+        """The texts in the shapes of inputs, in order, and in those of outputs and intermediate values."""
         graph = self.model.graph
         others = chain(graph.outputs, given_values(graph))
         return _texts(graph.inputs), _texts(others)
 
     def bounds(self) -> tuple[dict[str, tuple[int, int | None]], list[str]]:
-        """The intervals of symbols in the metadata of the model, before those of inputs."""
+        """The intervals of symbols in the metadata of the model, then in those of its inputs."""
         holders = (self.model, *self.model.graph.inputs)
         return declared_bounds(text(h.metadata_props[KEY]) for h in holders if KEY in h.metadata_props)
 
     def inputs(self) -> Iterator[tuple[str, tuple[Size, ...]]]:
-        """The sizes of inputs as they are written."""
+        """The sizes of inputs as the model writes them."""
         inputs = self.model.graph.inputs
         return ((self.names[value], tuple(map(said, written_sizes(value)))) for value in inputs)
 
     def view(self, symbols: Symbols, all_constant: bool = False) -> Model:
-        """The model, its dims read as sizes."""
+        """The model with its dims read as sizes."""
         return _Reader(symbols, all_constant or self.model.ir_version < proto.OVERRIDABLE, self.names).model(self.model)
 
 
@@ -189,7 +189,7 @@ def _texts(values: Any) -> list[str]:
 
 
 class _Reader:
-    """Reads graphs; those in the bodies of operator schemas are messages, also here."""
+    """Reads graphs. Graphs in the bodies of operator schemas are protobuf messages here too."""
 
     def __init__(self, symbols: Symbols, all_constant: bool, names: ValueNames) -> None:
         self.symbols, self.all_constant, self.names = symbols, all_constant, names
@@ -236,7 +236,7 @@ class _Reader:
         return Function(*key, defaults, opset_imports(function), body, function.graph)
 
     def _constants(self, graph: ir.Graph) -> dict[str, Any]:
-        """The initializers of a graph by name; in onnx_ir the body of a function may have some."""
+        """The initializers of a graph by name. In onnx_ir the body of a function may have some too."""
         held = graph.initializers.values()
         return {self.names[v]: v if v.const_value is None else in_message(v.const_value) for v in held}
 
@@ -258,7 +258,7 @@ class _Reader:
         return typed(value.type, sizes, self.symbols.reader(name))
 
     def declared(self, value: ir.Value) -> Value | None:
-        """The declared type of a value that is no input of the main graph; equal types of tensors are read once."""
+        """The declared type of any other value. Equal types of tensors are read once."""
         kind = value.type
         if kind is None and value.shape is None:
             return None
@@ -271,10 +271,10 @@ class _Reader:
         return self._declared[key]
 
     def header(self, handle: Any) -> Value:
-        """The type of a constant; a literal, the value of a Constant, comes with its elements where they are few."""
+        """The type of a constant. A literal (the value of a Constant node) has its elements if they are few."""
         if isinstance(handle, proto.CONSTANTS):
             return proto.header(handle)
-        if isinstance(handle, ir.Value):  # an initializer whose tensor is not there yet
+        if isinstance(handle, ir.Value):  # an initializer without a tensor yet
             return self.type(self.names[handle], handle) or SymTensor(None, None)
         if isinstance(handle, ir.Attr):
             return load(handle.value)
@@ -305,7 +305,7 @@ def opset_imports(holder: ir.Model | ir.Function) -> dict[str, int]:
 
 
 def nodes(graph: ir.Graph, names: ValueNames, constants: dict[str, Any], literals: list[str]) -> Iterator[Node]:
-    """The nodes of a graph; those that are constant tensors join the graph's constants instead."""
+    """The nodes of a graph. Constant tensors are added to the graph's constants instead."""
     for node in graph:
         op_type, domain = text(node.op_type), text(node.domain)
         attributes = node.attributes.data

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class SymbolicShapeInference:
-    """As `onnxruntime.tools.symbolic_shape_infer.SymbolicShapeInference`, of which only `infer_shapes` is public."""
+    """As `onnxruntime.tools.symbolic_shape_infer.SymbolicShapeInference`. Its only public method is `infer_shapes`."""
 
     @staticmethod
     def infer_shapes(
@@ -35,9 +35,9 @@ class SymbolicShapeInference:
     ) -> onnx.ModelProto:
         """A copy of the model with the type and shape of every value.
 
-        `auto_merge` takes what the model declares of its values for granted. Sizes that operators demand to be equal
-        are never merged by guess: `onnx_infer.infer` lists them as guards. `int_max` and `guess_output_rank` change
-        nothing: sizes are exact, and no rank is guessed. `verbose` logs what is wrong with the model.
+        `auto_merge` assumes that the types which the model declares are right. Sizes that operators demand to be equal
+        are never merged by a guess: `onnx_infer.infer` lists the demands as guards. `int_max` and `guess_output_rank`
+        have no effect: sizes are exact, and no rank is guessed. `verbose` logs the errors of the model.
         """
         model = onnx.ModelProto()
         model.CopyFrom(in_mp)
@@ -52,10 +52,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Symbolic shape inference with the flags of onnxruntime's tool.")
     parser.add_argument("--input", required=True, help="the model")
     parser.add_argument("--output", default="sym_shape_infer_temp.onnx", help="the model with shapes")
-    parser.add_argument("--auto_merge", action="store_true", help="take what the model declares for granted")
-    parser.add_argument("--int_max", type=int, default=2**31 - 1, help="changes nothing: sizes are exact")
-    parser.add_argument("--guess_output_rank", action="store_true", help="changes nothing: no rank is guessed")
-    parser.add_argument("--verbose", type=int, default=0, help="log what is wrong with the model, from 1 on")
+    parser.add_argument("--auto_merge", action="store_true", help="assume that the types the model declares are right")
+    parser.add_argument("--int_max", type=int, default=2**31 - 1, help="no effect: sizes are exact")
+    parser.add_argument("--guess_output_rank", action="store_true", help="no effect: no rank is guessed")
+    parser.add_argument("--verbose", type=int, default=0, help="from 1 on: log the errors of the model")
     options = parser.parse_args(argv)
     model = read_model(options.input)
     moved = Path(options.input).resolve().parent != Path(options.output).resolve().parent

@@ -1,6 +1,6 @@
 """The operator families: one file each, loaded when the first operator is looked up.
 
-To add an operator, write its rule in the family it belongs to. To add a family, add a file and name it here.
+To add an operator, write its rule in the file of its family. To add a family, add a file and name it here.
 """
 
 FAMILIES = (

@@ -96,7 +96,7 @@ def flex_attention(
 ) -> Shape:
     """Q (B, Hq, S, d), K (B, H, T, d), V (B, H, T, e) -> (B, Hq, S, e) (FlexAttention-1).
 
-    The subgraphs change scores and probabilities (B, Hq, S, T), whose shape they keep.
+    The subgraphs change scores and probabilities (B, Hq, S, T) but keep their shape.
     """
     batch, q_heads, q_length, size = of_rank(Q.shape, 4, "Q")
     k, v = of_rank(K.shape, 4, "K"), of_rank(V.shape, 4, "V")

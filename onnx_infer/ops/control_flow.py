@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def check_outputs(what: str, given: int, expected: int) -> None:
-    """The number of outputs of a graph must be that of the node."""
+    """Check that a graph and its node have the same number of outputs."""
     require(given == expected, f"the number of outputs of {what} and of the node differ", given, expected)
 
 
@@ -32,22 +32,22 @@ def element_type(value: Value) -> int | None:
 
 
 def check_types(what: str, a: Value, b: Value) -> None:
-    """Two values that stand for one another must have the same element type."""
+    """Check that two values which replace each other have the same element type."""
     x, y = element_type(a), element_type(b)
     require(x is None or y is None or x == y, f"the element types of {what} differ", dt.text(x), dt.text(y))
 
 
 def condition(value: Value) -> bool | Positive | None:
-    """The only element of a condition: known, a condition on sizes, or not known."""
+    """The only element of a condition: a bool, a condition on sizes, or None."""
     data = value.data if isinstance(value, SymTensor) else None
     return data[0] if data is not None and len(data) == 1 else None
 
 
 @op("If")
 def if_(cond: Elements, then_branch: Graph, else_branch: Graph, output_count: int) -> list[Value]:
-    """The outputs of the branch that is taken; of one of two, what is true of both (If-1 to 25).
+    """The outputs of the branch that is taken; if that is unknown, values that cover both branches (If-1 to 25).
 
-    A branch in which a node breaks its law cannot be the one that is taken.
+    A branch in which a node breaks its law is never taken.
     """
     for what, branch in (("then_branch", then_branch), ("else_branch", else_branch)):
         check_outputs(what, branch.output_count, output_count)
@@ -72,7 +72,7 @@ def if_(cond: Elements, then_branch: Graph, else_branch: Graph, output_count: in
 
 
 def only_one(then_branch: Graph, else_branch: Graph, taken: Positive | None) -> bool | Positive | None:
-    """The condition; decided where no run survives one of the branches, whose errors are then none of the model."""
+    """The condition. It is decided if every run of one branch fails; then the errors of this branch do not count."""
     if (then_branch.refusal is None) == (else_branch.refusal is None):
         return taken
     for what, branch in (("then_branch", then_branch), ("else_branch", else_branch)):
@@ -87,7 +87,7 @@ def only_one(then_branch: Graph, else_branch: Graph, taken: Positive | None) -> 
 
 
 def constant_state(body: Graph, states: list[Value], items: list[Value]) -> tuple[list[Value], list[Value]]:
-    """The state variables and the outputs of the body of a Scan, whose shapes are the same in each iteration."""
+    """The state variables and outputs of the body of a Scan. Their shapes are the same in each iteration."""
     states = [s.without_data() if isinstance(s, SymTensor) else s for s in states]
     while True:
         outputs = body(*states, *items)
@@ -100,7 +100,7 @@ def constant_state(body: Graph, states: list[Value], items: list[Value]) -> tupl
 
 
 def same_state(index: int, before: Value, after: Value) -> Value:
-    """What is known of a state variable from its initial value and from what the body makes of it."""
+    """A state variable, from its initial value and from the value that the body gives it."""
     if not isinstance(before, SymTensor) or not isinstance(after, SymTensor):
         return before if after is NOTHING else after
     check_types(f"state {index}", before, after)
@@ -111,7 +111,7 @@ def same_state(index: int, before: Value, after: Value) -> Value:
 
 
 def item_of(value: Value, *axes: Dim) -> Value:
-    """One element of a scanned tensor: the scanned axes are gone."""
+    """One element of a scanned tensor: the tensor without the scanned axes."""
     if not isinstance(value, SymTensor) or value.shape is None:
         return SymTensor(element_type(value))
     dropped = {normalize_axis(axis, value.rank) for axis in axes}
@@ -119,7 +119,7 @@ def item_of(value: Value, *axes: Dim) -> Value:
 
 
 def common_size(tensors: Values, axes: Ints, what: str) -> Dim:
-    """The size that tensors have in common, each along its axis."""
+    """The common size of tensors, each along its axis."""
     found: Dim | None = None
     for tensor, axis in zip(tensors, axes, strict=True):
         if isinstance(tensor, SymTensor) and tensor.shape is not None:
@@ -129,7 +129,7 @@ def common_size(tensors: Values, axes: Ints, what: str) -> Dim:
 
 
 def stacked(value: Value, size: Dim, axis: Dim) -> Value:
-    """The values of all iterations put together along a new axis."""
+    """The values of all iterations, stacked along a new axis."""
     if not isinstance(value, SymTensor) or value.shape is None:
         return SymTensor(element_type(value))
     at = normalize_axis(axis, value.rank + 1)
@@ -223,14 +223,14 @@ def sequence_map(input_sequence: Value, additional_inputs: Values, body: Graph, 
 
 
 def item_at(value: Value, index: int) -> Value:
-    """The element of a sequence of known length; what is no sequence goes to every call as it is."""
+    """The element of a sequence of known length. Other values go to every call unchanged."""
     if not isinstance(value, Sequence):
         return value
     return elements(value)[index] if value.length is not None else value.elem or NOTHING
 
 
 def any_element(body: Graph, value: Value) -> Value:
-    """Any element of a sequence, the sizes that differ between elements as sizes of the body."""
+    """Any element of a sequence. Sizes that differ between elements become sizes of the body."""
     if not isinstance(value, Sequence):
         return value
     elem = value.elem
@@ -241,7 +241,7 @@ def any_element(body: Graph, value: Value) -> Value:
 
 
 def closed(value: Value, inside: frozenset[object]) -> Value:
-    """What is true of the results of all calls: a size made of sizes of the body's inside differs from call to call."""
+    """A value that covers the results of all calls. A size that depends on the inside of the body differs per call."""
     if not isinstance(value, SymTensor) or value.shape is None:
         return plain(value)
     shape = [d if isinstance(d, int) or inside.isdisjoint(d.variables()) else UNKNOWN_SIZE for d in value.shape]

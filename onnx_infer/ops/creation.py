@@ -33,7 +33,7 @@ def constant(
     value_string: str | None,
     value_strings: Strings | None,
 ) -> Value:
-    """The tensor of the one attribute that is given; a sparse one becomes dense (Constant-1 to 25)."""
+    """The tensor of the given attribute; a sparse tensor becomes dense (Constant-1 to 25)."""
     scalars = ((dt.INT64, value_int), (dt.FLOAT, value_float), (dt.STRING, value_string))
     vectors = ((dt.INT64, value_ints), (dt.FLOAT, value_floats), (dt.STRING, value_strings))
     given: list[Value] = [SymTensor(dtype, (), (x,)) for dtype, x in scalars if x is not None]
@@ -49,7 +49,7 @@ def constant(
 
 
 def _filled(dtype: int | None, shape: Shape, element: Any) -> SymTensor:
-    """A tensor of equal elements, with its data where it is small."""
+    """A tensor of equal elements, with data if it is small."""
     count = product(shape)
     if not isinstance(count, int) or count > (MAX_FLOATS if dtype in dt.FLOATS else MAX_DATA) or element is None:
         return SymTensor(dtype, shape, fill=element)
@@ -62,7 +62,7 @@ def _value_dtype(value: SymTensor | None) -> int | None:
 
 @op("ConstantOfShape", dtype=_value_dtype)
 def constant_of_shape(input: Sizes, value: SymTensor | None) -> SymTensor:
-    """sizes -> a tensor of these sizes, every element the one of `value`, or 0.0 (ConstantOfShape-9 to 25)."""
+    """sizes -> a tensor of these sizes; every element is that of `value`, or 0.0 (ConstantOfShape-9 to 25)."""
     demand(value is None or value.size == 1, "value does not have one element", value)
     sizes = [
         fresh("a size of the input", value=element("input", i)) if x is None else not_negative(x, "a size of the input")
@@ -89,14 +89,14 @@ def eye_like(input: AnyRank, k: int, output_dtype: int | None) -> SymTensor:
 
 
 def _float_length(start: float, limit: float, delta: float, dtype: int | None) -> int | None:
-    """ceil((limit - start) / delta); None where rounding the difference to single precision matters."""
+    """ceil((limit - start) / delta); None if rounding the difference to single precision matters."""
     exact = np.ceil((limit - start) / delta)
     rounded = exact if dtype == dt.DOUBLE else np.ceil(float(np.float32(limit) - np.float32(start)) / delta)
     return max(int(exact), 0) if exact == rounded and np.isfinite(exact) else None
 
 
 def _range_length(start: Any, limit: Any, delta: Any, dtype: int | None) -> Dim | None:
-    """max(ceil((limit - start) / delta), 0), None where the sign of delta or a rounding is not known."""
+    """max(ceil((limit - start) / delta), 0); None if the sign of delta or a rounding is not known."""
     if delta in (0, 0.0):
         return conflicting("delta is 0")
     if isinstance(start, float) and isinstance(limit, float) and isinstance(delta, float):
@@ -111,14 +111,14 @@ def _range_length(start: Any, limit: Any, delta: Any, dtype: int | None) -> Dim 
 
 
 def _computed_length(start: Any, limit: Any, delta: Any) -> Dim | None:
-    """The same over the elements of whole numbers that are not known, None for an unknown delta."""
+    """The same length over unknown integer elements; None for an unknown delta."""
     first, last = (element(n) if x is None else x for n, x in (("start", start), ("limit", limit)))
     whole = all(isinstance(x, (int, Expr)) for x in (first, last, delta))
     return _range_length(first, last, delta, dt.INT64) if whole else None
 
 
 def _length_between(start: Any, limit: Any, delta: Any) -> Dim | None:
-    """The same where the unknown element of an input cancels: from p to p + S."""
+    """The same length if the unknown element of an input cancels: from p to p + S."""
     if not all(isinstance(x, (int, Expr)) for x in (start, limit, delta)) or delta == 0:
         return None
     length = _range_length(start, limit, delta, dt.INT64)
@@ -126,7 +126,7 @@ def _length_between(start: Any, limit: Any, delta: Any) -> Dim | None:
 
 
 def _is_exact(x: Any) -> bool:
-    """Whether sums and multiples of an element are exact in every type that holds it: integers, small whole floats."""
+    """Whether sums and multiples of an element are exact in all its types: integers, small integral floats."""
     return isinstance(x, (int, Expr)) or (isinstance(x, float) and x.is_integer() and abs(x) < 2**20)
 
 
@@ -145,7 +145,7 @@ def _ends(start: Any, delta: Any, length: Dim, dtype: int | None) -> tuple[tuple
 
 
 def _only_element(scalar: SymTensor) -> Any:
-    """The element of a scalar, or of a tensor of one element; None where it is not known."""
+    """The element of a scalar, or of a tensor of one element; None if it is not known."""
     return decided(scalar.data[0]) if scalar.data is not None and len(scalar.data) == 1 else None
 
 
@@ -175,7 +175,7 @@ def random(shape: Ints) -> Shape:
 
 @op("RandomNormalLike", "RandomUniformLike", "Bernoulli", dtype=_dtype_or_like)
 def random_like(input: SymTensor) -> Shape:
-    """The shape of the input, of the type `dtype` or the input's (RandomNormalLike-1, 22, Bernoulli-15, 22 ...)."""
+    """The shape of the input; the type is `dtype`, or the input's (RandomNormalLike-1, 22, Bernoulli-15, 22 ...)."""
     return input.dims
 
 
@@ -188,7 +188,7 @@ def multinomial(input: AnyRank, sample_size: int, dtype: int) -> Shape:
 
 
 def _length(value: Dim | Unknown, name: str, what: str) -> Dim:
-    """A size given by the value of the scalar input of this name."""
+    """The size that the scalar input of this name gives."""
     return fresh(what, value=element(name)) if isinstance(value, Unknown) else not_negative(value, what)
 
 

@@ -34,7 +34,7 @@ def broadcast_binary(A: SymTensor, B: SymTensor) -> Shape:
 
 
 def limited_binary(A: AnyRank, B: AnyRank, axis: int | None, broadcast: int) -> Shape:
-    """A's shape, before opset 7: B has it too or, with `broadcast`, one element or a part of it from `axis` on."""
+    """A's shape, before opset 7. B has it too, or with `broadcast` one element or a part of it from `axis` on."""
     if not broadcast:
         return same_shape((A, B), "A and B")
     if A.shape is None:
@@ -54,7 +54,7 @@ def _check_part(whole: Shape, part: Shape, axis: int | None) -> None:
 
 
 def same_shape(tensors: tuple[SymTensor, ...], what: str) -> Shape:
-    """The one shape that all tensors have; those of unknown rank take it from the others."""
+    """The common shape of all tensors. Tensors of unknown rank take it from the others."""
     shapes = [x.shape for x in tensors if x.shape is not None]
     if not shapes:
         raise Unknown(f"the rank of {what} is not known")
@@ -62,7 +62,7 @@ def same_shape(tensors: tuple[SymTensor, ...], what: str) -> Shape:
 
 
 def _limited(function: Data) -> Data:
-    """The data function of an operator before opset 7 from the one of today: B is aligned with A at `axis` first."""
+    """The data function of an operator before opset 7, from today's: B is first aligned with A at `axis`."""
 
     def data(A: Any, B: Any, axis: int | None, broadcast: int) -> Any:
         if B.size == 1:
@@ -94,7 +94,7 @@ op("GreaterOrEqual", data=lambda A, B: arithmetic.AT_MOST(B, A))(broadcast_binar
 
 @op("Mod", data=lambda A, B, fmod: arithmetic.FMOD(A, B) if fmod else arithmetic.MODULO(A, B))
 def modulo(A: SymTensor, B: SymTensor, fmod: int) -> Shape:
-    """The shapes broadcast; the sign is the divisor's, with fmod=1 the dividend's (Mod-10, 13, 28)."""
+    """The shapes broadcast. The sign is that of the divisor, with fmod=1 that of the dividend (Mod-10, 13, 28)."""
     demand(fmod in (0, 1), "fmod is neither 0 nor 1", fmod)
     return broadcast(A.dims, B.dims)
 
@@ -115,7 +115,7 @@ def power(X: SymTensor, Y: SymTensor) -> Shape:
 
 
 def _bit_and(x: Element, y: Element) -> Element:
-    """`x & y`; of a symbolic x with a mask of low bits `x % 2**k`, with its complement the rest of x."""
+    """`x & y`. For a symbolic x and a mask of low bits it is `x % 2**k`; for the complement of a mask, the rest."""
     if isinstance(x, Expr):
         x, y = y, x
     if not isinstance(y, Expr):
@@ -137,11 +137,11 @@ op("BitwiseXor", data=_known(lambda x, y: x ^ y))(broadcast_binary)
 
 
 def _shifted(X: Any, Y: Any, direction: str, output_dtype: int | None, since_version: int) -> Any:
-    """`x * 2**y` or `x // 2**y`; shifts beyond the width leave the sign, and are not defined before BitShift-28."""
+    """`x * 2**y` or `x // 2**y`. Shifts beyond the width give the sign; they are not defined before BitShift-28."""
     bits = dt.BITS.get(output_dtype or 0, 0)
 
     def shift(x: Element, y: Element) -> Element:
-        # a size shifted further would no longer be sure to fit
+        # a size that is shifted further might not fit
         if isinstance(y, Expr) or (isinstance(x, Expr) and direction == "LEFT" and y > bits // 4):
             return None
         if 0 <= y < bits:
@@ -169,7 +169,7 @@ def broadcast_all(data_0: Variadic) -> Shape:
 
 
 def equal_all(data_0: tuple[AnyRank, ...]) -> Shape:
-    """The one shape of all operands, before opset 8."""
+    """The common shape of all operands, before opset 8."""
     return same_shape(data_0, "operands")
 
 
@@ -207,15 +207,15 @@ def _parametric_relu(X: Any, slope: Any) -> Any:
 
 @op("PRelu")
 def parametric_relu_of_channels(X: SymTensor) -> Shape:
-    """X's shape; the slope has one element or one per channel (PRelu-1, 6)."""
+    """X's shape. The slope has one element, or one per channel (PRelu-1, 6)."""
     return X.dims
 
 
 @op("PRelu", since=7, data=_parametric_relu)
 def parametric_relu(X: SymTensor, slope: AnyRank) -> Shape:
-    """X's shape, to which the slope broadcasts one way (PRelu-7 to 16).
+    """X's shape. The slope broadcasts to it one way (PRelu-7 to 16).
 
-    onnxruntime broadcasts both ways; of two symbols the result is right for either reading.
+    onnxruntime broadcasts both ways. For two symbols the result is right in both cases.
     """
     if slope.shape is None:
         return X.dims
@@ -228,5 +228,5 @@ def parametric_relu(X: SymTensor, slope: AnyRank) -> Shape:
 
 @op("SwiGLU")
 def swiglu(A: AnyRank, B: AnyRank) -> Shape:
-    """The one shape of A and B, which do not broadcast (SwiGLU-28)."""
+    """The common shape of A and B, which do not broadcast (SwiGLU-28)."""
     return same_shape((A, B), "A and B")

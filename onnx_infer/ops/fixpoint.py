@@ -1,9 +1,9 @@
-"""The fixpoint of a Loop: what is true of the carried values at the start of any iteration.
+"""The fixpoint of a Loop: the carried values at the start of any iteration.
 
-The state is the join of the initial values and of what the body makes of it. Values that change, sizes and integer
-elements, become sizes of the body, `w`; the state is a fixpoint when the body keeps its form, with `w` going to some
-`step(w)`. Where `step(w) = w + d` and d is the same in all iterations, or grows by the same in each, `w` is a function
-of the number of the iteration (`Growth`).
+The state is the join of the initial values and of the body's results for it. Values that change (sizes and integer
+elements) become sizes `w` of the body. The state is a fixpoint when the body keeps its form and maps `w` to some
+`step(w)`. If `step(w) = w + d`, where d is the same in all iterations or grows by the same amount in each, `w` is a
+function of the number of the iteration (`Growth`).
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from onnx_infer.types.join import Size
 
 _MAX_ROUNDS = 8
-"""Rounds towards a fixpoint before the shapes of what still changes are given up."""
+"""The most rounds towards a fixpoint. After them the shapes that still change are dropped."""
 
 
 class Growth(NamedTuple):
-    """A size that is `first` in turn 0, and grows by `step + more*turn` in each turn."""
+    """A size that is `first` in turn 0 and grows by `step + more*turn` in each turn."""
 
     first: Dim
     step: Dim
@@ -45,10 +45,10 @@ class Growth(NamedTuple):
 
 
 class Fixpoint(NamedTuple):
-    """The state, what the body makes of it, and the changing sizes with their next values.
+    """The state, the body's results for it, and the changing sizes with their next values.
 
-    `growth` are those with a closed form; `inside` are the sizes of the body's inside, the
-    turn and the changing ones among them.
+    `growth` are the changing sizes with a closed form. `inside` are all sizes of the body's inside, including the turn
+    and the changing sizes.
     """
 
     state: list[Value]
@@ -59,11 +59,11 @@ class Fixpoint(NamedTuple):
     inside: frozenset[Var]
 
     def outside(self, size: Dim) -> bool:
-        """Whether a size means the same in all iterations."""
+        """Whether a size is the same in all iterations."""
         return self.inside.isdisjoint(variables_of([size]))
 
     def condition(self) -> bool | Positive | None:
-        """What the body gives as condition, in terms of the turn; None where it is not known, or depends on more."""
+        """The condition that the body returns, as a function of the turn; None if it is unknown or depends on more."""
         found = condition(self.outputs[0])
         if not isinstance(found, Positive):
             return found
@@ -75,15 +75,15 @@ class Fixpoint(NamedTuple):
 
 
 def scalar(body: Graph, position: int, dtype: int, value: Any) -> Value:
-    """The number of the iteration or the condition; a vector of one element where the body declares it so."""
+    """The number of the iteration, or the condition. It is a vector of one element if the body declares it so."""
     shape = (1,) if body.declared_rank(position) == 1 else ()
     return SymTensor(dtype, shape, None if value is None else (value,))
 
 
 def fixpoint(body: Graph, turn: Var, unconditional: bool, initial: list[Value]) -> Fixpoint:
-    """The least general state that the body keeps.
+    """The most specific state that the body keeps.
 
-    In an iteration the condition was true; without a condition some runtimes go on whatever the body says.
+    In an iteration the condition was true. Without a condition input some runtimes ignore the body's condition.
     """
     index, condition = scalar(body, 0, dt.INT64, turn), scalar(body, 1, dt.BOOL, True)
     last, inside = body.remembered()
@@ -111,10 +111,10 @@ def fixpoint(body: Graph, turn: Var, unconditional: bool, initial: list[Value]) 
 
 
 def likely_state(body: Graph, initial: list[Value], last: list[Value], inside: frozenset[Var]) -> list[Value]:
-    """The state to begin with: the initial one, with sizes of the body where its last fixpoint had some.
+    """The state to start with: the initial one, with sizes of the body where the last fixpoint had some.
 
-    A Loop in a Loop is met once for each walk over the body around it. So it is walked twice the first time only, and
-    nested Loops do not double the walks at every level.
+    A Loop in a Loop is visited once for each walk over the outer body. With this start it is walked twice only the
+    first time, so nested Loops do not double the walks at every level.
     """
 
     def new(a: Dim, b: Dim) -> Dim:
@@ -134,16 +134,16 @@ def likely_state(body: Graph, initial: list[Value], last: list[Value], inside: f
 def widened(
     body: Graph, state: list[Value], again: list[Value], inside: frozenset[Var], after: dict[Var, Dim]
 ) -> list[Value]:
-    """The state that covers what it was and what the body made of it; `after` gets what becomes of changing sizes.
+    """The state that covers the old one and the body's results; `after` gets the next values of changing sizes.
 
-    A changing size stays the same one as long as its bounds hold, so that a state that is kept is the same object.
+    A changing size keeps its variable as long as its bounds hold, so an unchanged state is the same object.
     """
 
     def fixed(size: Dim) -> bool:
         return inside.isdisjoint(variables_of([size]))
 
     def stays(a: Dim, b: Dim, low: int | None) -> bool:
-        """Whether a changing size may keep its variable, which is then at least `low` whatever its interval says."""
+        """Whether a changing size may keep its variable. It must then be at least `low`."""
         if not isinstance(a, Var) or a not in inside or a in after or not (a.lo == low or at_least(b, a.lo or 0)):
             return False
         after[a] = b
@@ -167,7 +167,7 @@ def widened(
 
 
 def first_sizes(state: list[Value], initial: list[Value]) -> dict[Var, Dim]:
-    """The sizes that the changing ones have at the start."""
+    """The initial values of the changing sizes."""
     first: dict[Var, Dim] = {}
 
     def match(a: Dim, b: Dim) -> Dim:
@@ -181,7 +181,7 @@ def first_sizes(state: list[Value], initial: list[Value]) -> dict[Var, Dim]:
 
 
 def closed_forms(first: dict[Var, Dim], after: dict[Var, Dim], turn: Var, inside: frozenset[Var]) -> dict[Var, Growth]:
-    """The changing sizes that grow by the same in all turns, or by what grows so itself."""
+    """The changing sizes that grow by the same amount in all turns, or by an amount that grows so."""
     found: dict[Var, Growth] = {}
     for _ in range(2):
         now: dict[Var, Dim] = {var: growth.at(turn) for var, growth in found.items()}
@@ -193,5 +193,5 @@ def closed_forms(first: dict[Var, Dim], after: dict[Var, Dim], turn: Var, inside
 
 
 def variables(values: list[Value]) -> list[Var]:
-    """The variables of sizes, each once, in order."""
+    """The variables in sizes, each once, in order."""
     return list(variables_of([d for x in values for d in sizes(x)]))

@@ -1,4 +1,4 @@
-"""Indexing operators: Gather, Scatter and their kin, Slice; reading and writing elements at given positions."""
+"""Indexing operators (Gather, Scatter and similar ones, Slice): reading and writing elements at given positions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def positions(indices: Array, size: int) -> np.ndarray[Any, np.dtype[np.intp]]:
-    """The indices into an axis as machine integers; raises `Unknown` where one is not known or out of range."""
+    """The indices into an axis as machine integers; raises `Unknown` if one is not known or out of range."""
     for i in indices.flat:
         if not isinstance(i, int) or not -size <= i < size:
             raise Unknown(f"index {i} into an axis of size {size}")
@@ -62,7 +62,7 @@ def gather(data: SymTensor, indices: Elements, axis: int) -> Shape:
 
 
 def _within(indices: Shape, data: Shape, axis: int) -> None:
-    """Refuse indices that are provably longer than the data along another axis (GatherElements, ScatterElements)."""
+    """Check that indices are not provably longer than the data along another axis (GatherElements, ScatterElements)."""
     require(len(indices) == len(data), "ranks of indices and data differ", len(indices), len(data))
     for i, (given, size) in enumerate(zip(indices, data, strict=True)):
         too_long = isinstance(given, int) and isinstance(size, int) and given > size
@@ -79,7 +79,7 @@ def _gather_elements(data: Array, indices: Array, axis: int) -> Array:
 def gather_elements(data: AnyRank, indices: Elements, axis: int) -> Shape:
     """Data, indices of the same rank -> the shape of the indices (GatherElements-11, 13).
 
-    Indices are not longer than the data, but along the axis.
+    Indices may be longer than the data only along the axis.
     """
     if indices.shape is None:
         if data.shape is None:
@@ -115,7 +115,7 @@ def gather_nd(data: SymTensor, indices: Elements, batch_dims: int = 0) -> Shape:
 
 
 def _depth(indices: Shape, limit: int) -> int:
-    """The number of axes that one index tuple, the last axis of `indices`, addresses."""
+    """The number of axes that one index tuple (the last axis of `indices`) addresses."""
     depth = indices[-1]
     if not isinstance(depth, int):
         raise Unknown("the last size of indices is not known")
@@ -131,7 +131,7 @@ _COMBINE = {"add": values.ADD, "mul": values.MULTIPLY, "max": values.LARGER, "mi
 def _scattered(data: Array, places: Iterator[tuple[int, ...]], updates: Iterable[Any], reduction: str) -> Array:
     """A copy of the data with the updates written, or combined, at their places.
 
-    onnxruntime takes a reduction that it does not know for none.
+    onnxruntime treats an unknown reduction as none.
     """
     if reduction != "none" and reduction not in _COMBINE:
         raise Unknown(f"no such reduction: {reduction}")
@@ -233,7 +233,7 @@ def slice_(
     axes: Ints | Unknown | None = None,
     steps: Ints | Unknown | None = None,
 ) -> SymTensor:
-    """Each axis named keeps `max(0, ceil((end - start) / step))` elements, bounds clamped (Slice-1, 10, 11, 13)."""
+    """Each named axis keeps `max(0, ceil((end - start) / step))` elements, bounds clamped (Slice-1, 10, 11, 13)."""
     sizes = sizes_unless_broken(data.rank, lambda: _sliced(data.dims, starts, ends, axes, steps))
     return part_of(data, SymTensor(data.dtype, sizes))
 

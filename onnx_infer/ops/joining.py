@@ -1,4 +1,4 @@
-"""Operators that join, part and pad along axes: Concat, Split, Pad, CenterCropPad."""
+"""Operators that join, split and pad along axes: Concat, Split, Pad, CenterCropPad."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _concat_data(inputs: Any | Unknown, axis: int = 1) -> Array:
 
 
 def joined_sizes(inputs: AnyRanks, axis: int) -> Shape:
-    """The sizes of tensors joined at an axis: there they add up, all others are equal."""
+    """The sizes of tensors joined at an axis: the sizes there add up, all others are equal."""
     ranks = [x.rank for x in inputs if x.shape is not None]
     if not ranks:
         raise Unknown("the rank of no input is known")
@@ -64,7 +64,7 @@ def concat(inputs: AnyRanks, axis: int = 1) -> SymTensor:
 
 
 def _equal_parts(size: Dim, count: int, uneven: bool) -> list[Dim]:
-    """The sizes of `count` equal parts; where `uneven`, the last one is what the larger others leave."""
+    """The sizes of `count` equal parts. If `uneven`, the last part is the rest and may be smaller."""
     if not uneven:
         return [exact_quotient(size, count, "the size to split")] * count
     part = ceildiv(size, count)
@@ -72,7 +72,7 @@ def _equal_parts(size: Dim, count: int, uneven: bool) -> list[Dim]:
 
 
 def _given_parts(size: Dim, split: tuple[Any, ...], count: int) -> list[Dim]:
-    """The sizes of the parts as given; one that is not known is what the others leave."""
+    """The sizes of the parts as given. A single unknown size is the rest."""
     if not demand(len(split) == count, "the number of sizes is not that of the outputs", len(split), count):
         split = (None,) * count
     parts: list[Any] = [None if x is None else not_negative(convert(x, dt.INT64), "a size of split") for x in split]
@@ -115,7 +115,7 @@ def split(
     output_count: int,
     since_version: int,
 ) -> list[Shape]:
-    """The parts of the size at `axis`: equal ones or `split`; since 18 the last may be smaller (Split-1 to 18)."""
+    """The parts of the size at `axis`: equal, or `split`. Since 18 the last may be smaller (Split-1 to 18)."""
     if axis is None:
         raise Unknown("Split-1 has no default axis")
     if not has_axis(input.rank, axis):
@@ -129,7 +129,7 @@ MODES = ("constant", "reflect", "edge", "wrap")
 
 
 def _padded(sizes: Shape, pads: Ints | Unknown, mode: str, axes: Ints | Unknown | None) -> Shape:
-    """`begin + size + end` at each of the axes; of all begins first, then all ends, as `pads` holds them."""
+    """`begin + size + end` at each of the axes. `pads` has all begins first, then all ends."""
     if isinstance(axes, Unknown) or (axes is not None and None in axes):
         return unknown_shape(len(sizes), "the padded tensor")
     chosen = range(len(sizes)) if axes is None else normalize_axes(axes, len(sizes))
@@ -173,13 +173,13 @@ def _pad_data(
 
 @op("Pad")
 def pad_by_paddings(data: AnyRank, paddings: Ints, mode: str) -> Shape:
-    """As Pad-2, the attribute has another name (Pad-1)."""
+    """As Pad-2; the attribute has a different name (Pad-1)."""
     return pad(data, paddings, mode, None)
 
 
 @op("Pad", since=2, data=_pad_data)
 def pad(data: AnyRank, pads: Ints | Unknown, mode: str, axes: Ints | Unknown | None) -> Shape:
-    """sizes, pads -> begin + sizes + end at `axes` or all; negative pads crop (Pad-2 to 25)."""
+    """sizes, pads -> begin + sizes + end at `axes`, or at all axes; negative pads crop (Pad-2 to 25)."""
     demand(mode in MODES, f"mode is none of {', '.join(MODES)}", mode)
     if data.shape is None and (axes is not None or isinstance(pads, Unknown)):
         raise Unknown("the rank of data is not known")
@@ -189,7 +189,7 @@ def pad(data: AnyRank, pads: Ints | Unknown, mode: str, axes: Ints | Unknown | N
 
 
 def _center_data(input_data: Array, shape: Ints, axes: Ints | None, output_dtype: int) -> Array:
-    """The middle of each axis, or zeros around it: of an odd rest the smaller half lies in front."""
+    """The middle of each axis, or zeros around it. The smaller half of an odd rest is in front."""
     out = input_data
     for axis, size in zip(range(out.ndim) if axes is None else normalize_axes(axes, out.ndim), shape, strict=True):
         if not isinstance(size, int):
@@ -206,7 +206,7 @@ def _center_data(input_data: Array, shape: Ints, axes: Ints | None, output_dtype
 
 @op("CenterCropPad", data=_center_data)
 def center_crop_pad(input_data: AnyRank, shape: Sizes | Unknown, axes: Ints | None) -> Shape:
-    """The size at each of `axes`, or of all, is the one that `shape` gives (CenterCropPad-18)."""
+    """The sizes at `axes`, or at all axes, are those in `shape` (CenterCropPad-18)."""
     if input_data.shape is None and (axes is not None or isinstance(shape, Unknown)):
         raise Unknown("the rank of input_data is not known")
     count = 0 if isinstance(shape, Unknown) else len(shape)

@@ -1,6 +1,6 @@
-"""The kinds of parameters that rules declare, as types. See `onnx_infer.operators.parameters` for what a rule gets.
+"""The kinds of parameters of rules, as types. `onnx_infer.operators.parameters` describes their arguments.
 
-Each alias carries its name, so that an annotation which is evaluated still says which kind is meant.
+Each alias has its name in it, so that an evaluated annotation still shows the kind.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 AnyRank: TypeAlias = Annotated[SymTensor, "AnyRank"]
 """A tensor whose shape may be None."""
 Variadic: TypeAlias = Annotated[tuple[SymTensor, ...], "Variadic"]
-"""The rest of the inputs, all of known rank."""
+"""The remaining inputs, all of known rank."""
 AnyRanks: TypeAlias = Annotated[tuple[SymTensor, ...], "AnyRanks"]
-"""The rest of the inputs, their shapes may be None."""
+"""The remaining inputs; their shapes may be None."""
 Values: TypeAlias = Annotated[tuple[Value, ...], "Values"]
-"""The rest of the inputs, whatever they are, with their elements."""
+"""The remaining inputs of any kind, with their elements."""
 Elements: TypeAlias = Annotated[SymTensor, "Elements"]
-"""A tensor whose elements the rule reads itself; its shape may be None."""
+"""A tensor whose elements the rule reads. Its shape may be None."""
 Ints: TypeAlias = Annotated[tuple[Dim, ...], "Ints"]
-"""A vector of integers: an attribute, or the data of an input; an element that is not known is None."""
+"""A vector of integers: an attribute, or the data of an input. An unknown element is None."""
 Sizes: TypeAlias = Annotated[tuple[Dim, ...], "Sizes"]
-"""As `Ints`; an input must have rank 1."""
+"""As `Ints`, but an input must have rank 1."""
 Floats: TypeAlias = Annotated[tuple[float, ...], "Floats"]
-"""A vector of floats, likewise."""
+"""A vector of floats, like `Ints`."""
 Strings: TypeAlias = Annotated[tuple[str, ...], "Strings"]
-"""A vector of strings, likewise."""
+"""A vector of strings, like `Ints`."""
 
 
 class Graph(Protocol):
-    """A subgraph: a function from input values to output values. `engine/subgraph.py` says what each part does."""
+    """A subgraph: a function from input values to output values. `engine/subgraph.py` describes the methods."""
 
     @property
     def input_count(self) -> int:
@@ -46,37 +46,37 @@ class Graph(Protocol):
 
     @property
     def refusal(self) -> str | None:
-        """The law that a node broke in the last walk, so that no run survives the graph."""
+        """The law that a node broke in the last walk, so that every run of the graph fails; or None."""
 
     def forget_errors(self) -> None:
-        """Take the errors of the last walk back."""
+        """Remove the errors of the last walk."""
 
     def declared_rank(self, index: int) -> int | None:
-        """The rank that a formal input is declared with."""
+        """The declared rank of a formal input, or None."""
 
     def __call__(self, *inputs: Value, repeated: bool = False, reached: bool | None = None) -> list[Value]:
         """The outputs for these inputs."""
 
     def may_repeat(self) -> bool:
-        """Whether another walk over the body is worth its time."""
+        """Whether another walk over the body is allowed."""
 
     def remembered(self) -> tuple[list[Value], frozenset[Var]]:
-        """The state of a walk over the body before, in the same node of the main graph, and its sizes of the inside."""
+        """The state of an earlier walk over the body, in the same node of the main graph, and its inside sizes."""
 
     def remember(self, state: list[Value], inside: frozenset[Var]) -> None:
-        """Keep the state of a walk, and the sizes in it that mean something inside only."""
+        """Remember the state of a walk, and the sizes in it that belong to the inside."""
 
     def node_count(self) -> int:
         """The number of nodes of the graph itself."""
 
     def size(self, why: str, *, at_most: Dim | None = None, at_least: int | None = 0) -> Var:
-        """A new size that the inside of the body is written with."""
+        """A new size for the inside of the body."""
 
     def locals(self, values: list[Value], outside: list[Value]) -> frozenset[Var]:
-        """The variables of values that mean something inside of the body only."""
+        """The variables in values that have a meaning only inside the body."""
 
     def release(self, values: list[Value]) -> None:
-        """Let values with sizes of the inside out as they are."""
+        """Allow sizes of the inside in values outside."""
 
 
 __all__ = [

@@ -28,7 +28,7 @@ _MAX_PRODUCTS = 4096
 
 
 def matmul_shape(a: Shape, b: Shape) -> Shape:
-    """(*batch, M, K), (*batch, K, N) -> (*batch, M, N) as numpy.matmul; a vector has no M, or no N.
+    """(*batch, M, K), (*batch, K, N) -> (*batch, M, N) as numpy.matmul. If a is a vector there is no M; if b is, no N.
 
     >>> from symdim import Var
     >>> matmul_shape((Var("B"), Var("M"), 4), (4, 5)), matmul_shape((4,), (7, 4, 5))
@@ -81,7 +81,7 @@ def _gemm(A: Array, B: Array, C: Array | None, transA: int, transB: int, alpha: 
 
 @op("Gemm", data=_gemm)
 def gemm(A: AnyRank, B: AnyRank, C: AnyRank | None, transA: int, transB: int, broadcast: int = 1) -> Shape:
-    """(M, K), (K, N), C that broadcasts to (M, N) -> (M, N); before opset 7 only with `broadcast` (Gemm-1 to 13)."""
+    """(M, K), (K, N), C that broadcasts to (M, N) -> (M, N). Before opset 7 only with `broadcast` (Gemm-1 to 13)."""
     left, right = of_rank(A.shape, 2, "A"), of_rank(B.shape, 2, "B")
     rows, inner = reversed(left) if transA else left
     other, columns = reversed(right) if transB else right
@@ -105,7 +105,7 @@ def det(X: SymTensor) -> Shape:
 
 
 def _einsum(Inputs: tuple[Array, ...], equation: str) -> Array:
-    """The sum over the labels that the output lacks of the products of all operands, of integers."""
+    """The products of all operands, summed over the labels that the output does not have. For integers only."""
     terms, output = read_equation(equation)
     covered = next((x.ndim - len(t) + 1 for t, x in zip(terms, Inputs, strict=True) if "..." in t), 0)
     named = [_expanded(term, covered) for term in terms]
@@ -131,7 +131,7 @@ def _einsum(Inputs: tuple[Array, ...], equation: str) -> Array:
 
 @op("Einsum", data=_einsum)
 def einsum(Inputs: AnyRanks, equation: str) -> Shape:
-    """The labels of the output term, each with the size that its axes broadcast to (Einsum-12, 28)."""
+    """The labels of the output term, each with the broadcast size of its axes (Einsum-12, 28)."""
     terms, output = read_equation(equation)
     require(len(terms) == len(Inputs), "terms of the equation and inputs differ in number", len(terms), len(Inputs))
     covered = [
@@ -152,14 +152,14 @@ def einsum(Inputs: AnyRanks, equation: str) -> Shape:
 
 
 def _implicit_output(terms: list[list[str]]) -> list[str]:
-    """The output where the equation names none: the ellipsis, then the labels that occur once, in order."""
+    """The implicit output of an equation: the ellipsis, then the labels that occur once, in order."""
     named = [label for term in terms for label in term if label != "..."]
     ellipsis = ["..."] if any("..." in term for term in terms) else []
     return ellipsis + sorted(label for label in set(named) if named.count(label) == 1)
 
 
 def read_equation(equation: str) -> tuple[list[list[str]], list[str] | None]:
-    """The labels of each input term, `...` among them, and those of the output; None where it is left implicit.
+    """The labels of each input term (including `...`), and those of the output; None for an implicit output.
 
     >>> read_equation("...ij, jk -> ...ik")
     ([['...', 'i', 'j'], ['j', 'k']], ['...', 'i', 'k'])
@@ -183,12 +183,12 @@ def _covered(term: list[str], shape: Shape) -> int:
 
 
 def _expanded(term: list[str], covered: int) -> list[str]:
-    """The term with a label of its own for each axis under the ellipsis."""
+    """The term with a new label for each axis under the ellipsis."""
     return [name for label in term for name in ([f"...{i}" for i in range(covered)] if label == "..." else [label])]
 
 
 def _axes(term: list[str], shape: Shape | None, covered: list[int]) -> dict[str, Dim]:
-    """The size of each label in one input; an input of unknown rank has fresh sizes, a repeated label a diagonal."""
+    """The size of each label in one input. An input of unknown rank has fresh sizes; a repeated label is a diagonal."""
     labels = _expanded(term, covered[0] if covered else 0)
     if shape is None:
         return {label: fresh(f"size of label {label}") for label in labels}

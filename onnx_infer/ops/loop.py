@@ -1,8 +1,8 @@
-"""Loop: what the carried values are after the last iteration, and the outputs of all iterations stacked.
+"""Loop: the carried values after the last iteration, and the stacked outputs of all iterations.
 
-`fixpoint.py` finds what is true in any iteration, `trip_count.py` how many there are, T: a new size where the data or
-an unknown trip count decide it. A changing size has a closed form in T, or is `c` where the body always makes it `c`
-and T >= 1. Loops of few iterations, whose conditions are known, are walked one by one where that tells more.
+`fixpoint.py` finds values that hold in any iteration, `trip_count.py` the number T of iterations (a fresh size if the
+data or an unknown trip count decide it). A changing size has a closed form in T, or is `c` if the body always makes it
+`c` and T >= 1. Loops of few iterations with known conditions are walked one by one if that gives more.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from onnx_infer.ops.trip_count import Trips
 
 _MAX_UNROLLED, _MAX_VISITED = 32, 4096
-"""The most iterations that are walked one by one, and the most nodes that are visited so."""
+"""The most iterations that are walked one by one, and the most nodes visited in this way."""
 
 _ENDLESS = (1 << 31) - 1
-"""A trip count from here on says nothing: exporters write the largest integer for a while loop."""
+"""A trip count from here on is no limit: exporters write the largest integer for a while loop."""
 
 
 @op("Loop")
@@ -62,7 +62,7 @@ def loop(
     most = trips.number if isinstance(trips.number, int) else limit
     if not settled(found, trips) and starts is True and (endless or few(body, most)) and body.may_repeat():
         unrolled = one_by_one(body, limit, cond is None, list(v_initial))
-        # once more in general, so that what is written into the body holds in every iteration
+        # another general walk, so that the types written into the body hold in every iteration
         body(scalar(body, 0, dt.INT64, turn), scalar(body, 1, dt.BOOL, True), *found.state, repeated=True)
     if unrolled is None:
         counts = isinstance(M, Unknown) and starts is True and goes_on is True
@@ -76,7 +76,7 @@ def loop(
 
 
 def final_size(var: Var, found: Fixpoint, trips: Trips) -> Dim | None:
-    """What a changing size is after the last iteration, where there is a closed form."""
+    """The value of a changing size after the last iteration, if it has a closed form."""
     after = found.after.get(var)
     if var in found.growth and trips.number is not None:
         return found.growth[var].at(trips.number)
@@ -84,7 +84,7 @@ def final_size(var: Var, found: Fixpoint, trips: Trips) -> Dim | None:
 
 
 def settled(found: Fixpoint, trips: Trips) -> bool:
-    """Whether walking the iterations one by one cannot tell more."""
+    """Whether a walk of the iterations one by one cannot give more."""
     changing = [v for v in variables(found.state) if v in found.inside]
     exact = all(final_size(v, found, trips) is not None for v in changing)
     ranked = all(not isinstance(x, SymTensor) or x.shape is not None for x in found.state)
@@ -92,7 +92,7 @@ def settled(found: Fixpoint, trips: Trips) -> bool:
 
 
 def finals(found: Fixpoint, trips: Trips) -> list[Value]:
-    """The carried values after the last iteration; of another kind than at first where the body says so."""
+    """The carried values after the last iteration. Their kind may change if the body changes it."""
     final: dict[Var, Dim] = {}
     for var in variables(found.state):
         if var in found.inside:
@@ -113,7 +113,7 @@ def finals(found: Fixpoint, trips: Trips) -> list[Value]:
 
 
 def without_elements(value: Value, unknown: AbstractSet[Var]) -> Value:
-    """The value with the elements forgotten that are made of unknown numbers."""
+    """The value without elements that depend on unknown numbers."""
 
     def known(x: object) -> bool:
         return unknown.isdisjoint(variables_of(parts_of(x)))
@@ -124,9 +124,9 @@ def without_elements(value: Value, unknown: AbstractSet[Var]) -> Value:
 
 
 def in_last_iteration(found: Fixpoint, values: list[Value]) -> list[Value]:
-    """What the body gives in the last iteration, with new sizes for those of its inside.
+    """The body's results in the last iteration, with new sizes for those of its inside.
 
-    A size made of several of them is one new size.
+    An expression of several of them becomes one new size.
     """
     last: dict[Dim, Dim] = {}
 
@@ -151,13 +151,13 @@ def in_last_iteration(found: Fixpoint, values: list[Value]) -> list[Value]:
 
 
 def scans(found: Fixpoint, trips: Trips, count: int) -> list[Value]:
-    """The outputs of all iterations stacked; their number is the trip count only if nothing stops the loop before."""
+    """The stacked outputs of all iterations. Their number is the trip count only if nothing stops the loop before."""
     assert trips.number is not None
     return [stacked(x, trips.number, 0) for x in in_last_iteration(found, found.outputs[1 + count :])]
 
 
 def none_at_all(initial: Values, items: list[Value]) -> list[Value]:
-    """The results of no iteration: the initial values, and nothing stacked, of which only fixed sizes are sure."""
+    """The results of no iteration: the initial values, and empty stacks, whose other sizes are known only if fixed."""
     empty = [stacked(x, 0, 0) for x in items]
     unsure = {v: fresh("no iteration gives it a size") for v in variables(empty)}
     return [*initial, *(substitute(x, unsure) for x in empty)]
@@ -172,7 +172,7 @@ def few(body: Graph, limit: Dim | None) -> bool:
 
 
 def one_by_one(body: Graph, limit: Dim | None, unconditional: bool, initial: list[Value]) -> list[Value] | None:
-    """The results of a loop of few iterations with known conditions; None for any other."""
+    """The results of a loop of few iterations with known conditions; None for other loops."""
     count, values = len(initial), initial
     items: list[list[Value]] = []
     for i in range(min(_MAX_UNROLLED, _MAX_VISITED // max(body.node_count(), 1))):
@@ -194,7 +194,7 @@ def one_by_one(body: Graph, limit: Dim | None, unconditional: bool, initial: lis
 
 
 def same(values: Values) -> Value:
-    """The values that the iterations give to one output; their shapes are the same."""
+    """A value that covers those of all iterations for one output. Their shapes are the same."""
     found = values[0]
     for other in values[1:]:
         if isinstance(found, SymTensor) and isinstance(other, SymTensor) and found.shape and other.shape:

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def _per_sample(scores: AnyRank, labels: AnyRank, weights: AnyRank | None) -> Shape | None:
-    """The shape of the labels (N, *d), which the scores (N, C, *d) and the weights (C) fit.
+    """The shape of the labels (N, *d). The scores (N, C, *d) and the weights (C) must fit it.
 
-    The labels decide: runtimes look their scores up and take scores that are larger.
+    The labels determine the result: runtimes look up their scores, so larger scores are accepted.
     """
     classes = None if weights is None else weights.shape
     if classes is not None and not demand(len(classes) == 1, "the weights are no vector", weights):
@@ -35,7 +35,7 @@ def _per_sample(scores: AnyRank, labels: AnyRank, weights: AnyRank | None) -> Sh
 
 
 def _reduced(samples: Shape | None, reduction: str) -> Shape | None:
-    # runtimes take a reduction that they do not know for a mean
+    # runtimes treat an unknown reduction as a mean
     return samples if reduction == "none" else ()
 
 

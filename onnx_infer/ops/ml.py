@@ -1,6 +1,6 @@
 """The operators of ai.onnx.ml: feature engineering, linear models, support vector machines, tree ensembles.
 
-A vector (F,) stands for one row where an operator works on rows (N, F).
+If an operator works on rows (N, F), a vector (F,) is one row.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DOMAIN = "ai.onnx.ml"
 
 
 def rows(X: AnyRank) -> Dim:
-    """The number of rows N of (N, F); a vector (F,) is one."""
+    """The number of rows N of (N, F); 1 for a vector (F,)."""
     if X.shape is None:
         return fresh("the rank of X is not known")
     if X.rank not in (1, 2):
@@ -33,12 +33,12 @@ def rows(X: AnyRank) -> Dim:
 
 
 def length(*lists: tuple[Any, ...] | None) -> int:
-    """The length of the one list that is given, 0 if none is."""
+    """The length of the given list, 0 if none is given."""
     return max(len(values or ()) for values in lists)
 
 
 def one_of(what: str, *lists: tuple[Any, ...] | None) -> Dim:
-    """The length of the one list that must be given."""
+    """The length of the list. Exactly one must be given."""
     if sum(values is not None for values in lists) != 1:
         return conflicting(f"exactly one of {what} must be given")
     return length(*lists)
@@ -58,7 +58,7 @@ def normalizer(X: SymTensor) -> Shape:
 
 
 def _opposite(X: AnyRank) -> int | None:
-    """Strings become integers, integers strings."""
+    """The type of the categories on the other side: integers for strings, strings for integers."""
     return None if X.dtype is None else dt.INT64 if X.dtype == dt.STRING else dt.STRING
 
 
@@ -89,7 +89,7 @@ def label_encoder(
     keys_floats: Any | None, values_tensor: SymTensor | None, values_strings: Any | None, values_int64s: Any | None,
     values_floats: Any | None, default_tensor: SymTensor | None, output_dtype: int | None,
 ) -> Shape | None:  # fmt: skip
-    """X -> the same shape; the keys have X's element type, and there is a value for each (LabelEncoder-2, 4)."""
+    """X -> the same shape. The keys have X's element type, and each has a value (LabelEncoder-2, 4)."""
     tensor = None if keys_tensor is None else (keys_tensor,)
     one_of("the keys_* attributes", tensor, keys_strings, keys_int64s, keys_floats)
     counts = []
@@ -163,7 +163,7 @@ def svm_regressor(X: AnyRank) -> Shape:
 
 
 def _label_dtype(classlabels_strings: Any) -> list[int | None]:
-    """Labels are strings where such are given, else integers; the scores are as the schema says."""
+    """Labels are strings if there are string labels, else integers. The schema gives the type of the scores."""
     return [dt.STRING if classlabels_strings else dt.INT64, None]
 
 
@@ -174,7 +174,7 @@ def linear_classifier(
 ) -> list[Shape]:  # fmt: skip
     """(N, F) -> labels (N,), scores (N, E) (LinearClassifier-1).
 
-    E is the number of intercepts, one per set of F coefficients; one set that tells two labels gives 2 scores.
+    E is the number of intercepts, one per set of F coefficients. One set that separates two labels gives 2 scores.
     """
     batch = rows(X)
     scores: Dim = length(intercepts)
@@ -193,7 +193,7 @@ def svm_classifier(
 ) -> list[Shape]:  # fmt: skip
     """(N, F) -> labels (N,), scores (N, E) of C classes (SVMClassifier-1).
 
-    E = C(C - 1)/2, one score per pair of classes, where there are support vectors but no probabilities, else C; two
+    With support vectors but no probabilities, E = C(C - 1)/2: one score per pair of classes. Otherwise E = C. Two
     classes have two scores.
     """
     batch, classes = rows(X), length(classlabels_ints, classlabels_strings)

@@ -1,4 +1,4 @@
-"""Operators that permute, repeat or blank elements: Transpose, Expand, Tile, DepthToSpace, ReverseSequence, Trilu."""
+"""Operators that permute, repeat or clear elements: Transpose, Expand, Tile, DepthToSpace, ReverseSequence, Trilu."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def not_negative(size: Dim, what: str) -> Dim:
-    """The size; one that is provably negative is reported and unknown.
+    """The size. A provably negative size is reported, and an unknown size is returned.
 
     >>> not_negative(3, "a size")
     3
@@ -44,9 +44,9 @@ def not_negative(size: Dim, what: str) -> Dim:
 
 
 def demand_equal(a: Dim, b: Dim, what: str) -> None:
-    """State that two numbers of elements are equal; where they provably differ this is reported.
+    """State that two numbers of elements are equal. If they provably differ, this is reported.
 
-    A declared size is taken to be at least 1, but a node that spells out a 0 tells that the tensor is empty after all.
+    A declared size is assumed to be at least 1. But a node with an explicit 0 shows that the tensor is empty after all.
     """
     if (a != 0 and b != 0) or (isinstance(a, int) and isinstance(b, int)):
         confirm(a, b, what)
@@ -55,7 +55,7 @@ def demand_equal(a: Dim, b: Dim, what: str) -> None:
 
 
 def known_sizes(sizes: Iterable[Any]) -> tuple[int, ...]:
-    """The sizes, all plain ints, as those of propagated data are; otherwise the data are unknown.
+    """The sizes as plain ints; raises `Unknown` otherwise. Only tensors of known sizes have data.
 
     >>> known_sizes([2, 3])
     (2, 3)
@@ -82,15 +82,15 @@ def transpose(data: AnyRank, perm: tuple[int, ...] | None) -> Shape:
 
 
 def _expanded(size: Dim, target: Dim | None, index: int) -> Dim:
-    """One size broadcast with one element of Expand's target, that at the index."""
+    """One size broadcast with the element of Expand's target at this index."""
     if target is None:
         if differ(size, 1):
             return size
         asked = element("shape", index)
-        # as `broadcast_size` does: the target is not negative in a run in which the node runs
+        # as in `broadcast_size`: the target is not negative in a valid run
         value = asked if size == 1 else maximum(size, asked, 1) + minimum(size, asked, 1) - 1
         return fresh("a size of the target shape", value=value)
-    # a target that were negative would fail, so that a Range of that many elements has this size
+    # a negative target would fail, so a Range of that many elements has this size
     target = not_negative(target, "a size of the target shape")
     return size if size == maximum(target, 0) else broadcast_size(size, target)
 

@@ -1,4 +1,4 @@
-"""Normalizations: Softmax and its kin, batch, instance, group, layer and RMS normalization, LRN, Lp, mean-variance."""
+"""Normalizations: Softmax and variants, batch, instance, group, layer and RMS normalization, LRN, Lp, mean-variance."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 @op("Softmax", "LogSoftmax", "Hardmax")
 def softmax_of_matrix(input: SymTensor) -> Shape:
-    """The input's shape; it is taken as a matrix split before the axis, which may be its rank (Softmax-1)."""
+    """The input's shape. It is treated as a matrix split before the axis, which may equal the rank (Softmax-1)."""
     return input.dims
 
 
 @op("Softmax", "LogSoftmax", "Hardmax", since=11)
 def softmax(input: SymTensor, axis: int) -> Shape:
-    """The input's shape; the axis exists (Softmax-11, 13)."""
+    """The input's shape. The axis must exist (Softmax-11, 13)."""
     with reported:
         normalize_axis(axis, input.rank)
     return input.dims
@@ -38,7 +38,7 @@ def lp_normalization(input: SymTensor, axis: int, p: int) -> Shape:
 
 @op("MeanVarianceNormalization")
 def mean_variance_normalization(X: SymTensor) -> Shape:
-    """X's shape (MeanVarianceNormalization-9, 13); onnxruntime ignores default axes that a tensor of rank 3 lacks."""
+    """X's shape (MeanVarianceNormalization-9, 13). onnxruntime ignores default axes that a tensor does not have."""
     return X.dims
 
 
@@ -54,7 +54,7 @@ def local_response_normalization(X: SymTensor, size: int) -> Shape:
 
 
 def _per_channel(X: AnyRank, **parameters: SymTensor) -> tuple[Shape | None, Dim | None]:
-    """X's shape and channels (the size at axis 1, which vectors do not have: 1), as X and the parameters tell them."""
+    """X's shape and its channels (the size at axis 1; 1 for a vector), from X and the parameters."""
     channels: Dim | None = None if X.shape is None else X.shape[1] if len(X.shape) > 1 else 1
     for name, parameter in parameters.items():
         if parameter.shape is not None:
@@ -73,7 +73,7 @@ def batch_normalization_with_saved(
 ) -> list[Shape | None]:
     """(N, C, *spatial), four (C) -> (N, C, *spatial), four (C) (BatchNormalization-1 to 9).
 
-    All five outputs or one. Without `spatial` the parameters have the shape (C, *spatial) (versions 1 to 7).
+    There are one or all five outputs. Without `spatial` the parameters have the shape (C, *spatial) (versions 1 to 7).
     """
     demand(output_count in (1, 5), "the number of outputs is neither 1 nor 5", output_count)
     if not spatial:
@@ -146,7 +146,7 @@ def group_normalization(X: SymTensor, scale: AnyRank, bias: AnyRank, num_groups:
 def layer_normalization(X: SymTensor, Scale: AnyRank, B: AnyRank | None, axis: int = -1) -> list[Shape]:
     """(*outer, *inner), Scale and B broadcast to it -> the same, twice (*outer, 1, ...) (LayerNormalization-17).
 
-    onnxruntime has it in the default domain before ONNX.
+    onnxruntime had it in the default domain before ONNX did.
     """
     shape = X.dims
     for name, parameter in (("Scale", Scale), ("B", B)):

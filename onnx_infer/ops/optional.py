@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @op("Optional")
 def optional(input: Value | None, type: Value | None) -> Value:
-    """A value -> the optional that holds it; no input -> an empty one of the type of the attribute (Optional-15)."""
+    """A value -> an optional with this value; no input -> an empty one of the attribute's type (Optional-15)."""
     require(input is not None or type is not None, "neither an input nor a type is given")
     if input is None:
         return Optional(type, False)

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 def _scaled(
     x: SymTensor, scale: AnyRank, zero_point: AnyRank | None, axis: int | None, block_size: int | None
 ) -> Shape:
-    """x's shape, as x, the scale and the zero point tell it.
+    """x's shape, from x, the scale and the zero point.
 
-    The scale has one element, or one per index of the axis, or with blocks x's shape with `ceil(size / block_size)` at
-    the axis; the zero point has the scale's shape.
+    The scale has one element, or one per index of the axis, or, with blocks, x's shape with `ceil(size / block_size)`
+    at the axis. The zero point has the scale's shape.
     """
     if not demand(not block_size or block_size > 0, "block_size is negative", block_size):
         return x.dims
@@ -42,7 +42,7 @@ def _scaled(
 
 
 def _granularity(scale: Shape | None, zero_point: Shape | None) -> Shape:
-    """The shape of the scale and the zero point; runtimes take () and (1,) for one."""
+    """The shape of the scale and the zero point. Runtimes treat () and (1,) as equal."""
     if scale is None or zero_point is None:
         return scale or zero_point or ()
     if len(scale) == len(zero_point):
@@ -66,7 +66,7 @@ def _scaled_in_blocks(shape: Shape, scale: Shape, axis: int, block_size: int) ->
 
 
 def _quantized_type(y_zero_point: AnyRank | None, output_dtype: int | None) -> int | None:
-    """The zero point's type, or `output_dtype` (from version 21 on), or uint8 where neither is given."""
+    """The zero point's type, or `output_dtype` (from version 21 on), or else uint8."""
     if y_zero_point is None:
         return output_dtype or dt.UINT8
     given = y_zero_point.dtype
@@ -91,7 +91,7 @@ def _dequantized_type(x_scale: AnyRank, output_dtype: int | None) -> int | None:
 def dequantize(
     x: SymTensor, x_scale: AnyRank, x_zero_point: AnyRank | None, axis: int | None, block_size: int | None
 ) -> Shape:
-    """x's shape, of the scale's type or, from version 23 on, `output_dtype` (DequantizeLinear-10 to 28)."""
+    """x's shape. The type is the scale's or, from version 23 on, `output_dtype` (DequantizeLinear-10 to 28)."""
     return _scaled(x, x_scale, x_zero_point, axis, block_size)
 
 

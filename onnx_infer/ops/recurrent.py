@@ -1,4 +1,4 @@
-"""Recurrent layers: RNN, GRU and LSTM, which differ in the number of their gates, and causal state updates."""
+"""Recurrent layers (RNN, GRU and LSTM differ in the number of their gates) and causal state updates."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DIRECTIONS = {"forward": 1, "foward": 1, "reverse": 1, "bidirectional": 2}
 
 
 def _hidden(gates: int, weights: Shape, recurrence: Shape, state: Shape | None, biases: Shape | None) -> Dim:
-    """The hidden size that the operands tell, where the attribute does not: a number before a symbol."""
+    """The hidden size: that of the attribute, else that of the operands, preferably a number."""
     told = [recurrence[2]] if state is None else [recurrence[2], state[2]]
     parts = [(recurrence[1], gates), (weights[1], gates)] + ([] if biases is None else [(biases[1], 2 * gates)])
     told += [size // count for size, count in parts if isinstance(size, int) and size % count == 0]
@@ -29,10 +29,10 @@ def _hidden(gates: int, weights: Shape, recurrence: Shape, state: Shape | None, 
 
 
 def recurrent(gates: int) -> Callable[..., list[Shape]]:
-    """The rule of a recurrent layer whose weights hold this many gates.
+    """The rule of a recurrent layer whose weights have this many gates.
 
     X (length, batch, input), W (directions, gates*hidden, input), R (directions, gates*hidden, hidden)
-    -> Y (length, directions, batch, hidden), Y_h and Y_c (directions, batch, hidden); with `layout` 1 the batch is
+    -> Y (length, directions, batch, hidden), Y_h and Y_c (directions, batch, hidden). With `layout` 1 the batch comes
     first in X and in all outputs (RNN, GRU, LSTM: 1 to 22).
     """
 

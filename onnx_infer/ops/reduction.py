@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 def reduce(data: AnyRank, axes: Ints | Unknown | None, keepdims: int, noop_with_empty_axes: int = 0) -> Shape:
     """The data's shape with size 1 at each reduced axis, or without these axes (Reduce*-1 to 28).
 
-    No axes, or an empty list, mean all of them, or none with `noop_with_empty_axes`. An axis may be named twice.
+    Absent or empty axes mean all axes, or none with `noop_with_empty_axes`. An axis may be named twice.
     """
     every = axes is None or axes == ()
     if every and not noop_with_empty_axes and not keepdims:
@@ -54,13 +54,13 @@ def reduce(data: AnyRank, axes: Ints | Unknown | None, keepdims: int, noop_with_
     if every:
         reduced = set() if noop_with_empty_axes else set(range(rank))
     else:
-        # a scalar has no axis but is reduced nevertheless ("Input tensors of rank zero are valid")
+        # a scalar has no axis but may be reduced ("Input tensors of rank zero are valid")
         return _reduced_shape(data.shape, axes or (), keepdims, max(rank, 1))
     return _without(data.shape, reduced, keepdims)
 
 
 def _reduced_shape(shape: Shape, axes: Ints, keepdims: int, rank: int) -> Shape:
-    """The shape without these axes of a tensor of this rank; axes that there are not leave only the rank."""
+    """The shape without these axes. If axes do not exist, only the rank is known."""
     gone = 0 if keepdims else len(set(axes))
     return sizes_unless_broken(
         max(len(shape) - gone, 0), lambda: _without(shape, {normalize_axis(axis, rank) for axis in axes}, keepdims)
@@ -74,7 +74,7 @@ def _without(shape: Shape, reduced: set[int], keepdims: int) -> Shape:
 
 
 def _unknown_axes(shape: Shape, axes: Ints | None, keepdims: int) -> Shape:
-    """The shape where the values of some axes are not known: a size is what it was or 1."""
+    """The shape if some axes are not known: each size stays or becomes 1."""
     known = {normalize_axis(axis, len(shape)) for axis in axes or () if axis is not None}
     if keepdims:
         return tuple(1 if i in known else _maybe_reduced(size) for i, size in enumerate(shape))
@@ -97,7 +97,7 @@ def _maybe_reduced(size: Dim) -> Dim:
 
 
 def _over_axes(function: Callable[[list[Element]], Element], data: Any, axes: set[int], keepdims: int) -> Any:
-    """The function of the elements along some axes of an array."""
+    """The function applied to the elements along some axes of an array."""
     kept = [i for i in range(data.ndim) if i not in axes]
     rows = data.transpose([*kept, *sorted(axes)])
     out = np.empty(prod(data.shape[i] for i in kept), dtype=object)
@@ -112,7 +112,7 @@ def _reduced(function: Callable[[list[Element], int | None], Element]) -> Callab
         data: Any, axes: Ints | None, keepdims: int, noop_with_empty_axes: int | None, output_dtype: int | None
     ) -> Any:
         def of_one(row: list[Element]) -> Element:
-            # texts differ on whether ReduceSumSquare without axes squares: known where both say the same
+            # the specification is unclear on ReduceSumSquare without axes: the result is known if both readings agree
             return row[0] if function(row, output_dtype) == row[0] else None
 
         if not axes and noop_with_empty_axes:
@@ -136,7 +136,7 @@ def _positions(order: int) -> Callable[..., Any]:
 
 
 def _cumulated(function: Callable[[Element, Element], Element], unit: int) -> Callable[..., Any]:
-    """The data function of CumSum and CumProd: one step after the other, each rounded to the element type."""
+    """The data function of CumSum and CumProd. Each step is rounded to the element type."""
 
     def along(row: list[Element], exclusive: int, dtype: int | None) -> list[Element]:
         out, so_far = [], convert(unit, dtype)

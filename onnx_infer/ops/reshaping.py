@@ -1,6 +1,6 @@
-"""Operators that give the same elements another shape, and those that tell the shape: Reshape, Squeeze, Shape ...
+"""Operators that change only the shape, and those that return it: Reshape, Squeeze, Shape ...
 
-Every element keeps its place in row-major order, so propagated data pass through unchanged.
+Every element keeps its place in row-major order, so propagated data are unchanged.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _factors(size: Dim) -> tuple[Dim, ...]:
 
 
 def _without_common(sizes: Iterable[Dim], others: Iterable[Dim]) -> tuple[list[Dim], list[Dim]]:
-    """The factors of sizes and of others without those, other than 0, that both have."""
+    """The factors of both lists without common ones; 0 is never removed."""
     rest = [f for size in sizes for f in _factors(size)]
     apart = []
     for factor in [f for size in others for f in _factors(size)]:
@@ -55,9 +55,9 @@ def _without_common(sizes: Iterable[Dim], others: Iterable[Dim]) -> tuple[list[D
 
 
 def quotient_of_sizes(sizes: Iterable[Dim], divisors: Iterable[Dim]) -> Dim:
-    """`product(sizes) / product(divisors)`, which the operator demands to be whole, and the divisors not to be 0.
+    """`product(sizes) / product(divisors)`, for operators that demand an exact quotient and divisors other than 0.
 
-    Factors cancel even where their interval has a 0: in a run in which the node runs they are not 0.
+    Factors cancel even if their interval contains 0, because they are not 0 in a valid run.
 
     >>> from symdim import Var
     >>> N, S = Var("N"), Var("S")
@@ -76,9 +76,9 @@ def quotient_of_sizes(sizes: Iterable[Dim], divisors: Iterable[Dim]) -> Dim:
 
 
 class _Target:
-    """The target of a Reshape: what each of its elements asks for, of which 0 may copy and -1 stands for the rest.
+    """The target of a Reshape. Each element is a size, a 0 (which may copy a size) or a -1 (the rest).
 
-    An expression is a size computed from sizes; its value decides at run time whether it is such a 0 or -1.
+    An expression is computed from sizes. Only its value at run time shows whether it is such a 0 or -1.
     """
 
     def __init__(self, shape: Shape | None, elements: Ints, allowzero: int) -> None:
@@ -88,11 +88,11 @@ class _Target:
         self.sizes = [self._certain(i, e) for i, e in enumerate(elements)]
 
     def _copied(self, index: int) -> Dim | None:
-        """The size that a 0 at this index copies, None where the input's rank is not known; 0 at one past it fails."""
+        """The size that a 0 at this index copies; None if the input's rank is not known. A 0 beyond the rank fails."""
         return None if self.shape is None else self.shape[index] if index < len(self.shape) else 0
 
     def _certain(self, index: int, element: Dim | None) -> Dim | None:
-        """The size that an element asks for whatever its value, or None."""
+        """The size for an element if it is the same for all its values, else None."""
         if isinstance(element, int) and element <= 0:
             if element < -1:
                 return conflicting(f"a size is below -1: {element}")
@@ -106,7 +106,7 @@ class _Target:
         copied = self._copied(index)
         if not self._never_minus_one(element) or (self.copies and copied is None):
             return None
-        # a 0 that copies makes no difference where the copied size is 0 too whenever the element is
+        # copying makes no difference if the copied size is 0 whenever the element is 0
         zeros = [f for f in _factors(element) if not at_least(f, 1)]
         same = not self.copies or copied == 0 or all(f in _factors(copied or 0) for f in zeros)
         return element if same else None
@@ -115,10 +115,10 @@ class _Target:
         return at_least(element, 0) or -1 in self.elements
 
     def likely(self, index: int) -> Dim | None:
-        """The size that an expression is taken to ask for where it may be 0 or -1, None for other open elements.
+        """The assumed size for an expression that may be 0 or -1; None for other open elements.
 
-        That it is at least 1 is noted, since a 0 would copy another size and a -1 be the rest. A data-dependent size is
-        0 now and then: where that copies a size of 1, max(e, 1) is exact.
+        A statement says that it is at least 1, because a 0 would copy another size and a -1 would be the rest. A
+        data-dependent size may really be 0: if the copied size is 1, max(e, 1) is exact.
         """
         element = self.elements[index]
         if not isinstance(element, Expr):
@@ -130,9 +130,9 @@ class _Target:
 
 
 def reshaped(shape: Shape | None, elements: Ints, allowzero: int = 0) -> Shape:
-    """The shape that Reshape gives a tensor of this shape for the elements of its target.
+    """The result of a Reshape of a tensor with this shape, for the elements of the target.
 
-    One open size is what the element count leaves for it, if the others are not 0; with -1 they cannot be 0.
+    A single open size follows from the element count if the others are not 0. With a -1 they cannot be 0.
 
     >>> from symdim import Var
     >>> reshaped((Var("N"), Var("S"), 768), (0, 0, 12, -1))
@@ -165,7 +165,7 @@ def _demand_as_many(sizes: Iterable[Dim], shape: Shape) -> None:
 
 
 def _rest(sizes: list[Dim | None], elements: Ints) -> int | None:
-    """The index of the one open size, where the element count determines it."""
+    """The index of the only open size, if the element count determines it."""
     if sizes.count(None) != 1:
         return None
     index = sizes.index(None)
@@ -199,7 +199,7 @@ def squeeze(data: SymTensor, axes: Ints | None) -> Shape:
     rank = len(dims)
     maybe_one = [i for i, size in enumerate(dims) if not differ(size, 1)]
     if not axes:
-        # onnxruntime reads empty axes as absent ones, onnx as none: both agree where no size is 1
+        # empty axes mean absent axes for onnxruntime, but no axes for onnx; both agree if no size is 1
         if any(dims[i] != 1 for i in maybe_one) or (axes is not None and maybe_one):
             raise Unknown("which sizes are 1 is not known")
         gone = set(maybe_one)
@@ -216,7 +216,7 @@ def squeeze(data: SymTensor, axes: Ints | None) -> Shape:
 
 
 def _without(dims: Shape, gone: set[int]) -> Shape:
-    """The sizes without those at some axes, which must be 1."""
+    """The sizes without those at some axes; these must be 1."""
     for axis in sorted(gone):
         if demand(not differ(dims[axis], 1), f"the size at squeezed axis {axis} is not 1", dims[axis]):
             unify(dims[axis], 1, "squeezed sizes")
@@ -225,7 +225,7 @@ def _without(dims: Shape, gone: set[int]) -> Shape:
 
 @op("Unsqueeze", data=SAME)
 def unsqueeze(data: SymTensor, axes: Ints) -> Shape:
-    """The shape with a 1 at each of the axes of the result (Unsqueeze-1, 11, 13 to 25)."""
+    """The shape with a 1 at each of these axes of the result (Unsqueeze-1, 11, 13 to 25)."""
     rank = len(data.dims) + len(axes)
     if None in axes:
         return unknown_shape(rank, "the unsqueezed tensor")

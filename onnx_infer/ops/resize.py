@@ -1,4 +1,4 @@
-"""Operators that sample images anew: Resize, Upsample, GridSample, AffineGrid, RoiAlign."""
+"""Operators that resample images: Resize, Upsample, GridSample, AffineGrid, RoiAlign."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _is_power_of_two(n: int) -> bool:
 def _as_fraction(scale: Any) -> tuple[Dim, int] | None:
     """`(p, q)` such that `floor(size * scale)` is `size*p // q` in exact and in float32 arithmetic, or None.
 
-    The float32 nearest to p/q must not be below it, or sizes that q divides come out one short in exact arithmetic.
+    The float32 nearest to p/q must not be below it. Otherwise the results for multiples of q would be one too small.
     """
     if isinstance(scale, Ratio):
         return (scale.num, scale.den) if isinstance(scale.den, int) and _is_power_of_two(scale.den) else None
@@ -46,7 +46,7 @@ def _as_fraction(scale: Any) -> tuple[Dim, int] | None:
 
 
 def scaled(size: Dim, scale: Any) -> Dim:
-    """`floor(size * scale)` of a float32 scale (Resize-10 to 19); a fresh size where it hangs on how floats round.
+    """`floor(size * scale)` for a float32 scale (Resize-10 to 19); a fresh size if it depends on rounding.
 
     >>> scaled(5, 2.5), scaled(9, float(np.float32(1 / 3)))
     (12, 3)
@@ -75,9 +75,9 @@ def scaled(size: Dim, scale: Any) -> Dim:
 
 
 def _nearest(size: Dim, target: Dim, other: Dim) -> tuple[Dim, Dim] | None:
-    """What `size * target / other` may round to, least and most; None where symbols decide.
+    """The least and the greatest number to which `size * target / other` may be rounded; None for symbols.
 
-    At a half these are two numbers, unless `target / other` is a float exactly.
+    They differ at a half, unless `target / other` is exact as a float.
     """
     if not at_least(other, 1):
         return None
@@ -93,9 +93,9 @@ def _nearest(size: Dim, target: Dim, other: Dim) -> tuple[Dim, Dim] | None:
 
 
 def kept_aspect(sizes: Shape, targets: Shape, policy: str) -> Shape:
-    """The sizes scaled by the one ratio `target / size` that is least (not_larger) or greatest (not_smaller).
+    """The sizes scaled by a common ratio: the least `target / size` (not_larger) or the greatest (not_smaller).
 
-    `round(size_i * min_j(target_j / size_j))` is `min_j(round(size_i * target_j / size_j))`, rounding being monotone.
+    `round(size_i * min_j(target_j / size_j))` is `min_j(round(size_i * target_j / size_j))`, as rounding is monotone.
 
     >>> kept_aspect((4, 6), (7, 9), "not_larger"), kept_aspect((4, 6), (5, 5), "not_smaller")
     ((6, 9), (5, 8))
@@ -116,9 +116,9 @@ def kept_aspect(sizes: Shape, targets: Shape, policy: str) -> Shape:
 def _repeated(X: Any, scales: Floats | None, sizes: Sizes | None, mode: str = "nearest", nearest_mode: str = "",
               coordinate_transformation_mode: str = "", axes: tuple[int, ...] = (),
               keep_aspect_ratio_policy: str = "stretch", since_version: int = 0) -> Any:  # fmt: skip
-    """The nearest element, where it is plain which that is: every one repeated a whole number of times.
+    """The nearest element if it is unambiguous: every element is repeated an integral number of times.
 
-    Place i comes from `(i + 1/2)/s - 1/2` rounded, or `i/s` rounded down: both are `i // s`.
+    Place i comes from `(i + 1/2)/s - 1/2` rounded, or `i/s` rounded down. Both are `i // s`.
     """
     ways = (("half_pixel", "round_prefer_floor"), ("asymmetric", "floor"))
     plain = since_version < 11 or (coordinate_transformation_mode, nearest_mode) in ways

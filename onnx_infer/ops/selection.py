@@ -1,4 +1,4 @@
-"""Operators that select: how many elements are left is a matter of the data (NonZero, Unique) or of an input (TopK)."""
+"""Operators that select elements. Their number depends on the data (NonZero, Unique) or on an input (TopK)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def _truth(elements: Any) -> list[bool | None]:
-    """Whether each element is not 0, None where that is not known."""
+    """Whether each element is not 0; None if that is not known."""
     return [convert(x, dt.BOOL) for x in elements]
 
 
@@ -51,7 +51,7 @@ def nonzero(X: AnyRank) -> SymTensor | Shape:
     if filled is False:
         return X.rank, 0
     if filled is True:
-        # all places, row by row: with one axis the numbers from 0 on
+        # all positions, row by row; with one axis these are 0, 1, ...
         return SymTensor(dt.INT64, (X.rank, X.size), samples=((0, X.size - 1),) if X.rank == 1 else ())
     if X.data is None:
         return X.rank, fresh("the number of non-zero elements", at_most=X.size)
@@ -67,7 +67,7 @@ def _compress(input: Array, condition: Array, axis: int | None = None) -> Array:
 
 @op("Compress", data=_compress)
 def compress(input: AnyRank, condition: Ints | Unknown, axis: int | None) -> Shape:
-    """The slices along the axis, or the elements, where the condition is true (Compress-9, 11, 28)."""
+    """The slices along the axis, or the elements, for which the condition is true (Compress-9, 11, 28)."""
     if input.shape is None:
         if axis is None:
             return (fresh("the number of true conditions", at_most=_most_true(condition)),)
@@ -86,7 +86,7 @@ def _most_true(condition: tuple[Any, ...] | Unknown) -> int | None:
 
 
 def _kept(condition: tuple[Any, ...] | Unknown, size: Dim) -> Dim:
-    """The number of true elements among the first `size` ones of the condition."""
+    """The number of true elements among the first `size` elements of the condition."""
     if isinstance(condition, Unknown):
         return fresh("the number of true conditions", at_most=size)
     maybe = [i for i, x in enumerate(condition) if x is not False]
@@ -101,7 +101,7 @@ def _kept(condition: tuple[Any, ...] | Unknown, size: Dim) -> Dim:
 
 
 def _unique(X: Array, axis: int | None, sorted: int, output_count: int = 4) -> list[Array]:
-    """The four outputs: the distinct subtensors, where each is first, which of them each one is, how often it is."""
+    """The four outputs: the distinct subtensors, their first positions, the inverse map, and their counts."""
     if not _plain(X.flat):
         raise Unknown("which elements are equal is not known")
     whole = X.ravel() if axis is None else np.moveaxis(X, axis, 0)
@@ -197,7 +197,7 @@ def _one_hot(indices: Array, depth: Array, values: Array, axis: int) -> Array:
 
 @op("OneHot", data=_one_hot)
 def one_hot(indices: AnyRank, depth: Elements, values: AnyRank, axis: int) -> Shape:
-    """Indices of any shape -> the same with an axis of size `depth` inserted (OneHot-9, 11, 28)."""
+    """Indices of any shape -> the same shape with an axis of size `depth` inserted (OneHot-9, 11, 28)."""
     if values.shape is not None:
         unify(of_rank(values.shape, 1, "values")[0], 2, "size of values")
     demand(depth.shape is None or (len(depth.shape) <= 1 and not differ(depth.size, 1)), "depth is no scalar", depth)

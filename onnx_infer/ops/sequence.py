@@ -1,4 +1,4 @@
-"""Operators on sequences: construction, access, splitting and joining. Elements and lengths are kept where known."""
+"""Operators on sequences: construction, access, splitting and joining. Known elements and lengths are kept."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Dim, Elements, Shape, Value, Values
 
 MAX_ITEMS = 64
-"""The most elements of a sequence that are held one by one."""
+"""The most elements of a sequence that are stored one by one."""
 
 
 def the_sequence(value: Value) -> Sequence:
-    """The value as a sequence; one of which nothing is known has unknown elements."""
+    """The value as a sequence. An unknown value is a sequence of unknown elements."""
     require(isinstance(value, Sequence) or value is NOTHING, "the input is no sequence", value)
     return value if isinstance(value, Sequence) else Sequence()
 
@@ -37,14 +37,14 @@ def dtype_of_tensor(input: AnyRank) -> int | None:
 
 
 def check_element_type(sequence: Sequence, value: Value) -> None:
-    """Refuse a value whose element type is another than the sequence's."""
+    """Check that a value has the element type of the sequence."""
     wanted, given = getattr(sequence.elem, "dtype", None), getattr(value, "dtype", None)
     if wanted is not None and given is not None:
         require(wanted == given, "the element types differ", dt.text(wanted), dt.text(given))
 
 
 def position_in(sequence: Sequence, position: Dim | Unknown, end: int = 0) -> int | None:
-    """A position in [-n, n + end) counted from the front; None where it or n is not known."""
+    """A position in [-n, n + end), counted from the front; None if it or n is not known."""
     length = sequence.length
     if not isinstance(position, int) or not isinstance(length, int):
         return None
@@ -117,8 +117,8 @@ def sequence_erase(input_sequence: Value, position: Dim | Unknown | None) -> Val
 def split_to_sequence(input: SymTensor, split: Elements | None, axis: int, keepdims: int) -> Value:
     """(..., d, ...) -> the parts along an axis: of given sizes, of one size, or single (SplitToSequence-11, 24).
 
-    A scalar `split` gives ceil(d / split) parts, of which the last may be smaller. Without `split` the parts have size
-    1, and not even the axis if `keepdims` is 0.
+    A scalar `split` gives ceil(d / split) parts; the last may be smaller. Without `split` the parts have size 1; if
+    `keepdims` is 0, they do not have the axis.
     """
     axis = normalize_axis(axis, input.rank)
     size = input.dims[axis]
@@ -140,7 +140,7 @@ def split_to_sequence(input: SymTensor, split: Elements | None, axis: int, keepd
 
 
 def chunks(part: Callable[[Dim], SymTensor], size: Dim, chunk: Dim) -> Sequence:
-    """The parts of one size that an axis is cut into; the last one may be smaller."""
+    """The parts of an axis that is cut into parts of one size. The last one may be smaller."""
     require(not at_least(-chunk, 0), "split is not positive", chunk)
     if size % chunk == 0:
         return Sequence(part(chunk), size // chunk)
@@ -152,7 +152,7 @@ def chunks(part: Callable[[Dim], SymTensor], size: Dim, chunk: Dim) -> Sequence:
 
 @op("ConcatFromSequence", dtype=dtype_of_elements)
 def concat_from_sequence(input_sequence: Value, axis: int, new_axis: int) -> Value:
-    """n tensors -> them joined along an axis, or stacked along a new one (ConcatFromSequence-11)."""
+    """n tensors -> one tensor, joined along an axis or stacked along a new one (ConcatFromSequence-11)."""
     require(new_axis in (0, 1), "new_axis is neither 0 nor 1", new_axis)
     sequence = the_sequence(input_sequence)
     require(sequence.length != 0, "the sequence is empty")
@@ -176,7 +176,7 @@ def concat_from_sequence(input_sequence: Value, axis: int, new_axis: int) -> Val
 
 
 def one_size(shapes: list[Shape], axis: int) -> Dim:
-    """The size that all elements of a sequence have along an axis."""
+    """The common size of all elements of a sequence along an axis."""
     known = [shape for shape in shapes if shape[axis] is not UNKNOWN_SIZE]
     if not known:
         return fresh("the sizes of the elements of the sequence are not known")
@@ -184,13 +184,13 @@ def one_size(shapes: list[Shape], axis: int) -> Dim:
 
 
 def unknown_length(sequence: Sequence) -> Dim:
-    """The size of the joined axis where the number of elements, or their sizes, are not known."""
+    """A fresh size for the joined axis if the number of elements, or their sizes, are not known."""
     what = "the number of elements" if sequence.length is None else "the sizes of the elements"
     return fresh(f"{what} of the sequence is not known")
 
 
 def joined_data(sequence: Sequence, axis: int, new_axis: bool) -> list[Any] | None:
-    """The elements of all tensors of a short sequence put together, where all are known."""
+    """The joined elements of all tensors of a short sequence, if all are known."""
     if not isinstance(sequence.length, int) or sequence.length > MAX_DATA:
         return None
     arrays = [x.array if isinstance(x, SymTensor) else None for x in elements(sequence)]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _check_parts(size: Dim, parts: tuple[int, ...]) -> None:
-    """Refuse a last axis that provably has another number of parts: 1 for real, 2 for complex numbers."""
+    """Check the number of parts in the last axis: 1 for real, 2 for complex numbers."""
     demand(not isinstance(size, int) or size in parts, f"the last size (1: real, 2: complex) is not in {parts}", size)
 
 
@@ -25,7 +25,7 @@ def dft(
 ) -> Shape:
     """(*signal, 1 or 2) -> n values along the axis, n//2 + 1 if one-sided (DFT-17, 20).
 
-    A one-sided transform takes real numbers, its inverse gives them; the default length of that is 2 * (size - 1).
+    A one-sided transform takes real numbers; its inverse returns them, with the default length 2 * (size - 1).
     """
     if not demand(input.rank >= 2, "the input has no signal axis", input.rank):
         return unknown_shape(input.rank, "the result")
@@ -59,7 +59,7 @@ def stft(
 ) -> Shape:
     """(B, length, 1 or 2) -> (B, (length - frame) // step + 1, frame or frame//2 + 1, 2) (STFT-17).
 
-    onnxruntime takes (B, length) for real numbers.
+    onnxruntime accepts (B, length) for real numbers.
     """
     real = signal.shape is not None and len(signal.shape) == 2
     batch, length, last = (*signal.dims, 1) if real else of_rank(signal.shape, 3, "signal")
@@ -73,7 +73,7 @@ def stft(
         size = of_rank(window.shape, 1, "window")[0]
         frame = size if frame is None else unify(frame, size, "frame_length and the length of the window")
     if frame is None:
-        frame = length  # as the specification has it; onnxruntime refuses the node
+        frame = length  # according to the specification; onnxruntime refuses the node
         contradict("neither window nor frame_length is given")
     bins = frame // 2 + 1 if onesided else frame
     if isinstance(frame_step, Unknown) or not at_least(frame_step, 1):
@@ -83,7 +83,7 @@ def stft(
 
 @op("ImageDecoder")
 def image_decoder(encoded_stream: AnyRank, pixel_format: str) -> Shape:
-    """Bytes -> (height, width, channels), without rows where the image cannot be decoded (ImageDecoder-20)."""
+    """Bytes -> (height, width, channels); height 0 if the image cannot be decoded (ImageDecoder-20)."""
     channels = {"RGB": 3, "BGR": 3, "Grayscale": 1}
     demand(pixel_format in channels, "no such pixel format", pixel_format)
     if encoded_stream.shape is not None:

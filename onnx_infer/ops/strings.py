@@ -24,7 +24,7 @@ def string_concat(X: SymTensor, Y: SymTensor) -> Shape:
 
 @op("StringNormalizer")
 def string_normalizer(X: SymTensor, case_change_action: str, stopwords: Strings | None) -> Shape:
-    """(C) or (1, C) -> the same without the stop words, but at least one string (StringNormalizer-10)."""
+    """(C) or (1, C) -> the same without the stop words; at least one string stays (StringNormalizer-10)."""
     require(X.rank in (1, 2), "rank of X is not 1 or 2", X.rank)
     demand(case_change_action in ("LOWER", "UPPER", "NONE"), "no such case_change_action", case_change_action)
     if X.rank == 2:
@@ -37,7 +37,7 @@ def string_normalizer(X: SymTensor, case_change_action: str, stopwords: Strings 
 
 @op("StringSplit")
 def string_split(X: SymTensor, maxsplit: int | None) -> list[Shape]:
-    """X -> substrings (*X, most of any element) and their number for each element (StringSplit-20)."""
+    """X -> substrings (*X, the largest number of any element), and their number per element (StringSplit-20)."""
     most = None if maxsplit is None or maxsplit < 0 else maxsplit + 1
     return [(*X.dims, fresh("the largest number of substrings", at_most=most)), X.dims]
 

@@ -16,7 +16,7 @@ DOMAIN = "ai.onnx.preview.training"
 
 
 def _step(inputs: tuple[SymTensor, ...], roles: int, output_count: int) -> list[Value]:
-    """The outputs of a step on n tensors: `inputs` holds the tensors, their gradients, then their states, n each.
+    """The outputs of a step on n tensors. `inputs` are n tensors, their n gradients, then n states of each role.
 
     A tensor, its gradient and its states have one shape. The outputs are the new tensors, then the new states.
     """
@@ -49,7 +49,7 @@ def adam(inputs: AnyRanks, output_count: int) -> list[Value]:
 
 @op("Gradient", domain=DOMAIN)
 def gradient(Inputs: AnyRanks, *, xs: tuple[str, ...], zs: tuple[str, ...] = ()) -> list[Value]:
-    """The values of xs, then of zs -> a gradient of the shape of each of xs (Gradient-1)."""
+    """The values of xs, then of zs -> gradients with the shapes of xs (Gradient-1)."""
     require(None not in Inputs, "an operand is missing")
     names = len(xs) + len(zs or ())
     require(len(Inputs) == names, "there must be one input per name in xs and zs", len(Inputs), names)

@@ -1,16 +1,16 @@
-"""How often the body of a Loop runs: of a trip count, of the condition before the first turn, and of that of the body.
+"""The number of turns of a Loop, from its trip count, the condition before the first turn, and the body's condition.
 
-A turn is one run of the body; they are counted from 0. The condition of the body is `gap > 0`, where the gap is a
-function of the turn. The laws, for a gap `a + b*turn`, where a and b are the same in all turns:
+A turn is one run of the body; turns are counted from 0. The condition of the body is `gap > 0`, where the gap is a
+function of the turn. The laws for a gap `a + b*turn`, with a and b the same in all turns:
 
 | b    | the first turn at which the gap is not positive                       |
 |------|-----------------------------------------------------------------------|
 | < 0  | max(0, ceil(a / -b))                                                  |
-| >= 0 | none where a > 0, else 0                                              |
+| >= 0 | none if a > 0, else 0                                                 |
 
-Where a gap is a minimum its parts must all be positive: the first of their turns counts. A maximum of gaps with b < 0
-stays positive as long as one of them does: the last of their turns counts. |a + b*turn| is 0 at the turn a / -b only,
-if that is a turn at all.
+If the gap is a minimum, all its parts must be positive: the first of their turns counts. A maximum of gaps with b < 0
+is positive as long as one of them is: the last of their turns counts. |a + b*turn| is 0 only at the turn a / -b, if
+this is an integer >= 0.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
 
 _MAX_PARTS = 16
-"""The most parts of a condition that are looked at."""
+"""The most parts of a condition that are used."""
 
 _ANY_TURN = Var.fresh("turn")
-"""A turn without an upper bound: the one of a loop has the bound of its trip count."""
+"""A turn without an upper bound. The turn of an actual loop is bounded by its trip count."""
 
 
 class Trips(NamedTuple):
-    """How often a body runs: `number` times, or at most `limit` where it is not known; `once` if at least once."""
+    """How often a body runs: `number` times (None: unknown), at most `limit` times; `once`: at least once."""
 
     number: Dim | None
     limit: Dim | None
     once: bool
 
     def counted(self, value: Dim | None) -> Trips:
-        """With a size of its own for a number that is not known; `value` is what it will be, where inputs say it."""
+        """With a fresh size for an unknown number. `value` is the number as a function of inputs, if they decide it."""
         if self.number is not None:
             return self
         why = "the trip count is not known" if self.limit is None else "the condition decides when the Loop stops"
@@ -56,7 +56,7 @@ class Stop(NamedTuple):
     gates: tuple[Positive, ...] = ()
 
     def turns(self, limit: Dim | None) -> Dim | None:
-        """How many turns a loop makes that begins one, at most `limit`; None if it does not end by itself."""
+        """The number of turns of a loop that starts, at most `limit`; None if it does not end by itself."""
         if self.turn is None and limit is None:
             return None
         last = limit - 1 if self.turn is None else self.turn  # type: ignore[operator]
@@ -68,10 +68,10 @@ class Stop(NamedTuple):
 def how_often(
     limit: Dim | None, starts: bool | Positive | None, goes_on: bool | Positive | None, turn: Var, *, endless: bool
 ) -> Trips:
-    """How often the body runs, of a trip count and the conditions before the first turn and after each.
+    """How often the body runs, from the trip count and the conditions before the first turn and after each turn.
 
-    A trip count that is not known is None; `endless` if there is none at all. `goes_on` is in terms of the `turn`,
-    where it is a condition.
+    An unknown trip count is None; `endless` if there is no trip count. If `goes_on` is a condition, it is a function of
+    the `turn`.
     """
     if starts is False or limit == 0:
         return Trips(0, 0, False)
@@ -89,9 +89,9 @@ def how_often(
 
 
 def begun(starts: Positive, goes_on: bool | Positive, turn: Var, limit: Dim | None, turns: Dim) -> Dim:
-    """The number of turns of a loop of `turns` turns that begins only where a condition holds.
+    """The number of turns of a loop of `turns` turns that starts only if a condition holds.
 
-    Mostly the first condition is the one of the body, a turn earlier: then the condition counts turns by itself.
+    Usually the first condition is that of the body, one turn earlier. Then the number is 0 anyway if it does not hold.
     """
     if isinstance(goes_on, Positive):
         earlier = goes_on.size.substitute({turn: _ANY_TURN - 1})
@@ -103,7 +103,7 @@ def begun(starts: Positive, goes_on: bool | Positive, turn: Var, limit: Dim | No
 
 
 def linear(gap: Dim, turn: Var) -> tuple[Dim, Dim] | None:
-    """The a and b of a gap `a + b*turn`; None of any other.
+    """The a and b of a gap `a + b*turn`; None for other gaps.
 
     >>> from symdim import Var
     >>> N, i = Var("N"), Var("i")
@@ -125,7 +125,7 @@ def contains(size: Dim, var: Var) -> bool:
 
 
 def first_stop(gap: Dim, turn: Var, limit: Dim | None) -> Stop | None:
-    """The first turn at which the gap is not positive; None where there is no closed form.
+    """The first turn at which the gap is not positive; None if there is no closed form.
 
     >>> from symdim import Var
     >>> N, M, i = Var("N"), Var("M"), Var("i")
@@ -153,7 +153,7 @@ def first_stop(gap: Dim, turn: Var, limit: Dim | None) -> Stop | None:
 
 
 def alternatives(gap: Dim, kind: type[Min | Max]) -> list[Dim]:
-    """The gaps of which this one is the minimum, or the maximum; none if it is neither."""
+    """The gaps whose minimum (or maximum) is this gap; empty if it is neither."""
     terms, _ = terms_of(gap)
     for unit, k in terms.items():
         if isinstance(unit, (Min, Max)) and isinstance(unit, kind) == (k > 0):
@@ -162,7 +162,7 @@ def alternatives(gap: Dim, kind: type[Min | Max]) -> list[Dim]:
 
 
 def _first_stop_of_one(gap: Dim, turn: Var, limit: Dim | None) -> Stop | None:
-    """The first turn at which a gap that is no minimum is not positive."""
+    """The first turn at which a gap is not positive. The gap is not a minimum."""
     found = linear(gap, turn)
     if found is not None:
         start, slope = found
@@ -185,7 +185,7 @@ def _first_stop_of_one(gap: Dim, turn: Var, limit: Dim | None) -> Stop | None:
 
 
 def _zero(gap: Dim, turn: Var, limit: Dim | None) -> Stop | None:
-    """The first turn at which a linear gap, which may have either sign, is 0."""
+    """The first turn at which a linear gap of either sign is 0."""
     found = linear(gap, turn)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""Operators whose result has the shape of their one input: functions, activations, Clip, casts, Identity, Dropout."""
+"""Operators whose result has the shape of their only input: functions, activations, Clip, casts, Identity, Dropout."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def _exact_reciprocal(x: Element) -> Element:
-    """`1 / x` where it is exact, or a ratio of sizes."""
+    """`1 / x` if it is exact, or a ratio of sizes."""
     if isinstance(x, float):
         exact = math.isfinite(x) and x != 0 and math.frexp(abs(x))[0] == 0.5
         return 1 / x if exact else None
@@ -51,7 +51,7 @@ RECIPROCAL = lift(_exact_reciprocal, 1)
 @op("IsNaN", data=lift(lambda x: False, 1))
 @op("Celu", "Elu", "HardSigmoid", "HardSwish", "Mish", "Selu", "Sigmoid", "Softplus", "Swish")
 def same_shape(X: SymTensor) -> Shape:
-    """X's shape. `~x` is `-1 - x` in two's complement; an element that is known is not NaN."""
+    """X's shape. `~x` is `-1 - x` in two's complement. A known element is not NaN."""
     return X.dims
 
 
@@ -65,7 +65,7 @@ def same_shape_of_input(input: SymTensor) -> Shape:
 
 @op("Gelu")
 def gelu(X: SymTensor) -> Shape:
-    """X's shape; runtimes take any `approximate` but tanh for none (Gelu-20)."""
+    """X's shape. Runtimes treat any `approximate` except tanh as none (Gelu-20)."""
     return X.dims
 
 
@@ -86,7 +86,7 @@ _LARGEST_FLOAT = 3.4028234663852886e38
 
 
 def _clipped(input: Any, min: Any, max: Any, output_dtype: int | None) -> Any:
-    """`min(max, max(min, x))`; a bound that the element type implies says nothing."""
+    """`min(max, max(min, x))`. A bound that the element type implies is left out."""
     low, high = dt.INTEGER_RANGE.get(output_dtype or 0, (-_LARGEST_FLOAT, _LARGEST_FLOAT))
     lower, upper = (None if x is None else np.asarray(x, dtype=object).reshape(())[()] for x in (min, max))
     if lower is not None and (isinstance(lower, (Expr, Ratio)) or lower > low):
@@ -104,7 +104,7 @@ def clip_by_attributes(input: SymTensor) -> Shape:
 
 @op("Clip", since=11, data=_clipped)
 def clip(input: SymTensor, min: AnyRank | None, max: AnyRank | None) -> Shape:
-    """The input's shape; the bounds are scalars (Clip-11 to 13). onnxruntime takes vectors of one element too."""
+    """The input's shape. The bounds are scalars (Clip-11 to 13); onnxruntime accepts vectors of one element too."""
     for name, bound in (("min", min), ("max", max)):
         for size in () if bound is None else bound.shape or ():
             unify(size, 1, f"the size of {name} and 1")
@@ -115,7 +115,7 @@ def clip(input: SymTensor, min: AnyRank | None, max: AnyRank | None) -> Shape:
 
 
 def _cast_type(to: int | str) -> int:
-    """The number of an element type; Cast-1 gives its name."""
+    """The number of an element type. Cast-1 uses its name."""
     number = dt.FROM_SCHEMA.get(to.lower(), 0) if isinstance(to, str) else to
     require(number in dt.NAMES, "to is no element type", to)
     return number
@@ -129,7 +129,7 @@ def cast(input: SymTensor) -> Shape:
 
 
 def _same_bits(input: Any, output_dtype: int | None) -> Any:
-    """Integers wrap around to the other signedness; the bits of floats are not followed."""
+    """Integers wrap around to the other signedness. The bits of floats are not computed."""
     if output_dtype not in dt.INTEGER_RANGE:
         return None
     return lift(lambda x: x if type(x) is int or isinstance(x, Expr) else None, 1)(input)
@@ -137,7 +137,7 @@ def _same_bits(input: Any, output_dtype: int | None) -> Any:
 
 @op("BitCast", data=_same_bits, dtype=lambda to: to)
 def bit_cast(input: AnyRank, to: int) -> Shape | None:
-    """The input's shape; both element types have the same width (BitCast-26)."""
+    """The input's shape. Both element types must have the same width (BitCast-26)."""
     require(to in dt.NAMES and to != dt.STRING, "to is no element type with bits", to)
     width = dt.BITS[to] if input.dtype is None else dt.BITS[input.dtype]
     demand(width == dt.BITS[to], "widths in bits differ", width, dt.BITS[to])
@@ -149,7 +149,7 @@ def bit_cast(input: AnyRank, to: int) -> Shape | None:
 
 @op("Identity", data=SAME)
 def identity(input: Value) -> Value:
-    """The input, whatever it is: a tensor with its data, a sequence, an optional (Identity-1 to 25)."""
+    """The input, of any kind: a tensor with its data, a sequence, an optional (Identity-1 to 25)."""
     return input
 
 
@@ -161,12 +161,12 @@ def dropout(data: AnyRank, output_count: int) -> list[Shape | None]:
 
 @op("Dropout", since=7, data=SAME)
 def dropout_of_inference(data: AnyRank, output_count: int) -> list[Shape | None]:
-    """As before; since version 7 it drops nothing in inference (Dropout-7, 10)."""
+    """As before. Since version 7 it drops nothing in inference (Dropout-7, 10)."""
     return [data.shape] * output_count
 
 
 def _kept(data: Any, training_mode: Any) -> Any:
-    """In inference nothing is dropped and the mask is all ones."""
+    """In inference nothing is dropped, and all elements of the mask are true."""
     if training_mode is not None and training_mode.ravel()[0] is not False:
         return None
     return [data, np.full(data.shape, True, dtype=object)]

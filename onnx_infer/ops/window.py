@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 
 def spatial_rank(*tensors: SymTensor, kernel_shape: IntVector | None = None) -> int:
-    """The rank that the operator demands of all these tensors, at least 3: that of the first that has one.
+    """The common rank of all these tensors, at least 3: that of the first tensor of known rank.
 
-    Where none has, the kernel has one size per spatial axis.
+    If no rank is known, it follows from the kernel, which has one size per spatial axis.
     """
     for tensor in tensors:
         if tensor.shape is not None:
@@ -44,33 +44,33 @@ def spatial_rank(*tensors: SymTensor, kernel_shape: IntVector | None = None) -> 
 
 
 def given_sizes(sizes: Iterable[Dim | None], name: str, first: int = 0) -> Shape:
-    """The sizes that an input gives, from its element `first` on; those that are not known are fresh."""
+    """The sizes in an input, from its element `first` on. Unknown ones are fresh sizes."""
     pairs = enumerate(sizes, first)
     return tuple(fresh(f"{name} is not known", value=element(name, i)) if d is None else d for i, d in pairs)
 
 
 def _of_weight(window: Windows, weight: Shape) -> tuple[Window, ...]:
-    """The windows of a weight's spatial axes, to which the attribute kernel_shape must be equal."""
+    """The windows of a weight's spatial axes. The attribute kernel_shape must equal these sizes."""
     given = window.kernel_shape
     return window.along(weight if given is None else unify_shapes(given, weight, "kernel_shape and the weight"))
 
 
 def required_kernel(window: Windows) -> IntVector:
-    """The attribute kernel_shape; `OpUsageError` where it is missing."""
+    """The attribute kernel_shape; raises `OpUsageError` if it is missing."""
     if window.kernel_shape is None:
         raise OpUsageError("required attribute kernel_shape is missing")
     return window.kernel_shape
 
 
 def _of_attributes(window: Windows, count: int) -> tuple[Window, ...]:
-    """The windows that attributes alone describe, along so many spatial axes."""
+    """The windows along `count` spatial axes, from attributes alone."""
     kernel = window.kernel_shape or ()
     require(len(kernel) == count, f"kernel_shape must have {count} elements", list(kernel))
     return window.along(kernel)
 
 
 def biased(channels: Dim, bias: SymTensor | None) -> Dim:
-    """The number of output channels M, which a bias (M,) has too."""
+    """The number of output channels M. A bias (M,) must have this size."""
     if bias is None or bias.shape is None:
         return channels
     if not demand(bias.rank == 1, "the rank of the bias must be 1", bias.rank):
@@ -101,13 +101,13 @@ def conv(X: AnyRank, W: AnyRank, B: AnyRank | None, *, window: Windows, group: i
 
 @op("ConvInteger")
 def conv_integer(x: AnyRank, w: AnyRank, *, window: Windows, group: int = 1) -> Shape:
-    """As Conv, of integers (ConvInteger-10)."""
+    """As Conv, for integers (ConvInteger-10)."""
     return conv(x, w, None, window=window, group=group)
 
 
 @op("QLinearConv")
 def qlinear_conv(x: AnyRank, w: AnyRank, B: AnyRank | None, *, window: Windows, group: int = 1) -> Shape:
-    """As Conv, of quantized tensors (QLinearConv-10)."""
+    """As Conv, for quantized tensors (QLinearConv-10)."""
     return conv(x, w, B, window=window, group=group)
 
 
@@ -123,7 +123,7 @@ def deform_conv(
     group: int,
     offset_group: int,
 ) -> Shape:
-    """As Conv, with an offset (N, offset_group*prod(kernel)*n, *places) and a mask without n (DeformConv-19, 22)."""
+    """As Conv, with offset (N, offset_group*prod(kernel)*n, *places), mask without the n (DeformConv-19, 22)."""
     out = conv(X, W, B, window=window, group=group)
     rank = len(out)
     samples = product(window.kernel_shape or of_rank(W.shape, rank, "W")[2:]) * offset_group
@@ -166,7 +166,7 @@ def conv_transpose(
 
 @op("MaxPool", "AveragePool", "LpPool")
 def pool(X: AnyRank, *, window: Windows) -> list[Shape]:
-    """(N, C, *spatial) -> (N, C, *places), twice for MaxPool's Indices (MaxPool-1 to 22; LpPool, AveragePool)."""
+    """(N, C, *spatial) -> (N, C, *places); also MaxPool's Indices (MaxPool-1 to 22; LpPool, AveragePool)."""
     batch, channels, *spatial = of_rank(X.shape, spatial_rank(X, kernel_shape=window.kernel_shape), "X")
     if window.kernel_shape is None:
         raise Unknown("kernel_shape is not given")
@@ -224,7 +224,7 @@ def max_roi_pool(X: AnyRank, rois: AnyRank, *, pooled_shape: IntVector) -> Shape
 
 @op("Col2Im")
 def col2im(input: AnyRank, image_shape: Sizes, block_shape: Sizes, *, window: Windows) -> Shape:
-    """(N, C*prod(block), L) -> (N, C, *image), where L is the places of the block in the image (Col2Im-18)."""
+    """(N, C*prod(block), L) -> (N, C, *image), where L is the number of positions of the block (Col2Im-18)."""
     batch, columns, count = of_rank(input.shape, 3, "input")
     require(len(image_shape) == len(block_shape), "image_shape and block_shape differ in length",
             len(image_shape), len(block_shape))  # fmt: skip

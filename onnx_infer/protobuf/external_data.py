@@ -1,7 +1,7 @@
-"""The files beside a model that hold its weights: where a model that is written into another folder finds them.
+"""The files of weights beside a model, for a model that is written into another folder.
 
-onnx reads external data from the folder of the model and those below it only. So data that lie there for both models
-are linked by their new relative path, and others have to be copied. The data themselves are never parsed.
+onnx reads external data only from the folder of the model and from folders below it. Data that are below both folders
+are linked by their new relative path. Other data must be copied. The data themselves are never parsed.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ if TYPE_CHECKING:
 
 
 class DataFile(NamedTuple):
-    """A file of external data: where it lies, and the entries of tensors that name it."""
+    """A file of external data: its path, and the entries of tensors that name it."""
 
     path: str
     entries: list[StringStringEntryProto]
 
     def link(self, location: str) -> None:
-        """Let the tensors name this location, relative to the folder of their model."""
+        """Set this location in the tensors, relative to the folder of their model."""
         for entry in self.entries:
             entry.MergeFromString(_value(location))
 
 
 def _value(location: str) -> bytes:
-    """The field `value` of an entry on the wire: names of files need not be UTF-8."""
+    """The wire bytes of the field `value` of an entry. Names of files need not be UTF-8."""
     from onnx_infer.protobuf.wire import field
 
     return field(2, encoded(location.replace(os.sep, "/")))
 
 
 def data_files(model: ModelProto, folder: Path) -> list[DataFile]:
-    """The files that the tensors of a model in this folder name, each once."""
+    """The files that are named by the tensors of a model in this folder, each once."""
     found: dict[str, DataFile] = {}
     for tensor in tensors(model):
         if tensor.data_location == TensorProto.EXTERNAL:
@@ -54,7 +54,7 @@ def data_files(model: ModelProto, folder: Path) -> list[DataFile]:
 
 
 def within(path: str, folder: Path) -> str | None:
-    """The location of a file relative to a folder that it lies in, or below; None where it lies elsewhere."""
+    """The location of a file relative to a folder; None if it is not in this folder or below it."""
     try:
         location = os.path.relpath(path, os.path.realpath(folder))
     except ValueError:  # another drive
@@ -63,7 +63,7 @@ def within(path: str, folder: Path) -> str | None:
 
 
 def relink(files: Iterable[DataFile], folder: Path) -> list[DataFile]:
-    """Link the files for a model in this folder; those that lie outside of it are left as they are, and returned."""
+    """Link the files for a model in this folder. Files outside of it are not changed, and are returned."""
     outside = []
     for file in files:
         location = within(file.path, folder)
@@ -77,7 +77,7 @@ def relink(files: Iterable[DataFile], folder: Path) -> list[DataFile]:
 def copy(files: Iterable[DataFile], source: Path, target: Path) -> None:
     """Copy files from the folder of one model into that of another, and link them there.
 
-    A file below the first folder keeps its place below the second. Raises FileExistsError where another file is there.
+    A file below the first folder keeps its relative path. Raises FileExistsError if there is a different file.
     """
     for file in files:
         location = within(file.path, source) or os.path.basename(file.path)
@@ -92,7 +92,7 @@ def copy(files: Iterable[DataFile], source: Path, target: Path) -> None:
 
 
 def tensors(model: ModelProto) -> Iterator[TensorProto]:
-    """All tensors of a model: initializers and attributes, in subgraphs and functions too."""
+    """All tensors of a model: initializers and attributes, also in subgraphs and functions."""
     graphs, nodes = [model.graph], [node for function in model.functions for node in function.node]
     while graphs or nodes:
         for graph in graphs:

@@ -1,6 +1,7 @@
-"""The names that sizes inside of a graph have in the model: those of its author, and those of an earlier inference.
+"""The names that a model has for sizes in its inner graphs: those of its author, or of an earlier inference.
 
-Names of the main graph are matters of `claims.py`. A subgraph is written with its own: inferring again changes nothing.
+`claims.py` handles names of the main graph. A subgraph is written with its own names, so a second inference changes
+nothing.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ if TYPE_CHECKING:
 
 
 class FormerNames:
-    """The values of graphs under the names that the model has for their fresh sizes."""
+    """The values of graphs, with the model's names for their fresh sizes."""
 
     def __init__(self) -> None:
         self._around: dict[int, set[Var]] = {}
 
     def values(self, declared: Iterable[tuple[str, Sequence[Size]]], scope: Scope) -> dict[str, Value]:
-        """The values of a graph, its fresh sizes under the names that the declared shapes have for them.
+        """The values of a graph, with the names of the declared shapes for their fresh sizes.
 
-        A size gets the first such name, and only one that no other size has here or in a graph around this one.
+        A size gets the first such name that no other size has, here or in a graph around this one.
         """
         names: dict[Var, str] = {}
         for name, dims in declared:
@@ -64,7 +65,7 @@ class FormerNames:
                 del names[v]
 
     def _visible(self, scope: Scope | None) -> set[Var]:
-        """The variables of the values in a scope and around it."""
+        """The variables in the values of a scope and of those around it."""
         if scope is None:
             return set()
         if id(scope) not in self._around:

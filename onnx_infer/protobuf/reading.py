@@ -1,4 +1,4 @@
-"""The ModelProto front end: reads the graph view off the protobuf message. Weights are never read."""
+"""The front end of ModelProtos: it reads the engine's view from the protobuf message. Weights are never read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SIZES = frozenset((TensorProto.INT64, TensorProto.INT32))
 _headers = shared_cache(1 << 13)  # (element type, sizes) of an initializer -> SymTensor without elements
 
 OVERRIDABLE = 4
-"""The IR version from which a caller may override an initializer that is also an input: its elements are not known."""
+"""From this IR version on a caller may override an initializer that is also an input, so its elements are unknown."""
 
 CONSTANTS = (TensorProto, SparseTensorProto, AttributeProto, SymTensor)
 """The classes of the handles of constants; of small literals the tensor is its own handle."""
@@ -53,7 +53,7 @@ class ModelProtoFrontEnd:
         return dim_params(inputs), dim_params((*outputs, *others))
 
     def bounds(self) -> tuple[dict[str, tuple[int, int | None]], list[str]]:
-        """The intervals of symbols in the metadata of the model, before those of inputs."""
+        """The intervals of symbols in the metadata of the model, then in those of its inputs."""
         holders = (self.model, *self.model.graph.input)
         return declared_bounds(text(e.value) for holder in holders for e in holder.metadata_props if e.key == KEY)
 
@@ -69,7 +69,7 @@ class ModelProtoFrontEnd:
 
 
 class GraphReader:
-    """Reads GraphProtos; `symbols` turns dims into sizes. With `all_constant` no initializer can be overridden."""
+    """Reads GraphProtos. `symbols` turns dims into sizes. With `all_constant` no initializer can be overridden."""
 
     def __init__(self, symbols: Symbols, all_constant: bool) -> None:
         self.symbols, self.all_constant = symbols, all_constant
@@ -168,8 +168,8 @@ def function_key(proto: FunctionProto) -> tuple[str, str, str]:
 def header(handle: TensorProto | SparseTensorProto | AttributeProto | SymTensor) -> Value:
     """The type of a constant, without the elements of an initializer.
 
-    A literal, the value of a Constant node, comes with its elements where they are few, and so do a few integers: most
-    rules that read such a constant ask for them.
+    A literal (the value of a Constant node) has its elements if they are few. So has an initializer of a few integers,
+    because most rules that read such a constant ask for them.
     """
     if isinstance(handle, SymTensor):
         return handle
@@ -198,7 +198,7 @@ def load(handle: TensorProto | SparseTensorProto | AttributeProto | SymTensor) -
 
 
 def names_in(graph: GraphProto) -> Iterator[str]:
-    """The names of values and nodes of a graph and all graphs in it."""
+    """The names of values and nodes in a graph and in all graphs inside it."""
     pending = [graph]
     while pending:
         graph = pending.pop()

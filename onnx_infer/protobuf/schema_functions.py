@@ -1,4 +1,4 @@
-"""The bodies of operator schemas as functions: what is left to do where an operator has no rule."""
+"""The bodies of operator schemas as functions, for operators without a rule."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from onnx_infer.model.graph import Function, Node
     from onnx_infer.values.tensor import Value
 
-_read = shared_cache(1 << 12)  # what decides the body of a schema -> Function or None
+_read = shared_cache(1 << 12)  # everything on which the body of a schema depends -> Function or None
 
 
 def schema_function(
@@ -27,10 +27,10 @@ def schema_function(
     version: int,
     inputs: list[Value | None],
 ) -> Function | None:
-    """The body of an operator's schema at an opset version, or None where it has none.
+    """The body of an operator's schema at an opset version, or None if it has none.
 
-    A body may depend on the node and the types of its inputs; there is one for each of them then. `read` makes the view
-    of a FunctionProto's bytes, `message` gives the bytes of a node's NodeProto.
+    If the body depends on the node and the types of its inputs, there is one body for each combination. `read` makes
+    the view of a FunctionProto from its bytes. `message` returns the bytes of a node's NodeProto.
     """
     schema = find_schema(normal_domain(node[1]), node[0], version)
     if schema is None:

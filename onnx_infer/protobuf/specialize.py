@@ -1,4 +1,4 @@
-"""Fixing symbols of a model to sizes: `N=4` in every dim_param that its inputs, outputs and value infos declare."""
+"""Fixing symbols of a model to sizes: `N=4` in every dim_param of its inputs, outputs and value infos."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def specialize(model: ModelProto, sizes: Mapping[str, int]) -> ModelProto:
-    """A copy of the model with the symbols of these names fixed; of dim_params over them, what remains.
+    """A copy of the model with the symbols of these names fixed. Expressions with them are simplified.
 
-    An axis of an input that has no name has the one that inference gives it. Raises `UnboundName` for names that no
-    dim_param contains, `SymdimError` for a size that makes another negative.
+    An axis of an input without a name has the name that inference gives it. Raises `UnboundName` for names that occur
+    in no dim_param, and `SymdimError` if a size would be negative.
     """
     copy = type(model)()
     copy.CopyFrom(model)
@@ -50,7 +50,7 @@ def specialize(model: ModelProto, sizes: Mapping[str, int]) -> ModelProto:
 
 
 def _name_axes(model: ModelProto, wanted: Collection[str]) -> None:
-    """Write those names of axes without one that are wanted: after the input and the axis, or declared for a result."""
+    """Write the wanted names of nameless axes: names after the input and the axis, or declared for a result."""
     front = ModelProtoFrontEnd(model)
     texts = front.dim_params()
     if not any(None in sizes for _, sizes in front.inputs()) or set(texts[0]).issuperset(wanted):

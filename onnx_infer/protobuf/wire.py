@@ -1,6 +1,6 @@
-"""Value infos assembled as wire bytes and merged into the message in one go: several times faster than field by field.
+"""Value infos as wire bytes, merged into the message at once. This is several times faster than field by field.
 
-Only five messages of onnx.proto are written: ValueInfoProto {1: name, 2: type}, TypeProto {1: tensor, 4: sequence,
+Only these messages of onnx.proto are written: ValueInfoProto {1: name, 2: type}, TypeProto {1: tensor, 4: sequence,
 5: map, 8: sparse tensor, 9: optional}, TypeProto.Tensor {1: elem_type, 2: shape}, TensorShapeProto {1: dim} and its
 Dimension {1: dim_value, 2: dim_param}.
 """
@@ -55,7 +55,7 @@ _dimensions = shared_cache(1 << 13)  # size -> its field
 
 
 def dimension(dim: Dim) -> bytes:
-    """A shape's field `dim`: a size, or the text of an expression; one that differs from element to element is bare."""
+    """The field `dim` of a shape: a number, or the text of an expression; empty for `UNKNOWN_SIZE`."""
     found: bytes | None = _dimensions.get(dim)
     if found is None:
         if isinstance(dim, int):
@@ -72,7 +72,7 @@ def dim_param(text: str) -> bytes:
 
 
 def tensor_type(value: SymTensor | Sparse) -> bytes:
-    """A TypeProto.Tensor (or SparseTensor): element type, and the shape where the rank is known."""
+    """A TypeProto.Tensor (or SparseTensor): element type, and the shape if the rank is known."""
     elem = number_field(1, value.dtype) if value.dtype else b""
     if value.shape is None:
         return elem
@@ -80,7 +80,7 @@ def tensor_type(value: SymTensor | Sparse) -> bytes:
 
 
 def type_bytes(value: Value | None) -> bytes:
-    """A TypeProto; empty where nothing is known.
+    """A TypeProto; empty for an unknown value.
 
     >>> type_bytes(SymTensor(1, (2,)))
     b'\\n\\x08\\x08\\x01\\x12\\x04\\n\\x02\\x08\\x02'
@@ -99,7 +99,7 @@ def type_bytes(value: Value | None) -> bytes:
 
 
 def type_field(value: Value) -> bytes:
-    """The field `type` of a ValueInfoProto; it is kept with the value, which is interned."""
+    """The field `type` of a ValueInfoProto. It is stored in the value, which is interned."""
     found = value.wire
     if found is None:
         payload = type_bytes(value)
@@ -108,7 +108,7 @@ def type_field(value: Value) -> bytes:
 
 
 def value_infos(number: int, values: Mapping[str, Value | None], without: Container[str] = ()) -> bytes:
-    """Value infos as a repeated field of this number; those that are absent or unknown, or named, are left out."""
+    """Value infos as a repeated field of this number, without absent and unknown values and those in `skip`."""
     tag = _TAGS[number]
     out: list[bytes] = []
     for name, value in values.items():

@@ -1,4 +1,4 @@
-"""Writing what an inference found into a ModelProto."""
+"""Writing the results of an inference into a ModelProto."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Value
 
 _FUNCTION_VALUE_INFO = 10
-"""The IR version from which functions have value infos (onnx/docs/IR.md)."""
+"""From this IR version on functions have value infos (onnx/docs/IR.md)."""
 
 
 def write_model(model: ModelProto, engine: Engine, inputs: Mapping[str, tuple[Size, ...]]) -> None:
-    """Write the types into the value infos and outputs of the model that was inferred, or a copy, and these inputs."""
+    """Write the types into the inferred model or a copy of it: value infos, outputs, and these inputs."""
     engine.scope.touch(engine.model.graph.literals)
     write_graph(model.graph, engine.model.graph, engine.scope)
     if engine.inner:
@@ -58,12 +58,12 @@ def _around(scope: Scope) -> Scope:
 
 
 def _sizes(infos: Sequence[Any] | Any) -> Iterator[tuple[str, list[Size]]]:
-    """The sizes of tensors as they are declared."""
+    """The declared sizes of tensors."""
     return ((text(info.name), [declared_size(d) for d in info.type.tensor_type.shape.dim]) for info in infos)
 
 
 def write_input(shape: Any, sizes: Sequence[Size]) -> None:
-    """Write the sizes of an input; the denotations of its axes stay."""
+    """Write the sizes of an input. The denotations of its axes stay."""
     if len(shape.dim) != len(sizes):
         shape.Clear()
     for axis, size in enumerate(sizes):
@@ -76,7 +76,7 @@ def write_input(shape: Any, sizes: Sequence[Size]) -> None:
 
 
 def counterparts(model: Model, copy: ModelProto) -> dict[int, GraphProto | FunctionProto]:
-    """The inner graphs and the functions of a copy of a model, by the id of the message that they are copies of."""
+    """The inner graphs and functions of a copy of a model, by the id of the original message."""
     functions = {function_key(f): f for f in copy.functions}
     pending: list[tuple[Any, Any]] = [(model.graph.handle, copy.graph)]
     pending += [(f.handle, functions[key]) for key, f in model.functions.items() if key in functions]
@@ -94,7 +94,7 @@ def counterparts(model: Model, copy: ModelProto) -> dict[int, GraphProto | Funct
 
 
 def write_function(proto: FunctionProto, graph: Graph, scope: Scope, names: FormerNames) -> None:
-    """Write what is known of the values in the body of a function, in all calls, its inputs and outputs included."""
+    """Write the types of the values in the body of a function, as they hold in all calls, inputs and outputs too."""
     scope.touch(graph.literals)
     values = names.values(_sizes(proto.value_info), scope)
     del proto.value_info[:]
@@ -102,9 +102,9 @@ def write_function(proto: FunctionProto, graph: Graph, scope: Scope, names: Form
 
 
 def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value]) -> None:
-    """Write what is known of the values of one graph: outputs and untyped inputs in place, others as value_info.
+    """Write the types of the values of one graph: outputs and untyped inputs in place, others as value_info.
 
-    Initializers carry their type themselves; what the graph says of them stays, and they get no value_info.
+    Initializers have their type in themselves. Existing entries for them stay, but they get no new value_info.
     """
     given = {name for name, _ in graph.inputs}
     given.update(graph.outputs)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _with_state(past: AnyRank | None, state: Shape, shared: int) -> Shape:
-    """The present (2, B, heads, P + L, size): the past's shape, of P, to which L = state[3] is added unless shared."""
+    """The present (2, B, heads, P + L, size): the past has the length P; L = state[3] is added unless it is shared."""
     if past is None:
         return state
     old = of_rank(past.shape, 5, "past")
@@ -36,7 +36,7 @@ def _attention(input: Shape, sizes: tuple[Dim, ...], num_heads: int, past: AnyRa
 
 
 def _parts(merged: Dim, given: tuple[int, ...]) -> tuple[Dim, ...]:
-    """The hidden sizes of query, key and value of which the merged weights are made; a third each, if not given."""
+    """The hidden sizes of query, key and value in the merged weights; one third each by default."""
     if not given:
         return (exact_quotient(merged, 3, "the merged hidden sizes"),) * 3
     require(len(given) == 3, "qkv_hidden_sizes must have 3 elements", list(given))
@@ -114,7 +114,7 @@ def longformer_attention(input: SymTensor) -> Shape:
 def _key_and_value(
     query: Shape, key: AnyRank | None, value: AnyRank | None, num_heads: int
 ) -> tuple[Shape, Dim, Shape, Shape]:
-    """(batch, length) and the hidden size of the result, key and value as (B, heads, L, size), of all packings."""
+    """(batch, length), the hidden size of the result, and key and value as (B, heads, L, size), for all packings."""
     if len(query) == 5:
         batch, length, heads, _, size = query
         state = (batch, heads, length, size)
@@ -150,7 +150,7 @@ def multi_head_attention(
 ) -> list[Shape]:
     """Query (B, S, q), key (B, T, q), value (B, T, v), pasts (B, heads, P, size) -> (B, S, v), presents, scores.
 
-    The presents have length P + T, or P where past_sequence_length says that the buffers are shared; the scores are
+    The presents have length P + T, or P if past_sequence_length indicates shared buffers. The scores are
     (B, heads, S, past + T).
     """
     outer, hidden, k, v = _key_and_value(query.dims, key, value, num_heads)
@@ -179,9 +179,9 @@ def decoder_masked_attention(
     num_heads: int,
     past_present_share_buffer: int = 0,
 ) -> list[Shape]:
-    """As MultiHeadAttention, with one query and, without key and value, query, key and value packed in the last axis.
+    """As MultiHeadAttention with one query. Without key and value, all three are packed in the last axis.
 
-    The buffers are shared where the attribute says so.
+    The buffers are shared if the attribute says so.
     """
     length = past_sequence_length if past_present_share_buffer else None
     return multi_head_attention(query, key, value, past_key, past_value, length, num_heads)
@@ -215,7 +215,7 @@ def decoder_attention(
 ) -> list[Shape]:
     """Query (S, B, hidden), key (T, B, hidden), caches (B, heads, P, size) -> the query's shape and new caches.
 
-    The caches get the length T (cross-attention) or S (self-attention); with use_past P, or P + S.
+    The caches have the length T (cross-attention) or S (self-attention); with use_past P, or P + S.
     """
     length, batch, hidden = of_rank(query.shape, 3, "query")
     flags = (static_kv, use_past, has_layer_state)

@@ -69,7 +69,7 @@ def bias_softmax(data: SymTensor, axis: int = 1) -> Shape:
 
 @contrib("GatedAdd", inputs="X Y gate")
 def gated_add(X: SymTensor, Y: AnyRank) -> Shape:
-    """X's shape, which Y has too; the gate is (..., 1)."""
+    """X's shape; Y has the same shape; the gate is (..., 1)."""
     return X.dims if Y.shape is None else unify_shapes(X.dims, Y.shape, "X and Y")
 
 

@@ -1,4 +1,4 @@
-"""Attention of grouped queries on caches, whole, sparse or in pages; positions of tokens and their packing."""
+"""Grouped-query attention on caches (whole, sparse or in pages); positions of tokens and their packing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _hidden(
 ) -> tuple[Shape, Dim, Dim]:
     """(batch, length) or (tokens) of the query, its hidden size, and the size of a head.
 
-    Without key, the last axis holds queries, keys and values.
+    Without key, queries, keys and values are packed in the last axis.
     """
     require(num_heads > 0 and kv_num_heads > 0, "numbers of heads are positive", num_heads, kv_num_heads)
     *outer, hidden = of_rank(query.shape, rank, "query")
@@ -29,7 +29,7 @@ def _hidden(
 
 
 def _cached(past: AnyRank | None, batch: Dim, heads: int, size: Dim, total: Dim) -> Shape:
-    """The present cache (B, heads, max(P, total), size) of a past one (B, heads, P, size), whose size may be packed."""
+    """The present cache (B, heads, max(P, total), size) for a past one (B, heads, P, size); its size may be packed."""
     if past is None:
         return (batch, heads, total, size)
     old = of_rank(past.shape, 4, "the past")
@@ -43,9 +43,9 @@ def _cache_types(query: AnyRank, past_key: AnyRank | None, past_value: AnyRank |
 
 
 def _demand_room(past: Dim, batch: Dim, length: Dim, total: Dim) -> None:
-    """Demand that the past has room for the total length, or lacks the new one only, which holds no more than that.
+    """Demand that the past has room for the total length, or lacks exactly the new tokens.
 
-    Several new tokens on a past are for one sequence. onnxruntime refuses what is else.
+    Several new tokens on a used past are allowed for one sequence only. onnxruntime refuses all other cases.
     """
     state("broadcast_to", maximum(total - past, 0) + 1, length + 1, "1 more than what the past lacks and the length")
     demand_at_least(total, length, "the total length")
@@ -72,8 +72,8 @@ def group_query_attention(
 ) -> list[Shape]:
     """Query (B, S, heads * size), pasts (B, kv_heads, P, size) -> the query's shape, presents, scores.
 
-    The presents have the length max(P, total): a past buffer long enough is shared, another one grows. A window of the
-    cache keeps P. The scores are (B, heads, S, total).
+    The presents have the length max(P, total): a past buffer that is long enough is shared, others grow. A window of
+    the cache keeps P. The scores are (B, heads, S, total).
     """
     (batch, length), hidden, size = _hidden(query, key, num_heads, kv_num_heads, 3)
     if seqlens_k.shape is not None and seqlens_k.rank == 1:
@@ -102,7 +102,7 @@ def group_query_attention(
 def sparse_attention(
     query: AnyRank, key: AnyRank | None, past_key: AnyRank, past_value: AnyRank, num_heads: int, kv_num_heads: int
 ) -> list[Shape]:
-    """As GroupQueryAttention; the presents have the shapes of the pasts, which have room for them."""
+    """As GroupQueryAttention. The presents have the shapes of the pasts, which must have room for them."""
     (batch, length), hidden, size = _hidden(query, key, num_heads, kv_num_heads, 3)
     presents = [_cached(past, batch, kv_num_heads, size, total=0) for past in (past_key, past_value)]
     return [(batch, length, hidden), *presents]
@@ -117,7 +117,7 @@ def sparse_attention(
 def dynamic_sparse_attention(
     query: AnyRank, key: AnyRank | None, past_key: AnyRank | None, num_heads: int, kv_num_heads: int
 ) -> list[Shape]:
-    """As GroupQueryAttention; how long the presents are the schema does not say."""
+    """As GroupQueryAttention. The schema does not define the length of the presents."""
     (batch, length), hidden, size = _hidden(query, key, num_heads, kv_num_heads, 3)
     state = (batch, kv_num_heads, fresh("the schema does not say how long the present is"), size)
     return [(batch, length, hidden), state, state]

@@ -1,4 +1,4 @@
-"""Operators of onnxruntime that pick, pad, split or transform: GatherND, Pad, Range, Unique, Tokenizer, Rfft, ..."""
+"""Operators of onnxruntime that select, pad, split or transform: GatherND, Pad, Range, Unique, Tokenizer, Rfft, ..."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def ngram_repeat_block(scores: AnyRank) -> Shape:
 
 @contrib("Unique", inputs="x", dtype=lambda x: [x.dtype, dt.INT64, dt.INT64])
 def unique(x: AnyRank) -> list[Shape]:
-    """A vector -> its different elements, the place of each element among them, and their counts."""
+    """A vector -> its distinct elements, the index of each element among them, and their counts."""
     (size,) = of_rank(x.shape, 1, "x")
     count = fresh("the number of different elements", at_most=size, at_least=1 if at_least(size, 1) else 0)
     return [(count,), (size,), (count,)]
@@ -64,7 +64,7 @@ def pad_each_axis(data: AnyRank, pads: Ints | Unknown, mode: str = "constant") -
 
 @op("Crop", inputs="input")
 def crop(input: AnyRank, border: tuple[int, ...], scale: tuple[int, ...] = ()) -> Shape:
-    """(N, C, H, W) without left, top, right, bottom borders, or `scale` from the left and top ones on; experimental."""
+    """(N, C, H, W) without left, top, right, bottom borders, or `scale` from the left and top one on; experimental."""
     batch, channels, height, width = of_rank(input.shape, 4, "input")
     require(len(border) == 4 and len(scale) in (0, 2), "border must have 4, scale 2 elements", border, scale)
     left, top, right, bottom = border
@@ -75,7 +75,7 @@ def crop(input: AnyRank, border: tuple[int, ...], scale: tuple[int, ...] = ()) -
 def range_with_default(
     start: Elements, limit: Elements, delta: Elements | None, output_dtype: int | None
 ) -> SymTensor | Shape:
-    """As Range-11; delta is 1 where it is absent."""
+    """As Range-11; delta is 1 by default."""
     return range_(start, limit, SymTensor(start.dtype, (), (1,)) if delta is None else delta, output_dtype)
 
 
@@ -109,7 +109,7 @@ def dynamic_time_warping(input: SymTensor) -> Shape:
 
 @contrib("Tokenizer", inputs="X")
 def tokenizer(X: SymTensor) -> Shape:
-    """(C) or (N, C) strings -> (*X, most tokens of any); an empty X is returned as it is."""
+    """(C) or (N, C) strings -> (*X, the largest number of tokens); an empty X is returned unchanged."""
     require(X.rank in (1, 2), "rank of X is neither 1 nor 2", X.rank)
     if X.size == 0:
         return X.dims
@@ -129,7 +129,7 @@ def word_conv_embedding(Sequence: SymTensor, W: AnyRank) -> Shape:
 def bifurcation_detector(
     cur_tokens: AnyRank, prev_suffix_match_idx: AnyRank, pred_tokens: AnyRank | None
 ) -> list[Shape | None]:
-    """Tokens -> those decoded so far with the predicted ones that hold, and where the source goes on."""
+    """Tokens -> the decoded tokens with the confirmed predicted ones, and the next position in the source."""
     (length,) = of_rank(cur_tokens.shape, 1, "cur_tokens")
     if pred_tokens is not None:
         (most,) = of_rank(pred_tokens.shape, 1, "pred_tokens")
@@ -142,5 +142,5 @@ def bifurcation_detector(
 
 @contrib("EPContext", "Snpe", inputs="inputs*", dtype=lambda: None)
 def compiled(inputs: Values) -> Shape:
-    """A graph compiled for a device, of which nothing is known."""
+    """A graph compiled for a device. Nothing is known about it."""
     raise Unknown("the graph is compiled")

@@ -1,4 +1,4 @@
-"""The operators that onnxruntime puts into a graph for other layouts: blocks of channels, ONNX's with channels last."""
+"""Operators that onnxruntime inserts for other layouts: blocks of channels, and ONNX's operators with channels last."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def quantized_conv_transpose(
 @op("BatchNormalization", domain=_LAST, since=14, inputs="X scale B input_mean input_var", dtype=lambda X: X.dtype)
 @op("LRN", domain=_LAST, inputs="X")
 def same_shape(X: SymTensor) -> Shape:
-    """(N, *spatial, C) -> the same; of the statistics of a training nothing is said."""
+    """(N, *spatial, C) -> the same; the statistics of training are unknown."""
     return X.dims
 
 

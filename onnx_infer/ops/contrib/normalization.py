@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def with_vectors(shape: Shape, axis: int, **vectors: SymTensor | None) -> Shape:
-    """The shape, whose size at an axis is that of each of these vectors.
+    """The shape. Its size at an axis must be the size of each of these vectors.
 
     >>> from onnx_infer.values.tensor import SymTensor
     >>> from symdim import Var
@@ -38,7 +38,7 @@ def with_vectors(shape: Shape, axis: int, **vectors: SymTensor | None) -> Shape:
 
 @op("SimplifiedLayerNormalization", inputs="X scale", dtype=lambda scale, stash_type=1: [scale.dtype, stash_type])
 def simplified_layer_normalization(X: SymTensor, scale: AnyRank, axis: int = -1) -> list[Shape]:
-    """As LayerNormalization without mean and bias; onnxruntime has it in the default domain."""
+    """As LayerNormalization without mean and bias. onnxruntime has it in the default domain."""
     return layer_normalization(X, scale, None, axis)
 
 
@@ -71,7 +71,7 @@ def branchwise_rms_norm(X: SymTensor) -> Shape:
 
 @contrib("GatedRMSNorm", inputs="X scale gate")
 def gated_rms_norm(X: SymTensor, gate: AnyRank) -> Shape:
-    """X's shape, which the gate has too."""
+    """X's shape; the gate has the same shape."""
     return X.dims if gate.shape is None else unify_shapes(X.dims, gate.shape, "X and gate")
 
 
@@ -100,7 +100,7 @@ def skip_group_norm(
 
 
 def _demand_positions(ids: Shape, positions: SymTensor | None, table: SymTensor) -> None:
-    """Demand positions (B or 1, S) that the table has; without them they are 0, ..., S - 1."""
+    """Demand that the positions (B or 1, S) are in the table. By default they are 0, ..., S - 1."""
     rows = of_rank(table.shape, 2, "position_embedding")[0]
     if positions is None:
         demand_at_least(rows, ids[1], "the number of position embeddings")

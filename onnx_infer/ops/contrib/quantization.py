@@ -60,7 +60,7 @@ def quantized_concat(inputs: AnyRanks, axis: int) -> Shape:
 @contrib("QLinearReduceMean", inputs="data data_scale data_zero_point? reduced_scale reduced_zero_point?")
 @contrib("ReduceSumInteger", inputs="data", dtype=lambda: None)
 def quantized_reduce(data: AnyRank, axes: Ints, keepdims: int) -> Shape:
-    """The sizes at `axes` become 1, or go away without keepdims; of sums the model declares the type."""
+    """The sizes at `axes` become 1, or are removed without keepdims. The model declares the type of sums."""
     return reduce(data, axes, keepdims)
 
 
@@ -86,7 +86,7 @@ def dequantize_linear(x: SymTensor, x_scale: AnyRank, x_zero_point: AnyRank | No
 @contrib("QuantizeWithOrder", inputs="input scale_input", dtype=lambda: dt.INT8)
 @contrib("DequantizeWithOrder", inputs="input scale_input", dtype=lambda to: to)
 def reorder(input: SymTensor) -> Shape:
-    """The input's shape; the order of the elements in memory is no part of it."""
+    """The input's shape. The order of the elements in memory does not matter."""
     return input.dims
 
 
@@ -109,7 +109,7 @@ def dequantize_blocks(shape: Ints) -> Shape:
 def gather_blocks(
     data: SymTensor, indices: SymTensor, scales: AnyRank, gather_axis: int = 0, quantize_axis: int = 1, bits: int = 4
 ) -> Shape:
-    """As Gather; of bytes with fewer bits each the last axis holds `8 / bits` elements a byte."""
+    """As Gather. If bytes contain several elements, the last axis has `8 / bits` elements per byte."""
     sizes = list(data.dims)
     gather = normalize_axis(gather_axis, data.rank)
     normalize_axis(quantize_axis, data.rank)

@@ -58,8 +58,8 @@ def causal_conv_with_state(
 ) -> list[Shape | None]:
     """(B, C, length), (C, 1, k) -> (B, C, length), state (B, C, (k - 1)*dilation); W states of a window come first.
 
-    With channels last (B, length, *channels) and (B, (k - 1)*dilation, *channels). Of 2 or 3 spatial axes the state has
-    the shape of the past one.
+    With channels last: (B, length, *channels) and (B, (k - 1)*dilation, *channels). With 2 or 3 spatial axes the state
+    has the shape of the past state.
     """
     past = None if past_state is None else past_state.shape
     if ndim != 1:
@@ -207,7 +207,7 @@ def hash_packed_ngrams(
     return [(count, last * n_head_per_ngram), (batch, last), (batch, last), (batch, state_update_capacity, last)]
 
 
-# -- choice of what to attend to ---------------------------------------------------------------------------------------
+# -- selection of the attended entries ---------------------------------------------------------------------------------
 
 
 def _capacity(policy_mode: str, compress_ratio: int, token_budget: int | None, index_topk: int | None) -> int:
@@ -235,7 +235,7 @@ def sparse_attention_indexer(
 ) -> list[Shape]:
     """Queries (B, S, hidden), keys (B, P, size) -> entries (B, S, capacity), keys (B, P + S, size), (2, B, n, 2*size).
 
-    With past_sequence_length the keys keep P; of compressed ones (csa) fewer than S are added.
+    With past_sequence_length the keys keep P. In the mode csa (compressed keys) fewer than S are added.
     """
     batch, length, _ = of_rank(query.shape, 3, "query")
     old_batch, old, size = of_rank(past_key.shape, 3, "past_key")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def of_channels_last(rule: Callable[..., Any]) -> Callable[..., Any]:
-    """The rule for (N, *spatial, C) made of that for (N, C, *spatial): its first input and result have channels last.
+    """A rule for (N, *spatial, C) from one for (N, C, *spatial): its first input and its result have channels last.
 
     >>> from onnx_infer.values.tensor import SymTensor
     >>> of_channels_last(global_pool)(X=SymTensor(1, (2, 5, 7, 3)))
@@ -57,7 +57,7 @@ contrib("NhwcFusedConv", inputs="X W B? Z?")(of_channels_last(conv))
 def quantized_conv(
     x: AnyRank, w: AnyRank, B: AnyRank | None, *, window: Windows, channels_last: int = 0, group: int = 1
 ) -> list[Shape] | Shape:
-    """As Conv; the weight is (M, C/group, *kernel) also where the channels are last."""
+    """As Conv. The weight is (M, C/group, *kernel) even if the channels are last."""
     rule = of_channels_last(qlinear_conv) if channels_last else qlinear_conv
     out: list[Shape] | Shape = rule(x=x, w=w, B=B, window=window, group=group)
     return out
@@ -67,7 +67,7 @@ def quantized_conv(
 def conv_transpose_of_pads(
     X: AnyRank, W: AnyRank, Pads: Ints | Unknown | None, B: AnyRank | None, *, window: Windows, group: int = 1
 ) -> Shape:
-    """As ConvTranspose, its pads are an input."""
+    """As ConvTranspose, with the pads as an input."""
     known = Pads is None or (isinstance(Pads, tuple) and all(isinstance(pad, int) for pad in Pads))
     pads: Any = Pads if known else None
     out = conv_transpose(X, W, B, window=window._replace(pads=pads), group=group)
@@ -89,7 +89,7 @@ def pool_of_channels_last(x: SymTensor, *, window: Windows) -> list[Shape | None
 
 @contrib("QLinearAveragePool", inputs="X x_scale x_zero_point? y_scale y_zero_point?")
 def quantized_pool(X: SymTensor, *, window: Windows, channels_last: int = 0) -> Shape:
-    """As AveragePool, of (N, C, *spatial) or (N, *spatial, C)."""
+    """As AveragePool, for (N, C, *spatial) or (N, *spatial, C)."""
     required_kernel(window)
     rule = of_channels_last(pool) if channels_last else pool
     out: list[Shape] = rule(X=X, window=window)
@@ -125,7 +125,7 @@ def grid_sample_of_images(X: AnyRank, Grid: AnyRank) -> Shape:
 
 @contrib("UnfoldTensor", inputs="input")
 def unfold(input: SymTensor, *, size: int, dim: int = -1, step: int = 1) -> Shape:
-    """All slices of `size` along an axis: it gets the length `(length - size)//step + 1`, and the slices an axis."""
+    """All slices of `size` along an axis. The axis gets `(length - size)//step + 1` entries, the slices a new axis."""
     require(size >= 1 and step >= 1, "size and step must be at least 1", size, step)
     require(-input.rank <= dim < input.rank, f"dim {dim} is out of range for rank {input.rank}")
     sizes = list(input.dims)
