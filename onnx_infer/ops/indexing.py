@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onnx_infer.elements import arithmetic as values
+from onnx_infer.elements.arithmetic import ADD, LARGER, MULTIPLY, SMALLER
 from onnx_infer.elements.indices import demand_all_in_bounds, demand_in_bounds
 from onnx_infer.elements.samples import part_of
 from onnx_infer.errors import Unknown, require
@@ -125,7 +125,7 @@ def _depth(indices: Shape, limit: int) -> int:
 
 # -- Scatter ----------------------------------------------------------------------------------------------------------
 
-_COMBINE = {"add": values.ADD, "mul": values.MULTIPLY, "max": values.LARGER, "min": values.SMALLER}
+_COMBINE = {"add": ADD, "mul": MULTIPLY, "max": LARGER, "min": SMALLER}
 
 
 def _scattered(data: Array, places: Iterator[tuple[int, ...]], updates: Iterable[Any], reduction: str) -> Array:
