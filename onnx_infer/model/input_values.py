@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -58,10 +59,7 @@ def with_value(name: str, kind: Value | None, given: InputValue) -> SymTensor:
     """
     if not isinstance(kind, SymTensor) or kind.dtype is None:
         raise InputValueError(f"values: the input {name!r} is not declared as a tensor of an element type")
-    array = np.asarray(given)
-    if array.dtype == object:
-        raise InputValueError(f"values: {given!r} for {name!r} is neither a number nor a list of numbers")
-    shape = kind.shape
+    array, shape = _array(name, given), kind.shape
     fits = shape is None or (
         len(shape) == array.ndim
         and all(d == n or not isinstance(d, int) for d, n in zip(shape, array.shape, strict=True))
@@ -71,6 +69,14 @@ def with_value(name: str, kind: Value | None, given: InputValue) -> SymTensor:
     data = [_element(name, kind.dtype, x) for x in array.ravel().tolist()]
     found = SymTensor(kind.dtype, array.shape)
     return SymTensor(kind.dtype, array.shape, data) if is_small(found) else found
+
+
+def _array(name: str, given: InputValue) -> np.ndarray[Any, Any]:
+    with suppress(ValueError):  # NumPy's error for lists that differ in length
+        array = np.asarray(given)
+        if array.dtype != object:
+            return array
+    raise InputValueError(f"values: {given!r} for {name!r} is neither a number nor a list of numbers")
 
 
 def _element(name: str, dtype: int, x: object) -> bool | int | float:

@@ -118,4 +118,4 @@ def test_supported_lists_every_rule_in_order() -> None:
 
 
 def test_the_table_of_operators_is_current() -> None:
-    assert PATH.read_text(encoding="utf-8") == table()
+    assert PATH.read_text(encoding="utf-8") == table(), "run python -m tests.onnx_infer.operator_table"
