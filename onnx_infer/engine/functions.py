@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim, Value
 
 _MOST_BOUNDS = 16
-"""The most sizes made in a call that only bound those of its results."""
+"""The most sizes made in a call that occur only in bounds of its results' sizes."""
 
 
 class Call:
@@ -94,7 +94,7 @@ class Functions:
         self._first: dict[tuple[str, str, str], dict[str, Any]] = {}
         self._signatures: Counter[tuple[str, str, str]] = Counter()
         self._not_general: set[tuple[Any, ...] | None] = set()
-        self._nested = 0  # walks for calls in functions
+        self._nested = 0  # the number of walks for calls inside functions
         self._coarse: Counter[tuple[str, str, str]] = Counter()
         self.placeholders = Placeholders()
 
@@ -202,7 +202,7 @@ class Functions:
         return call
 
     def _as_general(self, call: Call, key: tuple[str, str, str], values: dict[str, Any]) -> Outcome | None:
-        """Make the call a general one where that may do; its outcome where that is known already."""
+        """Make the call a general one if possible; return its outcome if it is known already."""
         general = self.placeholders.general(values, self._first[key], call.sources)
         signature = None if general is None else self._signature(call, general.values)
         if self._nested > MOST_NESTED and self._active and signature not in self._remembered:
@@ -277,7 +277,7 @@ class Functions:
         outcome = _outcome(results, created, engine.statements[call.checkpoint.statements :])
         if general is not None and general.coarse:
             signature = ("coarse", *(signature or ()))
-            engine.rewind(call.checkpoint)  # it is an instance that counts
+            engine.rewind(call.checkpoint)  # only the records of instances count
             engine.diagnostics += told
         engine.seen.calls.append(call.record)
         if signature is not None:

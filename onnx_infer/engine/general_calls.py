@@ -3,8 +3,8 @@
 A walk without statements, fresh sizes and notes holds for all sizes within the bounds, so sizes may replace the
 placeholders. Without this, functions that call functions twice would double the walks at every level.
 
-If ranks, element types or elements are new in each call, this does not limit the walks. So after `MOST_NESTED` walks for
-calls inside functions, calls become *coarse*: the walk uses less and less of their operands, so that few calls differ.
+If ranks, element types or elements are new in each call, this does not limit the walks. So after `MOST_NESTED` walks
+for calls inside functions, calls become *coarse*: the walk uses less and less of their operands, so few calls differ.
 Its results are right, including statements and fresh sizes, but a separate walk might find more.
 """
 
@@ -103,7 +103,7 @@ class Placeholders:
         return GeneralCall(out, {var: size for size, var in found.items()}) if found else None
 
     def _placeholder(self, size: Dim, found: dict[Dim, Var]) -> Var:
-        """The symbol for a size, the same for equal ones among those `found` so far."""
+        """The symbol for a size. Equal sizes have the same symbol; `found` are those so far."""
         if size not in found:
             low = size if isinstance(size, int) else size.bounds()[0] or 0
             key = len(found), max(0, min(low, 2))
@@ -114,9 +114,9 @@ class Placeholders:
         return found[size]
 
     def coarse(self, values: Mapping[str, Value | None], level: int) -> GeneralCall:
-        """The coarse call of these operands: without elements, with placeholders for all sizes from 2 on.
+        """The coarse call of these operands: without elements, with placeholders for all sizes >= 2.
 
-        From level 1 on the ranks are forgotten, from level 2 on everything else.
+        From level 1 on the ranks are dropped, from level 2 on everything else.
         """
         found: dict[Dim, Var] = {}
 

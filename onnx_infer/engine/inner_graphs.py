@@ -1,4 +1,4 @@
-"""The graphs inside of a model after a walk: subgraphs and bodies of functions, each once."""
+"""The inner graphs of a model after a walk: subgraphs and bodies of functions, each once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def inner_graphs(record: Record, placeholders: Placeholders) -> Iterator[tuple[Graph, Scope]]:
-    """The graphs in a model with what is true of their values in all the walks that counted."""
+    """The inner graphs of a model, with values that hold in all walks that count."""
     joined: dict[int, tuple[Graph, Scope]] = {}
     walked: set[int] = set()
     pending = [record]
@@ -38,7 +38,7 @@ def inner_graphs(record: Record, placeholders: Placeholders) -> Iterator[tuple[G
 
 
 def _joined(a: Scope, b: Scope) -> Scope:
-    """What is true of the values of a graph in two walks; a size that differs has no name."""
+    """The joined values of a graph from two walks. A size that differs has no name."""
     both = Scope(a.model, a.constants, a.operators, a.parent, NO_ATTRIBUTES)
     for name, value in a.items():
         other = b.get(name)

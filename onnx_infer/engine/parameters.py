@@ -1,4 +1,4 @@
-"""The sizes that an inference made, as parameters: by what they are alike for values that are remembered."""
+"""Sizes made by an inference as parameters of remembered values: values that differ only in these sizes are equal."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _placeholders = shared_cache(1 << 10)  # number, bounds, origin, name -> variabl
 
 
 class Parameters:
-    """The sizes in values that are not those of input axes, in order, and the values with placeholders for them."""
+    """The sizes in values that are not sizes of input axes, in order, and the values with placeholders for them."""
 
     def __init__(self) -> None:
         self.of: dict[Var, Dim] = {}
 
     def pattern(self, value: Value) -> Value:
-        """The value with a placeholder for each such size: equal for values that differ in these sizes only."""
+        """The value with a placeholder for each such size. Values that differ only in these sizes have one pattern."""
         if type(value) is SymTensor and not value.data and value.fill is None and not value.samples:
             for size in value.shape or ():
                 if type(size) is not int and not (type(size) is Var and size.origin is None):
@@ -41,7 +41,7 @@ class Parameters:
         return substitute(value, self.of)
 
     def _enter(self, var: Var) -> None:
-        """Enter the variable, those of its bound and its origin first."""
+        """Enter the variable, after the variables in its bound and its origin."""
         pending = [var]
         while pending:
             var = pending[-1]
@@ -58,7 +58,7 @@ class Parameters:
             origin = Computed(substituted(origin.size, self.of), origin.why)
         limit = substituted(var.at_most, self.of) if isinstance(var.at_most, Expr) else var.at_most
         name = "" if GENERATED.fullmatch(var.name) else var.name
-        # texts with names of other sizes are those of this inference
+        # a text with names of other sizes belongs to this inference only
         origin = GENERATED.sub("_d", origin) if isinstance(origin, str) else origin
         key = len(self.of), var.lo, var.hi, limit, origin, name
         found: Var | None = _placeholders.get(key)
@@ -68,7 +68,7 @@ class Parameters:
 
 
 def made_sizes(value: Value) -> list[Var]:
-    """The variables of a value that an inference made."""
+    """The variables in a value that an inference made."""
     return [v for v in variables_of(sizes(value)) if not is_given(v.origin) and v is not UNKNOWN_SIZE]
 
 

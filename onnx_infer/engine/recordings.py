@@ -1,11 +1,12 @@
-"""Nodes with subgraphs are remembered: what a walk over their bodies recorded is recorded again, without a walk.
+"""Recordings of nodes with subgraphs: the record of a walk over their bodies is repeated without a walk.
 
-Such a node gives what its bodies, its inputs and the values that the bodies capture decide. Of a fresh size in these
-values only its bounds and its origin count: another one in its place gives the same, with the one put for the other. So
-the sizes made before the walk are `parameters` of a recording; those made in it get new names when it is repeated.
+The bodies, the inputs and the values that the bodies capture determine the results of such a node. For a fresh size in
+these values only its bounds and its origin matter: with a different fresh size in its place the results are the same
+after the substitution. So the sizes made before the walk are `parameters` of a recording. Sizes made in the walk get
+new names when it is repeated.
 
-Nodes of the main graph and of functions are remembered by the bytes of their bodies, for any model. Nodes in bodies are
-remembered as long as the node around them is walked: a Loop in a Loop meets the same inputs in most of these walks.
+Nodes of the main graph and of functions are remembered by the bytes of their bodies, for all models. Nodes in bodies
+are remembered while the outer node is walked, because a Loop in a Loop has the same inputs in most of these walks.
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ if TYPE_CHECKING:
     from onnx_infer.operators.operator import Operator
     from onnx_infer.values.tensor import Dim, Value
 
-_recordings = shared_cache(1 << 10)  # what decides what a node gives -> Recording
+_recordings = shared_cache(1 << 10)  # everything that determines the results of a node -> Recording
 _captured = shared_cache(1 << 10)  # bytes of the bodies -> the names that they capture
 
 
 class Recordings:
     """The nodes with subgraphs of one inference.
 
-    `settings` are the options on which a walk depends; None where it depends on more, so that nothing is remembered.
+    `settings` are the options on which a walk depends; None if it depends on more: then nothing is remembered.
     """
 
     def __init__(self, engine: Walk, settings: tuple[object, ...] | None) -> None:
@@ -57,7 +58,7 @@ class Recordings:
     def apply(
         self, operator: Operator, node: Node, attributes: Attributes, values: tuple[Value | None, ...], scope: Values
     ) -> Outcome:
-        """What a node with subgraphs gives; what goes with it is recorded."""
+        """The outcome of a node with subgraphs; everything else that belongs to it is recorded."""
         engine = self._engine
         bodies = None if self._settings is None else engine.model.bodies(node)
         parameters = Parameters()
@@ -105,7 +106,7 @@ class Recordings:
         bodies: Bodies,
         parameters: Parameters,
     ) -> tuple[Any, ...] | None:
-        """What decides what a node gives and records; None where it cannot be remembered."""
+        """Everything that determines the results and the record of a node; None if it cannot be remembered."""
         if scope.attributes is not None and scope.attributes.has_graphs:
             return None
         symbols, depth = self._engine.symbols, self._engine.depth
@@ -130,7 +131,7 @@ class Recordings:
 
 
 def _captured_value(scope: Values, name: str) -> Value | None:
-    """A value that a body captures, of a constant the elements too; None of one that nobody gives."""
+    """A value that a body captures (a constant with its elements); None if no node gives it."""
     if not scope.knows(name):
         return None
     value = scope[name]
@@ -141,7 +142,7 @@ def _captured_value(scope: Values, name: str) -> Value | None:
 
 
 class Walked(NamedTuple):
-    """A graph inside of a node: its number among these, its names, whether it is repeated, and the values in it."""
+    """A graph inside a node: its number among these, its names, whether it is repeated, and the values in it."""
 
     number: int
     graph: Graph
@@ -149,12 +150,12 @@ class Walked(NamedTuple):
     values: dict[str, Value]
 
     def again(self, model: Model, handle: Any) -> Graph:
-        """The graph where another model has it; its nodes are read when they are asked for."""
+        """The same graph in another model. Its nodes are read on demand."""
         return self.graph._replace(handle=handle, nodes=lambda: list(model.subgraph(handle).nodes()))
 
 
 class Recording:
-    """What one walk over the bodies of a node gave and recorded, with its parameters and the `names` given in it."""
+    """The results and the record of one walk over the bodies of a node, with its parameters and the `names` in it."""
 
     def __init__(self, engine: Walk, outcome: Outcome, parameters: list[Var], start: Checkpoint, first: int) -> None:
         self.outcome, self.parameters = outcome, parameters
@@ -184,7 +185,7 @@ class Recording:
             self.graphs.append(Walked(numbers[key], names, scope.repeated, values))
 
     def is_repeatable(self) -> bool:
-        """Whether no text in it names two sizes: under other names these may stand in another order."""
+        """Whether no text in it names two sizes: with other names their order in the text might change."""
         return all(len(set(GENERATED.findall(text))) < 2 for text in self._texts())
 
     def _texts(self) -> Iterator[str]:
@@ -196,7 +197,7 @@ class Recording:
 
     @cached_property
     def made(self) -> list[Var]:
-        """The sizes made in the walk that are in what it recorded, in the order of their names, declared ones first."""
+        """The sizes made in the walk that occur in its record, in the order of their names, declared ones first."""
         place = {name: i for i, name in enumerate(self.names)}
         before = {*self.parameters, *self.outcome.fresh}
         held = [*self.outcome.values, *(x for told in self.diagnostics for _, x in told.inputs)]
@@ -206,7 +207,7 @@ class Recording:
         for statement in self.outcome.statements:
             found.update(dict.fromkeys(variables_of((statement.lhs, statement.rhs, statement.volume))))
         pending = [*found, *self.outcome.fresh]
-        while pending:  # in their bounds
+        while pending:  # sizes in the bounds of these
             for v in variables_within(pending.pop()):
                 if v not in found:
                     found[v] = None
@@ -216,12 +217,12 @@ class Recording:
 
     @cached_property
     def outer_first(self) -> list[Walked]:
-        """The graphs, each before those in it."""
+        """The graphs, each one before its inner graphs."""
         return sorted(self.graphs, key=lambda walked: walked.number)
 
     @cached_property
     def changing(self) -> list[list[str]]:
-        """For each graph the names of the values that have other sizes when it is repeated."""
+        """For each graph the names of the values whose sizes change when it is repeated."""
         sizes = {*self.parameters, *self.made}
         return [
             [
@@ -233,7 +234,7 @@ class Recording:
         ]
 
     def repeat(self, engine: Walk, parameters: Sequence[Var], node: Node, bodies: Bodies, scope: Values) -> Outcome:
-        """Record all of it again, with these parameters and new names for the sizes made in the walk."""
+        """Repeat the whole record, with these parameters and new names for the sizes made in the walk."""
         again = _Again(self, engine, parameters)
         engine.noted += self.noted
         engine.diagnostics += map(again.told, self.diagnostics)
@@ -254,7 +255,7 @@ class Recording:
 
 
 class _Again:
-    """A recording under other sizes: `sizes` has those for the parameters, and for the sizes made in the walk."""
+    """A recording with other sizes: `sizes` maps the parameters, and the sizes made in the walk."""
 
     def __init__(self, recording: Recording, engine: Walk, parameters: Sequence[Var]) -> None:
         self._recording = recording
@@ -291,7 +292,7 @@ class _Again:
         return told._replace(message=self.text(told.message), inputs=inputs)
 
     def outcome(self) -> Outcome:
-        """What the node gives."""
+        """The outcome of the node."""
         outcome = self._recording.outcome
         if not self.sizes:
             return outcome

@@ -42,9 +42,9 @@ def sort_nodes(
 
 
 def _ordered(reads: list[list[str]], producer: Mapping[str, int]) -> tuple[list[int], list[int]]:
-    """The nodes, by number, each after those that give what it reads; and those on or behind a cycle."""
-    missing = array("l", [0]) * len(reads)  # how many inputs of each node are still to be given
-    # who reads what a node gives: a chain through these, from the first reader to the last
+    """The indices of the nodes in topological order, and those of nodes on or behind a cycle."""
+    missing = array("l", [0]) * len(reads)  # the number of inputs of each node that are not given yet
+    # the readers of each node as a linked list: `first` is its head, `after` the next element
     first, reader, after = array("l", [-1]) * len(reads), array("l"), array("l")
     for i in range(len(reads) - 1, -1, -1):
         for name in reads[i]:
@@ -55,7 +55,7 @@ def _ordered(reads: list[list[str]], producer: Mapping[str, int]) -> tuple[list[
                 after.append(first[source])
                 first[source] = len(reader) - 1
     order = [i for i, count in enumerate(missing) if count == 0]
-    for i in order:  # grows
+    for i in order:  # the list grows during the loop
         edge = first[i]
         while edge >= 0:
             missing[reader[edge]] -= 1
@@ -66,13 +66,13 @@ def _ordered(reads: list[list[str]], producer: Mapping[str, int]) -> tuple[list[
 
 
 def _taken(nodes: list[Node]) -> Iterator[Node]:
-    """The nodes, the last first; each is given up when it is taken, which halves the memory of a walk."""
+    """The nodes, the last first. Each one is removed from the list when it is taken: half the memory of a walk."""
     while nodes:
         yield nodes.pop()
 
 
 def captured(view: Callable[[Any], Graph], node: Node) -> list[str]:
-    """The names that the graphs in a node's attributes, at any depth, read from around them, as a walk reads them."""
+    """The outer names that the graphs in a node's attributes read, at any depth, in the order of a walk."""
     if not node[4].has_graphs:
         return []
     found: dict[str, None] = {}
@@ -90,11 +90,11 @@ def captured(view: Callable[[Any], Graph], node: Node) -> list[str]:
 
 
 _Part: TypeAlias = "str | tuple[Any, frozenset[str]]"
-"""A name that is read, or a graph with the names that are given around it."""
+"""A name that is read, or a graph with the names that are visible around it."""
 
 
 def _graphs(node: Node, known: frozenset[str]) -> Iterator[_Part]:
-    """The graphs in the attributes of a node; the `then_branch` of an If is walked before its `else_branch`."""
+    """The graphs in the attributes of a node. The `then_branch` of an If comes before its `else_branch`."""
     values = node[4].values
     for name in sorted(values, reverse=True) if node[4].has_graphs else ():
         value = values[name]
@@ -104,7 +104,7 @@ def _graphs(node: Node, known: frozenset[str]) -> Iterator[_Part]:
 
 
 def _reads(graph: Graph, known: frozenset[str]) -> Iterator[_Part]:
-    """What a graph reads from around it, and the graphs in it, in the order of its nodes."""
+    """The outer names that a graph reads, and its inner graphs, in the order of its nodes."""
     nodes = list(graph.nodes())
     given = known.union((n for n, _ in graph.inputs), graph.constants, *(node[3] for node in nodes))
     for node in nodes:

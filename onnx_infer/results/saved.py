@@ -30,7 +30,7 @@ class Part:
 
 
 class Types(dict[str, "Value"]):
-    """The types of the main graph, in the form of an environment."""
+    """The types of the main graph, in the form of a scope."""
 
     def touch(self, names: Iterable[str]) -> None:
         """Nothing to do: all values exist already."""
