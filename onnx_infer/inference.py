@@ -133,7 +133,7 @@ def check(diagnostics: Sequence[Diagnostic], check_type: bool, strict_mode: bool
 
 
 def log(diagnostics: Sequence[Diagnostic], warn_on_missing: bool) -> None:
-    """Log the diagnostics; operators without a rule only if `warn_on_missing`."""
+    """Log the diagnostics; those about operators without a rule only if `warn_on_missing`."""
     import logging
 
     logger = logging.getLogger("onnx_infer")

@@ -145,7 +145,7 @@ class Engine(Walk):
                 outcome = _outcome(operator, attributes, values, len(outputs)) if found is None else found
             if not outcome.plain:
                 outcome = self._replay(outcome, operator, node, values, scope)
-            if len(outputs) == 1:  # as nearly always
+            if len(outputs) == 1:  # the usual case
                 name, value = outputs[0], outcome.values[0]
                 if name not in declared or declared[name] is value:
                     scope[name] = value

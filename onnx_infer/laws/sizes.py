@@ -71,7 +71,7 @@ def unify(a: Dim, b: Dim, what: str, kind: Kind = "required", volume: Dim = 0) -
 
 
 def confirm(size: Dim, other: Dim, what: str) -> Dim:
-    """`unify` for a size that another law determines: if they provably differ, this is reported, and it stays."""
+    """`unify` for a size that another law determines: it stays even if the other provably differs (an error)."""
     if size is not other and differ(size, other):
         contradict(broken(f"{what} differ", size, other))
         return size

@@ -1,7 +1,7 @@
-"""The types that a graph declares: read off its messages once, and understood once for equal bytes.
+"""The types that a graph declares: read from its messages once, and parsed once for equal bytes.
 
-Types repeat: a model of a thousand values has a few dozen. So what a value declares is kept as the bytes of its
-TypeProto, and what these say, as it is written, is remembered.
+Types repeat: a model of a thousand values has a few dozen types. So a declaration is kept as the bytes of its
+TypeProto, and the parsed type is remembered for these bytes, with its sizes in written form.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from onnx_infer.model.symbols import Size
     from onnx_infer.values.tensor import Dim, Value
 
-_tensors = shared_cache(1 << 13)  # bytes of a TypeProto -> what `_tensor` gives
+_tensors = shared_cache(1 << 13)  # bytes of a TypeProto -> the result of `_tensor`
 _MAX_TYPE = 1 << 10
 """The most bytes of a type that is remembered."""
 
@@ -43,7 +43,7 @@ class Declared(NamedTuple):
 
     @classmethod
     def of(cls, graph: GraphProto) -> Declared:
-        """What a graph declares."""
+        """The declarations of a graph."""
         return cls(_declared(graph.input), _declared(graph.output), _declared(graph.value_info))
 
 
@@ -53,7 +53,7 @@ def _declared(infos: Iterable[Any]) -> list[tuple[str, bytes]]:
 
 
 def _tensor(wire: bytes) -> tuple[int | None, tuple[Size, ...] | None] | None:
-    """The element type and the sizes, as they are written, of the type of a tensor; None of another type."""
+    """The element type and the written sizes of a tensor type; None for other types."""
     if wire in _tensors:
         return _tensors[wire]  # type: ignore[no-any-return]
     proto, found = TypeProto.FromString(wire), None
@@ -67,7 +67,7 @@ def _tensor(wire: bytes) -> tuple[int | None, tuple[Size, ...] | None] | None:
 
 
 def declared_type(wire: bytes, dim: Callable[[Size], Dim]) -> Value | None:
-    """The value that the bytes of a TypeProto describe; `dim` reads the sizes one after the other."""
+    """The value that the bytes of a TypeProto describe. `dim` reads the sizes one after the other."""
     tensor = _tensor(wire)
     if tensor is None:
         return value_type(TypeProto.FromString(wire), dim)
@@ -76,7 +76,7 @@ def declared_type(wire: bytes, dim: Callable[[Size], Dim]) -> Value | None:
 
 
 def sizes_in(wire: bytes) -> tuple[Size, ...]:
-    """The sizes of a tensor, or of those in a sequence or optional, as they are written."""
+    """The written sizes of a tensor, or of the tensor in a sequence or optional."""
     tensor = _tensor(wire)
     if tensor is not None:
         return tensor[1] or ()
@@ -85,13 +85,13 @@ def sizes_in(wire: bytes) -> tuple[Size, ...]:
 
 
 def dim_params(declared: Iterable[tuple[str, bytes]]) -> list[str]:
-    """The dim_params in these types, in order; equal types once."""
+    """The dim_params in these types, in order. Equal types are read once."""
     sizes = (size for wire in dict.fromkeys(wire for _, wire in declared) for size in sizes_in(wire))
     return [size for size in sizes if isinstance(size, str) and said(size)]
 
 
 def innermost_shape(kind: Any) -> Any:
-    """The shape in a type, which may be nested; None where it has none."""
+    """The shape in a type, which may be nested; None if it has none."""
     while True:
         which = kind.WhichOneof("value")
         if which in ("tensor_type", "sparse_tensor_type"):

@@ -1,4 +1,4 @@
-"""The nodes of a graph read off their messages, once for equal bytes."""
+"""The nodes of a graph, read from their messages once for equal bytes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 _MAX_ATTRIBUTES = 1 << 12
 _MAX_NODE = 1 << 10
 _MAX_LITERAL = 1 << 8
-"""The most bytes of what is remembered."""
+"""The most bytes of a remembered message."""
 
 _interned = shared_cache(1 << 14)  # bytes of attributes -> Attributes
 _met = shared_cache(1 << 12)  # (number of nodes, bytes of the first and of the last one) of graphs
-_nodes = shared_cache(1 << 15)  # bytes of a NodeProto -> what `read_node` gives
+_nodes = shared_cache(1 << 15)  # bytes of a NodeProto -> the result of `read_node`
 
 _TENSOR = AttributeProto.TENSOR
 _GRAPH_KINDS = frozenset((AttributeProto.GRAPH, AttributeProto.GRAPHS))
@@ -36,7 +36,7 @@ _joined = "".join
 
 
 def read_attributes(op_type: str, attributes: Any) -> Attributes:
-    """The attributes of a node, of which there are some: the same object where they are equal on the wire."""
+    """The attributes of a node that has some. Attributes with equal wire bytes are the same object."""
     if op_type in _WITH_GRAPHS:  # a body may be large
         return _parse(attributes)
     key = tuple(map(_bytes_of_attribute, attributes))
@@ -55,7 +55,7 @@ def _parse(attributes: Any) -> Attributes:
 
 
 class Named(NamedTuple):
-    """The handle of a node that is remembered: its message would keep all the messages around it."""
+    """The handle of a remembered node. Its message is not kept, because it would keep all messages around it."""
 
     name: str
     overload: str
@@ -70,10 +70,10 @@ class Literal(NamedTuple):
 
 
 def nodes(protos: Any, constants: dict[str, Any], literals: list[str]) -> Iterator[Node]:
-    """The nodes of a graph; those that are constant tensors join the graph's constants instead.
+    """The nodes of a graph. Constant tensors are added to the graph's constants instead.
 
-    Of a graph that is met again, as it was or with other nodes here and there, the nodes are recognised by their bytes:
-    these cost a third of what it costs to take the parts out of the messages. The first time nothing is remembered.
+    If a graph is read again, unchanged or with a few other nodes, its nodes are recognised by their bytes. This costs a
+    third of reading the parts of the messages. At the first reading nothing is remembered.
     """
     again = _is_met_again(protos)
     for proto in protos:
@@ -90,7 +90,7 @@ def nodes(protos: Any, constants: dict[str, Any], literals: list[str]) -> Iterat
 
 
 def _is_met_again(protos: Any) -> bool:
-    """Whether a graph with so many nodes, and with this first and this last one, was read before."""
+    """Whether a graph with this number of nodes, this first node and this last node was read before."""
     if not protos:
         return False
     ends = _bytes_of(protos[0]), _bytes_of(protos[-1])
@@ -102,10 +102,10 @@ def _is_met_again(protos: Any) -> bool:
 
 
 def read_node(proto: NodeProto, wire: bytes | None) -> Node | Literal:
-    """A node; remembered under its bytes, if these are few."""
+    """A node. It is remembered under its bytes if these are few."""
     op_type, domain, given, made, attributes = _parts(proto)
     inputs, outputs = given[:], made[:]
-    try:  # to join them is the cheapest way to see that all are texts
+    try:  # joining them is the cheapest test that all are texts
         _joined(inputs), _joined(outputs), op_type + domain
     except TypeError:
         inputs, outputs, op_type, domain = texts(inputs), texts(outputs), text(op_type), text(domain)

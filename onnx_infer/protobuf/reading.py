@@ -37,7 +37,7 @@ OVERRIDABLE = 4
 """From this IR version on a caller may override an initializer that is also an input, so its elements are unknown."""
 
 CONSTANTS = (TensorProto, SparseTensorProto, AttributeProto, SymTensor)
-"""The classes of the handles of constants; of small literals the tensor is its own handle."""
+"""The classes of the handles of constants. The tensor of a small literal is its own handle."""
 
 
 class ModelProtoFrontEnd:
@@ -48,7 +48,7 @@ class ModelProtoFrontEnd:
         self._declared = Declared.of(model.graph)
 
     def dim_params(self) -> tuple[list[str], list[str]]:
-        """The texts in the types of inputs, in order, and of outputs and value infos."""
+        """The texts in the types of inputs, in order, and in those of outputs and value infos."""
         inputs, outputs, others = self._declared
         return dim_params(inputs), dim_params((*outputs, *others))
 
@@ -58,12 +58,12 @@ class ModelProtoFrontEnd:
         return declared_bounds(text(e.value) for holder in holders for e in holder.metadata_props if e.key == KEY)
 
     def inputs(self) -> Iterator[tuple[str, tuple[Size, ...]]]:
-        """The sizes of inputs as they are written."""
+        """The sizes of inputs as the model writes them."""
         for name, wire in self._declared.inputs:
             yield name, tuple(map(said, sizes_in(wire)))
 
     def view(self, symbols: Symbols, all_constant: bool = False) -> Model:
-        """The model, its dims read as sizes."""
+        """The model with its dims read as sizes."""
         reader = GraphReader(symbols, all_constant or self.model.ir_version < OVERRIDABLE)
         return reader.model(self.model, self._declared)
 
@@ -77,7 +77,7 @@ class GraphReader:
         self._declared: dict[bytes, Value | None] = {}
 
     def model(self, proto: ModelProto, declared: Declared) -> Model:
-        """The view of a model, of which the types in the main graph are these."""
+        """The view of a model; `declared` are the types in its main graph."""
         functions = {(f.domain, f.name, f.overload): f for f in map(self.function, proto.functions)}
         names = partial(names_in, proto.graph)
         schema_bodies = partial(schema_function, schema_body, message)
@@ -88,12 +88,12 @@ class GraphReader:
         )
 
     def graph(self, proto: GraphProto, main: Declared | None = None) -> Graph:
-        """The view of a subgraph, or of the main graph with its types: there every axis of an input has a name."""
+        """The view of a subgraph, or of the main graph with its types: there every axis of an input gets a name."""
         constants = by_name(proto.initializer)
         for sparse in proto.sparse_initializer:
             constants[text(sparse.values.name)] = sparse
         given, made, others = main or Declared.of(proto)
-        # where callers may override an initializer that is an input too, its type stands, its elements do not
+        # if callers may override an initializer that is also an input, its type is used, but not its elements
         defaults = {name: (self.declared(kind), constants[name]) for name, kind in given if name in constants}
         if self.all_constant:
             given = [(name, kind) for name, kind in given if name not in constants]
@@ -129,7 +129,7 @@ class GraphReader:
         return Graph(text(proto.name), inputs, constants, walk, literals, outputs, declared, proto)
 
     def type(self, name: str, wire: bytes) -> Value | None:
-        """The declared type of an input of the main graph; equal ones are read once, if their axes have names."""
+        """The declared type of an input of the main graph. Equal types are read once, if their axes have names."""
         if wire not in self._inputs:
             count = len(self.symbols.axes)
             value = declared_type(wire, self.symbols.reader(name))
@@ -139,7 +139,7 @@ class GraphReader:
         return self._inputs[wire]
 
     def declared(self, wire: bytes) -> Value | None:
-        """The declared type of a value that is no input of the main graph; equal ones are read once."""
+        """The declared type of any other value. Equal types are read once."""
         if wire not in self._declared:
             self._declared[wire] = declared_type(wire, self.symbols.read_declared)
         return self._declared[wire]
@@ -149,7 +149,7 @@ def by_name(tensors: Any) -> dict[str, Any]:
     """Tensors by their names."""
     found = {tensor.name: tensor for tensor in tensors}
     try:
-        "".join(found)  # the cheapest way to see that all are texts
+        "".join(found)  # the cheapest test that all are texts
     except TypeError:
         found = {text(tensor.name): tensor for tensor in tensors}
     return found
@@ -166,7 +166,7 @@ def function_key(proto: FunctionProto) -> tuple[str, str, str]:
 
 
 def header(handle: TensorProto | SparseTensorProto | AttributeProto | SymTensor) -> Value:
-    """The type of a constant, without the elements of an initializer.
+    """The type of a constant, in general without the elements of an initializer.
 
     A literal (the value of a Constant node) has its elements if they are few. So has an initializer of a few integers,
     because most rules that read such a constant ask for them.
