@@ -5,7 +5,7 @@
     SizeJoin     result is the NumPy broadcast of operands     broadcast.py
     Bounds       lo <= dim <= hi                               sizes.py
     Divisible    dim % by == 0                                 sizes.py
-    Windows      out windows fit into an axis                  windows.py
+    WindowCount  number of windows that fit into an axis      windows.py
     RowEqual     two rows have the same axes                   rows.py
     RowsEqual    rows one after the other have these axes      rows.py
     RowRefines   SizeRefines axis by axis, with missing axes   refinement.py
@@ -114,7 +114,7 @@ class Divisible(Constraint):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Windows(Constraint):
+class WindowCount(Constraint):
     """`out` is the number of windows of a kernel that fit into an axis of this `size`."""
 
     size: Dim

@@ -26,7 +26,7 @@ def dims_of(fact: Constraint) -> tuple[Dim, ...]:
             return fact.result, *fact.operands
         case constraints.Bounds() | constraints.Label():
             return (fact.dim,)
-        case constraints.Windows():
+        case constraints.WindowCount():
             return fact.size, fact.out, fact.kernel
         case constraints.Divisible():
             return fact.dim, fact.by

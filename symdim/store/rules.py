@@ -30,7 +30,7 @@ _OF_FACTS: dict[type[Constraint], Any] = {
     constraints.RowEqual: rows.row_equal,
     constraints.RowsEqual: rows.rows_equal,
     constraints.RankEdge: rows.rank_edge,
-    constraints.Windows: window_count,
+    constraints.WindowCount: window_count,
     constraints.Label: label,
 }
 

@@ -23,7 +23,7 @@ from symdim.store.constraints import (
     RowsEqual,
     SizeEqual,
     SizeRefines,
-    Windows,
+    WindowCount,
     listed,
 )
 from symdim.store.errors import LONGEST_CHAIN, Contradiction
@@ -175,7 +175,7 @@ class Store:
         where = _origin(origin)
         number = windows(size, kernel, stride, dilation, pads, auto_pad, ceil)
         if number is None:
-            self._learn(Windows(where, (), "window", size, out, kernel, stride, dilation, pads, ceil))
+            self._learn(WindowCount(where, (), "window", size, out, kernel, stride, dilation, pads, ceil))
         else:
             self._learn(SizeEqual(where, (), "window", out, number, kernel))
         if not auto_pad.startswith("SAME"):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from symdim.algebra.canonical import ceildiv, minimum
 from symdim.errors import SymdimError
-from symdim.store.constraints import SizeEqual, Windows
+from symdim.store.constraints import SizeEqual, WindowCount
 
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim
@@ -70,7 +70,7 @@ def free_room(size: Dim, kernel: Dim, dilation: int, padding: int) -> Dim:
     return size + padding - ((kernel - 1) * dilation + 1)
 
 
-def window_count(p: Propagation, fact: Windows) -> bool:
+def window_count(p: Propagation, fact: WindowCount) -> bool:
     """Equate the number of windows as soon as it is an expression."""
     size, kernel = p.size(fact.size), p.size(fact.kernel)
     number = windows(size, kernel, fact.stride, fact.dilation, fact.pads, ceil=fact.ceil)

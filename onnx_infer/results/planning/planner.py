@@ -45,7 +45,7 @@ class Named(Mapping[str, T]):
         return repr(dict(self))
 
 
-class Plan(NamedTuple):
+class PlannedSizes(NamedTuple):
     """The shapes of values, and their sizes in bytes (None for strings and unknown element types)."""
 
     shapes: Named[tuple[int, ...]]
@@ -126,13 +126,13 @@ class Planner:
         """The values, in the order of the model."""
         return tuple(self.shape_places)
 
-    def __call__(self, *sizes: int, **named: int) -> Plan:
+    def __call__(self, *sizes: int, **named: int) -> PlannedSizes:
         """The shapes and byte sizes at sizes of `args`, by position or name.
 
         Raises BoundsError for sizes outside the bounds of their symbols, and UnboundName for missing sizes.
         """
         shapes, counts = self.function(*self._arguments(sizes, named))
-        return Plan(Named(self.shape_places, shapes), Named(self.byte_places, counts))
+        return PlannedSizes(Named(self.shape_places, shapes), Named(self.byte_places, counts))
 
     def _arguments(self, sizes: tuple[int, ...], named: dict[str, int]) -> list[int]:
         rest = self.args[len(sizes) :]
