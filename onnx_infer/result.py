@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from onnx_infer.model.symbols import Size
+    from onnx_infer.results.data_laws import DataLaw
     from onnx_infer.results.guards import Guard, Violation
     from onnx_infer.results.planning.costs import Costs
     from onnx_infer.results.planning.memory import MemoryPlan
@@ -39,6 +40,16 @@ class InferenceResult(Inferred):
         from onnx_infer.results.reasons import reasons
 
         return reasons(self)
+
+    @cached_property
+    def data_laws(self) -> list[DataLaw]:
+        """The laws that elements of inputs decide: a run may be refused although every guard holds.
+
+        Each names the inputs and the nodes; see `data_laws.py`.
+        """
+        from onnx_infer.results.data_laws import data_laws
+
+        return data_laws(self)
 
     @property
     def guarantees(self) -> dict[str, tuple[Guarantee, ...]]:

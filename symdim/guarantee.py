@@ -35,6 +35,7 @@ Dim: TypeAlias = int | Expr
 Limits: TypeAlias = tuple[Dim | None, Dim | None]
 Sum: TypeAlias = tuple[list[Pattern], dict[Expr, int], int]
 
+_STEPS = 20_000  # of the prover, for all sizes that are bounded together
 _MOST_LEAVES = 60  # a larger expression is bounded part by part, without asking whether it is monotone as a whole
 
 
@@ -49,8 +50,10 @@ class Guarantee(NamedTuple):
         return {"exact": f"{self.size}", "upper_bound": f"<={self.size}", "unknown": "?"}[self.kind]
 
 
-def guarantee_of(dim: Dim, available: Collection[str] = ()) -> Guarantee:
+def guarantee_of(dim: Dim, available: Collection[str] = (), bounds: UpperBounds | None = None) -> Guarantee:
     """The guarantee of a size, if the tensors named `available` are known when the size is needed.
+
+    `bounds` are those of several sizes, which share their work.
 
     >>> N = Var("N")
     >>> found = Var.fresh("found", at_most=N, origin="NonZero")
@@ -59,7 +62,7 @@ def guarantee_of(dim: Dim, available: Collection[str] = ()) -> Guarantee:
     """
     if is_exact(dim, available):
         return Guarantee("exact", dim)
-    high = upper_bound(dim, available)
+    high = (bounds or UpperBounds(available)).of(dim)
     return Guarantee("unknown", None) if high is None else Guarantee("upper_bound", high)
 
 
@@ -147,62 +150,75 @@ def upper_bound(dim: Dim, available: Collection[str] = ()) -> Dim | None:
     >>> upper_bound(n - n // 2), upper_bound(minimum(n + 5, 12)), upper_bound(n * n // 3)
     (N - N//2, min(N, 7) + 5, N**2//3)
     """
-    if isinstance(dim, int):
-        return dim
-    known: dict[Var, Limits] = {}
-    for node in with_limits(dim):
-        if isinstance(node, Var):
-            known[node] = _limits_of(node, known, available)
-    return _highest(dim, known)
+    return UpperBounds(available).of(dim)
 
 
-def _limits_of(variable: Var, known: dict[Var, Limits], available: Collection[str]) -> Limits:
-    """The bounds of a variable over exact ones. The bounds of the variables in its `at_most` must be in `known`."""
-    if is_exact(variable, available):
-        return variable, variable
-    high = None if variable.at_most is None else _highest(variable.at_most, known)
-    ends = [end for end in (high, variable.hi) if end is not None]
-    return variable.lo, minimum(*ends) if ends else None
+class UpperBounds:
+    """Bounds from above of several sizes, in variables that are exact where the tensors named `available` are known.
 
-
-def _highest(dim: Dim, known: dict[Var, Limits]) -> Dim | None:
-    if isinstance(dim, int):
-        return dim
-    nearer = _at_ends(dim, known)
-    high = nearer if isinstance(nearer, int) else _limits(nearer, known)[1]
-    top = bounds_of(dim)[1]
-    return top if high is None else high if top is None else minimum(high, top)
-
-
-def _at_ends(dim: Expr, known: dict[Var, Limits]) -> Dim:
-    """An expression >= `dim`: each variable that occurs more than once is put at an end, if `dim` is monotone in it.
-
-    Without this, `n - n//2` would be bounded part by part, as if its two n were different.
+    What is proved for them takes `steps` of the prover all in all: where these are used up, bounds are coarser.
     """
-    found: Dim = dim
-    for variable in dim.variables():
-        if not isinstance(found, Expr):
-            break
-        low, high = known[variable]
-        if low is variable or variable.lo is None or _occurrences(variable, found) < 2:
-            continue
-        if leaf_count(found) > _MOST_LEAVES:
-            break
-        try:
-            # `at_most` may exceed all values of the variable, so monotonicity is needed only up to `hi`
-            free = Var.fresh(variable.name, variable.lo, variable.hi)
-            step = found.substitute({variable: free + 1}) - found.substitute({variable: free})
-            end = high if _never_negative(step) else low if _never_negative(-step) else None
-            found = found if end is None else found.substitute({variable: end})
-        except (BoundsError, DivisionByZero):  # these sizes occur in no run
-            continue
-    return found
 
+    def __init__(self, available: Collection[str] = (), steps: int = _STEPS) -> None:
+        from symdim.prover.budget import Budget
 
-def _never_negative(dim: Dim) -> bool:
-    from symdim.prove import at_least
+        self._available = available
+        self._known: dict[Var, Limits] = {}
+        self._left = Budget(steps)
 
-    return at_least(dim, 0) is True
+    def of(self, dim: Dim) -> Dim | None:
+        """A bound of a size; None where there is none, or none is found."""
+        if isinstance(dim, int):
+            return dim
+        for node in with_limits(dim):
+            if isinstance(node, Var) and node not in self._known:
+                self._known[node] = self._limits_of(node)
+        return self._highest(dim)
+
+    def _limits_of(self, variable: Var) -> Limits:
+        """The bounds of a variable in exact ones; those of the variables in its `at_most` are known."""
+        if is_exact(variable, self._available):
+            return variable, variable
+        high = None if variable.at_most is None else self._highest(variable.at_most)
+        ends = [end for end in (high, variable.hi) if end is not None]
+        return variable.lo, minimum(*ends) if ends else None
+
+    def _highest(self, dim: Dim) -> Dim | None:
+        if isinstance(dim, int):
+            return dim
+        nearer = self._at_ends(dim)
+        high = nearer if isinstance(nearer, int) else _limits(nearer, self._known)[1]
+        top = bounds_of(dim)[1]
+        return top if high is None else high if top is None else minimum(high, top)
+
+    def _at_ends(self, dim: Expr) -> Dim:
+        """An expression that `dim` is at most: variables that occur more than once, in which it is monotone, at an end.
+
+        Part by part, `n - n//2` would lose that both n are the same.
+        """
+        found: Dim = dim
+        for variable in dim.variables():
+            if not isinstance(found, Expr):
+                break
+            low, high = self._known[variable]
+            if low is variable or variable.lo is None or _occurrences(variable, found) < 2:
+                continue
+            if leaf_count(found) > _MOST_LEAVES:
+                break
+            try:
+                # the bound may be larger than the variable ever is: monotone up to `hi`, whatever `at_most` says
+                free = Var.fresh(variable.name, variable.lo, variable.hi)
+                step = found.substitute({variable: free + 1}) - found.substitute({variable: free})
+                end = high if self._never_negative(step) else low if self._never_negative(-step) else None
+                found = found if end is None else found.substitute({variable: end})
+            except (BoundsError, DivisionByZero):  # of sizes that no run has
+                continue
+        return found
+
+    def _never_negative(self, dim: Dim) -> bool:
+        from symdim.prove import explain
+
+        return explain(dim, ">=", 0, within=self._left).answer is True
 
 
 def _occurrences(variable: Var, dim: Expr) -> int:

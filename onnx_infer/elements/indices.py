@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.elements.samples import is_positive, largest, samples_at, samples_of, smallest
-from onnx_infer.laws.sizes import at_least, bounds, is_fresh, open_volume
+from onnx_infer.laws.sizes import at_least, bounds, doubtful_sizes, is_fresh
 from onnx_infer.laws.statements import contradict, state
 from onnx_infer.values.tensor import SymTensor
-from symdim import Expr, minimum
+from symdim import Expr, minimum, product
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim, Shape
@@ -35,7 +35,7 @@ def demand_in_bounds(indices: SymTensor, size: Dim, column: int | None = None) -
     below = [i for i in known if not at_least(size + i, 0)]
     if not above and not below:
         return
-    any_index = minimum(open_volume(indices.shape), 1)  # 1, or 0 if the tensor is empty
+    any_index = minimum(product(doubtful_sizes(indices.shape)), 1)  # 1, or 0 where the tensor is empty
     if any_index == 0 or is_fresh(any_index):
         return
     for i in (*above, *below) if any_index == 1 else ():

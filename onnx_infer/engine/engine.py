@@ -6,6 +6,7 @@ remembered outcome replays the statements, notes and fresh sizes of its rule; fr
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.diagnostics import Diagnostic, Refusal, about_node
@@ -19,11 +20,11 @@ from onnx_infer.engine.recordings import Recordings
 from onnx_infer.engine.scope import Scope, UndefinedInput
 from onnx_infer.engine.subgraph import Subgraph
 from onnx_infer.engine.walk import Walk
-from onnx_infer.laws.statements import named
+from onnx_infer.laws.statements import cautious, named
 from onnx_infer.model.graph import label_of
 from onnx_infer.types.join import NOTHING
 from onnx_infer.values.tensor import MAX_DATA, Value, is_small, substitute
-from symdim.algebra.caches import shared_cache
+from symdim.algebra.caches import Cache, shared_cache
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
@@ -50,23 +51,28 @@ class Engine(Walk):
         assume_declared: bool = False,
         impatient: bool = False,
         trusted: Container[str] = (),
+        is_cautious: bool = False,
     ) -> None:
         super().__init__(model, symbols, policy)
         self.adopt = adopt
+        self._caution = cautious if is_cautious else nullcontext()
+        self._remembered = Cache(1 << 12) if is_cautious else _remembered
         self.declared = DeclaredTypes(self, policy, assume_declared, trusted)
         self._impatient = impatient
         self.functions = Functions(self)
-        self.recordings = Recordings(self, None if trusted else (policy, assume_declared))
+        self.recordings = Recordings(self, None if trusted else (policy, assume_declared, is_cautious))
         self.inner: list[tuple[Graph, Scope]] = []
         self._views: dict[int, Graph] = {}
 
     def run(self) -> None:
         """Infer the main graph, then replace fresh sizes that turned out to equal known ones.
 
-        With `impatient`, the run stops at an undecided sign that the bounds implied so far may decide.
+        With `impatient`, the run stops at an undecided sign that the bounds implied so far may decide. With `is_cautious`,
+        nothing is assumed.
         """
         try:
-            self.run_graph(self.model.graph, self.scope)
+            with self._caution:
+                self.run_graph(self.model.graph, self.scope)
         except Undecided:
             return
         self.inner = list(inner_graphs(self.seen, self.functions.placeholders))
@@ -122,7 +128,7 @@ class Engine(Walk):
         """Infer the nodes up to a call of a function whose result is not known yet; return this call."""
         graph, scope, given = frame.graph, frame.scope, frame.given
         declared = graph.declared
-        operators, unread, remembered, read = scope.operators, scope.unread, _remembered, scope.__getitem__
+        operators, unread, remembered, read = scope.operators, scope.unread, self._remembered, scope.__getitem__
         for node in frame.nodes:
             op_type, domain, inputs, outputs, attributes, _ = node
             given += outputs
@@ -142,7 +148,7 @@ class Engine(Walk):
                 outcome = self._special(operator, node, values, scope)
             else:
                 found = remembered.get((operator, attributes, len(outputs), values))
-                outcome = _outcome(operator, attributes, values, len(outputs)) if found is None else found
+                outcome = self._outcome(operator, attributes, values, len(outputs)) if found is None else found
             if not outcome.plain:
                 outcome = self._replay(outcome, operator, node, values, scope)
             if len(outputs) == 1:  # the usual case
@@ -163,7 +169,7 @@ class Engine(Walk):
                 [h.load(n) if h and v and is_small(v) else v for n, v, h in zip(node[2], values, holders, strict=True)]
             )
             return self.recordings.apply(operator, node, attributes, values, scope)
-        return _outcome(operator, attributes, values, count)
+        return self._outcome(operator, attributes, values, count)
 
     def bind_graphs(self, value: Any, scope: Scope) -> Any:
         """An attribute's value with graphs as functions. A graph that is a function already stays."""
@@ -209,6 +215,18 @@ class Engine(Walk):
 
     # -- outcomes -------------------------------------------------------------------------------------------------
 
+    def _outcome(
+        self, operator: Operator, attributes: Attributes, values: tuple[Value | None, ...], output_count: int
+    ) -> Outcome:
+        """What the rule says of a node, remembered."""
+        key = (operator, attributes, output_count, values)
+        found: Outcome | None = self._remembered.get(key)
+        if found is None:
+            found = apply(operator, attributes, values, output_count)
+            if not any(v is not None and v.data is not None and len(v.data) > MAX_DATA for v in values):
+                self._remembered[key] = found
+        return found
+
     def _replay(
         self, outcome: Outcome, operator: Operator, node: Node, inputs: tuple[Value | None, ...], scope: Scope
     ) -> Outcome:
@@ -249,19 +267,6 @@ class Engine(Walk):
                     self.statement_nodes.append(node)
                     self.fresh_sizes.add(statement)
         return Outcome(values)
-
-
-def _outcome(
-    operator: Operator, attributes: Attributes, values: tuple[Value | None, ...], output_count: int
-) -> Outcome:
-    """The outcome of a rule for a node, from the memory if possible."""
-    key = (operator, attributes, output_count, values)
-    found: Outcome | None = _remembered.get(key)
-    if found is None:
-        found = apply(operator, attributes, values, output_count)
-        if not any(v is not None and v.data is not None and len(v.data) > MAX_DATA for v in values):
-            _remembered[key] = found
-    return found
 
 
 __all__ = ["NOTHING", "Engine", "Outcome", "Scope", "Subgraph", "apply"]

@@ -205,7 +205,7 @@ class Recording:
         found = dict.fromkeys(v for value in held if value is not None for v in made_sizes(value))
         found.update(dict.fromkeys(self.created))
         for statement in self.outcome.statements:
-            found.update(dict.fromkeys(variables_of((statement.lhs, statement.rhs, statement.volume))))
+            found.update(dict.fromkeys(variables_of((statement.lhs, statement.rhs, *statement.filled))))
         pending = [*found, *self.outcome.fresh]
         while pending:  # sizes in the bounds of these
             for v in variables_within(pending.pop()):

@@ -13,7 +13,7 @@ from onnx_infer.engine.implied_bounds import UndecidedSigns
 from onnx_infer.engine.outcome import Outcome
 from onnx_infer.engine.run_time_elements import RunTimeValues
 from onnx_infer.engine.scope import Scope
-from onnx_infer.model.graph import label_of
+from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.operators.lookup import operators_of
 from onnx_infer.types.join import NOTHING
 from onnx_infer.values.tensor import substitute
@@ -105,7 +105,7 @@ class Walk:
 
     def failed(self, node: Node, message: str) -> Outcome:
         """The outcome of a call that cannot be made."""
-        title = f"{node[1]}::{node[0]}" if node[1] else node[0]
+        title = title_of(node)
         self.diagnostics.append(Diagnostic("error", title, label_of(node), message))
         return Outcome((NOTHING,) * len(node[3]))
 

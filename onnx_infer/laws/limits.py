@@ -1,4 +1,4 @@
-"""Sizes that are too small for a run: an error if that is certain, else a statement."""
+"""Sizes that a run refuses, too small or too large: reported where that is certain, else stated as statements."""
 
 from __future__ import annotations
 
@@ -25,6 +25,21 @@ def demand_at_least(size: Dim, least: Dim, law: str) -> None:
     most = bounds(size - least)[1]
     if demand(most is None or most >= 0, f"{law} is too small", size, least) and not at_least(size - least, 0):
         state("at_least", size, least, law)
+
+
+def demand_at_most(size: Dim, most: Dim, law: str) -> None:
+    """Demand that a size is at most another one.
+
+    >>> from onnx_infer.laws.statements import Trace
+    >>> from symdim import Var
+    >>> with Trace() as trace:
+    ...     demand_at_most(Var("S"), 512, "the length")
+    >>> [(statement.relation, statement.lhs, statement.rhs) for statement in trace.statements]
+    [('at_most', S, 512)]
+    """
+    most_left = bounds(most - size)[1]
+    if demand(most_left is None or most_left >= 0, f"{law} is too large", size, most) and not at_least(most - size, 0):
+        state("at_most", size, most, law)
 
 
 def demand_room_for_pads(sizes: Shape, axis: int, begin: Dim, end: Dim, mode: str) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ShapeInferenceError, Unknown, broken, require
 from onnx_infer.laws.known import holds
-from onnx_infer.laws.statements import conflicting, contradict, demand, fresh, state
-from symdim import Expr, leaf_count, maximum, product, quotient_by_positive
+from onnx_infer.laws.statements import conflicting, contradict, demand, fresh, is_cautious, state
+from symdim import Expr, leaf_count, maximum, quotient_by_positive
 from symdim.algebra import dims
 from symdim.algebra.origin import is_data_dependent
 from symdim.shape import size_of_broadcast
@@ -49,11 +49,11 @@ def _rank_of_knowledge(size: Dim) -> tuple[bool, bool, int]:
     return (not isinstance(size, int), is_fresh(size), leaf_count(size))
 
 
-def unify(a: Dim, b: Dim, what: str, kind: Kind = "required", volume: Dim = 0) -> Dim:
-    """The more informative of two sizes that the operator demands to be equal.
+def unify(a: Dim, b: Dim, what: str, kind: Kind = "required", filled: Shape = ()) -> Dim:
+    """The one size that two sizes are, which the operator demands to be equal: the more informative of the two.
 
-    Their equality becomes a statement of this kind and volume (see `Statement`). If they provably differ, this is
-    reported and the result is an unknown size.
+    Their equality becomes a statement of this kind (see `Statement`). Where they provably differ
+    this is reported and the size is unknown.
 
     >>> from symdim import Var
     >>> unify(3, 3, "sizes")
@@ -63,23 +63,26 @@ def unify(a: Dim, b: Dim, what: str, kind: Kind = "required", volume: Dim = 0) -
     """
     if a is b or a == b:
         return a
+    if kind == "assumed" and is_cautious():
+        state("equal", a, b, what, kind, filled)
+        return fresh(f"{what} may differ")
     if differ(a, b):
         return conflicting(f"{what} differ: {a} != {b}")
     if not holds(a, "==", b):
-        state("equal", a, b, what, kind, volume)
+        state("equal", a, b, what, kind, filled)
     return min(a, b, key=_rank_of_knowledge)
 
 
-def confirm(size: Dim, other: Dim, what: str) -> Dim:
+def confirm(size: Dim, other: Dim, what: str, kind: Kind = "required") -> Dim:
     """`unify` for a size that another law determines: it stays even if the other provably differs (an error)."""
-    if size is not other and differ(size, other):
+    if size is not other and differ(size, other) and not (kind == "assumed" and is_cautious()):
         contradict(broken(f"{what} differ", size, other))
         return size
-    return unify(size, other, what)
+    return unify(size, other, what, kind)
 
 
-def unify_shapes(a: Shape, b: Shape, what: str) -> Shape:
-    """`unify` axis by axis. The ranks must be equal.
+def unify_shapes(a: Shape, b: Shape, what: str, kind: Kind = "required") -> Shape:
+    """`unify` axis by axis; the ranks must be equal.
 
     >>> from symdim import Var
     >>> unify_shapes((Var("N"), 3), (2, 3), "shapes")
@@ -88,7 +91,7 @@ def unify_shapes(a: Shape, b: Shape, what: str) -> Shape:
     if a == b:
         return a
     require(len(a) == len(b), f"ranks of {what} differ", len(a), len(b))
-    return tuple(unify(x, y, f"{what} at axis {i}") for i, (x, y) in enumerate(zip(a, b, strict=True)))
+    return tuple(unify(x, y, f"{what} at axis {i}", kind) for i, (x, y) in enumerate(zip(a, b, strict=True)))
 
 
 def confirm_shape(shape: Shape, other: Shape | None, what: str) -> Shape:
@@ -103,9 +106,9 @@ def may_be_empty(shape: Shape) -> bool:
     return not all(at_least(size, 1) for size in shape)
 
 
-def open_volume(*shapes: Shape) -> Dim:
-    """The product of the sizes that may be 0. It is 0 exactly if one of the shapes is empty."""
-    return product(dict.fromkeys(size for shape in shapes for size in shape if not at_least(size, 1)))
+def doubtful_sizes(*shapes: Shape) -> Shape:
+    """The sizes that may be 0, each once: one of them is 0 where one of the shapes is empty."""
+    return tuple(dict.fromkeys(size for shape in shapes for size in shape if not at_least(size, 1)))
 
 
 def unify_joined(parts: Sequence[Shape], axis: int, what: str = "sizes") -> Dim:
@@ -123,10 +126,12 @@ def unify_joined(parts: Sequence[Shape], axis: int, what: str = "sizes") -> Dim:
     sizes = [first[axis]]
     for part in others:
         law = f"{what} at axis {axis}"
+        if may_be_empty(part) and is_cautious():
+            return unify(first[axis], part[axis], law, "assumed", doubtful_sizes(first, part))
         if differ(first[axis], part[axis]):
             return unify(first[axis], part[axis], law)
         if may_be_empty(part):
-            sizes.append(unify(first[axis], part[axis], law, "assumed", open_volume(first, part)))
+            sizes.append(unify(first[axis], part[axis], law, "assumed", doubtful_sizes(first, part)))
         else:
             sizes.append(unify(first[axis], part[axis], law))
     return min(sizes, key=_rank_of_knowledge)
@@ -215,8 +220,8 @@ def _broadcast_many(sizes: list[Dim]) -> Dim:
     return result
 
 
-def broadcast_to(target: Shape, shape: Shape, what: str) -> Shape:
-    """The target of a shape that broadcasts one way: sizes of the shape that are provably not 1 equal the target's.
+def broadcast_to(target: Shape, shape: Shape, what: str, kind: Kind = "required") -> Shape:
+    """The target, to which a shape broadcasts one way: a size of it that is provably not 1 is the target's.
 
     If they do not broadcast, this is reported and the target stays.
 
@@ -229,9 +234,9 @@ def broadcast_to(target: Shape, shape: Shape, what: str) -> Shape:
     out = list(target)
     for i, size in enumerate(shape, len(target) - len(shape)):
         if differ(size, 1):
-            out[i] = confirm(target[i], size, f"sizes of {what} and the target at axis {i}")
+            out[i] = confirm(target[i], size, f"sizes of {what} and the target at axis {i}", kind)
         elif size != 1 and size != target[i]:
-            state("broadcast_to", size, target[i], f"sizes of {what} and the target at axis {i}")
+            state("broadcast_to", size, target[i], f"sizes of {what} and the target at axis {i}", kind)
     return tuple(out)
 
 

@@ -17,7 +17,7 @@ from symdim.algebra.variable import make_variable
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from onnx_infer.values.tensor import Dim
+    from onnx_infer.values.tensor import Dim, Shape
     from symdim.conditions.condition import Relation
 
 Kind: TypeAlias = Literal["required", "assumed", "declared"]
@@ -34,8 +34,8 @@ class Statement(NamedTuple):
     | assumed  | a runtime may run the node, but results have other sizes than inferred                 |
     | declared | the author of the model is wrong: only a declared type says it, no size depends on it  |
 
-    `volume`: the number of elements of tensors that a runtime skips if they are empty. If it is not 0, an assumed
-    statement is required.
+    `filled`: sizes of tensors that a runtime skips if they are empty. Where none is 0, an assumed statement is
+    required.
     """
 
     relation: Relation | Literal["undecided"]
@@ -43,12 +43,12 @@ class Statement(NamedTuple):
     rhs: Dim
     law: str
     kind: Kind = "required"
-    volume: Dim = 0
+    filled: Shape = ()
 
     def substitute(self, variables: Mapping[Any, Dim]) -> Statement:
         """The statement with other sizes in place of variables."""
-        lhs, rhs, volume = (_renamed(size, variables) for size in (self.lhs, self.rhs, self.volume))
-        return self._replace(lhs=lhs, rhs=rhs, volume=volume)
+        lhs, rhs, *filled = (_renamed(size, variables) for size in (self.lhs, self.rhs, *self.filled))
+        return self._replace(lhs=lhs, rhs=rhs, filled=tuple(filled))
 
 
 class Trace:
@@ -72,21 +72,41 @@ class Trace:
 
 
 class _Stack(local):
-    """The open traces of a thread."""
+    """The open traces of a thread, and how many blocks of `cautious` are open."""
 
     def __init__(self) -> None:
         self.traces: list[Trace] = []
+        self.cautious = 0
 
 
 _STACK = _Stack()
 
 
 def state(
-    relation: Relation | Literal["undecided"], lhs: Dim, rhs: Dim, law: str, kind: Kind = "required", volume: Dim = 0
+    relation: Relation | Literal["undecided"], lhs: Dim, rhs: Dim, law: str, kind: Kind = "required", filled: Shape = ()
 ) -> None:
     """Record a statement in the open trace, if there is one."""
     if _STACK.traces:
-        _STACK.traces[-1].statements.append(Statement(relation, lhs, rhs, law, kind, volume))
+        _STACK.traces[-1].statements.append(Statement(relation, lhs, rhs, law, kind, filled))
+
+
+class _Cautious:
+    """Lets rules assume nothing in its block: the sizes that they give are those of every runtime."""
+
+    def __enter__(self) -> None:
+        _STACK.cautious += 1
+
+    def __exit__(self, *_: object) -> None:
+        _STACK.cautious -= 1
+
+
+cautious = _Cautious()
+"""`with cautious:` around a walk that asks at which sizes no runtime runs the model."""
+
+
+def is_cautious() -> bool:
+    """Whether a block of `cautious` is open: then a rule states no assumption and leaves open what rests on one."""
+    return _STACK.cautious > 0
 
 
 def warn(law: str) -> None:

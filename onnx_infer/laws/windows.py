@@ -6,8 +6,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from onnx_infer.errors import require
+from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import bounds
-from onnx_infer.laws.statements import conflicting, fresh, state
+from onnx_infer.laws.statements import conflicting, fresh, is_cautious, state
 from symdim import ceildiv, maximum, minimum
 from symdim.algebra.caches import clear_with_caches
 
@@ -62,16 +63,26 @@ class Window(NamedTuple):
         (2, 4)
         """
         over = self.after - self.extent
+        if not self.same:
+            # further below, the number of places would be negative however it is rounded
+            smallest = self.extent + 1 - 2 * self.stride
+            demand_at_least(size + self.before + self.after, smallest, "the padded input of a pool")
         if self.same and self.extent != self.kernel:
             # the specification gives ceil(size / stride); onnxruntime's pads leave the dilation out
             return fresh("SAME padding of a dilated pool", at_most=self.places(size))
         if ceil_mode and not self.same:
             return ceildiv(size + self.before + maximum(over, minimum(self.stride + over, 0)), self.stride)
-        least, most = (0, None) if self.same else bounds(size + self.before + over)
+        if self.same:
+            return self.places(size)
         # where the window exceeds the padded size the specification rounds down, and onnxruntime, which runs, towards 0
+        least, most = bounds(size + self.before + over)
+        if most is not None and most <= -self.stride:
+            return 0
         if most is not None and most < 0:
             return fresh("the window of the pool exceeds the padded size", at_most=1)
         if self.stride > 1 and (least is None or least < 0):
+            if is_cautious():
+                return fresh("whether a window fits", at_most=None if most is None else most // self.stride + 1)
             padded = size + self.before + self.after
             state("at_least", padded, self.extent, "a window fits into the padded input", "assumed")
         return self.places(size)

@@ -41,11 +41,8 @@ _FIELD = {
 
 
 def attribute_value(attribute: AttributeProto) -> Any:
-    """The plain value of an attribute: int, float, str, tuples of them, SymTensor, Value. A GraphProto stays unchanged.
-
-    Models before IR version 2 have no attribute types; then the field that is set decides.
-    """
-    kind = attribute.type or _untyped(attribute)
+    """The plain value of an attribute: int, float, str, tuples of them, SymTensor, Value; a GraphProto stays one."""
+    kind = kind_of(attribute)
     if kind not in _FIELD:
         return None
     value = getattr(attribute, _FIELD[kind])
@@ -70,8 +67,13 @@ def attribute_value(attribute: AttributeProto) -> Any:
     return value
 
 
-def _untyped(attribute: AttributeProto) -> int:
-    """The kind of an attribute's first field that is set, in the order of `_FIELD`; 0 if none is set."""
+def kind_of(attribute: AttributeProto) -> int:
+    """The type of an attribute; 0 where nothing tells it.
+
+    Models before IR version 2 leave it out: then the first field that is set says it, in the order of `_FIELD`.
+    """
+    if attribute.type:
+        return int(attribute.type)
     set_fields = {descriptor.name for descriptor, _ in attribute.ListFields()}
     return next((int(kind) for kind, field in _FIELD.items() if field in set_fields), 0)
 

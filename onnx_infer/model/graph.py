@@ -46,6 +46,11 @@ def label_of(node: Node) -> str:
     return text(node[5].name or next(iter(node[3]), ""))
 
 
+def title_of(node: Node) -> str:
+    """The operator of a node, with its domain unless that is the default one."""
+    return f"{node[1]}::{node[0]}" if node[1] else node[0]
+
+
 class Graph(NamedTuple):
     """A graph or subgraph.
 

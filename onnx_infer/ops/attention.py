@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import exact_quotient, of_rank, unify
-from onnx_infer.laws.statements import conflicting, demand, fresh
+from onnx_infer.laws.limits import demand_at_least
+from onnx_infer.laws.sizes import exact_quotient, of_rank, unify, unify_shapes
+from onnx_infer.laws.statements import conflicting, demand, fresh, state
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
@@ -33,6 +34,13 @@ def split_heads(shape: Shape, heads: int | None, what: str) -> Shape:
     return batch, heads, length, exact_quotient(hidden, heads, f"the hidden size of {what}")
 
 
+def _demand_mask(mask: Shape, scores: Shape) -> None:
+    """Demand that a mask broadcasts to the scores; the specification pads a shorter one, onnxruntime does not."""
+    for size, wanted in zip(reversed(mask), reversed(scores), strict=False):
+        if size not in (1, wanted) and not (isinstance(size, int) and isinstance(wanted, int)):
+            state("broadcast_to", size, wanted, "a size of attn_mask")
+
+
 @op("Attention")
 def attention(
     Q: AnyRank,
@@ -44,6 +52,7 @@ def attention(
     kv_num_heads: int | None,
     output_count: int,
     since_version: int,
+    attn_mask: AnyRank | None = None,
     nonpad_kv_seqlen: AnyRank | None = None,
     left_window_size: int = -1,
     right_window_size: int = -1,
@@ -73,6 +82,8 @@ def attention(
     size, v_size = unify(size, k[3], "head sizes of Q and K"), v[3]
     if isinstance(q_heads, int) and isinstance(heads, int):
         demand(heads > 0 and q_heads % heads == 0, "heads of K do not divide those of Q", heads, q_heads)
+    elif q_heads != heads:
+        exact_quotient(q_heads, heads, "the number of heads of Q")
     if past_key is not None and past_value is not None:
         pk, pv = of_rank(past_key.shape, 4, "past_key"), of_rank(past_value.shape, 4, "past_value")
         batch = unify(unify(batch, pk[0], "batch sizes of Q and past_key"), pv[0], "batch sizes of Q and past_value")
@@ -80,6 +91,8 @@ def attention(
         total = unify(pk[2], pv[2], "lengths of past_key and past_value") + total
         size = unify(size, pk[3], "head sizes of K and past_key")
         v_size = unify(v_size, pv[3], "head sizes of V and past_value")
+    if attn_mask is not None and attn_mask.shape is not None:
+        _demand_mask(attn_mask.shape, (batch, q_heads, q_length, total))
     whole = (batch, q_heads, q_length, v_size)
     Y = whole if rank == 4 else (batch, q_length, q_heads * v_size)
     return [Y, (batch, heads, total, size), (batch, heads, total, v_size), (batch, q_heads, q_length, total)]
@@ -114,9 +127,33 @@ def flex_attention(
 
 
 @op("RotaryEmbedding")
-def rotary_embedding(X: SymTensor, position_ids: AnyRank | None, num_heads: int | None) -> Shape:
-    """X (batch, heads, length, size) or (batch, length, heads * size) -> the same shape (RotaryEmbedding-23)."""
-    batch, _, length, _ = split_heads(X.dims, num_heads, "X")
+def rotary_embedding(
+    X: SymTensor,
+    cos_cache: AnyRank,
+    sin_cache: AnyRank,
+    position_ids: AnyRank | None,
+    num_heads: int | None,
+    rotary_embedding_dim: int = 0,
+) -> Shape:
+    """X (batch, heads, length, size) or (batch, length, heads * size) -> the same shape (RotaryEmbedding-23).
+
+    The caches (positions, rotated/2), or (batch, length, rotated/2) without position_ids, rotate the whole size or
+    `rotary_embedding_dim` of it.
+    """
+    batch, _, length, size = split_heads(X.dims, num_heads, "X")
+    if rotary_embedding_dim:
+        demand_at_least(size, rotary_embedding_dim, "the size of a head")
+    for name, cache in (("cos_cache", cos_cache), ("sin_cache", sin_cache)):
+        if cache.shape is not None:
+            sizes = of_rank(cache.shape, 3 if position_ids is None else 2, name)
+            unify(
+                sizes[-1], (rotary_embedding_dim or size) // 2, f"the last size of {name} and half of what is rotated"
+            )
+            if position_ids is None:
+                batch = unify(batch, sizes[0], f"batch sizes of X and {name}")
+                length = unify(length, sizes[1], f"lengths of X and {name}")
+    if position_ids is not None and cos_cache.shape is not None and sin_cache.shape is not None:
+        unify_shapes(cos_cache.shape, sin_cache.shape, "cos_cache and sin_cache")
     if position_ids is not None and position_ids.shape is not None:
         ids = of_rank(position_ids.shape, 2, "position_ids")
         batch = unify(batch, ids[0], "batch sizes of X and position_ids")

@@ -222,7 +222,7 @@ def parametric_relu(X: SymTensor, slope: AnyRank) -> Shape:
     pairs = zip(reversed(X.dims), reversed(slope.dims), strict=False)
     if slope.rank > X.rank or any(x == 1 and differ(size, 1) for x, size in pairs):
         raise Unknown("the slope is larger than X, of which onnx and onnxruntime make different results")
-    shape = broadcast_to(X.dims, slope.dims, "slope")
+    shape = broadcast_to(X.dims, slope.dims, "slope", "assumed")
     return shape if is_contradicted() else broadcast(X.dims, slope.dims)
 
 

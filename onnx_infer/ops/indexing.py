@@ -10,20 +10,24 @@ from onnx_infer.elements.arithmetic import ADD, LARGER, MULTIPLY, SMALLER
 from onnx_infer.elements.indices import demand_all_in_bounds, demand_in_bounds
 from onnx_infer.elements.samples import part_of
 from onnx_infer.errors import Unknown, require
+from onnx_infer.laws.limits import demand_at_most
 from onnx_infer.laws.sizes import (
     confirm,
+    exact_quotient,
     has_axis,
     normalize_axes,
     normalize_axis,
     of_rank,
     sizes_unless_broken,
+    unify,
     unify_shapes,
     unknown_shape,
 )
 from onnx_infer.laws.slices import slice_length, slice_range
-from onnx_infer.laws.statements import fresh, reported
+from onnx_infer.laws.statements import fresh, is_contradicted, reported
 from onnx_infer.operators.registration import op
 from onnx_infer.values.tensor import SymTensor
+from symdim import product
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -62,11 +66,11 @@ def gather(data: SymTensor, indices: Elements, axis: int) -> Shape:
 
 
 def _within(indices: Shape, data: Shape, axis: int) -> None:
-    """Check that indices are not provably longer than the data along another axis (GatherElements, ScatterElements)."""
+    """Demand indices that are no longer than the data along another axis (GatherElements, ScatterElements)."""
     require(len(indices) == len(data), "ranks of indices and data differ", len(indices), len(data))
     for i, (given, size) in enumerate(zip(indices, data, strict=True)):
-        too_long = isinstance(given, int) and isinstance(size, int) and given > size
-        require(i == axis or not too_long, f"indices are longer than the data at axis {i}", given, size)
+        if i != axis:
+            demand_at_most(given, size, f"the size of indices at axis {i}")
 
 
 def _gather_elements(data: Array, indices: Array, axis: int) -> Array:
@@ -108,9 +112,13 @@ def gather_nd(data: SymTensor, indices: Elements, batch_dims: int = 0) -> Shape:
         raise Unknown("the rank of indices is not known")
     require(data.rank > 0 and indices.rank > 0, "data and indices need an axis", data.rank, indices.rank)
     require(0 <= batch_dims < min(data.rank, indices.rank), "batch_dims is out of range", batch_dims)
+    outer, given = data.dims[:batch_dims], indices.dims[:batch_dims]
+    batch = unify_shapes(outer, given, "batch sizes", "assumed")
+    if not is_contradicted():
+        # which is all that onnxruntime demands
+        exact_quotient(product(indices.dims[:-1]), product(outer), "the number of index tuples")
     depth = _depth(indices.dims, data.rank - batch_dims)
     demand_all_in_bounds(indices, data.dims[batch_dims : batch_dims + depth])
-    batch = unify_shapes(data.dims[:batch_dims], indices.dims[:batch_dims], "batch sizes")
     return (*batch, *indices.dims[batch_dims:-1], *data.dims[batch_dims + depth :])
 
 
@@ -118,6 +126,7 @@ def _depth(indices: Shape, limit: int) -> int:
     """The number of axes that one index tuple (the last axis of `indices`) addresses."""
     depth = indices[-1]
     if not isinstance(depth, int):
+        demand_at_most(depth, limit, "the length of an index")
         raise Unknown("the last size of indices is not known")
     require(depth <= limit, f"an index has {depth} elements, the data {limit} axes to index")
     return depth
@@ -178,12 +187,18 @@ def scatter_nd(data: SymTensor, indices: Elements, updates: AnyRank) -> Shape:
     """Data, (*outer, depth), (*outer, *data[depth:]) -> the shape of the data (ScatterND-11 to 18)."""
     with reported:
         require(data.rank > 0 and indices.shape != (), "data and indices need an axis")
-        if indices.shape is not None and isinstance(indices.shape[-1], int):
-            depth = _depth(indices.shape, data.rank)
+        if indices.shape is None:
+            return data.dims
+        *outer, depth = indices.shape
+        if not isinstance(depth, int) and updates.shape is not None:
+            kept = len(updates.shape) - len(outer)  # axes of the data that an index does not tell
+            require(0 <= kept <= data.rank, "the rank of updates does not fit", len(updates.shape))
+            depth = unify(data.rank - kept, depth, "the length of an index and the axes that updates leave")
+        if isinstance(depth, int):
+            depth = _depth((*outer, depth), data.rank)
             demand_all_in_bounds(indices, data.dims[:depth])
-            if updates.shape is None:
-                return data.dims
-            unify_shapes(updates.shape, (*indices.shape[:-1], *data.dims[depth:]), "updates")
+            if updates.shape is not None:
+                unify_shapes(updates.shape, (*outer, *data.dims[depth:]), "updates")
     return data.dims
 
 

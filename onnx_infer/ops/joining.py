@@ -20,12 +20,12 @@ from onnx_infer.laws.sizes import (
     unify_joined,
     unknown_shape,
 )
-from onnx_infer.laws.statements import conflicting, demand, element, fresh
+from onnx_infer.laws.statements import conflicting, demand, element, fresh, state
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal, known_sizes, not_negative
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
-from symdim import ceildiv, total
+from symdim import Expr, ceildiv, total
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,7 +68,10 @@ def _equal_parts(size: Dim, count: int, uneven: bool) -> list[Dim]:
     if not uneven:
         return [exact_quotient(size, count, "the size to split")] * count
     part = ceildiv(size, count)
-    return [*[part] * (count - 1), size - part * (count - 1)]
+    last = size - part * (count - 1)
+    if isinstance(last, Expr) and not at_least(last, 1):
+        state("at_least", last, 1, "the last part")  # onnxruntime refuses an empty one
+    return [*[part] * (count - 1), last]
 
 
 def _given_parts(size: Dim, split: tuple[Any, ...], count: int) -> list[Dim]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onnx_infer.laws.limits import demand_at_most
 from onnx_infer.laws.sizes import unify, unify_shapes
 from onnx_infer.laws.statements import demand, reported
 from onnx_infer.operators.registration import op
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 def _per_sample(scores: AnyRank, labels: AnyRank, weights: AnyRank | None) -> Shape | None:
     """The shape of the labels (N, *d). The scores (N, C, *d) and the weights (C) must fit it.
 
-    The labels determine the result: runtimes look up their scores, so larger scores are accepted.
+    The labels determine the result: runtimes look up their scores and accept larger scores, so the sizes are only
+    assumed to be equal.
     """
     classes = None if weights is None else weights.shape
     if classes is not None and not demand(len(classes) == 1, "the weights are no vector", weights):
@@ -26,11 +28,13 @@ def _per_sample(scores: AnyRank, labels: AnyRank, weights: AnyRank | None) -> Sh
         return labels.shape
     batch, count, *rest = scores.shape
     if classes is not None:
-        unify(count, classes[0], "number of classes and size of the weights")
+        unify(count, classes[0], "number of classes and size of the weights", "assumed")
     if labels.shape is None:
         return (batch, *rest)
     with reported:
-        unify_shapes((batch, *rest), labels.shape, "scores without classes and labels")
+        unify_shapes((batch, *rest), labels.shape, "scores without classes and labels", "assumed")
+        for label, score in zip(labels.shape, (batch, *rest), strict=True):
+            demand_at_most(label, score, "a size of the labels")
     return labels.shape
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown
+from onnx_infer.laws.limits import demand_at_least, demand_at_most
 from onnx_infer.laws.sizes import at_least, has_axis, of_rank, unify, unknown_shape
 from onnx_infer.laws.statements import contradict, demand, element, fresh
 from onnx_infer.operators.registration import op
@@ -14,9 +15,15 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim, Shape
 
 
-def _check_parts(size: Dim, parts: tuple[int, ...]) -> None:
-    """Check the number of parts in the last axis: 1 for real, 2 for complex numbers."""
-    demand(not isinstance(size, int) or size in parts, f"the last size (1: real, 2: complex) is not in {parts}", size)
+def _demand_parts(size: Dim, parts: tuple[int, ...]) -> None:
+    """Demand that the last axis has one of these numbers of parts: 1 for real, 2 for complex numbers."""
+    law = f"the last size (1: real, 2: complex) is not in {parts}"
+    if isinstance(size, int):
+        demand(size in parts, law, size)
+    elif parts == (2,):
+        unify(size, 2, "the last size")
+    else:  # onnxruntime takes the real part of what must be real
+        demand_at_most(size, 2, "the last size")
 
 
 @op("DFT")
@@ -29,7 +36,7 @@ def dft(
     """
     if not demand(input.rank >= 2, "the input has no signal axis", input.rank):
         return unknown_shape(input.rank, "the result")
-    _check_parts(input.dims[-1], (1, 2) if not onesided else (2,) if inverse else (1,))
+    _demand_parts(input.dims[-1], (1, 2) if not onesided else (2,) if inverse else (1,))
     real = bool(inverse and onesided)
     signal, last = list(input.dims[:-1]), 1 if real else 2
     if isinstance(axis, Unknown):
@@ -63,7 +70,7 @@ def stft(
     """
     real = signal.shape is not None and len(signal.shape) == 2
     batch, length, last = (*signal.dims, 1) if real else of_rank(signal.shape, 3, "signal")
-    _check_parts(last, (1, 2))
+    _demand_parts(last, (1, 2))
     frame = (
         fresh("the frame length is not known", value=element("frame_length"))
         if isinstance(frame_length, Unknown)
@@ -75,6 +82,7 @@ def stft(
     if frame is None:
         frame = length  # according to the specification; onnxruntime refuses the node
         contradict("neither window nor frame_length is given")
+    demand_at_least(length, frame, "the signal of the frames")
     bins = frame // 2 + 1 if onesided else frame
     if isinstance(frame_step, Unknown) or not at_least(frame_step, 1):
         return batch, fresh("the step between frames is not known", at_most=length), bins, 2

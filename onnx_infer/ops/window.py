@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import OpUsageError, Unknown, require
+from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import (
     at_least,
     confirm,
@@ -159,7 +160,12 @@ def conv_transpose(
             right = values is None or len(values) == len(slide)
             require(right, f"{name} must have {len(slide)} elements", list(values or ()))
         extra = padding or (0,) * len(spatial)
-        return given or [w.spread(n, more) for w, n, more in zip(slide, spatial, extra, strict=True)]
+        if given:
+            return given
+        spread = [w.spread(n, more) for w, n, more in zip(slide, spatial, extra, strict=True)]
+        for size in spread:
+            demand_at_least(size, 1, "a size of the result")
+        return spread
 
     return (batch, biased(per_group * group, B), *sizes_unless_broken(len(spatial), spread))
 

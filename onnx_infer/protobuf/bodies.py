@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx import AttributeProto
 
+from onnx_infer.model.attributes import kind_of
 from onnx_infer.model.graph import Bodies
 from onnx_infer.protobuf.declarations import Declared, dim_params
 from symdim.algebra.caches import shared_cache
@@ -58,9 +59,10 @@ def _bodies(wire: tuple[object, ...], node: NodeProto) -> Bodies:
 def _graphs(node: NodeProto, around: int, number: int) -> Iterator[tuple[Place, GraphProto]]:
     """The graphs in the attributes of one node."""
     for i, attribute in enumerate(node.attribute):
-        if attribute.type == AttributeProto.GRAPH:
+        kind = kind_of(attribute)
+        if kind == AttributeProto.GRAPH:
             yield (around, number, i, -1), attribute.g
-        elif attribute.type == AttributeProto.GRAPHS:
+        elif kind == AttributeProto.GRAPHS:
             yield from (((around, number, i, j), graph) for j, graph in enumerate(attribute.graphs))
 
 

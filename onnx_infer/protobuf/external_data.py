@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx import AttributeProto, TensorProto
 
+from onnx_infer.model.attributes import kind_of
 from onnx_infer.values.text import encoded, text
 
 if TYPE_CHECKING:
@@ -102,11 +103,11 @@ def tensors(model: ModelProto) -> Iterator[TensorProto]:
                 yield from (sparse.values, sparse.indices)
         attributes, graphs, nodes = [a for node in nodes for a in node.attribute], [], []
         for a in attributes:
-            if a.type == AttributeProto.GRAPH:
+            if kind_of(a) == AttributeProto.GRAPH:
                 graphs.append(a.g)
-            elif a.type == AttributeProto.GRAPHS:
+            elif kind_of(a) == AttributeProto.GRAPHS:
                 graphs += a.graphs
-            elif a.type == AttributeProto.TENSOR:
+            elif kind_of(a) == AttributeProto.TENSOR:
                 yield a.t
-            elif a.type == AttributeProto.TENSORS:
+            elif kind_of(a) == AttributeProto.TENSORS:
                 yield from a.tensors

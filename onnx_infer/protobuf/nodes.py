@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx import AttributeProto, NodeProto
 
-from onnx_infer.model.attributes import attribute_value, constant
+from onnx_infer.model.attributes import attribute_value, constant, kind_of
 from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes
 from onnx_infer.values.text import text, texts
 from symdim.algebra.caches import shared_cache
@@ -51,7 +51,7 @@ def read_attributes(op_type: str, attributes: Any) -> Attributes:
 def _parse(attributes: Any) -> Attributes:
     references = {text(a.name): text(a.ref_attr_name) for a in attributes if a.ref_attr_name}
     values = {text(a.name): attribute_value(a) for a in attributes if not a.ref_attr_name}
-    return Attributes(values, references or None, any(a.type in _GRAPH_KINDS for a in attributes))
+    return Attributes(values, references or None, any(kind_of(a) in _GRAPH_KINDS for a in attributes))
 
 
 class Named(NamedTuple):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx import AttributeProto, FunctionProto, SparseTensorProto, TensorProto
 
-from onnx_infer.model.attributes import attribute_value, constant, sizes, sparse_constant
+from onnx_infer.model.attributes import attribute_value, constant, kind_of, sizes, sparse_constant
 from onnx_infer.model.declared_bounds import KEY, declared_bounds
 from onnx_infer.model.graph import Function, Graph, Model, with_names
 from onnx_infer.model.symbols import Symbols, said
@@ -208,9 +208,9 @@ def names_in(graph: GraphProto) -> Iterator[str]:
         for node in graph.node:
             yield from texts((node.name, *node.input, *node.output))
             for attribute in node.attribute:
-                if attribute.type == AttributeProto.GRAPH:
+                if kind_of(attribute) == AttributeProto.GRAPH:
                     pending.append(attribute.g)
-                elif attribute.type == AttributeProto.GRAPHS:
+                elif kind_of(attribute) == AttributeProto.GRAPHS:
                     pending += attribute.graphs
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx import AttributeProto, GraphProto
 
-from onnx_infer.model.attributes import declared_size
+from onnx_infer.model.attributes import declared_size, kind_of
 from onnx_infer.protobuf.declarations import innermost_shape
 from onnx_infer.protobuf.former_names import FormerNames
 from onnx_infer.protobuf.reading import function_key
@@ -86,9 +86,9 @@ def counterparts(model: Model, copy: ModelProto) -> dict[int, GraphProto | Funct
         found[id(original)] = same
         for a, b in zip(original.node, same.node, strict=True):
             for x, y in zip(a.attribute, b.attribute, strict=True):
-                if x.type == AttributeProto.GRAPH:
+                if kind_of(x) == AttributeProto.GRAPH:
                     pending.append((x.g, y.g))
-                elif x.type == AttributeProto.GRAPHS:
+                elif kind_of(x) == AttributeProto.GRAPHS:
                     pending += zip(x.graphs, y.graphs, strict=True)
     return found
 

@@ -2,6 +2,8 @@
 
     inferred.py           the result of a walk, as data
     guards.py             conditions that a run needs            guarantees.py    how well the sizes are known
+    derived_guards.py     guards, made of statements             least_sizes.py   sizes that every runtime refuses
+    data_laws.py          laws that values of inputs decide
     assumed.py            statements that rest on assumptions    saved.py         the part of an engine in a pickle
     reasons.py            why something is unknown               deciding.py      conditions that would make it known
     materialization.py    sizes as ONNX nodes                    sources.py       where a symbol can be read

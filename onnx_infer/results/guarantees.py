@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from symdim import Expr, Var, guarantee_of
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.origin import Computed, ValueOf
+from symdim.guarantee import UpperBounds
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -28,11 +29,12 @@ def guarantees(result: Inferred, available: Collection[str] = ()) -> dict[str, t
     that is computed from these alone is exact.
     """
     known: dict[Dim, Guarantee] = {}
+    bounds = UpperBounds(available)
     found: dict[str, tuple[Guarantee, ...]] = {}
     for name, shape in result.shapes.items():
         for size in shape:
             if size not in known:
-                known[size] = guarantee_of(size, available)
+                known[size] = guarantee_of(size, available, bounds)
         found[name] = tuple([known[size] for size in shape])
     return found
 

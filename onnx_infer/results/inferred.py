@@ -76,7 +76,7 @@ class Inferred:
 
     @cached_property
     def _guards(self) -> tuple[list[Guard], list[Guard]]:
-        from onnx_infer.results.guards import guards_of
+        from onnx_infer.results.derived_guards import guards_of
 
         inputs = frozenset(self.inputs)
         parted: tuple[list[Guard], list[Guard]] = ([], [])

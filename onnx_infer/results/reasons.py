@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from onnx_infer.model.graph import label_of
+from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.results.inferred import schedule
 from onnx_infer.results.verdicts import input_variables, is_typed, lacks_elements, variables
 from onnx_infer.values.tensor import SymTensor
@@ -123,13 +123,11 @@ class _Reasons:
         label, operands = label_of(node), [x for x in node[2] if x in self._types]
         behind = [reason for x in operands for reason in self.of(x) if reason.kind in _LOST]
         behind += [self._of_elements[x] for x in operands if x in self._of_elements]
-        return _joined(behind) or Reason(
-            "data", f"what {_operator(node)} '{label}' computes", label, (_operator(node),)
-        )
+        return _joined(behind) or Reason("data", f"what {title_of(node)} '{label}' computes", label, (title_of(node),))
 
     def _reason(self, node: Node, note: str) -> Reason:
         """The reason why a node leaves something unknown; the note is part of its text."""
-        label, operator = label_of(node), _operator(node)
+        label, operator = label_of(node), title_of(node)
         if label in self._errors:
             return Reason("error", f"error at {operator} '{label}': {self._errors[label].message}", label)
         behind = [self._of_type[x] for x in node[2] if x in self._of_type and not is_typed(self._types[x])]
@@ -178,7 +176,3 @@ def _undeclared(name: str, value: Value) -> Reason:
     missing = "rank" if isinstance(value, SymTensor) and value.dtype is not None else "type"
     cure = "; bidirectional=True (--bidirectional) may find it" if missing == "rank" else ""
     return Reason("undeclared", f"input '{name}' declares no {missing}{cure}", "", (name,))
-
-
-def _operator(node: Node) -> str:
-    return f"{node[1]}::{node[0]}" if node[1] else node[0]

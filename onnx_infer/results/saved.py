@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import OnnxInferError
+from onnx_infer.results.data_laws import data_laws
 from onnx_infer.results.inferred import schedule
 from onnx_infer.results.reasons import reasons
 from onnx_infer.values.text import text
@@ -59,6 +60,7 @@ def saved(result: Inferred) -> Part:
         diagnostics=result.diagnostics,
         notes=result.notes,
         reasons=reasons(result),
+        data_laws=data_laws(result),
         view=None,  # reads the graphs of a node, and these nodes have none
         model=Part(graph=Wiring(result._engine.model.graph, schedule(result))),
     )

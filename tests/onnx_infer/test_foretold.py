@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from itertools import product
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from onnx_infer import infer
+from onnx_infer.results.report.plain_data import as_json
 from onnx_infer.testing import read_value
 from onnx_infer.values.tensor import SymTensor, substitute
 from symdim import Var
@@ -100,6 +102,30 @@ SILENT = [
 @pytest.mark.parametrize("nodes", SILENT)
 def test_of_a_part_of_the_elements_nothing_is_foretold(nodes: str) -> None:
     assert infer(parsed(f"g (float[N, S] x, float[4, 2] t) => (y) {RANGES} {nodes} }}", HEAD)).guards == []
+
+
+# (inputs, nodes, what the values of inputs decide: the inputs, and how many nodes)
+DECIDED = [
+    ("float[W, 2] t, int64[N] i", "y = Gather(t, i)", [(("i",), 1)]),
+    ("float[W, 2] t, int64[N] i", "n = Neg(i) u = Unsqueeze(n, axis) y = GatherND(t, u)", [(("i",), 1)]),
+    ("float[W, 2] t, int64[N] i, int64[N] j", "a = Add(i, j) y = Gather(t, a) z = Gather(t, i)",
+        [(("i", "j"), 1), (("i",), 1)]),
+    ("float[W, 2] t, int64[N] i", "y = Gather(t, i) z = Gather(t, i)", [(("i",), 2)]),
+    ("float[W, 2] t, int64[N] i", "s = Shape(i) y = Gather(t, s)", []),
+    ("float[W, 2] t, float[N] x", "i = ArgMax(x) y = Gather(t, i)", []),
+    ("float[W, 2] t, int64[N] i", "z = Sub(i, i) y = Gather(t, axis)", []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("inputs", "nodes", "expected"), DECIDED)
+def test_where_elements_of_inputs_decide_the_result_names_them(
+    inputs: str, nodes: str, expected: list[tuple[tuple[str, ...], int]]
+) -> None:
+    result = infer(parsed(f"g ({inputs}) => (y) <int64[1] axis = {{1}}> {{ {nodes} }}", HEAD))
+    assert [(law.inputs, len(law.origins)) for law in result.data_laws] == expected
+    assert pickle.loads(pickle.dumps(result)).data_laws == result.data_laws
+    assert [law["inputs"] for law in as_json(result)["data_laws"]] == [list(names) for names, _ in expected]
+    assert ("a run is refused for its values" in result.table()) is bool(expected)
 
 
 def attention(seed_of_caches: str) -> str:

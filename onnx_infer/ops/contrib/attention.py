@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import exact_quotient, of_rank, unify
+from onnx_infer.laws.sizes import broadcast_to, exact_quotient, of_rank, unify, unify_shapes
 from onnx_infer.laws.statements import fresh
 from onnx_infer.ops.attention import split_heads
 from onnx_infer.ops.contrib import contrib
@@ -56,11 +56,22 @@ def attention(
     num_heads: int,
     qkv_hidden_sizes: tuple[int, ...] = (),
     past_present_share_buffer: int = 0,
+    bias: AnyRank | None = None,
+    mask_index: AnyRank | None = None,
 ) -> list[Shape]:
     """Input (B, L, D), weights (D, q + k + v) -> (B, L, v), present (2, B, heads, P + L, v / heads)."""
     shape, merged = of_rank(input.shape, 3, "input"), of_rank(weights.shape, 2, "weights")
     unify(shape[2], merged[0], "the last size of the input and the first one of the weights")
-    return _attention(shape, _parts(merged[1], qkv_hidden_sizes), num_heads, past, past_present_share_buffer)
+    if bias is not None and bias.shape is not None:
+        unify(of_rank(bias.shape, 1, "bias")[0], merged[1], "the merged hidden sizes of bias and weights")
+    results = _attention(shape, _parts(merged[1], qkv_hidden_sizes), num_heads, past, past_present_share_buffer)
+    if mask_index is not None and not past_present_share_buffer:
+        mask = mask_index.shape
+        if mask is not None and len(mask) == 2:  # a value for each key, or a length; other ranks have other forms
+            broadcast_to(
+                (unify(shape[0], mask[0], "batch sizes of input and mask"), results[1][3]), mask[1:], "the mask"
+            )
+    return results
 
 
 @contrib(
@@ -69,10 +80,15 @@ def attention(
     dtype=lambda bias: [bias.dtype] * 2,
 )
 def quantized_attention(
-    input: AnyRank, weight: AnyRank, past: AnyRank | None, num_heads: int, past_present_share_buffer: int = 0
+    input: AnyRank,
+    weight: AnyRank,
+    bias: AnyRank,
+    past: AnyRank | None,
+    num_heads: int,
+    past_present_share_buffer: int = 0,
 ) -> list[Shape]:
     """As Attention, with thirds of the weight."""
-    return attention(input, weight, past, num_heads, (), past_present_share_buffer)
+    return attention(input, weight, past, num_heads, (), past_present_share_buffer, bias)
 
 
 @contrib(
@@ -147,12 +163,44 @@ def multi_head_attention(
     past_value: AnyRank | None,
     past_sequence_length: Dim | Unknown | None,
     num_heads: int,
+    key_padding_mask: AnyRank | None = None,
+    attention_bias: AnyRank | None = None,
 ) -> list[Shape]:
     """Query (B, S, q), key (B, T, q), value (B, T, v), pasts (B, heads, P, size) -> (B, S, v), presents, scores.
 
     The presents have length P + T, or P if past_sequence_length indicates shared buffers. The scores are
     (B, heads, S, past + T).
     """
+    results = _cached_attention(query, key, value, past_key, past_value, past_sequence_length, num_heads)
+    batch, _, _, total = results[3]
+    if key is not None and value is not None and (query.rank, key.rank, value.rank) == (3, 3, 3):
+        unify(query.dims[2], key.dims[2], "hidden sizes of query and key")
+        for i, what in enumerate(("batch sizes", "lengths")):
+            unify(key.dims[i], value.dims[i], f"{what} of key and value")
+        unify(batch, key.dims[0], "batch sizes of query and key")
+    if past_key is not None and past_value is not None and past_key.rank == past_value.rank == 4:
+        unify(past_key.dims[2], past_value.dims[2], "lengths of the pasts")
+        unify(past_value.dims[3], results[1][3], "sizes of a head of query and the past value")
+    mask = None if key_padding_mask is None or past_key is not None else key_padding_mask.shape
+    if mask is not None and len(mask) == 2:  # other ranks have other forms
+        unify_shapes(mask, (batch, total), "the mask and the keys")
+    if attention_bias is not None and attention_bias.shape is not None:
+        bias = of_rank(attention_bias.shape, 4, "attention_bias")
+        broadcast_to(results[3][:2], bias[:2], "attention_bias")
+        unify_shapes(bias[2:], results[3][2:], "attention_bias and the scores")
+    return results
+
+
+def _cached_attention(
+    query: SymTensor,
+    key: AnyRank | None,
+    value: AnyRank | None,
+    past_key: AnyRank | None,
+    past_value: AnyRank | None,
+    past_sequence_length: Dim | Unknown | None,
+    num_heads: int,
+) -> list[Shape]:
+    """The result of attention, the caches and the scores, for each packing of query, key and value."""
     outer, hidden, k, v = _key_and_value(query.dims, key, value, num_heads)
     past_length = past_sequence_length if past_key is not None else None
     shared = past_length is not None
@@ -184,7 +232,7 @@ def decoder_masked_attention(
     The buffers are shared if the attribute says so.
     """
     length = past_sequence_length if past_present_share_buffer else None
-    return multi_head_attention(query, key, value, past_key, past_value, length, num_heads)
+    return _cached_attention(query, key, value, past_key, past_value, length, num_heads)
 
 
 @contrib(
@@ -236,5 +284,8 @@ def _appended(past: AnyRank | None, new: Shape, shared: bool, what: str) -> Shap
     old = of_rank(past.shape, 4, f"past {what}")
     if shared:
         return old
-    batch, heads, size = (unify(old[i], new[i], f"sizes of past and new {what} at axis {i}") for i in (0, 1, 3))
+    law = f"sizes of past and new {what} at axis"
+    batch, heads = (unify(old[i], new[i], f"{law} {i}") for i in (0, 1))
+    # onnxruntime does not compare sizes of values
+    size = unify(old[3], new[3], f"{law} 3", "required" if what == "key" else "assumed")
     return (batch, heads, old[2] + new[2], size)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, AnyRanks, Shape, SymTensor
 
 
-@contrib("FastGelu", inputs="X bias?")
 @contrib("ScaledSiLU", inputs="X scale?")
 @contrib("Gelu", "QuickGelu", "Inverse", "SampleOp", inputs="X")
 @contrib("QOrderedGelu", inputs="X scale_X scale_Y")
@@ -44,6 +43,12 @@ def trilu(X: SymTensor) -> Shape:
 def bias_gelu(A: SymTensor, B: AnyRank) -> Shape:
     """(*outer, C), (C) -> (*outer, C)."""
     return with_vectors(A.dims, -1, B=B)
+
+
+@contrib("FastGelu", inputs="X bias?")
+def fast_gelu(X: SymTensor, bias: AnyRank | None) -> Shape:
+    """(*outer, C), (C) -> (*outer, C)."""
+    return with_vectors(X.dims, -1, bias=bias) if X.rank else X.dims
 
 
 @contrib("BiasAdd", inputs="X bias skip")

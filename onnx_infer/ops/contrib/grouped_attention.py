@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.limits import demand_at_least
-from onnx_infer.laws.sizes import confirm_shape, exact_quotient, of_rank, unify
+from onnx_infer.laws.limits import demand_at_least, demand_at_most
+from onnx_infer.laws.sizes import confirm_shape, exact_quotient, of_rank, unify, unify_shapes
 from onnx_infer.laws.statements import fresh, state
 from onnx_infer.ops.contrib import contrib
 from symdim import maximum
@@ -69,6 +69,7 @@ def group_query_attention(
     kv_num_heads: int,
     sliding_window_cache: int = 0,
     kv_cache_bit_width: int = 0,
+    value: AnyRank | None = None,
 ) -> list[Shape]:
     """Query (B, S, heads * size), pasts (B, kv_heads, P, size) -> the query's shape, presents, scores.
 
@@ -78,6 +79,10 @@ def group_query_attention(
     (batch, length), hidden, size = _hidden(query, key, num_heads, kv_num_heads, 3)
     if seqlens_k.shape is not None and seqlens_k.rank == 1:
         batch = unify(batch, seqlens_k.dims[0], "batch sizes of query and seqlens_k")
+    if key is not None and value is not None and key.shape is not None and value.shape is not None:
+        new = unify_shapes(of_rank(key.shape, 3, "key"), of_rank(value.shape, 3, "value"), "key and value")
+        batch = unify(batch, new[0], "batch sizes of query and key")
+        unify(new[2], kv_num_heads * size, "the hidden size of key and the sizes of its heads")
     total = total_sequence_length
     if isinstance(total, Unknown):
         total = fresh(total.note)
@@ -157,10 +162,43 @@ def paged_attention(
 # -- positions ---------------------------------------------------------------------------------------------------------
 
 
-@contrib("RotaryEmbedding", "MRotaryEmbedding", inputs="input position_ids cos_cache sin_cache")
-def rotary_embedding(input: SymTensor) -> Shape:
+@contrib("MRotaryEmbedding", inputs="input position_ids cos_cache sin_cache")
+def multi_rotary_embedding(input: SymTensor) -> Shape:
     """(B, S, hidden) or (B, heads, S, size) -> the same."""
     require(input.rank in (3, 4), "rank of the input is neither 3 nor 4", input.rank)
+    return input.dims
+
+
+@contrib("RotaryEmbedding", inputs="input position_ids cos_cache sin_cache")
+def rotary_embedding(
+    input: SymTensor,
+    position_ids: AnyRank,
+    cos_cache: AnyRank,
+    sin_cache: AnyRank,
+    num_heads: int = 0,
+    rotary_embedding_dim: int = 0,
+    is_packed_batching: int = 0,
+) -> Shape:
+    """(B, S, hidden) or (B, heads, S, size), positions (B, S) or (1) -> the same.
+
+    The caches (positions, rotated/2) rotate the whole size or `rotary_embedding_dim` of it.
+    """
+    require(input.rank in (3, 4), "rank of the input is neither 3 nor 4", input.rank)
+    batch, length = input.dims[0], input.dims[-2]
+    if position_ids.shape is not None and len(position_ids.shape) == 2:
+        unify_shapes((batch, length), position_ids.shape, "sizes of the input and position_ids")
+    if cos_cache.shape is not None and sin_cache.shape is not None:
+        unify_shapes(cos_cache.shape, sin_cache.shape, "cos_cache and sin_cache")
+    if cos_cache.shape is not None and not is_packed_batching:
+        positions, half = of_rank(cos_cache.shape, 2, "cos_cache")
+        demand_at_most(length, positions, "the length of the input")
+        if rotary_embedding_dim:
+            unify(half, rotary_embedding_dim // 2, "half of what is rotated and the last size of the caches")
+        elif input.rank == 4:
+            unify(half, input.dims[3] // 2, "half of the size and the last size of the caches")
+        elif num_heads:
+            size = exact_quotient(input.dims[2], num_heads, "the hidden size")
+            unify(half, size // 2, "half of the size of a head and the last size of the caches")
     return input.dims
 
 

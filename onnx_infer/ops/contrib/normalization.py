@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.elements.indices import demand_in_bounds
+from onnx_infer.errors import require
 from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import broadcast_to, confirm, exact_quotient, normalize_axis, of_rank, unify, unify_shapes
 from onnx_infer.operators.registration import op
@@ -51,8 +52,15 @@ def _with_float_statistics(input: AnyRank) -> list[int | None]:
 def skip_layer_normalization(
     input: SymTensor, skip: AnyRank, gamma: AnyRank, beta: AnyRank | None = None, bias: AnyRank | None = None
 ) -> list[Shape]:
-    """(*outer, hidden), a skip that broadcasts to it -> the same, twice (*outer, 1), and the sum."""
-    shape = input.dims if skip.shape is None else broadcast_to(input.dims, skip.shape, "skip")
+    """(B, S, hidden), a skip (B, S, hidden), (1, S, hidden) or (S, hidden) -> the same, twice (B, S, 1), and the sum.
+
+    onnxruntime does not compare batch sizes, and repeats the skip.
+    """
+    shape = input.dims
+    if skip.shape is not None:
+        require(2 <= len(skip.shape) <= len(shape), "the rank of skip does not fit", len(skip.shape))
+        outer = broadcast_to(shape[:-2], skip.shape[:-2], "skip", "assumed")
+        shape = (*outer, *unify_shapes(shape[-2:], skip.shape[-2:], "the last sizes of input and skip"))
     shape = with_vectors(shape, -1, gamma=gamma, beta=beta, bias=bias)
     return [shape, *[(*shape[:-1], 1)] * 2, shape]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from symdim import Expr, maximum
+from symdim.algebra.caches import shared_cache
 from symdim.algebra.intervals import linear_bounds
 from symdim.algebra.monomial import accumulate, powers_of, terms_of
 from symdim.algebra.polynomial import sum_of
@@ -152,4 +153,10 @@ def _uncovered(sums: Iterable[Polynomial]) -> list[Polynomial]:
 
 def _degree(unit: Expr) -> int:
     """The number of factors of a unit."""
-    return sum(powers_of(unit).values())
+    found: int | None = _degrees.get(unit)
+    if found is None:
+        found = _degrees[unit] = sum(powers_of(unit).values())
+    return found
+
+
+_degrees = shared_cache(1 << 14)

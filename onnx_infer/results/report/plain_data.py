@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.model.graph import label_of
+from onnx_infer.model.graph import label_of, title_of
+from onnx_infer.results.data_laws import data_laws
 from onnx_infer.results.guarantees import guarantees
 from onnx_infer.results.report.causes import Causes
 from onnx_infer.results.report.explanation import steps
@@ -18,7 +19,8 @@ from symdim.algebra.origin import is_given
 if TYPE_CHECKING:
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.model.graph import Node
-    from onnx_infer.results.guards import Guard
+    from onnx_infer.results.data_laws import DataLaw
+    from onnx_infer.results.guards import Guard, NodeName
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.results.reasons import Reason
     from onnx_infer.results.report.explanation import Step
@@ -50,6 +52,7 @@ def as_json(result: Inferred) -> dict[str, Any]:
         "symbols": {name: _symbol_json(variable) for name, variable in found.items()},
         "guards": [guard_json(guard) for guard in result.guards],
         "data_guards": [guard_json(guard) for guard in result.data_guards],
+        "data_laws": [_data_law_json(law) for law in data_laws(result)],
         "diagnostics": [diagnostic_json(found) for found in result.diagnostics],
     }
 
@@ -86,7 +89,7 @@ def _node_json(causes: Causes, name: str) -> dict[str, str] | None:
 
 
 def _operator_json(node: Node) -> dict[str, str]:
-    return {"operator": f"{node[1]}::{node[0]}" if node[1] else node[0], "node": label_of(node)}
+    return {"operator": title_of(node), "node": label_of(node)}
 
 
 def _reason_json(cause: Reason | None) -> dict[str, Any] | None:
@@ -116,8 +119,16 @@ def guard_json(guard: Guard) -> dict[str, Any]:
         "condition": str(guard),
         "kind": guard.kind,
         "law": guard.law,
-        "nodes": [{"operator": origin.operator, "node": origin.node} for origin in guard.origins],
+        "nodes": _nodes_json(guard.origins),
     }
+
+
+def _data_law_json(law: DataLaw) -> dict[str, Any]:
+    return {"law": law.law, "inputs": list(law.inputs), "nodes": _nodes_json(law.origins)}
+
+
+def _nodes_json(origins: tuple[NodeName, ...]) -> list[dict[str, str]]:
+    return [{"operator": origin.operator, "node": origin.node} for origin in origins]
 
 
 def diagnostic_json(found: Diagnostic) -> dict[str, Any]:

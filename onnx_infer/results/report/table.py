@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from onnx_infer.results.data_laws import data_laws
 from onnx_infer.results.report.causes import Causes
 from onnx_infer.results.report.layout import WIDTH, cut, limited, more, rows
 from onnx_infer.values.text import printable
@@ -57,6 +58,7 @@ class _Table:
             self._values("outputs:", outputs),
             self._inner({*inputs, *outputs}),
             *(self._guards(kind) for kind in HEADINGS),
+            self._data_laws(),
         ]
         lines = [line for section in sections if section for line in ["", *section]][1:]
         return [cut(printable(line), self.width) for line in lines]
@@ -111,6 +113,12 @@ class _Table:
     def _guards(self, kind: str) -> list[str]:
         guards = [guard_line(guard) for guard in self.result.guards if guard.kind == kind]
         return [HEADINGS[kind], *limited(list(dict.fromkeys(guards)), self.limit)] if guards else []
+
+    def _data_laws(self) -> list[str]:
+        laws = [f"  {law}" for law in data_laws(self.result)]
+        return (
+            ["a run is refused for its values, whatever the sizes are, where they break a law:", *laws] if laws else []
+        )
 
 
 def count_of(verdicts: Collection[str]) -> str:

@@ -1,0 +1,100 @@
+"""Laws on the values of inputs, of which no size tells whether a run breaks them: indices into an axis.
+
+A look-up by token, edge or position ids is refused where one of them is out of bounds. Where the elements of an input
+decide that, a model may be refused although every guard holds; this says by which inputs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from onnx_infer.model.graph import label_of, title_of
+from onnx_infer.results.guards import NodeName
+from onnx_infer.results.inferred import schedule
+from onnx_infer.values.tensor import SymTensor
+
+if TYPE_CHECKING:
+    from onnx_infer.results.inferred import Inferred
+
+_LOOKED_UP = {
+    "Gather": (1,),
+    "GatherElements": (1,),
+    "GatherND": (1,),
+    "Scatter": (1,),
+    "ScatterElements": (1,),
+    "ScatterND": (1,),
+    "TensorScatter": (2,),
+    "NegativeLogLikelihoodLoss": (1,),
+    "SoftmaxCrossEntropyLoss": (1,),
+    "ai.onnx.ml::ArrayFeatureExtractor": (1,),
+    "com.microsoft::EmbedLayerNormalization": (0, 1, 7),
+    "com.microsoft::GatherBlockQuantized": (1,),
+    "com.microsoft::GatherND": (1,),
+    "com.microsoft::GroupQueryAttention": (5,),
+    "com.microsoft::TorchEmbedding": (1,),
+}
+"""Operators that refuse an index out of bounds, and the inputs that hold the indices."""
+
+_WITHOUT_ELEMENTS = frozenset(
+    (
+        *("Shape", "Size", "EyeLike", "RandomNormalLike", "RandomUniformLike"),
+        *("ArgMax", "ArgMin", "NonMaxSuppression", "NonZero", "TopK", "Unique"),
+    )
+)
+"""Operators whose results are in bounds whatever the elements of operands are: sizes, and places in an operand."""
+
+
+class DataLaw(NamedTuple):
+    """A law that the elements of `inputs` decide, and the nodes that state it."""
+
+    law: str
+    inputs: tuple[str, ...]
+    origins: tuple[NodeName, ...]
+
+    def __str__(self) -> str:
+        """
+        >>> print(DataLaw("an index and the size of its axis", ("ids",), (NodeName("Gather", "words"),)))
+        the values of input 'ids' decide: an index and the size of its axis (Gather 'words')
+        """
+        names = ", ".join(f"'{name}'" for name in self.inputs)
+        noun = "input" if len(self.inputs) == 1 else "inputs"
+        more = f" and {len(self.origins) - 1} more" if len(self.origins) > 1 else ""
+        return f"the values of {noun} {names} decide: {self.law} ({self.origins[0]}{more})"
+
+
+def data_laws(result: Inferred) -> list[DataLaw]:
+    """The laws of look-ups whose indices are computed of elements of inputs, one for each set of inputs, in order.
+
+    >>> import onnx.parser, onnx_infer
+    >>> model = onnx.parser.parse_model('''
+    ... <ir_version: 10, opset_import: ["": 20]>
+    ... g (float[W, H] words, int64[N, S] ids) => (y) { i = Neg (ids) y = Gather (words, i) }''')
+    >>> print(*onnx_infer.infer(model).data_laws)
+    the values of input 'ids' decide: an index and the size of its axis (Gather 'y')
+    """
+    kept: list[DataLaw] | None = vars(result._engine).get("data_laws")
+    if kept is not None:  # the result was read from a pickle, which holds no model
+        return kept
+    deciding: dict[str, tuple[str, ...]] = {name: (name,) for name in result.inputs}
+    found: dict[tuple[str, ...], list[NodeName]] = {}
+    for node in schedule(result):
+        title, inputs = title_of(node), node[2]
+        for i in _LOOKED_UP.get(title, ()):
+            name = inputs[i] if i < len(inputs) else ""
+            if deciding.get(name) and not _is_known(result, name):
+                found.setdefault(deciding[name], []).append(NodeName(title, label_of(node)))
+        names = (
+            () if title in _WITHOUT_ELEMENTS else dict.fromkeys(x for name in inputs for x in deciding.get(name, ()))
+        )
+        for name in node[3]:
+            deciding[name] = () if _is_known(result, name) else tuple(names)
+    law = "an index and the size of its axis"
+    return [DataLaw(law, names, tuple(dict.fromkeys(origins))) for names, origins in found.items()]
+
+
+def _is_known(result: Inferred, name: str) -> bool:
+    """Whether sizes tell the elements of a tensor."""
+    value = result.types.get(name)
+    if not isinstance(value, SymTensor):
+        return False
+    return value.fill is not None or (value.data is not None and None not in value.data)

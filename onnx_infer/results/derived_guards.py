@@ -1,0 +1,220 @@
+"""From the statements of an inference to guards, written as a person would write them.
+
+They are solved for a symbol (`symdim.conditions`); equal ones are told once, and what others imply is not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.model.graph import label_of, title_of
+from onnx_infer.results.assumed import resting
+from onnx_infer.results.guards import Guard, NodeName
+from onnx_infer.results.least_sizes import LeastSizes
+from onnx_infer.results.sources import without_computed
+from symdim import Var
+from symdim.conditions.solving import solve
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable, Iterable
+
+    from onnx_infer.engine.engine import Engine
+    from onnx_infer.model.graph import Node
+    from onnx_infer.values.tensor import Dim
+    from symdim.conditions.condition import Condition
+
+
+def guards_of(engine: Engine) -> list[Guard]:
+    """The statements of an inference as guards, in the order of the nodes; what bounds prove is none."""
+    assumed = {i for i, statement in enumerate(engine.statements) if statement.kind == "assumed"}
+    least: list[Guard] | None = None if assumed else []
+    while True:
+        stated = _stated(engine, assumed)
+        guards = _simplified([*(least or ()), *_all_solved(stated)])
+        if least is None:
+            least = _least_sizes(engine, guards)
+            guards = _simplified([*least, *guards])
+        required = [guard for guard in guards if guard.kind == "required"]
+        doubtful = {i for i in assumed if _open(stated[i], required) and not _is_certain(stated[i], required)}
+        if doubtful == assumed:
+            return guards
+        assumed = doubtful  # the others hold in every run
+
+
+def _all_solved(stated: Iterable[Guard]) -> list[Guard]:
+    return [guard for statement in dict.fromkeys(stated) for guard in _solved(statement)]
+
+
+def _least_sizes(engine: Engine, guards: list[Guard]) -> list[Guard]:
+    """The least sizes at which the model may run, where guards only assume that symbols are no smaller."""
+    found: list[Guard] = []
+    walks: LeastSizes | None = None
+    required = [guard for guard in guards if guard.kind == "required"]
+    for guard in guards:
+        least, _ = _bound_of(guard) or (None, None)
+        if guard.kind != "assumed" or guard.relation != "at_least" or least is None:
+            continue
+        symbol = guard.lhs
+        assert isinstance(symbol, Var)
+        low, _ = _demanded(symbol, guard, required)
+        walks = walks or LeastSizes(engine)
+        runs, refusing = walks.of(symbol, low or 0, least)
+        if refusing is not None:
+            found.append(Guard("at_least", symbol, runs, "every run with less is refused", (NodeName(*refusing),)))
+    return found
+
+
+def _simplified(solved: Iterable[Guard]) -> list[Guard]:
+    """Guards in plain form without what others say."""
+    guards = _combined(solved)
+    guards = _combined(simpler for guard in guards for simpler in _under_bounds(guard, guards))
+    return [guard for guard in guards if not _is_implied(guard, guards)]
+
+
+def _open(guard: Guard, required: list[Guard]) -> list[Guard]:
+    """What a guard says beyond those that are required."""
+    found = [simpler for plain in _solved(guard) for simpler in _under_bounds(plain, required)]
+    return [guard for guard in found if not _is_implied(guard, required)]
+
+
+def _is_certain(guard: Guard, required: list[Guard]) -> bool:
+    """Whether the tensors that may be empty are not, where what is required holds."""
+    conditions = [[Guard("at_least", size, 1, guard.law) for size in sizes] for sizes in guard.filled]
+    return any(not any(_open(condition, required) for condition in alternative) for alternative in conditions)
+
+
+def _stated(engine: Engine, assumed: Collection[int]) -> list[Guard]:
+    """The statements as they are stated, one by one; what rests on the `assumed` ones is no more than assumed.
+
+    Statements of the kind that are not among these turned out to be required.
+    """
+    conditional = resting(engine, assumed)
+
+    def settled(size: Dim) -> Dim:
+        return without_computed(engine.fresh_sizes.resolve(size))
+
+    found: list[Guard] = []
+    sizes: dict[Dim, Dim] = {}
+    for i, (statement, node) in enumerate(zip(engine.statements, engine.statement_nodes, strict=True)):
+        relation, lhs, rhs, law, kind, filled = statement
+        assert relation != "undecided"
+        if kind == "assumed" and i not in assumed:
+            kind, filled = "required", ()
+        for size in (lhs, rhs, *filled):
+            if size not in sizes:
+                sizes[size] = settled(size)
+        is_conditional = i in conditional and kind == "required"
+        kind = "assumed" if is_conditional else kind
+        origins = (_origin(node),)
+        shapes = (tuple([sizes[size] for size in filled]),) if filled else ()
+        found.append(Guard(relation, sizes[lhs], sizes[rhs], law, origins, kind, is_conditional, shapes))
+    return found
+
+
+def _origin(node: Node) -> NodeName:
+    return NodeName(title_of(node), label_of(node))
+
+
+def _solved(guard: Guard) -> list[Guard]:
+    """The guard in plain form; as it is where it never holds."""
+    found = solve(guard.condition)
+    return [guard] if found is None else _with(guard, found)
+
+
+def _with(guard: Guard, conditions: Iterable[Condition]) -> list[Guard]:
+    return [guard._replace(relation=relation, lhs=lhs, rhs=rhs) for relation, lhs, rhs in conditions]
+
+
+def _strength(guard: Guard) -> int:
+    """What a guard says may be put more simply, or left out, where others say it that are as strong."""
+    if guard.kind == "assumed":
+        return 1 if guard.conditional else 2 if guard.filled else 3
+    return 0 if guard.kind == "declared" else 4
+
+
+def _combined(guards: Iterable[Guard]) -> list[Guard]:
+    """Guards that say the same as one, with the origins of all, the strongest first."""
+    found: dict[Hashable, Guard] = {}
+    for guard in guards:
+        key = _key(guard)
+        if key not in found:
+            found[key] = guard
+            continue
+        first, second = sorted((found[key], guard), key=_strength, reverse=True)
+        origins = tuple(dict.fromkeys([*first.origins, *second.origins]))
+        # one node needs it where any of the tensors that it tells of is not empty
+        of_one_node = first.kind == "assumed" and first.origins == second.origins
+        filled = tuple(dict.fromkeys([*first.filled, *second.filled])) if of_one_node else first.filled
+        found[key] = first._replace(origins=origins, filled=filled)
+    return list(found.values())
+
+
+def _key(guard: Guard) -> tuple[Hashable, ...]:
+    """What guards that say the same have in common: `M == N` says what `N == M` does."""
+    relation, lhs, rhs = guard.condition
+    if relation in ("divides", "broadcast_to"):
+        return relation, lhs, rhs
+    if relation == "broadcast":
+        return relation, frozenset((lhs, rhs))
+    gap = lhs - rhs
+    if relation == "equal":
+        return relation, frozenset((gap, -gap))
+    return "at_least", gap if relation == "at_least" else -gap
+
+
+# -- what other guards imply ----------------------------------------------------------------------------------------
+
+
+def _under_bounds(guard: Guard, guards: list[Guard]) -> list[Guard]:
+    """The guard as it reads within the bounds that others demand of its symbols; nothing where these imply it."""
+    if _bound_of(guard) is not None:
+        return [guard]
+    narrow: dict[Var, Dim] = {}
+    for variable in guard.variables():
+        low, high = _demanded(variable, guard, guards)
+        if (low, high) != (variable.lo, variable.hi) and low is not None and (high is None or low <= high):
+            narrow[variable] = low if low == high else Var.fresh(variable.name, low, high)
+    found = solve(guard.condition.substitute(narrow)) if narrow else None
+    if found is None:
+        return [guard]
+    original = {new: old for old, new in narrow.items() if isinstance(new, Var)}
+    simpler = [condition.substitute(original) for condition in found]
+    return _with(guard, simpler) if len("; ".join(map(str, simpler))) < len(str(guard)) else [guard]
+
+
+def _demanded(variable: Var, weak: Guard, guards: Iterable[Guard]) -> tuple[int | None, int | None]:
+    """The bounds of a variable within which all guards hold that are as strong as this one."""
+    low, high = variable.lo, variable.hi
+    for guard in guards:
+        if guard.lhs is variable and _strength(guard) >= _strength(weak):
+            least, most = _bound_of(guard) or (None, None)
+            low = least if low is None or (least is not None and least > low) else low
+            high = most if high is None or (most is not None and most < high) else high
+    return low, high
+
+
+def _bound_of(guard: Guard) -> tuple[int | None, int | None] | None:
+    """The interval that a guard leaves to the variable on its left; None where it is no such guard."""
+    relation, lhs, rhs = guard.condition
+    if not isinstance(lhs, Var) or not isinstance(rhs, int) or relation not in ("equal", "at_least", "at_most"):
+        return None
+    return None if relation == "at_most" else rhs, None if relation == "at_least" else rhs
+
+
+def _is_implied(guard: Guard, guards: Iterable[Guard]) -> bool:
+    """Whether another guard that is as strong says more: equality of sizes that broadcast, or a tighter bound."""
+    others = [g for g in guards if g is not guard and _strength(g) >= _strength(guard)]
+    if guard.relation == "broadcast":
+        equality = _key(guard._replace(relation="equal"))
+        return any(g.relation == "equal" and _key(g) == equality for g in others)
+    bound = _bound_of(guard)
+    if bound is None or guard.relation == "equal":
+        return False
+    low, high = bound
+    for other in others:
+        least, most = (_bound_of(other) if other.lhs is guard.lhs else None) or (None, None)
+        if low is not None and least is not None and least >= low:
+            return True
+        if high is not None and most is not None and most <= high:
+            return True
+    return False

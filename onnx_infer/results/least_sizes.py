@@ -1,0 +1,101 @@
+"""The least size of a symbol at which a model may run, where what its nodes demand there is only assumed to be so.
+
+A pool whose window does not fit has other sizes than inferred, which a runtime may take. What nodes behind it demand is
+asked again there: in a walk in which the symbol lies in an interval below, and which assumes nothing.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING
+
+from onnx_infer.diagnostics import Refusal
+from onnx_infer.engine.engine import Engine
+from onnx_infer.engine.implied_bounds import implied_bounds
+from onnx_infer.model.graph import label_of, title_of
+from onnx_infer.types.join import sizes
+from onnx_infer.values.tensor import substitute
+from symdim import Var
+from symdim.algebra.dims import at_least, variables_of
+from symdim.conditions.condition import Condition
+from symdim.conditions.solving import solve
+
+if TYPE_CHECKING:
+    from onnx_infer.values.tensor import Dim, Shape
+
+    Refusing = tuple[str, str]
+    """The operator and the name of a node."""
+
+_MOST_NODES = 1 << 13
+"""How many nodes the walks visit for one model, all in all."""
+
+
+class LeastSizes:
+    """The walks over one model; `of` asks for a symbol of its inputs."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._left = _MOST_NODES
+        self._nodes = sum(1 for _ in engine.model.graph.nodes())
+
+    def of(self, symbol: Var, low: int, high: int) -> tuple[int, Refusing | None]:
+        """The least size in [low, high] below which no run gets through, and the first node that refuses one.
+
+        Whole intervals are tried first, since intervals grow with a pool's input; then smaller ones.
+        """
+        width, by = high - low, None
+        while low < high and self._left >= self._nodes:
+            end = min(low + width, high)
+            found = self._refused(symbol, low, end - 1)
+            if found is not None:
+                low, by = end, by or found
+            elif width == 1:
+                break
+            else:
+                width //= 2
+        return low, by
+
+    def _refused(self, symbol: Var, low: int, high: int) -> Refusing | None:
+        """The node that refuses every run in which the symbol lies in [low, high]; None where that is not known."""
+        self._left -= self._nodes
+        engine = self._engine
+        graph = engine.model.graph
+        found = {
+            v
+            for _, kind in graph.inputs
+            if kind is not None
+            for v in variables_of(sizes(kind))
+            if v.name == symbol.name
+        }
+        narrow: dict[Var, Dim] = {v: low if low == high else Var.fresh(v.name, low, high) for v in found}
+        inputs = [(name, kind and substitute(kind, narrow)) for name, kind in graph.inputs]
+        model = engine.model._replace(graph=graph._replace(inputs=inputs))
+        walk = Engine(model, copy(engine.symbols), engine.policy, is_cautious=True)
+        walk.run()
+        for told in walk.diagnostics:
+            if isinstance(told, Refusal):
+                return told.operator.rpartition("-")[0], told.node
+        return _contradicted(walk)
+
+
+def _contradicted(walk: Engine) -> Refusing | None:
+    """The node whose statement fails wherever the other statements of the walk hold, as far as bounds tell."""
+    resolve = walk.fresh_sizes.resolve
+    stated = [
+        (s._replace(lhs=resolve(s.lhs), rhs=resolve(s.rhs), filled=tuple(map(resolve, s.filled))), node)
+        for s, node in zip(walk.statements, walk.statement_nodes, strict=True)
+    ]
+    least = implied_bounds(statement for statement, _ in stated if statement.kind == "required")
+    narrow: dict[Var, Dim] = {v: low if low == v.hi else Var.fresh(v.name, low, v.hi) for v, low in least.items()}
+    for statement, node in stated:
+        relation, lhs, rhs, _, kind, filled = statement.substitute(narrow)
+        if relation == "undecided" or (kind != "required" and not _all_filled(filled)):
+            continue
+        if (lhs, rhs) != statement[1:3] and solve(Condition(relation, lhs, rhs)) is None:
+            return title_of(node), label_of(node)
+    return None
+
+
+def _all_filled(sizes: Shape) -> bool:
+    """Whether bounds tell that none of the sizes, of which there are some, is 0."""
+    return bool(sizes) and all(at_least(size, 1) for size in sizes)

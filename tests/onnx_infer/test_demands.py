@@ -1,0 +1,97 @@
+"""What operators demand of sizes, changed one by one: a run is refused exactly where a required guard fails."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+
+from onnx_infer import infer
+
+from .texts import parsed
+
+HEAD = '<ir_version: 10, opset_import: ["": 23, "com.microsoft": 1]>'
+DTYPES = {onnx.TensorProto.FLOAT: np.float32, onnx.TensorProto.INT32: np.int32, onnx.TensorProto.INT64: np.int64}
+
+# (inputs, nodes, sizes at which the model runs; of integer inputs all elements are 0)
+DEMANDS = [
+    ("float[A, N] x", "y, z, w = Split<num_outputs=3>(x)", "A=9 N=2"),
+    ("float[A, B] x, int64[C, D] i", "y = GatherElements<axis=1>(x, i)", "A=3 B=3 C=3 D=4"),
+    ("float[A, B] x, int64[C, D] i, float[E, F] u", "y = ScatterElements<axis=0>(x, i, u)", "A=3 B=3 C=1 D=3 E=1 F=3"),
+    ("float[A, B] x, int64[C, D] i, float[E, F] u", "y = ScatterND(x, i, u)", "A=3 B=4 C=1 D=1 E=1 F=4"),
+    ("float[A, B] x, int64[C, D] i, float[E] u", "y = ScatterND(x, i, u)", "A=3 B=4 C=1 D=2 E=1"),
+    ("float[A, B, N] x, int64[C, D, 1] i", "y = GatherND<batch_dims=1>(x, i)", "A=2 B=3 C=2 D=3 N=2"),
+    ("float[A, B] x, int64[C] i", "y = NegativeLogLikelihoodLoss(x, i)", "A=3 B=4 C=3"),
+    ("float[A, B, C] x", "y = DFT(x)", "A=2 B=4 C=2"),
+    ("float[1, A, B] x, float[C] w", "i = Constant<value_int=2>() y = STFT(x, i, w)", "A=5 B=1 C=4"),
+    ("float[1, 1, A] x, float[1, 1, 2] w", "y = ConvTranspose<pads=[2, 2]>(x, w)", "A=5"),
+    ("float[1, 1, A] x", "y = MaxPool<kernel_shape=[7], strides=[2]>(x)", "A=8"),
+    ("float[1, 1, A] x", "y = AveragePool<kernel_shape=[4]>(x)", "A=5"),
+    ("float[B, 4, S, D] q, float[B, N, T, D] k, float[B, N, T, D] v", "y = Attention(q, k, v)", "B=2 N=2 S=3 D=4 T=5"),
+    ("float[B, 2, S, 4] q, float[B, 2, T, 4] k, float[M, H, S, T] m", "y = Attention(q, k, k, m)",
+        "B=2 S=3 T=5 M=2 H=2"),
+    ("float[B, 2, S, D] x, float[P, Q, E] c, float[P, Q, E] s", "y = RotaryEmbedding(x, c, s)",
+        "B=2 S=3 D=8 P=2 Q=3 E=4"),
+    ("float[B, S, 8] x, float[P, E] c, float[Q, F] s, int64[C, T] i",
+        "y = com.microsoft.RotaryEmbedding<num_heads=2>(x, i, c, s)", "B=2 S=3 P=6 E=2 Q=6 F=2 C=2 T=3"),
+    ("float[B, S, H] x, float[C] b", "y = com.microsoft.FastGelu(x, b)", "B=2 S=3 H=4 C=4"),
+    ("float[A, S, H] x, float[B, T, K] s, float[G] g", "y = com.microsoft.SkipSimplifiedLayerNormalization(x, s, g)",
+        "A=2 B=2 S=3 T=3 H=4 K=4 G=4"),
+    ("float[B, S, H] q, float[C, T, K] k, float[D, U, V] v, float[E, F, I, J] a",
+        "y = com.microsoft.MultiHeadAttention<num_heads=2>(q, k, v, , , a)",
+        "B=2 S=3 H=8 C=2 T=4 K=8 D=2 U=4 V=8 E=2 F=2 I=3 J=4"),
+    ("float[B, S, H] q, float[C, T, K] k, float[D, U, V] v, int32[M, L] m",
+        "y = com.microsoft.MultiHeadAttention<num_heads=2>(q, k, v, , m)",
+        "B=2 S=3 H=8 C=2 T=4 K=8 D=2 U=4 V=8 M=2 L=4"),
+    ("float[B, S, 8] q, float[B, S, V] v, float[B, 2, P, 4] p, float[B, 2, Q, D] r",
+        "y, z, w = com.microsoft.MultiHeadAttention<num_heads=2>(q, q, v, , , , p, r)", "B=2 S=3 V=8 P=5 Q=5 D=4"),
+    ("float[B, S, I] x, float[J, H] w, float[K] b, int32[C, M] m",
+        "y = com.microsoft.Attention<num_heads=2>(x, w, b, m)",
+        "B=2 S=3 I=6 J=6 H=24 K=24 C=2 M=3"),
+]  # fmt: skip
+
+
+def refused(session: object, model: onnx.ModelProto, sizes: dict[str, int]) -> bool:
+    import onnxruntime as ort
+
+    errors = ort.capi.onnxruntime_pybind11_state
+    feeds = {}
+    for entry in model.graph.input:
+        kind = entry.type.tensor_type
+        shape = [sizes[dim.dim_param] if dim.dim_param else dim.dim_value for dim in kind.shape.dim]
+        feeds[entry.name] = np.zeros(shape, DTYPES[kind.elem_type])
+    try:
+        session.run(None, feeds)  # type: ignore[attr-defined]
+    except (errors.Fail, errors.InvalidArgument, errors.RuntimeException, errors.EPFail):
+        return True
+    return False
+
+
+@pytest.mark.parametrize(("inputs", "nodes", "base"), DEMANDS)
+def test_a_run_is_refused_exactly_where_a_required_guard_fails(inputs: str, nodes: str, base: str) -> None:
+    import onnxruntime as ort
+
+    opset = HEAD.replace("23", "18") if "Split" in nodes or "DFT" in nodes or "com.microsoft" in nodes else HEAD
+    model = parsed(f"g ({inputs}) => (y) {{ {nodes} }}", opset)
+    result = infer(model)
+    assert not result.diagnostics
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    runs = {name: int(size) for name, _, size in (part.partition("=") for part in base.split())}
+    assert not refused(session, model, runs)
+    outcomes = set()
+    for name, size in runs.items():
+        for other in sorted({1, 2, size - 1, size, size + 1, 2 * size} - {0}):
+            sizes = {**runs, name: other}
+            fails = any(violation.kind == "required" for violation in result.check(sizes))
+            outcomes.add(fails)
+            assert refused(session, model, sizes) is fails, (name, other, [str(v) for v in result.check(sizes)])
+    assert outcomes == {True, False}
+
+
+def test_a_mask_is_as_long_as_the_cache_and_the_keys() -> None:
+    inputs = "float[B, 2, S, 4] q, float[B, 2, T, 4] k, float[B, 2, P, 4] c, float[S, L] m"
+    model = parsed(f"g ({inputs}) => (y) {{ y, p, v = Attention(q, k, k, m, c, c) }}", HEAD)
+    assert [str(guard) for guard in infer(model).guards] == ["L in (P + T, 1)"]
