@@ -60,7 +60,7 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from symdim.algebra.caches import clear_caches
-    from symdim.algebra.canonical import ceildiv, maximum, minimum, product, quotient_by_positive, total
+    from symdim.algebra.canonical import ceildiv, maximum, minimum, product, total
     from symdim.algebra.expr import Add, Const, Expr, FloorDiv, Max, Min, Mod, Mul
     from symdim.algebra.leaves import leaf_count
     from symdim.algebra.origin import Computed, Declared, InputDim, ValueOf
@@ -94,12 +94,12 @@ __all__ = [
     "SizeOverflow", "Store", "SymdimError", "UnboundName", "UnsupportedDynamicShape", "ValueOf", "Var", "as_exact",
     "at_least", "bound_expr", "bound_shape", "broadcast_shapes", "ceildiv", "check", "clear_caches", "compile_shape",
     "equal", "exact_shape", "guarantee_of", "is_infer", "leaf_count", "maximum", "minimum", "parse", "plan", "product",
-    "quotient_by_positive", "read_dim_param", "require_exact", "require_exact_shape", "require_rank", "simplify",
+    "read_dim_param", "require_exact", "require_exact_shape", "require_rank", "simplify",
     "total",
 ]  # fmt: skip
 
 _MODULES = {
-    "algebra.canonical": "ceildiv maximum minimum product quotient_by_positive total",
+    "algebra.canonical": "ceildiv maximum minimum product total",
     "algebra.expr": "Add Const Expr FloorDiv Max Min Mod Mul",
     "algebra.caches": "clear_caches",
     "algebra.variable": "Scope Var",

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Literal, NamedTuple, TypeAlias
 
-from symdim.algebra.canonical import maximum, minimum, product, quotient_by_positive, total
+from symdim.algebra.canonical import maximum, minimum, product, total
 from symdim.algebra.dims import bounds_of, sign, variables_of
 from symdim.algebra.evaluate import children, postorder
 from symdim.algebra.expr import Expr, FloorDiv, Max, Mod
@@ -339,9 +339,9 @@ def _quotient(n: Limits, d: Limits, least: int | None) -> Limits:
     assert small is not None
     low, high = n
     if high is not None:
-        near, far = quotient_by_positive(high, small), -1 if large is None else quotient_by_positive(high, large)
+        near, far = high // small, -1 if large is None else high // large
         high = near if small is large or sign(high) == 1 else far if sign(high) == -1 else maximum(near, far)
     if low is not None:
-        near, far = quotient_by_positive(low, small), 0 if large is None else quotient_by_positive(low, large)
+        near, far = low // small, 0 if large is None else low // large
         low = far if sign(low) == 1 else near if small is large or sign(low) == -1 else minimum(near, far)
     return low, high

@@ -30,7 +30,7 @@ from onnx_infer.elements.ratio import Element, Ratio, fraction, is_rounded, rati
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import state, warn
 from onnx_infer.values import dtype as dt
-from symdim import Expr, Var, maximum, minimum, quotient_by_positive
+from symdim import Expr, Var, maximum, minimum
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,11 +102,11 @@ def truncating_quotient(a: Dim, b: Dim) -> Dim | None:
     if not at_least(b, 0):
         return truncating_quotient(-a, -b) if at_least(-b, 0) else None
     if at_least(a, 0):
-        return quotient_by_positive(a, b)
+        return a // b
     state("undecided", a, 0, "the sign of a numerator")
     if isinstance(a, Expr) and a.height > _MOST_NESTED:
         return None
-    return quotient_by_positive(maximum(a, 0), b) - quotient_by_positive(maximum(-a, 0), b)
+    return maximum(a, 0) // b - maximum(-a, 0) // b
 
 
 def divide(x: Element, y: Element) -> Element:
@@ -200,7 +200,7 @@ larger, smaller = _extremum(maximum, max), _extremum(minimum, min)
 def floor(x: Element) -> Element:
     """The largest whole number <= x, as a float."""
     if isinstance(x, Ratio):
-        return ratio(quotient_by_positive(x.num, x.den), 1)
+        return ratio(x.num // x.den, 1)
     return float(math.floor(x)) if isinstance(x, float) and math.isfinite(x) else x
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onnx_infer.errors import ShapeInferenceError, Unknown, broken, require
 from onnx_infer.laws.known import holds
 from onnx_infer.laws.statements import conflicting, contradict, demand, fresh, is_cautious, state
-from symdim import Expr, leaf_count, maximum, quotient_by_positive
+from symdim import Expr, leaf_count, maximum, product
 from symdim.algebra import dims
 from symdim.algebra.origin import is_data_dependent
 from symdim.shape import size_of_broadcast
@@ -316,7 +316,7 @@ def exact_quotient(n: Dim, d: Dim, what: str = "the element count") -> Dim:
         raise Unknown(f"{what} is divided by zero")
     if isinstance(n, int) and isinstance(d, int):
         return n // d if n % d == 0 else conflicting(f"{what} {n} is not divisible by {d}")
-    quotient = quotient_by_positive(n, d) if at_least(d, 0) else n // d
+    quotient = n // d
     if quotient * d != n:
         state("divides", d, n, what)
     return quotient

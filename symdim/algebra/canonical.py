@@ -17,7 +17,7 @@ from symdim.algebra import monomial as _monomial
 from symdim.algebra.display import args_of
 from symdim.algebra.evaluate import evaluate, substitute, to_int, variables_of
 from symdim.algebra.extrema import maximum, minimum
-from symdim.algebra.floordiv import ceildiv, floordiv, mod, quotient_by_positive
+from symdim.algebra.floordiv import ceildiv, floordiv, mod
 from symdim.algebra.intervals import bounds_of
 from symdim.algebra.polynomial import add, constant, multiply, power, product, subtract, total
 
@@ -42,7 +42,6 @@ __all__ = [
     "multiply",
     "power",
     "product",
-    "quotient_by_positive",
     "reduced",
     "substitute",
     "subtract",

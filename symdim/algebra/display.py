@@ -5,10 +5,12 @@ from __future__ import annotations
 from operator import itemgetter
 
 from symdim.algebra.expr import Add, Expr, FloorDiv, Max, Min, Mul
+from symdim.algebra.factoring import factored
+from symdim.algebra.floordiv import is_opposite
 from symdim.algebra.monomial import powers_of, terms_of
 from symdim.algebra.order import dim_order, leading, order
 from symdim.algebra.patterns import Pattern, disjoint, whole
-from symdim.algebra.polynomial import constant, multiply, power, sum_of
+from symdim.algebra.polynomial import constant, multiply, power, scale, sum_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +45,10 @@ def args_of(node: Expr) -> tuple[Expr, ...]:
 def operands_of(node: Expr) -> tuple[Dim, ...]:
     """The operands of a division, remainder, minimum or maximum; none of a leaf."""
     if isinstance(node, (FloorDiv, Max)) and node.terms is None:
-        return node.parts
+        n, d, *_ = parts = node.parts
+        if isinstance(node, FloorDiv) and isinstance(d, Expr) and is_opposite(d):
+            return scale(n, -1), scale(d, -1)
+        return parts
     if not node.terms:
         return ()
     pattern = whole(node.terms, node.const)
@@ -96,6 +101,15 @@ def summands_of(node: Expr) -> list[Product]:
         first = next((i for i, (k, _) in enumerate(signed) if k > 0), 0)
         signed.insert(0, signed.pop(first))
     return signed
+
+
+def product_of(node: Expr) -> Product | None:
+    """A sum as a product, where it is one; see factoring.py."""
+    found = factored(node)
+    if found is None:
+        return None
+    coefficient, unit, sums = found
+    return coefficient, [*_atoms(unit), *[(factor, 1) for factor in sums]]
 
 
 def _node_of(product: Product) -> Expr:

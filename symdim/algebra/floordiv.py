@@ -8,7 +8,9 @@ Laws used below, for integers, c > 0 a number and d, a >= 1 known from bounds (e
     reflection   floor(-m/d) = -1 - floor((m - 1)/d)
     interval     floor(n/d) = k when k <= n/d < k + 1
 
-A divisor that may be 0 is neither cancelled nor folded, so that evaluation finds the division by zero.
+Multiples are split off, and common factors cancelled, for every d. Where d is 0 the division has no value, and the
+result may have one: `x*y//y` is `x`. So a divisor that is never negative counts as positive. What is not cancelled
+raises `DivisionByZero` when it is evaluated at a 0.
 """
 
 from __future__ import annotations
@@ -17,11 +19,12 @@ from math import gcd
 
 from symdim.algebra.expr import Const, FloorDiv
 from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
-from symdim.algebra.intervals import bounds_of, quotient
-from symdim.algebra.long_division import long_division, with_coprime_numbers, without_common_factors
-from symdim.algebra.monomial import accumulate, terms_of
+from symdim.algebra.intervals import bounds_of, quotient, without_zero
+from symdim.algebra.long_division import divided, in_lowest_terms, long_division
+from symdim.algebra.monomial import accumulate, divides, terms_of
 from symdim.algebra.order import height_of, leading, merged_names, names_of, order
 from symdim.algebra.polynomial import add, multiply, scale, subtract, sum_of
+from symdim.algebra.small_parts import nearest_residue, without_bounded_parts, without_small_parts
 from symdim.errors import DivisionByZero
 
 TYPE_CHECKING = False
@@ -72,20 +75,6 @@ def ceildiv(n: Dim, d: Dim) -> Dim:
     return scale(floordiv(scale(n, -1), d), -1)
 
 
-def quotient_by_positive(n: Dim, d: Dim) -> Dim:
-    """floor(n / d) where the caller knows that d >= 1, although the interval of d may not say so.
-
-    >>> from symdim import Var
-    >>> a, b = Var.fresh("a"), Var.fresh("b")
-    >>> quotient_by_positive(6 * a * b, 2 * b), (6 * a * b) // (2 * b)
-    (3*a, 3*a*b//b)
-    """
-    if isinstance(d, int) or bounds_of(d)[0] != 0:
-        return floordiv(n, d)
-    q, r = long_division(n, d)
-    return add(q, floordiv(*without_common_factors(r, d)))
-
-
 def _by_number(terms: Terms, const: int, c: int) -> Dim:
     """floor(n / c) for a number c >= 2.
 
@@ -100,11 +89,16 @@ def _by_number(terms: Terms, const: int, c: int) -> Dim:
     while True:
         rest: Terms = {}
         for unit, k in terms.items():
-            r = k % c
-            if 2 * r > c:
-                r -= c
+            r = nearest_residue(k, c)
             if r:
                 rest[unit] = r
+        simpler = without_small_parts(terms, const, c) if len(rest) > 1 else None
+        if simpler is not None:
+            terms, const, g = simpler
+            c //= g
+            continue
+        for unit, k in terms.items():
+            r = rest.get(unit, 0)
             if k != r:
                 accumulate(whole, {unit: sign * (k - r) // c})
         q, const = divmod(const, c)
@@ -142,53 +136,68 @@ def _by_number(terms: Terms, const: int, c: int) -> Dim:
 
 
 def _by_expression(n: Dim, d: Dim) -> Dim:
-    """floor(n / d) for an expression d; every law but the change of both signs needs d >= 1."""
+    """floor(n / d) for an expression d, which is not 0 where this has a value."""
     whole: Dim = 0
     sign = 1
     for _ in range(_ROUNDS):
-        lo, hi = bounds_of(d)
-        if lo is not None and lo == hi and lo != 0:
+        lo, hi = without_zero(bounds_of(d))
+        if lo is not None and lo == hi:
             d = lo
         if isinstance(d, int):
             return add(whole, scale(floordiv(n, d), sign))
-        if hi is not None and hi <= -1:
+        positive = lo is not None and lo >= 1
+        d_terms, _ = terms_of(d)
+        if not positive and ((hi is not None and hi <= -1) or d_terms[leading(d_terms)] < 0):
             n, d = scale(n, -1), scale(d, -1)
             continue
-        if lo is None or lo <= 0:
-            m, coprime = with_coprime_numbers(n, d)
-            if coprime is d:
-                break
-            n, d = m, coprime
+        m, divisor = in_lowest_terms(n, d)
+        if divisor is not d:
+            n, d = m, divisor
             continue
         q, n = long_division(n, d)
         whole = add(whole, scale(q, sign))
         if n == 0:
             return whole
-        m, divisor = without_common_factors(n, d)
-        if divisor is not d or m is not n:
-            n, d = m, divisor
-            continue
         terms, const = terms_of(n)
-        inner = _mergeable(terms)
-        if inner is not None:
-            m, a = _merged(terms, const, inner)
-            divisor = multiply(a, d)
-            if max(len(terms_of(m)[0]), len(terms_of(divisor)[0])) <= _MERGED_TERMS:
-                n, d = m, divisor
+        if positive:
+            further = _nested(terms, const, d)
+            if further is not None:
+                n, d = further
                 continue
-        if (terms[leading(terms)] if terms else const) < 0:
-            whole, sign = add(whole, -sign), -sign
-            n = subtract(-1, n)
-            continue
+            if _has_other_sign(terms, const, d):
+                whole, sign = add(whole, -sign), -sign
+                n = subtract(-1, n)
+                continue
         bounds = quotient(bounds_of(n), (lo, hi))
         if bounds[0] is not None and bounds[0] == bounds[1]:
             return add(whole, sign * bounds[0])
-        if bounds[0] is not None and bounds[0] >= 0:
+        if positive and bounds[0] is not None and bounds[0] >= 0:
             margin, _ = bounds_of(subtract(d, n))
             if margin is not None and margin >= 1:
                 return whole
         break
     return add(whole, scale(_atom(n, d), sign))
+
+
+def _nested(terms: Terms, const: int, d: Expr) -> tuple[Dim, Dim] | None:
+    """(n, e) with floor(n/e) == floor((terms + const)/d) for d >= 1, by the laws of nested divisions."""
+    d_terms, d_const = terms_of(d)
+    content = gcd(d_const, *d_terms.values())
+    g = gcd(content, *terms.values())
+    if g > 1:
+        return divided(terms, const // g, g), divided(d_terms, d_const // g, g)
+    simpler = without_bounded_parts(terms, const, content) if content > 1 else None
+    if simpler is not None:
+        rest, offset, g = simpler
+        return sum_of(rest, offset), divided(d_terms, d_const // g, g)
+    inner = _mergeable(terms)
+    if inner is None:
+        return None
+    n, a = _merged(terms, const, inner)
+    divisor = multiply(a, d)
+    if max(len(terms_of(n)[0]), len(terms_of(divisor)[0])) > _MERGED_TERMS:
+        return None
+    return n, divisor
 
 
 def _is_reflected(terms: Terms, c: int) -> bool:
@@ -200,14 +209,33 @@ def _is_reflected(terms: Terms, c: int) -> bool:
     return terms[min(others, key=order) if len(others) > 1 else others[0]] < 0
 
 
+def _has_other_sign(terms: Terms, const: int, d: Expr) -> bool:
+    """Whether the numerator that reflection gives is the canonical one for a divisor d >= 1: that of d's own sign.
+
+    A leading coefficient that is half of d's keeps its sign.
+    """
+    if not is_opposite(d):
+        return (terms[leading(terms)] if terms else const) < 0
+    if not terms:
+        return const > 0
+    lead, by = leading(terms), leading(terms_of(d)[0])
+    return terms[lead] > 0 and not (divides(by, lead) and 2 * terms[lead] == -terms_of(d)[0][by])
+
+
+def is_opposite(d: Expr) -> bool:
+    """Whether no term of d is positive: `x//y` for y <= -1 is held as `(-x)//(-y)`."""
+    terms, const = terms_of(d)
+    return const <= 0 and all(k < 0 for k in terms.values())
+
+
 def _mergeable(terms: Terms) -> FloorDiv | None:
-    """The first division by a divisor >= 1 that occurs alone and with coefficient 1 or -1."""
+    """The first division by a positive divisor that occurs alone and with coefficient 1 or -1."""
     found: list[FloorDiv] = []
     for unit, k in terms.items():
         if type(unit) is FloorDiv and (k == 1 or k == -1):
             d = unit.parts[1]
             lo = d if isinstance(d, int) else bounds_of(d)[0]
-            if lo is not None and lo >= 1:
+            if lo is not None and lo >= 0:
                 found.append(unit)
     if len(found) > 1:
         return min(found, key=order)
@@ -241,9 +269,7 @@ def _atom(n: Dim, d: Dim) -> Expr:
     node.parts = parts
     node.fingerprint = fingerprint
     node.height = 1 + max(height_of(n), height_of(d))
-    divisor = (d, d) if isinstance(d, int) else bounds_of(d)
-    known = divisor[0] is not None and divisor[0] >= 1
-    node._bounds = quotient(bounds_of(n), divisor) if known else (None, None)
+    node._bounds = quotient(bounds_of(n), bounds_of(d))
     node._names = names_of(n) if isinstance(d, int) else merged_names(parts)
     node._order = node._named = node._text = None
     return publish(node)

@@ -115,20 +115,40 @@ def power(a: Interval, k: int) -> Interval:
 
 
 def quotient(n: Interval, d: Interval) -> Interval:
-    """The interval of floor(x/y) for x in `n` and y in `d`; nothing is known unless y >= 1.
+    """The interval of floor(x/y) for x in `n` and y in `d`, y != 0; nothing is known where y is always 0.
 
-    >>> quotient((-3, 10), (2, None)), quotient((None, -1), (1, 4))
-    ((-2, 5), (None, -1))
+    >>> quotient((-3, 10), (2, None)), quotient((None, -1), (1, 4)), quotient((-3, 10), (-2, None))
+    ((-2, 5), (None, -1), (-10, 10))
     """
-    (nl, nh), (dl, dh) = n, d
+    (nl, nh), (dl, dh) = n, without_zero(d)
     if dl is None or dl < 1:
-        return None, None
+        if dh is not None and dh < 1:
+            return (None, None) if dl is not None and dl > dh else quotient(scaled(n, -1), scaled(d, -1))
+        above, below = quotient(n, (1, dh)), quotient(scaled(n, -1), (1, None if dl is None else -dl))
+        return hull(above, below)
     lo = hi = None
     if nl is not None:
         lo = nl // dl if nl < 0 else 0 if dh is None else nl // dh
     if nh is not None:
         hi = nh // dl if nh >= 0 else -1 if dh is None else nh // dh
     return lo, hi
+
+
+def without_zero(a: Interval) -> Interval:
+    """The interval of the values in `a` other than 0; (1, -1) where there are none.
+
+    >>> without_zero((0, 8)), without_zero((-2, 0)), without_zero((-2, 8))
+    ((1, 8), (-2, -1), (-2, 8))
+    """
+    return 1 if a[0] == 0 else a[0], -1 if a[1] == 0 else a[1]
+
+
+def hull(a: Interval, b: Interval) -> Interval:
+    """The least interval that contains both."""
+    return (
+        None if a[0] is None or b[0] is None else min(a[0], b[0]),
+        None if a[1] is None or b[1] is None else max(a[1], b[1]),
+    )
 
 
 def greatest(intervals: list[Interval]) -> Interval:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from math import gcd
 
 from symdim.algebra.intervals import bounds_of
-from symdim.algebra.monomial import accumulate, divides, exact_quotient, powers_of, terms_of, times
+from symdim.algebra.monomial import accumulate, divides, exact_quotient, powers_of, terms_of, unit_of
 from symdim.algebra.order import leading, order
 from symdim.algebra.polynomial import sum_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from symdim.algebra.expr import Dim, Expr
 
     Terms = dict[Expr, int]
@@ -73,44 +75,14 @@ def _rounded(k: int, c: int) -> int:
     return (k - rest) // c
 
 
-def without_common_factors(n: Dim, d: Expr) -> tuple[Dim, Dim]:
-    """(n', d') with floor(n'/d') == floor(n/d), where d >= 1.
-
-    A product that divides both is cancelled: it is not 0, since d is not. A number g that divides d and all
-    coefficients of n is too, by floor((g*m + r)/(g*d')) == floor((m + floor(r/g))/d') for the constant r.
-    """
-    terms, const = terms_of(n)
-    d_terms, d_const = terms_of(d)
-    g = gcd(d_const, *d_terms.values(), *terms.values())
-    if not terms:
-        g = 1
-    common: dict[Expr, int] = {}
-    if const == 0 and d_const == 0:
-        units = [*d_terms, *terms]
-        for atom, exponent in powers_of(units[0]).items():
-            least = min([exponent, *[powers_of(unit).get(atom, 0) for unit in units]])
-            if least:
-                common[atom] = least
-    if g == 1 and not common:
-        return n, d
-    factor = _unit(common)
-    return (
-        _divided(terms, const // g, g, factor),
-        _divided(d_terms, d_const // g, g, factor),
-    )
-
-
-def with_coprime_numbers(n: Dim, d: Expr) -> tuple[Dim, Expr]:
-    """(n', d') with n/d == n'/d' and d == 0 where d' == 0: no common number, a positive first coefficient in d'."""
+def in_lowest_terms(n: Dim, d: Expr) -> tuple[Dim, Dim]:
+    """(n', d') with n/d == n'/d' wherever d is not 0: without the numbers and products that all their terms share."""
     (terms, const), (d_terms, d_const) = terms_of(n), terms_of(d)
-    g = gcd(const, d_const, *terms.values(), *d_terms.values())
-    if d_terms[leading(d_terms)] < 0:
-        g = -g
-    if g == 1:
+    number = gcd(const, d_const, *terms.values(), *d_terms.values())
+    factor = None if const or d_const else common_factor([*d_terms, *terms])
+    if number == 1 and factor is None:
         return n, d
-    divisor = _divided(d_terms, d_const // g, g, None)
-    assert not isinstance(divisor, int)
-    return _divided(terms, const // g, g, None), divisor
+    return divided(terms, const // number, number, factor), divided(d_terms, d_const // number, number, factor)
 
 
 def cancelled(*dims: Dim) -> list[Dim]:
@@ -124,27 +96,22 @@ def cancelled(*dims: Dim) -> list[Dim]:
     sums = [terms_of(dim) for dim in dims]
     number = gcd(*[x for terms, const in sums for x in (const, *terms.values())])
     units = [unit for terms, _ in sums for unit in terms]
-    common: dict[Expr, int] = {}
-    if units and not any(const for _, const in sums):
-        for atom in powers_of(units[0]):
-            exponent = min([powers_of(unit).get(atom, 0) for unit in units])
-            if exponent and (bounds_of(atom)[0] or 0) >= 1:
-                common[atom] = exponent
-    if number <= 1 and not common:
+    shared = None if not units or any(const for _, const in sums) else common_factor(units)
+    factor = unit_of({atom: k for atom, k in powers_of(shared).items() if (bounds_of(atom)[0] or 0) >= 1})
+    if number <= 1 and factor is None:
         return list(dims)
-    factor = _unit(common)
-    return [_divided(terms, const // number, number, factor) for terms, const in sums]
+    return [divided(terms, const // number, number, factor) for terms, const in sums]
 
 
-def _unit(powers: dict[Expr, int]) -> Expr | None:
-    product: Expr | None = None
-    for atom, exponent in powers.items():
-        for _ in range(exponent):
-            product = times(product, atom)
-    return product
+def common_factor(units: Collection[Expr]) -> Expr | None:
+    """The product of all atoms that some units share; None where they share none."""
+    first, *others = [powers_of(unit) for unit in units]
+    common = {atom: min([k, *[powers.get(atom, 0) for powers in others]]) for atom, k in first.items()}
+    return unit_of({atom: k for atom, k in common.items() if k})
 
 
-def _divided(terms: Terms, const: int, g: int, factor: Expr | None) -> Dim:
+def divided(terms: Terms, const: int, g: int, factor: Expr | None = None) -> Dim:
+    """The sum of `terms`, each divided by `g` and `factor`, which divide them, and of the constant."""
     result: Terms = {}
     for unit, k in terms.items():
         left = exact_quotient(unit, factor)

@@ -1,6 +1,7 @@
 """The printed form of a dimension. It is public and stable: equal dimensions print equally in every process.
 
     sum      = term (" + " term | " - " term)*         by degree, then names; the constant last, a positive term first
+             | term                                    a product of sums, where that has fewer names and numbers
     term     = ["-"] factor ("*" factor)*  |  operand "//" factor  |  operand " % " factor
     factor   = name | number | power | "max(" sum ("," sum)+ ")" | "min(" ... ")" | "(" sum ")"
     power    = factor "**" number
@@ -12,10 +13,11 @@ Where variables of one name meet, all but the oldest have a number: `x`, `x#2`. 
 
 from __future__ import annotations
 
+import re
 from itertools import count
 
 from symdim.algebra.dims import substituted, variables_of
-from symdim.algebra.display import factors_of, operands_of, summands_of
+from symdim.algebra.display import factors_of, operands_of, product_of, summands_of
 from symdim.algebra.expr import Add, Const, Expr, FloorDiv, Max, Min, Mul
 from symdim.algebra.variable import Scope, Var, make_variable
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     Piece: TypeAlias = "str | tuple[Expr, int]"
 
 _TERM, _OPERAND, _FACTOR, _BASE = 1, 2, 3, 4  # what a node stands for in its surroundings; _BASE: of a power
+_WORD = re.compile(r"\w+")
 _SHALLOW = 4  # nodes of this height print at once
 
 
@@ -127,7 +130,7 @@ def _pieces(node: Expr) -> list[Piece]:
     """The text of a node as strings and nodes still to print."""
     kind = type(node)
     if kind is Add:
-        return _sum(summands_of(node))
+        return _shorter(node, _sum(summands_of(node)))
     if kind is Mul:
         return _product(*factors_of(node))
     if kind is Const:
@@ -140,6 +143,19 @@ def _pieces(node: Expr) -> list[Piece]:
         return pieces
     left, right = operands_of(node)
     return [_piece(left, _OPERAND), "//" if kind is FloorDiv else " % ", _piece(right, _FACTOR)]
+
+
+def _shorter(node: Expr, pieces: list[Piece]) -> list[Piece]:
+    """The text of a sum: `pieces`, or a product where the sum is one and that has fewer names and numbers."""
+    if node.height > _SHALLOW:
+        return pieces
+    found = product_of(node)
+    if found is None:
+        return pieces
+    coefficient, powers = found
+    product = [*(["-"] if coefficient < 0 else []), *_product(abs(coefficient), powers)]
+    long, short = "".join(pieces), "".join(product)  # type: ignore[arg-type]
+    return product if len(short) < len(long) and len(_WORD.findall(short)) < len(_WORD.findall(long)) else pieces
 
 
 def _sum(summands: list[Product]) -> list[Piece]:

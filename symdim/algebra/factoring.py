@@ -1,0 +1,82 @@
+"""Sums that are products: how they print where that is shorter. Expressions themselves stay expanded."""
+
+from __future__ import annotations
+
+from math import gcd
+
+from symdim.algebra.expr import Expr
+from symdim.algebra.long_division import common_factor, divided, long_division
+from symdim.algebra.monomial import exact_quotient, has_sum_factor, powers_of, terms_of
+from symdim.algebra.order import dim_order, leading
+from symdim.algebra.polynomial import multiply, scale
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.algebra.expr import Dim
+
+    Terms = dict[Expr, int]
+
+_TERMS = 32  # longer sums are not factored: the division of sums costs the square of their length
+
+
+def factored(node: Expr) -> tuple[int, Expr | None, list[Expr]] | None:
+    """(k, u, sums) with k*u*product(sums) == node for a number k and a product of atoms u; None for no product.
+
+    Found are numbers and atoms that all terms share, and sums that are linear in an atom that the other factors lack.
+
+    >>> from symdim import Var
+    >>> x, y, z = Var("x"), Var("y"), Var("z")
+    >>> factored(2 * x * (y + 1) * (z - 3)), factored(x * y + z)
+    ((2, x, [y + 1, z - 3]), None)
+    """
+    terms, const = terms_of(node)
+    if not 2 <= len(terms) + (const != 0) <= _TERMS or any(has_sum_factor(unit) for unit in terms):
+        return None
+    k, unit, part = _primitive(terms, const)
+    sums: list[Expr] = []
+    while (found := _split(part)) is not None:
+        factor, part = found
+        sums.append(factor)
+    sums.append(part)
+    if k == 1 and unit is None and len(sums) == 1:
+        return None
+    sums.sort(key=dim_order)
+    product: Dim = k if unit is None else scale(unit, k)
+    for factor in sums:
+        product = multiply(product, factor)
+    return (k, unit, sums) if product is node else None
+
+
+def _primitive(terms: Terms, const: int) -> tuple[int, Expr | None, Expr]:
+    """(k, u, p) with the sum == k*u*p, where the terms of p share no number, no sign and no atom."""
+    k = gcd(const, *terms.values())
+    if const <= 0 and all(c < 0 for c in terms.values()):
+        k = -k
+    unit = None if const else common_factor(terms)
+    part = divided(terms, const // k, k, unit)
+    assert isinstance(part, Expr)
+    return k, unit, part
+
+
+def _split(dim: Expr) -> tuple[Expr, Expr] | None:
+    """(f, g) with f*g == dim, both sums: g is what an atom of the leading term is multiplied by, if that divides all."""
+    terms, _ = terms_of(dim)
+    for atom in sorted(powers_of(leading(terms)), key=dim_order):
+        powers = [powers_of(unit).get(atom, 0) for unit in terms]
+        if max(powers) > 1:
+            continue
+        cofactor: Terms = {}
+        number = 0
+        for (unit, k), power in zip(terms.items(), powers, strict=True):
+            rest = exact_quotient(unit, atom) if power else None
+            if rest is not None:
+                cofactor[rest] = k
+            elif power:
+                number = k
+        if len(cofactor) + (number != 0) < 2:
+            continue
+        _, _, g = _primitive(cofactor, number)
+        f, left = long_division(dim, g)
+        if left == 0 and isinstance(f, Expr) and len(terms_of(f)[0]) + (terms_of(f)[1] != 0) > 1:
+            return f, g
+    return None
