@@ -4,6 +4,7 @@
     canonical.py       the constructors: the one way to build     interning.py     one object for each expression
     polynomial.py      sums and products                          monomial.py      products of atoms
     floordiv.py        floor division                             long_division.py division of polynomials
+    small_parts.py     what does not change a quotient            factoring.py     sums that are products
     extrema.py         minima and maxima                          order.py         the order of terms
     intervals.py       bounds of expressions                      relaxation.py    bounds of correlated divisions
     patterns.py        how a sum reads: remainders, minima        display.py       the parts that a node shows

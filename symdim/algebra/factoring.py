@@ -59,7 +59,7 @@ def _primitive(terms: Terms, const: int) -> tuple[int, Expr | None, Expr]:
 
 
 def _split(dim: Expr) -> tuple[Expr, Expr] | None:
-    """(f, g) with f*g == dim, both sums: g is what an atom of the leading term is multiplied by, if that divides all."""
+    """(f, g) with f*g == dim, both sums: g is what some atom of the leading term is multiplied by."""
     terms, _ = terms_of(dim)
     for atom in sorted(powers_of(leading(terms)), key=dim_order):
         powers = [powers_of(unit).get(atom, 0) for unit in terms]

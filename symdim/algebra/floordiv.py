@@ -168,7 +168,7 @@ def _by_expression(n: Dim, d: Dim) -> Dim:
                 whole, sign = add(whole, -sign), -sign
                 n = subtract(-1, n)
                 continue
-        bounds = quotient(bounds_of(n), (lo, hi))
+        bounds = quotient(bounds_of(n), bounds_of(d))
         if bounds[0] is not None and bounds[0] == bounds[1]:
             return add(whole, sign * bounds[0])
         if positive and bounds[0] is not None and bounds[0] >= 0:

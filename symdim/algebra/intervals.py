@@ -120,12 +120,12 @@ def quotient(n: Interval, d: Interval) -> Interval:
     >>> quotient((-3, 10), (2, None)), quotient((None, -1), (1, 4)), quotient((-3, 10), (-2, None))
     ((-2, 5), (None, -1), (-10, 10))
     """
+    if d == (0, 0):
+        return None, None
     (nl, nh), (dl, dh) = n, without_zero(d)
     if dl is None or dl < 1:
-        if dh is not None and dh < 1:
-            return (None, None) if dl is not None and dl > dh else quotient(scaled(n, -1), scaled(d, -1))
-        above, below = quotient(n, (1, dh)), quotient(scaled(n, -1), (1, None if dl is None else -dl))
-        return hull(above, below)
+        negated = quotient(scaled(n, -1), (1 if dh is None or dh > 0 else -dh, None if dl is None else -dl))
+        return negated if dh is not None and dh < 1 else hull(quotient(n, (1, dh)), negated)
     lo = hi = None
     if nl is not None:
         lo = nl // dl if nl < 0 else 0 if dh is None else nl // dh
@@ -135,7 +135,7 @@ def quotient(n: Interval, d: Interval) -> Interval:
 
 
 def without_zero(a: Interval) -> Interval:
-    """The interval of the values in `a` other than 0; (1, -1) where there are none.
+    """The interval of the values in `a` other than 0, of which there is one.
 
     >>> without_zero((0, 8)), without_zero((-2, 0)), without_zero((-2, 8))
     ((1, 8), (-2, -1), (-2, 8))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def without_small_parts(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | None:
-    """(m, r, g) with floor((terms + const)/(c*d)) == floor((m + r)/(c//g*d)) for all d >= 1; None where no part is small.
+    """(m, r, g) with floor((terms + const)/(c*d)) == floor((m + r)/(c//g*d)) for all d >= 1, None for no small part.
 
     >>> from symdim import Var
     >>> i, j = Var("i"), Var.fresh("j", 0, 3)
@@ -34,7 +34,7 @@ def without_small_parts(terms: Terms, const: int, c: int) -> tuple[Terms, int, i
 
 
 def without_bounded_parts(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | None:
-    """The same by the law of intervals alone: for the largest g found as units with few values join the multiples of g."""
+    """The same by the law of intervals alone: g begins at c and falls as units with too many values join its multiples."""
     g = c
     bounded: dict[Expr, int] = {}  # unit -> how many steps lie between its least and its greatest value
     for unit, k in terms.items():
@@ -51,7 +51,8 @@ def without_bounded_parts(terms: Terms, const: int, c: int) -> tuple[Terms, int,
         if not small:
             return None
         lo, hi = linear_bounds(small, const)
-        assert lo is not None and hi is not None
+        assert lo is not None
+        assert hi is not None
         if lo // g == hi // g:
             return _divided(terms, small, g), lo // g, g
         widest = max(small, key=lambda unit: (abs(small[unit]) * bounded[unit], order(unit)))

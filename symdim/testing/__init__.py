@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 
 from symdim import prove
+from symdim.algebra.dims import excludes
 from symdim.algebra.expr import Expr
 from symdim.algebra.variable import Scope, Var, make_variable
 from symdim.facts import Facts
@@ -71,13 +72,15 @@ def explain_text(
     """
     names = Names(bounds or {})
     facts = Facts()
+    assume = tuple(assume)
     for text in assume:
         facts.assume(text, scope=names)
     a, b = parse(lhs, scope=names), parse(rhs, scope=names)
-    for text in (*_divisors(lhs), *_divisors(rhs)):
-        divisor = parse(text, scope=names)
-        if isinstance(divisor, Expr) and divisor.bounds()[0] in (None, 0) and divisor.bounds() != (0, 0):
-            facts.add(divisor, "!=", 0)
+    for text in (*assume, lhs, rhs):
+        for divisor in _divisors(text):
+            d = parse(divisor, scope=names)
+            if isinstance(d, Expr) and not excludes(d, 0) and d.bounds() != (0, 0):
+                facts.add(d, "!=", 0)
     return prove.explain(a, relation, b, facts, within=within)
 
 

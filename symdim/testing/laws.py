@@ -1,7 +1,7 @@
 """The identities that constructors use, and well-known consequences, as data.
 
-Each law holds for all integers in the given ranges that satisfy `where`, with Python's `//` and `%`. The constructors
-map both sides to the same object. A test evaluates both sides on a grid and compares the objects. `LOOK_ALIKES` are
+Each law holds for all integers in the given ranges that satisfy `where`, with Python's `//` and `%`. `where` leaves
+out divisors that are 0. The constructors map both sides to the same object. A test evaluates both sides on a grid and compares the objects. `LOOK_ALIKES` are
 identities without their side condition. Each one has a point at which it fails, and no constructor may apply it.
 """
 
@@ -60,10 +60,11 @@ LAWS = (
     Law("negative divisor", "x // -c", "-x // c", numbers={"c": _MODULI}),
     Law("both signs", "-x // -y", "x // y", "y != 0"),
     Law("multiples", "(c*q*y + x) // c", "q*y + x // c", numbers={"c": _MODULI, "q": _FACTORS}),
-    Law("multiples, symbolic", "(y*d + x) // d", "y + x // d", bounds={"d": SIZE}),
-    Law("multiples of a sum", "(x*d + x + y) // (d + 1)", "x + y // (d + 1)", bounds={"d": (0, None)}),
-    Law("exact", "x*d // d", "x", bounds={"d": SIZE}),
-    Law("exact, negative", "x*d // d", "x", bounds={"d": (None, -1)}),
+    Law("multiples, symbolic", "(y*d + x) // d", "y + x // d", "d != 0"),
+    Law("multiples of a sum", "(x*d + x + y) // (d + 1)", "x + y // (d + 1)", "d != -1"),
+    Law("exact", "x*d // d", "x", "d != 0"),
+    Law("zero over a divisor", "0 // d", "0", "d != 0"),
+    Law("quotient by itself", "(x + 3) // (x + 3)", "1", "x != -3"),
     Law(
         "content", "(g*x + r) // (g*c)", "(x + r // g) // c", numbers={"g": (2, 3), "c": (2, 5), "r": (0, 1, 2, 7, -1)}
     ),
@@ -74,7 +75,13 @@ LAWS = (
         bounds={"d": SIZE},
         numbers={"g": (2, 3), "r": (1, 5, -1)},
     ),
-    Law("common factor", "x*e // (e*d)", "x // d", bounds={"d": SIZE, "e": SIZE}),
+    Law("common factor", "x*e // (e*d)", "x // d", "e*d != 0"),
+    Law("common factor, negative", "-4*x*e // (-6*e*d)", "2*x // (3*d)", "e*d != 0"),
+    Law("small part", "(g*x + e) // (g*c)", "x // c", bounds={"e": (0, 2)}, numbers={"g": (3, 8), "c": _MODULI}),
+    Law("small part, symbolic", "(4*x + e) // (4*d)", "x // d", bounds={"e": (0, 3), "d": SIZE}),
+    Law("small part of two", "(8*x + 2*t + e) // 16", "x // 2", bounds={"t": (0, 3), "e": (0, 1)}),
+    Law("small remainder", "(g*x + y % g) // (g*c)", "x // c", numbers={"g": (2, 3, 8), "c": _MODULI}),
+    Law("small remainder, scaled", "(12*x + 3*(y % 4) + 2) // 24", "x // 2"),
     Law("nesting", "(x // a + r) // c", "(x + a*r) // (a*c)", numbers={"a": _MODULI, "c": _MODULI, "r": (0, 1, -3)}),
     Law("nesting, negated", "(-(x // a)) // c", "(a - 1 - x) // (a*c)", numbers={"a": _MODULI, "c": (1, 3, 4, 6)}),
     Law("nesting of a remainder", "x % (a*c) // a", "x // a % c", numbers={"a": _MODULI, "c": _MODULI}),
@@ -85,12 +92,12 @@ LAWS = (
         bounds={"d": SIZE},
         numbers={"c": _MODULI},
     ),
-    Law("nesting, symbolic both", "x // d // e", "x // (d*e)", bounds={"d": SIZE, "e": SIZE}),
+    Law("nesting, symbolic both", "x // d // e", "x // (d*e)", "d*e != 0", {"d": (0, None), "e": (0, None)}),
     Law("nesting commutes", "x // d // c", "x // c // d", bounds={"d": SIZE}, numbers={"c": _MODULI}),
     Law("reflection", "-x // c", "-((x + c - 1) // c)", numbers={"c": _MODULI}),
     Law("reflection, symbolic", "-x // d", "-1 - (x - 1) // d", bounds={"d": SIZE}),
     Law("small numerator", "x // 8", "0", bounds={"x": (0, 7)}),
-    Law("small remainder", "x % 8", "x", bounds={"x": (0, 7)}),
+    Law("remainder of a small number", "x % 8", "x", bounds={"x": (0, 7)}),
     Law("negative small numerator", "x // 8", "-1", bounds={"x": (-8, -1)}),
     Law("below the divisor", "x // (x + d)", "0", bounds={"x": (0, None), "d": SIZE}),
     Law("remainder of a remainder", "x % (a*c) % a", "x % a", numbers={"a": _MODULI, "c": _MODULI}),
@@ -98,6 +105,10 @@ LAWS = (
     Law("remainder of a product", "(x % c)*y % c", "x*y % c", numbers={"c": (2, 3, 5)}),
     Law("remainder of a multiple", "c*x % c", "0", numbers={"c": _SIGNED}),
     Law("remainder of common factors", "(g*x) % (g*c)", "g*(x % c)", numbers={"g": (2, 3), "c": (2, 5)}),
+    Law("remainder of common factors, symbolic", "(e*x) % (e*d)", "e*(x % d)", "e*d != 0"),
+    Law("remainder of a small part", "(4*x + e) % 8", "4*(x % 2) + e", bounds={"e": (0, 3)}),
+    Law("round down to a multiple", "(x - x % y) % y", "0", "y != 0"),
+    Law("pad to a multiple, symbolic", "(x + -x % y) % y", "0", "y != 0"),
     Law("ceiling", "ceildiv(x, c)", "(x + c - 1) // c", numbers={"c": _MODULI}),
     Law("ceiling, symbolic", "ceildiv(x, d)", "(x + d - 1) // d", bounds={"d": SIZE}),
     Law("pad to a multiple", "x + -x % c", "c*ceildiv(x, c)", numbers={"c": _MODULI}),
@@ -122,11 +133,17 @@ LAWS = (
 
 LOOK_ALIKES = (
     LookAlike("nesting with a negative divisor", "x // 2 // -3", "x // -6", {"x": 1}),
-    LookAlike("quotient by itself at 0", "x // x", "1", {"x": 0}, {"x": (0, None)}),
-    LookAlike("exact quotient at 0", "x*y // y", "x", {"x": 1, "y": 0}, {"y": (0, None)}),
-    LookAlike("zero over 0", "0 // y", "0", {"y": 0}, {"y": (0, None)}),
-    LookAlike("remainder by itself at 0", "x % x", "0", {"x": 0}, {"x": (0, None)}),
-    LookAlike("common factor at 0", "x*e // (e*3)", "x // 3", {"x": 1, "e": 0}, {"e": (0, None)}),
+    LookAlike(
+        "nesting with a divisor of any sign", "x // d // e", "x // (d*e)", {"x": 1, "d": 2, "e": -1}, {"d": SIZE}
+    ),
+    LookAlike("content with a divisor of any sign", "(2*x + 1) // (2*d)", "x // d", {"x": 0, "d": -1}),
+    LookAlike("small part below 0", "(4*x + e) // 8", "x // 2", {"x": 0, "e": -1}, {"e": (-1, 3)}),
+    LookAlike("small part too large", "(4*x + e) // 8", "x // 2", {"x": 1, "e": 4}, {"e": (0, 4)}),
+    LookAlike(
+        "small part, divisor of any sign", "(4*x + e) // (4*d)", "x // d", {"x": 0, "e": 1, "d": -1}, {"e": (0, 3)}
+    ),
+    LookAlike("small remainder too large", "(4*x + y % 5) // 8", "x // 2", {"x": 1, "y": 4}),
+    LookAlike("small remainder and a constant", "(4*x + y % 4 + 1) // 8", "x // 2", {"x": 1, "y": 3}),
     LookAlike("division distributes", "(x + y) // 2", "x // 2 + y // 2", {"x": 1, "y": 1}),
     LookAlike("division then product", "x // 3 * 3", "x", {"x": 1}),
     LookAlike("product then division", "2*(x // 2)", "2*x // 2", {"x": 1}),

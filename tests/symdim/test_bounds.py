@@ -44,10 +44,11 @@ def test_powers_and_quotients(a):
         assert all(encloses((lo, hi), v) for v in values)
         assert lo is None or lo == min(values)
         assert hi is None or hi == max(values)
-    for d in ((1, 1), (1, None), (2, 5), (3, None)):
-        values = [x // y for x in members(a) for y in members(d)]
+    for d in ((1, 1), (1, None), (2, 5), (3, None), (0, 5), (-2, 4), (None, 3), (-1, None), (-4, 0), (None, None)):
+        values = [x // y for x in members(a) for y in members(d) if y]
         assert all(encloses(quotient(a, d), v) for v in values)
-    assert quotient(a, (0, 5)) == (None, None)
+    assert quotient(a, (0, 5)) == quotient(a, (1, 5))
+    assert quotient(a, (0, 0)) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ def test_powers_and_quotients(a):
         (K % 4, (0, 3)),
         (K % (N + 1), (0, 10)),
         (N % K, (None, None)),
-        (N // K, (None, None)),
+        (N // K, (0, None)),
         (N % 4 + K, (0, 13)),
         (-N % 4, (0, 3)),
         (maximum(N, K), (1, None)),

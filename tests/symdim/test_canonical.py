@@ -175,12 +175,16 @@ def test_powers():
     assert (make_variable(scope, "c", -3, 2) ** 2).bounds() == (0, 9)
 
 
-def test_a_divisor_that_may_be_zero_is_kept():
+def test_a_value_may_stand_for_what_has_none():
     scope = Scope()
     n, k = scope.var("n"), scope.var("k", 0)
-    for dim in (k // k, n * k // k, 0 // k, k % k + 1, (n // k) // 2):
+    assert (k // k, n * k // k, 0 // k, k % k + 1) == (1, n, 0, 1)
+    for dim in (n // k, (n // k) // 2, n % k):
         with pytest.raises(DivisionByZero):
             dim.evaluate(n=3, k=0)
+    nothing = scope.var("nothing", 0, 0)
+    with pytest.raises(DivisionByZero):
+        (n // nothing).evaluate(n=3, nothing=0)
 
 
 PRINTS = "from tests.symdim.test_canonical import expressions; print([str(d) for _, d, _, _ in expressions(7, 400)])"
