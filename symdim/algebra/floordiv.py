@@ -140,11 +140,12 @@ def _by_expression(n: Dim, d: Dim) -> Dim:
     whole: Dim = 0
     sign = 1
     for _ in range(_ROUNDS):
-        lo, hi = without_zero(bounds_of(d))
-        if lo is not None and lo == hi:
-            d = lo
+        known = bounds_of(d)
+        if known[0] is not None and known[0] == known[1] != 0:
+            d = known[0]
         if isinstance(d, int):
             return add(whole, scale(floordiv(n, d), sign))
+        lo, hi = without_zero(known)
         positive = lo is not None and lo >= 1
         d_terms, _ = terms_of(d)
         if not positive and ((hi is not None and hi <= -1) or d_terms[leading(d_terms)] < 0):
@@ -168,7 +169,7 @@ def _by_expression(n: Dim, d: Dim) -> Dim:
                 whole, sign = add(whole, -sign), -sign
                 n = subtract(-1, n)
                 continue
-        bounds = quotient(bounds_of(n), bounds_of(d))
+        bounds = quotient(bounds_of(n), known)
         if bounds[0] is not None and bounds[0] == bounds[1]:
             return add(whole, sign * bounds[0])
         if positive and bounds[0] is not None and bounds[0] >= 0:

@@ -34,7 +34,7 @@ def without_small_parts(terms: Terms, const: int, c: int) -> tuple[Terms, int, i
 
 
 def without_bounded_parts(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | None:
-    """The same by the law of intervals alone: g begins at c and falls as units with too many values join its multiples."""
+    """The same by the law of intervals alone: g begins at c and falls as units with many values join its multiples."""
     g = c
     bounded: dict[Expr, int] = {}  # unit -> how many steps lie between its least and its greatest value
     for unit, k in terms.items():
