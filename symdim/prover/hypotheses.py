@@ -259,6 +259,8 @@ def simplified(h: Hypothesis) -> Hypothesis | None:
             return None
         if hi is not None and hi < 0:
             raise Refuted(reasons | {INTERVALS})
+        if hi == 0:  # dim <= 0 too: -x**2 >= 0 is x**2 == 0
+            return simplified(Hypothesis(dim, "==", reasons | {INTERVALS}))
     else:
         never = (lo is not None and lo > 0) or (hi is not None and hi < 0)
         always = lo == 0 == hi

@@ -1,8 +1,9 @@
 """The identities that constructors use, and well-known consequences, as data.
 
 Each law holds for all integers in the given ranges that satisfy `where`, with Python's `//` and `%`. `where` leaves
-out divisors that are 0. The constructors map both sides to the same object. A test evaluates both sides on a grid and compares the objects. `LOOK_ALIKES` are
-identities without their side condition. Each one has a point at which it fails, and no constructor may apply it.
+out divisors that are 0. The constructors map both sides to the same object. A test evaluates both sides on a grid and
+compares the objects. `LOOK_ALIKES` are identities without their side condition. Each one has a point at which it
+fails, and no constructor may apply it.
 """
 
 from __future__ import annotations
