@@ -52,6 +52,9 @@ def solve(condition: Condition) -> list[Condition] | None:
     ('S >= 65; S <= 96', 'S % 4 == 0', 'S >= 2*P')
     """
     relation, lhs, rhs = condition
+    if relation in ("at_least", "at_most", "equal"):
+        lhs, rhs = cancelled(lhs, rhs)
+        condition = Condition(relation, lhs, rhs)
     if relation == "at_least":
         return _shortest(condition, _at_least_0(subtract(lhs, rhs)))
     if relation == "at_most":
