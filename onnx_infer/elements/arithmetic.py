@@ -197,9 +197,16 @@ def _extremum(choose: Callable[..., Dim], plain: Callable[..., Element]) -> Call
 larger, smaller = _extremum(maximum, max), _extremum(minimum, min)
 
 
+def _assume_finite(x: Ratio) -> None:
+    """A run goes on where a divisor of floats is 0, with an infinity or NaN: a rounded quotient assumes another one."""
+    if isinstance(x.den, Expr):
+        state("at_least", x.den, 1, "a divisor of floats is not 0", "assumed")
+
+
 def floor(x: Element) -> Element:
     """The largest whole number <= x, as a float."""
     if isinstance(x, Ratio):
+        _assume_finite(x)
         return ratio(x.num // x.den, 1)
     return float(math.floor(x)) if isinstance(x, float) and math.isfinite(x) else x
 
@@ -219,6 +226,7 @@ def round_half_even(x: Element) -> Element:
 def truncate(x: Element) -> Element:
     """A float without its fraction, as an integer (Cast from float to integer)."""
     if isinstance(x, Ratio):
+        _assume_finite(x)
         return truncating_quotient(x.num, x.den)
     return int(x) if math.isfinite(x) else None
 

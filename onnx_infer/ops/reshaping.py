@@ -148,6 +148,9 @@ def reshaped(shape: Shape | None, elements: Ints, allowzero: int = 0) -> Shape:
         rest = _rest(sizes, elements)
     settled = [size for size in sizes if size is not None]
     if shape is not None and rest is not None:
+        if not target.copies and elements[rest] == -1:
+            for size in settled:
+                state("at_least", size, 1, "a size beside -1", "assumed")
         sizes[rest] = quotient_of_sizes(shape, settled)
     elif shape is not None and len(settled) == len(sizes):
         _demand_as_many(settled, shape)
