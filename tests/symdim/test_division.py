@@ -90,7 +90,7 @@ def random_tree(random, leaves):
     if leaves == 1:
         return random.choice(list(BOUNDS)) if random.random() < 0.7 else random.choice(NUMBERS)
     left = random.randrange(1, leaves)
-    operator = random.choice("+ + - * * // // // % %".split())
+    operator = random.choice(["+", "+", "-", "*", "*", "//", "//", "//", "%", "%"])
     return operator, random_tree(random, left), random_tree(random, leaves - left)
 
 
