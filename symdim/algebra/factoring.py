@@ -52,7 +52,7 @@ def _primitive(terms: Terms, const: int) -> tuple[int, Expr | None, Expr]:
     k = gcd(const, *terms.values())
     if const <= 0 and all(c < 0 for c in terms.values()):
         k = -k
-    unit = None if const else common_factor(terms)
+    unit = None if const else common_factor(list(terms))
     part = divided(terms, const // k, k, unit)
     assert isinstance(part, Expr)
     return k, unit, part

@@ -19,12 +19,12 @@ from math import gcd
 
 from symdim.algebra.expr import Const, FloorDiv
 from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
-from symdim.algebra.intervals import bounds_of, quotient, without_zero
+from symdim.algebra.intervals import bounds_of, quotient
 from symdim.algebra.long_division import divided, in_lowest_terms, long_division
 from symdim.algebra.monomial import accumulate, divides, terms_of
 from symdim.algebra.order import height_of, leading, merged_names, names_of, order
 from symdim.algebra.polynomial import add, multiply, scale, subtract, sum_of
-from symdim.algebra.small_parts import nearest_residue, without_bounded_parts, without_small_parts
+from symdim.algebra.small_parts import without_bounded_parts, without_small_parts
 from symdim.errors import DivisionByZero
 
 TYPE_CHECKING = False
@@ -87,18 +87,16 @@ def _by_number(terms: Terms, const: int, c: int) -> Dim:
     whole: Terms = {}
     offset, sign = 0, 1
     while True:
-        rest: Terms = {}
-        for unit, k in terms.items():
-            r = nearest_residue(k, c)
-            if r:
-                rest[unit] = r
-        simpler = without_small_parts(terms, const, c) if len(rest) > 1 else None
-        if simpler is not None:
+        while len(terms) > 1 and (simpler := without_small_parts(terms, const, c)) is not None:
             terms, const, g = simpler
             c //= g
-            continue
+        rest: Terms = {}
         for unit, k in terms.items():
-            r = rest.get(unit, 0)
+            r = k % c
+            if 2 * r > c:
+                r -= c
+            if r:
+                rest[unit] = r
             if k != r:
                 accumulate(whole, {unit: sign * (k - r) // c})
         q, const = divmod(const, c)
@@ -145,10 +143,8 @@ def _by_expression(n: Dim, d: Dim) -> Dim:
             d = known[0]
         if isinstance(d, int):
             return add(whole, scale(floordiv(n, d), sign))
-        lo, hi = without_zero(known)
-        positive = lo is not None and lo >= 1
-        d_terms, _ = terms_of(d)
-        if not positive and ((hi is not None and hi <= -1) or d_terms[leading(d_terms)] < 0):
+        positive = known[0] is not None and known[0] >= 0
+        if not positive and ((known[1] is not None and known[1] <= 0) or _leads_negative(d)):
             n, d = scale(n, -1), scale(d, -1)
             continue
         m, divisor = in_lowest_terms(n, d)
@@ -180,17 +176,23 @@ def _by_expression(n: Dim, d: Dim) -> Dim:
     return add(whole, scale(_atom(n, d), sign))
 
 
+def _leads_negative(d: Expr) -> bool:
+    terms, _ = terms_of(d)
+    return terms[leading(terms)] < 0
+
+
 def _nested(terms: Terms, const: int, d: Expr) -> tuple[Dim, Dim] | None:
     """(n, e) with floor(n/e) == floor((terms + const)/d) for d >= 1, by the laws of nested divisions."""
     d_terms, d_const = terms_of(d)
     content = gcd(d_const, *d_terms.values())
-    g = gcd(content, *terms.values())
-    if g > 1:
-        return divided(terms, const // g, g), divided(d_terms, d_const // g, g)
-    simpler = without_bounded_parts(terms, const, content) if content > 1 else None
-    if simpler is not None:
-        rest, offset, g = simpler
-        return sum_of(rest, offset), divided(d_terms, d_const // g, g)
+    if content > 1:
+        g = gcd(content, *terms.values())
+        if g > 1:
+            return divided(terms, const // g, g), divided(d_terms, d_const // g, g)
+        simpler = without_bounded_parts(terms, const, content)
+        if simpler is not None:
+            rest, offset, g = simpler
+            return sum_of(rest, offset), divided(d_terms, d_const // g, g)
     inner = _mergeable(terms)
     if inner is None:
         return None
@@ -226,7 +228,10 @@ def _has_other_sign(terms: Terms, const: int, d: Expr) -> bool:
 def is_opposite(d: Expr) -> bool:
     """Whether no term of d is positive: `x//y` for y <= -1 is held as `(-x)//(-y)`."""
     terms, const = terms_of(d)
-    return const <= 0 and all(k < 0 for k in terms.values())
+    for k in terms.values():
+        if k > 0:
+            return False
+    return const <= 0
 
 
 def _mergeable(terms: Terms) -> FloorDiv | None:

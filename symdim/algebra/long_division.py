@@ -11,7 +11,7 @@ from symdim.algebra.polynomial import sum_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Sequence
 
     from symdim.algebra.expr import Dim, Expr
 
@@ -103,11 +103,18 @@ def cancelled(*dims: Dim) -> list[Dim]:
     return [divided(terms, const // number, number, factor) for terms, const in sums]
 
 
-def common_factor(units: Collection[Expr]) -> Expr | None:
+def common_factor(units: Sequence[Expr]) -> Expr | None:
     """The product of all atoms that some units share; None where they share none."""
-    first, *others = [powers_of(unit) for unit in units]
-    common = {atom: min([k, *[powers.get(atom, 0) for powers in others]]) for atom, k in first.items()}
-    return unit_of({atom: k for atom, k in common.items() if k})
+    common: dict[Expr, int] = {}
+    for atom, exponent in powers_of(units[0]).items():
+        least = exponent
+        for unit in units:
+            least = min(least, powers_of(unit).get(atom, 0))
+            if not least:
+                break
+        else:
+            common[atom] = least
+    return unit_of(common)
 
 
 def divided(terms: Terms, const: int, g: int, factor: Expr | None = None) -> Dim:

@@ -30,7 +30,12 @@ def without_small_parts(terms: Terms, const: int, c: int) -> tuple[Terms, int, i
     >>> without_small_parts({i: 4, j: 1}, 0, 8)
     ({i: 1}, 0, 4)
     """
-    return without_bounded_parts(terms, const, c) or _without_remainders(terms, const, c)
+    bounded = quotients = False
+    for unit in terms:
+        bounded = bounded or (unit._bounds or bounds_of(unit))[1] is not None
+        quotients = quotients or type(unit) is FloorDiv
+    found = without_bounded_parts(terms, const, c) if bounded else None
+    return _without_remainders(terms, const, c) if found is None and quotients else found
 
 
 def without_bounded_parts(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | None:
@@ -47,7 +52,7 @@ def without_bounded_parts(terms: Terms, const: int, c: int) -> tuple[Terms, int,
             if g == 1:
                 return None
     while True:
-        small = {unit: r for unit in bounded if (r := nearest_residue(terms[unit], g))}
+        small = {unit: r for unit in bounded if (r := _nearest_residue(terms[unit], g))}
         if not small:
             return None
         lo, hi = linear_bounds(small, const)
@@ -62,12 +67,12 @@ def without_bounded_parts(terms: Terms, const: int, c: int) -> tuple[Terms, int,
 def _without_remainders(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | None:
     """The law of remainders: floor(b/g) cancels a division that occurs with the coefficient -g, modulo c."""
     for unit, k in terms.items():
-        if type(unit) is not FloorDiv:
+        if type(unit) is not FloorDiv or not k % c:
             continue
-        g = abs(nearest_residue(k, c))
+        g = abs(_nearest_residue(k, c))
         if g <= 1 or c % g:
             continue
-        small = {u: r for u, coefficient in terms.items() if (r := nearest_residue(coefficient, g))}
+        small = {u: r for u, coefficient in terms.items() if (r := _nearest_residue(coefficient, g))}
         found = _as_multiple(unit, small, const, g) if small else None
         if found is None:
             continue
@@ -97,7 +102,7 @@ def _divided(terms: Terms, small: Terms, g: int) -> Terms:
     return {unit: k // g for unit, coefficient in terms.items() if (k := coefficient - small.get(unit, 0))}
 
 
-def nearest_residue(k: int, c: int) -> int:
+def _nearest_residue(k: int, c: int) -> int:
     """The r with r == k modulo c in (-c/2, c/2]."""
     r = k % c
     return r - c if 2 * r > c else r
