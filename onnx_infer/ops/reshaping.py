@@ -26,7 +26,6 @@ from onnx_infer.ops.movement import demand_equal
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, Mul, maximum, product
-from symdim.algebra.long_division import long_division
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -68,10 +67,6 @@ def quotient_of_sizes(sizes: Iterable[Dim], divisors: Iterable[Dim]) -> Dim:
     dividend, divisor = product(above), product(below)
     if divisor == 0:
         return conflicting("beside a size of 0 the -1 is not determined")
-    if isinstance(divisor, Expr):
-        quotient, remainder = long_division(dividend, divisor)
-        if remainder == 0:
-            return quotient
     return exact_quotient(dividend, divisor, "the element count")
 
 

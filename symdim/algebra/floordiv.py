@@ -8,9 +8,11 @@ Laws used below, for integers, c > 0 a number and d, a >= 1 known from bounds (e
     reflection   floor(-m/d) = -1 - floor((m - 1)/d)
     interval     floor(n/d) = k when k <= n/d < k + 1
 
+Parts of the numerator that are too small to count are left out (small_parts.py).
+
 Multiples are split off, and common factors cancelled, for every d. Where d is 0 the division has no value, and the
-result may have one: `x*y//y` is `x`. So a divisor that is never negative counts as positive. What is not cancelled
-raises `DivisionByZero` when it is evaluated at a 0.
+result may have one: `x*y//y` is `x`. So a divisor that is never negative counts as positive. A divisor that is left
+raises `DivisionByZero` when it is evaluated to 0.
 """
 
 from __future__ import annotations
