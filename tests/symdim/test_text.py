@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from symdim import Scope, Shape, Var, ceildiv, maximum, minimum, total
+from symdim import Add, Scope, Shape, Var, ceildiv, maximum, minimum, total
 from symdim.algebra.printing import quoted, to_text
 from symdim.algebra.variable import make_variable
 
@@ -130,3 +130,9 @@ def test_ties_between_fresh_variables_do_not_hang_on_when_they_were_made():
         total = a * maximum(b, c, 1) - a * maximum(b + 1, b + c, c + 1) + maximum(b, c, 5) * maximum(c, b - 3)
         texts.add(f"{total} {total % 7} {Shape([total, maximum(total, a)])}")
     assert len(texts) == 1, texts
+
+
+def test_a_sum_that_prints_as_a_product_stays_a_sum():
+    dim = (H - 2) * (N - 2)
+    assert type(dim) is Add
+    assert total(dim.args) is dim
