@@ -221,17 +221,12 @@ class Recording:
         return sorted(self.graphs, key=lambda walked: walked.number)
 
     @cached_property
-    def changing(self) -> list[list[str]]:
-        """For each graph the names of the values whose sizes change when it is repeated."""
-        sizes = {*self.parameters, *self.made}
-        return [
-            [
-                name
-                for name, value in walked.values.items()
-                if value is not None and not sizes.isdisjoint(made_sizes(value))
-            ]
-            for walked in self.graphs
-        ]
+    def changing(self) -> tuple[set[Value], list[list[str]]]:
+        """The values that have other sizes when it is repeated, and for each graph the names of such values."""
+        known = {*self.parameters, *self.made}
+        distinct = {value for walked in self.graphs for value in walked.values.values() if value is not None}
+        values = {value for value in distinct if not known.isdisjoint(made_sizes(value))}
+        return values, [[name for name, x in walked.values.items() if x in values] for walked in self.graphs]
 
     def repeat(self, engine: Walk, parameters: Sequence[Var], node: Node, bodies: Bodies, scope: Values) -> Outcome:
         """Repeat the whole record, with these parameters and new names for the sizes made in the walk."""
@@ -247,9 +242,11 @@ class Recording:
             inner = (graphs[around][1] if around in graphs else scope).inside(graph.constants, walked.repeated)
             inner.update(walked.values)
             graphs[walked.number] = graph, inner
-        for walked, names in zip(self.graphs, self.changing, strict=True):
+        distinct, changing = self.changing
+        changed = {value: again.value(value) for value in distinct}
+        for walked, names in zip(self.graphs, changing, strict=True):
             graph, inner = graphs[walked.number]
-            inner.update((name, again.value(walked.values[name])) for name in names)
+            inner.update({name: changed[walked.values[name]] for name in names})
             engine.seen.graphs[id(graph.handle)] = graph, inner
         return again.outcome()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onnx_infer.errors import ShapeInferenceError, Unknown, broken, require
 from onnx_infer.laws.known import holds
 from onnx_infer.laws.statements import conflicting, contradict, demand, fresh, is_cautious, state
-from symdim import Expr, leaf_count, maximum, product
+from symdim import Expr, leaf_count, maximum
 from symdim.algebra import dims
 from symdim.algebra.origin import is_data_dependent
 from symdim.shape import size_of_broadcast

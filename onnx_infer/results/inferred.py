@@ -11,7 +11,7 @@ from onnx_infer.values.tensor import SymTensor
 from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.engine.engine import Engine
@@ -110,7 +110,12 @@ def schedule(result: Inferred) -> list[Node]:
     made = {name for node in nodes for name in node[3]}
     seen: set[str] = set()
     for node in nodes:
-        if any(name in made and name not in seen for name in (*node[2], *captured(engine.view, node)) if name):
+        if any(name in made and name not in seen for name in reads_of(result, node) if name):
             return list(sort_nodes(graph, engine.scope, lambda _: None, engine.view))
         seen.update(node[3])
     return nodes
+
+
+def reads_of(result: Inferred, node: Node) -> Sequence[str]:
+    """The names that a node reads, and those that the graphs in it read from around them."""
+    return [*node[2], *captured(result._engine.view, node)] if node[4].has_graphs else node[2]

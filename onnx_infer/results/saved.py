@@ -61,6 +61,5 @@ def saved(result: Inferred) -> Part:
         notes=result.notes,
         reasons=reasons(result),
         data_laws=data_laws(result),
-        view=None,  # reads the graphs of a node, and these nodes have none
         model=Part(graph=Wiring(result._engine.model.graph, schedule(result))),
     )

@@ -10,9 +10,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.engine.topological_sort import captured
 from onnx_infer.model.graph import label_of
-from onnx_infer.results.inferred import schedule
+from onnx_infer.results.inferred import reads_of, schedule
 from onnx_infer.results.planning.envelope import ZERO, Envelope, Polynomial, envelope
 from onnx_infer.results.planning.planner import byte_size
 from onnx_infer.results.sources import without_computed
@@ -70,7 +69,7 @@ class MemoryPlan:
                 self.sizes[name] = without_computed(size)
         self.unknown = tuple(unknown)
         self.kept = tuple(name for name in kept if name in self.sizes)
-        reads = [[*node[2], *captured(result._engine.view, node)] for node in nodes]
+        reads = [reads_of(result, node) for node in nodes]
         self.steps = _steps(nodes, reads, result.outputs, self.sizes)
 
     @cached_property
