@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import OpUsageError
-from onnx_infer.operators.parameters import NOT_GIVEN, argument, collected, parameters
+from onnx_infer.operators.parameters import NOT_GIVEN, PLAIN, argument, collected, parameters
 from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Arguments:
             given = inputs[at] if at < len(inputs) else None
             if ranked and isinstance(given, SymTensor) and given.shape is not None and not arrays:
                 out[name] = given
-            elif given is None and name in attributes.values:
+            elif given is None and name in attributes.values and p.want in PLAIN:
                 out[name] = attributes.values[name]  # Split-1 has `split` as an optional input and as an attribute
             else:
                 out[name] = argument(p, given, arrays)

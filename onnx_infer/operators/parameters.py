@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 _VECTORS = {"Ints", "Sizes", "Floats", "Strings"}
 _SCALARS = {"int", "float", "Dim", "bool", "str"}
+PLAIN = _VECTORS | _SCALARS
 TENSORS = {"SymTensor", "AnyRank", "Value", "Variadic", "AnyRanks", "Variadic[AnyRank]", "Variadic[Value]"}
 NOT_GIVEN = object()
 

@@ -255,6 +255,24 @@ def test_graphs_in_attributes_without_a_type() -> None:
     infer_shapes(model)
 
 
+@pytest.mark.parametrize(
+    ("node", "expected"),
+    [
+        ("Dropout <ratio = 0.5> (x)", "f32[N, 3]"),
+        ("Clip <min = 0.5> (x)", "f32[N, 3]"),
+        ("Squeeze <axes = [0]> (x)", "f32[3]"),
+    ],
+)
+def test_attributes_that_are_inputs_in_this_version_are_errors_of_the_node(node: str, expected: str) -> None:
+    model = onnx.parser.parse_model(
+        f'<ir_version: 10, opset_import: ["": 20]> g (float[N, 3] x) => (y) {{ y = {node} }}'
+    )
+    result = infer(model)
+    use(result)
+    assert "the operator has no attribute" in str(result.diagnostics[0])
+    assert str(result.types["y"]) == expected
+
+
 def test_names_of_nodes_that_are_no_utf8_are_texts_in_json(tmp_path: Path) -> None:
     text = '<ir_version: 10, opset_import: ["": 20]> g (float[N] x, float[M] w) => (y) { [nnnn] y = Add (x, w) }'
     path = tmp_path / "odd.onnx"

@@ -30,7 +30,7 @@ from symdim import (
     require_exact_shape,
     require_rank,
 )
-from symdim.guarantee import upper_bound
+from symdim.guarantee import UpperBounds, upper_bound
 
 N, M = Var("N"), Var("M")
 
@@ -242,3 +242,13 @@ def check_random_sizes(seed, count):
 
 def test_bounds_hold_by_brute_force():
     assert check_random_sizes(seed=1, count=150) > 60
+
+
+def test_sizes_bounded_together_share_their_work():
+    """Where the steps are used up, bounds are coarser, and still bounds."""
+    N = Var("N")
+    n = Var.fresh("n", at_most=N, origin="NonZero")
+    size = n * n - n // 2 * n
+    assert UpperBounds().of(size) == N * N - N // 2 * N
+    assert UpperBounds(steps=0).of(size) == N * N
+    assert guarantee_of(size, (), UpperBounds(steps=0)) == ("upper_bound", N * N)
