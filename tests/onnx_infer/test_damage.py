@@ -244,15 +244,13 @@ def test_attributes_without_a_type(field: str) -> None:
 
 
 def test_graphs_in_attributes_without_a_type() -> None:
-    """As those of IR version 1: the field that is set tells that it is a graph."""
     model = onnx.parser.parse_model(CONTROL)
-    expected = infer(model)
+    expected = str(infer(model).types["y"])
     for attribute in model.graph.node[0].attribute:
         attribute.type = onnx.AttributeProto.UNDEFINED
     result = infer(model)
     use(result)
-    assert str(result.types["y"]) == str(expected.types["y"])
-    infer_shapes(model)
+    assert str(result.types["y"]) == expected
 
 
 @pytest.mark.parametrize(
@@ -274,11 +272,10 @@ def test_attributes_that_are_inputs_in_this_version_are_errors_of_the_node(node:
 
 
 def test_names_of_nodes_that_are_no_utf8_are_texts_in_json(tmp_path: Path) -> None:
-    text = '<ir_version: 10, opset_import: ["": 20]> g (float[N] x, float[M] w) => (y) { [nnnn] y = Add (x, w) }'
     path = tmp_path / "odd.onnx"
+    text = '<ir_version: 10, opset_import: ["": 20]> g (float[N] x, float[M] w) => (y) { [nnnn] y = Add (x, w) }'
     path.write_bytes(onnx.parser.parse_model(text).SerializeToString().replace(b"nnnn", b"n\xffnn"))
-    code, printed = command(path, "--json")
-    assert code == 0
+    _, printed = command(path, "--json")
     assert json.loads(printed)["guards"][0]["nodes"] == [{"operator": "Add", "node": "n\udcffnn"}]
 
 
