@@ -67,8 +67,8 @@ class Engine(Walk):
     def run(self) -> None:
         """Infer the main graph, then replace fresh sizes that turned out to equal known ones.
 
-        With `impatient`, the run stops at an undecided sign that the bounds implied so far may decide. In a cautious run
-        nothing is assumed.
+        With `impatient`, the run stops at an undecided sign that the bounds implied so far may decide. With
+        `is_cautious`, nothing is assumed.
         """
         try:
             with self._caution:
