@@ -207,7 +207,7 @@ def walk(
         with known or nullcontext():
             engine.run()
         implied = engine.undecided_signs.implied(engine.statements)
-        learnt = {v.name: (least, v.hi) for v, least in implied.items()}
+        learnt = {v.name: ends for v, ends in implied.items()}
         renamed = (*narrower, *related - fixed.keys()) if narrower else ()
         to_original = {symbols.text(name): originals[0].text(name) for name in renamed}
         if not learnt or last:

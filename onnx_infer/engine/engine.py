@@ -256,7 +256,7 @@ class Engine(Walk):
             values = tuple(substitute(v, names) for v in values)
             statements = tuple([statement.substitute(names) for statement in statements])
             statements += self.run_time.learnt()
-        if statements and self.depth == 0:
+        if statements and self.certain:
             for statement in statements:
                 if statement.relation == "undecided":
                     self.undecided_signs.add(statement.lhs)

@@ -80,11 +80,12 @@ class Subgraph:
             graph = graph._replace(declared={name: kind_of(value) for name, value in graph.declared.items()})
         for (name, declared), value in zip(graph.inputs, inputs, strict=False):
             scope[name] = self._input(declared, value, scope.repeated)
-        engine.depth += 1
+        certain = engine.certain
+        engine.depth, engine.certain = engine.depth + 1, certain and reached is True
         try:
             engine.run_graph(graph, scope)
         finally:
-            engine.depth -= 1
+            engine.depth, engine.certain = engine.depth - 1, certain
         self._end = len(engine.diagnostics)
         if reached is False:
             self.forget_errors()

@@ -256,9 +256,13 @@ def _nested(a: Value, b: Value, source: Element) -> Value | None:
 
 
 def demand_side(source: object, *, first: bool, law: str) -> None:
-    """State that a condition on sizes holds (or not, for the second side), because the other side breaks a law."""
+    """State that a condition on sizes holds (or not, for the second side), because the other side breaks a law.
+
+    What this decides besides is known in the next walk, under the bounds that it implies.
+    """
     if isinstance(source, Positive):
         state("at_least" if first else "at_most", source.size, int(first), law)
+        state("undecided", source.size, int(first), "a condition of which one side does not run")
 
 
 def of_side(value: Value, source: object, side: int) -> Value:

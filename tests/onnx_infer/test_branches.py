@@ -85,14 +85,15 @@ def test_two_tensors_of_one_source_take_the_same_side() -> None:
 
 
 def test_a_condition_on_a_rank_that_only_one_branch_survives() -> None:
-    """The second If is walked once, whatever its condition is computed from."""
+    """The guard decides the first If too: its result has one rank."""
     text = squeezed(
         "r = Shape(y) n = Size(r) f = Constant<value_int=3>() d = Equal(n, f) m = Constant<value_ints=[-1]>()"
         " z = If(d) <then_branch = tt () => (o) { o = Neg(y) }, else_branch = ee () => (o2) { o2 = Squeeze(y, m) }>",
         "z",
     )
     result = infer(parsed(text))
-    assert [d.severity for d in result.diagnostics] == ["warning"]
+    assert [str(result.types[name]) for name in ("y", "z")] == ["f32[B, T, 8]"] * 2
+    assert result.diagnostics == []
     assert [str(g.condition) for g in result.guards if g.kind == "required"] == ["K == 1"]
 
 
@@ -126,6 +127,24 @@ def test_a_condition_that_takes_a_broken_branch_is_a_guard() -> None:
     result = infer(parsed(BROKEN.replace("CONDITION", "s = Shape<end=1>(x) m = Squeeze(s) d = Less(m, l)")))
     assert str(result.types["y"]) == "f32[N, 4]"
     assert [str(g.condition) for g in result.guards] == ["N >= 3"]
+
+
+IN_A_BRANCH = """g (float[B, S, 8] x, float[8, 4] w, bool given) => (z) {
+    one = Constant<value_ints=[1]>() three = Constant<value_ints=[3]>() true = Constant<value=bool {1}>()
+    s = Shape<start=1, end=2>(x) f = Div(s, three) c = Equal(f, one)
+    y = If(c) <then_branch = t () => (p) { p = ReduceSum<keepdims=0>(x, one) },
+               else_branch = e () => (q) { q = Identity(x) }>
+    z = If(TAKEN) <then_branch = a () => (o) { o = Gemm(y, w) }, else_branch = b () => (n) { n = Neg(y) }> }"""
+
+
+def test_what_a_branch_demands_is_a_guard_where_it_is_surely_taken() -> None:
+    """Gemm takes matrices only, so the first If reduces wherever that branch is taken."""
+    sure = infer(parsed(IN_A_BRANCH.replace("TAKEN", "true")))
+    assert [str(sure.types[name]) for name in ("y", "z")] == ["f32[B, 8]", "f32[B, 4]"]
+    assert [str(g.condition) for g in sure.guards] == ["S >= 3", "S <= 5"]
+    unsure = infer(parsed(IN_A_BRANCH.replace("TAKEN", "given")))
+    assert [str(unsure.types[name]) for name in ("y", "z")] == ["f32[...]", "f32[...]"]
+    assert unsure.guards == []
 
 
 def test_a_broken_body_of_a_loop_may_run_no_time() -> None:

@@ -8,10 +8,10 @@ import onnx.parser
 import pytest
 
 from onnx_infer import infer
-from onnx_infer.engine.implied_bounds import implied_bounds, is_monotone
+from onnx_infer.engine.implied_bounds import implied_bounds
 from onnx_infer.laws.statements import Statement
 from onnx_infer.model.symbols import Symbols
-from symdim import Expr, Var
+from symdim import Expr, Var, minimum
 
 H, W = Var("H"), Var("W")
 CHAIN = """<ir_version: 8, opset_import: ["": 17]>
@@ -33,15 +33,26 @@ audio (float[N, 1, S] x, float[4, 1, 10] a, float[4, 4, 3] b) => (float[A, B, C]
 @pytest.mark.parametrize("expression", [H, (H - 10) // 5 + 1, 2 * (H // 3) + H, ((H + 2) // 4 + 7) // 2])
 @pytest.mark.parametrize("least", [1, 3, 40])
 def test_the_bound_is_the_least_size(expression, least):
-    assert is_monotone(expression)
-    found = implied_bounds([Statement("at_least", expression, least, "law")]).get(H, 1)
+    found, _ = implied_bounds([Statement("at_least", expression, least, "law")]).get(H, (1, None))
     assert expression.evaluate(H=found) >= least
     assert found == 1 or expression.evaluate(H=found - 1) < least
 
 
-@pytest.mark.parametrize("expression", [H - H // 3, 5 - H, H * W, H % 4])
-def test_what_may_decrease_or_has_two_symbols_implies_nothing(expression):
+@pytest.mark.parametrize("expression", [H + W - 2, H * W - 1, H % 4, 2 * H - W])
+def test_what_falls_and_grows_or_has_two_symbols_implies_nothing(expression):
     assert implied_bounds([Statement("at_least", expression, 3, "law")]) == {}
+
+
+@pytest.mark.parametrize("expression", [5 - H, 1 - abs((H - 7) // 4), minimum(H - 3, 9 - H // 2), 100 // H])
+def test_a_size_that_falls_implies_an_upper_bound(expression):
+    (low, high), *_ = implied_bounds([Statement("at_least", expression, 1, "law")]).values()
+    assert [h for h in range(1, 200) if expression.evaluate(H=h) >= 1] == list(range(low, high + 1))
+
+
+def test_an_inequality_that_no_size_meets_implies_nothing():
+    N = Var.fresh("N", 1, 8)
+    assert implied_bounds([Statement("at_least", N, 9, "law"), Statement("at_most", N, 5, "law")]) == {N: (1, 5)}
+    assert implied_bounds([Statement("at_most", N, 5, "law"), Statement("at_least", N, 7, "law")]) == {N: (1, 5)}
 
 
 def test_only_facts_of_this_kind_count():
@@ -93,8 +104,8 @@ def test_symbols_of_equal_bounds_are_the_same_ones_in_the_next_inference():
     assert Symbols(["N"], bounds={"N": (5, None)}).text("N") is not first.text("N")
 
 
-def test_least_values_are_those_of_a_search() -> None:
-    """Random monotone sizes; also where the symbol's own bounds leave no such value."""
+def test_bounds_are_those_of_a_search() -> None:
+    """Random sizes that never fall; also where the symbol's own bounds leave no such value."""
     choose = random.Random(1)
     for _ in range(300):
         lo = choose.randint(0, 3)
@@ -104,12 +115,14 @@ def test_least_values_are_those_of_a_search() -> None:
             shift, factor = choose.randint(-9, 9), choose.randint(1, 5)
             size = choose.choice([size + shift, size * factor, (size + shift) // factor, size + x // factor])
         target = choose.randint(-10, 40)
-        if not isinstance(size, Expr) or not is_monotone(size):
+        if not isinstance(size, Expr):
             continue
         values = range(lo, (5000 if x.hi is None else x.hi) + 1)
-        least = next((value for value in values if size.to_int({x: value}) >= target), None)
-        expected = {} if least is None or least == lo else {x: least}
-        assert implied_bounds([Statement("at_least", size, target, "law")]) == expected, (size, target, x.bounds())
+        for relation in ("at_least", "at_most"):
+            meet = [v for v in values if (size.to_int({x: v}) - target) * (1 if relation == "at_least" else -1) >= 0]
+            ends = (meet[0], x.hi if meet[-1] == values[-1] else meet[-1]) if meet else None
+            expected = {} if ends in (None, (lo, x.hi)) else {x: ends}
+            assert implied_bounds([Statement(relation, size, target, "law")]) == expected, (size, target, x.bounds())
 
 
 RESHAPED = """
