@@ -2,7 +2,8 @@
 
 Integers wrap around, symbols do not. Models do not say how large their sizes are. So we assume that sizes fit into half
 of the bits: a symbol, and a product of symbols, is at most 2**31 - 1 in 64 bits and 2**15 - 1 in 32 bits. Under this
-assumption a computed element must stay in range, so a constant factor may take the other half of the bits.
+assumption a computed element must stay in range, so a constant factor may take the other half of the bits. The same is
+assumed of run-time elements: most of them are positions and lengths.
 """
 
 from __future__ import annotations

@@ -7,12 +7,14 @@ unless it is empty. They say nothing about other elements, which may be smaller 
 from __future__ import annotations
 
 from itertools import chain, islice, product
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.laws.sizes import at_least, is_unreadable
+from onnx_infer.laws.statements import elements_of, unread
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import SymTensor, is_small
 from symdim import Expr, Var
 from symdim.algebra.monomial import powers_of
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 _MOST = 4
 _MOST_TRIED = 16
+_MOST_COLUMNS = 8
+"""The most indices of a last axis of which each has its own samples."""
 
 
 def _few(elements: Iterable[Any]) -> Samples:
@@ -106,26 +110,42 @@ def samples_at(tensor: SymTensor, index: int) -> Samples:
     return tensor.samples[index] if len(tensor.samples) == count else ()
 
 
+def element_at(tensor: SymTensor, index: int) -> Any:
+    """The element of a vector or scalar at an index, as far as sizes and run-time elements tell it; else None.
+
+    >>> element_at(SymTensor(7, (2,), (3, None), samples=((3,), (Var("p"),))), 1)
+    p
+    """
+    if tensor.data is not None and index < len(tensor.data) and tensor.data[index] is not None:
+        return tensor.data[index]
+    if tensor.fill is not None:
+        return tensor.fill
+    if tensor.shape is None or len(tensor.shape) != 1 or tensor.shape[0] != len(tensor.samples):
+        return None
+    return next(iter(tensor.samples[index]), None) if index < len(tensor.samples) else None
+
+
 def joined_samples(tensors: Sequence[SymTensor], axis: int) -> tuple[Samples, ...]:
     """Samples of joined tensors of one rank: those of each tensor that has elements whenever the result has some.
 
-    Tensors of size 1 that are joined along their last axis are one index of it each.
+    Where they are joined along their last axis, each index of it has its own.
     """
     if all(x.data is not None for x in tensors):
         return ()
-    columns = []
+    columns: list[Samples] = []
     samples: list[Any] = []
+    along_last = True
     for x in tensors:
         if x.shape is None or not -len(x.shape) <= axis < len(x.shape):
             return ()
-        found = samples_of(x)
-        if axis in (-1, len(x.shape) - 1) and x.shape[-1] == 1:
-            columns.append(found)
+        count = x.shape[-1]
+        along_last &= axis in (-1, len(x.shape) - 1) and isinstance(count, int)
+        if along_last and isinstance(count, int) and (along_last := len(columns) + count <= _MOST_COLUMNS):
+            columns += [samples_at(x, i) for i in range(count)]
         if at_least(x.shape[axis], 1):
-            samples += found
-    if len(columns) < len(tensors):
-        columns = [_few(samples)]
-    return tuple(columns) if any(columns) else ()
+            samples += samples_of(x)
+    found = tuple(columns) if along_last else (_few(samples),)
+    return found if any(found) else ()
 
 
 def cumulated_samples(tensor: SymTensor, count: Dim, exclusive: bool) -> tuple[Samples, ...]:
@@ -151,9 +171,22 @@ def moved(tensor: SymTensor, value: SymTensor) -> SymTensor:
     found = samples_of(tensor)
     if not found:
         return value
-    samples = (tuple([convert(x, value.dtype) for x in found]),)
     fill = _equal_element(tensor)
-    return _known(value, None if fill is None else convert(fill, value.dtype), samples[0])
+    return _known(value, _cast(fill, tensor, value), [_cast(x, tensor, value) for x in found])
+
+
+def _cast(x: Any, tensor: SymTensor, value: SymTensor) -> Any:
+    """An element of the tensor in the element type of the value; one that a run decides may not fit into a smaller."""
+    if x is None or (tensor.dtype != value.dtype and elements_of(x) and not _holds(value.dtype, tensor.dtype)):
+        return None
+    return convert(x, value.dtype)
+
+
+def _holds(dtype: int | None, other: int | None) -> bool:
+    """Whether an integer type holds all numbers of another one."""
+    low, high = dt.INTEGER_RANGE.get(dtype or 0, (0, -1))
+    least, most = dt.INTEGER_RANGE.get(other or 0, (0, -1))
+    return low <= least <= most <= high
 
 
 def part_of(tensor: SymTensor, value: SymTensor) -> SymTensor:
@@ -161,6 +194,15 @@ def part_of(tensor: SymTensor, value: SymTensor) -> SymTensor:
     if value.shape == tensor.shape:
         return moved(tensor, value)
     fill = _equal_element(tensor)
+    return value if fill is None else _known(value, fill, ())
+
+
+def taken(tensor: SymTensor, indices: SymTensor, value: SymTensor) -> SymTensor:
+    """The value of a node that takes the elements of a tensor at some indices."""
+    fill = _equal_element(tensor)
+    if fill is None and tensor.samples and indices.data is not None and len(indices.data) == 1:
+        (index,) = indices.data
+        fill = element_at(tensor, index + len(tensor.samples) * (index < 0)) if isinstance(index, int) else None
     return value if fill is None else _known(value, fill, ())
 
 
@@ -173,6 +215,9 @@ def of_function(function: Callable[..., Any], tensors: Sequence[Value], value: S
     """
     if value.dtype in dt.FLOATS:
         return value
+    columns = _at_each_index(function, tensors, value)
+    if columns:
+        return SymTensor(value.dtype, value.shape, samples=columns)
     choices: list[Samples] = []
     varied: list[SymTensor] = []
     uniform = True
@@ -188,6 +233,19 @@ def of_function(function: Callable[..., Any], tensors: Sequence[Value], value: S
     return _known(value, results[0] if uniform else None, results)
 
 
+def _at_each_index(function: Callable[..., Any], tensors: Sequence[Value], value: SymTensor) -> tuple[Samples, ...]:
+    """The elements of a short vector, each the function of the operands' elements at its index, where any is known."""
+    count = value.dims[0] if len(value.dims) == 1 else 0
+    vectors = [x for x in tensors if isinstance(x, SymTensor) and x.shape in ((), (1,), (count,))]
+    if not isinstance(count, int) or not 1 < count <= _MOST_COLUMNS or len(vectors) < len(tensors):
+        return ()
+    columns: list[Samples] = []
+    for i in range(count):
+        result = convert(function(*[element_at(x, i if x.shape == value.shape else 0) for x in vectors]), value.dtype)
+        columns.append((result,) if isinstance(result, (int, Expr)) and not is_unreadable(result) else ())
+    return tuple(columns) if any(columns) else ()
+
+
 def _varies_apart(tensor: SymTensor, others: list[SymTensor]) -> bool:
     """Whether a tensor varies only along axes at which the others have size 1. If so, it is added to the others."""
     for other in others:
@@ -199,9 +257,23 @@ def _varies_apart(tensor: SymTensor, others: list[SymTensor]) -> bool:
 
 
 def _known(value: SymTensor, fill: Any, samples: Iterable[Any]) -> SymTensor:
-    """The value with its `fill` or `samples`."""
+    """The value with its `fill` or `samples`; with its data if sizes decide all elements."""
     if not isinstance(fill, (int, float, Expr)) or is_unreadable(fill):
         fill = None
+    if fill is not None and value.data is None and is_small(value) and not elements_of(fill):
+        return SymTensor(value.dtype, value.shape, [fill] * prod(d for d in value.dims if isinstance(d, int)))
     found = () if fill is not None else _few(x for x in samples if not is_unreadable(x))
     known = fill is not None or found
     return SymTensor(value.dtype, value.shape, None, fill, (found,) if found else ()) if known else value
+
+
+def named_element(value: SymTensor, output: int) -> SymTensor:
+    """A result with a variable for its element, where it is one integer of which nothing else is known.
+
+    >>> named_element(SymTensor(7, ()), 0).fill, named_element(SymTensor(7, (2,)), 0).fill
+    (element[0], None)
+    """
+    if value.dtype not in dt.INTEGER_RANGE or value.shape not in ((), (1,)) or value.data or value.fill is not None:
+        return value
+    known = element_at(value, 0)
+    return SymTensor(value.dtype, value.shape, fill=unread(output) if known is None else known)

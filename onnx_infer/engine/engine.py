@@ -243,15 +243,16 @@ class Engine(Walk):
                 self.notes[name] = outcome.note
         if not outcome.fresh:
             return self._renew(outcome, node)
-        is_main = scope is self.scope
-        return self._renew(outcome, node, self.run_time.of(node, operator, inputs) if is_main else self.run_time.unread)
+        if scope is self.scope:
+            return self._renew(outcome, node, self.run_time.of(node, operator, inputs))
+        return self._renew(outcome, node, self.run_time.inside(node))
 
-    def _renew(self, outcome: Outcome, node: Node, computed: NewSize | None = None) -> Outcome:
+    def _renew(self, outcome: Outcome, node: Node, run_time: NewSize | None = None) -> Outcome:
         """The outcome with new names for its fresh sizes. Its statements are recorded."""
         self.noted += not outcome.plain
         values, statements = outcome.values, outcome.statements
         if outcome.fresh:
-            names = named(outcome.fresh, self.symbols.name, computed)
+            names = named(outcome.fresh, self.symbols.name, run_time)
             self.created += names.values()  # type: ignore[arg-type]
             values = tuple(substitute(v, names) for v in values)
             statements = tuple([statement.substitute(names) for statement in statements])

@@ -1,19 +1,23 @@
 """Elements that only a run knows and from which sizes are computed: the K of a TopK, the ends of a Slice.
 
-A rule gives a fresh size as an expression over elements of its inputs (`fresh(value=...)`). Here these elements get the
-names of the node's tensors. There is one variable for each element of each tensor, and one for each size computed from
-them, so two nodes that read the same element have the same size. This is done for tensors of the main graph only.
-Inside a subgraph or a function a name stands for a different value each time, so there a size keeps only its reason.
+A rule gives a fresh size as an expression over elements of its inputs (`fresh(value=...)`), and it says that an integer
+output of one unknown element is such an element. Here these elements get the names of the node's tensors. There is one
+variable for each element of each tensor, and one for each size computed from them, so two nodes that read the same
+element have the same size. Sizes of the same elements are expressed by each other (K and K + 1). This is done for
+tensors of the main graph only. Inside a subgraph or a function a name stands for a different value each time, so there
+a size keeps only its reason.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from onnx_infer.laws.statements import Statement
+from onnx_infer.elements.samples import element_at
+from onnx_infer.laws.statements import Statement, elements_of
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, Scope, Var
+from symdim.algebra.monomial import terms_of
 from symdim.algebra.origin import Computed, ValueOf
 from symdim.algebra.variable import make_variable
 
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
     from onnx_infer.operators.operator import Operator
     from onnx_infer.values.tensor import Dim, Value
 
-    NewSize = Callable[[Var, Dim | None, Computed], Var]
+    NewSize = Callable[[Var, Dim | None, Computed | ValueOf], Var]
 
 
 class RunTimeValues:
@@ -34,7 +38,10 @@ class RunTimeValues:
     def __init__(self, symbols: Symbols) -> None:
         self._symbols = symbols
         self._elements: dict[tuple[str, int], Var] = {}
+        self._given_by: dict[object, Var] = {}  # nodes of the same operands -> their element
         self._sizes: dict[Dim, Var] = {}
+        self._solved: dict[Var, Dim] = {}  # elements as expressions of sizes, and of elements solved later
+        self._open: list[tuple[Var, Dim]] = []  # the other sizes, which no earlier ones tell
         self._statements: list[Statement] = []
         self.limits: dict[Var, list[Dim]] = {}
         """Bounds that later uses of a size add to that of the first use."""
@@ -51,17 +58,25 @@ class RunTimeValues:
             return value
         return value if value.data else SymTensor(value.dtype, value.shape, fill=self._element(name, 0))
 
-    def unread(self, placeholder: Var, limit: Dim | None, origin: Computed) -> Var:
-        """The size as a data-dependent size."""
-        return self._new(placeholder, limit, origin.why)
+    def inside(self, node: Node) -> NewSize:
+        """The same as `of` for a node in a subgraph or a function: sizes are those that the data decide."""
+
+        def variable(placeholder: Var, limit: Dim | None, origin: Computed | ValueOf) -> Var:
+            if isinstance(origin, ValueOf):
+                return _element(node[3][origin.index], 0)
+            return self._new(placeholder, limit, origin.why)
+
+        return variable
 
     def of(self, node: Node, operator: Operator, inputs: tuple[Value | None, ...]) -> NewSize:
-        """The function that makes the variables for the sizes of a node; an argument of `named`."""
+        """The function that gives the variables of the elements and sizes of a node, for `trace.named`."""
 
-        def variable(placeholder: Var, limit: Dim | None, origin: Computed) -> Var:
+        def variable(placeholder: Var, limit: Dim | None, origin: Computed | ValueOf) -> Var:
+            if isinstance(origin, ValueOf):
+                return self._given(node, operator, inputs, origin.index)
             size = self._read(origin.size, node, operator, inputs)
             if size is None:
-                return self.unread(placeholder, limit, origin)
+                return self._new(placeholder, limit, origin.why)
             known = self._sizes.get(size)
             if known is not None and (known.at_most is not None or limit is None):
                 if limit is not None and limit != known.at_most:
@@ -69,40 +84,87 @@ class RunTimeValues:
                 return known
             read: object = Computed(size, origin.why)
             if isinstance(size, Var) and isinstance(size.origin, ValueOf):
-                formals = [v.origin.tensor for v in _elements_of(origin.size)]
+                formals = [v.origin.tensor for v in elements_of(origin.size)]
                 read = size.origin._replace(semantics=f"{operator.schema.name}.{formals[0]}")
             found = self._sizes[size] = self._new(placeholder, limit, read)
             if known is not None:  # the same value, but now with a bound
                 self._statements.append(Statement("equal", known, found, "two sizes of one value"))
+            self._relate(found, size)
             return found
 
         return variable
+
+    def _relate(self, name: Var, size: Dim) -> None:
+        """State what a new size is in terms of earlier ones, or solve it for an element: the later ones follow."""
+        size = self._in_sizes(size)
+        elements = [v for v in elements_of(size) if terms_of(size)[0].get(v) in (1, -1)]
+        solved = next((v for v in elements if v not in elements_of(size - terms_of(size)[0][v] * v)), None)
+        if solved is None:
+            self._tell(name, size)
+            return
+        self._solved[solved] = solved + terms_of(size)[0][solved] * (name - size)
+        pending, self._open = self._open, []
+        for other, known in pending:
+            self._tell(other, self._in_sizes(known))
+
+    def _tell(self, name: Var, size: Dim) -> None:
+        """State what a size is where no element is left in it."""
+        if elements_of(size):
+            self._open.append((name, size))
+        else:
+            self._statements.append(Statement("equal", name, size, "two sizes of the same elements"))
+
+    def _in_sizes(self, size: Dim) -> Dim:
+        """The size with sizes in place of the elements that they tell."""
+        while known := {v: self._solved[v] for v in elements_of(size) if v in self._solved}:
+            assert isinstance(size, Expr)
+            size = size.substitute(known)
+        return size
 
     def _read(self, size: Dim, node: Node, operator: Operator, inputs: tuple[Value | None, ...]) -> Dim | None:
         """The size over the elements of the node's tensors; None if one of them is not an integer tensor."""
         formals = [formal.name for formal in operator.schema.inputs]
         tensors = dict(zip(formals, zip(node[2], inputs, strict=True), strict=False))
         names: dict[Var, Dim] = {}
-        for placeholder in _elements_of(size):
+        for placeholder in elements_of(size):
             formal, index, _ = placeholder.origin
             name, tensor = tensors.get(formal, ("", None))
             if not isinstance(tensor, SymTensor) or tensor.dtype not in dt.INTEGER_RANGE:
                 return None
-            names[placeholder] = self._element(name, index)
+            known = element_at(tensor, index)
+            names[placeholder] = self._element(name, index) if known is None else known
         return size.substitute(names) if isinstance(size, Expr) else size
+
+    def _given(self, node: Node, operator: Operator, inputs: tuple[Value | None, ...], output: int) -> Var:
+        """The element that a node gives; nodes that take the same elements of the same operands give the same one.
+
+        An operator that may draw at random has no data function.
+        """
+        if operator.rule.data is None:
+            return self._element(node[3][output], 0)
+        operands = [name if x is None or not _is_told(x) else x for name, x in zip(node[2], inputs, strict=True)]
+        key = operator, node[4], output, *operands
+        found = self._given_by.get(key)
+        if found is None:
+            found = self._given_by[key] = self._element(node[3][output], 0)
+        return found
 
     def _element(self, tensor: str, index: int) -> Var:
         found = self._elements.get((tensor, index))
         if found is None:
-            name, origin = f"{tensor}[{index}]", ValueOf(tensor, index)
-            found = self._elements[tensor, index] = make_variable(Scope(), name, None, None, origin=origin)
+            found = self._elements[tensor, index] = _element(tensor, index)
         return found
 
     def _new(self, placeholder: Var, limit: Dim | None, origin: object) -> Var:
         return Var.fresh(self._symbols.name(), placeholder.lo or 0, placeholder.hi, limit, origin)
 
 
-def _elements_of(size: Dim) -> list[Any]:
-    """The variables in a size that stand for elements of inputs. If the size is an element, it has semantics."""
-    variables = size.variables() if isinstance(size, Expr) else ()
-    return [v for v in variables if isinstance(v.origin, ValueOf) and not v.origin.semantics]
+def _element(tensor: str, index: int) -> Var:
+    return make_variable(Scope(), f"{tensor}[{index}]", None, None, origin=ValueOf(tensor, index))
+
+
+def _is_told(value: Value) -> bool:
+    """Whether all elements of a tensor are known, so that another tensor of this value has the same."""
+    return isinstance(value, SymTensor) and (
+        value.fill is not None or (value.data is not None and None not in value.data)
+    )

@@ -192,14 +192,38 @@ def fresh(
     return var
 
 
+def elements_of(size: object) -> list[Any]:
+    """The variables of a size that stand for elements of tensors; one that an operator takes for a size is none.
+
+    >>> elements_of(element("ends", 1) + 2), elements_of(3)
+    ([ends[1]], [])
+    """
+    variables = size.variables() if isinstance(size, Expr) else ()
+    return [v for v in variables if isinstance(v.origin, ValueOf) and not v.origin.semantics]
+
+
+def unread(output: int) -> Var:
+    """The only element of the integer output at this index, which a run decides: a variable without bounds.
+
+    Sums and differences of such elements are told apart, and cancel, as expressions.
+
+    >>> unread(1)
+    element[1]
+    """
+    var = make_variable(Scope(), f"element[{output}]", None, None, origin=ValueOf("", output))
+    if _STACK.traces:
+        _STACK.traces[-1].fresh.append(var)
+    return var
+
+
 def named(
     fresh: tuple[Var, ...],
     name: Callable[[], str],
-    computed: Callable[[Var, Dim | None, Computed], Var] | None = None,
+    run_time: Callable[[Var, Dim | None, Computed | ValueOf], Var] | None = None,
 ) -> dict[Var, Dim]:
-    """New variables with new names for the fresh sizes of a remembered outcome.
+    """New variables with new names for the fresh sizes and the unread elements of a remembered outcome.
 
-    `computed(placeholder, bound, origin)` makes the variable for a size that is computed from elements.
+    `run_time(placeholder, bound, origin)` makes the variable for an element, or for a size computed from elements.
 
     >>> named((fresh("why"),), lambda: "_d7")
     {_d: _d7}
@@ -209,10 +233,12 @@ def named(
         limit, origin = _renamed(placeholder.at_most, names), placeholder.origin
         if isinstance(origin, Computed):
             origin = Computed(_renamed(origin.size, names), origin.why)
-            if computed is not None:
-                names[placeholder] = computed(placeholder, limit, origin)
-                continue
-        names[placeholder] = Var.fresh(name(), placeholder.lo or 0, placeholder.hi, limit, origin)
+        if run_time is not None and isinstance(origin, (Computed, ValueOf)):
+            names[placeholder] = run_time(placeholder, limit, origin)
+        elif isinstance(origin, ValueOf):
+            names[placeholder] = make_variable(Scope(), placeholder.name, None, None, origin=origin)
+        else:
+            names[placeholder] = Var.fresh(name(), placeholder.lo or 0, placeholder.hi, limit, origin)
     return names
 
 

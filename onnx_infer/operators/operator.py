@@ -9,7 +9,7 @@ import numpy as np
 
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.elements.lifting import SAME, Lifted
-from onnx_infer.elements.samples import moved, of_function
+from onnx_infer.elements.samples import moved, named_element, of_function
 from onnx_infer.errors import OpUsageError, Unknown
 from onnx_infer.laws.sizes import is_unreadable
 from onnx_infer.laws.statements import is_contradicted
@@ -140,6 +140,8 @@ class Operator:
             self._propagate(found, inputs, attributes, dtypes)
             if self._follows:
                 found[0] = self._follow(found[0], inputs)
+        if not is_contradicted():
+            found = [named_element(x, i) if isinstance(x, SymTensor) else x for i, x in enumerate(found)]
         values = tuple(found)
         return values, note, wrong or self._type_misuse(types, inputs, values)
 
@@ -272,7 +274,8 @@ class Operator:
             dtype = value.dtype
             elements = [None if is_unreadable(x) else convert(x, dtype) for x in self._flat(result, value)]
             if not elements or elements.count(None) < len(elements):
-                values[i] = SymTensor(value.dtype, value.shape, elements)
+                samples = value.samples if None in elements else ()
+                values[i] = SymTensor(value.dtype, value.shape, elements, samples=samples)
 
     def _data(
         self, first: Value, inputs: tuple[Value | None, ...], attributes: Attributes, dtypes: list[int | None]

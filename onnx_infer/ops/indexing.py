@@ -8,7 +8,7 @@ import numpy as np
 
 from onnx_infer.elements.arithmetic import ADD, LARGER, MULTIPLY, SMALLER
 from onnx_infer.elements.indices import demand_all_in_bounds, demand_in_bounds
-from onnx_infer.elements.samples import part_of
+from onnx_infer.elements.samples import part_of, taken
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.limits import demand_at_most
 from onnx_infer.laws.sizes import (
@@ -54,7 +54,7 @@ def _gather(data: Array, indices: Array, axis: int) -> Any:
 
 
 @op("Gather", data=_gather)
-def gather(data: SymTensor, indices: Elements, axis: int) -> Shape:
+def gather(data: SymTensor, indices: Elements, axis: int) -> SymTensor | Shape:
     """(before, size, after), indices -> (before, *indices, after) (Gather-1 to 13)."""
     if indices.shape is None:
         raise Unknown("the rank of indices is not known")
@@ -62,7 +62,7 @@ def gather(data: SymTensor, indices: Elements, axis: int) -> Shape:
         return unknown_shape(max(data.rank - 1, 0) + indices.rank, "the result")
     axis %= data.rank
     demand_in_bounds(indices, data.dims[axis])
-    return (*data.dims[:axis], *indices.dims, *data.dims[axis + 1 :])
+    return taken(data, indices, SymTensor(data.dtype, (*data.dims[:axis], *indices.dims, *data.dims[axis + 1 :])))
 
 
 def _within(indices: Shape, data: Shape, axis: int) -> None:

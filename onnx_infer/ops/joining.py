@@ -85,7 +85,10 @@ def _given_parts(size: Dim, split: tuple[Any, ...], count: int) -> list[Dim]:
         fresh("a size of split", at_most=size, value=element("split", i)) if part is None else part
         for i, part in enumerate(parts)
     ]
-    demand_equal(total(settled), size, "the sum of split and the size to split")
+    if parts and parts[-1] is None:  # so stated, it tells the last part
+        demand_equal(settled[-1], size - total(settled[:-1]), "the last part and what the others leave")
+    else:
+        demand_equal(total(settled), size, "the sum of split and the size to split")
     return settled
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from onnx_infer.elements.ratio import Ratio
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import at_least, normalize_axes, of_rank, sizes_unless_broken, unify
-from onnx_infer.laws.statements import conflicting, demand, fresh
+from onnx_infer.laws.sizes import at_least, differ, normalize_axes, of_rank, sizes_unless_broken, unify
+from onnx_infer.laws.statements import conflicting, demand, fresh, state
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.window import given_sizes, spatial_rank
 from symdim import maximum, minimum
@@ -75,21 +75,27 @@ def scaled(size: Dim, scale: Any) -> Dim:
 
 
 def _nearest(size: Dim, target: Dim, other: Dim) -> tuple[Dim, Dim] | None:
-    """The least and the greatest number to which `size * target / other` may be rounded; None for symbols.
+    """The least and the greatest number to which `size * target / other` may be rounded; None where other may be 0.
 
-    They differ at a half, unless `target / other` is exact as a float.
+    The nearest whole number, halves up. onnxruntime multiplies by the float32 nearest to the ratio, so it may round a
+    half down unless that float is exact. Known sizes give two numbers. Other sizes are assumed to meet no such half.
     """
     if not at_least(other, 1):
         return None
     product = size * target
     if (product % other) == 0:
         return product // other, product // other
-    if isinstance(size, int) and isinstance(target, int) and isinstance(other, int):
-        nearest = (2 * size * target + other) // (2 * other)
-        halfway = 2 * size * target % other == 0
-        exact = _is_power_of_two(other // math.gcd(target, other))
-        return nearest - (halfway and not exact), nearest
-    return None
+    nearest = (2 * product + other) // (2 * other)
+    from_half = (2 * product) % (2 * other) - other
+    divisor = other // math.gcd(target, other) if isinstance(target, int) and isinstance(other, int) else other
+    if isinstance(divisor, int) and (divisor % 2 or _is_power_of_two(divisor)):
+        return nearest, nearest  # there is no half, or the ratio is a float
+    if isinstance(from_half, int):
+        return nearest - (from_half == 0), nearest
+    if not differ(from_half, 0):
+        law = "how far a scaled size is from a half, of which floats decide"
+        state("at_least", maximum(from_half, -from_half), 1, law, "assumed")
+    return nearest, nearest
 
 
 def kept_aspect(sizes: Shape, targets: Shape, policy: str) -> Shape:

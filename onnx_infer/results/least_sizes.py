@@ -85,8 +85,10 @@ def _contradicted(walk: Engine) -> Refusing | None:
         (s._replace(lhs=resolve(s.lhs), rhs=resolve(s.rhs), filled=tuple(map(resolve, s.filled))), node)
         for s, node in zip(walk.statements, walk.statement_nodes, strict=True)
     ]
-    least = implied_bounds(statement for statement, _ in stated if statement.kind == "required")
-    narrow: dict[Var, Dim] = {v: low if low == v.hi else Var.fresh(v.name, low, v.hi) for v, low in least.items()}
+    ends = implied_bounds(statement for statement, _ in stated if statement.kind == "required")
+    narrow: dict[Var, Dim] = {
+        v: low if low == high else Var.fresh(v.name, low, high) for v, (low, high) in ends.items()
+    }
     for statement, node in stated:
         relation, lhs, rhs, _, kind, filled = statement.substitute(narrow)
         if relation == "undecided" or (kind != "required" and not _all_filled(filled)):

@@ -1,0 +1,184 @@
+"""Integer elements that only a run knows cancel in sums and differences, and sizes of them are told by each other."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnxruntime as ort
+import pytest
+
+from onnx_infer import infer
+from symdim import Var
+
+from .oracle import at
+from .texts import parsed
+
+if TYPE_CHECKING:
+    import onnx
+
+    from onnx_infer import InferenceResult
+
+GRAPH = """g (float[B, S] x, int64[T] t, int64[T] u, int64 p, int64[1] q, int64[2] v) => (OUTPUTS) {
+    zero = Constant<value_int=0>() one = Constant<value_int=1>() ten = Constant<value_int=10>()
+    at0 = Constant<value_ints=[0]>() last = Constant<value_ints=[-1]>()
+    s1 = Shape<start=1>(x) s = Squeeze(s1, at0)
+    NODES }"""
+
+
+def found(nodes: str, *outputs: str) -> list[str]:
+    result = infer(parsed(GRAPH.replace("NODES", nodes).replace("OUTPUTS", ", ".join(outputs))))
+    assert result.diagnostics == []
+    return [shape_text(result, name) for name in outputs]
+
+
+def shape_text(result: InferenceResult, name: str) -> str:
+    return f"({', '.join(map(str, result.shapes[name]))})"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "expected"),
+    [
+        ("a = Gather(t, zero) e = Add(a, s) z = Range(a, e, one)", "(S)"),
+        ("a = Gather(t, zero) b = Gather(t, zero) e = Add(b, s) z = Range(a, e, one)", "(S)"),
+        ("a = ReduceMax<keepdims=0>(t) e = Add(a, ten) z = Range(a, e, one)", "(10)"),
+        ("a = ReduceMax<keepdims=0>(t) b = Sub(a, a) e = Add(b, s) z = Range(b, e, one)", "(S)"),
+        ("a = ArgMax<axis=0, keepdims=0>(t) b = Div(a, ten) e = Sub(b, s) z = Range(b, e, m)\nm = Neg(one)", "(S)"),
+        ("a = Slice(t, last, q) b = Gather(a, last) c = Squeeze(b) e = Add(s, c) z = Range(c, e, one)", "(S)"),
+        ("w = Concat<axis=0>(v, q) y = Add(w, w) a = Gather(y, m) b = Add(a, ten) z = Range(a, b, one)"
+         "\nm = Constant<value_int=-1>()", "(10)"),
+        ("w = Concat<axis=0>(q, s1) a = Gather(w, zero) r = Squeeze(q, at0) e = Add(r, s) z = Range(a, e, one)", "(S)"),
+        ("w = Concat<axis=0>(q, s1) a = Gather(w, one) f = Unsqueeze(a, at0) z = ConstantOfShape(f)", "(S)"),
+        ("a = Add(p, s) b = Sub(a, p) f = Unsqueeze(b, at0) z = Expand(one, f)", "(S)"),
+    ],
+)  # fmt: skip
+def test_an_element_cancels(nodes: str, expected: str) -> None:
+    nodes, _, before = nodes.partition("\n")
+    assert found(f"{before} {nodes}", "z") == [expected]
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        "a = Gather(t, zero) b = Gather(t, one) e = Add(b, s) z = Range(a, e, one)",
+        "a = Gather(t, zero) b = Gather(u, zero) e = Add(b, s) z = Range(a, e, one)",
+        "a = Gather(t, zero) b = ReduceMax<keepdims=0>(t) e = Add(b, s) z = Range(a, e, one)",
+        "f = Cast<to=1>(q) a = Bernoulli<dtype=7>(f) b = Bernoulli<dtype=7>(f) c = Squeeze(a) d = Squeeze(b)"
+        " e = Add(d, s) z = Range(c, e, one)",
+        "a = Cast<to=6>(p) b = Cast<to=7>(a) c = Sub(p, b) e = Add(c, s) z = Range(zero, e, one)",
+        "a = Cast<to=2>(p) b = Cast<to=2>(s) c = Add(a, b) d = Cast<to=7>(c) f = Cast<to=7>(a) z = Range(f, d, one)",
+        "w = Concat<axis=0>(v, q) a = Gather(w, zero) r = Squeeze(q, at0) e = Add(r, s) z = Range(a, e, one)",
+        "e = Add(p, s) z = Range(e, p, one)  k = Identity(z)",
+    ],
+)
+def test_other_elements_do_not(nodes: str) -> None:
+    (size,) = found(nodes, "z")
+    assert "S" not in size or "_d" in size or size == "(0)"
+
+
+def test_a_function_gives_another_element_in_each_call() -> None:
+    model = parsed(
+        """g (float[N] x, int64[T] t, int64[T] u) => (z, y) {
+            zero = Constant<value_int=0>() one = Constant<value_int=1>()
+            a = com.acme.First(t) b = com.acme.First(u) s1 = Shape(x) s = Squeeze(s1)
+            e = Add(b, s) z = Range(a, e, one) f = Add(a, s) y = Range(a, f, one) }
+        <domain: "com.acme", opset_import: ["": 18]>
+        First (t) => (p) { zero = Constant<value_int=0>() p = Gather(t, zero) }"""
+    )
+    result = infer(model)
+    assert [shape_text(result, name) for name in "zy"] == ["(_d0)", "(N)"]
+
+
+def test_an_element_of_the_body_is_another_one_in_each_turn() -> None:
+    model = parsed(
+        """g (float[N] x, int64[T] t, int64 n, bool c, int64 first) => (last, rows) { one = Constant<value_int=1>()
+            last, rows = Loop(n, c, first) <body = b (int64 i, bool v, int64 before) => (bool w, now, row) {
+                w = Identity(v) now = Gather(t, i) s1 = Shape(x) s = Squeeze(s1) e = Add(now, s)
+                row = Range(i, e, one) }> }"""
+    )
+    for start, expected in (("now", "i64[?, N]"), ("before", "i64[?, ?]")):
+        renamed = type(model)()
+        renamed.CopyFrom(model)
+        renamed.graph.node[1].attribute[0].g.node[-1].input[0] = start
+        assert re.sub(r"_d\d+", "?", str(infer(renamed).types["rows"])) == expected
+
+
+@pytest.mark.parametrize(
+    ("nodes", "outputs", "expected"),
+    [
+        ("a, b = Split<axis=1>(x, v) z = Concat<axis=1>(a, b)", "a b z", ["(B, _d0)", "(B, S - _d0)", "(B, S)"]),
+        ("f = Unsqueeze(p, at0) r = Sub(s, p) h = Unsqueeze(r, at0) w = Concat<axis=0>(f, h)"
+         " a, b = Split<axis=1>(x, w)", "a b", ["(B, _d0)", "(B, S - _d0)"]),
+        ("w = Concat<axis=0>(q, q) a, b = Split<axis=1>(x, w)", "a b", ["(B, _d0)", "(B, _d0)"]),
+        ("r = Add(q, one) a = ConstantOfShape(q) b = ConstantOfShape(r)", "a b", ["(_d0)", "(_d0 + 1)"]),
+        ("r = Add(q, one) b = ConstantOfShape(r) a = ConstantOfShape(q)", "a b", ["(_d0 - 1)", "(_d0)"]),
+        ("h = Shape(x) w = Mul(h, q) a = Resize(x, , , w) b = ConstantOfShape(q) c = Flatten<axis=0>(a)", "a b c",
+         ["(B*_d2, S*_d2)", "(_d2)", "(1, B*S*_d2**2)"]),
+        ("n = Neg(q) w = Concat<axis=0>(at0, q, at0, n) a = Pad(x, w)", "a", ["(B, S)"]),
+        ("w = Concat<axis=0>(q, v) y = Mul(w, ten) z = Gather(y, at0) a = ConstantOfShape(z) b = ConstantOfShape(q)",
+         "a b", ["(10*_d1)", "(_d1)"]),
+    ],
+)  # fmt: skip
+def test_sizes_of_the_same_elements(nodes: str, outputs: str, expected: list[str]) -> None:
+    assert found(nodes, *outputs.split()) == expected
+
+
+# -- random models against onnxruntime ---------------------------------------------------------------------------------
+
+
+def random_model(rng: random.Random) -> onnx.ModelProto:
+    """Integers computed of inputs and of elements of tensors; ranges between them, and tensors of these sizes."""
+    scalars = ["p", "s", "zero", "one", "ten"]
+    nodes = []
+    for i, operator in enumerate(rng.choices(["Gather", "ReduceMax", "Add", "Sub", "Mul", "Max", "Cast", "Neg"], k=9)):
+        a, b = rng.choices(scalars, k=2)
+        nodes.append(
+            {
+                "Gather": f"n{i} = Gather({rng.choice('tuv')}, {rng.choice(['zero', 'one'])})",
+                "ReduceMax": f"n{i} = ReduceMax<keepdims=0>({rng.choice('tu')})",
+                "Mul": f"n{i} = Mul({a}, one)",
+                "Cast": f"c{i} = Cast<to=6>({a}) n{i} = Cast<to=7>(c{i})",
+                "Neg": f"n{i} = Neg({a})",
+            }.get(operator, f"n{i} = {operator}({a}, {b})")
+        )
+        scalars.append(f"n{i}")
+    for i in range(5):
+        a, b = rng.choices(scalars, k=2)
+        nodes.append(f"e{i} = Add({a}, {b}) r{i} = Range({rng.choice([a, b])}, e{i}, one)")
+        nodes.append(f"m{i} = Max({a}, zero) f{i} = Unsqueeze(m{i}, at0) z{i} = ConstantOfShape(f{i})")
+    nodes.append("w = Concat<axis=0>(s1, f0, f1) y = Add(w, f2) z = ConstantOfShape(y)")
+    names = [f"{kind}{i}" for i in range(5) for kind in "rz"]
+    return parsed(GRAPH.replace("NODES", " ".join(nodes)).replace("OUTPUTS", ", ".join([*names, "z"])))
+
+
+def wrong_sizes(result: InferenceResult, actual: dict[str, Any], sizes: dict[str, int]) -> list[str]:
+    """The sizes that a run contradicts; what one size is that only a run knows, the first tensor tells."""
+    pairs = [(dim, n) for name, x in actual.items() for dim, n in zip(result.shapes[name], x.shape, strict=True)]
+    known = dict(sizes)
+    known.update((dim.name, n) for dim, n in reversed(pairs) if isinstance(dim, Var) and dim.name not in sizes)
+    return [f"{dim} is {n} at {known}" for dim, n in pairs if isinstance(at(dim, known), int) and at(dim, known) != n]
+
+
+def integers(rng: random.Random, *shape: int) -> np.ndarray[Any, Any]:
+    return np.array([rng.randint(-6, 9) for _ in range(int(np.prod(shape)))], np.int64).reshape(shape)
+
+
+def test_random_integers_against_onnxruntime() -> None:
+    rng = random.Random(16)
+    for _ in range(60):
+        model = random_model(rng)
+        result = infer(model)
+        options = ort.SessionOptions()
+        options.log_severity_level = 4
+        session = ort.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
+        names = [output.name for output in session.get_outputs()]
+        for _ in range(3):
+            sizes = {"B": rng.randint(1, 3), "S": rng.randint(1, 5), "T": rng.randint(2, 4)}
+            vectors = {name: integers(rng, sizes["T"]) for name in "tu"}
+            others = {"p": integers(rng), "q": integers(rng, 1), "v": integers(rng, 2)}
+            feeds = {"x": np.zeros((sizes["B"], sizes["S"]), np.float32), **vectors, **others}
+            given = {i.name for i in session.get_inputs()}
+            actual = dict(zip(names, session.run(None, {n: x for n, x in feeds.items() if n in given}), strict=True))
+            assert wrong_sizes(result, actual, sizes) == [], model
