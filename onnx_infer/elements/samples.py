@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     Samples = tuple[Any, ...]
 
+_POSITIONS = (dt.INT64, dt.INT32)
+
 _MOST = 4
 _MOST_TRIED = 16
 _MOST_COLUMNS = 8
@@ -270,10 +272,12 @@ def _known(value: SymTensor, fill: Any, samples: Iterable[Any]) -> SymTensor:
 def named_element(value: SymTensor, output: int) -> SymTensor:
     """A result with a variable for its element, where it is one integer of which nothing else is known.
 
+    Shapes and positions have 32 or 64 bits; smaller integers are quantized numbers.
+
     >>> named_element(SymTensor(7, ()), 0).fill, named_element(SymTensor(7, (2,)), 0).fill
     (element[0], None)
     """
-    if value.dtype not in dt.INTEGER_RANGE or value.shape not in ((), (1,)) or value.data or value.fill is not None:
+    if value.dtype not in _POSITIONS or value.shape not in ((), (1,)) or value.data or value.fill is not None:
         return value
     known = element_at(value, 0)
     return SymTensor(value.dtype, value.shape, fill=unread(output) if known is None else known)

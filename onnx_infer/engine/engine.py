@@ -260,7 +260,7 @@ class Engine(Walk):
         if statements and self.certain:
             for statement in statements:
                 if statement.relation == "undecided":
-                    self.undecided_signs.add(statement.lhs)
+                    self.undecided_signs.add(statement.lhs, statement.rhs)
                     if self._impatient and self.undecided_signs.implied(self.statements):
                         raise Undecided
                 else:

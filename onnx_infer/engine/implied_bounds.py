@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symdim import Expr, Var
+from symdim.algebra.caches import shared_cache
+from symdim.algebra.dims import at_least, substituted
 from symdim.conditions.condition import Condition
 from symdim.conditions.solving import solve
 
@@ -30,25 +32,41 @@ class UndecidedSigns:
 
     def __init__(self, symbols: Collection[str]) -> None:
         self._symbols = symbols
-        self._variables: set[Var] = set()
+        self._gaps: dict[Expr, None] = {}  # whether these are negative is not known
         self.forget()
 
-    def add(self, size: Dim) -> None:
-        """Record a size with an undecided sign."""
-        if isinstance(size, Expr):
-            self._variables.update(v for v in size.variables() if v.name in self._symbols)
+    def add(self, size: Dim, least: Dim) -> None:
+        """Record that it matters whether a size is at least another one."""
+        gap = size - least
+        if isinstance(gap, Expr) and gap not in self._gaps:
+            self._gaps[gap] = None
+            self._untried.append(gap)
 
     def forget(self) -> None:
         """Read all statements again next time, because some of them were withdrawn."""
-        self._read, self._bounds = 0, dict[Var, "Interval"]()
+        self._read, self._untried = 0, list(self._gaps)
+        self._bounds: dict[Var, Interval] = {}
+        self._narrow: dict[Var, Dim] = {}
 
     def implied(self, statements: Sequence[Statement]) -> dict[Var, Interval]:
-        """The implied intervals of the symbols in these sizes, if they are narrower than the known ones."""
-        if not self._variables:
+        """The implied intervals of symbols, if they decide one of these sizes."""
+        if not self._gaps:
             return {}
-        self._bounds = implied_bounds(statements[self._read :], self._bounds)
+        before, self._bounds = self._bounds, implied_bounds(statements[self._read :], self._bounds)
         self._read = len(statements)
-        return {v: ends for v, ends in self._bounds.items() if v in self._variables}
+        known = {v: ends for v, ends in self._bounds.items() if v.name in self._symbols}
+        if self._bounds != before:
+            self._narrow = {v: Var.fresh(v.name, low, high) for v, (low, high) in known.items()}
+            self._untried = list(self._gaps)
+        while self._untried:
+            gap = substituted(self._untried[-1], self._narrow)
+            if at_least(gap, 0) or at_least(-gap, 1):
+                return known
+            self._untried.pop()
+        return {}
+
+
+_solved = shared_cache(1 << 10)  # Condition -> what it says of one symbol
 
 
 def implied_bounds(statements: Iterable[Statement], known: dict[Var, Interval] | None = None) -> dict[Var, Interval]:
@@ -69,7 +87,9 @@ def implied_bounds(statements: Iterable[Statement], known: dict[Var, Interval] |
             continue
         condition = Condition(relation, lhs, rhs)
         if len(condition.variables()) == 1:
-            for part in solve(condition) or ():
+            if condition not in _solved:
+                _solved[condition] = solve(condition) or ()
+            for part in _solved[condition]:
                 _narrow(found, part)
     return found
 

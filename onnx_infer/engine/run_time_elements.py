@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     NewSize = Callable[[Var, Dim | None, Computed | ValueOf], Var]
 
 
+_MAIN = Scope()
+"""The name space of the elements of tensors of main graphs."""
+
+
 class RunTimeValues:
     """The elements from which the sizes of one inference are computed."""
 
@@ -63,7 +67,7 @@ class RunTimeValues:
 
         def variable(placeholder: Var, limit: Dim | None, origin: Computed | ValueOf) -> Var:
             if isinstance(origin, ValueOf):
-                return _element(node[3][origin.index], 0)
+                return make_variable(Scope(), f"{node[3][origin.index]}[0]", None, None, origin=origin)
             return self._new(placeholder, limit, origin.why)
 
         return variable
@@ -152,15 +156,13 @@ class RunTimeValues:
     def _element(self, tensor: str, index: int) -> Var:
         found = self._elements.get((tensor, index))
         if found is None:
-            found = self._elements[tensor, index] = _element(tensor, index)
+            # the same one in the next inference, so that outcomes are remembered
+            name, origin = f"{tensor}[{index}]", ValueOf(tensor, index)
+            found = self._elements[tensor, index] = _MAIN.restored(name, None, None, None, origin)
         return found
 
     def _new(self, placeholder: Var, limit: Dim | None, origin: object) -> Var:
         return Var.fresh(self._symbols.name(), placeholder.lo or 0, placeholder.hi, limit, origin)
-
-
-def _element(tensor: str, index: int) -> Var:
-    return make_variable(Scope(), f"{tensor}[{index}]", None, None, origin=ValueOf(tensor, index))
 
 
 def _is_told(value: Value) -> bool:

@@ -86,9 +86,7 @@ def _contradicted(walk: Engine) -> Refusing | None:
         for s, node in zip(walk.statements, walk.statement_nodes, strict=True)
     ]
     ends = implied_bounds(statement for statement, _ in stated if statement.kind == "required")
-    narrow: dict[Var, Dim] = {
-        v: low if low == high else Var.fresh(v.name, low, high) for v, (low, high) in ends.items()
-    }
+    narrow: dict[Var, Dim] = {v: low if low == hi else Var.fresh(v.name, low, hi) for v, (low, hi) in ends.items()}
     for statement, node in stated:
         relation, lhs, rhs, _, kind, filled = statement.substitute(narrow)
         if relation == "undecided" or (kind != "required" and not _all_filled(filled)):
