@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.limits import demand_at_least, demand_at_most
 from onnx_infer.laws.sizes import confirm_shape, exact_quotient, of_rank, unify, unify_shapes
-from onnx_infer.laws.statements import fresh, state
+from onnx_infer.laws.statements import element, fresh, state
 from onnx_infer.ops.contrib import contrib
 from symdim import maximum
 
@@ -83,11 +83,14 @@ def group_query_attention(
         new = unify_shapes(of_rank(key.shape, 3, "key"), of_rank(value.shape, 3, "value"), "key and value")
         batch = unify(batch, new[0], "batch sizes of query and key")
         unify(new[2], kv_num_heads * size, "the hidden size of key and the sizes of its heads")
-    total = total_sequence_length
+    total, room = total_sequence_length, None
+    if past_key is not None and past_key.shape is not None and past_key.rank == 4 and not sliding_window_cache:
+        room = past_key.dims[2]
     if isinstance(total, Unknown):
-        total = fresh(total.note)
-    elif past_key is not None and past_key.shape is not None and past_key.rank == 4 and not sliding_window_cache:
-        _demand_room(past_key.dims[2], batch, length, total)
+        most = None if room is None else room + length
+        total = fresh(total.note, at_most=most, value=element("total_sequence_length"))
+    elif room is not None:
+        _demand_room(room, batch, length, total)
     for past in () if kv_cache_bit_width else (past_key, past_value):
         if past is not None and past.shape is not None and past.rank == 4:
             unify(past.dims[3], size, "sizes of a head of query and the past")
