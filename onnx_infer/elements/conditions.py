@@ -6,6 +6,8 @@ greater than 0. Conditions are closed under logic: `not d > 0` is `1 - d > 0`, `
 
 from __future__ import annotations
 
+from itertools import islice
+from itertools import product as product_of
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.ratio import Element, Ratio, fraction
@@ -200,6 +202,8 @@ def _select_size(condition: Positive, x: Dim, y: Dim) -> Dim:
 
     >>> from symdim import Var
     >>> N, K = Var("N"), Var("K")
+    >>> select(logical_and(equal(K, 8), equal(N // 2, 3)), 24, K * (N // 2))
+    K*(N//2)
     >>> select(equal(K, 1), N, N * K), select(logical_not(equal(K // 2, 3)), N * K, N * K + K // 2 - 3)
     (K*N, K*N)
     """
@@ -209,33 +213,44 @@ def _select_size(condition: Positive, x: Dim, y: Dim) -> Dim:
     if -gap in (size, size - 1):
         return minimum(x, y)
     for distance, other in ((1 - size, y), (size, x)):
-        zero = _of_magnitude(distance)
-        if zero is not None and _vanishes(gap, zero):
+        if _vanishes(gap, _magnitudes(distance)):
             return other
     return y + gap * condition.indicator
 
 
-def _of_magnitude(distance: Dim) -> Dim | None:
-    """An expression that is 0 exactly if the distance is 0: the distance if it is >= 0, g if it is |g|; else None."""
-    if at_least(distance, 0):
-        return distance
+def _magnitudes(distance: Dim) -> list[Dim]:
+    """Expressions that are all 0 exactly if the distance is 0: a, b, ... if it is max(|a|, |b|, ...).
+
+    The distance itself if it is >= 0; else none.
+    """
     for unit, k in terms_of(distance)[0].items():
-        if isinstance(unit, Max):
+        if isinstance(unit, Max) and k > 0:
             parts = [distance - k * unit + k * part for part in unit.args]
-            if len(parts) == 2 and parts[0] == -parts[1]:
-                return parts[0]
-    return None
+            if all(-part in parts for part in parts):
+                return [part for i, part in enumerate(parts) if -part not in parts[:i]]
+    return [distance] if at_least(distance, 0) else []
 
 
-def _vanishes(size: Dim, zero: Dim) -> bool:
-    """Whether `zero == 0` implies `size == 0`: if it is solved for one of its terms, the size cancels."""
-    for unit, k in terms_of(zero)[0].items():
-        if k in (1, -1):
-            value, (terms, const) = unit - k * zero, terms_of(size)
-            parts = [
-                factor * product(value**n if atom is unit else atom**n for atom, n in powers_of(term).items())
-                for term, factor in terms.items()
-            ]
-            if total([const, *parts]) == 0:
-                return True
+_MOST_SOLVED = 16
+
+
+def _vanishes(size: Dim, zeros: list[Dim]) -> bool:
+    """Whether `zeros` that are all 0 imply `size == 0`: if each is solved for one of its terms, the size cancels."""
+    ways = [[(unit, k, zero) for unit, k in terms_of(zero)[0].items() if k in (1, -1)] for zero in zeros]
+    for way in islice(product_of(*ways), _MOST_SOLVED if zeros else 0):
+        rest = size
+        for unit, k, zero in way:
+            rest = _replaced(rest, unit, unit - k * zero)
+        if rest == 0:
+            return True
     return False
+
+
+def _replaced(size: Dim, unit: Expr, value: Dim) -> Dim:
+    """The size with a value for one of the atoms of its terms."""
+    terms, const = terms_of(size)
+    parts = [
+        factor * product(value**n if atom is unit else atom**n for atom, n in powers_of(term).items())
+        for term, factor in terms.items()
+    ]
+    return total([const, *parts])
