@@ -258,6 +258,7 @@ class Engine(Walk):
             statements = tuple([statement.substitute(names) for statement in statements])
             statements += self.run_time.learnt()
         if statements and self.certain:
+            self.singular += self.depth
             for statement in statements:
                 if statement.relation == "undecided":
                     self.undecided_signs.add(statement.lhs, statement.rhs)

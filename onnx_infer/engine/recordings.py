@@ -27,7 +27,7 @@ from symdim import Expr, Scope, Var
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.evaluate import Substitution
-from symdim.algebra.origin import Computed, Declared
+from symdim.algebra.origin import Computed, Declared, ValueOf
 from symdim.algebra.variable import make_variable
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class Recordings:
             patterns = [v and parameters.pattern(v) for v in (*values, *around)]
         except TypeError:  # an origin that cannot be compared
             return None
-        place = depth, scope.repeated, scope.attributes, scope.operators.imports
+        place = depth, self._engine.certain, scope.repeated, scope.attributes, scope.operators.imports
         new = tuple([size is None for size in declared])
         return (operator, bodies.wire, len(node[3]), self._settings, place, new, len(values), *patterns)
 
@@ -212,7 +212,7 @@ class Recording:
                 if v not in found:
                     found[v] = None
                     pending.append(v)
-        new = [v for v in found if v not in before and (v.name in place or isinstance(v.origin, Declared))]
+        new = [v for v in found if v not in before and (v.name in place or isinstance(v.origin, (Declared, ValueOf)))]
         return sorted(new, key=lambda v: place.get(v.name, -1))
 
     @cached_property
@@ -265,6 +265,9 @@ class _Again:
         for var in recording.made:
             if isinstance(var.origin, Declared):
                 self.sizes[var] = engine.symbols.text(var.name)
+                continue
+            if isinstance(var.origin, ValueOf) and not var.origin.semantics:
+                self.sizes[var] = make_variable(Scope(), var.name, None, None, origin=var.origin)
                 continue
             limit, origin = var.at_most, var.origin
             if isinstance(origin, Computed):
