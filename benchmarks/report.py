@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import expressions
 import memory
 import models
+import phases
 import prover
 import scaling
 from engines import installed
@@ -39,6 +40,7 @@ def measured_expressions() -> Any:
 MEASURE: dict[str, Callable[[], Any]] = {
     "expressions": measured_expressions,
     "models": lambda: models.measure([], rounds=3, runs=10),
+    "phases": lambda: phases.measure([], rounds=8),
     "scaling": scaling.per_node,
     "memory": lambda: memory.measure(1024),
     "prover": lambda: prover.measure(prover.cases_of(prover.CASES)),
@@ -52,6 +54,8 @@ def printed(name: str, found: Any) -> str:
             return expressions.tables(found)
         case "models":
             return models.tables({m: {e: models.Measured(*v) for e, v in row.items()} for m, row in found.items()})
+        case "phases":
+            return phases.tables(found)
         case "scaling":
             return scaling.tables({e: {int(n): s for n, s in points.items()} for e, points in found.items()})
         case "memory":

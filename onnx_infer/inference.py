@@ -90,14 +90,14 @@ def run(
         engine, inputs = infer_both_ways(front, walks, given, backwards=bidirectional)
     else:
         engine = walks(given=given)
-    if unknown := given.bounds.keys() - engine.symbols.known().keys():
+    if given.bounds and (unknown := given.bounds.keys() - engine.symbols.known().keys()):
         raise UnknownSymbol("bounds", unknown, engine.symbols.known())
     given = given._replace(relations=tuple(dict.fromkeys((*given.relations, *engine.assumed))))
     if given:
         from onnx_infer.engine.assumptions import blamed
 
         engine.diagnostics[:] = blamed(engine.diagnostics, given, lambda part: walks(given=part).diagnostics)
-    wrong += input_errors(engine.model)
+    wrong += input_errors(engine.model, engine.scope)
     inputs = {**_named_axes(front, engine), **inputs}
     name_overridable(engine)
     engine.diagnostics += [Diagnostic("error", "", "", message) for message in wrong]

@@ -44,7 +44,7 @@ def check_assume(assume: Any) -> None:
     """
     if isinstance(assume, str):
         raise ArgumentError(f"assume={assume!r}: relations are a list, write assume=[{assume!r}]")
-    if not isinstance(assume, Sequence) or not all(isinstance(relation, str) for relation in assume):
+    if not isinstance(assume, (list, tuple, Sequence)) or not all(isinstance(relation, str) for relation in assume):
         raise ArgumentError(f"assume={assume!r}: relations are a list of texts, write assume=['H % 2 == 0']")
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from onnx_infer.operators.operator import Operator
     from onnx_infer.types.merge import ShapeMergePolicy
 
-_remembered = shared_cache(1 << 15)  # (operator, attributes, number of outputs, inputs) -> Outcome
+_remembered = shared_cache(1 << 14)  # (operator, attributes, number of outputs, inputs) -> Outcome
 
 
 class Engine(Walk):
@@ -267,7 +267,8 @@ class Engine(Walk):
                 else:
                     self.statements.append(statement)
                     self.statement_nodes.append(node)
-                    self.fresh_sizes.add(statement)
+                    if outcome.teaches:
+                        self.fresh_sizes.add(statement)
         return Outcome(values)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.engine.scope import UndefinedInput
 from onnx_infer.errors import OnnxInferError, OpUsageError
+from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.laws.statements import Statement, Trace
 from onnx_infer.types.join import demand_side, either, of_branches, of_side
 from onnx_infer.values.one_of import OneOf, plain
@@ -35,6 +36,8 @@ class Outcome(NamedTuple):
     fresh: tuple[Var, ...] = ()
     error: tuple[str, str] | None = None
     refused: bool = False
+    teaches: bool = True
+    """Whether its statements may say what a fresh size equals."""
 
 
 def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None, ...], output_count: int) -> Outcome:
@@ -78,7 +81,13 @@ def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None
     error = None if wrong is None else ("error", wrong)
     if error is None and trace.warnings:
         error = ("warning", trace.warnings[0])
-    return Outcome(results, False, note, tuple(trace.statements), tuple(trace.fresh), error)
+    statements = tuple(trace.statements)
+    teaches = any(statement.relation == "equal" and _has_fresh(statement) for statement in statements)
+    return Outcome(results, False, note, statements, tuple(trace.fresh), error, teaches=teaches)
+
+
+def _has_fresh(statement: Statement) -> bool:
+    return is_fresh(statement.lhs) or is_fresh(statement.rhs)
 
 
 def _of_choices(

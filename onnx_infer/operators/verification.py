@@ -40,12 +40,17 @@ _NO_GRAPHS = (int, float, str, tuple, Value, type(None))
 _TENSOR_TEXTS = {number: f"tensor({word})" for word, number in dt.FROM_SCHEMA.items()}
 
 
-def input_errors(model: Model) -> Iterator[str]:
-    """Errors in the inputs of the main graph: a missing type, or an initializer that contradicts the declared type."""
+def input_errors(model: Model, values: Mapping[str, Value]) -> Iterator[str]:
+    """Errors in the inputs of the main graph: a missing type, or an initializer that contradicts the declared type.
+
+    `values` has the types of constants that are known already.
+    """
     for name, value in model.graph.inputs:
         if value is None:
             yield f"graph input '{name}' has no type"
     for name, (declared, handle) in model.graph.defaults.items():
+        if name in model.graph.constants and _is_alike(declared, values.get(name)):
+            continue
         given = model.header(handle)
         if declared is given or _is_alike(declared, given):
             continue
@@ -55,7 +60,7 @@ def input_errors(model: Model) -> Iterator[str]:
             yield f"initializer '{name}' is {given}, but the graph input of this name is declared {declared}"
 
 
-def _is_alike(a: Value | None, b: Value) -> bool:
+def _is_alike(a: Value | None, b: Value | None) -> bool:
     return isinstance(a, SymTensor) and isinstance(b, SymTensor) and a.dtype == b.dtype and a.shape == b.shape
 
 

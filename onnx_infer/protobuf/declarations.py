@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from onnx_infer.model.symbols import Size
     from onnx_infer.values.tensor import Dim, Value
 
-_tensors = shared_cache(1 << 13)  # bytes of a TypeProto -> the result of `_tensor`
+_tensors = shared_cache(1 << 12)  # bytes of a TypeProto -> the result of `_tensor`
 _MAX_TYPE = 1 << 10
 """The most bytes of a type that is remembered."""
 

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
     from onnx_infer.model.graph import Node
 
-_MAX_ATTRIBUTES = 1 << 12
+_MAX_ATTRIBUTES, _MAX_TABLES = 1 << 12, 1 << 18
 _MAX_NODE = 1 << 10
 _MAX_LITERAL = 1 << 8
 """The most bytes of a remembered message."""
 
-_interned = shared_cache(1 << 14)  # bytes of attributes -> Attributes
-_met = shared_cache(1 << 12)  # (number of nodes, bytes of the first and of the last one) of graphs
+_interned = shared_cache(1 << 11)  # bytes of attributes -> Attributes
+_tables = shared_cache(1 << 6)  # the same for long ones, such as those of tree ensembles
+_met = shared_cache(1 << 11)  # (number of nodes, bytes of the first and of the last one) of graphs
 _nodes = shared_cache(1 << 15)  # bytes of a NodeProto -> the result of `read_node`
 
 _TENSOR = AttributeProto.TENSOR
@@ -40,11 +41,13 @@ def read_attributes(op_type: str, attributes: Any) -> Attributes:
     if op_type in _WITH_GRAPHS:  # a body may be large
         return _parse(attributes)
     key = tuple(map(_bytes_of_attribute, attributes))
-    found: Attributes | None = _interned.get(key)
+    size = sum(map(len, key))
+    known = _interned if size <= _MAX_ATTRIBUTES else _tables
+    found: Attributes | None = known.get(key)
     if found is None:
         found = _parse(attributes)
-        if not found.has_graphs and sum(map(len, key)) <= _MAX_ATTRIBUTES:
-            _interned[key] = found
+        if not found.has_graphs and size <= _MAX_TABLES:
+            known[key] = found
     return found
 
 
@@ -91,7 +94,7 @@ def nodes(protos: Any, constants: dict[str, Any], literals: list[str]) -> Iterat
 
 def _is_met_again(protos: Any) -> bool:
     """Whether a graph with this number of nodes, this first node and this last node was read before."""
-    if not protos:
+    if not 0 < len(protos) <= _nodes.limit:  # more of them would drive each other out
         return False
     ends = _bytes_of(protos[0]), _bytes_of(protos[-1])
     if (key := (len(protos), *ends)) in _met:

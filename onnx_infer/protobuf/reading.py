@@ -55,7 +55,8 @@ class ModelProtoFrontEnd:
     def bounds(self) -> tuple[dict[str, tuple[int, int | None]], list[str]]:
         """The intervals of symbols in the metadata of the model, then in those of its inputs."""
         holders = (self.model, *self.model.graph.input)
-        return declared_bounds(text(e.value) for holder in holders for e in holder.metadata_props if e.key == KEY)
+        metadata = [entries for holder in holders if (entries := holder.metadata_props)]
+        return declared_bounds(text(e.value) for entries in metadata for e in entries if e.key == KEY)
 
     def inputs(self) -> Iterator[tuple[str, tuple[Size, ...]]]:
         """The sizes of inputs as the model writes them."""
@@ -106,13 +107,13 @@ class GraphReader:
         types = [(name, self.declared(kind)) for name, kind in (*others, *made)]
         declared = {name: value for name, value in types if value is not None}
         outputs = [name for name, _ in made]
-        return self._view(proto, inputs, constants, outputs, declared)._replace(defaults=defaults)
+        return self._view(proto, inputs, constants, outputs, declared, defaults)
 
     def function(self, proto: FunctionProto) -> Function:
         """The view of a model-local function."""
         defaults = {text(a.name): attribute_value(a) for a in proto.attribute_proto}
         inputs: list[tuple[str, Value | None]] = [(name, None) for name in texts(proto.input)]
-        body = self._view(proto, inputs, {}, texts(proto.output), {})
+        body = self._view(proto, inputs, {}, texts(proto.output), {}, {})
         domain, name, overload = function_key(proto)
         return Function(domain, name, overload, defaults, opset_imports(proto), body, proto)
 
@@ -123,10 +124,11 @@ class GraphReader:
         constants: dict[str, Any],
         outputs: list[str],
         declared: Mapping[str, Value],
+        defaults: Mapping[str, tuple[Value | None, Any]],
     ) -> Graph:
         literals: list[str] = []
         walk = partial(nodes, proto.node, constants, literals)
-        return Graph(text(proto.name), inputs, constants, walk, literals, outputs, declared, proto)
+        return Graph(text(proto.name), inputs, constants, walk, literals, outputs, declared, proto, defaults)
 
     def type(self, name: str, wire: bytes) -> Value | None:
         """The declared type of an input of the main graph. Equal types are read once, if their axes have names."""
@@ -178,10 +180,9 @@ def header(handle: TensorProto | SparseTensorProto | AttributeProto | SymTensor)
         found: SymTensor | None = _headers.get((kind, dims))
         if found is not None:
             return found
-        shape = sizes(handle)
-        if kind in _SIZES and (not shape or (len(shape) == 1 and shape[0] <= _FEW)):
+        if kind in _SIZES and (not dims or (len(dims) == 1 and dims[0] <= _FEW)):
             return constant(handle)
-        found = _headers[kind, dims] = SymTensor(dt.read(kind), shape)
+        found = _headers[kind, dims] = SymTensor(dt.read(kind), sizes(handle))
         return found
     if isinstance(handle, AttributeProto):
         return constant(handle.t)

@@ -84,12 +84,13 @@ def counterparts(model: Model, copy: ModelProto) -> dict[int, GraphProto | Funct
     while pending:
         original, same = pending.pop()
         found[id(original)] = same
-        for a, b in zip(original.node, same.node, strict=True):
-            for x, y in zip(a.attribute, b.attribute, strict=True):
-                if kind_of(x) == AttributeProto.GRAPH:
-                    pending.append((x.g, y.g))
-                elif kind_of(x) == AttributeProto.GRAPHS:
-                    pending += zip(x.graphs, y.graphs, strict=True)
+        for i, node in enumerate(original.node):
+            for j, attribute in enumerate(node.attribute):
+                kind = kind_of(attribute)
+                if kind == AttributeProto.GRAPH:
+                    pending.append((attribute.g, same.node[i].attribute[j].g))
+                elif kind == AttributeProto.GRAPHS:
+                    pending += zip(attribute.graphs, same.node[i].attribute[j].graphs, strict=True)
     return found
 
 
@@ -116,7 +117,10 @@ def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value]) -> 
         proto.value_info.extend(kept)
     given |= initializers
     proto.MergeFromString(value_infos(13, scope, without=given))
-    for info in (*proto.output, *(i for i in proto.input if not i.type.ByteSize())):
+    untyped = {name for name, value in graph.inputs if value is None}
+    untyped.update(name for name, (value, _) in graph.defaults.items() if value is None)
+    inputs = [i for i in proto.input if text(i.name) in untyped and not i.type.ByteSize()] if untyped else []
+    for info in (*proto.output, *inputs):
         value = scope.get(text(info.name))
         if value is not None and type_field(value):
             info.ClearField("type")

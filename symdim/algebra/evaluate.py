@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from symdim.algebra.caches import shared_cache
 from symdim.algebra.expr import Expr, FloorDiv, Max, Mul
 from symdim.algebra.extrema import maximum
 from symdim.algebra.floordiv import floordiv
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _ORDERS = 64
 _orders: dict[Expr, list[Expr]] = {}  # of the expressions evaluated last
+_variables = shared_cache(1 << 13)  # expression -> its variables
 
 
 def clear_memo() -> None:
@@ -69,6 +71,15 @@ def _rank(node: Expr) -> int:
 
 def variables_of(root: Expr) -> tuple[Var, ...]:
     """All variables in the order of a walk from the leading terms on."""
+    if isinstance(root, Var):
+        return (root,)
+    known: tuple[Var, ...] | None = _variables.get(root)
+    if known is None:
+        known = _variables[root] = _found_variables(root)
+    return known
+
+
+def _found_variables(root: Expr) -> tuple[Var, ...]:
     found: dict[Var, None] = {}
     seen: set[Expr] = set()
     stack: list[Dim] = [root]
