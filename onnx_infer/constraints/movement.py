@@ -23,7 +23,7 @@ def transpose(s: Relations, data: Row, out: Row, perm: IntVector | None = None) 
     rank = rank_of(data, out) if perm is None else len(perm)
     if rank is not None:
         order = tuple(range(rank))[::-1] if perm is None else perm
-        require(sorted(order) == list(range(rank)), "perm is no permutation", list(order))
+        require(sorted(order) == list(range(rank)), "perm is not a permutation", list(order))
         sizes = s.axes(data, rank)
         s.be(out, tuple(sizes[axis] for axis in order))
 

@@ -20,7 +20,7 @@ def declared_bounds(entries: Iterable[str]) -> tuple[dict[str, tuple[int, int | 
     """The intervals by symbol, and what is wrong with the entries. If several entries bound a symbol, the first counts.
 
     >>> declared_bounds(['{"seq": [1, 2048], "batch": [4, 2]}'])
-    ({'seq': (1, 2048)}, ["metadata symdim.bounds: [4, 2] are no bounds of 'batch'"])
+    ({'seq': (1, 2048)}, ["metadata symdim.bounds: [4, 2] are not bounds of 'batch'"])
     """
     found: dict[str, tuple[int, int | None]] = {}
     wrong: list[str] = []
@@ -44,7 +44,7 @@ def _read(text: str, found: dict[str, tuple[int, int | None]], wrong: list[str])
         if _is_interval(ends):
             found.setdefault(symbol, (ends[0], ends[1]))
         else:
-            wrong.append(f"metadata {KEY}: {ends} are no bounds of {symbol!r}")
+            wrong.append(f"metadata {KEY}: {ends} are not bounds of {symbol!r}")
 
 
 def _is_interval(ends: Any) -> bool:

@@ -34,7 +34,7 @@ def put_values(model: Model, values: Mapping[str, InputValue]) -> Model:
     for name in values:
         if name not in kinds:
             known = ", ".join(map(repr, kinds)) or "none"
-            raise InputValueError(f"values: {name!r} is no input of the graph; inputs are {known}")
+            raise InputValueError(f"values: {name!r} is not an input of the graph; inputs are {known}")
     inputs = [(n, with_value(n, kind, values[n]) if n in values else kind) for n, kind in kinds.items()]
     return model._replace(graph=model.graph._replace(inputs=inputs))
 
@@ -89,4 +89,4 @@ def _element(name: str, dtype: int, x: object) -> bool | int | float:
     if isinstance(x, (int, float)) and not isinstance(x, bool) and dtype in dt.FLOATS:
         rounded: float = _ROUNDED.get(dtype, np.float64)(x).item()
         return rounded
-    raise InputValueError(f"values: {x!r} for {name!r} is no element of {dt.text(dtype)}")
+    raise InputValueError(f"values: {x!r} for {name!r} is not an element of {dt.text(dtype)}")

@@ -165,7 +165,7 @@ def argument(p: Parameter, given: Value | None, arrays: bool) -> Any:
     if p.want in ("Value", "Values", "Variadic[Value]"):
         return given
     if not isinstance(given, SymTensor):
-        raise ShapeInferenceError(f"{p.name} is no tensor: {given}")
+        raise ShapeInferenceError(f"{p.name} is not a tensor: {given}")
     if given.shape is None and p.want in ("SymTensor", "Variadic"):
         raise Unknown(f"the rank of {p.name} is not known")
     return given

@@ -117,7 +117,7 @@ def flex_attention(
     exact_quotient(q_heads, unify(k[1], v[1], "heads of K and V"), "the number of heads of Q")
     unify(size, k[3], "head sizes of Q and K")
     floats = (None, dt.FLOAT, dt.FLOAT16, dt.DOUBLE, dt.BFLOAT16)
-    demand(softmax_precision in floats, "softmax_precision is no element type of floats", softmax_precision)
+    demand(softmax_precision in floats, "softmax_precision is not an element type of floats", softmax_precision)
     precision = softmax_precision or (dt.DOUBLE if Q.dtype == dt.DOUBLE else dt.FLOAT)
     scores = SymTensor(precision, (batch, q_heads, q_length, unify(k[2], v[2], "lengths of K and V")))
     for modify in (score_mod, prob_mod):

@@ -197,7 +197,7 @@ _MAX_MAPPED = 16
 def sequence_map(input_sequence: Value, additional_inputs: Values, body: Graph, output_count: int) -> list[Value]:
     """n elements, and the elements of other sequences at the same place -> sequences of n results (SequenceMap-17)."""
     inputs = (input_sequence, *additional_inputs)
-    require(isinstance(input_sequence, Sequence) or input_sequence is NOTHING, "the input is no sequence")
+    require(isinstance(input_sequence, Sequence) or input_sequence is NOTHING, "the input is not a sequence")
     require(
         body.input_count == len(inputs), "the inputs of body and node differ in number", body.input_count, len(inputs)
     )

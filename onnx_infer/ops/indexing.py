@@ -210,7 +210,7 @@ def tensor_scatter(
     dims = list(past_cache.dims)
     with reported:
         axis = normalize_axis(axis, past_cache.rank)
-        require(axis != 0, "the batch axis is no axis to write along")
+        require(axis != 0, "the batch axis cannot be the axis to write along")
         require(mode in ("linear", "circular"), "no such mode", mode)
         if update.shape is not None:
             require(len(update.shape) == len(dims), "ranks of cache and update differ", len(dims), len(update.shape))

@@ -20,7 +20,7 @@ def _per_sample(scores: AnyRank, labels: AnyRank, weights: AnyRank | None) -> Sh
     assumed to be equal.
     """
     classes = None if weights is None else weights.shape
-    if classes is not None and not demand(len(classes) == 1, "the weights are no vector", weights):
+    if classes is not None and not demand(len(classes) == 1, "the weights are not a vector", weights):
         classes = None
     if scores.shape is None:
         return labels.shape

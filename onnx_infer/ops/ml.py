@@ -97,11 +97,11 @@ def label_encoder(
         ("keys_tensor", keys_tensor, keys_strings, keys_int64s, keys_floats),
         ("values_tensor", values_tensor, values_strings, values_int64s, values_floats),
     ):
-        demand(whole is None or whole.rank == 1, f"{name} is no vector", whole)
+        demand(whole is None or whole.rank == 1, f"{name} is not a vector", whole)
         counts.append(length(*lists) if whole is None else whole.size)
     demand(counts[0] == counts[1], "keys and values differ in number", *counts)
     if default_tensor is not None:
-        demand(default_tensor.shape == (1,), "default_tensor is no vector of one element", default_tensor)
+        demand(default_tensor.shape == (1,), "default_tensor is not a vector of one element", default_tensor)
         demand(default_tensor.dtype == output_dtype, "element types of default_tensor and the values differ",
                dt.text(default_tensor.dtype), dt.text(output_dtype))  # fmt: skip
     kinds = ((keys_strings, dt.STRING), (keys_int64s, dt.INT64), (keys_floats, dt.FLOAT))

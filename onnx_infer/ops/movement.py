@@ -76,7 +76,7 @@ def transpose(data: AnyRank, perm: tuple[int, ...] | None) -> Shape:
     if data.shape is not None:
         require(data.rank == len(perm), f"rank of data is not {len(perm)}", data.rank)
     sizes = of_rank(data.shape, len(perm), "data")
-    if not demand(sorted(perm) == list(range(len(perm))), "perm is no permutation of the axes", list(perm)):
+    if not demand(sorted(perm) == list(range(len(perm))), "perm is not a permutation of the axes", list(perm)):
         return unknown_shape(len(perm), "the transposed tensor")
     return tuple(sizes[axis] for axis in perm)
 

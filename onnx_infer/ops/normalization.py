@@ -58,7 +58,7 @@ def _per_channel(X: AnyRank, **parameters: SymTensor) -> tuple[Shape | None, Dim
     channels: Dim | None = None if X.shape is None else X.shape[1] if len(X.shape) > 1 else 1
     for name, parameter in parameters.items():
         if parameter.shape is not None:
-            if not demand(len(parameter.shape) == 1, f"{name} is no vector", parameter):
+            if not demand(len(parameter.shape) == 1, f"{name} is not a vector", parameter):
                 continue
             size = parameter.shape[0]
             channels = size if channels is None else confirm(channels, size, f"channels of X and the size of {name}")
@@ -125,7 +125,7 @@ def group_normalization_by_group(X: SymTensor, scale: AnyRank, bias: AnyRank, nu
     """(N, C, *spatial), (num_groups), (num_groups) -> (N, C, *spatial) (GroupNormalization-18)."""
     _check_groups(X, num_groups)
     for name, parameter in (("scale", scale), ("bias", bias)):
-        if parameter.shape is not None and demand(len(parameter.shape) == 1, f"{name} is no vector", parameter):
+        if parameter.shape is not None and demand(len(parameter.shape) == 1, f"{name} is not a vector", parameter):
             unify(parameter.shape[0], num_groups, f"the size of {name} and num_groups")
     return X.dims
 

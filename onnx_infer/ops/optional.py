@@ -41,5 +41,5 @@ def optional_get_element(input: Value) -> Value:
     if isinstance(input, Optional):
         require(input.full is not False, "the optional is empty", input)
         return opened(input.elem)
-    require(isinstance(input, (SymTensor, Sequence)), "the input is no optional, tensor or sequence", input)
+    require(isinstance(input, (SymTensor, Sequence)), "the input is not an optional, tensor or sequence", input)
     return input

@@ -200,7 +200,7 @@ def one_hot(indices: AnyRank, depth: Elements, values: AnyRank, axis: int) -> Sh
     """Indices of any shape -> the same shape with an axis of size `depth` inserted (OneHot-9, 11, 28)."""
     if values.shape is not None:
         unify(of_rank(values.shape, 1, "values")[0], 2, "size of values")
-    demand(depth.shape is None or (len(depth.shape) <= 1 and not differ(depth.size, 1)), "depth is no scalar", depth)
+    demand(depth.shape is None or (len(depth.shape) <= 1 and not differ(depth.size, 1)), "depth is not a scalar", depth)
     if indices.shape is None:
         raise Unknown("the rank of indices is not known")
     demand(indices.rank >= 1, "indices are a scalar")

@@ -27,7 +27,7 @@ MAX_ITEMS = 64
 
 def the_sequence(value: Value) -> Sequence:
     """The value as a sequence. An unknown value is a sequence of unknown elements."""
-    require(isinstance(value, Sequence) or value is NOTHING, "the input is no sequence", value)
+    require(isinstance(value, Sequence) or value is NOTHING, "the input is not a sequence", value)
     return value if isinstance(value, Sequence) else Sequence()
 
 

@@ -117,7 +117,7 @@ def clip(input: SymTensor, min: AnyRank | None, max: AnyRank | None) -> Shape:
 def _cast_type(to: int | str) -> int:
     """The number of an element type. Cast-1 uses its name."""
     number = dt.FROM_SCHEMA.get(to.lower(), 0) if isinstance(to, str) else to
-    require(number in dt.NAMES, "to is no element type", to)
+    require(number in dt.NAMES, "to is not an element type", to)
     return number
 
 
@@ -138,7 +138,7 @@ def _same_bits(input: Any, output_dtype: int | None) -> Any:
 @op("BitCast", data=_same_bits, dtype=lambda to: to)
 def bit_cast(input: AnyRank, to: int) -> Shape | None:
     """The input's shape. Both element types must have the same width (BitCast-26)."""
-    require(to in dt.NAMES and to != dt.STRING, "to is no element type with bits", to)
+    require(to in dt.NAMES and to != dt.STRING, "to is not an element type with bits", to)
     width = dt.BITS[to] if input.dtype is None else dt.BITS[input.dtype]
     demand(width == dt.BITS[to], "widths in bits differ", width, dt.BITS[to])
     return input.shape
@@ -178,5 +178,5 @@ def dropout_by_input(
 ) -> list[Shape | None]:
     """The output and the mask have the data's shape; ratio and training_mode are scalars (Dropout-12 to 22)."""
     for name, scalar in (("ratio", ratio), ("training_mode", training_mode)):
-        demand(scalar is None or not scalar.shape, f"{name} is no scalar", scalar)
+        demand(scalar is None or not scalar.shape, f"{name} is not a scalar", scalar)
     return [data.shape] * output_count

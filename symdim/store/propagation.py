@@ -324,7 +324,7 @@ class Propagation(Solution):
 
     def indivisible(self, fact: Constraint, n: Dim, d: Dim) -> Exception:
         """The error for a division that leaves a remainder."""
-        return self.contradiction(kind_of(fact.law, INDIVISIBLE), f"{fact}, but {n} is no multiple of {d}", fact)
+        return self.contradiction(kind_of(fact.law, INDIVISIBLE), f"{fact}, but {n} is not a multiple of {d}", fact)
 
     def ranks_differ(self, fact: Constraint, a: Row, b: Row) -> Exception:
         """The error for two rows of different rank."""

@@ -71,7 +71,7 @@ def _shifted(p: Propagation, fact: RowEqual, a: Row, b: Row) -> bool:
         _equate(p, fact, one, other)
         return False
     if not _rotations(p, one, other):
-        raise p.contradiction("size_mismatch", f"{fact}: {one} is no rotation of {other}", fact)
+        raise p.contradiction("size_mismatch", f"{fact}: {one} is not a rotation of {other}", fact)
     return False
 
 

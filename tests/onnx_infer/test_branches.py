@@ -177,12 +177,12 @@ def test_values_of_inputs_decide() -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"rate": 1}, "'rate' is no input of the graph; inputs are 'x', 'sr', 'sizes'"),
+        ({"rate": 1}, "'rate' is not an input of the graph; inputs are 'x', 'sr', 'sizes'"),
         ({"sr": [16000]}, "[16000] for 'sr' has not the declared shape of i64[]"),
-        ({"sr": 1.5}, "1.5 for 'sr' is no element of i64"),
-        ({"sr": True}, "True for 'sr' is no element of i64"),
-        ({"sr": 1 << 63}, "9223372036854775808 for 'sr' is no element of i64"),
-        ({"sr": "fast"}, "'fast' for 'sr' is no element of i64"),
+        ({"sr": 1.5}, "1.5 for 'sr' is not an element of i64"),
+        ({"sr": True}, "True for 'sr' is not an element of i64"),
+        ({"sr": 1 << 63}, "9223372036854775808 for 'sr' is not an element of i64"),
+        ({"sr": "fast"}, "'fast' for 'sr' is not an element of i64"),
         ({"x": 1.5}, "1.5 for 'x' has not the declared shape of f32[N, 4]"),
     ],
 )
@@ -199,4 +199,4 @@ def test_values_on_the_command_line(tmp_path: object, capsys: pytest.CaptureFixt
     assert main([path, "--value", "sr=16000", "--value", "sizes=[1, -1]"]) == 0
     assert "f32[2*N, 4]" in capsys.readouterr().out
     assert main([path, "--value", "rate=3"]) == 2
-    assert "'rate' is no input of the graph" in capsys.readouterr().err
+    assert "'rate' is not an input of the graph" in capsys.readouterr().err

@@ -45,7 +45,7 @@ LAX = [
 STRICT = [
     Difference("CenterCropPad", "a target size is negative", "onnx infers a negative size, onnxruntime gives 0"),
     Difference("GatherND", "batch sizes", "the specification demands equal batches; onnxruntime does not look"),
-    Difference("GroupNormalization", "is no vector", "the specification demands vectors"),
+    Difference("GroupNormalization", "is not a vector", "the specification demands vectors"),
     Difference("LayerNormalization", "has no attribute", "the schema has no such attribute; its older twin takes any"),
     Difference("NegativeLog.*|SoftmaxCross.*", "size of the weights", "runtimes take more weights than classes"),
     Difference("Reduce.*", "out of range", "onnxruntime does not look at the axes of an empty tensor"),

@@ -103,7 +103,7 @@ def test_values_can_be_pickled_and_substituted(value: Value) -> None:
         (Sequence(SymTensor(F32)), 1, "not declared as a tensor"),
         (SymTensor(dt.INT64, (2,)), [1, [2]], "neither a number nor a list"),
         (SymTensor(dt.INT64, (2,)), [1, 2, 3], "has not the declared shape"),
-        (SymTensor(dt.UINT8, ()), 256, "is no element of u8"),
+        (SymTensor(dt.UINT8, ()), 256, "is not an element of u8"),
     ],
 )
 def test_values_that_do_not_fit_an_input_are_refused(kind: Value, given: object, message: str) -> None:

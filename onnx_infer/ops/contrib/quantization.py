@@ -53,7 +53,7 @@ def quantized_where(condition: SymTensor, X: SymTensor, Y: SymTensor) -> Shape:
 @contrib("QLinearConcat", inputs="Y_scale Y_zero_point inputs*", dtype=lambda Y_zero_point: Y_zero_point.dtype)
 def quantized_concat(inputs: AnyRanks, axis: int) -> Shape:
     """As Concat; the inputs are triples of a tensor, its scale and its zero point."""
-    require(len(inputs) % 3 == 0, "the inputs are no triples; their number", len(inputs))
+    require(len(inputs) % 3 == 0, "the number of inputs is not a multiple of 3", len(inputs))
     return joined_sizes(inputs[::3], axis)
 
 
