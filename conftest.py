@@ -1,8 +1,21 @@
-"""What is not collected where a package is missing that only some modules need."""
+"""What is not collected: what needs packages that are not installed, and pages that are run by their names only."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("onnx_ir") else ["docs/onnx_ir.md"]
+PAGES = {
+    "docs/onnx_ir.md": "onnx_ir",
+    "docs/coming_from_onnx_shape_inference.md": "onnx_ir",
+    "docs/coming_from_onnxruntime.md": "onnxruntime",
+}
+"""Pages whose examples need a package."""
+
+BY_NAME = ["docs/coming_from_onnxscript.md", "docs/coming_from_torch.md"]
+"""Pages that need large packages: `python -m pytest -W default docs/coming_from_*.md integration_tests` runs them."""
+
+BY_A_TEST = ["docs/first_hour.md"]
+"""Pages with commands, which a test runs."""
+
+collect_ignore = BY_NAME + BY_A_TEST + [page for page, package in PAGES.items() if not find_spec(package)]
 collect_ignore_glob = [] if find_spec("onnx_ir") else ["onnx_infer/integrations/*"]

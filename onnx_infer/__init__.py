@@ -4,7 +4,7 @@
 import: its modules are loaded when a name is first used.
 
     api.py           infer, infer_shapes                     inference.py      walks until bounds are settled
-    result.py        the result of an inference              node.py           one node, as onnx's infer_node_outputs
+    result.py        the result of an inference              node.py           one node or function, as onnx does
     diagnostics.py   errors and warnings about a model       errors.py         the exceptions
     options.py       checks of the calls' arguments          rules.py          everything for writing rules
     testing.py       operator cases as text                  __main__.py       the command line
@@ -32,17 +32,22 @@ from __future__ import annotations
 from importlib.util import find_spec as _find_spec
 from typing import TYPE_CHECKING
 
-if not all(map(_find_spec, ("onnx", "numpy"))):  # they are imported later, when a name is first used
-    raise ImportError("onnx_infer needs onnx: pip install 'onnx-symdim[onnx]'")
-
 from symdim import __version__
 from symdim import former_paths as _former_paths
 
 if TYPE_CHECKING:
-    from onnx_infer.api import infer, infer_shapes, infer_symbolic_shapes
+    from onnx_infer.api import infer, infer_shapes, infer_shapes_path, infer_symbolic_shapes, rename_symbols
     from onnx_infer.diagnostics import Diagnostic
-    from onnx_infer.errors import ArgumentError, NoModelError, OpUsageError, ShapeInferenceError, Unknown, UnknownSymbol
-    from onnx_infer.node import infer_node_outputs
+    from onnx_infer.errors import (
+        ArgumentError,
+        ExternalDataError,
+        NoModelError,
+        OpUsageError,
+        ShapeInferenceError,
+        Unknown,
+        UnknownSymbol,
+    )
+    from onnx_infer.node import infer_function_output_types, infer_node_outputs
     from onnx_infer.operators.calling import call_rule as call_rule
     from onnx_infer.operators.context import (
         Node,
@@ -60,11 +65,12 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim, Map, Optional, Sequence, Sparse, SymTensor
 
 __all__ = [
-    "ArgumentError", "Diagnostic", "Dim", "Guard", "InferenceResult", "Map", "Materialized", "NoModelError", "Node",
-    "OpShapeInferenceRegistry", "OpUsageError", "Optional", "Sequence", "ShapeInferenceContext",
+    "ArgumentError", "Diagnostic", "Dim", "ExternalDataError", "Guard", "InferenceResult", "Map", "Materialized",
+    "NoModelError", "Node", "OpShapeInferenceRegistry", "OpUsageError", "Optional", "Sequence", "ShapeInferenceContext",
     "ShapeInferenceError", "ShapeMergePolicy", "Sparse", "SymTensor", "Unknown", "UnknownSymbol", "ValueInfo",
-    "Violation", "__version__", "broadcast_shapes", "check_inputs", "infer", "infer_node_outputs", "infer_shapes",
-    "infer_symbolic_shapes", "materialize", "op", "registry", "require_attr",
+    "Violation", "__version__", "broadcast_shapes", "check_inputs", "infer", "infer_function_output_types",
+    "infer_node_outputs", "infer_shapes", "infer_shapes_path", "infer_symbolic_shapes", "materialize", "op", "registry",
+    "rename_symbols", "require_attr",
 ]  # fmt: skip
 
 _former_paths.MOVED.update(
@@ -93,7 +99,7 @@ _former_paths.MOVED.update(
 )
 
 _MODULES = {
-    "api": ("infer", "infer_shapes", "infer_symbolic_shapes"),
+    "api": ("infer", "infer_shapes", "infer_shapes_path", "infer_symbolic_shapes", "rename_symbols"),
     "operators.calling": ("call_rule",),
     "operators.context": (
         "Node",
@@ -104,15 +110,29 @@ _MODULES = {
         "require_attr",
     ),
     "diagnostics": ("Diagnostic",),
-    "errors": ("ArgumentError", "NoModelError", "OpUsageError", "ShapeInferenceError", "Unknown", "UnknownSymbol"),
+    "errors": (
+        "ArgumentError",
+        "ExternalDataError",
+        "NoModelError",
+        "OpUsageError",
+        "ShapeInferenceError",
+        "Unknown",
+        "UnknownSymbol",
+    ),
     "results.guards": ("Guard", "Violation"),
     "results.materialization": ("Materialized", "materialize"),
     "types.merge": ("ShapeMergePolicy",),
-    "node": ("infer_node_outputs",),
+    "node": ("infer_function_output_types", "infer_node_outputs"),
     "operators.registration": ("OpShapeInferenceRegistry", "op", "registry"),
     "result": ("InferenceResult",),
     "values.tensor": ("Dim", "Map", "Optional", "Sequence", "Sparse", "SymTensor"),
 }
+
+
+def needed() -> str | None:
+    """What is to be installed before any name of this package can be used; None where all is there."""
+    is_complete = all(map(_find_spec, ("onnx", "numpy")))
+    return None if is_complete else "onnx_infer needs onnx: pip install 'onnx-symdim[onnx]'"
 
 
 def __getattr__(name: str) -> object:
@@ -121,6 +141,8 @@ def __getattr__(name: str) -> object:
 
     for module, names in _MODULES.items():
         if name in names:
+            if missing := needed():
+                raise ImportError(missing)
             loaded = import_module(f".{module}", __name__)
             globals().update({public: getattr(loaded, public) for public in names})
             return globals()[name]

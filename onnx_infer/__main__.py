@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from onnx_infer import needed
 from onnx_infer.cli.arguments import WrongCall, read_arguments
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ OK, MODEL_ERRORS, USAGE, INTERRUPTED = 0, 1, 2, 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code. Raises SystemExit for `--help`, `--version` and wrong options."""
     options = read_arguments(argv)
+    if missing := needed():
+        print(f"onnx-infer: {missing}", file=sys.stderr)
+        return USAGE
     try:
         from onnx_infer.cli.command import run  # onnx is imported here
 

@@ -1,45 +1,29 @@
-"""The calls: `infer`, `infer_shapes`, `infer_symbolic_shapes`."""
+"""The calls: `infer`, `infer_shapes`, `infer_shapes_path`, `infer_symbolic_shapes`, `rename_symbols`."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import onnx
 
-from onnx_infer.errors import NoModelError
 from onnx_infer.inference import check, log, run
-from onnx_infer.options import no_model
+from onnx_infer.options import no_model, no_path
+from onnx_infer.protobuf import specialize
+from onnx_infer.protobuf.files import read_model, save_model
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.result import InferenceResult
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import ModuleType
+
     from onnx_infer.inference import Options
+    from onnx_infer.protobuf.files import Source
     from onnx_infer.types.merge import ShapeMergePolicy
 
 
 Model = TypeVar("Model", onnx.ModelProto, Any)  # Any: an onnx_ir.Model
-Source: TypeAlias = "onnx.ModelProto | bytes | str | os.PathLike[str]"
-
-
-def read_model(model: Source) -> onnx.ModelProto:
-    """The model itself, or the model read from bytes or from a path. External data are not loaded.
-
-    Raises OSError if a file cannot be read, and `NoModelError` if the file or the bytes are not a model.
-    """
-    if isinstance(model, onnx.ModelProto):
-        return model
-    if not isinstance(model, (bytes, str, os.PathLike)):
-        raise no_model(model)
-    try:
-        if isinstance(model, bytes):
-            return onnx.ModelProto.FromString(model)
-        return onnx.load(os.fspath(model), load_external_data=False)
-    except OSError:
-        raise
-    except Exception as error:  # the exceptions of protobuf's parsers differ between its versions
-        source = "the bytes" if isinstance(model, bytes) else os.fspath(model)
-        raise NoModelError(f"{source}: not an ONNX model ({type(error).__name__})") from error
 
 
 def infer(model: Source, **options: Unpack[Options]) -> InferenceResult:
@@ -98,6 +82,28 @@ def infer_shapes(
     return result.apply(source)
 
 
+def infer_shapes_path(
+    model_path: str | os.PathLike[str],
+    output_path: str | os.PathLike[str] = "",
+    check_type: bool = False,
+    strict_mode: bool = False,
+    data_prop: bool = True,
+    *,
+    copy_data: bool = False,
+    **options: Unpack[Options],
+) -> None:
+    """Write the model of a file with the type and shape of every value, as `onnx.shape_inference.infer_shapes_path`.
+
+    Without `output_path` into the same file. External data are not read: they are found from the new file where they
+    lie in its folder or below, and copied there with `copy_data`; where they would be lost, nothing is written and
+    `ExternalDataError` is raised. The other parameters and errors are those of `infer_shapes`.
+    """
+    if not isinstance(model_path, (str, os.PathLike)):
+        raise no_path(model_path)
+    inferred = infer_shapes(read_model(model_path), check_type, strict_mode, data_prop, in_place=True, **options)
+    save_model(inferred, model_path, os.fspath(output_path) or model_path, copy_data)
+
+
 def infer_symbolic_shapes(
     model: Model,
     *,
@@ -110,13 +116,31 @@ def infer_symbolic_shapes(
     The model is a ModelProto or an `onnx_ir.Model`.
     """
     if not isinstance(model, onnx.ModelProto):
-        if type(model).__module__.partition(".")[0] != "onnx_ir":
-            raise no_model(model)
-        from onnx_infer.integrations import onnx_ir
-
-        return onnx_ir.infer_symbolic_shapes(
+        return _of_onnx_ir(model).infer_symbolic_shapes(
             model, policy=policy, warn_on_missing=warn_on_missing, adopt_declared_symbols=adopt_declared_symbols
         )
     result = infer(model, policy=policy, adopt_declared_symbols=adopt_declared_symbols)
     log(result.diagnostics, warn_on_missing)
     return result.apply(model)
+
+
+def rename_symbols(model: Model, names: Mapping[str, str]) -> Model:
+    """Give symbols other names, in place and in every declared type; the model is returned.
+
+    An exporter's `{"s17": "batch", "s53": "seq"}`; texts over such symbols become texts over the new names. The model
+    is a ModelProto or an `onnx_ir.Model`. Raises `UnboundName` for symbols that it does not have, `ArgumentError`
+    where two symbols would become one.
+    """
+    if isinstance(model, onnx.ModelProto):
+        specialize.rename_symbols(model, names)
+        return model
+    return _of_onnx_ir(model).rename_symbols(model, names)
+
+
+def _of_onnx_ir(model: object) -> ModuleType:
+    """The calls for `onnx_ir.Model`, which this is to be."""
+    if type(model).__module__.partition(".")[0] != "onnx_ir":
+        raise no_model(model)
+    from onnx_infer.integrations import onnx_ir
+
+    return onnx_ir

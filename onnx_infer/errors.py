@@ -36,6 +36,10 @@ class NoModelError(OnnxInferError):
     """The bytes or the file are not an ONNX model."""
 
 
+class ExternalDataError(OnnxInferError):
+    """The weights beside a model would not be found from where it is to be written; nothing was written."""
+
+
 class UnknownSymbol(OnnxInferError, UnboundName):  # noqa: N818  (named as its base)
     """An option names symbols that the model does not have.
 

@@ -1,14 +1,15 @@
-"""Inference of a single node, with the signature of `onnx.shape_inference.infer_node_outputs`."""
+"""Inference of a single node or function, with the signatures of `onnx.shape_inference`."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
 
 import onnx
 
 from onnx_infer.engine.engine import Engine
-from onnx_infer.errors import OpUsageError, ShapeInferenceError
+from onnx_infer.errors import OpUsageError, StrictModeError
 from onnx_infer.model.attributes import declared_size, value_type
 from onnx_infer.model.graph import Graph, Model
 from onnx_infer.model.symbols import Symbols, said
@@ -37,8 +38,8 @@ def infer_node_outputs(
     """The types of a node's outputs by name. An output without any known type is left out.
 
     The node's version is that of the schema, else that in `opset_imports`, else the newest. Nodes in its subgraphs use
-    the versions of `opset_imports`, and see all names in `input_types`. Raises `OpUsageError` and
-    `ShapeInferenceError` with operator, node and operands.
+    the versions of `opset_imports`, and see all names in `input_types`. Raises `OpUsageError` if there is no rule, and
+    `ShapeInferenceError`, which is also onnx's `InferenceError`, with operator, node and operands.
 
     >>> node = onnx.helper.make_node("Add", ["a", "b"], ["c"])
     >>> types = {n: onnx.helper.make_tensor_type_proto(1, ["N", d]) for n, d in (("a", 1), ("b", 5))}
@@ -49,26 +50,71 @@ def infer_node_outputs(
     opsets = {normal_domain(text(o.domain)): o.version for o in opset_imports or ()}
     if schema is not None and not _serves(schema, opsets.get(domain)):
         opsets[domain] = schema.since_version
+    constants = {**(input_data or {}), **(input_sparse_data or {})}
+    engine = _walk(node, input_types, constants, opsets, ir_version)
+    if engine.scope.operators[domain, name] is None and any(d.severity == "warning" for d in engine.diagnostics):
+        raise OpUsageError(f"no rule for {domain or 'ai.onnx'}::{name}")
+    wires = {output: type_bytes(engine.scope[output]) for output in texts(node.output) if output}
+    return {output: onnx.TypeProto.FromString(wire) for output, wire in wires.items() if wire}
+
+
+def infer_function_output_types(
+    function: onnx.FunctionProto,
+    input_types: Sequence[onnx.TypeProto],
+    attributes: Sequence[onnx.AttributeProto] = (),
+) -> list[onnx.TypeProto]:
+    """The types of a function's outputs at these types of its inputs and these attributes of the call.
+
+    An input without a type, or with an empty one, is of any type. The type of an output of which nothing is known is
+    empty. Raises `ShapeInferenceError`, which is onnx's `InferenceError` too, with operator, node and operands.
+
+    >>> function = onnx.parser.parse_function('''<domain: "acme", opset_import: ["": 20]>
+    ... Double <axis> (x) => (y) { y = Concat <axis: int = @axis> (x, x) }''')
+    >>> x, axis = onnx.helper.make_tensor_type_proto(1, ["N", 3]), onnx.helper.make_attribute("axis", 1)
+    >>> y, = infer_function_output_types(function, [x], [axis])
+    >>> [d.dim_param or d.dim_value for d in y.tensor_type.shape.dim]
+    ['N', 6]
+    """
+    inputs = texts(function.input)
+    if len(input_types) > len(inputs):
+        title = f"{text(function.domain)}::{text(function.name)}"
+        raise StrictModeError(f"{title}: {len(input_types)} types of inputs where {len(inputs)} are allowed")
+    types = dict(zip(inputs, [*input_types, *repeat(onnx.TypeProto(), len(inputs))], strict=False))
+    outputs = [f"output {i}" for i in range(len(function.output))]
+    call = onnx.NodeProto(domain=_CALLED[0], op_type=_CALLED[1], input=inputs, output=outputs, attribute=attributes)
+    engine = _walk(call, types, {}, {}, onnx.IR_VERSION, function)
+    return [onnx.TypeProto.FromString(type_bytes(engine.scope[name])) for name in outputs]
+
+
+_CALLED = ("onnx_infer", "called", "")
+"""The domain, name and overload of a function that is inferred alone: no operator has them, so its body is read."""
+
+
+def _walk(
+    node: onnx.NodeProto,
+    input_types: Mapping[str, onnx.TypeProto],
+    constants: dict[str, Any],
+    opsets: Mapping[str, int],
+    ir_version: int,
+    function: onnx.FunctionProto | None = None,
+) -> Engine:
+    """The engine after its walk over the one node, which may call the function. Raises `StrictModeError`."""
     shapes = [shape for kind in input_types.values() if (shape := innermost_shape(kind)) is not None]
     symbols = Symbols(size for shape in shapes for d in shape.dim if isinstance(size := said(declared_size(d)), str))
     reader = GraphReader(symbols, ir_version < OVERRIDABLE)
-    constants = {**(input_data or {}), **(input_sparse_data or {})}
     given = [n for n in dict.fromkeys((*texts(node.input), *input_types)) if n and n not in constants]
     inputs = [(n, value_type(input_types[n], symbols.reader(n)) if n in input_types else None) for n in given]
     literals: list[str] = []
     bodies = partial(schema_function, schema_body, message)
     walk = partial(nodes, [node], constants, literals)
     graph = Graph("", inputs, constants, walk, literals, texts(node.output), {})
-    engine = Engine(Model(graph, {}, opsets, header, load, reader.graph, bodies, list), symbols, "refine")
+    functions = {} if function is None else {_CALLED: reader.function(function)}
+    engine = Engine(Model(graph, functions, opsets, header, load, reader.graph, bodies, list), symbols, "refine")
     engine.run()
-    for told in engine.diagnostics:
-        if told.severity != "warning":
-            raise ShapeInferenceError(str(told))
-        if engine.scope.operators[domain, name] is None:
-            raise OpUsageError(f"no rule for {domain or 'ai.onnx'}::{name}")
+    if errors := [told for told in engine.diagnostics if told.severity != "warning"]:
+        raise StrictModeError(str(errors[0]))
     engine.scope.touch(literals)
-    types = {output: type_bytes(engine.scope[output]) for output in graph.outputs if output}
-    return {output: onnx.TypeProto.FromString(wire) for output, wire in types.items() if wire}
+    return engine
 
 
 def _serves(schema: onnx.defs.OpSchema, version: int | None) -> bool:

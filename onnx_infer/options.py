@@ -60,11 +60,22 @@ def no_model(model: object) -> ArgumentError:
     return ArgumentError(f"a model is a ModelProto, its bytes or a path, not {kind.__name__}{cure}")
 
 
+def no_path(path: object) -> ArgumentError:
+    """The error for an object that is no path of a model.
+
+    >>> print(no_path(3))
+    the path of a model is a text or a PathLike, not int
+    """
+    cure = ": call infer_shapes for a model in memory" if type(path).__name__ == "ModelProto" else ""
+    return ArgumentError(f"the path of a model is a text or a PathLike, not {type(path).__name__}{cure}")
+
+
 _CURES = {
     "onnx_ir.Model": ": call onnx_infer.integrations.onnx_ir.infer(model), or infer_shapes of the same module",
     "onnx.GraphProto": ": wrap it by onnx.helper.make_model(graph)",
     "onnx.NodeProto": ": call onnx_infer.infer_node_outputs for a single node",
-    "torch.ONNXProgram": ": give its model_proto",
+    "torch.ONNXProgram": ": call onnx_infer.integrations.onnx_ir.infer(program.model), see docs/coming_from_torch.md",
+    "torch.ExportedProgram": ": export it by torch.onnx.export first, see docs/coming_from_torch.md",
 }
 """Class, with its package -> how to pass such an object."""
 

@@ -340,7 +340,7 @@ def _dim(size: object) -> Dim:
         return dim
     if size is None:
         return Var.fresh("?", origin="not given")
-    if isinstance(size, bool):
+    if type(size).__name__ in ("bool", "bool_"):  # NumPy's was an index before 2.0
         raise TypeError("a size cannot be a bool")
     return index(size)  # type: ignore[arg-type]
 

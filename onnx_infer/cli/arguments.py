@@ -31,7 +31,7 @@ def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """The options of a call. Raises SystemExit with code 2 if the call is wrong."""
     parser = _parser()
     options = parser.parse_args(argv)
-    for name in ("bind", "bounds"):
+    for name in ("bind", "bounds", "rename"):
         given = [symbol for symbol, _ in getattr(options, name)]
         if doubles := sorted({symbol for symbol in given if given.count(symbol) > 1}):
             parser.error(f"argument --{name}: given twice: {', '.join(doubles)}")
@@ -63,6 +63,7 @@ def _add_inference(group: argparse._ArgumentGroup) -> None:
         group.add_argument(name, metavar=metavar, type=read, action="append", default=[], help=f"{help}; repeatable")
 
     repeatable("--bind", "NAME=SIZE", "fix a symbol", binding)
+    repeatable("--rename", "OLD=NEW", "give a symbol another name, before all else", renaming)
     repeatable("--bounds", "NAME=LO..HI", "limit a symbol", interval)
     repeatable("--value", "INPUT=VALUE", "the elements of an input: sr=16000, axes=[0, 1]", input_value)
     repeatable("--assume", "RELATION", "what else holds: 'H %% 32 == 0'")
@@ -107,12 +108,16 @@ class _Version(argparse.Action):
         super().__init__(option_strings, dest, nargs=0, help=help)
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
         from symdim import __version__
 
         python = ".".join(map(str, sys.version_info[:3]))
-        print(f"{parser.prog} {__version__} (onnx {version('onnx')}, Python {python})")
+        try:
+            onnx = f"onnx {version('onnx')}"
+        except PackageNotFoundError:
+            onnx = "no onnx"
+        print(f"{parser.prog} {__version__} ({onnx}, Python {python})")
         parser.exit()
 
 
@@ -126,6 +131,18 @@ def binding(text: str) -> tuple[str, int]:
     if not name or not size.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=SIZE")
     return name, int(size)
+
+
+def renaming(text: str) -> tuple[str, str]:
+    """The names of `s17=batch`.
+
+    >>> renaming("s17=batch")
+    ('s17', 'batch')
+    """
+    old, _, new = text.rpartition("=")
+    if not old or not new:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form OLD=NEW")
+    return old, new
 
 
 def interval(text: str) -> tuple[str, tuple[int, int | None]]:

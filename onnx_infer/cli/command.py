@@ -7,11 +7,11 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.api import infer
+from onnx_infer.api import infer, rename_symbols
 from onnx_infer.cli.arguments import STANDARD, WrongCall
 from onnx_infer.cli.files import check_target, read, write
 from onnx_infer.cli.terminal import progress, show, width
-from onnx_infer.errors import InputValueError, ShapeInferenceError, UnknownSymbol
+from onnx_infer.errors import ArgumentError, InputValueError, ShapeInferenceError, UnknownSymbol
 from onnx_infer.protobuf.specialize import specialize
 from onnx_infer.results.report.explanation import explain
 from onnx_infer.results.report.layout import WIDTH
@@ -46,7 +46,9 @@ def run(options: Namespace) -> int:
             show(f"error: {error}", sys.stderr)
             return MODEL_ERRORS
         if options.explain is not None and options.explain not in result.types:
-            raise WrongCall(f"--explain: the main graph has no value {options.explain!r}")
+            raise WrongCall(
+                f"--explain: the main graph has no value {options.explain!r}{_alike(options.explain, result)}"
+            )
         text = _report(result, options)
         if target is not None:
             write(result.apply(model), options.model, target, options.copy_data)
@@ -54,6 +56,14 @@ def run(options: Namespace) -> int:
         text += f"\n\nwritten: {target}"
     show(text, sys.stderr if target == STANDARD else sys.stdout)
     return MODEL_ERRORS if any(d.severity != "warning" for d in result.diagnostics) else OK
+
+
+def _alike(name: str, result: InferenceResult) -> str:
+    """The values whose names are most like this one, as the end of a message."""
+    from difflib import get_close_matches
+
+    found = get_close_matches(name, result.types, n=3)
+    return f"; it has {', '.join(map(repr, found))}" if found else ""
 
 
 def _import(modules: list[str]) -> None:
@@ -68,22 +78,23 @@ def _import(modules: list[str]) -> None:
 
 
 def _model(options: Namespace) -> ModelProto:
-    """The model with the symbols of `--bind` fixed."""
+    """The model with the symbols of `--rename` renamed and those of `--bind` fixed."""
     if options.demo:
         from onnx_infer.cli.demo import demo_model
 
         model = demo_model()
     else:
         model = read(options.model)
-    if not options.bind:
-        return model
-    try:
-        return specialize(model, dict(options.bind))
-    except UnboundName as error:
-        symbols = [v.name for v in input_variables(infer(model))]
-        raise WrongCall(f"--{UnknownSymbol('bind', error.names, symbols)}") from None
-    except SymdimError as error:
-        raise WrongCall(f"--bind: {error}") from None
+    for option, change in (("rename", rename_symbols), ("bind", specialize)):
+        if given := dict(getattr(options, option)):
+            try:
+                model = change(model, given)
+            except UnboundName as error:
+                symbols = [v.name for v in input_variables(infer(model))]
+                raise WrongCall(f"--{UnknownSymbol(option, error.names, symbols)}") from None
+            except (ArgumentError, SymdimError) as error:
+                raise WrongCall(f"--{option}: {error}") from None
+    return model
 
 
 def _infer(model: ModelProto, options: Namespace) -> InferenceResult:

@@ -1,28 +1,19 @@
-"""Reading and writing models: files, standard input and output, and the external data beside them.
-
-Every failure is a `WrongCall`. A file is written completely or not at all: first under another name, then renamed.
-"""
+"""Reading and writing models: files, standard input and output. Every failure is a `WrongCall`."""
 
 from __future__ import annotations
 
 import os
-import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import onnx
 from google.protobuf.message import EncodeError
 
-from onnx_infer.api import read_model
 from onnx_infer.cli.arguments import STANDARD, WrongCall
 from onnx_infer.cli.terminal import read_bytes, write_bytes
-from onnx_infer.errors import NoModelError
-from onnx_infer.protobuf.external_data import copy, data_files, relink
+from onnx_infer.errors import ExternalDataError, NoModelError
+from onnx_infer.protobuf.files import read_model, save_model
 
 if TYPE_CHECKING:
-    from onnx_infer.protobuf.external_data import DataFile
-
-_MOST_NAMED = 3
+    import onnx
 
 
 def read(path: str) -> onnx.ModelProto:
@@ -50,56 +41,18 @@ def check_target(path: str) -> None:
 
 
 def write(model: onnx.ModelProto, source: str | None, target: str, copy_data: bool) -> None:
-    """Write a model that was read from `source` (None: a model without a file).
-
-    External data are linked again if they are below the target's folder, and copied with `copy_data`. If neither is
-    possible, nothing is written.
-    """
+    """Write a model that was read from `source` (None: a model without a file), and keep its external data in reach."""
     try:
         if target == STANDARD:
             write_bytes(model.SerializeToString())
-            return
-        if source is not None:
-            _bring_data(model, _folder(source), _folder(target), copy_data)
-        _save(model, Path(os.path.realpath(target)))
+        else:
+            save_model(model, "stdin" if source == STANDARD else source, target, copy_data)  # data of this folder
     except OSError as error:
         raise failure(target, error) from None
+    except ExternalDataError as error:
+        raise WrongCall(str(error).replace("copy_data=True", "--copy-data")) from None
     except (ValueError, EncodeError) as error:  # more than 2 GB, or bytes in a text format
         raise WrongCall(f"{target}: {error}") from None
-
-
-def _folder(path: str) -> Path:
-    return Path() if path == STANDARD else Path(path).parent
-
-
-def _bring_data(model: onnx.ModelProto, source: Path, target: Path, copy_data: bool) -> None:
-    files = data_files(model, source)
-    if copy_data:
-        copy(files, source, target)
-    elif outside := relink(files, target):
-        raise WrongCall(
-            f"the model's external data are outside of {target}, where no onnx would find them: {_names(outside)};"
-            " add --copy-data to copy them there"
-        )
-
-
-def _names(files: list[DataFile]) -> str:
-    names = [file.path for file in files[:_MOST_NAMED]]
-    return ", ".join(names) + (f" and {len(files) - _MOST_NAMED} more" if len(files) > _MOST_NAMED else "")
-
-
-def _save(model: onnx.ModelProto, path: Path) -> None:
-    if path.exists() and not path.is_file():  # a device or a pipe
-        path.write_bytes(model.SerializeToString())
-        return
-    new = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")  # onnx chooses the format by the suffix
-    try:
-        onnx.save(model, new)
-        if path.exists():
-            shutil.copymode(path, new)
-        os.replace(new, path)
-    finally:
-        new.unlink(missing_ok=True)
 
 
 def failure(path: str, error: OSError) -> WrongCall:

@@ -27,6 +27,7 @@ from onnx_infer import result
 from onnx_infer.inference import Options, check, log, run
 from onnx_infer.integrations.onnx_ir_names import ValueNames, given_values
 from onnx_infer.integrations.onnx_ir_reader import OnnxIRFrontEnd, written_sizes
+from onnx_infer.model.substitution import renamed
 from onnx_infer.protobuf.former_names import FormerNames
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, Sparse, SymTensor
 
@@ -126,6 +127,21 @@ class SymbolicShapeInferencePass(ir.passes.InPlacePass):  # type: ignore[misc]
         found = infer(model, **self.options)
         found.apply(model)
         return ir.passes.PassResult(model, found.modified)
+
+
+def rename_symbols(model: ir.Model, names: Mapping[str, str]) -> ir.Model:
+    """As `onnx_infer.rename_symbols`: other names for symbols, in place.
+
+    >>> text = '<ir_version: 10, opset_import: ["": 20]> g (float[s0] x) => (float[s0] y) { y = Relu (x) }'
+    >>> model = ir.from_onnx_text(text)
+    >>> rename_symbols(model, {"s0": "batch"}).graph.outputs[0].shape
+    Shape([SymbolicDim('batch')])
+    """
+    values = [v for graph in model.graphs() for v in chain(graph.inputs, given_values(graph)) if v.shape is not None]
+    sizes = renamed((d for v in values for d in written_sizes(v) if isinstance(d, str)), names)
+    for value in values:
+        _set(value, value.type, [sizes.get(d, d) if isinstance(d, str) else d for d in written_sizes(value)])
+    return model
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------

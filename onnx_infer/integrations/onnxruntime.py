@@ -8,18 +8,23 @@ docs/coming_from_onnxruntime.md. onnxruntime itself is not needed.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from pathlib import Path
+from contextlib import contextmanager
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import onnx
-from onnx.external_data_helper import uses_external_data
 
-from onnx_infer.api import infer, read_model
+from onnx_infer.api import infer
+from onnx_infer.errors import OnnxInferError
 from onnx_infer.inference import log
+from onnx_infer.protobuf.files import read_model, save_model
+from onnx_infer.protobuf.wire import type_bytes
+from symdim import Expr
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 
 class SymbolicShapeInference:
@@ -47,25 +52,108 @@ class SymbolicShapeInference:
         return result.apply(model)
 
 
+class SymbolicShapeInferenceHelper:
+    """What the fusions of `onnxruntime.transformers` ask of their inference, by the names that they use."""
+
+    infer_shapes = staticmethod(SymbolicShapeInference.infer_shapes)
+
+    def __init__(self, model: onnx.ModelProto, *_: object, **__: object) -> None:
+        self._result = infer(model)
+        self._sizes: dict[str, int] = {}
+        self.known_vi_ = {
+            name: onnx.ValueInfoProto(name=name, type=onnx.TypeProto.FromString(type_bytes(value)))
+            for name, value in self._result.types.items()
+        }
+
+    def infer(self, dynamic_axis_mapping: Mapping[str, int], max_runs: int = 0) -> bool:
+        """Take these sizes for the symbols of these names; returns that all that can be known is."""
+        self._sizes = dict(dynamic_axis_mapping)
+        return True
+
+    def get_edge_shape(self, edge: str) -> list[int | str] | None:
+        """The sizes of a value: numbers and texts; None where its rank is not known."""
+        shape = self._result.shapes.get(edge)
+        if shape is None:
+            return None
+        sizes = [d.substitute({n: self._sizes[n] for n in d.free_symbols() & self._sizes.keys()})
+                 if isinstance(d, Expr) else d for d in shape]  # fmt: skip
+        return [d if isinstance(d, int) else str(d) for d in sizes]
+
+    def compare_shape(self, edge: str, edge_other: str) -> bool:
+        """Whether two values have the same shape; not where one of them is not known."""
+        shapes = self.get_edge_shape(edge), self.get_edge_shape(edge_other)
+        return None not in shapes and shapes[0] == shapes[1]
+
+
+@contextmanager
+def replaced() -> Iterator[None]:
+    """Let onnxruntime's own tools infer by this package: quantization's pre-processing and the transformers optimizer.
+
+    with replaced():
+        quant_pre_process("model.onnx", "prepared.onnx", auto_merge=True)
+        optimized = optimize_model("model.onnx", "bert")
+    """
+    names = {
+        "onnxruntime.tools.symbolic_shape_infer": SymbolicShapeInference,
+        "shape_infer_helper": SymbolicShapeInferenceHelper,  # a file that the optimizer has on its own path
+    }
+    former = {name: sys.modules.get(name) for name in names}
+    for name, new in names.items():
+        sys.modules[name] = module = ModuleType(name)
+        setattr(module, new.__name__, new)
+    try:
+        yield
+    finally:
+        for name, old in former.items():
+            del sys.modules[name]
+            if old is not None:
+                sys.modules[name] = old
+
+
 def main(argv: Sequence[str] | None = None) -> int:
-    """The command with onnxruntime's flags; returns the exit code."""
+    """The command with onnxruntime's flags; returns the exit code, those of `onnx-infer`."""
+    options = _parser().parse_args(argv)
+    arguments = (options.int_max, options.auto_merge, options.guess_output_rank, options.verbose)
+    try:
+        model = SymbolicShapeInference.infer_shapes(read_model(options.input), *arguments)
+        if options.output is not None:
+            _save(model, options)
+    except (OSError, OnnxInferError) as error:
+        cure = "--save_as_external_data writes them there"
+        print(f"error: {str(error).replace('copy_data=True copies them there', cure)}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _save(model: onnx.ModelProto, options: argparse.Namespace) -> None:
+    """Write the model; with `--save_as_external_data`, its weights beside it."""
+    if not options.save_as_external_data:
+        save_model(model, options.input, options.output)
+        return
+    onnx.load_external_data_for_model(model, os.path.dirname(options.input))
+    onnx.save_model(
+        model,
+        options.output,
+        save_as_external_data=True,
+        all_tensors_to_one_file=options.all_tensors_to_one_file,
+        location=options.external_data_location,
+        size_threshold=options.external_data_size_threshold,
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Symbolic shape inference with the flags of onnxruntime's tool.")
     parser.add_argument("--input", required=True, help="the model")
-    parser.add_argument("--output", default="sym_shape_infer_temp.onnx", help="the model with shapes")
+    parser.add_argument("--output", help="the model with shapes; without it nothing is written")
     parser.add_argument("--auto_merge", action="store_true", help="assume that the types the model declares are right")
     parser.add_argument("--int_max", type=int, default=2**31 - 1, help="no effect: sizes are exact")
     parser.add_argument("--guess_output_rank", action="store_true", help="no effect: no rank is guessed")
     parser.add_argument("--verbose", type=int, default=0, help="from 1 on: log the errors of the model")
-    options = parser.parse_args(argv)
-    model = read_model(options.input)
-    moved = Path(options.input).resolve().parent != Path(options.output).resolve().parent
-    if moved and any(uses_external_data(tensor) for tensor in model.graph.initializer):
-        cure = f"call onnx-infer {options.input} -o {options.output} --copy-data"
-        print(f"the weights beside {options.input} would not be found from {options.output}: {cure}", file=sys.stderr)
-        return 2
-    arguments = (options.int_max, options.auto_merge, options.guess_output_rank, options.verbose)
-    onnx.save(SymbolicShapeInference.infer_shapes(model, *arguments), options.output)
-    return 0
+    parser.add_argument("--save_as_external_data", action="store_true", help="write the weights beside the model")
+    parser.add_argument("--all_tensors_to_one_file", action="store_true", help="write them into one file")
+    parser.add_argument("--external_data_location", help="the name of that file")
+    parser.add_argument("--external_data_size_threshold", type=int, default=1024, help="in bytes: write larger weights")
+    return parser
 
 
 if __name__ == "__main__":

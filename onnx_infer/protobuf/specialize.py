@@ -1,22 +1,23 @@
-"""Fixing symbols of a model to sizes: `N=4` in every dim_param of its inputs, outputs and value infos."""
+"""Fixing or renaming symbols of a model: in every dim_param that it declares, in subgraphs too."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from onnx import AttributeProto
+
 from onnx_infer.inference import run, sizes_of
 from onnx_infer.model.attributes import declared_size
+from onnx_infer.model.substitution import renamed, substituted
 from onnx_infer.model.symbols import Symbols, said
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.protobuf.wire import dim_param
 from onnx_infer.values.text import text
-from symdim import Expr, SymdimError, UnboundName
-from symdim.parsing import read_dim_param
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from onnx import ModelProto
+    from onnx import GraphProto, ModelProto
 
 
 def specialize(model: ModelProto, sizes: Mapping[str, int]) -> ModelProto:
@@ -28,25 +29,29 @@ def specialize(model: ModelProto, sizes: Mapping[str, int]) -> ModelProto:
     copy = type(model)()
     copy.CopyFrom(model)
     _name_axes(copy, sizes.keys())
-    dims = [d for info in _value_infos(copy) for d in _dims(info.type) if isinstance(said(declared_size(d)), str)]
-    declared = {text(d.dim_param) for d in dims}
-    names = frozenset(t for t in declared if not any(c in "+-*/%()" for c in t)) | sizes.keys()
-    used: set[str] = set()
-    for dim in dims:
-        size = read_dim_param(text(dim.dim_param), names)
-        if not isinstance(size, Expr) or size.free_symbols().isdisjoint(sizes):
-            continue
-        used |= size.free_symbols()
-        fixed = size.substitute({name: sizes[name] for name in size.free_symbols() & sizes.keys()})
-        if isinstance(fixed, Expr):
-            dim.MergeFromString(dim_param(str(fixed)))
-        elif fixed < 0:
-            raise SymdimError(f"{text(dim.dim_param)} is {fixed} at these sizes")
-        else:
-            dim.dim_value = fixed
-    if missing := tuple(sorted(sizes.keys() - used)):
-        raise UnboundName(missing)
+    _write(copy, substituted(_texts(copy), sizes))
     return copy
+
+
+def rename_symbols(model: ModelProto, names: Mapping[str, str]) -> None:
+    """Give the symbols of a model other names, in place. Raises as `renamed`."""
+    _name_axes(model, names.keys())
+    _write(model, renamed(_texts(model), names))
+
+
+def _texts(model: ModelProto) -> list[str]:
+    return [text(d.dim_param) for info in _value_infos(model.graph) for d in _dims(info.type) if d.dim_param]
+
+
+def _write(model: ModelProto, sizes: Mapping[str, int | str]) -> None:
+    """Write the new sizes in place of texts."""
+    for info in _value_infos(model.graph):
+        for dim in _dims(info.type):
+            new = sizes.get(text(dim.dim_param)) if dim.dim_param else None
+            if isinstance(new, int):
+                dim.dim_value = new
+            elif new is not None:
+                dim.MergeFromString(dim_param(new))
 
 
 def _name_axes(model: ModelProto, wanted: Collection[str]) -> None:
@@ -64,11 +69,19 @@ def _name_axes(model: ModelProto, wanted: Collection[str]) -> None:
                     dim.dim_param = str(name)
 
 
-def _value_infos(model: ModelProto) -> Iterator[Any]:
-    graph = model.graph
-    yield from graph.input
-    yield from graph.output
-    yield from graph.value_info
+def _value_infos(graph: GraphProto) -> Iterator[Any]:
+    """The declared types of a graph and of those in it."""
+    pending = [graph]
+    while pending:
+        graph = pending.pop()
+        yield from graph.input
+        yield from graph.output
+        yield from graph.value_info
+        for attribute in (a for node in graph.node for a in node.attribute):
+            if attribute.type == AttributeProto.GRAPH:
+                pending.append(attribute.g)
+            elif attribute.type == AttributeProto.GRAPHS:
+                pending += attribute.graphs
 
 
 def _dims(proto: Any) -> Iterator[Any]:

@@ -69,6 +69,31 @@ def test_bind_fixes_symbols(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "z  f32[4, 5]" in capsys.readouterr().out
 
 
+def test_bind_fixes_a_symbol_to_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = """<ir_version: 10, opset_import: ["": 20]>
+    g (float[N, past] c, float[N, seq] x) => (float[N, "past + seq"] y) { y = Concat <axis: int = 1> (c, x) }"""
+    assert main([saved(tmp_path, text), "--bind", "past=0"]) == OK
+    assert "y  f32[N, seq]" in capsys.readouterr().out
+
+
+def test_rename_gives_symbols_other_names_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = saved(tmp_path, GOOD)
+    assert main([path, "--rename", "N=batch", "--rename", "H=N", "--bind", "N=5"]) == OK
+    assert "z  f32[batch, 5]" in capsys.readouterr().out
+    for names, said in [
+        ("Q=x", "the model has no symbol 'Q'; its symbols are 'H', 'N'"),
+        ("N=H", "'N' cannot be renamed to 'H': another symbol has this name"),
+    ]:
+        assert main([path, "--rename", names]) == USAGE
+        assert capsys.readouterr().err == f"onnx-infer: --rename: {said}\n"
+
+
+def test_an_unknown_value_brings_those_alike(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = saved(tmp_path, GOOD.replace(" z", " scores").replace("z =", "scores ="))
+    assert main([path, "--explain", "score"]) == USAGE
+    assert capsys.readouterr().err == "onnx-infer: --explain: the main graph has no value 'score'; it has 'scores'\n"
+
+
 def test_bind_evaluates_expressions_over_the_symbol(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = GOOD.replace("float[N, H] y", 'float["N", H] y, float["2*N + K"] w')
     assert main([saved(tmp_path, text), "--bind", "N=4", "--json"]) == OK
@@ -142,6 +167,8 @@ def test_names_that_the_model_lacks_give_exit_code_2(
         ["--policy", "wild"],
         ["--demo", "model.onnx"],
         ["m.onnx", "--bind", "N=1", "--bind", "N=2"],
+        ["m.onnx", "--rename", "N"],
+        ["m.onnx", "--rename", "N=a", "--rename", "N=b"],
         ["m.onnx", "--bounds", "N=1..2", "--bounds", "N=1..3"],
         ["--demo", "--in-place"],
         ["-", "--in-place"],

@@ -13,7 +13,7 @@ import onnx
 import onnx.parser
 import pytest
 
-from onnx_infer.__main__ import INTERRUPTED, OK, main
+from onnx_infer.__main__ import INTERRUPTED, MODEL_ERRORS, OK, main
 from onnx_infer.cli import arguments, command
 from onnx_infer.cli.terminal import progress, show
 from onnx_infer.types.merge import POLICIES
@@ -159,3 +159,16 @@ def test_options_are_read_without_onnx_and_the_algebra(option: str) -> None:
 
 def test_the_policies_are_those_of_inference() -> None:
     assert arguments.POLICIES == POLICIES
+
+
+def test_an_error_is_told_in_two_lines_before_it_is_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = """<ir_version: 10, opset_import: ["": 20]>
+    g (float[batch, 64] x, float[48, 3] w) => (product) { product = MatMul (x, w) }"""
+    path = tmp_path / "model.onnx"
+    onnx.save(onnx.parser.parse_model(text), path)
+    monkeypatch.setenv("COLUMNS", "65")
+    assert main([str(path)]) == MODEL_ERRORS
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert (first, second) == ("error: MatMul-13 'product': inner sizes of the product differ:", "    64 != 48")

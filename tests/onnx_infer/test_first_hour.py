@@ -51,6 +51,11 @@ def test_a_notebook_shows_a_table(result: onnx_infer.InferenceResult) -> None:
     assert "<td>y</td><td>[N, 4]</td>" in planner._repr_html_()
 
 
+def test_memory_and_costs_show_their_sums(result: onnx_infer.InferenceResult) -> None:
+    assert repr(result.memory()) == "MemoryPlan(4 steps, 4 values)"
+    assert repr(result.costs()) == "Costs(4 nodes: parameters=0, multiply_adds=32*N)"
+
+
 def test_table_and_explanation_are_methods(result: onnx_infer.InferenceResult) -> None:
     assert "y" in result.table()
     assert "_d0" in result.table(limit=None)

@@ -60,9 +60,16 @@ def test_operator_families_load_at_the_first_look_up() -> None:
 
 @pytest.mark.parametrize("module", ["onnx", "numpy"])
 def test_onnx_infer_says_what_it_needs(module: str) -> None:
-    code = f"import sys; sys.modules[{module!r}] = None; import onnx_infer"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "ImportError: onnx_infer needs onnx: pip install 'onnx-symdim[onnx]'" in done.stderr
+    code = f"import sys; sys.modules[{module!r}] = None; "
+    cure = "onnx_infer needs onnx: pip install 'onnx-symdim[onnx]'"
+    call = "import onnx_infer.__main__; sys.exit(onnx_infer.__main__.main(['--demo']))"
+    for what, said, status in (
+        ("from onnx_infer import infer", f"ImportError: {cure}", 1),
+        (call, f"onnx-infer: {cure}", 2),
+    ):
+        done = subprocess.run([sys.executable, "-c", code + what], capture_output=True, text=True, check=False)
+        assert (done.stderr.splitlines()[-1], done.returncode) == (said, status)
+    assert (done.stderr.count("\n"), done.stdout) == (1, "")
 
 
 @pytest.mark.parametrize("package", PACKAGES)

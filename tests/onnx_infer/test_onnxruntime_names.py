@@ -13,7 +13,12 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
-from onnx_infer.integrations.onnxruntime import SymbolicShapeInference, main
+from onnx_infer.integrations.onnxruntime import (
+    SymbolicShapeInference,
+    SymbolicShapeInferenceHelper,
+    main,
+    replaced,
+)
 
 from . import models
 from .texts import parsed
@@ -52,6 +57,54 @@ def test_weights_beside_the_model_are_not_lost(tmp_path: Path, capsys: pytest.Ca
     onnx.save(model, tmp_path / "m.onnx", save_as_external_data=True, size_threshold=0, location="w.bin")
     (tmp_path / "out").mkdir()
     assert main(["--input", str(tmp_path / "m.onnx"), "--output", str(tmp_path / "out" / "m.onnx")]) == 2
-    assert "--copy-data" in capsys.readouterr().err
+    assert "w.bin; --save_as_external_data writes them there" in capsys.readouterr().err
     assert main(["--input", str(tmp_path / "m.onnx"), "--output", str(tmp_path / "n.onnx")]) == 0
     assert shape(onnx.load(tmp_path / "n.onnx"), "y") == ["N", 4]
+
+
+def test_weights_are_written_where_the_flags_say(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    source, target = tmp_path / "m.onnx", tmp_path / "out" / "m.onnx"
+    model = parsed("g (float[N, 8] x) => (y) { y = MatMul (x, w) }", HEAD)
+    model.graph.initializer.append(numpy_helper.from_array(np.ones((8, 4), np.float32), "w"))
+    onnx.save(model, source, save_as_external_data=True, size_threshold=0, location="w.bin")
+    flags = ["--save_as_external_data", "--all_tensors_to_one_file", "--external_data_location", "other.bin"]
+    command = ["--input", str(source), "--output", str(target), "--external_data_size_threshold", "0"]
+    assert main([*command, *flags]) == 0
+    assert sorted(os.listdir(target.parent)) == ["m.onnx", "other.bin"]
+    assert numpy_helper.to_array(onnx.load(target).graph.initializer[0]).sum() == 32
+
+
+def test_without_output_nothing_is_written_and_wrong_files_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    onnx.save(parsed(MODEL, HEAD), "m.onnx")
+    assert main(["--input", "m.onnx"]) == 0
+    assert os.listdir(tmp_path) == ["m.onnx"]
+    assert main(["--input", "absent.onnx"]) == 2
+    assert "absent.onnx" in capsys.readouterr().err
+    Path("text.onnx").write_text("no model")
+    assert main(["--input", "text.onnx"]) == 2
+    assert "not an ONNX model" in capsys.readouterr().err
+
+
+def test_the_fusions_of_onnxruntime_get_what_they_ask() -> None:
+    found = SymbolicShapeInferenceHelper(parsed(MODEL, HEAD))
+    assert found.get_edge_shape("m") == ["N", 4]
+    assert found.infer({"N": 3, "other": 5})
+    assert (found.get_edge_shape("m"), found.get_edge_shape("absent")) == ([3, 4], None)
+    assert (found.compare_shape("m", "y"), found.compare_shape("m", "x")) == (True, False)
+    assert not found.compare_shape("absent", "absent")
+    assert found.known_vi_["y"].type.tensor_type.elem_type == 1
+
+
+def test_the_modules_of_onnxruntime_are_back_after_the_block() -> None:
+    name = "onnxruntime.tools.symbolic_shape_infer"
+    before = sys.modules.get(name)
+    with replaced():
+        assert sys.modules[name].SymbolicShapeInference is SymbolicShapeInference
+    assert sys.modules.get(name) is before
+    with pytest.raises(FileNotFoundError), replaced():
+        Path("no such file").read_text()
+    assert sys.modules.get(name) is before

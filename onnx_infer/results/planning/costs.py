@@ -44,6 +44,12 @@ class Costs(NamedTuple):
 
     nodes: list[NodeCost]
 
+    def __repr__(self) -> str:
+        unknown = f", {len(self.unknown)} of them unknown" if self.unknown else ""
+        return (
+            f"Costs({len(self.nodes)} nodes{unknown}: parameters={self.parameters}, multiply_adds={self.multiply_adds})"
+        )
+
     @property
     def parameters(self) -> Dim:
         """The parameters of all nodes."""

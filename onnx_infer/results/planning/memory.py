@@ -72,6 +72,10 @@ class MemoryPlan:
         reads = [reads_of(result, node) for node in nodes]
         self.steps = _steps(nodes, reads, result.outputs, self.sizes)
 
+    def __repr__(self) -> str:
+        left_out = f", {len(self.unknown)} left out" if self.unknown else ""
+        return f"MemoryPlan({len(self.steps)} steps, {len(self.sizes)} values{left_out})"
+
     @cached_property
     def peak(self) -> Envelope:
         """The most bytes live at once: the maximum over the steps, as an expression.

@@ -42,6 +42,19 @@ def cut(text: str, width: int | None) -> str:
     return f"{head}{_GAP}{tail}"
 
 
+def folded(text: str, width: int | None) -> list[str]:
+    """A message in two lines if it is too wide for one, the second set in: broken at its last colon that fits.
+
+    >>> folded("MatMul 'y': inner sizes differ: past + seq != seq", 40)
+    ["MatMul 'y': inner sizes differ:", '    past + seq != seq']
+    >>> folded("short: text", 40)
+    ['short: text']
+    """
+    if width is None or len(text) <= width or text.startswith(" ") or (place := text.rfind(": ", 0, width)) < 0:
+        return [text]
+    return [text[: place + 1], f"    {text[place + 2 :]}"]
+
+
 def type_text(value: Value, width: int | None) -> str:
     """A type within a width: long sizes are cut, so the rank and the short sizes stay.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.results.data_laws import data_laws
 from onnx_infer.results.report.causes import Causes
-from onnx_infer.results.report.layout import WIDTH, cut, limited, more, rows
+from onnx_infer.results.report.layout import WIDTH, cut, folded, limited, more, rows
 from onnx_infer.values.text import printable
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class _Table:
         inputs = list(dict.fromkeys(self.result.inputs))
         outputs = [name for name in dict.fromkeys(self.result.outputs) if name in self.result.types]
         sections = [
-            self._errors(),
+            [part for line in self._errors() for part in folded(line, self.width)],
             self._summary(),
             self._values("inputs:", inputs),
             self._values("outputs:", outputs),

@@ -1,0 +1,87 @@
+"""Values whose elements inference knows, as constants of an `onnx_ir.Model`."""
+
+from __future__ import annotations
+
+from itertools import chain, count
+from typing import TYPE_CHECKING, Unpack
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_infer.integrations.onnx_ir import infer
+from onnx_infer.integrations.onnx_ir_names import given_values, subgraphs
+from onnx_infer.values.tensor import SymTensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from onnx_infer.inference import Options
+    from onnx_infer.integrations.onnx_ir import InferenceResult
+    from onnx_infer.values.tensor import Value
+
+_KINDS = {ir.DataType.INT64: np.int64, ir.DataType.INT32: np.int32, ir.DataType.BOOL: np.bool_}
+"""The element types of sizes, axes and conditions: what is known of their elements is exact."""
+
+
+class FoldKnownValuesPass(ir.passes.InPlacePass):  # type: ignore[misc]
+    """Integers and bools that follow from the sizes of the inputs become constants, and all types are written.
+
+    What computed them stays for `RemoveUnusedNodesPass`. Outputs of the graph, and functions, are left as they are. The
+    options are those of `onnx_infer.infer`.
+
+    >>> from onnx_ir.passes.common import RemoveUnusedNodesPass
+    >>> text = '''<ir_version: 10, opset_import: ["": 20]> g (float[N, 8] x, float[8, 4] w) => (y) {
+    ...     s = Shape <start: int = 1> (w)  t = Constant <value = int64[1] {-1}> ()
+    ...     target = Concat <axis: int = 0> (t, s)  y = Reshape (x, target) }'''
+    >>> model = ir.from_onnx_text(text)
+    >>> folded = ir.passes.Sequential(FoldKnownValuesPass(), RemoveUnusedNodesPass())(model)
+    >>> [node.op_type for node in model.graph], model.graph.outputs[0].shape
+    (['Constant', 'Reshape'], Shape([SymbolicDim('2*N'), 4]))
+    """
+
+    def __init__(self, **options: Unpack[Options]) -> None:
+        super().__init__()
+        self.options = options
+
+    def call(self, model: ir.Model) -> ir.passes.PassResult:
+        """Infer, write the types and the constants."""
+        result = infer(model, **self.options)
+        known = list(_known_values(model.graph, result))
+        result.apply(model)
+        taken = {value.name for graph in model.graphs() for value in _values(graph)}
+        for node, value, tensor in known:
+            constant = ir.node("Constant", [], {"value": tensor}).outputs[0]
+            constant.shape, constant.type = value.shape, value.type
+            names = (f"{value.name}_known{number}" for number in chain([""], count(2)))
+            constant.name = next(name for name in names if name not in taken)
+            taken.add(constant.name)
+            node.graph.insert_before(node, constant.producer())
+            ir.convenience.replace_all_uses_with(value, constant)
+        return ir.passes.PassResult(model, result.modified or bool(known))
+
+
+def _values(graph: ir.Graph) -> Iterator[ir.Value]:
+    return chain(graph.inputs, graph.initializers.values(), given_values(graph))
+
+
+def _known_values(graph: ir.Graph, result: InferenceResult) -> Iterator[tuple[ir.Node, ir.Value, ir.Tensor]]:
+    """The nodes of a graph, and of those in it, that give values of known elements which something uses."""
+    pending = [graph]
+    while pending:
+        for node in pending.pop():
+            pending += subgraphs(node)
+            for value in node.outputs if node.op_type != "Constant" else ():
+                if value.uses() and not value.is_graph_output():
+                    tensor = _tensor(result.type_of(value))
+                    if tensor is not None:
+                        yield node, value, tensor
+
+
+def _tensor(value: Value | None) -> ir.Tensor | None:
+    if not isinstance(value, SymTensor) or value.data is None or value.shape is None:
+        return None
+    kind = _KINDS.get(ir.DataType(value.dtype or 0))
+    if kind is None or not all(isinstance(element, int) for element in value.data):
+        return None
+    shape = [d for d in value.shape if isinstance(d, int)]  # all of them: elements go with known sizes
+    return ir.tensor(np.array(value.data, dtype=kind).reshape(shape))

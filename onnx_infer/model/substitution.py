@@ -1,0 +1,69 @@
+"""Symbols of a model replaced: by sizes, or by other names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.errors import ArgumentError
+from onnx_infer.model.symbols import is_name, said
+from symdim import Expr, SymdimError, UnboundName, Var
+from symdim.parsing import read_dim_param
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from onnx_infer.values.tensor import Dim
+
+
+def substituted(texts: Iterable[str], sizes: Mapping[str, Dim]) -> dict[str, int | str]:
+    """What becomes of the declared texts that contain one of the symbols, of these sizes all at once.
+
+    Raises `UnboundName` for symbols that no text contains, `SymdimError` for a size that makes another negative.
+
+    >>> substituted(["N", "2*N + H", "H"], {"N": 4}), substituted(["s0", "s0//2"], {"s0": Var("batch")})
+    ({'N': 4, '2*N + H': 'H + 8'}, {'s0': 'batch', 's0//2': 'batch//2'})
+    """
+    texts = dict.fromkeys(t for t in texts if isinstance(said(t), str))
+    names = {name: Var.fresh(name, lo=0) for name in (*filter(is_name, texts), *sizes)}  # a size may be 0
+    used: set[str] = set()
+    found: dict[str, int | str] = {}
+    for text in texts:
+        size = read_dim_param(text, names)
+        if not isinstance(size, Expr) or size.free_symbols().isdisjoint(sizes):
+            continue
+        held = size.free_symbols() & sizes.keys()
+        used |= held
+        new = size.substitute({name: sizes[name] for name in held})
+        if isinstance(new, int) and new < 0:
+            raise SymdimError(f"{text} is {new} at these sizes")
+        found[text] = new if isinstance(new, int) else str(new)
+    if missing := tuple(sorted(sizes.keys() - used)):
+        raise UnboundName(missing)
+    return found
+
+
+def renamed(texts: Iterable[str], names: Mapping[str, str]) -> dict[str, int | str]:
+    """What becomes of the declared texts that contain one of the symbols, under their new names.
+
+    Raises `UnboundName` for symbols that no text contains, `ArgumentError` for new names that would make two symbols
+    one, or that read as expressions.
+
+    >>> renamed(["s17", "s17*s0"], {"s17": "batch", "s0": "seq"})
+    {'s17': 'batch', 's17*s0': 'batch*seq'}
+    >>> renamed(["s17", "s17*s0"], {"s17": "s0"})
+    Traceback (most recent call last):
+    ...
+    onnx_infer.errors.ArgumentError: 's17' cannot be renamed to 's0': another symbol has this name
+    """
+    texts = [t for t in texts if isinstance(said(t), str)]
+    declared = frozenset(filter(is_name, texts)) | names.keys()
+    read = [size for size in (read_dim_param(t, declared) for t in texts) if isinstance(size, Expr)]
+    kept = frozenset[str]().union(*(size.free_symbols() for size in read)) - names.keys()
+    taken: set[str] = set()
+    for old, new in names.items():
+        if not new or not said(new) or not is_name(new):
+            raise ArgumentError(f"{old!r} cannot be renamed to {new!r}: it does not read as a name")
+        if new in kept or new in taken:
+            raise ArgumentError(f"{old!r} cannot be renamed to {new!r}: another symbol has this name")
+        taken.add(new)
+    return substituted(texts, {old: Var.fresh(new, lo=0) for old, new in names.items()})

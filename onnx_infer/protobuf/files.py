@@ -1,0 +1,88 @@
+"""Models as files. External data are never read; a written model finds them, or is not written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import onnx
+
+from onnx_infer.errors import ExternalDataError, NoModelError
+from onnx_infer.options import no_model
+from onnx_infer.protobuf.external_data import copy, data_files, relink
+
+if TYPE_CHECKING:
+    from onnx_infer.protobuf.external_data import DataFile
+
+Source: TypeAlias = "onnx.ModelProto | bytes | str | os.PathLike[str]"
+
+_MOST_NAMED = 3
+
+
+def read_model(model: Source) -> onnx.ModelProto:
+    """The model itself, or the model read from bytes or from a path. External data are not loaded.
+
+    Raises OSError if a file cannot be read, and `NoModelError` if the file or the bytes are not a model.
+    """
+    if isinstance(model, onnx.ModelProto):
+        return model
+    if not isinstance(model, (bytes, str, os.PathLike)):
+        raise no_model(model)
+    try:
+        if isinstance(model, bytes):
+            return onnx.ModelProto.FromString(model)
+        return onnx.load(os.fspath(model), load_external_data=False)
+    except OSError:
+        raise
+    except Exception as error:  # the exceptions of protobuf's parsers differ between its versions
+        source = "the bytes" if isinstance(model, bytes) else os.fspath(model)
+        raise NoModelError(f"{source}: not an ONNX model ({type(error).__name__})") from error
+
+
+def save_model(
+    model: onnx.ModelProto,
+    source: str | os.PathLike[str] | None,
+    target: str | os.PathLike[str],
+    copy_data: bool = False,
+) -> None:
+    """Write a model that was read from the file `source` (None: a model without a file).
+
+    External data are linked again if they are below the target's folder, and copied with `copy_data`. If neither is
+    possible, `ExternalDataError` is raised. A file is written completely or not at all: first under another name, then
+    renamed.
+    """
+    if source is not None:
+        _bring_data(model, Path(source).parent, Path(target).parent, copy_data)
+    _save(model, Path(os.path.realpath(target)))
+
+
+def _bring_data(model: onnx.ModelProto, source: Path, target: Path, copy_data: bool) -> None:
+    files = data_files(model, source)
+    if copy_data:
+        copy(files, source, target)
+    elif outside := relink(files, target):
+        raise ExternalDataError(
+            f"the model's external data are outside of {target}, where no onnx would find them: {_names(outside)};"
+            " copy_data=True copies them there"
+        )
+
+
+def _names(files: list[DataFile]) -> str:
+    names = [file.path for file in files[:_MOST_NAMED]]
+    return ", ".join(names) + (f" and {len(files) - _MOST_NAMED} more" if len(files) > _MOST_NAMED else "")
+
+
+def _save(model: onnx.ModelProto, path: Path) -> None:
+    if path.exists() and not path.is_file():  # a device or a pipe
+        path.write_bytes(model.SerializeToString())
+        return
+    new = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")  # onnx chooses the format by the suffix
+    try:
+        onnx.save(model, new)
+        if path.exists():
+            shutil.copymode(path, new)
+        os.replace(new, path)
+    finally:
+        new.unlink(missing_ok=True)
