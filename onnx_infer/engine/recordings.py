@@ -216,6 +216,12 @@ class Recording:
         return sorted(new, key=lambda v: place.get(v.name, -1))
 
     @cached_property
+    def kept_names(self) -> list[str]:
+        """The names of the sizes made in the walk that are still there, in sizes or texts."""
+        kept = {v.name for v in self.made}.union(*map(GENERATED.findall, self._texts()))
+        return [name for name in self.names if name in kept]
+
+    @cached_property
     def outer_first(self) -> list[Walked]:
         """The graphs, each one before its inner graphs."""
         return sorted(self.graphs, key=lambda walked: walked.number)
@@ -261,7 +267,9 @@ class _Again:
         for old, new in zip(recording.parameters, parameters, strict=True):
             if old is not new:
                 self.sizes[old], self._texts[old.name] = new, new.name
-        self._texts.update((old, engine.symbols.name()) for old in recording.names)
+        # a node of depth 0 gives away the same names as in the walk, so that later inferences write the same names
+        names = recording.kept_names if engine.depth else recording.names
+        self._texts.update((old, engine.symbols.name()) for old in names)
         for var in recording.made:
             if isinstance(var.origin, Declared):
                 self.sizes[var] = engine.symbols.text(var.name)

@@ -259,9 +259,9 @@ def nested_loops(depth: int, trips: str) -> ModelProto:
     return parsed(f"g ({inputs}) => (w) {constants} {{ {body} }}")
 
 
-@pytest.mark.parametrize(("trips", "most"), [("", 1), ("2", 10)])
+@pytest.mark.parametrize(("trips", "most"), [("", 3), ("2", 16)])
 def test_nested_loops(trips: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Walks grow with the square of the depth, and the rank is kept at any depth."""
+    """Walks grow with the depth, names that are given with its square, and the rank is kept at any depth."""
     walks = 0
     call = Subgraph.__call__
 
@@ -275,7 +275,8 @@ def test_nested_loops(trips: str, most: int, monkeypatch: pytest.MonkeyPatch) ->
         walks = 0
         result = infer(nested_loops(depth, trips))
         assert len(result.types["w"].shape or ()) == 1  # type: ignore[attr-defined]
-        assert walks <= most * depth * (depth + 3)
+        assert walks <= most * depth
+        assert result._engine.symbols.count <= most * depth * depth
 
 
 # -- sizes beyond 64 bits ---------------------------------------------------------------------------------------------
