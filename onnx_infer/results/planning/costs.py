@@ -10,9 +10,8 @@ from __future__ import annotations
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.engine.topological_sort import captured
 from onnx_infer.model.graph import label_of
-from onnx_infer.results.inferred import schedule
+from onnx_infer.results.inferred import reads_of, schedule
 from onnx_infer.results.planning.multiply_adds import multiply_adds
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
@@ -73,8 +72,8 @@ def costs(result: Inferred) -> Costs:
     seen: set[object] = set()
     found = []
     for node in schedule(result):
-        op_type, domain, inputs, _, _, _ = node
-        read = dict.fromkeys((*inputs, *captured(engine.view, node)))
+        op_type, domain, *_ = node
+        read = dict.fromkeys(reads_of(result, node))
         held = [parameters(engine.scope[n]) for n in read if n in engine.scope.constants and n not in seen]
         seen.update(read)
         held += bodies.parameters(node, engine.scope, seen)
