@@ -1,7 +1,7 @@
 """Memory and time of inference on a model with 1 GB of weights: `python benchmarks/memory.py [--megabytes 1024]`.
 
 `--models 10000` shows the memory of one process that infers so many different small models, with subgraphs and
-functions in them: what is remembered between inferences is bounded, so it stays the same from 2,000 on.
+functions in them: what is remembered between inferences is bounded, so it levels off after some thousands.
 
 Each engine runs in its own process; what is shown is the memory of the process after loading, and how far inference
 went above that at its peak (Linux: VmRSS and VmHWM of /proc/self/status). `in place` writes into the ModelProto given,

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from onnx import AttributeProto, GraphProto
 
+from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.attributes import declared_size, kind_of
 from onnx_infer.protobuf.declarations import innermost_shape
 from onnx_infer.protobuf.former_names import FormerNames
 from onnx_infer.protobuf.reading import function_key
 from onnx_infer.protobuf.wire import dim_param, type_field, value_infos
 from onnx_infer.values.text import text
+from symdim import Var
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from onnx import FunctionProto, ModelProto
 
@@ -40,7 +42,7 @@ def write_model(model: ModelProto, engine: Engine, inputs: Mapping[str, tuple[Si
             if isinstance(proto, GraphProto):
                 scope.touch(graph.literals)
                 infos = (*proto.value_info, *proto.output, *proto.input)
-                write_graph(proto, graph, names.values(_sizes(infos), scope))
+                write_graph(proto, graph, names.values(_sizes(infos, scope), scope))
             elif proto is not None and model.ir_version >= _FUNCTION_VALUE_INFO:
                 write_function(proto, graph, scope, names)
     for info in model.graph.input:
@@ -57,9 +59,12 @@ def _around(scope: Scope) -> Scope:
     return scope
 
 
-def _sizes(infos: Sequence[Any] | Any) -> Iterator[tuple[str, list[Size]]]:
-    """The declared sizes of tensors."""
-    return ((text(info.name), [declared_size(d) for d in info.type.tensor_type.shape.dim]) for info in infos)
+def _sizes(infos: Iterable[Any], scope: Scope) -> Iterator[tuple[str, list[Size]]]:
+    """The declared sizes of tensors, of those only that have a fresh size, which may take a name from them."""
+    for info in infos:
+        name = text(info.name)
+        if any(type(d) is Var and is_fresh(d) for d in getattr(scope.get(name), "shape", None) or ()):
+            yield name, [declared_size(d) for d in info.type.tensor_type.shape.dim]
 
 
 def write_input(shape: Any, sizes: Sequence[Size]) -> None:
@@ -97,7 +102,7 @@ def counterparts(model: Model, copy: ModelProto) -> dict[int, GraphProto | Funct
 def write_function(proto: FunctionProto, graph: Graph, scope: Scope, names: FormerNames) -> None:
     """Write the types of the values in the body of a function, as they hold in all calls, inputs and outputs too."""
     scope.touch(graph.literals)
-    values = names.values(_sizes(proto.value_info), scope)
+    values = names.values(_sizes(proto.value_info, scope), scope)
     del proto.value_info[:]
     proto.MergeFromString(value_infos(12, values))
 
