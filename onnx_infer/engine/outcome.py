@@ -82,7 +82,8 @@ def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None
     if error is None and trace.warnings:
         error = ("warning", trace.warnings[0])
     statements = tuple(trace.statements)
-    teaches = any(statement.relation == "equal" and _has_fresh(statement) for statement in statements)
+    # a size that gets a name of its own in each walk may bring in others then
+    teaches = bool(trace.fresh) or any(s.relation == "equal" and _has_fresh(s) for s in statements)
     return Outcome(results, False, note, statements, tuple(trace.fresh), error, teaches=teaches)
 
 
