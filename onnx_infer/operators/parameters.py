@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 
 _VECTORS = {"Ints", "Sizes", "Floats", "Strings"}
 _SCALARS = {"int", "float", "Dim", "bool", "str"}
-PLAIN = _VECTORS | _SCALARS
+PLAIN = _VECTORS | _SCALARS | {""}
+"""What an attribute may be given for, also to a parameter without an annotation."""
 TENSORS = {"SymTensor", "AnyRank", "Value", "Variadic", "AnyRanks", "Variadic[AnyRank]", "Variadic[Value]"}
 NOT_GIVEN = object()
 
