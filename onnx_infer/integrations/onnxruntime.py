@@ -53,7 +53,7 @@ class SymbolicShapeInference:
 
 
 class SymbolicShapeInferenceHelper:
-    """What the fusions of `onnxruntime.transformers` ask of their inference, by the names that they use."""
+    """The class of this name that the fusions of `onnxruntime.transformers` use, with the methods that they call."""
 
     infer_shapes = staticmethod(SymbolicShapeInference.infer_shapes)
 
@@ -66,7 +66,7 @@ class SymbolicShapeInferenceHelper:
         }
 
     def infer(self, dynamic_axis_mapping: Mapping[str, int], max_runs: int = 0) -> bool:
-        """Take these sizes for the symbols of these names; returns that all that can be known is."""
+        """Set the sizes of symbols. True: everything that can be known is inferred already."""
         self._sizes = dict(dynamic_axis_mapping)
         return True
 
@@ -87,11 +87,10 @@ class SymbolicShapeInferenceHelper:
 
 @contextmanager
 def replaced() -> Iterator[None]:
-    """Let onnxruntime's own tools infer by this package: quantization's pre-processing and the transformers optimizer.
+    """Let onnxruntime's own tools infer by this package: `with replaced(): quant_pre_process(...)`.
 
-    with replaced():
-        quant_pre_process("model.onnx", "prepared.onnx", auto_merge=True)
-        optimized = optimize_model("model.onnx", "bert")
+    The pre-processing of its quantization and its transformers optimizer import their inference when they need it. In
+    the block, the modules from which they import it hold the two classes above.
     """
     names = {
         "onnxruntime.tools.symbolic_shape_infer": SymbolicShapeInference,
@@ -111,7 +110,7 @@ def replaced() -> Iterator[None]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The command with onnxruntime's flags; returns the exit code, those of `onnx-infer`."""
+    """The command with onnxruntime's flags. Returns the exit code: 0, or 2 if a file cannot be read or written."""
     options = _parser().parse_args(argv)
     arguments = (options.int_max, options.auto_merge, options.guess_output_rank, options.verbose)
     try:

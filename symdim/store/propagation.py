@@ -13,7 +13,6 @@ number instead; its interval is narrowed a bounded number of times; rows grow no
 from __future__ import annotations
 
 from collections import deque
-from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 from symdim.algebra.intervals import meet
@@ -74,7 +73,7 @@ class Propagation(Solution):
         self.progress: dict[Constraint, int] = {}
         self.paired: dict[Constraint, tuple[int, int]] = {}  # refinement -> axes paired from the left, from the right
         self._scope = Scope()
-        self._serials = count()
+        self._serial = -1  # a number and not `itertools.count`, which later Pythons do not pickle
         self._queues: tuple[deque[Constraint], ...] = tuple(deque() for _ in range(6))
         self._queued: set[Constraint] = set()
         self._watchers: dict[Var | RowVar, dict[Constraint, None]] = {}
@@ -82,9 +81,13 @@ class Propagation(Solution):
 
     # variables
 
+    def _next_serial(self) -> int:
+        self._serial += 1
+        return self._serial
+
     def fresh(self, name: str = "_d", lo: int | None = None, hi: int | None = None) -> Var:
         """A new size variable. The store replaces it by what it equals."""
-        v = self._scope.var(f"{name}{next(self._serials)}", self.least if lo is None else lo, hi)
+        v = self._scope.var(f"{name}{self._next_serial()}", self.least if lo is None else lo, hi)
         self.generated[v] = None
         return v
 
@@ -284,7 +287,7 @@ class Propagation(Solution):
 
     def _count_of(self, variable: RowVar) -> Var:
         """The variable for the number of elements of a row variable, named after it."""
-        name = f"#{variable.name}" if not variable.serial else f"#{variable.name}.{next(self._serials)}"
+        name = f"#{variable.name}" if not variable.serial else f"#{variable.name}.{self._next_serial()}"
         v = self._scope.var(name, self.least)
         self.generated[v] = None
         return v

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -312,6 +312,6 @@ def test_long_and_deep_texts(text, expected):
     ids=["nested sums", "numbers", "coefficients", "power", "length"],
 )
 def test_costly_texts_are_refused_soon(text):
-    start = perf_counter()
+    start = process_time()
     assert check(text) is not None
-    assert perf_counter() - start < 20
+    assert process_time() - start < 20
