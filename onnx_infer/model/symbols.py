@@ -24,8 +24,9 @@ Size: TypeAlias = "int | str | None"
 GENERATED = re.compile(r"\b_d\d+\b")
 """The names that inference gives to sizes that only the data decide."""
 
-_expressions = shared_cache(1 << 12)  # (text, names) -> its expression, the variables in it
-_MAX_TEXT, _MAX_NAMES = 1 << 12, 1 << 6
+_words = shared_cache(1 << 12)  # (text, names) -> the names in it
+_expressions = shared_cache(1 << 12)  # (text, names, variables of the names in it) -> its expression
+_MAX_TEXT, _MAX_NAMES = 1 << 13, 1 << 6
 """The longest text of which the expression is remembered, and the most names declared beside it."""
 
 
@@ -198,9 +199,11 @@ class Symbols:
         made = generated(text)
         names = self.names.union(made) if made else self.names
         few = len(names) <= _MAX_NAMES and len(text) <= _MAX_TEXT
-        known = _expressions.get((text, names)) if few else None
-        if known is not None and all(self.symbol(v.name) is v for v in known[1]):
-            return known[0]  # type: ignore[no-any-return]
+        words = _words.get((text, names)) if few else None
+        if words is not None:  # a walk under other bounds has other variables of these names
+            known = _expressions.get((text, names, tuple(map(self.symbol, words))))
+            if known is not None:
+                return known  # type: ignore[no-any-return]
         reading = _Reading(self)
         try:
             found = parse(text, names, scope=reading)
@@ -209,7 +212,9 @@ class Symbols:
         if isinstance(found, int) or reading.others:
             return None
         if few:
-            _expressions[text, names] = found, tuple(reading.declared)
+            variables = tuple(reading.declared)
+            _words[text, names] = tuple([v.name for v in variables])
+            _expressions[text, names, variables] = found
         return found
 
     def text(self, text: str) -> Dim:

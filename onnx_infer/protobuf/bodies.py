@@ -8,7 +8,7 @@ from onnx import AttributeProto
 
 from onnx_infer.model.attributes import kind_of
 from onnx_infer.model.graph import Bodies
-from onnx_infer.protobuf.declarations import Declared, dim_params
+from onnx_infer.protobuf.declarations import Declared
 from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _bodies(wire: tuple[object, ...], node: NodeProto) -> Bodies:
     while number < len(graphs):
         graph = graphs[number]
         inputs, outputs, others = Declared.of(graph)
-        texts.update((text, None) for text in dim_params((*inputs, *others, *outputs)))
+        texts.update(dict.fromkeys((*inputs.texts, *others.texts, *outputs.texts)))
         for i, inner in enumerate(graph.node):
             for place, below in _graphs(inner, number, i):
                 places.append(place)

@@ -1,15 +1,15 @@
 """The types that a graph declares: read from its messages once, and parsed once for equal bytes.
 
 Types repeat: a model of a thousand values has a few dozen types. So a declaration is kept as the bytes of its
-TypeProto, and the parsed type is remembered for these bytes, with its sizes in written form.
+TypeProto, and the parsed type is remembered for these bytes, with its sizes in written form. What a whole list of value
+infos declares is remembered too, because a model is often inferred again.
 """
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx import TypeProto
+from onnx import TypeProto, ValueInfoProto
 
 from onnx_infer.model.attributes import declared_size, value_type
 from onnx_infer.model.symbols import said
@@ -30,37 +30,71 @@ _tensors = shared_cache(1 << 12)  # bytes of a TypeProto -> the result of `_tens
 _MAX_TYPE = 1 << 10
 """The most bytes of a type that is remembered."""
 
-_name_and_type = attrgetter("name", "type")
-_bytes_of = TypeProto.SerializeToString
+_lists = shared_cache(1 << 5)  # the bytes of each ValueInfoProto of a list -> the result of `_declared`
+_MOST_INFOS = 1 << 13
+"""The most value infos of a list that is remembered."""
+
+_bytes_of = ValueInfoProto.SerializeToString
+
+
+class Types(NamedTuple):
+    """The types of some values: names with the bytes of TypeProtos; these bytes once each; the dim_params in them."""
+
+    of: tuple[tuple[str, bytes], ...]
+    distinct: tuple[bytes, ...]
+    texts: tuple[str, ...]
 
 
 class Declared(NamedTuple):
-    """The names and the bytes of the types of a graph's inputs, outputs and other values."""
+    """The types of a graph's inputs, outputs and other values."""
 
-    inputs: list[tuple[str, bytes]]
-    outputs: list[tuple[str, bytes]]
-    others: list[tuple[str, bytes]]
+    inputs: Types
+    outputs: Types
+    others: Types
 
     @classmethod
     def of(cls, graph: GraphProto) -> Declared:
         """The declarations of a graph."""
-        return cls(_declared(graph.input), _declared(graph.output), _declared(graph.value_info))
+        return cls(_remembered(graph.input), _remembered(graph.output), _remembered(graph.value_info))
 
 
-def _declared(infos: Iterable[Any]) -> list[tuple[str, bytes]]:
-    pairs = map(_name_and_type, infos)
-    return [(name if type(name) is str else text(name), _bytes_of(kind)) for name, kind in pairs]
+def _remembered(infos: Any) -> Types:
+    if len(infos) > _MOST_INFOS:
+        return _declared(infos)
+    key = tuple(map(_bytes_of, infos))
+    found: Types | None = _lists.get(key)
+    if found is None:
+        found = _lists[key] = _declared(infos)
+    return found
 
 
-def _tensor(wire: bytes) -> tuple[int | None, tuple[Size, ...] | None] | None:
-    """The element type and the written sizes of a tensor type; None for other types."""
+def _declared(infos: Iterable[Any]) -> Types:
+    """What value infos declare. Equal types are one object, so they are read and looked up by identity."""
+    wires: dict[bytes, bytes] = {}
+    of = [(text(info.name), wires.setdefault(wire := info.type.SerializeToString(), wire)) for info in infos]
+    sizes = dict.fromkeys(size for wire in wires for size in sizes_in(wire))
+    return Types(tuple(of), tuple(wires), tuple([s for s in sizes if isinstance(s, str) and said(s)]))
+
+
+class _Tensor(NamedTuple):
+    """A tensor type as it is written. `known` is the tensor if every declared size is a number."""
+
+    dtype: int | None
+    sizes: tuple[Size, ...]
+    known: SymTensor | None
+
+
+def _tensor(wire: bytes) -> _Tensor | None:
+    """The tensor type in these bytes; None for other types."""
     if wire in _tensors:
         return _tensors[wire]  # type: ignore[no-any-return]
     proto, found = TypeProto.FromString(wire), None
     if proto.WhichOneof("value") == "tensor_type":
         inner = proto.tensor_type
-        shape = tuple(map(declared_size, inner.shape.dim)) if inner.HasField("shape") else None
-        found = dt.read(inner.elem_type), shape
+        dtype, sizes = dt.read(inner.elem_type), tuple(map(declared_size, inner.shape.dim))
+        numbers = [size for size in map(said, sizes) if isinstance(size, int)]
+        shape = numbers if inner.HasField("shape") else None
+        found = _Tensor(dtype, sizes, SymTensor(dtype, shape) if len(numbers) == len(sizes) else None)
     if len(wire) <= _MAX_TYPE:
         _tensors[wire] = found
     return found
@@ -71,23 +105,16 @@ def declared_type(wire: bytes, dim: Callable[[Size], Dim]) -> Value | None:
     tensor = _tensor(wire)
     if tensor is None:
         return value_type(TypeProto.FromString(wire), dim)
-    dtype, sizes = tensor
-    return SymTensor(dtype, None if sizes is None else map(dim, sizes))
+    return tensor.known or SymTensor(tensor.dtype, map(dim, tensor.sizes))
 
 
 def sizes_in(wire: bytes) -> tuple[Size, ...]:
     """The written sizes of a tensor, or of the tensor in a sequence or optional."""
     tensor = _tensor(wire)
     if tensor is not None:
-        return tensor[1] or ()
+        return tensor.sizes
     shape = innermost_shape(TypeProto.FromString(wire))
     return () if shape is None else tuple(map(declared_size, shape.dim))
-
-
-def dim_params(declared: Iterable[tuple[str, bytes]]) -> list[str]:
-    """The dim_params in these types, in order. Equal types are read once."""
-    sizes = (size for wire in dict.fromkeys(wire for _, wire in declared) for size in sizes_in(wire))
-    return [size for size in sizes if isinstance(size, str) and said(size)]
 
 
 def innermost_shape(kind: Any) -> Any:

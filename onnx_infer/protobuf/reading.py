@@ -13,7 +13,7 @@ from onnx_infer.model.graph import Function, Graph, Model, with_names
 from onnx_infer.model.symbols import Symbols, said
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf.bodies import bodies, handles
-from onnx_infer.protobuf.declarations import Declared, declared_type, dim_params, sizes_in
+from onnx_infer.protobuf.declarations import Declared, declared_type, sizes_in
 from onnx_infer.protobuf.nodes import message, nodes
 from onnx_infer.protobuf.schema_functions import schema_function
 from onnx_infer.values import dtype as dt
@@ -50,7 +50,7 @@ class ModelProtoFrontEnd:
     def dim_params(self) -> tuple[list[str], list[str]]:
         """The texts in the types of inputs, in order, and in those of outputs and value infos."""
         inputs, outputs, others = self._declared
-        return dim_params(inputs), dim_params((*outputs, *others))
+        return list(inputs.texts), list(dict.fromkeys((*outputs.texts, *others.texts)))
 
     def bounds(self) -> tuple[dict[str, tuple[int, int | None]], list[str]]:
         """The intervals of symbols in the metadata of the model, then in those of its inputs."""
@@ -60,7 +60,7 @@ class ModelProtoFrontEnd:
 
     def inputs(self) -> Iterator[tuple[str, tuple[Size, ...]]]:
         """The sizes of inputs as the model writes them."""
-        for name, wire in self._declared.inputs:
+        for name, wire in self._declared.inputs.of:
             yield name, tuple(map(said, sizes_in(wire)))
 
     def view(self, symbols: Symbols, all_constant: bool = False) -> Model:
@@ -93,20 +93,23 @@ class GraphReader:
         constants = by_name(proto.initializer)
         for sparse in proto.sparse_initializer:
             constants[text(sparse.values.name)] = sparse
-        given, made, others = main or Declared.of(proto)
+        types = main or Declared.of(proto)
+        given = types.inputs.of
         # if callers may override an initializer that is also an input, its type is used, but not its elements
         defaults = {name: (self.declared(kind), constants[name]) for name, kind in given if name in constants}
         if self.all_constant:
-            given = [(name, kind) for name, kind in given if name not in constants]
+            given = tuple([(name, kind) for name, kind in given if name not in constants])
         if main is None:
             inputs = [(name, self.declared(kind)) for name, kind in given]
         else:
             inputs = [(name, self.type(name, kind)) for name, kind in given]
         for name, _ in inputs:
             constants.pop(name, None)
-        types = [(name, self.declared(kind)) for name, kind in (*others, *made)]
-        declared = {name: value for name, value in types if value is not None}
-        outputs = [name for name, _ in made]
+        declared: dict[str, Value] = {}
+        for group in (types.others, types.outputs):
+            read = {wire: self.declared(wire) for wire in group.distinct}
+            declared.update((name, value) for name, wire in group.of if (value := read[wire]) is not None)
+        outputs = [name for name, _ in types.outputs.of]
         return self._view(proto, inputs, constants, outputs, declared, defaults)
 
     def function(self, proto: FunctionProto) -> Function:
