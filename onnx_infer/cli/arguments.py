@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -108,17 +108,33 @@ class _Version(argparse.Action):
         super().__init__(option_strings, dest, nargs=0, help=help)
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import PackageNotFoundError, version
-
         from symdim import __version__
 
         python = ".".join(map(str, sys.version_info[:3]))
-        try:
-            onnx = f"onnx {version('onnx')}"
-        except PackageNotFoundError:
-            onnx = "no onnx"
-        print(f"{parser.prog} {__version__} ({onnx}, Python {python})")
+        print(f"{parser.prog} {__version__} ({_onnx()}, Python {python})")
         parser.exit()
+
+
+def _onnx() -> str:
+    """The installed onnx and its version, which the folder with its metadata has in its name.
+
+    `importlib.metadata`, whose import costs as much as all else here, is for an onnx that lies elsewhere.
+    """
+    from importlib.util import find_spec
+
+    spec = find_spec("onnx")
+    if spec is None or spec.origin is None:
+        return "no onnx"
+    beside = os.listdir(os.path.dirname(os.path.dirname(spec.origin)))
+    found = [name for name in beside if name.startswith("onnx-") and name.endswith(".dist-info")]
+    if len(found) == 1:
+        return f"onnx {found[0].removeprefix('onnx-').removesuffix('.dist-info')}"
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return f"onnx {version('onnx')}"
+    except PackageNotFoundError:
+        return "onnx without metadata"
 
 
 def binding(text: str) -> tuple[str, int]:
@@ -164,6 +180,8 @@ def input_value(text: str) -> tuple[str, Any]:
     >>> input_value("sr=16000"), input_value("axes=[0, 1]")
     (('sr', 16000), ('axes', [0, 1]))
     """
+    import json
+
     name, _, value = text.rpartition("=")
     try:
         found = json.loads(value)

@@ -16,8 +16,9 @@ from onnx_infer.engine.scope import Scope
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.operators.lookup import operators_of
 from onnx_infer.types.join import NOTHING
-from onnx_infer.values.tensor import substitute
+from onnx_infer.values.tensor import Value, substitute
 from symdim import Var
+from symdim.algebra.caches import Cache, shared_cache
 from symdim.algebra.evaluate import Substitution
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from onnx_infer.model.graph import Graph, Model, Node
     from onnx_infer.model.symbols import Symbols
     from onnx_infer.types.merge import ShapeMergePolicy
-    from onnx_infer.values.tensor import Dim, Value
+    from onnx_infer.values.tensor import Dim
 
 
 class Checkpoint(NamedTuple):
@@ -150,8 +151,9 @@ class Walk:
                 renew(var, sizes, name=names.get(var))
         self.created = [new for var in self.created if isinstance(new := sizes.get(var, var), Var)]
         known, resolve = Substitution(sizes), self.fresh_sizes.resolve
-        self._map(lambda value: substitute(value, known))
-        self.statements = [statement.substitute(known) for statement in self.statements]
+        renamed = _renaming(known, is_lasting=not self.created and not names)
+        self._map(renamed)
+        self.statements = list(map(renamed, self.statements))
         self.claims = [claim.substitute(known, resolve) for claim in self.claims]
         self.fresh_sizes.rename(sizes)
 
@@ -162,3 +164,28 @@ class Walk:
                 if value not in changed:
                     changed[value] = change(value)
                 scope[name] = changed[value]
+
+
+_renamed = shared_cache(1 << 5)  # (variable, its new size) of each renamed variable -> what was renamed so
+
+
+def _renaming(known: Substitution, is_lasting: bool) -> Callable[[Any], Any]:
+    """A function that renames variables in values and statements.
+
+    If `is_lasting`, its results are remembered: no size is of this inference alone, so they come again in the next one.
+    """
+    done: dict[Any, Any] = {}
+    if is_lasting:
+        key = tuple(known.items())
+        if key not in _renamed:
+            _renamed[key] = Cache(1 << 12)
+        done = _renamed[key]
+
+    def rename(whole: Value | Statement) -> Value | Statement:
+        found: Value | Statement | None = done.get(whole)
+        if found is None:
+            found = substitute(whole, known) if isinstance(whole, Value) else whole.substitute(known)
+            done[whole] = found
+        return found
+
+    return rename

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import subprocess
 import sys
@@ -145,6 +146,18 @@ def test_the_version_names_those_of_onnx_and_python(capsys: pytest.CaptureFixtur
     assert capsys.readouterr().out.endswith(f"(onnx {onnx.__version__}, Python {python})\n")
 
 
+def test_the_version_of_an_onnx_without_metadata_beside_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "onnx").mkdir()
+    elsewhere = importlib.util.spec_from_file_location("onnx", tmp_path / "onnx" / "__init__.py")
+    for spec, told in ((elsewhere, f"onnx {onnx.__version__}"), (None, "no onnx")):
+        monkeypatch.setattr(importlib.util, "find_spec", lambda _, found=spec: found)
+        with pytest.raises(SystemExit):
+            main(["--version"])
+        assert f"({told}, " in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("option", ["--help", "--version"])
 def test_options_are_read_without_onnx_and_the_algebra(option: str) -> None:
     program = (
@@ -155,6 +168,7 @@ def test_options_are_read_without_onnx_and_the_algebra(option: str) -> None:
     modules = done.stdout.splitlines()[-1]
     assert "'argparse'" in modules
     assert not any(f"'{name}'" in modules for name in ("onnx", "numpy", "google.protobuf", "symdim.algebra"))
+    assert "'importlib.metadata'" not in modules  # its import takes as long as all else
 
 
 def test_the_policies_are_those_of_inference() -> None:
