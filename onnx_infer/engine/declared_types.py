@@ -36,7 +36,7 @@ class DeclaredTypes:
 
     def merged(self, name: str, declared: Value, inferred: Value, node: Node) -> Value:
         """The declared and the inferred type of a value, merged."""
-        if declared is inferred or self._policy == "override" or _is_equal(declared, inferred):
+        if declared is inferred or self._policy == "override" or is_equal(declared, inferred):
             return inferred
 
         def conflict(message: str) -> None:
@@ -78,7 +78,7 @@ class DeclaredTypes:
         return SymTensor(value.dtype, [next(names) if d is UNKNOWN_SIZE else d for d in value.shape])
 
 
-def _is_equal(declared: Value, inferred: Value) -> bool:
+def is_equal(declared: Value, inferred: Value) -> bool:
     """Whether a declared tensor equals the inferred one, apart from known elements."""
     if not isinstance(declared, SymTensor) or not isinstance(inferred, SymTensor):
         return False

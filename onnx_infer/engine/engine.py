@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.diagnostics import Diagnostic, Refusal, about_node
-from onnx_infer.engine.declared_types import DeclaredTypes
+from onnx_infer.engine.declared_types import DeclaredTypes, is_equal
 from onnx_infer.engine.frame import Frame
 from onnx_infer.engine.functions import Call, Functions, read_once
 from onnx_infer.engine.implied_bounds import Undecided
@@ -153,7 +153,7 @@ class Engine(Walk):
                 outcome = self._replay(outcome, operator, node, values, scope)
             if len(outputs) == 1:  # the usual case
                 name, value = outputs[0], outcome.values[0]
-                if name not in declared or declared[name] is value:
+                if name not in declared or declared[name] is value or is_equal(declared[name], value):
                     scope[name] = value
                     continue
             self._declare(declared, node, outcome, scope)

@@ -13,10 +13,11 @@ from onnx_infer.engine.implied_bounds import UndecidedSigns
 from onnx_infer.engine.outcome import Outcome
 from onnx_infer.engine.run_time_elements import RunTimeValues
 from onnx_infer.engine.scope import Scope
+from onnx_infer.laws.statements import Statement
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.operators.lookup import operators_of
 from onnx_infer.types.join import NOTHING
-from onnx_infer.values.tensor import Value, substitute
+from onnx_infer.values.tensor import substitute
 from symdim import Var
 from symdim.algebra.caches import Cache, shared_cache
 from symdim.algebra.evaluate import Substitution
@@ -25,11 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from onnx_infer.engine.claims import Claim
-    from onnx_infer.laws.statements import Statement
     from onnx_infer.model.graph import Graph, Model, Node
     from onnx_infer.model.symbols import Symbols
     from onnx_infer.types.merge import ShapeMergePolicy
-    from onnx_infer.values.tensor import Dim
+    from onnx_infer.values.tensor import Dim, Value
 
 
 class Checkpoint(NamedTuple):
@@ -184,7 +184,7 @@ def _renaming(known: Substitution, is_lasting: bool) -> Callable[[Any], Any]:
     def rename(whole: Value | Statement) -> Value | Statement:
         found: Value | Statement | None = done.get(whole)
         if found is None:
-            found = substitute(whole, known) if isinstance(whole, Value) else whole.substitute(known)
+            found = whole.substitute(known) if isinstance(whole, Statement) else substitute(whole, known)
             done[whole] = found
         return found
 

@@ -197,8 +197,10 @@ class Symbols:
         if not text:
             return None
         made = generated(text)
+        if made == [text]:
+            return self.symbol(text)
         names = self.names.union(made) if made else self.names
-        few = len(names) <= _MAX_NAMES and len(text) <= _MAX_TEXT
+        few = not made and len(names) <= _MAX_NAMES and len(text) <= _MAX_TEXT  # generated names are new each time
         words = _words.get((text, names)) if few else None
         if words is not None:  # a walk under other bounds has other variables of these names
             known = _expressions.get((text, names, tuple(map(self.symbol, words))))
