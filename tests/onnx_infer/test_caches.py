@@ -5,16 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import onnx
+import pytest
 from onnx.parser import parse_model
 
 from onnx_infer import infer
 from onnx_infer.cli.demo import demo_model
 from onnx_infer.engine import engine
+from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators import lookup
 from onnx_infer.protobuf import nodes
+from onnx_infer.protobuf.declarations import Declared
 from symdim import clear_caches
 from symdim.algebra import expr
 from symdim.algebra.caches import Cache
+from tests.onnx_infer.test_implied import CHAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -115,3 +119,30 @@ def test_operators_stay_bound_when_caches_are_emptied_and_forget_types() -> None
     assert lookup.bind("", "SequenceAt", 18) is bound
     assert not bound._dtypes_of  # the types of sequences are values, which hold expressions
     assert not bound._misuse_of
+
+
+def test_each_walk_finds_the_texts_that_it_read_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    declared = ["N", "max(N, 4)//2"]
+    walks = [Symbols(declared, bounds=bounds) for bounds in ({}, {"N": (4, None)})]
+    read = [symbols.text(declared[1]) for symbols in walks]
+    assert list(map(str, read)) == ["max(N, 4)//2", "N//2"]
+    monkeypatch.delattr("onnx_infer.model.symbols.parse")
+    assert [Symbols(declared, bounds=bounds).text(declared[1]) for bounds in ({}, {"N": (4, None)})] == read
+
+
+def test_a_renaming_of_lasting_sizes_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = parse_model(CHAIN)  # its second walk knows a lower bound of S
+    first = infer(model)
+    monkeypatch.setattr("onnx_infer.engine.walk.substitute", lambda value, _: pytest.fail(f"{value} is renamed again"))
+    again = infer(model)
+    assert (again.types, again.guards) == (first.types, first.guards)
+
+
+def test_lists_of_value_infos_with_the_same_bytes_in_other_places_differ() -> None:
+    whole, name, kind = onnx.ValueInfoProto(name="a"), onnx.ValueInfoProto(name="a"), onnx.ValueInfoProto()
+    for info in (whole, kind):
+        info.type.tensor_type.elem_type = onnx.TensorProto.FLOAT
+    lists = [whole], [name, kind]
+    assert len({b"".join(info.SerializeToString() for info in infos) for infos in lists}) == 1
+    counts = [len(Declared.of(onnx.GraphProto(value_info=infos)).others.of) for infos in lists]
+    assert counts == [1, 2]
