@@ -13,6 +13,7 @@ from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.limits import demand_at_most
 from onnx_infer.laws.sizes import (
     confirm,
+    confirm_shape,
     exact_quotient,
     has_axis,
     normalize_axes,
@@ -198,7 +199,8 @@ def scatter_nd(data: SymTensor, indices: Elements, updates: AnyRank) -> Shape:
             depth = _depth((*outer, depth), data.rank)
             demand_all_in_bounds(indices, data.dims[:depth])
             if updates.shape is not None:
-                unify_shapes(updates.shape, (*outer, *data.dims[depth:]), "updates")
+                told = confirm_shape((*outer, *data.dims[depth:]), updates.shape, "updates")
+                return (*data.dims[:depth], *told[len(outer) :])
     return data.dims
 
 

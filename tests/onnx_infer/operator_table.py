@@ -10,6 +10,9 @@ from onnx_infer import registry
 
 PATH = Path(__file__).parents[2] / "docs" / "operators.md"
 
+FAMILIES = "onnx_infer.ops."
+"""The package of the rules in the table. Rules that a page or a test registers are not in it."""
+
 HEAD = """# Supported operators
 
 Every operator that has a rule, by domain and by family (a file of `onnx_infer/ops/`). A rule serves all versions of
@@ -28,8 +31,8 @@ def table() -> str:
     families: dict[tuple[str, str], dict[str, list[str]]] = {}
     for domain, name, since in registry.supported():
         rule = next(r for r in registry.versions(domain, name) if r.since == since)
-        family = rule.shape.__module__.removeprefix("onnx_infer.ops.")
-        if family.startswith("onnx_infer") or "." in family.removeprefix("contrib."):
+        _, of_this_package, family = rule.shape.__module__.rpartition(FAMILIES)
+        if not of_this_package:
             continue
         versions = families.setdefault((domain, family), {}).setdefault(name, [])
         versions.append(f"{max(since, first.get((domain, name), 1))}{' +data' if rule.data else ''}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,6 +11,7 @@ from onnx_infer.engine import functions
 from onnx_infer.engine.frame import Frame
 from onnx_infer.engine.general_calls import MOST_NESTED
 from onnx_infer.engine.subgraph import Subgraph
+from tests.counting import calls_of
 
 from .texts import messages, parsed
 
@@ -19,22 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from onnx import ModelProto
-
-
-def calls_of(model: ModelProto) -> int:
-    """The number of function calls that inference makes, those of built-in functions too."""
-    count = 0
-
-    def profile(frame: object, event: str, argument: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    sys.setprofile(profile)
-    try:
-        infer(model)
-    finally:
-        sys.setprofile(None)
-    return count
 
 
 def graph(inputs: list[str], outputs: list[str], nodes: list[str]) -> ModelProto:
@@ -90,8 +74,21 @@ def last_node_first(n: int) -> ModelProto:
     ],
 )
 def test_twice_the_size_is_twice_the_work(make: Callable[[int], ModelProto], n: int) -> None:
-    infer(make(n + 1))  # what operators are made of is read once
-    assert calls_of(make(2 * n)) < 2.7 * calls_of(make(n))
+    assert work(make, 2 * n) < 2.7 * work(make, n)
+
+
+def work(make: Callable[[int], ModelProto], n: int) -> int:
+    """The calls of an inference after a small one, which reads what operators are made of."""
+    model, small = make(n), make(2)
+    return calls_of(lambda: infer(model), first=lambda: infer(small))
+
+
+def test_work_does_not_depend_on_what_ran_before() -> None:
+    alone = work(last_node_first, 100)
+    infer(last_node_first(150))
+    held = infer(last_node_first(70))
+    assert work(last_node_first, 100) == alone
+    assert held.types
 
 
 # -- long vectors -----------------------------------------------------------------------------------------------------

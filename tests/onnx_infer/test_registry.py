@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from inspect import Parameter, signature
 from types import FunctionType
+from typing import TYPE_CHECKING
 
 import onnx.defs
 import pytest
@@ -16,6 +17,9 @@ from onnx_infer.operators.registration import normal_domain
 from onnx_infer.operators.rule import Rule
 from onnx_infer.operators.schema import COLLECTIONS, read_schema
 from tests.onnx_infer.operator_table import PATH, table
+
+if TYPE_CHECKING:
+    from onnx_infer.ops.kinds import Shape, SymTensor
 
 MISSING: dict[str, set[str]] = {}
 """domain -> operators of onnx without a rule. This list may only shrink."""
@@ -119,3 +123,15 @@ def test_supported_lists_every_rule_in_order() -> None:
 
 def test_the_table_of_operators_is_current() -> None:
     assert PATH.read_text(encoding="utf-8") == table(), "run python -m tests.onnx_infer.operator_table"
+
+
+@pytest.mark.parametrize("module", ["__main__", "builtins", "tests.page"])
+def test_rules_of_a_page_or_a_test_are_not_in_the_table(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def twice(X: SymTensor) -> Shape:
+        return X.shape
+
+    before = table()
+    twice.__module__ = module
+    monkeypatch.setitem(registry._rules, ("com.acme", "Twice"), {1: Rule("com.acme", "Twice", 1, twice)})
+    assert ("com.acme", "Twice", 1) in registry.supported()
+    assert table() == before

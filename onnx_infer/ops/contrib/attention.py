@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import broadcast_to, exact_quotient, of_rank, unify, unify_shapes
+from onnx_infer.laws.sizes import broadcast_to, confirm, exact_quotient, of_rank, unify, unify_shapes
 from onnx_infer.laws.statements import fresh
 from onnx_infer.ops.attention import split_heads
 from onnx_infer.ops.contrib import contrib
+from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import AnyRank, Dim, Shape, SymTensor
+    from onnx_infer.ops.kinds import AnyRank, Dim, Shape
 
 # -- with the projection of the input ----------------------------------------------------------------------------------
 
@@ -32,7 +33,8 @@ def _attention(input: Shape, sizes: tuple[Dim, ...], num_heads: int, past: AnyRa
     batch, length, _ = input
     value_size = sizes[2]
     size = exact_quotient(value_size, num_heads, "the hidden size")
-    return [(batch, length, value_size), _with_state(past, (2, batch, num_heads, length, size), shared)]
+    present = _with_state(past, (2, batch, num_heads, length, size), shared)
+    return [(batch if shared else present[1], length, value_size), present]
 
 
 def _parts(merged: Dim, given: tuple[int, ...]) -> tuple[Dim, ...]:
@@ -60,17 +62,17 @@ def attention(
     mask_index: AnyRank | None = None,
 ) -> list[Shape]:
     """Input (B, L, D), weights (D, q + k + v) -> (B, L, v), present (2, B, heads, P + L, v / heads)."""
-    shape, merged = of_rank(input.shape, 3, "input"), of_rank(weights.shape, 2, "weights")
-    unify(shape[2], merged[0], "the last size of the input and the first one of the weights")
+    (batch, length, size), (inner, merged) = of_rank(input.shape, 3, "input"), of_rank(weights.shape, 2, "weights")
+    size = confirm(size, inner, "the last size of the input and the first one of the weights")
     if bias is not None and bias.shape is not None:
-        unify(of_rank(bias.shape, 1, "bias")[0], merged[1], "the merged hidden sizes of bias and weights")
-    results = _attention(shape, _parts(merged[1], qkv_hidden_sizes), num_heads, past, past_present_share_buffer)
-    if mask_index is not None and not past_present_share_buffer:
-        mask = mask_index.shape
-        if mask is not None and len(mask) == 2:  # a value for each key, or a length; other ranks have other forms
-            broadcast_to(
-                (unify(shape[0], mask[0], "batch sizes of input and mask"), results[1][3]), mask[1:], "the mask"
-            )
+        merged = confirm(merged, of_rank(bias.shape, 1, "bias")[0], "the merged hidden sizes of weights and bias")
+    mask = None if mask_index is None or past_present_share_buffer else mask_index.shape
+    if mask is not None and len(mask) == 2:  # a value for each key, or a length; other ranks have other forms
+        batch = confirm(batch, mask[0], "batch sizes of input and mask")
+    parts = _parts(merged, qkv_hidden_sizes)
+    results = _attention((batch, length, size), parts, num_heads, past, past_present_share_buffer)
+    if mask is not None and len(mask) == 2:
+        broadcast_to((batch, results[1][3]), mask[1:], "the mask")
     return results
 
 
@@ -171,13 +173,17 @@ def multi_head_attention(
     The presents have length P + T, or P if past_sequence_length indicates shared buffers. The scores are
     (B, heads, S, past + T).
     """
+    apart = all(x is not None and x.shape is not None and x.rank == 3 for x in (query, key, value))
+    if apart and key is not None and value is not None:
+        batch = confirm(query.dims[0], key.dims[0], "batch sizes of query and key")
+        batch = confirm(batch, value.dims[0], "batch sizes of key and value")
+        length = confirm(key.dims[1], value.dims[1], "lengths of key and value")
+        hidden = confirm(query.dims[2], key.dims[2], "hidden sizes of query and key")
+        query = SymTensor(query.dtype, (batch, query.dims[1], hidden))
+        key = SymTensor(key.dtype, (batch, length, hidden))
+        value = SymTensor(value.dtype, (batch, length, value.dims[2]))
     results = _cached_attention(query, key, value, past_key, past_value, past_sequence_length, num_heads)
     batch, _, _, total = results[3]
-    if key is not None and value is not None and (query.rank, key.rank, value.rank) == (3, 3, 3):
-        unify(query.dims[2], key.dims[2], "hidden sizes of query and key")
-        for i, what in enumerate(("batch sizes", "lengths")):
-            unify(key.dims[i], value.dims[i], f"{what} of key and value")
-        unify(batch, key.dims[0], "batch sizes of query and key")
     if past_key is not None and past_value is not None and past_key.rank == past_value.rank == 4:
         unify(past_key.dims[2], past_value.dims[2], "lengths of the pasts")
         unify(past_value.dims[3], results[1][3], "sizes of a head of query and the past value")

@@ -12,6 +12,8 @@ from onnx_infer.ops.contrib import contrib
 from symdim import maximum
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from onnx_infer.ops.kinds import AnyRank, Dim, Shape, SymTensor
 
 
@@ -28,14 +30,14 @@ def _hidden(
     return tuple(outer), num_heads * size if key is None else hidden, size
 
 
-def _cached(past: AnyRank | None, batch: Dim, heads: int, size: Dim, total: Dim) -> Shape:
-    """The present cache (B, heads, max(P, total), size) for a past one (B, heads, P, size); its size may be packed."""
-    if past is None:
-        return (batch, heads, total, size)
-    old = of_rank(past.shape, 4, "the past")
-    batch = unify(batch, old[0], "batch sizes of query and the past")
-    unify(old[1], heads, "heads of the past and kv_num_heads")
-    return (batch, heads, maximum(old[2], total), old[3])
+def _past_shape(pasts: Sequence[AnyRank], heads: int) -> Shape:
+    """The one shape (B, heads, P, size) of the pasts of keys and values. The size may be packed."""
+    known = [past.shape for past in pasts if past.shape is not None]
+    if not known:
+        return of_rank(None, 4, "the past")
+    shape = confirm_shape(of_rank(known[0], 4, "the past"), known[-1], "the pasts")
+    unify(shape[1], heads, "heads of the past and kv_num_heads")
+    return shape
 
 
 def _cache_types(query: AnyRank, past_key: AnyRank | None, past_value: AnyRank | None) -> list[int | None]:
@@ -83,22 +85,24 @@ def group_query_attention(
         new = unify_shapes(of_rank(key.shape, 3, "key"), of_rank(value.shape, 3, "value"), "key and value")
         batch = unify(batch, new[0], "batch sizes of query and key")
         unify(new[2], kv_num_heads * size, "the hidden size of key and the sizes of its heads")
+    pasts = [given for given in (past_key, past_value) if given is not None]
+    past = _past_shape(pasts, kv_num_heads) if pasts else None
+    if past is not None:
+        batch = unify(batch, past[0], "batch sizes of query and the past")
     total, room = total_sequence_length, None
-    if past_key is not None and past_key.shape is not None and past_key.rank == 4 and not sliding_window_cache:
-        room = past_key.dims[2]
+    if past is not None and past_key is not None and past_key.shape is not None and not sliding_window_cache:
+        room = past[2]
     if isinstance(total, Unknown):
         most = None if room is None else room + length
         total = fresh(total.note, at_most=most, value=element("total_sequence_length"))
     elif room is not None:
         _demand_room(room, batch, length, total)
-    for past in () if kv_cache_bit_width else (past_key, past_value):
-        if past is not None and past.shape is not None and past.rank == 4:
-            unify(past.dims[3], size, "sizes of a head of query and the past")
-    if past_key is not None and past_value is not None:
-        confirm_shape(past_key.shape or (), past_value.shape, "the pasts")
     needed = 0 if sliding_window_cache else total
-    presents = [_cached(past, batch, kv_num_heads, size, needed) for past in (past_key, past_value)]
-    return [(batch, length, hidden), *presents, (batch, num_heads, length, total)]
+    if past is not None:
+        needed = maximum(past[2], needed)
+        size = past[3] if kv_cache_bit_width else unify(past[3], size, "sizes of a head of query and the past")
+    present = (batch, kv_num_heads, needed, size)
+    return [(batch, length, hidden), present, present, (batch, num_heads, length, total)]
 
 
 @contrib(
@@ -112,8 +116,10 @@ def sparse_attention(
 ) -> list[Shape]:
     """As GroupQueryAttention. The presents have the shapes of the pasts, which must have room for them."""
     (batch, length), hidden, size = _hidden(query, key, num_heads, kv_num_heads, 3)
-    presents = [_cached(past, batch, kv_num_heads, size, total=0) for past in (past_key, past_value)]
-    return [(batch, length, hidden), *presents]
+    past = _past_shape((past_key, past_value), kv_num_heads)
+    batch = unify(batch, past[0], "batch sizes of query and the past")
+    present = (batch, kv_num_heads, past[2], unify(past[3], size, "sizes of a head of query and the past"))
+    return [(batch, length, hidden), present, present]
 
 
 @contrib(
@@ -189,7 +195,7 @@ def rotary_embedding(
     require(input.rank in (3, 4), "rank of the input is neither 3 nor 4", input.rank)
     batch, length = input.dims[0], input.dims[-2]
     if position_ids.shape is not None and len(position_ids.shape) == 2:
-        unify_shapes((batch, length), position_ids.shape, "sizes of the input and position_ids")
+        batch, length = confirm_shape((batch, length), position_ids.shape, "sizes of the input and position_ids")
     if cos_cache.shape is not None and sin_cache.shape is not None:
         unify_shapes(cos_cache.shape, sin_cache.shape, "cos_cache and sin_cache")
     if cos_cache.shape is not None and not is_packed_batching:
@@ -202,7 +208,7 @@ def rotary_embedding(
         elif num_heads:
             size = exact_quotient(input.dims[2], num_heads, "the hidden size")
             unify(half, size // 2, "half of the size of a head and the last size of the caches")
-    return input.dims
+    return (batch, *input.dims[1:-2], length, input.dims[-1])
 
 
 @contrib("GemmaRotaryEmbedding", inputs="emb q q_rot k k_rot", dtype=lambda q, k: [q.dtype, k.dtype])

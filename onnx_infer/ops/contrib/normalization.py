@@ -107,16 +107,17 @@ def skip_group_norm(
 # -- of embeddings -----------------------------------------------------------------------------------------------------
 
 
-def _demand_positions(ids: Shape, positions: SymTensor | None, table: SymTensor) -> None:
-    """Demand that the positions (B or 1, S) are in the table. By default they are 0, ..., S - 1."""
+def _with_positions(ids: Shape, positions: SymTensor | None, table: SymTensor) -> Shape:
+    """The ids (B, S) with positions (B or 1, S), which must be in the table. By default they are 0, ..., S - 1."""
     rows = of_rank(table.shape, 2, "position_embedding")[0]
     if positions is None:
         demand_at_least(rows, ids[1], "the number of position embeddings")
     elif positions.shape is not None:
         batch, length = of_rank(positions.shape, 2, "position_ids")
-        broadcast_to(ids, (batch, 1), "position_ids")
-        confirm(ids[1], length, "lengths of input_ids and position_ids")
+        total = confirm(ids[1], length, "lengths of input_ids and position_ids")
+        ids = broadcast_to((ids[0], total), (batch, 1), "position_ids")
         demand_in_bounds(positions, rows)
+    return ids
 
 
 def _embedding_types(input_ids: AnyRank, word_embedding: AnyRank) -> list[int | None]:
@@ -143,7 +144,7 @@ def embed_layer_normalization(
     for name, other in (("segment_ids", segment_ids), ("mask", mask)):
         if other is not None and other.shape is not None:
             ids = unify_shapes(ids, other.shape, f"input_ids and {name}")
-    _demand_positions(ids, position_ids, position_embedding)
+    ids = _with_positions(ids, position_ids, position_embedding)
     hidden = of_rank(word_embedding.shape, 2, "word_embedding")[1]
     out = with_vectors((*ids, hidden), -1, gamma=gamma, beta=beta)
     return [out, ids[:1], out]
