@@ -34,6 +34,8 @@ DEMANDS = [
         "B=2 S=3 D=8 P=2 Q=3 E=4"),
     ("float[B, S, 8] x, float[P, E] c, float[Q, F] s, int64[C, T] i",
         "y = com.microsoft.RotaryEmbedding<num_heads=2>(x, i, c, s)", "B=2 S=3 P=6 E=2 Q=6 F=2 C=2 T=3"),
+    ("float[A, B] x, float[C] s", "y = PRelu(x, s)", "A=3 B=4 C=4"),
+    ("float[A, B, 5] x, float[C, 1] s", "y = PRelu(x, s)", "A=3 B=4 C=4"),
     ("float[B, S, H] x, float[C] b", "y = com.microsoft.FastGelu(x, b)", "B=2 S=3 H=4 C=4"),
     ("float[A, S, H] x, float[B, T, K] s, float[G] g", "y = com.microsoft.SkipSimplifiedLayerNormalization(x, s, g)",
         "A=2 B=2 S=3 T=3 H=4 K=4 G=4"),

@@ -182,3 +182,22 @@ def test_the_opset_counts() -> None:
     for _ in range(2):
         told = [bool(infer(parsed(text, f'<ir_version: 8, opset_import: ["": {v}]>')).diagnostics) for v in (13, 18)]
         assert told == [False, True]
+
+
+@pytest.mark.parametrize("outer", ["", "many", "function"])
+def test_what_a_branch_that_is_surely_taken_states_is_stated_each_time(outer: str) -> None:
+    """Its statements are those of the main graph. No recording holds them, so the node is walked again."""
+    taken = """y = If(yes) <then_branch = t () => (a) { a = MatMul(x, w) },
+        else_branch = e () => (b) { b = MatMul(x, w) }>"""
+    head, rest = "g (float[N] x, float[M] w) => (y) <bool yes = {1}>", ""
+    if outer == "many":
+        taken += taken.replace("y = If", "z = If")
+    elif outer == "function":
+        rest = f'<domain: "f", opset_import: ["": 18]> F (x, w) => (y) {{ yes = Constant<value=bool {{1}}>() {taken} }}'
+        taken = "y = f.F(x, w)"
+    model = parsed(f"{head} {{ {taken} }} {rest}", '<ir_version: 10, opset_import: ["": 18, "f": 1]>')
+    clear_caches()
+    for _ in range(3):
+        result = infer(model)
+        assert [(str(guard), guard.kind) for guard in result.guards] == [("N == M", "required")]
+        assert result.check(N=2, M=3)

@@ -1,0 +1,81 @@
+"""Sizes that floats or elements decide, against runs of onnxruntime: ratios of Resize, distinct parts of Unique."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from onnx_infer import infer
+
+from .oracle import contradictions
+from .texts import parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onnx import ModelProto
+
+pytest.importorskip("onnxruntime")
+
+
+def session_of(model: ModelProto) -> Any:
+    import onnxruntime as ort
+
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+def wrong(model: ModelProto, session: Any, feeds: Mapping[str, Any], sizes: Mapping[str, int]) -> list[str]:
+    """What inference claims of the outputs that is not so in this run."""
+    result = infer(model)
+    assert not result.diagnostics
+    names = [output.name for output in model.graph.output]
+    made = zip(names, session.run(None, feeds), strict=True)
+    return [f"{name}: {text}" for name, x in made for text in contradictions(result.types[name], x, sizes)]
+
+
+@pytest.mark.parametrize("policy", ["not_larger", "not_smaller"])
+@pytest.mark.parametrize("given", ["H, W", "H, {w}", "{h}, W", "{h}, {w}"])
+def test_resize_that_keeps_the_aspect_ratio(policy: str, given: str) -> None:
+    r = random.Random(f"{policy} {given}")
+    compared = 0
+    for _ in range(12):
+        h, w, *target = (r.randint(1, 40) for _ in range(4))
+        model = parsed(
+            f"""g (float[1, 1, {given.format(h=h, w=w)}] x) => (y) <int64[2] sizes = {{{target[0]}, {target[1]}}}>
+            {{ y = Resize<axes=[2, 3], mode="nearest", keep_aspect_ratio_policy="{policy}">(x, , , sizes) }}""",
+            '<ir_version: 8, opset_import: ["": 19]>',
+        )
+        result, session = infer(model), session_of(model)
+        for _ in range(6):
+            sizes = {"H": h, "W": w}
+            feeds = {"x": np.zeros((1, 1, h, w), np.float32)}
+            if not result.check({name: size for name, size in sizes.items() if name in given}):
+                assert wrong(model, session, feeds, sizes) == [], (sizes, target)
+                compared += 1
+            h, w = (r.randint(1, 40) if name in given else size for name, size in sizes.items())
+    assert compared > 50
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, 2, -1])
+@pytest.mark.parametrize("shape", [(3, 2, 4), (1, 5, 2), (2, 1, 1)])
+@pytest.mark.parametrize("in_order", [0, 1])
+def test_unique(axis: int | None, shape: tuple[int, ...], in_order: int) -> None:
+    """All four outputs, of an input and of a constant: sizes of the other axes, first places, inverse and counts."""
+    data = np.random.default_rng(sum(shape)).integers(0, 2, shape)
+    option = f"sorted={in_order}" + ("" if axis is None else f", axis={axis}")
+    names = "y, first, inverse, counts"
+    constant = f"<int64[{', '.join(map(str, shape))}] x = {{{', '.join(map(str, data.flat))}}}>"
+    node = f"{{ {names} = Unique<{option}>(x) }}"
+    known = parsed(f"g () => ({names}) {constant} {node}")
+    of_input = parsed(f"g (int64[A, B, C] x) => ({names}) {node}")
+    assert wrong(known, session_of(known), {}, {}) == []
+    assert wrong(of_input, session_of(of_input), {"x": data}, dict(zip("ABC", shape, strict=True))) == []
+    found = infer(known)
+    assert [found.values[name] is not None for name in names.split(", ")] == [True] * 4
+    others = [name for i, name in enumerate("ABC") if axis is not None and i != axis % 3]
+    assert [str(size) for size in infer(of_input).shapes["y"] if not str(size).startswith("_d")] == others
