@@ -113,7 +113,7 @@ def samples_at(tensor: SymTensor, index: int) -> Samples:
 
 
 def element_at(tensor: SymTensor, index: int) -> Any:
-    """The element of a vector or scalar at an index, as far as sizes and run-time elements tell it; else None.
+    """The element of a vector or scalar at an index, if sizes and run-time elements decide it; else None.
 
     >>> element_at(SymTensor(7, (2,), (3, None), samples=((3,), (Var("p"),))), 1)
     p
@@ -178,7 +178,7 @@ def moved(tensor: SymTensor, value: SymTensor) -> SymTensor:
 
 
 def _cast(x: Any, tensor: SymTensor, value: SymTensor) -> Any:
-    """An element of the tensor in the element type of the value; one that a run decides may not fit into a smaller."""
+    """An element in the element type of the value; None if the type may be too small for an element of a run."""
     if x is None or (tensor.dtype != value.dtype and elements_of(x) and not _holds(value.dtype, tensor.dtype)):
         return None
     return convert(x, value.dtype)
@@ -236,7 +236,7 @@ def of_function(function: Callable[..., Any], tensors: Sequence[Value], value: S
 
 
 def _at_each_index(function: Callable[..., Any], tensors: Sequence[Value], value: SymTensor) -> tuple[Samples, ...]:
-    """The elements of a short vector, each the function of the operands' elements at its index, where any is known."""
+    """The elements of a short vector: the function of the operands' elements at each index; () if none is known."""
     count = value.dims[0] if len(value.dims) == 1 else 0
     vectors = [x for x in tensors if isinstance(x, SymTensor) and x.shape in ((), (1,), (count,))]
     if not isinstance(count, int) or not 1 < count <= _MOST_COLUMNS or len(vectors) < len(tensors):
@@ -270,7 +270,7 @@ def _known(value: SymTensor, fill: Any, samples: Iterable[Any]) -> SymTensor:
 
 
 def named_element(value: SymTensor, output: int) -> SymTensor:
-    """A result with a variable for its element, where it is one integer of which nothing else is known.
+    """A result of one integer element with a variable for it, if nothing else is known of the element.
 
     Shapes and positions have 32 or 64 bits; smaller integers are quantized numbers.
 

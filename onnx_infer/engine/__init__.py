@@ -5,7 +5,7 @@
     scope.py               the values of a graph          outcome.py             one rule applied to one node
     subgraph.py            graph attributes               functions.py           calls of functions
     general_calls.py       calls of a function with many signatures
-    recordings.py          nodes with subgraphs           parameters.py          sizes in remembered outcomes
+    recordings.py          nodes with subgraphs           made_sizes.py          sizes in remembered outcomes
     inner_graphs.py        the inner graphs of a model
     topological_sort.py    nodes that are out of order    fresh_sizes.py         fresh sizes replaced by their equals
     implied_bounds.py      bounds that operators imply    run_time_elements.py   elements that only a run knows

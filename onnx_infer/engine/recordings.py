@@ -2,8 +2,8 @@
 
 The bodies, the inputs and the values that the bodies capture determine the results of such a node. For a fresh size in
 these values only its bounds and its origin matter: with a different fresh size in its place the results are the same
-after the substitution. So the sizes made before the walk are `parameters` of a recording. Sizes made in the walk get
-new names when it is repeated.
+after the substitution. So a key has placeholders for the sizes made before the walk, the `earlier` sizes of a
+recording. Sizes made in the walk get new names when it is repeated.
 
 Nodes of the main graph and of functions are remembered by the bytes of their bodies, for all models. Nodes in bodies
 are remembered while the outer node is walked, because a Loop in a Loop has the same inputs in most of these walks.
@@ -15,8 +15,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.engine.fresh_sizes import renew
+from onnx_infer.engine.made_sizes import MadeSizes, made_sizes, variables_within
 from onnx_infer.engine.outcome import Outcome, apply
-from onnx_infer.engine.parameters import Parameters, made_sizes, variables_within
 from onnx_infer.engine.topological_sort import captured
 from onnx_infer.engine.walk import Record
 from onnx_infer.model.graph import Attributes
@@ -47,7 +47,7 @@ _captured = shared_cache(1 << 10)  # bytes of the bodies -> the names that they 
 class Recordings:
     """The nodes with subgraphs of one inference.
 
-    `settings` are the options on which a walk depends; None if it depends on more: then nothing is remembered.
+    `settings` are the options on which a walk depends. If it is None, more decides a walk, and nothing is remembered.
     """
 
     def __init__(self, engine: Walk, settings: tuple[object, ...] | None) -> None:
@@ -61,14 +61,14 @@ class Recordings:
         """The outcome of a node with subgraphs; everything else that belongs to it is recorded."""
         engine = self._engine
         bodies = None if self._settings is None else engine.model.bodies(node)
-        parameters = Parameters()
-        key = None if bodies is None else self._key(operator, node, values, scope, bodies, parameters)
+        earlier = MadeSizes()
+        key = None if bodies is None else self._key(operator, node, values, scope, bodies, earlier)
         if bodies is None or key is None:
             return self._walked(operator, node, attributes, values, scope)
         remembered = self._inside if engine.depth else _recordings
         found: Recording | None = remembered.get(key)
         if found is not None:
-            return found.repeat(engine, list(parameters.of), node, bodies, scope)
+            return found.repeat(engine, list(earlier.of), node, bodies, scope)
         start, first, notes, seen = engine.checkpoint(), engine.symbols.count, engine.notes, engine.seen
         singular, noted = engine.singular, engine.noted
         engine.notes, engine.seen = {}, Record()
@@ -81,7 +81,7 @@ class Recordings:
             engine.seen.graphs.update(seen.graphs)
             engine.seen.calls += seen.calls
         if engine.singular == singular and len(engine.claims) == start.claims:
-            made = Recording(engine, outcome, list(parameters.of), start, first)
+            made = Recording(engine, outcome, list(earlier.of), start, first)
             made.notes, made.noted = notes, engine.noted - noted
             if made.is_repeatable():
                 made.keep(seen, engine.model.handles(node, bodies.places))
@@ -104,7 +104,7 @@ class Recordings:
         values: tuple[Value | None, ...],
         scope: Values,
         bodies: Bodies,
-        parameters: Parameters,
+        earlier: MadeSizes,
     ) -> tuple[Any, ...] | None:
         """Everything that determines the results and the record of a node; None if it cannot be remembered."""
         if scope.attributes is not None and scope.attributes.has_graphs:
@@ -122,7 +122,7 @@ class Recordings:
         if any(isinstance(size, Expr) for size in declared):
             around.append(SymTensor(None, [0 if size is None else size for size in declared]))
         try:
-            patterns = [v and parameters.pattern(v) for v in (*values, *around)]
+            patterns = [v and earlier.pattern(v) for v in (*values, *around)]
         except TypeError:  # an origin that cannot be compared
             return None
         place = depth, self._engine.certain, scope.repeated, scope.attributes, scope.operators.imports
@@ -155,10 +155,13 @@ class Walked(NamedTuple):
 
 
 class Recording:
-    """The results and the record of one walk over the bodies of a node, with its parameters and the `names` in it."""
+    """The results and the record of one walk over the bodies of a node.
 
-    def __init__(self, engine: Walk, outcome: Outcome, parameters: list[Var], start: Checkpoint, first: int) -> None:
-        self.outcome, self.parameters = outcome, parameters
+    `earlier` are the sizes in it that were made before the walk. `names` are the names given in the walk.
+    """
+
+    def __init__(self, engine: Walk, outcome: Outcome, earlier: list[Var], start: Checkpoint, first: int) -> None:
+        self.outcome, self.earlier = outcome, earlier
         self.names = engine.symbols.names_since(first)
         self.diagnostics = engine.diagnostics[start.diagnostics :]
         self.created = engine.created[start.created :]
@@ -199,7 +202,7 @@ class Recording:
     def made(self) -> list[Var]:
         """The sizes made in the walk that occur in its record, in the order of their names, declared ones first."""
         place = {name: i for i, name in enumerate(self.names)}
-        before = {*self.parameters, *self.outcome.fresh}
+        before = {*self.earlier, *self.outcome.fresh}
         held = [*self.outcome.values, *(x for told in self.diagnostics for _, x in told.inputs)]
         held += (value for walked in self.graphs for value in walked.values.values())
         found = dict.fromkeys(v for value in held if value is not None for v in made_sizes(value))
@@ -229,14 +232,14 @@ class Recording:
     @cached_property
     def changing(self) -> tuple[set[Value], list[list[str]]]:
         """The values that have other sizes when it is repeated, and for each graph the names of such values."""
-        known = {*self.parameters, *self.made}
+        known = {*self.earlier, *self.made}
         distinct = {value for walked in self.graphs for value in walked.values.values() if value is not None}
         values = {value for value in distinct if not known.isdisjoint(made_sizes(value))}
         return values, [[name for name, x in walked.values.items() if x in values] for walked in self.graphs]
 
-    def repeat(self, engine: Walk, parameters: Sequence[Var], node: Node, bodies: Bodies, scope: Values) -> Outcome:
-        """Repeat the whole record, with these parameters and new names for the sizes made in the walk."""
-        again = _Again(self, engine, parameters)
+    def repeat(self, engine: Walk, earlier: Sequence[Var], node: Node, bodies: Bodies, scope: Values) -> Outcome:
+        """Repeat the whole record, with these earlier sizes and new names for the sizes made in the walk."""
+        again = _Again(self, engine, earlier)
         engine.noted += self.noted
         engine.diagnostics += map(again.told, self.diagnostics)
         engine.notes.update((name, again.text(note)) for name, note in self.notes.items())
@@ -258,13 +261,13 @@ class Recording:
 
 
 class _Again:
-    """A recording with other sizes: `sizes` maps the parameters, and the sizes made in the walk."""
+    """A recording with other sizes: `sizes` maps the earlier sizes and those made in the walk."""
 
-    def __init__(self, recording: Recording, engine: Walk, parameters: Sequence[Var]) -> None:
+    def __init__(self, recording: Recording, engine: Walk, earlier: Sequence[Var]) -> None:
         self._recording = recording
         self.sizes: dict[Var, Dim] = {}
         self._texts: dict[str, str] = {}
-        for old, new in zip(recording.parameters, parameters, strict=True):
+        for old, new in zip(recording.earlier, earlier, strict=True):
             if old is not new:
                 self.sizes[old], self._texts[old.name] = new, new.name
         # a node of depth 0 gives away the same names as in the walk, so that later inferences write the same names

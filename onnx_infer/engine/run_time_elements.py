@@ -1,11 +1,11 @@
 """Elements that only a run knows and from which sizes are computed: the K of a TopK, the ends of a Slice.
 
-A rule gives a fresh size as an expression over elements of its inputs (`fresh(value=...)`), and it says that an integer
-output of one unknown element is such an element. Here these elements get the names of the node's tensors. There is one
-variable for each element of each tensor, and one for each size computed from them, so two nodes that read the same
+A rule gives a fresh size as an expression over elements of its inputs (`fresh(value=...)`). It also says that an
+integer output of one unknown element is such an element. Here these elements get the names of the node's tensors. Each
+element of each tensor has one variable, and so has each size computed from them. So two nodes that read the same
 element have the same size. Sizes of the same elements are expressed by each other (K and K + 1). This is done for
-tensors of the main graph only. Inside a subgraph or a function a name stands for a different value each time, so there
-a size keeps only its reason.
+tensors of the main graph only. Inside a subgraph or a function a name stands for a different value each time. So a size
+in one keeps only its reason.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class RunTimeValues:
         self._elements: dict[tuple[str, int], Var] = {}
         self._given_by: dict[object, Var] = {}  # nodes of the same operands -> their element
         self._sizes: dict[Dim, Var] = {}
-        self._solved: dict[Var, Dim] = {}  # elements as expressions of sizes, and of elements solved later
-        self._open: list[tuple[Var, Dim]] = []  # the other sizes, which no earlier ones tell
+        self._solved: dict[Var, Dim] = {}  # elements as expressions of sizes and of elements solved later
+        self._open: list[tuple[Var, Dim]] = []  # sizes with elements that are not solved yet
         self._statements: list[Statement] = []
         self.limits: dict[Var, list[Dim]] = {}
         """Bounds that later uses of a size add to that of the first use."""
@@ -99,7 +99,7 @@ class RunTimeValues:
         return variable
 
     def _relate(self, name: Var, size: Dim) -> None:
-        """State what a new size is in terms of earlier ones, or solve it for an element: the later ones follow."""
+        """State that a new size equals an expression of earlier ones, or solve it for an element that is new."""
         size = self._in_sizes(size)
         elements = [v for v in elements_of(size) if terms_of(size)[0].get(v) in (1, -1)]
         solved = next((v for v in elements if v not in elements_of(size - terms_of(size)[0][v] * v)), None)
@@ -112,14 +112,14 @@ class RunTimeValues:
             self._tell(other, self._in_sizes(known))
 
     def _tell(self, name: Var, size: Dim) -> None:
-        """State what a size is where no element is left in it."""
+        """State what a size equals if no element is left in it. Otherwise keep it for later."""
         if elements_of(size):
             self._open.append((name, size))
         else:
             self._statements.append(Statement("equal", name, size, "two sizes of the same elements"))
 
     def _in_sizes(self, size: Dim) -> Dim:
-        """The size with sizes in place of the elements that they tell."""
+        """The size with the solved elements replaced."""
         while known := {v: self._solved[v] for v in elements_of(size) if v in self._solved}:
             assert isinstance(size, Expr)
             size = size.substitute(known)
@@ -140,9 +140,9 @@ class RunTimeValues:
         return size.substitute(names) if isinstance(size, Expr) else size
 
     def _given(self, node: Node, operator: Operator, inputs: tuple[Value | None, ...], output: int) -> Var:
-        """The element that a node gives; nodes that take the same elements of the same operands give the same one.
+        """The element that a node gives. Nodes that take the same elements of the same operands give the same element.
 
-        An operator that may draw at random has no data function.
+        An operator without a data function may draw at random, so each of its nodes gives an element of its own.
         """
         if operator.rule.data is None:
             return self._element(node[3][output], 0)
@@ -166,7 +166,7 @@ class RunTimeValues:
 
 
 def _is_told(value: Value) -> bool:
-    """Whether all elements of a tensor are known, so that another tensor of this value has the same."""
+    """Whether all elements of a tensor are known. Then every tensor of this value has the same elements."""
     return isinstance(value, SymTensor) and (
         value.fill is not None or (value.data is not None and None not in value.data)
     )

@@ -1,4 +1,4 @@
-"""The graphs in a node's attributes as bytes. These are keys under which results are remembered for other models."""
+"""The graphs in a node's attributes as bytes. Results for such a node are remembered under these bytes."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from onnx_infer.model.graph import Node, Place
 
 _MOST_BYTES = 1 << 15
-"""The most bytes of the graphs of a node that is remembered. Larger graphs contain weights."""
+"""Nodes with more bytes are not remembered. Their graphs contain weights."""
 
 _read = shared_cache(1 << 10)  # (bytes of attributes, whether initializers are constants) -> Bodies
 
 
 def bodies(all_constant: bool, node: Node) -> Bodies | None:
-    """The graphs of a node; None if they have many bytes. With `all_constant` no initializer can be overridden."""
+    """The graphs of a node; None if it has too many bytes. With `all_constant` no initializer can be overridden."""
     proto = node[5]
     if proto.ByteSize() > _MOST_BYTES:
         return None

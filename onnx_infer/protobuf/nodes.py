@@ -1,4 +1,4 @@
-"""The nodes of a graph, read from their messages once for equal bytes."""
+"""The nodes of a graph, read from their messages. Messages of equal bytes are read once."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _joined = "".join
 
 
 def read_attributes(op_type: str, attributes: Any) -> Attributes:
-    """The attributes of a node that has some. Attributes with equal wire bytes are the same object."""
+    """The attributes of a node with at least one. Attributes with equal wire bytes are the same object."""
     if op_type in _WITH_GRAPHS:  # a body may be large
         return _parse(attributes)
     key = tuple(map(_bytes_of_attribute, attributes))
@@ -58,7 +58,7 @@ def _parse(attributes: Any) -> Attributes:
 
 
 class Named(NamedTuple):
-    """The handle of a remembered node. Its message is not kept, because it would keep all messages around it."""
+    """The handle of a remembered node. Its message is not kept, because it would hold the whole model in memory."""
 
     name: str
     overload: str
@@ -75,8 +75,8 @@ class Literal(NamedTuple):
 def nodes(protos: Any, constants: dict[str, Any], literals: list[str]) -> Iterator[Node]:
     """The nodes of a graph. Constant tensors are added to the graph's constants instead.
 
-    If a graph is read again, unchanged or with a few other nodes, its nodes are recognised by their bytes. This costs a
-    third of reading the parts of the messages. At the first reading nothing is remembered.
+    If a graph is read again, unchanged or with a few other nodes, its nodes are recognised by their bytes. This takes a
+    third of the time of reading their parts. Nothing is remembered when a graph is read for the first time.
     """
     again = _is_met_again(protos)
     for proto in protos:
@@ -94,7 +94,7 @@ def nodes(protos: Any, constants: dict[str, Any], literals: list[str]) -> Iterat
 
 def _is_met_again(protos: Any) -> bool:
     """Whether a graph with this number of nodes, this first node and this last node was read before."""
-    if not 0 < len(protos) <= _nodes.limit:  # more of them would drive each other out
+    if not 0 < len(protos) <= _nodes.limit:  # the cache has no room for more
         return False
     ends = _bytes_of(protos[0]), _bytes_of(protos[-1])
     if (key := (len(protos), *ends)) in _met:
@@ -105,7 +105,7 @@ def _is_met_again(protos: Any) -> bool:
 
 
 def read_node(proto: NodeProto, wire: bytes | None) -> Node | Literal:
-    """A node. It is remembered under its bytes if these are few."""
+    """A node, read from its message. It is remembered under its bytes `wire` if these are few."""
     op_type, domain, given, made, attributes = _parts(proto)
     inputs, outputs = given[:], made[:]
     try:  # joining them is the cheapest test that all are texts

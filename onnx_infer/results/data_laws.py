@@ -1,7 +1,7 @@
-"""Laws on the values of inputs, of which no size tells whether a run breaks them: indices into an axis.
+"""Laws on the values of inputs: indices into an axis. No size tells whether a run breaks such a law.
 
-A look-up by token, edge or position ids is refused where one of them is out of bounds. Where the elements of an input
-decide that, a model may be refused although every guard holds; this says by which inputs.
+A look-up by token, edge or position ids fails if one of them is out of bounds. If the elements of an input decide that,
+a run may fail although every guard holds. The laws here name these inputs.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _WITHOUT_ELEMENTS = frozenset(
         *("ArgMax", "ArgMin", "NonMaxSuppression", "NonZero", "TopK", "Unique"),
     )
 )
-"""Operators whose results are in bounds whatever the elements of operands are: sizes, and places in an operand."""
+"""Operators whose results are sizes or places in an operand. They are in bounds for all elements of the operands."""
 
 
 class DataLaw(NamedTuple):
@@ -63,7 +63,7 @@ class DataLaw(NamedTuple):
 
 
 def data_laws(result: Inferred) -> list[DataLaw]:
-    """The laws of look-ups whose indices are computed of elements of inputs, one for each set of inputs, in order.
+    """The laws of look-ups whose indices are computed from elements of inputs: one for each set of inputs, in order.
 
     >>> import onnx.parser, onnx_infer
     >>> model = onnx.parser.parse_model('''
@@ -73,7 +73,7 @@ def data_laws(result: Inferred) -> list[DataLaw]:
     the values of input 'ids' decide: an index and the size of its axis (Gather 'y')
     """
     kept: list[DataLaw] | None = vars(result._engine).get("data_laws")
-    if kept is not None:  # the result was read from a pickle, which holds no model
+    if kept is not None:  # a result from a pickle has no model
         return kept
     deciding: dict[str, tuple[str, ...]] = {name: (name,) for name in result.inputs}
     found: dict[tuple[str, ...], list[NodeName]] = {}
@@ -93,7 +93,7 @@ def data_laws(result: Inferred) -> list[DataLaw]:
 
 
 def _is_known(result: Inferred, name: str) -> bool:
-    """Whether sizes tell the elements of a tensor."""
+    """Whether the elements of a tensor are known."""
     value = result.types.get(name)
     if not isinstance(value, SymTensor):
         return False

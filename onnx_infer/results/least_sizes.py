@@ -1,7 +1,8 @@
-"""The least size of a symbol at which a model may run, where what its nodes demand there is only assumed to be so.
+"""The least size of a symbol at which a model may run, if the demands of its nodes rest on assumed guards.
 
-A pool whose window does not fit has other sizes than inferred, which a runtime may take. What nodes behind it demand is
-asked again there: in a walk in which the symbol lies in an interval below, and which assumes nothing.
+A pool whose window does not fit has other sizes than inferred, and a runtime may accept them. The later nodes then
+demand something else. So the model is walked again with the symbol in an interval of smaller sizes. This walk assumes
+nothing.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ if TYPE_CHECKING:
     """The operator and the name of a node."""
 
 _MOST_NODES = 1 << 13
-"""How many nodes the walks visit for one model, all in all."""
+"""The most nodes that the walks for one model visit in total."""
 
 
 class LeastSizes:
-    """The walks over one model; `of` asks for a symbol of its inputs."""
+    """The least sizes of the symbols of one model."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -39,9 +40,9 @@ class LeastSizes:
         self._nodes = sum(1 for _ in engine.model.graph.nodes())
 
     def of(self, symbol: Var, low: int, high: int) -> tuple[int, Refusing | None]:
-        """The least size in [low, high] below which no run gets through, and the first node that refuses one.
+        """The least size in [low, high] below which every run fails, and the first node that refuses a run.
 
-        Whole intervals are tried first, since intervals grow with a pool's input; then smaller ones.
+        The whole interval is tried first. Where bounds tell too little of it, smaller ones are tried.
         """
         width, by = high - low, None
         while low < high and self._left >= self._nodes:
@@ -56,7 +57,7 @@ class LeastSizes:
         return low, by
 
     def _refused(self, symbol: Var, low: int, high: int) -> Refusing | None:
-        """The node that refuses every run in which the symbol lies in [low, high]; None where that is not known."""
+        """The node that refuses every run in which the symbol lies in [low, high]; None if that is not known."""
         self._left -= self._nodes
         engine = self._engine
         graph = engine.model.graph
@@ -79,7 +80,7 @@ class LeastSizes:
 
 
 def _contradicted(walk: Engine) -> Refusing | None:
-    """The node whose statement fails wherever the other statements of the walk hold, as far as bounds tell."""
+    """A node whose statement contradicts the other statements of the walk. Only bounds are compared."""
     resolve = walk.fresh_sizes.resolve
     stated = [
         (s._replace(lhs=resolve(s.lhs), rhs=resolve(s.rhs), filled=tuple(map(resolve, s.filled))), node)
@@ -97,5 +98,5 @@ def _contradicted(walk: Engine) -> Refusing | None:
 
 
 def _all_filled(sizes: Shape) -> bool:
-    """Whether bounds tell that none of the sizes, of which there are some, is 0."""
+    """Whether there are sizes, and bounds prove that none of them is 0."""
     return bool(sizes) and all(at_least(size, 1) for size in sizes)

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from onnx import ModelProto
 
-pytest.importorskip("onnxruntime")
-
 
 def session_of(model: ModelProto) -> Any:
     import onnxruntime as ort

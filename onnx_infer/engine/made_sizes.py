@@ -1,4 +1,8 @@
-"""Sizes made by an inference as parameters of remembered values: values that differ only in these sizes are equal."""
+"""The sizes in values that an inference made, and placeholders for them.
+
+Every inference makes sizes of its own. Values that differ only in these have one pattern, with placeholders. So a key
+made of patterns finds what an earlier inference remembered.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +23,8 @@ if TYPE_CHECKING:
 _placeholders = shared_cache(1 << 10)  # number, bounds, origin, name -> variable
 
 
-class Parameters:
-    """The sizes in values that are not sizes of input axes, in order, and the values with placeholders for them."""
+class MadeSizes:
+    """The made sizes in some values, in order, and the placeholder of each: `of`."""
 
     def __init__(self) -> None:
         self.of: dict[Var, Dim] = {}
