@@ -53,13 +53,22 @@ class Ratio:
 def ratio(num: Dim, den: Dim) -> Element:
     """`num / den` as an element: a float if both are known, None if the sign of the divisor is not known.
 
-    The divisor is not 0: callers never pass a known 0, and a run with a symbolic divisor of 0 has no finite result.
+    A multiple of a divisor of at least 1 is exact. A symbolic divisor that may be 0 stays, although a run in which it
+    is 0 has no finite result.
+
+    >>> from symdim import Var
+    >>> H, W = Var("H"), Var("W")
+    >>> ratio(2 * H, H), ratio(H * W, W), ratio(H, W), ratio(3, 0)
+    (2.0, H, (H)/(W), None)
     """
     if not at_least(den, 0):
         return ratio(-num, -den) if at_least(-den, 0) else None
     if isinstance(num, int) and isinstance(den, int):
-        return num / den
-    if isinstance(den, int) and isinstance(num, Expr):
+        try:
+            return num / den
+        except (ZeroDivisionError, OverflowError):  # infinite, or beyond all floats
+            return None
+    if at_least(den, 1):
         whole = num // den
         if whole * den == num:
             return Ratio(whole, 1) if isinstance(whole, Expr) else float(whole)

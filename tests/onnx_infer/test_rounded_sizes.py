@@ -1,4 +1,4 @@
-"""Sizes that floats or elements decide, against runs of onnxruntime: ratios of Resize, distinct parts of Unique."""
+"""Sizes that floats or elements decide, against runs: ratios and scales of Resize, distinct parts of Unique."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from onnx_infer import infer
+from onnx_infer.elements.ratio import Ratio, ratio
+from symdim import Var
 
-from .oracle import contradictions
+from .oracle import at, contradictions
 from .texts import parsed
 
 if TYPE_CHECKING:
@@ -57,6 +59,49 @@ def test_resize_that_keeps_the_aspect_ratio(policy: str, given: str) -> None:
                 compared += 1
             h, w = (r.randint(1, 40) if name in given else size for name, size in sizes.items())
     assert compared > 50
+
+
+SCALES = """g (float[1, 1, H, W] x, float[1, 1, {h}, {w}] a, float[1, 1, P, Q] b, float[K] k) => (y, z) {{
+    s = Shape(a) t = Shape(x) u = Cast<to=1>(s) v = Cast<to=1>(t) scales = Div(u, v)
+    y = Resize<mode="nearest">(x, , scales) z = Resize<mode="nearest">(b, , scales) }}"""
+
+
+@pytest.mark.parametrize(
+    ("h", "w", "known", "expected"),
+    [
+        ("2*H", "7*W", {}, ["f32[1, 1, 2*H, 7*W]", "f32[1, 1, 2*P, 7*Q]"]),
+        ("H*K", "3*W*K", {}, ["f32[1, 1, H*K, 3*K*W]", "f32[1, 1, K*P, 3*K*Q]"]),
+        ("H", "W", {}, ["f32[1, 1, H, W]", "f32[1, 1, P, Q]"]),
+        ("H + 1", "R", {"R": 3}, ["f32[1, 1, _d0, _d1]", "f32[1, 1, _d2, _d3]"]),
+        ("H//2 + 1", "W*(W//2)", {}, ["f32[1, 1, _d0, W*(W//2)]", "f32[1, 1, _d1, Q*(W//2)]"]),
+    ],
+)
+def test_scales_that_are_quotients_of_sizes(h: str, w: str, known: dict[str, int], expected: list[str]) -> None:
+    """A quotient without a rest is a whole number, also in floats. Others are rounded, and may lose 1."""
+    model = parsed(SCALES.format(h=f'"{h}"', w=f'"{w}"'), '<ir_version: 8, opset_import: ["": 18]>')
+    result, session, r = infer(model), session_of(model), random.Random(h)
+    assert [str(result.types[name]) for name in "yz"] == expected
+    assert len(result.reasons) == sum("_d" in text for text in expected)
+    shapes = {name: result.shapes[name] for name in "xabk"}
+    for _ in range(8):
+        sizes = {**{name: r.randint(2, 30) for name in "HWPQ"}, "K": 3, **known}
+        dims = {name: [int(at(size, sizes)) for size in shape] for name, shape in shapes.items()}
+        feeds = {name: np.zeros(shape, np.float32) for name, shape in dims.items()}
+        assert wrong(model, session, feeds, sizes) == []
+
+
+def test_floats_of_multiples_are_exact() -> None:
+    r = np.random.default_rng(5)
+    divisor, times = r.integers(1, 2**11, (2, 4000))
+    quotient = (divisor * times).astype(np.float32) / divisor.astype(np.float32)
+    assert (quotient == times).all()
+
+
+def test_a_ratio_of_no_finite_value_is_unknown() -> None:
+    H, d = Var("H"), Var.fresh("d", 0, None)
+    assert ratio(H, H // 4).substitute({H: 3}) is None
+    assert ratio(H**40, H + 1).substitute({H: 10**9}) is None
+    assert isinstance(ratio(2 * d, d), Ratio)  # at 0 it is no number
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, 2, -1])
