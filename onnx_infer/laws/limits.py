@@ -1,4 +1,4 @@
-"""Sizes that a run refuses, too small or too large: reported where that is certain, else stated as statements."""
+"""Sizes that a run refuses, too small or too large: an error where that is certain, otherwise a statement."""
 
 from __future__ import annotations
 
