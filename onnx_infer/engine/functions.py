@@ -211,7 +211,7 @@ class Functions:
         if general is None:
             return None
         if signature in self._remembered:
-            return general.outcome(self._replayed(signature))
+            return self._replayed(signature).substitute(general.sizes)
         if signature not in self._not_general:
             call.general, call.noted = general, self._engine.noted
             self._coarse[key] += general.coarse
@@ -284,7 +284,7 @@ class Functions:
             self._remembered[signature] = Remembered(outcome, call.record)
         if general is None:
             return Outcome(tuple(results))
-        return general.outcome(outcome)
+        return outcome.substitute(general.sizes)
 
     def _again(self, call: Call) -> None:
         """Prepare another walk of the call, no longer as a general one."""

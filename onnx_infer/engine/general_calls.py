@@ -13,7 +13,6 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx_infer.engine.fresh_sizes import renew
 from onnx_infer.types.join import NOTHING, join_with_itself, kind_of, sizes
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, substitute
 from symdim import Expr, Var
@@ -22,7 +21,6 @@ from symdim.algebra.evaluate import Substitution
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from onnx_infer.engine.outcome import Outcome
     from onnx_infer.values.tensor import Dim, Value
 
 MANY = 16
@@ -47,18 +45,6 @@ class GeneralCall(NamedTuple):
         """The values of this call from those of the general call."""
         known = Substitution(self.sizes)
         return [substitute(value, known) for value in results]
-
-    def outcome(self, general: Outcome) -> Outcome:
-        """The outcome of this call from that of the general call."""
-        sizes = dict(self.sizes)
-        for var in general.fresh:
-            renew(var, sizes)
-        known = Substitution(sizes)
-        return general._replace(
-            values=tuple([substitute(value, known) for value in general.values]),
-            statements=tuple([statement.substitute(known) for statement in general.statements]),
-            fresh=tuple([v for var in general.fresh if isinstance(v := sizes.get(var, var), Var)]),
-        )
 
 
 class Placeholders:

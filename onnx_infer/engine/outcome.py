@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from onnx_infer.engine.fresh_sizes import renew
 from onnx_infer.engine.scope import UndefinedInput
 from onnx_infer.errors import OnnxInferError, OpUsageError
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.laws.statements import Statement, Trace
 from onnx_infer.types.join import demand_side, either, of_branches, of_side
 from onnx_infer.values.one_of import OneOf, plain
+from onnx_infer.values.tensor import substitute
+from symdim import Var
+from symdim.algebra.evaluate import Substitution
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from onnx_infer.elements.conditions import Positive
     from onnx_infer.model.graph import Attributes
     from onnx_infer.operators.operator import Operator
-    from onnx_infer.values.tensor import Value
-    from symdim import Var
+    from onnx_infer.values.tensor import Dim, Value
 
 
 _MAX_SOURCES = 2
@@ -38,6 +43,23 @@ class Outcome(NamedTuple):
     refused: bool = False
     teaches: bool = True
     """Whether its statements may say what a fresh size equals."""
+
+    def substitute(self, variables: Mapping[Var, Dim], text: Callable[[str], str] = str) -> Outcome:
+        """The outcome with other sizes in place of variables, in the bounds of its fresh sizes, too.
+
+        `text` gives a note, a law or a message with the names of the other sizes.
+        """
+        sizes = dict(variables)
+        for var in self.fresh:
+            renew(var, sizes)
+        known = Substitution(sizes)
+        return self._replace(
+            values=tuple([substitute(value, known) for value in self.values]),
+            note=self.note and text(self.note),
+            statements=tuple([s.substitute(known)._replace(law=text(s.law)) for s in self.statements]),
+            fresh=tuple([v for var in self.fresh if isinstance(v := sizes.get(var, var), Var)]),
+            error=self.error and (self.error[0], text(self.error[1])),
+        )
 
 
 def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None, ...], output_count: int) -> Outcome:

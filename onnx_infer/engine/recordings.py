@@ -14,7 +14,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx_infer.engine.fresh_sizes import renew
 from onnx_infer.engine.made_sizes import MadeSizes, made_sizes, variables_within
 from onnx_infer.engine.outcome import Outcome, apply
 from onnx_infer.engine.topological_sort import captured
@@ -305,16 +304,4 @@ class _Again:
     def outcome(self) -> Outcome:
         """The outcome of the node."""
         outcome = self._recording.outcome
-        if not self.sizes:
-            return outcome
-        sizes = dict(self.sizes)
-        for var in outcome.fresh:
-            renew(var, sizes)
-        known = Substitution(sizes)
-        return outcome._replace(
-            values=tuple([substitute(value, known) for value in outcome.values]),
-            note=outcome.note and self.text(outcome.note),
-            statements=tuple([s.substitute(known)._replace(law=self.text(s.law)) for s in outcome.statements]),
-            fresh=tuple([v for var in outcome.fresh if isinstance(v := sizes.get(var, var), Var)]),
-            error=outcome.error and (outcome.error[0], self.text(outcome.error[1])),
-        )
+        return outcome.substitute(self.sizes, self.text) if self.sizes else outcome

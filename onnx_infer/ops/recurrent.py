@@ -67,7 +67,7 @@ def recurrent(gates: int) -> Callable[..., list[Shape]]:
             batch = unify(batch, count, "batch size of X and number of sequence_lens")
         if state is not None:
             batch = unify(batch, state[0 if layout else 1], "batch sizes of X and initial_h")
-            unify(hidden, state[2], "hidden sizes")
+            hidden = confirm(hidden, state[2], "hidden sizes")
         last = (batch, directions, hidden) if layout else (directions, batch, hidden)
         whole = (batch, length, directions, hidden) if layout else (length, directions, batch, hidden)
         return [whole, last, last]

@@ -70,10 +70,11 @@ def attention(
     if mask is not None and len(mask) == 2:  # a value for each key, or a length; other ranks have other forms
         batch = confirm(batch, mask[0], "batch sizes of input and mask")
     parts = _parts(merged, qkv_hidden_sizes)
-    results = _attention((batch, length, size), parts, num_heads, past, past_present_share_buffer)
+    result, present = _attention((batch, length, size), parts, num_heads, past, past_present_share_buffer)
     if mask is not None and len(mask) == 2:
-        broadcast_to((batch, results[1][3]), mask[1:], "the mask")
-    return results
+        (total,) = broadcast_to(present[3:4], mask[1:], "the mask")
+        present = (*present[:3], total, present[4])
+    return [result, present]
 
 
 @contrib(
@@ -182,19 +183,25 @@ def multi_head_attention(
         query = SymTensor(query.dtype, (batch, query.dims[1], hidden))
         key = SymTensor(key.dtype, (batch, length, hidden))
         value = SymTensor(value.dtype, (batch, length, value.dims[2]))
-    results = _cached_attention(query, key, value, past_key, past_value, past_sequence_length, num_heads)
-    batch, _, _, total = results[3]
     if past_key is not None and past_value is not None and past_key.rank == past_value.rank == 4:
-        unify(past_key.dims[2], past_value.dims[2], "lengths of the pasts")
-        unify(past_value.dims[3], results[1][3], "sizes of a head of query and the past value")
+        length = unify(past_key.dims[2], past_value.dims[2], "lengths of the pasts")
+        size = confirm(past_key.dims[3], past_value.dims[3], "sizes of a head of the pasts")
+        past_key, past_value = (SymTensor(x.dtype, (*x.dims[:2], length, size)) for x in (past_key, past_value))
+    result, *presents, scores = _cached_attention(
+        query, key, value, past_key, past_value, past_sequence_length, num_heads
+    )
+    before = scores[3]
     mask = None if key_padding_mask is None or past_key is not None else key_padding_mask.shape
     if mask is not None and len(mask) == 2:  # other ranks have other forms
-        unify_shapes(mask, (batch, total), "the mask and the keys")
+        batch, total = unify_shapes((scores[0], before), mask, "the keys and the mask")
+        scores = (batch, *scores[1:3], total)
     if attention_bias is not None and attention_bias.shape is not None:
         bias = of_rank(attention_bias.shape, 4, "attention_bias")
-        broadcast_to(results[3][:2], bias[:2], "attention_bias")
-        unify_shapes(bias[2:], results[3][2:], "attention_bias and the scores")
-    return results
+        outer = broadcast_to(scores[:2], bias[:2], "attention_bias")
+        scores = (*outer, *unify_shapes(scores[2:], bias[2:], "the scores and attention_bias"))
+    batch, _, length, total = scores
+    caches = [(batch, x[1], total if x[2] == before else x[2], x[3]) for x in presents]
+    return [(batch, length, result[2]), *caches, scores]
 
 
 def _cached_attention(

@@ -84,7 +84,8 @@ def group_query_attention(
     if key is not None and value is not None and key.shape is not None and value.shape is not None:
         new = unify_shapes(of_rank(key.shape, 3, "key"), of_rank(value.shape, 3, "value"), "key and value")
         batch = unify(batch, new[0], "batch sizes of query and key")
-        unify(new[2], kv_num_heads * size, "the hidden size of key and the sizes of its heads")
+        width = unify(new[2], kv_num_heads * size, "the hidden size of key and the sizes of its heads")
+        size = exact_quotient(width, kv_num_heads, "the hidden size of key")
     pasts = [given for given in (past_key, past_value) if given is not None]
     past = _past_shape(pasts, kv_num_heads) if pasts else None
     if past is not None:
