@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import onnxruntime as ort
 import pytest
 
 from onnx_infer import infer, infer_shapes
 from onnx_infer.__main__ import main
 
 from .oracle import contradictions
+from .sessions import session_of
 from .texts import both, messages, parsed, types
 
 SQUEEZED = """g (float[B, T, K, 8] x INPUTS) => (OUTPUTS) {
@@ -59,9 +59,7 @@ def test_it_holds_in_onnxruntime() -> None:
     for after in AFTER:
         model = parsed(squeezed(after, "z"))
         result = infer(model)
-        options = ort.SessionOptions()
-        options.log_severity_level = 4
-        session = ort.InferenceSession(infer_shapes(model).SerializeToString(), options, ["CPUExecutionProvider"])
+        session = session_of(infer_shapes(model))
         for sizes in ({"B": 2, "T": 3, "K": 1}, {"B": 2, "T": 3, "K": 4}, {"B": 1, "T": 1, "K": 1}):
             x = np.ones((sizes["B"], sizes["T"], sizes["K"], 8), np.float32)
             if "perm" in after and sizes["K"] > 1:

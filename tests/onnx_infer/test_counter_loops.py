@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 
 import numpy as np
-import onnxruntime as ort
 
 from onnx_infer import infer, infer_shapes
 from symdim import Expr
 
 from .oracle import contradictions
+from .sessions import session_of
 from .texts import messages, parsed, types
 
 SIZES = ({"N": 3, "T": 2}, {"N": 1, "T": 7}, {"N": 6, "T": 1})
@@ -102,9 +102,7 @@ def checked(seed: int) -> tuple[int, int]:
     model = parsed(counted(seed))
     result = infer(model)
     assert not messages(result), seed
-    options = ort.SessionOptions()
-    options.log_severity_level, options.intra_op_num_threads = 3, 1
-    session = ort.InferenceSession(infer_shapes(model).SerializeToString(), options, providers=["CPUExecutionProvider"])
+    session = session_of(infer_shapes(model))
     names = [x.name for x in session.get_outputs()]
     for sizes in SIZES:
         feeds = {"x": np.ones((sizes["N"], 2), np.float32), "t": np.ones(sizes["T"], np.float32)}

@@ -6,15 +6,16 @@ import json
 from itertools import product
 from pathlib import Path
 
-import numpy as np
 import onnx
 import pytest
+from onnxruntime import InferenceSession
 
 from onnx_infer import infer
 from onnx_infer.__main__ import main
 from onnx_infer.result import InferenceResult
 from symdim import Var
 
+from .sessions import all_sizes, counting, run, session_of, shape_at
 from .test_guards import texts, with_dims
 from .texts import parsed
 
@@ -25,21 +26,12 @@ def kinds(result: InferenceResult) -> list[str]:
     return [f"{guard.kind} {guard}" for guard in result.guards]
 
 
-def outcome(model: onnx.ModelProto, result: InferenceResult, sizes: dict[str, int]) -> str:
+def outcome(session: InferenceSession, result: InferenceResult, sizes: dict[str, int]) -> str:
     """Whether onnxruntime runs the model at these sizes, and has the sizes inferred."""
-    import onnxruntime as ort
-
-    errors = ort.capi.onnxruntime_pybind11_state
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    shapes = {n: [d if isinstance(d, int) else d.to_int(sizes) for d in s] for n, s in result.shapes.items()}
-    try:
-        values = session.run(None, {n: np.zeros(shapes[n], np.float32) for n in result.inputs})
-    except (errors.Fail, errors.InvalidArgument, errors.RuntimeException):
+    values = run(session, counting(result, sizes))
+    if values is None:
         return "refused"
-    right = all(list(y.shape) == shapes[name] for name, y in zip(result.outputs, values, strict=True))
+    right = [y.shape for y in values] == [shape_at(result, name, sizes) for name in result.outputs]
     return "as inferred" if right else "other sizes"
 
 
@@ -107,12 +99,10 @@ def test_where_no_required_guard_fails_the_model_runs_and_where_none_fails_sizes
     model = with_dims(parsed(graph, '<ir_version: 8, opset_import: ["": 18]>'), half="N//2")
     result = infer(model)
     assert expected is None or sorted(kinds(result)) == sorted(expected)
-    names = sorted({v.name for v in result.sources.symbols})
-    outcomes = set()
-    for values in product(sizes, repeat=len(names)):
-        bindings = dict(zip(names, values, strict=True))
+    session, outcomes = session_of(model), set()
+    for bindings in all_sizes(result, sizes):
         failing = {violation.kind for violation in result.check(bindings)}
-        found = outcome(model, result, bindings)
+        found = outcome(session, result, bindings)
         outcomes.add(found)
         assert found == "refused" if "required" in failing else failing or found == "as inferred", bindings
     assert outcomes == met
@@ -138,10 +128,11 @@ def test_what_one_node_assumes_of_one_tensor_does_not_rest_on_what_it_assumes_of
     model = parsed(graph)
     result = infer(model)
     met = set()
+    session = session_of(model)
     for height, width in product((1, 2, 3, 4), repeat=2):
         sizes = {"H": height, "W": width}
         failing = {violation.kind for violation in result.check(sizes)}
-        met.add((outcome(model, result, sizes), *sorted(failing)))
+        met.add((outcome(session, result, sizes), *sorted(failing)))
     assert met == {
         ("as inferred",),
         ("as inferred", "assumed"),

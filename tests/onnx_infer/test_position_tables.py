@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import onnxruntime as ort
 import pytest
 
 from onnx_infer import infer, infer_shapes
 from symdim import Var
 
 from .oracle import contradictions
+from .sessions import session_of
 from .texts import parsed
 
 if TYPE_CHECKING:
@@ -52,12 +52,6 @@ COMPUTED = """g (float[B, 4, H, W] x, float[8, 4, 2, 2] w, float[1, 4096, 8] tab
 
 def model_of(text: str) -> onnx.ModelProto:
     return parsed(text.replace("PATCHES", PATCHES))
-
-
-def session_of(model: onnx.ModelProto) -> ort.InferenceSession:
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    return ort.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
 
 
 @pytest.mark.parametrize("text", [CROPPED, COMPUTED], ids=["cropped", "computed"])

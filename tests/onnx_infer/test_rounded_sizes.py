@@ -13,20 +13,13 @@ from onnx_infer.elements.ratio import Ratio, ratio
 from symdim import Var
 
 from .oracle import at, contradictions
+from .sessions import session_of
 from .texts import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onnx import ModelProto
-
-
-def session_of(model: ModelProto) -> Any:
-    import onnxruntime as ort
-
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
 def wrong(model: ModelProto, session: Any, feeds: Mapping[str, Any], sizes: Mapping[str, int]) -> list[str]:

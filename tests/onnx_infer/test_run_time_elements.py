@@ -7,13 +7,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import onnxruntime as ort
 import pytest
 
 from onnx_infer import infer
 from symdim import Var
 
 from .oracle import at
+from .sessions import session_of
 from .texts import parsed
 
 if TYPE_CHECKING:
@@ -170,9 +170,7 @@ def test_random_integers_against_onnxruntime() -> None:
     for _ in range(60):
         model = random_model(rng)
         result = infer(model)
-        options = ort.SessionOptions()
-        options.log_severity_level = 4
-        session = ort.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
+        session = session_of(model)
         names = [output.name for output in session.get_outputs()]
         for _ in range(3):
             sizes = {"B": rng.randint(1, 3), "S": rng.randint(1, 5), "T": rng.randint(2, 4)}

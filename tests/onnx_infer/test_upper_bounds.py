@@ -15,6 +15,7 @@ from onnx_infer.results.guarantees import guarantees, with_values
 from symdim import BoundsError, Expr, Var
 
 from .oracle import at
+from .sessions import session_of
 
 ELEMENTS = {"k": "1..4", "n": "0..5", "reps": "1..3", "ends": "-9..9", "starts": "-9..9", "pads": "0..2"}
 """The inputs of integers, and from which range their elements are taken."""
@@ -183,16 +184,6 @@ def feeds_of(model: onnx.ModelProto, sizes: dict[str, int], rng: np.random.Gener
     return feeds
 
 
-def runner(model: onnx.ModelProto) -> Any:
-    """A function that runs the model in onnxruntime."""
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    return lambda feeds: session.run(None, feeds)
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_bounds_and_run_time_values_hold_in_runs(name: str) -> None:
     inputs, nodes, expected, decided = MODELS[name]
@@ -203,12 +194,12 @@ def test_bounds_and_run_time_values_hold_in_runs(name: str) -> None:
     known = {i.name for i in model.graph.input} & ELEMENTS.keys()
     for value in decided.split():
         assert {g.kind for g in guarantees(result, known)[value]} == {"exact"}, value
-    run, rng = runner(model), np.random.default_rng(0)
+    session, rng = session_of(model), np.random.default_rng(0)
     for n, m in ((7, 5), (4, 6), (6, 6), (5, 4)):
         sizes = {"N": n, "M": m, "K": 3, "P": 4, "C": 2, "S": 3}
         feeds = feeds_of(model, sizes, rng)
         elements = {x: feeds[x].ravel().tolist() if feeds[x].ndim else int(feeds[x]) for x in known}
-        for value, actual in zip(expected, run(feeds), strict=True):
+        for value, actual in zip(expected, session.run(None, feeds), strict=True):
             for axis, (g, size, dim) in enumerate(
                 zip(result.guarantees[value], actual.shape, result.shapes[value], strict=True)
             ):

@@ -10,6 +10,8 @@ import pytest
 
 from onnx_infer import infer
 
+from .sessions import run, session_of
+
 HEAD = """<ir_version: 8, opset_import: ["" : 17]> g (float[N, M, K] x) => (float[] y) <
     int64[1] rest = {-1}, int64[1] none = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] three = {3}
 > { s = Shape(x) n = Slice(s, none, one) m = Slice(s, one, two) k = Slice(s, two, three) """
@@ -34,24 +36,19 @@ CASES = [
 
 @pytest.mark.parametrize("nodes, sizes, guards", CASES, ids=range(len(CASES)))
 def test_sizes_of_zero_that_divide(nodes: str, sizes: str, guards: list[str]) -> None:
-    import onnxruntime as ort
-
     model = onnx.parser.parse_model(HEAD + nodes + "}")
     model.graph.output[0].type.tensor_type.ClearField("shape")
     result = infer(model, min_dim=0)
     assert (str(result.types["y"].shape), [str(guard) for guard in result.guards]) == (sizes, guards)
-    errors, options = ort.capi.onnxruntime_pybind11_state, ort.SessionOptions()
-    options.log_severity_level = 4
-    session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    session = session_of(model)
     runs = 0
     for shape in product((0, 1, 3), repeat=3):
         at = dict(zip("NMK", shape, strict=True))
         if not all(guard.condition.holds(at) for guard in result.guards):
             continue
-        try:
-            (y,) = session.run(None, {"x": np.zeros(shape, np.float32)})
-        except (errors.Fail, errors.RuntimeException):
+        values = run(session, {"x": np.zeros(shape, np.float32)})
+        if values is None:
             continue
         runs += 1
-        assert list(y.shape) == [size.to_int(at) for size in result.shapes["y"]], at
+        assert list(values[0].shape) == [size.to_int(at) for size in result.shapes["y"]], at
     assert runs

@@ -73,14 +73,11 @@ def by_onnxruntime(question: Question) -> None:
     """A run of the model by onnxruntime, on ones."""
     import numpy as np
     import onnx
-    import onnxruntime as ort
+
+    from tests.onnx_infer.sessions import session_of
 
     model = onnx.ModelProto.FromString(question.model)
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    session = ort.InferenceSession(question.model, options, providers=["CPUExecutionProvider"])
+    session = session_of(model)
     feeds: dict[str, Any] = {}
     for info in model.graph.input:
         tensor = info.type.tensor_type
