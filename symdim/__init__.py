@@ -32,7 +32,7 @@ uses only rooms above it:
     store/           constraints and their consequences       rows.py           shapes of unknown rank
     einsum/          einsum specifications, both ways
     testing/         statements, laws and cases as data
-    former_paths.py  the module paths of earlier releases
+    former_paths.py  names of earlier releases
 """
 
 from __future__ import annotations
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from symdim.compile import compile_shape
     from symdim.einsum import EinsumSpec, plan
     from symdim.facts import Facts
+    from symdim.former_paths import quotient_by_positive
     from symdim.guarantee import (
         Guarantee,
         as_exact,
@@ -94,7 +95,7 @@ __all__ = [
     "SizeOverflow", "Store", "SymdimError", "UnboundName", "UnsupportedDynamicShape", "ValueOf", "Var", "as_exact",
     "at_least", "bound_expr", "bound_shape", "broadcast_shapes", "ceildiv", "check", "clear_caches", "compile_shape",
     "equal", "exact_shape", "guarantee_of", "is_infer", "leaf_count", "maximum", "minimum", "parse", "plan", "product",
-    "read_dim_param", "require_exact", "require_exact_shape", "require_rank", "simplify",
+    "quotient_by_positive", "read_dim_param", "require_exact", "require_exact_shape", "require_rank", "simplify",
     "total",
 ]  # fmt: skip
 
@@ -106,6 +107,7 @@ _MODULES = {
     "parsing": "parse check read_dim_param",
     "shape": "Dim Shape INFER broadcast_shapes is_infer",
     "bindings": "Bindings",
+    "former_paths": "quotient_by_positive",
     "guarantee": "Guarantee as_exact bound_expr bound_shape exact_shape guarantee_of require_exact require_exact_shape "
     "require_rank",
     "algebra.origin": "Computed Declared InputDim ValueOf",

@@ -1,4 +1,4 @@
-"""The module paths of earlier releases: `symdim.expr` is `symdim.algebra.expr` now.
+"""Names of earlier releases, most of them module paths: `symdim.expr` is `symdim.algebra.expr` now.
 
 An old path gives the same module as the new one. So code and pickles that use an old path keep working, and a class
 is the same object under both. A former path that is a package today (`onnx_infer.engine`) is not in the table.
@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import ModuleType
+
+    from symdim.algebra.expr import Expr
 
 MOVED = {
     "symdim.bounds": "symdim.algebra.intervals",
@@ -65,4 +67,14 @@ def install() -> None:
         sys.meta_path.insert(0, FormerPaths)
 
 
-__all__ = ["MOVED", "install"]
+def quotient_by_positive(n: int | Expr, d: int | Expr) -> int | Expr:
+    """`n // d`, which needs no divisor known to be positive any more.
+
+    >>> from symdim import Var
+    >>> quotient_by_positive(6 * Var("N"), 2)
+    3*N
+    """
+    return n // d
+
+
+__all__ = ["MOVED", "install", "quotient_by_positive"]

@@ -15,3 +15,14 @@
 
 The room uses `operators` and the rooms below it, but no protobuf. Begin with `engine.py`.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+
+
+def __getattr__(name: str) -> object:
+    """A name of the module `onnx_infer.engine` of earlier releases: all of them are in `engine.py`."""
+    if name in ("NOTHING", "Engine", "Outcome", "Scope", "Subgraph", "apply"):
+        return getattr(import_module("onnx_infer.engine.engine"), name)
+    raise AttributeError(f"module 'onnx_infer.engine' has no attribute {name!r}")
