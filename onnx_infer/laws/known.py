@@ -41,6 +41,10 @@ class Known:
     def __exit__(self, *_: object) -> None:
         _OPEN.known.pop()
 
+    def asked(self) -> list[tuple[Dim, str, Dim]]:
+        """The questions so far, in order: two sizes and the relation between them."""
+        return list(self._answers)
+
     def holds(self, a: Dim, relation: str, b: Dim) -> bool:
         """Whether the facts prove `a relation b`. False if they are not about these symbols."""
         question = a, relation, b

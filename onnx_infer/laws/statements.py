@@ -183,6 +183,9 @@ def fresh(
     >>> fresh("the number of non-zero elements").lo
     0
     """
+    if isinstance(at_most, int) and at_most < at_least:
+        contradict(f"{note}: at least {at_least} and at most {at_most}")
+        at_most = None
     hi = at_most if isinstance(at_most, int) else None
     origin = note if value is None else Computed(value, note)
     var = Var.fresh(name, lo=at_least, hi=hi, at_most=at_most, origin=origin)

@@ -6,6 +6,7 @@ from inspect import unwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import onnx.defs
+from onnx import AttributeProto
 
 from onnx_infer.laws.windows import Windows
 from onnx_infer.operators.annotations import annotation_texts
@@ -22,6 +23,17 @@ SPECIAL = frozenset({"output_count", "output_dtype", "since_version"})
 
 COLLECTIONS = {"Windows": Windows}
 """Kinds of parameters that collect several attributes. Each field has an attribute's name; its default means absent."""
+
+ATTRIBUTES = {
+    AttributeProto.INT: ("int", "Dim", "bool"),
+    AttributeProto.FLOAT: ("float",),
+    AttributeProto.STRING: ("str",),
+    AttributeProto.INTS: ("Ints", "Sizes", "IntVector", "tuple[int, ...]"),
+    AttributeProto.FLOATS: ("Floats", "tuple[float, ...]"),
+    AttributeProto.STRINGS: ("Strings", "tuple[str, ...]"),
+    AttributeProto.GRAPH: ("Graph",),
+}
+"""Kind of attribute -> the annotations of parameters that ask for it."""
 
 NEWEST = 1 << 30
 """The version for a domain that is not imported: the newest."""
@@ -129,7 +141,8 @@ def schema_of_rule(rule: Rule) -> Schema:
     """The schema of an operator that onnx does not have, derived from its rule.
 
     The parameters before `*` are the inputs in order, unless the rule was registered with `inputs`. All others are
-    attributes. A default or `None` makes an input or attribute optional. A function on the context determines nothing.
+    attributes, of the kinds that their annotations say. A default or `None` makes an input or attribute optional. A
+    function on the context determines nothing.
     """
     domain, name, since, function = rule.domain, rule.name, rule.since, unwrap(rule.shape)
     if domain == "" and name in LATER:
@@ -149,7 +162,19 @@ def schema_of_rule(rule: Rule) -> Schema:
     least = 1 + max((i for i, f in enumerate(inputs) if not f.optional), default=-1)
     most = 2**31 - 1 if any(f.variadic for f in inputs) else len(inputs)
     required = frozenset(parameters) - optional - SPECIAL - {f.name for f in inputs}
-    return Schema(domain, name, since, tuple(inputs), (), {}, required, {}, least, most, known=False)
+    given = {p: annotations.get(p, "") for p in parameters if p not in SPECIAL and p not in {f.name for f in inputs}}
+    for collection in {COLLECTIONS[text] for text in given.values() if text in COLLECTIONS}:
+        given |= annotation_texts(collection)
+    attributes = {p: kind for p, text in given.items() if (kind := _attribute_kind(text)) is not None}
+    return Schema(
+        domain, name, since, tuple(inputs), (), {}, required, {}, least, most, known=False, attributes=attributes
+    )
+
+
+def _attribute_kind(annotation: str) -> int | None:
+    """The kind of attribute that an annotation asks for, or None."""
+    text = annotation.partition("|")[0].strip()
+    return next((kind for kind, texts in ATTRIBUTES.items() if text in texts), None)
 
 
 def schema_of_signature(name: str, since: int, signature: Signature) -> Schema:

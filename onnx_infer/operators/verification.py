@@ -100,7 +100,7 @@ def check_attributes(schema: Schema, attributes: Mapping[str, Any]) -> str | Non
         types = set(map(type, value)) if is_list and isinstance(value, tuple) else {type(value)}
         if isinstance(value, tuple) != is_list or not all(issubclass(t, classes) for t in types):
             raise OpUsageError(f"attribute {name} is not {word}: {value}")
-        if type(value) is int and kind == AttributeProto.FLOAT:
+        if type(value) is int and kind == AttributeProto.FLOAT and schema.known:
             misuse = misuse or f"attribute {name} is an integer and not a float: {value}"
     return misuse
 

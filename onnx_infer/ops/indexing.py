@@ -33,7 +33,7 @@ from symdim import product
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from onnx_infer.ops.kinds import AnyRank, Elements, Ints
+    from onnx_infer.ops.kinds import AnyRank, Elements, Sizes
     from onnx_infer.values.tensor import Shape
 
     Array = np.ndarray[Any, Any]
@@ -245,10 +245,10 @@ def _slice(data: Array, starts: Any, ends: Any, axes: Any = None, steps: Any = N
 @op("Slice", data=_slice)
 def slice_(
     data: SymTensor,
-    starts: Ints | Unknown,
-    ends: Ints | Unknown,
-    axes: Ints | Unknown | None = None,
-    steps: Ints | Unknown | None = None,
+    starts: Sizes | Unknown,
+    ends: Sizes | Unknown,
+    axes: Sizes | Unknown | None = None,
+    steps: Sizes | Unknown | None = None,
 ) -> SymTensor:
     """Each named axis keeps `max(0, ceil((end - start) / step))` elements, bounds clamped (Slice-1, 10, 11, 13)."""
     sizes = sizes_unless_broken(data.rank, lambda: _sliced(data.dims, starts, ends, axes, steps))
@@ -257,10 +257,10 @@ def slice_(
 
 def _sliced(
     sizes: Shape,
-    starts: Ints | Unknown,
-    ends: Ints | Unknown,
-    axes: Ints | Unknown | None,
-    steps: Ints | Unknown | None,
+    starts: Sizes | Unknown,
+    ends: Sizes | Unknown,
+    axes: Sizes | Unknown | None,
+    steps: Sizes | Unknown | None,
 ) -> Shape:
     given = [v for v in (starts, ends, axes, steps) if isinstance(v, tuple)]
     require(len(set(map(len, given))) <= 1, "starts, ends, axes and steps differ in length", *map(len, given))

@@ -290,7 +290,7 @@ def zip_map(
     """(N, C) -> a sequence of N maps from C labels to scalars; of a vector (C,) one map (ZipMap-1)."""
     count = one_of("classlabels_int64s and classlabels_strings", classlabels_int64s, classlabels_strings)
     batch = None if X.shape is None else rows(X)
-    if X.shape is not None:
-        unify(X.dims[-1], count, "the last axis and the number of labels")
+    if X.shape:
+        unify(X.shape[-1], count, "the last axis and the number of labels")
     key = dt.STRING if classlabels_strings is not None else dt.INT64
     return Sequence(Map(key, SymTensor(dt.FLOAT, ())), batch)

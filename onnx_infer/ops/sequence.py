@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnx_infer.errors import Unknown, require
+from onnx_infer.laws.known import holds
 from onnx_infer.laws.sizes import at_least, differ, normalize_axis, unify_joined
 from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.operators.registration import op
@@ -142,7 +143,7 @@ def split_to_sequence(input: SymTensor, split: Elements | None, axis: int, keepd
 def chunks(part: Callable[[Dim], SymTensor], size: Dim, chunk: Dim) -> Sequence:
     """The parts of an axis that is cut into parts of one size. The last one may be smaller."""
     require(not at_least(-chunk, 0), "split is not positive", chunk)
-    if size % chunk == 0:
+    if size % chunk == 0 or holds(size % chunk, "==", 0):
         return Sequence(part(chunk), size // chunk)
     count = ceildiv(size, chunk)
     if isinstance(count, int) and isinstance(chunk, int) and isinstance(size, int) and count <= MAX_ITEMS:

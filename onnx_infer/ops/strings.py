@@ -31,7 +31,7 @@ def string_normalizer(X: SymTensor, case_change_action: str, stopwords: Strings 
         unify(X.dims[0], 1, "the first size of X")
     size = X.dims[-1]
     demand(size != 0, "X holds no string")
-    kept = size if not stopwords or size == 1 else fresh("the number of stop words", at_most=size, at_least=1)
+    kept = size if not stopwords or size in (0, 1) else fresh("the number of stop words", at_most=size, at_least=1)
     return (kept,) if X.rank == 1 else (1, kept)
 
 

@@ -9,6 +9,7 @@ from onnx_infer.engine.assumed_bounds import Relation, assumed_bounds
 from onnx_infer.engine.assumptions import facts_of
 from onnx_infer.engine.outcome import apply
 from onnx_infer.laws.known import Known
+from onnx_infer.results.verdicts import is_typed, varies
 from onnx_infer.types.join import sizes
 from onnx_infer.values.tensor import SymTensor, substitute
 from symdim import Expr, Var
@@ -26,9 +27,9 @@ _MOST_SIZES = 8
 def deciding_conditions(engine: Engine, node: Node, inputs: frozenset[Var]) -> tuple[str, ...]:
     """Conditions on the symbols of `inputs` under which a node leaves nothing unknown; empty if none are found.
 
-    Candidates are `size >= 2` and `size == 1` for the sizes of its operands, equalities that the node demands, and the
-    conditions that select a branch. Each is tried alone. Then all `size >= 2` are tried together and reduced to as few
-    as suffice.
+    Candidates are `size >= 2` for the sizes of its operands, equalities that the node demands, conditions that the rule
+    asks for, `size == 1`, and the conditions that select a branch. Each is tried alone. Then all `size >= 2` are tried
+    together and reduced to as few as suffice.
     """
     scope = engine.scope
     operator = scope.operators[node[1], node[0]]
@@ -50,13 +51,19 @@ def deciding_conditions(engine: Engine, node: Node, inputs: frozenset[Var]) -> t
         rest = [r._replace(lhs=_with(r.lhs, new), rhs=_with(r.rhs, new)) for r in bounds.rest]
         with Known(facts_of(rest)):
             outcome = apply(operator, attributes, values, count)
-        known = all(isinstance(x, SymTensor) and x.shape is not None for x in outcome.values)
+        known = all(is_typed(x) and not varies(x) for x in outcome.values)
         return known and outcome.error is None and not outcome.fresh
 
     if attributes.has_graphs:
         candidates = [r for value in operands if value is not None for c in _open_conditions(value) for r in _about(c)]
     else:
-        candidates = [*_sizes_tried(operands, inputs), *_demanded(engine, node, inputs)]
+        with Known(facts_of(())) as known:
+            apply(operator, attributes, operands, count)
+        found = dict.fromkeys(size for value in operands for size in sizes(value) if _is_over(size, inputs))
+        tried = list(found)[:_MOST_SIZES]
+        candidates = [Relation(f"{size} >= 2", size, ">=", 2) for size in tried]
+        candidates += [*_demanded(engine, node, inputs), *_asked(known, inputs)]
+        candidates += [Relation(f"{size} == 1", size, "==", 1) for size in tried]
     for relation in candidates:
         if settles([relation]):
             return (relation.text,)
@@ -70,14 +77,6 @@ def deciding_conditions(engine: Engine, node: Node, inputs: frozenset[Var]) -> t
     return tuple(relation.text for relation in together)
 
 
-def _sizes_tried(operands: Sequence[Value | None], inputs: frozenset[Var]) -> Iterator[Relation]:
-    """`size >= 2` and `size == 1`, for sizes of operands that are over the symbols of the inputs."""
-    found = dict.fromkeys(size for value in operands for size in sizes(value) if _is_over(size, inputs))
-    for size in list(found)[:_MOST_SIZES]:
-        yield Relation(f"{size} >= 2", size, ">=", 2)
-        yield Relation(f"{size} == 1", size, "==", 1)
-
-
 def _demanded(engine: Engine, node: Node, inputs: frozenset[Var]) -> Iterator[Relation]:
     """The equalities that would make the guards of the node hold."""
     for statement, stated_by in zip(engine.statements, engine.statement_nodes, strict=True):
@@ -85,6 +84,13 @@ def _demanded(engine: Engine, node: Node, inputs: frozenset[Var]) -> Iterator[Re
             lhs, rhs = engine.fresh_sizes.resolve(statement.lhs), engine.fresh_sizes.resolve(statement.rhs)
             if all(isinstance(size, int) or _is_over(size, inputs) for size in (lhs, rhs)):
                 yield Relation(f"{lhs} == {rhs}", lhs, "==", rhs)
+
+
+def _asked(known: Known, inputs: frozenset[Var]) -> Iterator[Relation]:
+    """The conditions for which a rule asked the assumptions."""
+    for a, sign, b in known.asked()[:_MOST_SIZES]:
+        if all(isinstance(size, int) or _is_over(size, inputs) for size in (a, b)):
+            yield Relation(f"{a} {sign} {b}", a, sign, b)
 
 
 def _open_conditions(value: Value | None) -> list[Positive]:

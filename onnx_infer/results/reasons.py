@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.results.inferred import schedule
-from onnx_infer.results.verdicts import input_variables, is_typed, lacks_elements, variables
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.results.verdicts import input_variables, is_typed, lacks_elements, variables, varies
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, SymTensor
 from symdim.algebra.origin import Declared
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class _Reasons:
             if not is_typed(value):
                 self._of_type[name] = _undeclared(name, value)
             if lacks_elements(value):
-                self._of_elements[name] = Reason("value", f"the value of input '{name}'", "", (name,))
+                self._of_elements[name] = _of_input(name, value)
         for node in schedule(result):
             self._follow(node)
 
@@ -97,7 +97,7 @@ class _Reasons:
         """Why the type of a value is unknown."""
         value = self._types[name]
         found = [self._of_size[v] for v in variables(value) if v in self._of_size]
-        if not is_typed(value) and name in self._of_type:
+        if name in self._of_type and (not is_typed(value) or varies(value)):
             found.append(self._of_type[name])
         return tuple(sorted(dict.fromkeys(found), key=lambda reason: _ORDER.index(reason.kind)))
 
@@ -108,21 +108,24 @@ class _Reasons:
             value = self._types.get(name) if name else None
             if value is None:
                 continue
-            new = [v for v in variables(value) if v not in self._inputs and v not in self._of_size]
-            note = self._notes.get(name, "nothing tells it")
-            if not is_typed(value):
+            known = {UNKNOWN_SIZE, *self._inputs, *self._of_size}
+            new = [v for v in variables(value) if v not in known]
+            note = self._notes.get(name, str(UNKNOWN_SIZE.origin) if varies(value) else "nothing tells it")
+            if not is_typed(value) or varies(value):
                 self._of_type[name] = self._reason(node, note)
             for v in new:  # the origin of a data-dependent size says what decides it
                 says = v.origin is not None and not isinstance(v.origin, Declared)
                 self._of_size[v] = self._reason(node, str(v.origin) if says else note)
             if lacks_elements(value):
-                self._of_elements[name] = self._elements(node)
+                self._of_elements[name] = self._elements(node, self._of_type.get(name))
 
-    def _elements(self, node: Node) -> Reason:
-        """The reason why elements that a node computes are not known."""
+    def _elements(self, node: Node, of_type: Reason | None) -> Reason:
+        """The reason why elements that a node computes are not known. `of_type`: why their type is not."""
         label, operands = label_of(node), [x for x in node[2] if x in self._types]
         behind = [reason for x in operands for reason in self.of(x) if reason.kind in _LOST]
         behind += [self._of_elements[x] for x in operands if x in self._of_elements]
+        if not behind and of_type is not None and of_type.kind == "assumption":
+            return of_type
         return _joined(behind) or Reason("data", f"what {title_of(node)} '{label}' computes", label, (title_of(node),))
 
     def _reason(self, node: Node, note: str) -> Reason:
@@ -136,10 +139,10 @@ class _Reasons:
         if note.startswith("no rule for "):
             return Reason("no rule", note, label, (operator,))
         asked = self._asked(node)
-        if asked is not None and asked.kind in _LOST:
+        if asked is not None and asked.kind not in ("value", "data"):
             return asked
         if asked is not None:
-            told = f"{operator} '{label}': {note}; {asked.text} decides"
+            told = f"{operator} '{label}': {note}; {asked.text} {'decides' if len(asked.names) == 1 else 'decide'}"
             return Reason(asked.kind, told, asked.node or label, asked.names)
         if self._conditions is None:
             from onnx_infer.results.deciding import deciding_conditions  # it asks the prover
@@ -151,25 +154,40 @@ class _Reasons:
         return Reason("data", f"{operator} '{label}': {note}", label, (operator,))
 
     def _asked(self, node: Node) -> Reason | None:
-        """The reason for unknown elements that the rule of a node asks for, or None."""
+        """The reason for unknown elements that the rule of a node asks for, or None.
+
+        A rule may ask for everything in a sequence or in an optional.
+        """
         operator = self._engine.scope.operators[node[1], node[0]]
         if operator is None:
             return None
         wants = operator.asked(len(node[2])).wants
-        return _joined([self._of_elements[node[2][i]] for i in wants if node[2][i] in self._of_elements])
+        asked = [x for i, x in enumerate(node[2]) if i in wants or not isinstance(self._types.get(x), SymTensor)]
+        return _joined([self._of_elements[x] for x in asked if x in self._of_elements])
 
 
 def _joined(behind: list[Reason]) -> Reason | None:
-    """One reason for several elements: lost ones first, then computed ones, then those of inputs."""
+    """One reason for several elements: lost ones first, then computed ones, those of inputs, and assumptions."""
     lost = [reason for reason in behind if reason.kind in _LOST]
     if lost:
         return min(lost, key=lambda reason: _ORDER.index(reason.kind))
-    kind: Kind = "data" if any(reason.kind == "data" for reason in behind) else "value"
+    kinds: tuple[Kind, ...] = ("data", "value", "assumption")
+    kind = next((kind for kind in kinds if any(reason.kind == kind for reason in behind)), None)
     found = list(dict.fromkeys(reason for reason in behind if reason.kind == kind))
-    if not found:
-        return None
+    if kind is None or kind == "assumption":
+        return found[0] if found else None
     names = tuple(dict.fromkeys(name for reason in found for name in reason.names))
     return Reason(kind, " and ".join(reason.text for reason in found), found[0].node, names)
+
+
+def _of_input(name: str, value: Value) -> Reason:
+    """What is unknown of an input in each run: the elements of a tensor or of a sequence, or whether there is one."""
+    what = "the value of"
+    if isinstance(value, Sequence):
+        what = "the sequence in"
+    elif isinstance(value, Optional) and value.full is None:
+        return Reason("value", f"whether input '{name}' has an element", "", (name,))
+    return Reason("value", f"{what} input '{name}'", "", (name,))
 
 
 def _undeclared(name: str, value: Value) -> Reason:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor, is_small
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, is_small
 from symdim import Var
 from symdim.algebra.dims import variables_of
 
@@ -33,23 +33,49 @@ def is_typed(value: Value | None) -> bool:
     >>> is_typed(SymTensor(1, (Var("N"),))), is_typed(SymTensor(1)), is_typed(Sequence(SymTensor(None, ())))
     (True, False, False)
     """
-    value = _innermost(value)
-    return isinstance(value, (SymTensor, Sparse)) and value.shape is not None and value.dtype is not None
+    return all(
+        isinstance(x, (SymTensor, Sparse)) and x.shape is not None and x.dtype is not None for x in _tensors(value)
+    )
 
 
 def variables(value: Value | None) -> list[Var]:
-    """The variables in a tensor's sizes, each once."""
-    value = _innermost(value)
-    shape = value.shape if isinstance(value, (SymTensor, Sparse)) else None
-    return list(variables_of(shape or ()))
+    """The variables in the sizes of a tensor, or of the tensors in a container, each once."""
+    shapes = [x.shape for x in _tensors(value) if isinstance(x, (SymTensor, Sparse)) and x.shape is not None]
+    return list(variables_of([size for shape in shapes for size in shape]))
+
+
+def varies(value: Value | None) -> bool:
+    """Whether the elements of a sequence differ in a size, and are not known one by one.
+
+    >>> from onnx_infer.types.join import sequence_of
+    >>> varies(Sequence(SymTensor(1, (UNKNOWN_SIZE,)))), varies(sequence_of([SymTensor(1, (2,)), SymTensor(1, (3,))]))
+    (True, False)
+    """
+    return UNKNOWN_SIZE in variables(value)
 
 
 def lacks_elements(value: Value) -> bool:
-    """Whether a value is a small tensor with unknown elements. Sizes may be computed from these."""
+    """Whether something in a value is unknown that sizes may be computed from.
+
+    For a small tensor these are its elements; for a sequence their number and their sizes; for an optional, whether it
+    has an element.
+    """
+    if isinstance(value, Optional):
+        return value.full is None or (value.elem is not None and lacks_elements(value.elem))
+    if isinstance(value, Sequence):
+        return value.length is None or varies(value)
     return isinstance(value, SymTensor) and is_small(value) and (value.data is None or None in value.data)
 
 
-def _innermost(value: Value | None) -> Value | None:
-    while isinstance(value, (Sequence, Optional, Map)):
-        value = value.value if isinstance(value, Map) else value.elem
-    return value
+def _tensors(value: Value | None) -> list[Value | None]:
+    """The tensors in a value: itself, or those in a sequence, optional or map."""
+    found, pending = [], [value]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, Sequence):
+            pending += value.items if value.items else (value.elem,)
+        elif isinstance(value, (Optional, Map)):
+            pending.append(value.value if isinstance(value, Map) else value.elem)
+        else:
+            found.append(value)
+    return found

@@ -51,7 +51,26 @@ REASONS = [
         "f",
         ("T >= 2",),
     ),
-]
+    (  # what an optional or a sequence holds is decided by the caller, as the elements of a tensor are
+        """g (optional(float[N, C]) o, float[M, C] x) => (y) {
+            h = OptionalHasElement (o)
+            y = If (h) <then_branch = t () => (a) { e = OptionalGetElement (o) a = Concat <axis = 0> (e, x) },
+                else_branch = f () => (b) { b = Identity (x) }> }""",
+        "value",
+        "y",
+        ("o",),
+    ),
+    ("g (float[N, C] x, seq(float[R, C]) s) => (y) { t = SequenceInsert (s, x) y = ConcatFromSequence<axis=0> (t) }",
+        "value", "y", ("s",)),
+    ("g (float[N, C] x, seq(float[R, C]) s, int64 i) => (y) { t = SequenceInsert (s, x) y = SequenceAt (t, i) }",
+        "value", "y", ("s", "i")),
+    ("g (float[N] x, int64 k) => (y) { t = SplitToSequence (x, k) y = SequenceErase (t) }",
+        "value", "y", ("k",)),
+    ("g (float[N] x) => (y) { b = Greater (x, x) n = NonZero (b) t = SequenceConstruct (n, n) y = SequenceErase (t) }",
+        "data", "n", ("NonZero",)),
+    ("g (float[N, M] x) => (y) <int64 two = {2}> { t = SplitToSequence (x, two) y = SequenceErase (t) }",
+        "assumption", "t", ("N % 2 == 0",)),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("graph", "kind", "node", "names"), REASONS)
@@ -82,6 +101,21 @@ def test_of_several_sizes_each_has_its_reason():
         "w": ["value"],
         "y": ["value", "data"],
     }
+
+
+def test_sequences_with_other_elements_have_other_reasons():
+    graph = """g (float[N, C] x, seq(float[R, C]) s) => (y, z, w) <int64 two = {2}> {
+        y = SplitToSequence (x, two) z = SequenceInsert (s, x) w = SequenceErase (z) }"""
+    found = infer(parsed(graph)).reasons
+    assert {name: [(r.kind, r.node) for r in told] for name, told in found.items()} == {
+        "y": [("assumption", "y")],
+        "z": [("value", "z")],
+        "w": [("value", "w")],
+    }
+
+
+def test_a_sequence_of_which_each_element_is_known_has_no_reason():
+    assert infer(parsed("g (float[N] x, float[M] z) => (y) { y = SequenceConstruct (x, z) }")).reasons == {}
 
 
 def test_what_is_known_has_no_reason():

@@ -183,10 +183,12 @@ def multi_head_attention(
         query = SymTensor(query.dtype, (batch, query.dims[1], hidden))
         key = SymTensor(key.dtype, (batch, length, hidden))
         value = SymTensor(value.dtype, (batch, length, value.dims[2]))
-    if past_key is not None and past_value is not None and past_key.rank == past_value.rank == 4:
-        length = unify(past_key.dims[2], past_value.dims[2], "lengths of the pasts")
-        size = confirm(past_key.dims[3], past_value.dims[3], "sizes of a head of the pasts")
-        past_key, past_value = (SymTensor(x.dtype, (*x.dims[:2], length, size)) for x in (past_key, past_value))
+    if past_key is not None and past_value is not None:
+        keys, values = of_rank(past_key.shape, 4, "past key"), of_rank(past_value.shape, 4, "past value")
+        length = unify(keys[2], values[2], "lengths of the pasts")
+        size = confirm(keys[3], values[3], "sizes of a head of the pasts")
+        past_key = SymTensor(past_key.dtype, (*keys[:2], length, size))
+        past_value = SymTensor(past_value.dtype, (*values[:2], length, size))
     result, *presents, scores = _cached_attention(
         query, key, value, past_key, past_value, past_sequence_length, num_heads
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.errors import Unknown
+from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.statements import fresh
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.values import dtype as dt
@@ -30,6 +30,7 @@ def _words(vocab_size: int) -> Dim:
 @contrib("GreedySearch", inputs=_GREEDY, dtype=lambda: dt.INT32)
 def greedy_search(input_ids: SymTensor, max_length: Dim | Unknown) -> list[Shape]:
     """Prompts (B, S) -> sequences (B, max_length)."""
+    require(input_ids.rank >= 1, "the prompts have no batch axis; their shape", input_ids)
     return [(input_ids.dims[0], _value(max_length))]
 
 
@@ -58,7 +59,7 @@ def beam_search(
     The scores of the steps are (steps, B, beams, words). Whisper's weights of the cross-attention are (B, R, heads,
     length, frames), its probabilities of no speech (B).
     """
-    batch, longest = input_ids.dims[0], _value(max_length)
+    (batch, longest) = greedy_search(input_ids, max_length)[0]
     kept = _value(num_return_sequences)
     steps = (fresh("the number of steps", at_most=longest), batch, _value(num_beams), _words(vocab_size))
     weights = (fresh(f"the decoder's number of {what}") for what in ("heads", "tokens", "frames"))

@@ -64,6 +64,7 @@ def causal_conv_with_state(
     past = None if past_state is None else past_state.shape
     if ndim != 1:
         return [input.dims, past]
+    require(input.rank >= 3, "rank of the input is less than 3", input.rank)
     batch, *rest = input.dims
     length = (of_rank(weight.shape, 3, "weight")[2] - 1) * dilation
     state: Shape = (batch, length, *rest[1:]) if channels_last else (batch, rest[0], length)
@@ -130,6 +131,7 @@ def gated_delta_net(
     state_update_capacity: int = 0,
 ) -> list[Shape]:
     """Query (*tokens, Hq, d), value (*tokens, H, e) or packed -> (*tokens, H, e), state (B, H, e, d), its changes."""
+    require(query.rank >= (1 if value is None else 2), "query has too few axes; its shape", query)
     if value is None:
         require(initial_state is not None, "packed query, key and value need an initial_state")
     if initial_state is not None:
@@ -156,6 +158,7 @@ def gated_delta_net(
 @contrib("HyperConnectionPreMix", inputs="streams pre_mix")
 def mix_streams(streams: SymTensor, num_branches: int = 0) -> Shape:
     """(..., C, H) or, for C branches, (..., C * H) -> (..., H)."""
+    require(streams.rank >= 1, "the streams have no axis")
     if num_branches:
         return (*streams.dims[:-1], exact_quotient(streams.dims[-1], num_branches, "the size of all streams"))
     require(streams.rank >= 2, "grouped streams have at least 2 axes", streams.rank)

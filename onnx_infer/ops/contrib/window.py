@@ -99,7 +99,8 @@ def quantized_pool(X: SymTensor, *, window: Windows, channels_last: int = 0) -> 
 @contrib("QLinearGlobalAveragePool", inputs="X x_scale x_zero_point y_scale y_zero_point")
 def quantized_global_pool(X: SymTensor, *, channels_last: int = 0) -> Shape:
     """(N, C, *spatial) or (N, *spatial, C) -> all spatial sizes 1."""
-    return (X.dims[0], *[1] * (X.rank - 2), X.dims[-1]) if channels_last else global_pool(X)
+    pooled = global_pool(X)
+    return (X.dims[0], *pooled[2:], X.dims[-1]) if channels_last else pooled
 
 
 # -- samples -----------------------------------------------------------------------------------------------------------

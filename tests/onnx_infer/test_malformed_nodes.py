@@ -1,0 +1,70 @@
+"""Operands of other kinds and ranks, attributes of other kinds: errors of the node, never defects of its rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from onnx_infer import OpUsageError, ShapeInferenceError, infer, op, testing
+from onnx_infer.types.join import NOTHING
+from onnx_infer.values.tensor import Optional, Sequence, SymTensor, Value
+from symdim import Var
+
+from .test_cases import CASES, lines
+from .texts import messages, parsed
+
+N = Var("N")
+SHAPES = (None, (), (N,), (0, 0), (N, 3, 5), (1, 1, 1, 1, 1))
+ATTRIBUTES = (-1, 2.5, "x", (), (0,), (2.5,))
+
+
+def first_cases(path: Any) -> dict[str, tuple[str, dict[str, Any], list[Value | None]]]:
+    """For each operator of a file its first case: the version, the attributes and the operands."""
+    found: dict[str, tuple[str, dict[str, Any], list[Value | None]]] = {}
+    for _, line in lines(path):
+        head, _, operands = testing._split_head(line.rsplit("->", 1)[0])
+        parts = testing._HEAD.match(head)
+        assert parts is not None
+        title = f"{parts['domain'] or ''}::{parts['name']}"
+        given = [testing.read_value(text) for text in testing.split(operands)]
+        found.setdefault(title, (parts["version"], testing.read_attributes(parts["attributes"] or ""), given))
+    return found
+
+
+def others(value: Value | None) -> list[Value | None]:
+    if not isinstance(value, SymTensor):
+        return [None, NOTHING, SymTensor(1, (2, 3)), SymTensor(7, (), [0])]
+    tensors = [SymTensor(value.dtype, shape) for shape in SHAPES]
+    return [None, NOTHING, *tensors, SymTensor(7, (), [-1]), Sequence(value), Optional(value), Sequence(None, 0)]
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_no_rule_fails_otherwise_than_by_an_error(path: Any) -> None:
+    for title, (version, attributes, operands) in first_cases(path).items():
+        calls = [
+            (attributes, [*operands[:i], x, *operands[i + 1 :]]) for i, v in enumerate(operands) for x in others(v)
+        ]
+        calls += [({**attributes, name: x}, operands) for name in attributes for x in ATTRIBUTES]
+        domain, _, name = title.rpartition("::")
+        for given, inputs in calls:
+            try:
+                testing._infer(name, inputs, given, int(version), domain, 2)
+            except (OpUsageError, ShapeInferenceError):
+                continue
+            except AssertionError as defect:
+                pytest.fail(f"{title}-{version}{given}({inputs}): {defect}")
+
+
+def test_an_attribute_has_the_kind_that_the_rule_asks_for() -> None:
+    @op("Widened", domain="com.acme", replace=True)
+    def widened(X: SymTensor, *, times: int, sizes: tuple[int, ...] = (), scale: float = 1.0) -> Any:
+        return (X.dims[0] * times,)
+
+    def said(attributes: str) -> list[str]:
+        return messages(infer(parsed(f"g (float[N] x) => (y) {{ y = com.acme.Widened <{attributes}> (x) }}")))
+
+    assert said("times: int = 2, sizes: ints = [1], scale: int = 2") == []
+    assert said("times: float = 2.0") == ["attribute times is not an integer: 2.0"]
+    assert said("times: ints = [2]") == ["attribute times is not an integer: (2,)"]
+    assert said("times: int = 2, sizes: int = 1") == ["attribute sizes is not a list of integers: 1"]
