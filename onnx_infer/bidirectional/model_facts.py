@@ -8,6 +8,7 @@ from onnx_infer.constraints.registration import Operand, bound_form
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.graph import label_of
+from onnx_infer.operators.verification import check_inputs
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
@@ -157,7 +158,7 @@ class _ModelStatement:
             if operator is None or label in self.left_out or attributes.has_graphs:
                 continue
             form = bound_form(domain, op_type, scope.operators.version(domain), operator.schema)
-            if form is None:
+            if form is None or not outputs:
                 continue
             rows = [self.row(name) if name and scope.knows(name) else None for name in (*inputs, *outputs)]
             if all(map(self.is_known, rows)):
@@ -168,6 +169,7 @@ class _ModelStatement:
             ]
             given, made = operands[: len(inputs)], operands[len(inputs) :]
             try:
+                check_inputs(operator.schema, tuple([name or None for name in inputs]))
                 operator.attribute_misuse(attributes)
                 form.state(self.store, label, given, made, attributes.values)
             except ValueError:

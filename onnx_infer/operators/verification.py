@@ -64,8 +64,8 @@ def _is_alike(a: Value | None, b: Value | None) -> bool:
     return isinstance(a, SymTensor) and isinstance(b, SymTensor) and a.dtype == b.dtype and a.shape == b.shape
 
 
-def check_inputs(schema: Schema, inputs: tuple[Value | None, ...]) -> None:
-    """Raise `OpUsageError` for a wrong number of inputs, and for a missing required input."""
+def check_inputs(schema: Schema, inputs: tuple[Value | str | None, ...]) -> None:
+    """Raise `OpUsageError` for a wrong number of inputs (values or names), and for a missing required input: None."""
     if not schema.min_input <= len(inputs) <= schema.max_input:
         most = "any number" if schema.max_input >= 2**31 - 1 else schema.max_input
         raise OpUsageError(f"{len(inputs)} inputs where {schema.min_input} to {most} are allowed")

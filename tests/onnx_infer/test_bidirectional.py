@@ -155,6 +155,19 @@ def test_a_defect_of_a_form_costs_its_facts_only(monkeypatch: pytest.MonkeyPatch
     assert str(result.types["x"]) == "f32[x_dim_0, 3, x_dim_2]"
 
 
+@pytest.mark.parametrize("node", ["BatchNormalization (x)", "Gemm (x)", "Attention (z, z, z)"])
+    "node", ["BatchNormalization (x)", "Gemm (x)", "LayerNormalization (z, v)", "Attention (z, z, z)"]
+)
+def test_a_malformed_node_states_no_relations(node: str) -> None:
+    """Too few inputs, or no outputs."""
+    model = parsed(f"g (float[] x, float[4] v, float[64, 3, 7] w) => (y) {{ z = Conv (x, w) y = {node} }}")
+    for _ in range(2):
+        result = infer(model, bidirectional=True)
+        assert "defect" not in {d.severity for d in result.diagnostics}
+        assert str(result.types["x"]) == "f32[x_dim_0, 3, x_dim_2]"
+        del model.graph.node[1].output[:], model.graph.output[:]
+
+
 # -- assumptions --------------------------------------------------------------------------------------------------
 
 
