@@ -156,8 +156,6 @@ def test_a_defect_of_a_form_costs_its_facts_only(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("node", ["BatchNormalization (x)", "Gemm (x)", "Attention (z, z, z)"])
-    "node", ["BatchNormalization (x)", "Gemm (x)", "LayerNormalization (z, v)", "Attention (z, z, z)"]
-)
 def test_a_malformed_node_states_no_relations(node: str) -> None:
     """Too few inputs, or no outputs."""
     model = parsed(f"g (float[] x, float[4] v, float[64, 3, 7] w) => (y) {{ z = Conv (x, w) y = {node} }}")
