@@ -45,20 +45,25 @@ def find(key: tuple[Any, ...]) -> Any:
 
 def publish(key: tuple[Any, ...], value: Any) -> Any:
     """The only live value with this key: `value`, unless there was one before."""
-    global _capacity
     value.wire = None
     with _lock:
         other = find(key)
         if other is not None:
             return other
         _table[key] = ref(value)
-        if len(_table) > _capacity:  # it has doubled, so dropping the entries of dead values costs O(1) per new value
-            for made in list(_table):  # a copy: a finalizer may run meanwhile and make values
-                entry = _table.get(made)
-                if entry is not None and entry() is None:
-                    del _table[made]
-            _capacity = max(1 << 10, 2 * len(_table))
+        if len(_table) > _capacity:
+            _sweep()
     return value
+
+
+def _sweep() -> None:
+    """Drop the entries of dead values; done when the table has doubled, so it costs O(1) for each new value."""
+    global _capacity
+    for made in list(_table):  # a copy: a finalizer may run meanwhile and make values
+        entry = _table.get(made)
+        if entry is not None and entry() is None:
+            del _table[made]
+    _capacity = max(1 << 10, 2 * len(_table))
 
 
 class Value:

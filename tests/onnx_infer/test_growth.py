@@ -11,6 +11,10 @@ from onnx_infer.engine import functions
 from onnx_infer.engine.frame import Frame
 from onnx_infer.engine.general_calls import MOST_NESTED
 from onnx_infer.engine.subgraph import Subgraph
+from onnx_infer.values import tensor
+from onnx_infer.values.tensor import SymTensor
+from symdim import Var
+from symdim.algebra import interning
 from tests.counting import calls_of
 
 from .texts import messages, parsed
@@ -89,6 +93,18 @@ def test_work_does_not_depend_on_what_ran_before() -> None:
     held = infer(last_node_first(70))
     assert work(last_node_first, 100) == alone
     assert held.types
+
+
+def test_work_does_not_depend_on_when_tables_are_swept(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, held = last_node_first(100), [SymTensor(1, (Var(f"S{i}"), i)) for i in range(500)]
+
+    def full_tables() -> None:
+        for module in (tensor, interning):
+            monkeypatch.setattr(module, "_capacity", 0)
+
+    alone = calls_of(lambda: infer(model), first=lambda: None)
+    assert calls_of(lambda: infer(model), first=full_tables) == alone
+    assert tensor._capacity >= 2 * len(held)
 
 
 # -- long vectors -----------------------------------------------------------------------------------------------------
