@@ -21,6 +21,7 @@ from symdim.algebra.intervals import bounds_of
 from symdim.algebra.polynomial import add, checked, scale
 from symdim.facts import Facts
 from symdim.prover.budget import Budget, OutOfBudget
+from symdim.prover.halves import HALVES, halved
 from symdim.prover.hypotheses import INTERVALS, Hypothesis, normalised, problem_of
 from symdim.prover.search import decided
 
@@ -140,6 +141,8 @@ def explain(
     difference, wanted = normalised(checked(a), relation, checked(b))
     if _evident(difference, wanted):
         return Proof(True, laws=(INTERVALS,))
+    if _evident(halved(difference), wanted):
+        return Proof(True, laws=(HALVES,))
     goal = _negated(difference, wanted)
     known = [] if facts is None else facts.relevant(a, b)
     for assumed in (known, []) if known else (known,):

@@ -11,7 +11,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.arithmetic import convert
-from onnx_infer.laws.sizes import at_least, is_unreadable
+from onnx_infer.laws.readable import is_unreadable
+from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import elements_of, unread
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor, is_small

@@ -3,6 +3,7 @@
     statements.py    statements and fresh sizes of a rule, in addition to its result
     known.py         assumptions about sizes
     sizes.py         broadcasting, equal sizes, axes, exact quotients
+    readable.py      sizes whose expressions are too large
     windows.py       positions of a sliding window
     slices.py        the elements of a slice
     limits.py        sizes that must not be too small

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ShapeInferenceError, Unknown, broken, require
 from onnx_infer.laws.known import holds
+from onnx_infer.laws.readable import MOST_LEAVES
 from onnx_infer.laws.statements import conflicting, contradict, demand, fresh, is_cautious, state
 from symdim import Expr, leaf_count, maximum
 from symdim.algebra import dims
@@ -49,6 +50,23 @@ def _rank_of_knowledge(size: Dim) -> tuple[bool, bool, int]:
     return (not isinstance(size, int), is_fresh(size), leaf_count(size))
 
 
+def are_one(a: Dim, b: Dim) -> bool:
+    """Whether two sizes are the same one, also where one is written with `n - n//2` and the other with `(n + 1)//2`.
+
+    >>> from symdim import Var
+    >>> N, M = Var("N"), Var("M")
+    >>> are_one((N - N // 2) * M, (N + 1) // 2 * M), are_one(N, M)
+    (True, False)
+    """
+    if a is b or a == b:
+        return True
+    if isinstance(a, int) or isinstance(b, int) or not a.height or set(a.variables()) != set(b.variables()):
+        return False
+    from symdim.prover.halves import halved
+
+    return halved(a - b) == 0
+
+
 def unify(a: Dim, b: Dim, what: str, kind: Kind = "required", filled: Shape = ()) -> Dim:
     """The one size that two sizes are, which the operator demands to be equal: the more informative of the two.
 
@@ -61,8 +79,8 @@ def unify(a: Dim, b: Dim, what: str, kind: Kind = "required", filled: Shape = ()
     >>> unify(Var("N"), 4, "sizes"), unify(Var("H") // 2 + Var("W"), Var("N"), "sizes")
     (4, N)
     """
-    if a is b or a == b:
-        return a
+    if are_one(a, b):
+        return min(a, b, key=_rank_of_knowledge)
     if kind == "assumed" and is_cautious():
         state("equal", a, b, what, kind, filled)
         return fresh(f"{what} may differ")
@@ -160,7 +178,7 @@ def broadcast_size(a: Dim, b: Dim) -> Dim:
         return conflicting(f"sizes do not broadcast: {a} and {b}")
     if maximum(a, 0) == maximum(b, 0):  # no size is negative
         return a if maximum(a, 0) == b else b
-    if holds(a, "==", b):
+    if are_one(a, b) or holds(a, "==", b):
         return min(a, b, key=_rank_of_knowledge)
     state("broadcast", a, b, "broadcast sizes")
     a_wins, b_wins = differ(a, 1), differ(b, 1)
@@ -211,7 +229,7 @@ def _broadcast_many(sizes: list[Dim]) -> Dim:
         return reduce(broadcast_size, dict.fromkeys([*deciding, *sizes]))
     symbols = [size for size in sizes if size != 1]
     low = int(all(at_least(size, 1) for size in symbols))
-    if low and len(symbols) <= _MOST_LEAVES:
+    if low and len(symbols) <= MOST_LEAVES:
         result = maximum(*symbols)
     else:
         result = fresh("one of many sizes broadcast together", at_least=low)
@@ -320,26 +338,3 @@ def exact_quotient(n: Dim, d: Dim, what: str = "the element count") -> Dim:
     if quotient * d != n:
         state("divides", d, n, what)
     return quotient
-
-
-_MOST_LEAVES = 400
-_LARGEST_COEFFICIENT = 2**63
-
-
-def is_unreadable(size: object) -> bool:
-    """Whether an expression, written out, is too large to be useful. A fresh symbol is better then.
-
-    Chains of clamps that no interval decides double at every step. So do coefficients if a tensor is repeatedly
-    concatenated with itself.
-    """
-    if not isinstance(size, Expr):
-        return False
-    terms = size.terms or {}
-    if any(abs(k) > _LARGEST_COEFFICIENT for k in terms.values()):
-        return True
-    return (size.height >= 3 or len(terms) >= 32) and leaf_count(size) > _MOST_LEAVES
-
-
-def readable(size: Dim) -> Dim:
-    """The size, or a fresh size if its expression is too large."""
-    return fresh("its expression is too large", at_most=bounds(size)[1]) if is_unreadable(size) else size

@@ -11,7 +11,7 @@ from onnx_infer.elements.arithmetic import convert
 from onnx_infer.elements.lifting import SAME, Lifted
 from onnx_infer.elements.samples import moved, named_element, of_function
 from onnx_infer.errors import OpUsageError, Unknown
-from onnx_infer.laws.sizes import is_unreadable
+from onnx_infer.laws.readable import is_unreadable
 from onnx_infer.laws.statements import is_contradicted
 from onnx_infer.operators.arguments import Arguments
 from onnx_infer.operators.parameters import TENSORS

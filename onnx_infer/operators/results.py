@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.laws.sizes import at_least, bounds, is_unreadable, readable
+from onnx_infer.laws.readable import is_unreadable, readable
+from onnx_infer.laws.sizes import at_least, bounds
 from onnx_infer.laws.statements import conflicting
 from onnx_infer.values.tensor import SymTensor, Value
 from symdim import Expr

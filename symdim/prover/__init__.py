@@ -6,7 +6,8 @@
     ordering.py      quotients and maxima compared by their parts   nesting.py     merged divisions taken apart
     products.py      products of constraints                        residues.py    periods of divisions
     cases.py         case distinctions                              witness.py     the search for an example
-    search.py        all of these in turn                           simplification.py   `simplify(expr, facts)`
+    halves.py        upper halves as lower halves                   simplification.py   `simplify(expr, facts)`
+    search.py        all of these in turn
 
 The room uses `algebra` and `parsing`. Begin with `search.py`.
 """

@@ -13,6 +13,7 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
+from onnx_infer import infer
 from onnx_infer.integrations.onnxruntime import (
     SymbolicShapeInference,
     SymbolicShapeInferenceHelper,
@@ -108,3 +109,20 @@ def test_the_modules_of_onnxruntime_are_back_after_the_block() -> None:
     with pytest.raises(FileNotFoundError), replaced():
         Path("no such file").read_text()
     assert sys.modules.get(name) is before
+
+
+def test_sizes_in_two_forms_have_one_text() -> None:
+    """A patch that is padded to an even size and halved, and one that is pooled with ceil_mode, are added."""
+    graph = """g (float[B, 4, H, W] x) => (y) {
+        p = AveragePool <kernel_shape = [2, 2], strides = [2, 2], ceil_mode = 1> (x)
+        h = Shape <start = 2, end = 3> (x) w = Shape <start = 3> (x) two = Constant <value_ints = [2]> ()
+        b = Shape <end = 1> (x) all = Constant <value_ints = [-1]> () four = Constant <value_ints = [4]> ()
+        i = Div (h, two) j = Sub (h, i) k = Div (w, two) l = Sub (w, k) n = Mul (j, l)
+        s = Concat <axis = 0> (b, four, n) zero = ConstantOfShape (s) f = Concat <axis = 0> (b, four, all) q = Reshape (p, f) y = Add (q, zero)
+    }"""
+    model = parsed(graph)
+    helper = SymbolicShapeInferenceHelper(model)
+    assert helper.get_edge_shape("zero") == ["B", 4, "(H - H//2)*(W - W//2)"]
+    assert helper.compare_shape("q", "zero")
+    assert helper.compare_shape("q", "y")
+    assert infer(model).guards == ()

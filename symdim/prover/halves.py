@@ -1,0 +1,46 @@
+"""Upper halves in terms of lower halves: (q + 1)//2 == q - q//2 for every integer q.
+
+Both forms are common: a size that is padded to an even one and halved is q - q//2, one that is halved and rounded up is
+(q + 1)//2. Constructors merge (q + 1)//2 with a division in q. So any division by an even number may be an upper half.
+"""
+
+from __future__ import annotations
+
+from symdim.algebra.evaluate import postorder, replaced
+from symdim.algebra.expr import Expr, FloorDiv
+from symdim.algebra.floordiv import floordiv
+from symdim.algebra.monomial import terms_of
+from symdim.algebra.polynomial import add, subtract
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.algebra.expr import Dim
+
+HALVES = "(q + 1)//2 == q - q//2"
+
+_ROUNDS = 64  # a division by 2**k takes k of them
+_LARGEST = 256  # an expression of more nodes stays as it is
+
+
+def halved(dim: Dim) -> Dim:
+    """The dimension with q - q//2, q == (n - h)//h, in place of n//(2*h), where the constant c of n has c % (2*h) >= h.
+
+    >>> from symdim import Var
+    >>> n, m = Var("n"), Var("m")
+    >>> halved((n + 1) // 2), halved((n + 1) // 4), halved((n + 12) // 16 - (n + 4) // 8 + (n + 4) // 16)
+    (n - n//2, (n + 1)//4, 0)
+    >>> halved((n - n // 2) * (m - m // 2) - ((n + 1) // 2) * ((m + 1) // 2))
+    0
+    """
+    for _ in range(_ROUNDS):
+        nodes = postorder(dim) if isinstance(dim, Expr) else []
+        found: dict[Expr, Dim] = {}
+        for node in nodes if len(nodes) <= _LARGEST else ():
+            n, d = node.parts if isinstance(node, FloorDiv) else (0, 0)
+            if isinstance(d, int) and d > 0 and d % 2 == 0 and 2 * (terms_of(n)[1] % d) >= d:
+                rest = add(n, -(d // 2))
+                found[node] = subtract(floordiv(rest, d // 2), floordiv(rest, d))
+        if not found:
+            break
+        dim = replaced(dim, found, {})
+    return dim

@@ -1,0 +1,61 @@
+"""Upper halves: `n - n//2` and `(n + 1)//2` are one size, alone and in products."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+
+import pytest
+
+from symdim import Dim, Expr, Var, at_least, equal
+from symdim.prover.halves import halved
+
+N, M = Var("N"), Var("M")
+
+EQUAL = [
+    (N - N // 2, (N + 1) // 2),
+    ((N - N // 2) * (M - M // 2), (N + 1) // 2 * ((M + 1) // 2)),
+    (((N + 4) // 8 - (N + 4) // 16) * ((M + 4) // 8 - (M + 4) // 16), (N + 12) // 16 * ((M + 12) // 16)),
+    ((N * M - N * M // 2) * N, (N * M + 1) // 2 * N),
+    ((N + 7) // 8, N - N // 2 - (N - N // 2) // 2 - (N - N // 2 - (N - N // 2) // 2) // 2),
+]
+NOT_EQUAL = [
+    (N - N // 2, (N + 2) // 2),
+    (N - N // 3, (N + 1) // 3),
+    ((N - N // 2) * (M - M // 2), (N * M + 1) // 2),
+    ((N + 1) // 2 * (M // 2), N // 2 * ((M + 1) // 2)),
+]
+
+
+@pytest.mark.parametrize(("a", "b"), EQUAL)
+def test_both_forms_are_equal(a: Expr, b: Expr) -> None:
+    assert equal(a, b) is True
+    assert halved(a - b) == 0
+    assert at_least(a, b) is True
+
+
+@pytest.mark.parametrize(("a", "b"), NOT_EQUAL)
+def test_what_looks_alike_is_not_equal(a: Expr, b: Expr) -> None:
+    assert equal(a, b) is not True
+    assert halved(a - b) != 0
+    assert any(a.evaluate(N=n, M=m) != b.evaluate(N=n, M=m) for n, m in product(range(1, 9), repeat=2))
+
+
+def random_size(rng: random.Random, depth: int) -> Dim:
+    if not depth:
+        return rng.choice([N, M, rng.randint(-9, 9)])
+    a, b = random_size(rng, depth - 1), random_size(rng, depth - 1)
+    return rng.choice([a + b, a - 3 * b, a * b, (a + rng.randint(-20, 20)) // rng.choice([2, 4, 6, 8, 12, 16, 3])])
+
+
+def test_values_stay() -> None:
+    rng = random.Random(2)
+    changed = 0
+    for _ in range(400):
+        size = random_size(rng, 4)
+        other = halved(size)
+        changed += other is not size
+        for n, m in ((1, 1), (2, 7), (5, 4), (12, 9)):
+            values = [d if isinstance(d, int) else d.evaluate(N=n, M=m) for d in (size, other)]
+            assert values[0] == values[1], (size, other)
+    assert changed > 100
