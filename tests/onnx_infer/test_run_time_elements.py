@@ -12,8 +12,8 @@ import pytest
 from onnx_infer import infer
 from symdim import Var
 
-from .oracle import at
-from .sessions import session_of
+from .oracle import at, contradictions
+from .sessions import run, session_of
 from .texts import parsed
 
 if TYPE_CHECKING:
@@ -180,3 +180,24 @@ def test_random_integers_against_onnxruntime() -> None:
             given = {i.name for i in session.get_inputs()}
             actual = dict(zip(names, session.run(None, {n: x for n, x in feeds.items() if n in given}), strict=True))
             assert wrong_sizes(result, actual, sizes) == [], model
+
+
+@pytest.mark.parametrize("shape", ["1, N, 1", "1, 1, N", "N, M, 1", "N, 1, N", "1, 3, N, M"])
+@pytest.mark.parametrize("operator", ["Squeeze", "Unsqueeze"])
+def test_an_axis_of_a_run(shape: str, operator: str) -> None:
+    """What is claimed holds for every axis; bounds hold, too."""
+    model = parsed(f"g (float[{shape}] x, int64[1] k) => (y) {{ y = {operator} (x, k) }}")
+    value, session, runs = infer(model).types["y"], session_of(model), 0
+    for n, m in ((1, 1), (1, 4), (3, 1), (2, 5)):
+        sizes = {"N": n, "M": m, "": 1, "1": 1, "3": 3}
+        x = np.zeros([sizes[text] for text in shape.split(", ")], np.float32)
+        for k in range(-x.ndim - 1, x.ndim + 1):
+            found = run(session, {"x": x, "k": np.array([k])})
+            if found is None:
+                continue
+            runs += 1
+            assert not list(contradictions(value, found[0], sizes))
+            for dim, size in zip(value.shape, found[0].shape, strict=True):
+                most = getattr(dim, "at_most", None)
+                assert most is None or size <= at(most, sizes), (dim, most, size)
+    assert runs > 4
