@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 TESTS = Path(__file__).parent
@@ -21,3 +22,13 @@ def test_no_test_is_skipped_for_want_of_a_package() -> None:
         for line in path.read_text(encoding="utf-8").splitlines()
     ]
     assert [line for line in lines if SKIPS.search(line) and SYSTEM not in line] == []
+
+
+def test_the_page_of_the_package_links_to_nothing_that_an_index_lacks() -> None:
+    root = TESTS.parent
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    page = (root / project["readme"]).read_text(encoding="utf-8")
+    assert [link for link in re.findall(r"\]\(([^)]*)\)", page) if not link.startswith("https://")] == []
+    named = re.findall(r"`((?:docs/)?\w+\.md)`", page)
+    assert named
+    assert [name for name in named if not (root / name).exists()] == []
