@@ -101,7 +101,7 @@ def read(line: str, rng: Random) -> NodeCase | None:
     outputs = len(wanted) + all(text == "-" for text in wanted)  # an error alone stands for the last output
     case = NodeCase(domain, name, version, testing.read_attributes(found["attributes"] or ""), inputs, outputs)
     known = case.schema.attributes
-    for key, value in case.attributes.items():
+    for key, value in case.attributes.items():  # mutations change the elements of lists by their kind
         if type(value) is int and key in known and known[key].type == onnx.defs.OpSchema.AttrType.FLOAT:
             case.attributes[key] = float(value)
     return case if all(_is_plain(v) for v in inputs) else None
@@ -250,6 +250,16 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
+def attribute_proto(schema: onnx.defs.OpSchema | None, name: str, value: Any) -> onnx.AttributeProto:
+    """An attribute of a case. The schema says what an empty list holds, and whether a whole number is a float."""
+    known = None if schema is None else schema.attributes.get(name)
+    kinds = onnx.defs.OpSchema.AttrType
+    if known is not None and type(value) is int and known.type == kinds.FLOAT:
+        value = float(value)
+    kind = int(known.type.value) if known is not None and value == () else None
+    return helper.make_attribute(name, _plain(value), attr_type=kind)
+
+
 class NodeProtos(NamedTuple):
     """A node as protobuf, with the types of its inputs and the constants among them."""
 
@@ -262,10 +272,8 @@ def protos(case: NodeCase) -> NodeProtos:
     """The node of a case; input k is named `i<k>`."""
     names = ["" if v is None else f"i{k}" for k, v in enumerate(case.inputs)]
     node = helper.make_node(case.name, names, [f"o{k}" for k in range(case.output_count)], domain=case.domain)
-    known = case.schema.attributes
     for key, value in case.attributes.items():
-        kind = int(known[key].type.value) if key in known and value == () else None
-        node.attribute.append(helper.make_attribute(key, _plain(value), attr_type=kind))
+        node.attribute.append(attribute_proto(case.schema, key, value))
     given = [(n, v) for n, v in zip(names, case.inputs, strict=True) if v is not None]
     types = {n: onnx.TypeProto.FromString(type_bytes(v) or b"") for n, v in given}
     data = {n: tensor_proto(v, n) for n, v in given if isinstance(v, SymTensor) and v.data is not None}

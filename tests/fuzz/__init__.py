@@ -1,0 +1,13 @@
+"""Random models, judged by runs in onnxruntime and by laws of inference: `python -m tests.fuzz --minutes 10 --seed 1`.
+
+    runtime.py      onnxruntime in a process of its own
+    growing.py      a model that grows node by node; a node stays if it runs
+    arithmetic.py   nodes that compute with sizes, and nodes that use what was computed
+    cases.py        nodes of every operator and version, from the operator cases
+    control.py      If, Loop, Scan, functions, sequences and optionals
+    subject.py      a model with its runs
+    judges.py       what must hold of the inference of a model
+    shrinking.py    a smaller model with the same fault
+
+Begin with `growing.py`. A fault is printed as the text of a model that a test can parse.
+"""

@@ -1,0 +1,69 @@
+"""Random models for some minutes: `python -m tests.fuzz --minutes 10 --seed 1`. Exit code 1 if a fault was found."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import onnx
+
+from tests.fuzz.models import judged
+from tests.fuzz.runtime import Runtime
+from tests.fuzz.shrinking import shrunk
+
+if TYPE_CHECKING:
+    from tests.fuzz.models import Judged
+
+MOST_FAULTS_OF_A_JUDGE = 3
+
+
+def main() -> int:
+    """Judge models until the time is over; print faults and what was covered."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=1.0)
+    parser.add_argument("--seed", type=int, default=0, help="the first seed; each model has its own")
+    parser.add_argument("--models", type=int, default=10**9, help="stop after so many models")
+    options = parser.parse_args()
+    end = time.monotonic() + 60 * options.minutes
+    counts: Counter[str] = Counter()
+    faults: Counter[str] = Counter()
+    operators: Counter[tuple[str, str]] = Counter()
+    with Runtime() as runtime:
+        seed = options.seed
+        while time.monotonic() < end and seed < options.seed + options.models:
+            one = judged(seed, runtime)
+            seed += 1
+            count(one, counts, operators)
+            for judge, text in one.faults:
+                faults[judge] += 1
+                if faults[judge] <= MOST_FAULTS_OF_A_JUDGE:
+                    show(one, judge, text, runtime)
+    print(f"seeds {options.seed} to {seed - 1}: {dict(counts)}")
+    print(f"{len(operators)} operators; refused and foretold {counts['foretold']} of {counts['refused']} runs")
+    print(f"faults: {dict(faults) or 'none'}")
+    return 1 if faults else 0
+
+
+def count(one: Judged, counts: Counter[str], operators: Counter[tuple[str, str]]) -> None:
+    """Add what a model covers."""
+    subject = one.subject
+    counts["models"] += 1
+    counts["nodes"] += len(subject.model.graph.node)
+    counts[f"opset {subject.model.opset_import[0].version}"] += 1
+    operators.update((node.domain, node.op_type) for node in subject.model.graph.node)
+    for run in subject.runs:
+        counts["runs" if run.succeeded else "refused"] += 1
+    counts["foretold"] += one.foretold
+
+
+def show(one: Judged, judge: str, text: str, runtime: Runtime) -> None:
+    """Print a fault with a small model that has it."""
+    small, found = shrunk(one, judge, text, runtime)
+    print(f"\n== seed {one.seed}, {judge}: {found}\n{onnx.printer.to_text(small)}\n", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

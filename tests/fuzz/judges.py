@@ -1,0 +1,259 @@
+"""What must hold of the inference of a model. A judge gives the text of each fault that it finds.
+
+A run that onnxruntime refuses says nothing but that it was refused. Sizes are claimed only where no guard fails.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+
+import onnx_infer
+from onnx_infer import SymTensor, materialize
+from onnx_infer.protobuf.specialize import specialize
+from symdim import Expr, UnboundName, UnsupportedDynamicShape
+from symdim.algebra.dims import variables_of
+from tests.fuzz.growing import value_info
+from tests.onnx_infer.oracle import at, contradictions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from onnx_infer import InferenceResult
+    from tests.fuzz.runtime import Runtime
+    from tests.fuzz.subject import Run, Subject
+
+MOST_SIZES = 6
+"""So many sizes of a model are computed by nodes, and compared."""
+
+
+LENIENT = (r"Loop-\d+ '\w+': (ranks|sizes|shapes) of shapes of the iterations differ",)
+"""Errors of models that break the specification, and that onnxruntime runs all the same."""
+
+
+def runs(subject: Subject, _: Runtime) -> Iterator[str]:
+    """Every claim holds in every run: element types, ranks, sizes, elements; one fresh size has one value."""
+    yield from _against_runs(subject, subject.result)
+
+
+def _against_runs(subject: Subject, result: InferenceResult) -> Iterator[str]:
+    for run in subject.runs:
+        if not run.succeeded or subject.failing(run, result):
+            continue
+        seen: dict[Expr, int] = {}
+        for name, actual in subject.outputs(run).items():
+            value = result.types.get(name)
+            for text in contradictions(value, actual, run.sizes):
+                yield f"{name}: {value} at {run.sizes}: {text}"
+            if isinstance(value, SymTensor) and isinstance(actual, np.ndarray):
+                for dim, size in zip(value.shape or (), actual.shape, strict=False):
+                    fresh = isinstance(dim, Expr) and not isinstance(at(dim, run.sizes), int)
+                    if fresh and seen.setdefault(dim, size) != size:
+                        yield f"{name}: {value} at {run.sizes}: {dim} is {seen[dim]} and {size}"
+
+
+def guards(subject: Subject, _: Runtime) -> Iterator[str]:
+    """No required guard fails in a run that succeeds."""
+    for run in subject.runs:
+        if run.succeeded:
+            for violation in subject.failing(run):
+                if violation.guard.kind == "required" and not violation.guard.conditional:
+                    yield f"the guard {violation.guard} of {violation.guard.origins} fails at {run.sizes}"
+
+
+def errors(subject: Subject, _: Runtime) -> Iterator[str]:
+    """A model that runs has no errors, and no rule fails."""
+    some_run = any(run.succeeded for run in subject.runs)
+    for diagnostic in subject.result.diagnostics:
+        if diagnostic.severity == "defect" or (some_run and diagnostic.severity == "error"):
+            yield str(diagnostic)
+
+
+def concrete(subject: Subject, _: Runtime) -> Iterator[str]:
+    """The model at given sizes has the types of the model at these sizes, and not less is known of them."""
+    for run in subject.runs[::2]:
+        if not run.succeeded or subject.failing(run):
+            continue
+        known = {v.name for v in subject.result.sources.symbols}
+        sizes = {name: size for name, size in run.sizes.items() if name in known}
+        result = subject.infer(specialize(subject.model, sizes) if sizes else subject.model)
+        yield from _less(subject.result, result, run, "the model at given sizes")
+
+
+def _less(first: InferenceResult, second: InferenceResult, run: Run, what: str) -> Iterator[str]:
+    """Where the second result contradicts the first one, or knows less, at the sizes of a run."""
+    for name, shape in first.shapes.items():
+        other = second.shapes.get(name)
+        if other is None or len(other) != len(shape):
+            yield f"{name}: {shape}, but {what}: {other}"
+            continue
+        for dim, other_dim in zip(shape, other, strict=True):
+            size, other_size = at(dim, run.sizes), at(other_dim, run.sizes)
+            if isinstance(size, int) and size != other_size:
+                yield f"{name}: {shape} at {run.sizes}, but {what}: {other}"
+                break
+
+
+def renamed(subject: Subject, _: Runtime) -> Iterator[str]:
+    """Names of symbols change nothing but names."""
+    names = sorted(v.name for v in subject.result.sources.symbols if v.name.isidentifier())
+    if not names:
+        return
+    others = {name: f"z{len(names) - k}" for k, name in enumerate(names)}
+    copy = onnx.ModelProto()
+    copy.CopyFrom(subject.model)
+    result = subject.infer(onnx_infer.rename_symbols(copy, others))
+    for run in subject.runs[::2]:
+        sizes = subject.sizes(run, result) | {others.get(name, name): size for name, size in run.sizes.items()}
+        for name, shape in subject.result.shapes.items():
+            expected = [at(d, run.sizes) for d in shape]
+            found = [at(d, sizes) for d in result.shapes.get(name, ())]
+            if [x if isinstance(x, int) else None for x in expected] != [x if isinstance(x, int) else None for x in found]:
+                yield f"{name}: {shape}, but {result.shapes.get(name)} with the symbols {others}"
+
+
+def idempotent(subject: Subject, _: Runtime) -> Iterator[str]:
+    """A second inference writes the same bytes."""
+    once = onnx_infer.infer_shapes(subject.model, **subject.options)
+    twice = onnx_infer.infer_shapes(once, **subject.options)
+    if once.SerializeToString(deterministic=True) != twice.SerializeToString(deterministic=True):
+        first, second = (
+            {v.name: onnx.printer.to_text(v) for v in (*m.graph.value_info, *m.graph.output, *m.graph.input)}
+            for m in (once, twice)
+        )
+        changed = [f"{first.get(k)} -> {second.get(k)}" for k in first | second if first.get(k) != second.get(k)]
+        yield f"a second inference changes {'; '.join(changed[:3]) or 'the order or what is in bodies'}"
+
+
+def front_ends(subject: Subject, _: Runtime) -> Iterator[str]:
+    """An `onnx_ir.Model` gives the types that a ModelProto gives."""
+    import onnx_ir as ir
+
+    from onnx_infer.integrations import onnx_ir
+
+    result = onnx_ir.infer(ir.from_proto(subject.model), **subject.options)
+    for name, value in subject.result.types.items():
+        if str(value) != str(result.types.get(name)):
+            yield f"{name}: {value}, but of an onnx_ir.Model {result.types.get(name)}"
+
+
+def bidirectional(subject: Subject, _: Runtime) -> Iterator[str]:
+    """Inference in both directions is right in every run and knows at least as much."""
+    result = subject.infer(subject.model, bidirectional=True)
+    if any(run.succeeded for run in subject.runs):
+        yield from _against_runs(subject, result)
+        for run in subject.runs[::2]:
+            if run.succeeded and not subject.failing(run) and not subject.failing(run, result):
+                yield from _less(subject.result, result, run, "in both directions")
+
+
+def upper_bounds(subject: Subject, _: Runtime) -> Iterator[str]:
+    """No size is above its upper bound."""
+    for run in subject.runs:
+        if run.succeeded and not subject.failing(run):
+            outputs = subject.outputs(run)
+            for name, shape in subject.result.upper_bounds.items():
+                actual = outputs.get(name)
+                for dim, size in zip(shape, getattr(actual, "shape", ()), strict=False):
+                    most = at(dim, run.sizes)
+                    if isinstance(most, int) and size > most:
+                        yield f"{name}: at most {shape} at {run.sizes}, but {getattr(actual, 'shape', None)}"
+
+
+def planned(subject: Subject, _: Runtime) -> Iterator[str]:
+    """The compiled sizes are those of the runs, and the peak of memory is not below the largest value."""
+    try:
+        planner = subject.result.planner()
+    except UnboundName:
+        return
+    for run in subject.runs:
+        if run.succeeded and not subject.failing(run):
+            sizes = {v.name: run.sizes[v.name] for v in planner.args}
+            plan = planner(**sizes)
+            for name, actual in subject.outputs(run).items():
+                claimed = plan.shapes.get(name)
+                if claimed is not None and isinstance(actual, np.ndarray) and tuple(claimed) != actual.shape:
+                    yield f"{name}: planned as {claimed} at {run.sizes}, but {actual.shape}"
+
+
+def materialized(subject: Subject, runtime: Runtime) -> Iterator[str]:
+    """Nodes that compute sizes give the sizes."""
+    result = subject.result
+    symbols = result.sources.symbols
+    dims = sorted({d for s in result.shapes.values() for d in s if isinstance(d, Expr)}, key=str)
+    wanted = [d for d in dims if symbols.issuperset(variables_of([d]))][:MOST_SIZES]
+    if not wanted:
+        return
+    try:
+        made = materialize(wanted, result)
+    except (UnsupportedDynamicShape, ValueError):
+        return
+    model = onnx.ModelProto()
+    model.CopyFrom(subject.model)
+    del model.graph.output[:]
+    output = made.insert(model)
+    model.graph.output.append(value_info(output, np.zeros(len(wanted), np.int64)))
+    good = [run for run in subject.runs if run.succeeded and not subject.failing(run)]
+    for run, outcome in zip(good, runtime.run(model.SerializeToString(), [run.feeds for run in good]), strict=True):
+        expected = [at(d, run.sizes) for d in wanted]
+        if isinstance(outcome, str):
+            yield f"nodes that compute {wanted} are refused: {outcome}"
+        elif outcome[0].tolist() != expected:
+            yield f"nodes that compute {wanted} at {run.sizes} give {outcome[0].tolist()}, not {expected}"
+
+
+def known_by_onnx(subject: Subject, _: Runtime) -> Iterator[str]:
+    """onnx's own inference of the model at given sizes knows nothing more."""
+    run = next((run for run in subject.runs if run.succeeded and not subject.failing(run)), None)
+    if run is None:
+        return
+    known = {v.name for v in subject.result.sources.symbols}
+    sizes = {name: size for name, size in run.sizes.items() if name in known}
+    model = specialize(subject.model, sizes) if sizes else subject.model
+    try:
+        theirs = onnx.shape_inference.infer_shapes(model, data_prop=True)
+    except onnx.shape_inference.InferenceError:
+        return
+    ours = subject.infer(model)
+    outputs = subject.outputs(run)
+    for info in (*theirs.graph.value_info, *theirs.graph.output):
+        if not info.type.HasField("tensor_type") or not info.type.tensor_type.HasField("shape"):
+            continue
+        dims: list[Any] = [d.dim_value if d.HasField("dim_value") else None for d in info.type.tensor_type.shape.dim]
+        actual = getattr(outputs.get(info.name), "shape", None)
+        if actual is None or len(dims) != len(actual) or any(d not in (None, n) for d, n in zip(dims, actual, strict=True)):
+            continue  # onnx is wrong there
+        shape = ours.shapes.get(info.name)
+        if shape is None or any(isinstance(n, int) and not isinstance(d, int) for d, n in zip(shape, dims, strict=True)):
+            yield f"{info.name}: {shape}, but onnx knows {dims} at {sizes}"
+
+
+JUDGES = (runs, guards, errors, concrete, renamed, idempotent, front_ends, bidirectional, upper_bounds, planned,
+          materialized, known_by_onnx)  # fmt: skip
+
+
+def verdict(subject: Subject, runtime: Runtime, only: str = "") -> list[tuple[str, str]]:
+    """The judges that find a fault, each with its first text: all, or one. An exception is a fault, too."""
+    found: list[tuple[str, str]] = []
+    if _is_lenient(subject):
+        return found
+    for judge in [judge for judge in JUDGES if only in ("", judge.__name__)]:
+        try:
+            text = next(judge(subject, runtime), None)
+        except Exception as error:  # whatever inference raises on a model is a fault of it
+            text = f"{type(error).__name__}: {error}"
+        if text is not None:
+            found.append((judge.__name__, text))
+    return found
+
+
+def _is_lenient(subject: Subject) -> bool:
+    """Whether onnxruntime runs the model although the specification forbids it."""
+    try:
+        texts = [str(diagnostic) for diagnostic in subject.result.diagnostics]
+    except Exception:  # a judge will say so
+        return False
+    return any(re.match(pattern, text) for pattern in LENIENT for text in texts)

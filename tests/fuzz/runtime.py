@@ -1,0 +1,93 @@
+"""onnxruntime in a process of its own: some models crash it, and some runs do not end."""
+
+from __future__ import annotations
+
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from multiprocessing.connection import Connection
+
+Feeds = dict[str, Any]
+Outcome = list[Any] | str
+"""The outputs of a run, or the text of the refusal."""
+
+CRASHED = "crashed: no answer"
+"""The outcome where the process died or did not answer in time."""
+
+_SECONDS = 10.0
+
+
+class Runtime:
+    """Runs models without optimisation. The process starts with the first model, and anew after a crash."""
+
+    def __init__(self) -> None:
+        self._process: Any = None
+        self._pipe: Connection[Any, Any] | None = None
+
+    def run(self, model: bytes, feeds: Sequence[Mapping[str, Any]]) -> list[Outcome]:
+        """One outcome for each set of inputs. A model that cannot be loaded refuses all of them."""
+        if self._pipe is None:
+            self._start()
+        assert self._pipe is not None
+        try:
+            self._pipe.send((model, list(feeds)))
+            if self._pipe.poll(_SECONDS):
+                answer: list[Outcome] = self._pipe.recv()
+                return answer
+        except (EOFError, OSError):
+            pass  # the process is dead: the answer below says so
+        self.stop()
+        return [CRASHED for _ in feeds]
+
+    def stop(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+        self._process = self._pipe = None
+
+    def __enter__(self) -> Runtime:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _start(self) -> None:
+        context = get_context("spawn")
+        self._pipe, other = context.Pipe()
+        self._process = context.Process(target=_serve, args=(other,), daemon=True)
+        self._process.start()
+        other.close()
+
+
+def _serve(pipe: Connection[Any, Any]) -> None:
+    """Answer until the pipe is closed."""
+    import onnxruntime as ort
+
+    ort.set_default_logger_severity(4)
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    while True:
+        try:
+            model, feeds = pipe.recv()
+        except EOFError:
+            return
+        try:
+            session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # onnxruntime has many kinds
+            pipe.send([f"not loaded: {error}" for _ in feeds])
+            continue
+        names = {i.name for i in session.get_inputs()}
+        pipe.send([_outcome(session, {k: v for k, v in given.items() if k in names}) for given in feeds])
+
+
+def _outcome(session: Any, feeds: Feeds) -> Outcome:
+    try:
+        outputs: list[Any] = session.run(None, feeds)
+    except Exception as error:  # the refusal is the outcome, of whatever kind
+        return f"refused: {error}"
+    return outputs

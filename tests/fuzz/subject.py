@@ -1,0 +1,110 @@
+"""A model with its runs: what judges look at."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from random import Random
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import onnx
+
+import onnx_infer
+from onnx_infer import InferenceResult
+from tests.fuzz.growing import BASE_SIZES, OTHER_SIZES, Input
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tests.fuzz.runtime import Feeds, Outcome, Runtime
+
+
+class Run(NamedTuple):
+    """The sizes of the symbols, the inputs, and what onnxruntime made of them."""
+
+    sizes: dict[str, int]
+    feeds: Feeds
+    outcome: Outcome
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether there are outputs."""
+        return not isinstance(self.outcome, str)
+
+
+class Subject:
+    """A model, its inference and its runs. Inference happens once, when it is first asked for."""
+
+    def __init__(self, model: onnx.ModelProto, runs: Sequence[Run]) -> None:
+        self.model = model
+        self.runs = [run for run in runs if not self._is_unclear(run)]
+
+    @cached_property
+    def result(self) -> InferenceResult:
+        """What is inferred of the model."""
+        return self.infer(self.model)
+
+    def infer(self, model: Any, **options: Any) -> InferenceResult:
+        """What is inferred of a model with these symbols."""
+        return onnx_infer.infer(model, **self.options, **options)
+
+    @cached_property
+    def options(self) -> dict[str, int]:
+        """Symbols may be 0 if one is 0 in a run."""
+        return {"min_dim": 0} if any(0 in run.sizes.values() for run in self.runs) else {}
+
+    def outputs(self, run: Run) -> dict[str, Any]:
+        """The outputs of a run that succeeded, by name."""
+        assert not isinstance(run.outcome, str)
+        return dict(zip((o.name for o in self.model.graph.output), run.outcome, strict=True))
+
+    def sizes(self, run: Run, result: InferenceResult) -> dict[str, int]:
+        """The sizes of the symbols of a result in a run."""
+        shapes = {name: array.shape for name, array in run.feeds.items()}
+        return {v if isinstance(v, str) else v.name: n for v, n in result.sources.bindings(shapes).items()} | run.sizes
+
+    def _is_unclear(self, run: Run) -> bool:
+        """Whether onnxruntime departs from the specification in a run.
+
+        It says of a stacked output of a Loop without turns that its rank is 1. It reduces an empty axis to size 0.
+        """
+        if not run.succeeded:
+            return False
+        arrays = {**run.feeds, **self.outputs(run)}
+        for node in self.model.graph.node:
+            if node.op_type == "Loop" and any(getattr(arrays.get(o), "shape", None) == (0,) for o in node.output):
+                return True
+            if node.op_type.startswith("Reduce") and getattr(arrays.get(node.input[0]), "size", 1) == 0:
+                return True
+        return False
+
+    def failing(self, run: Run, result: InferenceResult | None = None) -> list[onnx_infer.Violation]:
+        """The guards that fail at the sizes of a run."""
+        result = result or self.result
+        known = {v.name for v in result.sources.symbols}
+        return result.check({name: size for name, size in run.sizes.items() if name in known})
+
+
+def tried(model: onnx.ModelProto, feeds: Sequence[tuple[dict[str, int], Feeds]], runtime: Runtime) -> Subject:
+    """The model with its runs on these inputs."""
+    used = {i.name for i in model.graph.input}
+    given = [(sizes, {k: v for k, v in arrays.items() if k in used}) for sizes, arrays in feeds]
+    outcomes = runtime.run(model.SerializeToString(), [arrays for _, arrays in given])
+    return Subject(model, [Run(*pair, outcome) for pair, outcome in zip(given, outcomes, strict=True)])
+
+
+def chosen_feeds(inputs: Sequence[Input], sizes: Mapping[str, int], rng: Random) -> list[tuple[dict[str, int], Feeds]]:
+    """Inputs at the base sizes and at two other choices, two sets of elements each."""
+    out = []
+    choices = [dict(sizes)]
+    for pool in (OTHER_SIZES, OTHER_SIZES + BASE_SIZES):
+        choices.append({name: size if rng.random() < 0.3 else rng.choice(pool) for name, size in sizes.items()})
+    for choice in choices:
+        for _ in range(2):
+            try:
+                arrays = {i.name: i.array(choice, rng) for i in inputs}
+            except ValueError:  # an input has a negative size there
+                break
+            # an expression of symbols that no axis gives alone is a symbol itself
+            texts = {str(d): n for i in inputs for d, n in zip(i.dims, arrays[i.name].shape, strict=True)}
+            out.append(({**texts, **choice}, arrays))
+    return out
