@@ -12,7 +12,7 @@ from onnx import helper
 from onnx_infer import SymTensor, testing
 from onnx_infer.operators.registration import normal_domain
 from symdim import Expr, SymdimError, Var
-from tests.fuzz.growing import dtype_of, random_array
+from tests.fuzz.growing import FED, dtype_of, random_array
 from tests.onnx_infer.mutation import CASES, SUBGRAPHS, attribute_proto, tensor_proto, versions
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Case:
         known = [v for v in versions().get((self.domain, self.name), []) if v <= opset]
         is_version = self.domain == "com.microsoft" or (bool(known) and known[-1] == self._since)
         tensors = [x for x in self.attributes.values() if isinstance(x, SymTensor)]
-        constants_are = all(isinstance(d, int) for x in tensors for d in x.shape or ())
+        constants_are = all(x.data is not None and all(isinstance(d, int) for d in x.shape or ()) for x in tensors)
         return is_version and constants_are and self.name not in SUBGRAPHS and all(map(_can_be_made, self.inputs))
 
     @property
@@ -114,7 +114,8 @@ def _operand(scope: Scope, value: Value | None, sizes: dict[str, int], case: Cas
     if not all(size is not None and 0 <= size <= 64 for size in known):
         return None
     plain = [int(size or 0) for size in known]
-    if scope is not scope.grower.scope or len(scope.grower.inputs) > 8 or rng.random() < 0.3:
+    is_fed = scope is scope.grower.scope and value.dtype in FED and len(scope.grower.inputs) <= 8
+    if not is_fed or rng.random() < 0.3:
         array = random_array(value.dtype or 1, plain, rng)
         return scope.constant(array, array.dtype)
     is_symbol = [isinstance(dim, Expr) and rng.random() < 0.7 for dim in value.shape or ()]

@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from symdim import Expr, parse
+from symdim import Expr, Var, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from tests.fuzz.runtime import Runtime
 
 IR_VERSION = 10
+FED = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13)
+"""The element types that onnxruntime takes from numpy."""
+
 MOST_ELEMENTS = 4096
 """A value with more elements at the base sizes is dropped with its node."""
 
@@ -52,9 +55,8 @@ def random_array(dtype: int, shape: Sequence[int], rng: Random) -> np.ndarray[An
     kind = helper.tensor_dtype_to_np_dtype(dtype)
     low = 0 if kind.kind in "ub" else -1
     whole = source.integers(low, 2 if kind.kind == "b" else 4, size=tuple(shape))
-    if kind.kind in "iub":
-        return whole.astype(kind)
-    return (whole + source.integers(0, 4, size=tuple(shape)) / 4).astype(kind)
+    quarters = 0 if kind.kind in "iub" else source.integers(0, 4, size=tuple(shape)) / 4
+    return np.asarray(whole + quarters).astype(kind)
 
 
 class Scope:
@@ -120,6 +122,7 @@ class Grower:
     def __init__(self, rng: Random, runtime: Runtime, opset: int) -> None:
         self.rng, self.runtime, self.opset = rng, runtime, opset
         self._names = count()
+        self._symbols: dict[str, Var] = {}  # those of inputs, which may be 0
         self.sizes: dict[str, int] = {}
         self.inputs: list[Input] = []
         self.initializers: dict[str, onnx.TensorProto] = {}
@@ -146,7 +149,10 @@ class Grower:
 
     def input(self, dtype: int, dims: Sequence[int | Expr]) -> str:
         """A new input of the graph."""
-        made = Input(f"x{len(self.inputs)}", dtype, tuple(dims))
+        named = {v: v.name for d in dims if isinstance(d, Expr) for v in d.variables()}
+        zeros = {v: self._symbols.setdefault(name, Var.fresh(name, 0)) for v, name in named.items()}
+        sizes = (d.substitute(zeros) if isinstance(d, Expr) else d for d in dims)
+        made = Input(f"x{len(self.inputs)}", dtype, tuple(sizes))
         self.inputs.append(made)
         self.scope.arrays[made.name] = made.array(self.sizes, self.rng)
         return made.name

@@ -35,6 +35,7 @@ def grown(seed: int, runtime: Runtime) -> Grower:
         grower.any_input(1, rng.choice([1, 2, 2, 3, 4]))
     kinds = (arithmetic.SIZES, arithmetic.SIZES, arithmetic.USES, (from_case,), control.STEPS)
     weights = [rng.random() + 0.05 for _ in kinds]
+    arithmetic.shape(grower.scope)  # a model has a node
     for _ in range(rng.randint(3, STEPS)):
         (kind,) = rng.choices(kinds, weights)
         rng.choice(kind)(grower.scope)

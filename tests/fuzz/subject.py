@@ -65,13 +65,13 @@ class Subject:
     def _is_unclear(self, run: Run) -> bool:
         """Whether onnxruntime departs from the specification in a run.
 
-        It says of a stacked output of a Loop without turns that its rank is 1. It reduces an empty axis to size 0.
+        It does not know the sizes of a stacked output of a Loop without turns. It reduces an empty axis to size 0.
         """
         if not run.succeeded:
             return False
         arrays = {**run.feeds, **self.outputs(run)}
         for node in self.model.graph.node:
-            if node.op_type == "Loop" and any(getattr(arrays.get(o), "shape", None) == (0,) for o in node.output):
+            if node.op_type == "Loop" and any(getattr(arrays.get(o), "shape", ())[:1] == (0,) for o in node.output):
                 return True
             if node.op_type.startswith("Reduce") and getattr(arrays.get(node.input[0]), "size", 1) == 0:
                 return True
