@@ -36,6 +36,8 @@ def slice_length(size: Dim, start: Dim | None, end: Dim | None, step: Dim | None
     """
     if step == 0:
         return conflicting("the step of a slice is 0")
+    if size == 0:
+        return 0
     forward = step is not None and at_least(step, 1)
     if step is None or not (forward or at_least(-step, 1)):
         return fresh("the step of the slice is not known", at_most=size)

@@ -111,16 +111,21 @@ def _reduced(function: Callable[[list[Element], int | None], Element]) -> Callab
     def elements(
         data: Any, axes: Ints | None, keepdims: int, noop_with_empty_axes: int | None, output_dtype: int | None
     ) -> Any:
+        def of_row(row: list[Element]) -> Element:
+            # runtimes do not agree on what a sum out of the type's range becomes
+            found = function(row, output_dtype)
+            return None if isinstance(found, int) and convert(found, output_dtype) != found else found
+
         def of_one(row: list[Element]) -> Element:
             # the specification is unclear on ReduceSumSquare without axes: the result is known if both readings agree
-            return row[0] if function(row, output_dtype) == row[0] else None
+            return row[0] if of_row(row) == row[0] else None
 
         if not axes and noop_with_empty_axes:
             return _over_axes(of_one, data, set(), keepdims)
         if axes and None in axes:
             return None
         reduced = {normalize_axis(axis, max(data.ndim, 1)) for axis in axes or range(data.ndim)}
-        return _over_axes(lambda row: function(row, output_dtype), data, reduced if data.ndim else set(), keepdims)
+        return _over_axes(of_row, data, reduced if data.ndim else set(), keepdims)
 
     return elements
 

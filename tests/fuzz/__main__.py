@@ -17,7 +17,7 @@ from tests.fuzz.shrinking import shrunk
 if TYPE_CHECKING:
     from tests.fuzz.models import Judged
 
-MOST_FAULTS_OF_A_JUDGE = 3
+MOST_FAULTS_OF_A_JUDGE = 4
 
 
 def main() -> int:

@@ -12,8 +12,6 @@ from tests.fuzz.growing import captured
 from tests.fuzz.subject import tried
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.fuzz.models import Judged
     from tests.fuzz.runtime import Runtime
 
@@ -24,31 +22,34 @@ SECONDS = 10.0
 def shrunk(one: Judged, judge: str, text: str, runtime: Runtime) -> tuple[onnx.ModelProto, str]:
     """The smallest model that was found with a fault of this judge, and the text of the fault."""
     model, end = one.subject.model, time.monotonic() + SECONDS
-    found = True
-    while found and time.monotonic() < end:
-        found = False
-        for candidate in _smaller(model):
-            faults = dict(judges.verdict(tried(candidate, one.feeds, runtime), runtime, only=judge))
-            if judge in faults:
-                model, text, found = candidate, faults[judge], True
-                break
-            if time.monotonic() > end:
-                break
+    before = -1
+    while before != len(model.graph.node):
+        before = len(model.graph.node)
+        for at in reversed(range(before)):
+            if at >= len(model.graph.node) or time.monotonic() > end:
+                continue
+            candidate = _without_node(model, at)
+            subject = tried(candidate, one.feeds, runtime)
+            if candidate.graph.node and any(run.succeeded for run in subject.runs):
+                faults = dict(judges.verdict(subject, runtime, only=judge))
+                if judge in faults:
+                    model, text = candidate, faults[judge]
     return model, text
 
 
-def _smaller(model: onnx.ModelProto) -> Iterator[onnx.ModelProto]:
-    """The model without one node and all that depends on it, or without one that nothing depends on."""
+def _without_node(model: onnx.ModelProto, at: int) -> onnx.ModelProto:
+    """The model without one node and all that depends on it, and without functions that nothing calls."""
     nodes = list(model.graph.node)
-    for first in range(len(nodes)):
-        gone = set(nodes[first].output)
-        for node in nodes[first + 1 :]:
-            if gone.intersection(captured([node])):
-                gone.update(node.output)
-        yield _without(model, [node for node in nodes if not gone.issuperset(node.output)])
-    for at in reversed(range(len(nodes))):
-        yield _without(model, nodes[:at] + nodes[at + 1 :])
-    yield _without_functions(model)
+    gone = set(nodes[at].output)
+    for node in nodes[at + 1 :]:
+        if gone.intersection(captured([node])):
+            gone.update(node.output)
+    copy = _without(model, [node for node in nodes if not gone.issuperset(node.output)])
+    called = {node.op_type for node in copy.graph.node}
+    kept = [f for f in model.functions if f.name in called]
+    del copy.functions[:]
+    copy.functions.extend(kept)
+    return copy
 
 
 def _without(model: onnx.ModelProto, nodes: list[onnx.NodeProto]) -> onnx.ModelProto:
@@ -67,15 +68,4 @@ def _without(model: onnx.ModelProto, nodes: list[onnx.NodeProto]) -> onnx.ModelP
         items = [type(x).FromString(x.SerializeToString()) for x in kept]
         del field[:]
         field.extend(items)
-    return copy
-
-
-def _without_functions(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The model without functions that nothing calls."""
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
-    called = {node.op_type for node in copy.graph.node}
-    kept = [f for f in model.functions if f.name in called]
-    del copy.functions[:]
-    copy.functions.extend(kept)
     return copy
