@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 from onnx import helper
 
-from onnx_infer import SymTensor, testing
+from onnx_infer import Sparse, SymTensor, testing
 from onnx_infer.operators.registration import normal_domain
 from symdim import Expr, SymdimError, Var
 from tests.fuzz.growing import FED, dtype_of, random_array
@@ -43,8 +43,9 @@ class Case:
         known = [v for v in versions().get((self.domain, self.name), []) if v <= opset]
         is_version = self.domain == "com.microsoft" or (bool(known) and known[-1] == self._since)
         tensors = [x for x in self.attributes.values() if isinstance(x, SymTensor)]
-        constants_are = all(x.data is not None and all(isinstance(d, int) for d in x.shape or ()) for x in tensors)
-        return is_version and constants_are and self.name not in SUBGRAPHS and all(map(_can_be_made, self.inputs))
+        is_made = not any(isinstance(x, Sparse) for x in self.attributes.values())
+        is_made &= all(x.data is not None and all(isinstance(d, int) for d in x.shape or ()) for x in tensors)
+        return is_version and is_made and self.name not in SUBGRAPHS and all(map(_can_be_made, self.inputs))
 
     @property
     def schema(self) -> onnx.defs.OpSchema | None:
