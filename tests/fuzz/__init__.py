@@ -2,7 +2,8 @@
 
     runtime.py      onnxruntime in a process of its own
     growing.py      a model that grows node by node; a node stays if it runs
-    arithmetic.py   nodes that compute with sizes, and nodes that use what was computed
+    arithmetic.py   nodes that compute with sizes
+    uses.py         nodes whose sizes depend on what was computed
     cases.py        nodes of every operator and version, from the operator cases
     control.py      If, Loop, Scan, functions, sequences and optionals
     subject.py      a model with its runs

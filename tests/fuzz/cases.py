@@ -33,7 +33,11 @@ class Case:
         found = testing._HEAD.match(head)
         assert found is not None
         self.line = line
-        self.domain, self.name, self.version = normal_domain(found["domain"] or ""), found["name"], int(found["version"])
+        self.domain, self.name, self.version = (
+            normal_domain(found["domain"] or ""),
+            found["name"],
+            int(found["version"]),
+        )
         self.attributes = testing.read_attributes(found["attributes"] or "")
         self.inputs = [testing.read_value(text) for text in testing.split(operands)]
         self.output_count = len(testing.split(expected))

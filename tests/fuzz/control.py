@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 from onnx import helper
 
-from tests.fuzz import arithmetic
+from tests.fuzz import arithmetic, uses
 from tests.fuzz.arithmetic import is_bool, is_float, is_int, is_number, is_scalar, is_tensor
 from tests.fuzz.growing import Scope, captured, value_info
 
@@ -26,7 +26,7 @@ def body(scope: Scope, parameters: Sequence[tuple[str, Any]] = ()) -> Scope:
     for name, array in parameters:
         inner.add(name, array)
     rng = scope.grower.rng
-    steps: list[Callable[[Scope], None]] = [*arithmetic.SIZES, *arithmetic.USES]
+    steps: list[Callable[[Scope], None]] = [*arithmetic.SIZES, *uses.USES]
     if inner.depth < DEEPEST:
         steps += [branch, counter_loop, sequence]
     for _ in range(rng.randint(1, 4)):
@@ -156,7 +156,6 @@ def optional(scope: Scope) -> None:
 def function_call(scope: Scope) -> None:
     """A call of a new function: some nodes of a body, one of their attributes by reference. Then a second call."""
     grower = scope.grower
-    rng = grower.rng
     if scope is not grower.scope:
         return
     inner = body(scope)

@@ -39,7 +39,9 @@ class Input(NamedTuple):
 
     def info(self) -> onnx.ValueInfoProto:
         """The input as protobuf."""
-        return helper.make_tensor_value_info(self.name, self.dtype, [d if isinstance(d, int) else str(d) for d in self.dims])
+        return helper.make_tensor_value_info(
+            self.name, self.dtype, [d if isinstance(d, int) else str(d) for d in self.dims]
+        )
 
     def array(self, sizes: Mapping[str, int], rng: Random) -> np.ndarray[Any, Any]:
         """Random elements at these sizes of the symbols. Raises ValueError if a size is negative."""

@@ -22,13 +22,16 @@ from tests.onnx_infer.oracle import at, contradictions
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from onnx_infer import InferenceResult
+    from onnx_infer import Dim, InferenceResult
     from tests.fuzz.runtime import Runtime
     from tests.fuzz.subject import Run, Subject
 
 MOST_SIZES = 6
 """So many sizes of a model are computed by nodes, and compared."""
 
+
+ON_PURPOSE = ("SAME padding of a dilated pool",)
+"""Reasons of sizes that are unknown because runtimes disagree."""
 
 LENIENT = (r"Loop-\d+ '\w+': .* of the iterations .*differ",)
 """Errors of models that break the specification, and that onnxruntime runs all the same."""
@@ -109,10 +112,15 @@ def renamed(subject: Subject, _: Runtime) -> Iterator[str]:
     for run in subject.runs[::2]:
         sizes = subject.sizes(run, result) | {others.get(name, name): size for name, size in run.sizes.items()}
         for name, shape in subject.result.shapes.items():
-            expected = [at(d, run.sizes) for d in shape]
-            found = [at(d, sizes) for d in result.shapes.get(name, ())]
-            if [x if isinstance(x, int) else None for x in expected] != [x if isinstance(x, int) else None for x in found]:
+            expected = [_size(d, run.sizes) for d in shape]
+            if expected != [_size(d, sizes) for d in result.shapes.get(name, ())]:
                 yield f"{name}: {shape}, but {result.shapes.get(name)} with the symbols {others}"
+
+
+def _size(dim: Dim, sizes: dict[str, int]) -> int | None:
+    """The size, or None if the sizes of the symbols do not decide it."""
+    size = at(dim, sizes)
+    return size if isinstance(size, int) else None
 
 
 def idempotent(subject: Subject, _: Runtime) -> Iterator[str]:
@@ -221,10 +229,18 @@ def known_by_onnx(subject: Subject, _: Runtime) -> Iterator[str]:
             continue
         dims: list[Any] = [d.dim_value if d.HasField("dim_value") else None for d in info.type.tensor_type.shape.dim]
         actual = getattr(outputs.get(info.name), "shape", None)
-        if actual is None or len(dims) != len(actual) or any(d not in (None, n) for d, n in zip(dims, actual, strict=True)):
+        if (
+            actual is None
+            or len(dims) != len(actual)
+            or any(d not in (None, n) for d, n in zip(dims, actual, strict=True))
+        ):
             continue  # onnx is wrong there
+        if any(on_purpose in reason.text for reason in ours.reasons.get(info.name, ()) for on_purpose in ON_PURPOSE):
+            continue
         shape = ours.shapes.get(info.name)
-        if shape is None or any(isinstance(n, int) and not isinstance(d, int) for d, n in zip(shape, dims, strict=True)):
+        if shape is None or any(
+            isinstance(n, int) and not isinstance(d, int) for d, n in zip(shape, dims, strict=True)
+        ):
             yield f"{info.name}: {shape}, but onnx knows {dims} at {sizes}"
 
 

@@ -35,7 +35,9 @@ def empty_reduction(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
 
 def lengths_and_keepdims(node: onnx.NodeProto, _: Mapping[str, Any]) -> bool:
     """A SplitToSequence with lengths: it heeds keepdims all the same."""
-    return node.op_type == "SplitToSequence" and len(node.input) == 2 and any(a.name == "keepdims" for a in node.attribute)
+    return (
+        node.op_type == "SplitToSequence" and len(node.input) == 2 and any(a.name == "keepdims" for a in node.attribute)
+    )
 
 
 def large_extremum(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:

@@ -1,0 +1,97 @@
+"""The fuzzer itself: some models of it, and faults that are planted so that judges find them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from onnx_infer import SymTensor
+from onnx_infer.testing import read_value
+from tests.fuzz import judges
+from tests.fuzz.cases import fitting
+from tests.fuzz.models import Judged, judged
+from tests.fuzz.runtime import CRASHED, Runtime
+from tests.fuzz.shrinking import shrunk
+from tests.fuzz.subject import Subject, tried
+from tests.onnx_infer.texts import parsed
+
+
+@pytest.fixture(scope="module")
+def runtime() -> Iterator[Runtime]:
+    with Runtime() as started:
+        yield started
+
+
+@pytest.mark.parametrize("start", range(0, 40, 10))
+def test_random_models_have_no_fault(start: int, runtime: Runtime) -> None:
+    for seed in range(start, start + 10):
+        assert judged(seed, runtime).faults == [], seed
+
+
+def test_a_seed_gives_one_model(runtime: Runtime) -> None:
+    first, second = (judged(7, runtime).subject.model for _ in range(2))
+    assert first.SerializeToString() == second.SerializeToString()
+
+
+def test_most_operators_can_be_in_a_model() -> None:
+    names = {name for opset in (9, 13, 18, 22) for _, name in fitting(opset)}
+    assert len(names) > 200
+
+
+X = np.zeros((2, 3), np.float32)
+
+
+def subject(
+    runtime: Runtime, text: str = "y = Concat<axis=0>(x, x) z = Transpose(y)", outputs: str = "y, z"
+) -> Subject:
+    model = parsed(f"g (float[N, M] x) => ({outputs}) {{ {text} }}")
+    return tried(model, [({"N": 2, "M": 3}, {"x": X}), ({"N": 2, "M": 3}, {"x": X + 1})], runtime)
+
+
+def faults(given: Subject, runtime: Runtime) -> set[str]:
+    return {name for name, _ in judges.verdict(given, runtime)}
+
+
+def test_what_is_right_has_no_fault(runtime: Runtime) -> None:
+    assert faults(subject(runtime), runtime) == set()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "found"),
+    [
+        ("f32[N, M]", {"runs", "planned"}),  # a size
+        ("f32[2*N, M, 1]", {"runs", "planned"}),  # the rank
+        ("i64[2*N, M]", {"runs"}),  # the element type
+        ("f32[2*N, _d0]", set()),  # less is known: that is no fault of one inference
+    ],
+)
+def test_a_wrong_type_is_found(wrong: str, found: set[str], runtime: Runtime) -> None:
+    given = subject(runtime)
+    value = read_value(wrong)
+    assert isinstance(value, SymTensor)
+    given.result.types["y"] = value
+    if value.shape is not None:
+        given.result.shapes["y"] = value.shape
+    assert {"runs", "planned"} & faults(given, runtime) == found
+
+
+def test_a_crash_costs_one_answer(runtime: Runtime) -> None:
+    assert runtime.run(b"no model", [{}])[0] != CRASHED
+    runtime._process.kill()
+    assert runtime.run(b"no model", [{}, {}]) == [CRASHED, CRASHED]
+    assert "not loaded" in str(runtime.run(b"no model", [{}])[0])
+
+
+def test_shrinking_keeps_the_fault(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = subject(runtime, "a = Neg(x) b = Relu(a) y = Concat<axis=0>(b, x) z = Transpose(y)", "a, b, y, z")
+
+    def no_relu(found: Subject, _: Runtime) -> Iterator[str]:
+        yield from (f"{node.output[0]} is a Relu" for node in found.model.graph.node if node.op_type == "Relu")
+
+    monkeypatch.setattr(judges, "JUDGES", (no_relu,))
+    feeds = [(run.sizes, run.feeds) for run in given.runs]
+    small, text = shrunk(Judged(0, given, feeds, [], 0), "no_relu", "", runtime)
+    assert [node.op_type for node in small.graph.node] == ["Neg", "Relu"]
+    assert text == "b is a Relu"
