@@ -9,6 +9,7 @@
     subject.py      a model with its runs
     judges.py       what must hold of the inference of a model
     shrinking.py    a smaller model with the same fault
+    texts.py        random dim_params
 
 Begin with `growing.py`. A fault is printed as the text of a model that a test can parse.
 """

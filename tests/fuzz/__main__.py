@@ -1,4 +1,7 @@
-"""Random models for some minutes: `python -m tests.fuzz --minutes 10 --seed 1`. Exit code 1 if a fault was found."""
+"""Random models for some minutes: `python -m tests.fuzz --minutes 10 --seed 1`; or texts: `--texts 100000`.
+
+Exit code 1 if a fault was found.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import argparse
 import sys
 import time
 from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import onnx
@@ -13,6 +17,7 @@ import onnx
 from tests.fuzz.models import judged
 from tests.fuzz.runtime import Runtime
 from tests.fuzz.shrinking import shrunk
+from tests.fuzz.texts import fault, texts
 
 if TYPE_CHECKING:
     from tests.fuzz.models import Judged
@@ -26,7 +31,10 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=0, help="the first seed; each model has its own")
     parser.add_argument("--models", type=int, default=10**9, help="stop after so many models")
+    parser.add_argument("--texts", type=int, help="judge so many dim_params in place of models")
     options = parser.parse_args()
+    if options.texts is not None:
+        return judge_texts(options.seed, options.texts)
     end = time.monotonic() + 60 * options.minutes
     counts: Counter[str] = Counter()
     faults: Counter[str] = Counter()
@@ -45,6 +53,20 @@ def main() -> int:
     print(f"{len(operators)} operators; refused and foretold {counts['foretold']} of {counts['refused']} runs")
     print(f"faults: {dict(faults) or 'none'}")
     return 1 if faults else 0
+
+
+def judge_texts(seed: int, number: int) -> int:
+    """Judge random dim_params; print the faults and the slowest text."""
+    found, slowest = 0, (0.0, "")
+    for text in islice(texts(seed), number):
+        start = time.process_time()
+        wrong = fault(text)
+        slowest = max(slowest, (time.process_time() - start, text))
+        if wrong is not None:
+            found += 1
+            print(f"{text!r}: {wrong}", flush=True)
+    print(f"seed {seed}: {number} texts, {found} faults; the slowest took {slowest[0]:.3f} s: {slowest[1]!r}")
+    return 1 if found else 0
 
 
 def count(one: Judged, counts: Counter[str], operators: Counter[tuple[str, str]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from tests.fuzz.models import Judged, judged
 from tests.fuzz.runtime import CRASHED, Runtime
 from tests.fuzz.shrinking import shrunk
 from tests.fuzz.subject import Subject, tried
+from tests.fuzz.texts import fault, texts
 from tests.onnx_infer.texts import parsed
 
 
@@ -95,3 +97,8 @@ def test_shrinking_keeps_the_fault(runtime: Runtime, monkeypatch: pytest.MonkeyP
     small, text = shrunk(Judged(0, given, feeds, [], 0), "no_relu", "", runtime)
     assert [node.op_type for node in small.graph.node] == ["Neg", "Relu"]
     assert text == "b is a Relu"
+
+
+def test_random_dim_params_are_read_or_refused() -> None:
+    found = {text: wrong for text in islice(texts(0), 2000) if (wrong := fault(text))}
+    assert found == {}
