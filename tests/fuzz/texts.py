@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 NAMES = ("N", "M", "H", "batch", "seq len", "s0", "_d1", "a.b", "16H", "é", "x:0")
 NUMBERS = ("0", "1", "2", "3", "7", "16", "100", "0.5", "1.5e0", "9223372036854775807", "00", "1_000")
 OPERATORS = ("+", "-", "*", "//", "%", "/", "**", "^", "//", "%")
-FUNCTIONS = ("max", "min", "floor", "ceil", "trunc", "abs", "round", "Mod", "FloorDiv", "CeilToInt", "sign", "Max", "Min",
-             "mod", "floordiv", "Abs", "ceiling", "PythonMod", "unknown")  # fmt: skip
+FUNCTIONS = ("max", "min", "floor", "ceil", "trunc", "abs", "round", "Mod", "FloorDiv", "CeilToInt", "sign", "Max",
+             "Min", "mod", "floordiv", "Abs", "ceiling", "PythonMod", "unknown")  # fmt: skip
 NOISE = "NMH019 +-*/%^()[]{},.?_'\"`\\\t\n&|~<>=!:;@#$\x00é∞٣\ud800"
 DECLARED = {"N", "M", "H", "seq len", "batch"}
 
