@@ -135,7 +135,7 @@ def demand(condition: object, law: str, *values: object) -> bool:
     return bool(condition)
 
 
-def conflicting(law: str) -> Var:
+def conflicting(law: str) -> Dim:
     """Report a size on which the operands disagree; return an unknown size."""
     contradict(law)
     return fresh(law)
@@ -174,18 +174,22 @@ def element(name: str, index: int = 0) -> Var:
 
 def fresh(
     note: str, *, at_most: Dim | None = None, at_least: int = 0, value: Dim | None = None, name: str = "_d"
-) -> Var:
+) -> Dim:
     """A size that no input size determines. The note says what decides it; `at_most` is an upper bound, or None.
+
+    Where the bounds leave one number only, it is that number.
 
     `value` is the size as an expression of elements of integer inputs (see `element`) and of sizes, with the rounding
     and clamping of the operator. It gives the size once the elements are known.
 
-    >>> fresh("the number of non-zero elements").lo
-    0
+    >>> fresh("the number of non-zero elements"), fresh("the number of non-zero elements", at_most=0)
+    (_d, 0)
     """
     if isinstance(at_most, int) and at_most < at_least:
         contradict(f"{note}: at least {at_least} and at most {at_most}")
         at_most = None
+    if at_most == at_least:
+        return at_least
     hi = at_most if isinstance(at_most, int) else None
     origin = note if value is None else Computed(value, note)
     var = Var.fresh(name, lo=at_least, hi=hi, at_most=at_most, origin=origin)

@@ -16,7 +16,6 @@ from onnx_infer.values.tensor import UNKNOWN_SIZE, Sequence, SymTensor, Value
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import Dim, Elements, Graph, Ints, Values
-    from symdim import Var
 
 
 def check_outputs(what: str, given: int, expected: int) -> None:
@@ -59,7 +58,7 @@ def if_(cond: Elements, then_branch: Graph, else_branch: Graph, output_count: in
     if isinstance(taken, bool):
         return yes if taken else no
     unsure = either("the branches of If")
-    source: Positive | Var | None = taken
+    source: Positive | Dim | None = taken
     if isinstance(cond, OneOf) and sorted(x.data or () for x in cond.choices) == [(False,), (True,)]:
         source = cond.source
         if cond.choices[1].data == (True,):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +16,8 @@ from onnx_infer.laws.statements import conflicting, demand, element, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import not_negative
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import MAX_DATA, MAX_FLOATS, MAX_VECTOR, Sparse, SymTensor
-from symdim import Expr, ceildiv, maximum, product
+from onnx_infer.values.tensor import MAX_DATA, MAX_VECTOR, Sparse, SymTensor, is_small
+from symdim import Expr, ceildiv, maximum
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Dim, Elements, Floats, Ints, Shape, Sizes, Strings, Value
@@ -50,10 +51,10 @@ def constant(
 
 def _filled(dtype: int | None, shape: Shape, element: Any) -> SymTensor:
     """A tensor of equal elements, with data if it is small."""
-    count = product(shape)
-    if not isinstance(count, int) or count > (MAX_FLOATS if dtype in dt.FLOATS else MAX_DATA) or element is None:
-        return SymTensor(dtype, shape, fill=element)
-    return SymTensor(dtype, shape, (element,) * count)
+    found = SymTensor(dtype, shape, fill=element)
+    if element is None or not is_small(found):
+        return found
+    return SymTensor(dtype, shape, (element,) * prod(d for d in shape if isinstance(d, int)))
 
 
 def _value_dtype(value: SymTensor | None) -> int | None:

@@ -15,7 +15,7 @@ from onnx_infer.laws.sizes import at_least, is_fresh
 from onnx_infer.laws.statements import fresh, state
 from onnx_infer.values.one_of import OneOf, plain
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, Value
-from symdim import Expr, Var, maximum
+from symdim import Expr, maximum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -213,7 +213,7 @@ def of_different_rank(a: Value, b: Value) -> bool:
     return a.dtype == b.dtype and len(a.shape) != len(b.shape)
 
 
-def of_branches(a: Value, b: Value, source: Positive | Var | None, unsure: Size, *, elements: bool = False) -> Value:
+def of_branches(a: Value, b: Value, source: Positive | Dim | None, unsure: Size, *, elements: bool = False) -> Value:
     """A value that covers those of two branches. `source` decides which branch is taken: the first if it holds.
 
     If the source is a condition on sizes, a size that differs is a function of it. Tensors of different ranks stay one

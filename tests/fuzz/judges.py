@@ -17,6 +17,7 @@ from onnx_infer.protobuf.specialize import specialize
 from symdim import Expr, UnboundName, UnsupportedDynamicShape
 from symdim.algebra.dims import variables_of
 from tests.fuzz.growing import value_info
+from tests.fuzz.subject import PLANNING
 from tests.onnx_infer.oracle import at, contradictions
 
 if TYPE_CHECKING:
@@ -30,10 +31,10 @@ MOST_SIZES = 6
 """So many sizes of a model are computed by nodes, and compared."""
 
 
-ON_PURPOSE = ("SAME padding of a dilated pool",)
+ON_PURPOSE = ("SAME padding of a dilated pool", "the window of the pool exceeds the padded size")
 """Reasons of sizes that are unknown because runtimes disagree."""
 
-LENIENT = (r"Loop-\d+ '\w+': .* of the iterations .*differ",)
+LENIENT = (r"Loop-\d+ '\w+': .* of the iterations .*differ", r"\w+Window-17 '\w+': size is not positive")
 """Errors of models that break the specification, and that onnxruntime runs all the same."""
 
 
@@ -204,6 +205,8 @@ def materialized(subject: Subject, runtime: Runtime) -> Iterator[str]:
     good = [run for run in subject.runs if run.succeeded and not subject.failing(run)]
     for run, outcome in zip(good, runtime.run(model.SerializeToString(), [run.feeds for run in good]), strict=True):
         expected = [at(d, run.sizes) for d in wanted]
+        if isinstance(outcome, str) and PLANNING in outcome:
+            continue
         if isinstance(outcome, str):
             yield f"nodes that compute {wanted} are refused: {outcome}"
         elif outcome[0].tolist() != expected:
