@@ -1,0 +1,93 @@
+"""The command `python -m symdim`. `python -m symdim check TEXT` reads texts of sizes, as a `dim_param` has them.
+
+It prints the canonical text, and with `--bind` the value. A text that is no expression is shown with a caret at the
+place of the error. `docs/dim_param.md` is the specification of these texts.
+
+Exit codes: 0 every text is an expression, 1 a text is refused or has no value at the given sizes, 2 the call is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING, Any, get_args
+
+from symdim import BoundsError, Expr, ParseError, SymdimError, parse
+from symdim.parser.grammar import Dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+OK, REFUSED, USAGE = 0, 1, 2
+
+STANDARD = "-"
+"""The text that stands for standard input."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit code. Raises SystemExit for `--help` and wrong options."""
+    parser = _parser()
+    options = parser.parse_args(argv)
+    try:
+        texts = sys.stdin.read().splitlines() if options.text == STANDARD else [options.text]
+        answers = [_answer(text, options) for text in texts]
+    except (BoundsError, UnicodeDecodeError) as error:
+        parser.error(str(error))
+    for answer in answers:
+        if options.json:
+            print(json.dumps(answer))
+        elif "message" in answer:
+            print(answer["message"], file=sys.stderr)
+        else:
+            print(*filter(None, [answer["canonical"], str(answer.get("value", ""))]), sep="\n")
+    return REFUSED if any("message" in answer for answer in answers) else OK
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m symdim", description=__doc__.partition("\n")[0])
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    check = commands.add_parser(
+        "check",
+        help="read a text as an expression",
+        description="Read a text as an expression and print its canonical text, and its value with --bind.",
+        epilog="exit codes: 0 every text is an expression, 1 one is refused or has no value, 2 the call is wrong",
+    )
+    check.add_argument("text", metavar="TEXT", help="the text, or - for one text in each line of standard input")
+    check.add_argument("--name", metavar="NAME", action="append", default=[], help="a declared name; repeatable")
+    check.add_argument("--dialect", choices=get_args(Dialect), help="what / means outside of floor() and the like")
+    check.add_argument(
+        "--bind", metavar="NAME=SIZE", type=_binding, action="append", default=[], help="a size; repeatable"
+    )
+    check.add_argument("--json", action="store_true", help="one JSON object for each text")
+    return parser
+
+
+def _binding(text: str) -> tuple[str, int]:
+    name, equals, size = text.rpartition("=")
+    if not (name and equals and size.strip().isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=SIZE")
+    return name, int(size)
+
+
+def _answer(text: str, options: argparse.Namespace) -> dict[str, Any]:
+    """What is said of a text: its canonical text, names and value, or the message and position of the error."""
+    answer: dict[str, Any] = {"text": text}
+    try:
+        dim = parse(text, options.name, dialect=options.dialect)
+        answer["canonical"] = str(dim)
+        answer["names"] = sorted(dim.free_symbols()) if isinstance(dim, Expr) else []
+        if options.bind:
+            value = dim.evaluate(dict(options.bind)) if isinstance(dim, Expr) else dim
+            answer["value"] = value if isinstance(value, int) else str(value)
+    except BoundsError:
+        raise
+    except ParseError as error:
+        answer |= {"message": str(error), "error": error.message, "position": error.position}
+    except SymdimError as error:
+        answer |= {"message": f"{text}: {error}", "error": str(error), "position": None}
+    return answer
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,150 @@
+"""A second reader of `dim_param` texts, written from docs/dim_param.md alone: it uses nothing of symdim."""
+
+import json
+import re
+from fractions import Fraction
+from math import ceil, floor
+from pathlib import Path
+
+import pytest
+
+VECTORS = json.loads((Path(__file__).parents[2] / "docs" / "dim_param_vectors.json").read_text("utf-8"))["vectors"]
+PROBES = [[1, 1, 1, 1], [2, 3, 5, 7], [7, 5, 3, 2], [1, 4, 9, 2], [9, 2, 4, 1], [10**6, 10, 1, 99], [1, 99, 10, 10**6]]
+NUMBER = r"(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?![\w.:])"
+LEXEME = r"(?P<name>[^\W\d][\w.]*+(?!:))|(?P<word>[\w.:]+)|(?P<quoted>`(?:[^`]|``)*+`|\"[^\"]*\")|(?P<symbol>\*\*|//|.)"
+BARE = r"(?!\s)(?:[^-+*/%^(),`\"]|\b[-/]\b)+(?<!\s)"
+ROUNDS = {"ceil": ceil, "ceiling": ceil, "floor": floor, "floortoint": floor, "ceiltoint": lambda x, y=1: ceil(x / y)}
+ROUNDS |= dict.fromkeys(["trunc", "trunctoint", "trunctofloat"], int)
+ROUNDS |= dict.fromkeys(["round", "roundtoint"], lambda x: round(x))
+POWERS = dict.fromkeys(["**", "pow", "powbynatural", "floatpow"], lambda x, k: x**k)
+POWERS |= {"lshift": lambda x, k: x * 2**k, "rshift": lambda x, k: x // 2**k}
+FRACTIONS = {  # exact on fractions
+    **POWERS, **dict.fromkeys(["/", "inttruediv", "floattruediv"], lambda x, y: x / y), "+": lambda x, y: x + y,
+    "-": lambda x, y: x - y, "*": lambda x, y: x * y, **dict.fromkeys(["%", "mod", "pythonmod"], lambda x, y: x % y),
+    **dict.fromkeys(["identity", "tofloat"], lambda x: x), "negate": lambda x: -x, "abs": abs,
+    "max": lambda *x: max(x), "min": lambda *x: min(x), "non_negative": lambda x: max(x, 0),
+}  # fmt: skip
+FUNCTIONS = {
+    **ROUNDS, **FRACTIONS, **dict.fromkeys(["//", "floordiv", "cleandiv"], lambda x, y: x // y),
+    "ceildiv": lambda x, y: ceil(x / y), "truncdiv": lambda x, y: int(x / y), "sign": lambda x: (x > 0) - (x < 0),
+    "modularindexing": lambda x, y, z: x // y % z, "heaviside": lambda x, z: z if x == 0 else x > 0,
+}  # fmt: skip
+
+
+def lexemes(text, declared):
+    names = [n for n in declared if re.fullmatch(BARE, n) and not re.fullmatch(NUMBER + r"|[^\W\d][\w.]*", n)]
+    ends = [re.escape(n) + r"(?![\w.:])" * bool(re.match(r"[\w.:]", n[-1])) for n in sorted(names, key=len)[::-1]]
+    pattern = rf"\s*(?:(?P<declared>{'|'.join(ends) or '(?!)'})|{NUMBER}|{LEXEME})"
+    return [(m.lastgroup, m[m.lastgroup]) for m in re.finditer(pattern, text.rstrip(), re.S)]
+
+
+class Parser:
+    """One method for each level. A tree is ("number", x), ("name", x) or (operation, tree, ...). Errors: ValueError."""
+
+    def __init__(self, text, declared=()):
+        self.rest = [*lexemes(text, declared), ("end", "")][::-1]
+
+    def takes(self, *symbols):
+        return self.rest[-1][0] == "symbol" and self.rest[-1][1] in symbols and self.rest.pop()[1]
+
+    def must(self, holds):
+        if not holds:
+            raise ValueError("syntax")
+
+    def level(self, part, *operators):
+        tree = part()
+        while operator := self.takes(*operators):
+            tree = (operator, tree, part())
+        return tree
+
+    def sum(self):
+        return self.level(lambda: self.level(self.unary, "*", "/", "//", "%"), "+", "-")
+
+    def unary(self):
+        if sign := self.takes("+", "-"):
+            return ("negate", self.unary()) if sign == "-" else self.unary()
+        base = self.primary()
+        return ("**", base, self.unary()) if self.takes("**", "^") else base
+
+    def primary(self):
+        if self.takes("("):
+            tree = self.sum()
+            self.must(self.takes(")"))
+            return tree
+        kind, lexeme = self.rest.pop()
+        self.must(kind in ("number", "name", "declared") or (kind == "quoted" and len(lexeme) > 2))
+        if kind == "quoted":
+            return "name", lexeme[1:-1].replace("``", "`") if lexeme[0] == "`" else lexeme[1:-1]
+        if not (lexeme.isidentifier() and self.takes("(")):
+            return (kind, Fraction(lexeme)) if kind == "number" else ("name", lexeme)
+        arguments = [self.sum()]
+        while self.takes(","):
+            arguments.append(self.sum())
+        self.must(self.takes(")"))
+        try:
+            FUNCTIONS[lexeme.lower()](*[Fraction(1)] * len(arguments))
+        except (KeyError, TypeError):
+            raise ValueError("function") from None
+        return lexeme.lower(), *arguments
+
+
+def names(tree):
+    return {tree[1]} if tree[0] == "name" else set().union(*map(names, tree[1:])) if tree[0] != "number" else set()
+
+
+def is_fraction(tree):
+    if tree[0] in ("number", "name"):
+        return tree[0] == "number" and tree[1].denominator > 1
+    return tree[0] in ("inttruediv", "floattruediv") or (tree[0] in FRACTIONS and any(map(is_fraction, tree[1:])))
+
+
+def value(tree, sizes, dialect, exact=False):
+    """Section 4; None where there is no value."""
+    kind, *parts = tree
+    if kind in ("number", "name"):
+        return parts[0] if kind == "number" else Fraction(sizes[parts[0]])
+    operands = [value(part, sizes, dialect, exact or kind in ROUNDS) for part in parts]
+    if None in operands:
+        return None
+    if kind in POWERS and (names(parts[1]) or operands[1] < 0 or operands[1].denominator > 1):
+        raise ValueError("value")
+    try:
+        result = Fraction(FUNCTIONS[kind](*operands))
+    except ZeroDivisionError:
+        return None
+    if kind != "/" or exact or dialect == "exact" or any(map(is_fraction, parts)):
+        return result
+    if dialect is None and not names(tree) and result.denominator > 1:
+        raise ValueError("value")
+    return Fraction(int(result) if dialect == "trunc" else floor(result))
+
+
+def read(text, declared=None, dialect=None):
+    """Section 5: what a text is, and its tree or the kind of its error."""
+    known = declared or []
+    if declared is not None and (not any(map(str.isalnum, text)) or re.fullmatch(r"\s*-\s*\d+\s*", text)):
+        return "nothing", None
+    parts = [x for x in lexemes(text, known) if x[1] not in ("-", "/")]
+    is_odd = any(kind == "word" and any(map(str.isalpha, x)) for kind, x in parts)
+    is_unknown = declared is not None and len(parts) > 1 and any(k != "number" and x not in known for k, x in parts)
+    if text in known or (re.fullmatch(r"[\w.:]+([-/][\w.:]+)*", text) and (is_odd or is_unknown)):
+        return "name", ("name", text)
+    try:
+        parser = Parser(text, known)
+        tree = parser.sum()
+        parser.must(parser.rest[-1][0] == "end")
+        found = [value(tree, dict(zip(sorted(names(tree)), p * 2, strict=False)), dialect) for p in PROBES]
+        values = [x for x in found if x is not None]
+        if not values or any(x.denominator > 1 for x in values) or (declared is not None and max(values) < 0):
+            raise ValueError("value")
+    except ValueError as error:
+        return ("error", str(error)) if declared is None else ("name", ("name", text))
+    return "name" if tree == ("name", text) else "expression", tree
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: f"{vector['group']}: {vector['text']}")
+def test_the_vector_is_read_as_it_says(vector):
+    reads, found = read(vector["text"], vector.get("declared"), vector.get("dialect"))
+    assert (reads, found if reads == "error" else None) == (vector["reads"], vector.get("kind"))
+    for sizes, expected in vector.get("values", ()):
+        assert value(found, sizes, vector.get("dialect")) == expected
