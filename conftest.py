@@ -17,5 +17,8 @@ BY_NAME = ["docs/coming_from_onnxscript.md", "docs/coming_from_torch.md"]
 BY_A_TEST = ["docs/first_hour.md"]
 """Pages with commands, which a test runs."""
 
-collect_ignore = BY_NAME + BY_A_TEST + [page for page, package in PAGES.items() if not find_spec(package)]
+SITE = ["docs/extensions"]
+"""Code of the documentation site, which needs its packages."""
+
+collect_ignore = BY_NAME + BY_A_TEST + SITE + [page for page, package in PAGES.items() if not find_spec(package)]
 collect_ignore_glob = [] if find_spec("onnx_ir") else ["onnx_infer/integrations/*"]

@@ -1,0 +1,173 @@
+"""The pages: no block of code in them escapes a test, the site lists them, and the reference has every public name."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import conftest
+import onnx_infer
+import onnx_infer.rules
+import symdim
+import symdim.einsum
+from onnx_infer.cli.arguments import read_arguments
+from tests.pages import PAGES, ROOT, Block, blocks_of, check_commands, text_of
+
+NOT_RUN = {"ebnf", "text"}
+"""Languages of blocks that are no code: grammars and diagrams."""
+
+FILES = {
+    "docs/first_hour.md": "tests/onnx_infer/test_first_hour_page.py",
+    "docs/plugins.md": "tests/onnx_infer/test_plugins.py",
+    "CONTRIBUTING.md": "tests/test_docs.py",
+}
+"""Pages with Python that is no session, and the test that runs it."""
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+COLLECTED = PROJECT["tool"]["pytest"]["ini_options"]["testpaths"]
+BLOCKS = [(page, block) for page in PAGES for block in blocks_of(page)]
+
+
+def runner_of(page: str, block: Block) -> str | None:
+    """What tests a block; None for one that escapes."""
+    if block.language in NOT_RUN:
+        return "nothing"
+    if block.is_example:
+        is_collected = page.split("/")[0] in COLLECTED and page not in conftest.BY_NAME + conftest.BY_A_TEST
+        return "doctest" if is_collected else "a job" if page in conftest.BY_NAME else FILES.get(page)
+    if block.language == "python":
+        return FILES.get(page)
+    return {"console": "commands", "sh": "commands that exist", "toml": "a reader"}.get(block.language)
+
+
+@pytest.mark.parametrize("page, block", BLOCKS, ids=lambda x: x if isinstance(x, str) else x.text.split("\n")[0][:40])
+def test_no_block_escapes(page: str, block: Block) -> None:
+    assert runner_of(page, block) is not None, f"{page}: a test must run this block, or its language say that it cannot"
+    if block.language == "toml":
+        tomllib.loads(block.text)
+
+
+def test_a_block_that_escapes_is_found() -> None:
+    assert runner_of("docs/planning.md", Block("python", "import onnx\n", "")) is None
+    assert runner_of("docs/planning.md", Block("", "onnx-infer\n", "")) is None
+    assert runner_of("SECURITY.md", Block("python", ">>> 1\n1\n", "")) is None
+
+
+def test_every_fence_is_a_block() -> None:
+    for page in PAGES:
+        assert len(re.findall(r"^ *```", text_of(page), re.M)) == 2 * len(blocks_of(page)), page
+
+
+def test_pages_that_are_run_by_name_are_run_in_a_job() -> None:
+    jobs = (ROOT / ".github" / "workflows" / "test.yml").read_text("utf-8")
+    assert conftest.BY_NAME
+    assert all(page.startswith("docs/coming_from_") for page in conftest.BY_NAME)
+    assert "docs/coming_from_*.md" in jobs
+    for page, test in FILES.items():
+        assert page.rpartition("/")[2] in (ROOT / test).read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        page
+        for page in PAGES
+        if page not in conftest.BY_A_TEST and any(block.language == "console" for block in blocks_of(page))
+    ],
+)
+def test_commands_print_what_the_page_says(page: str, tmp_path: Path) -> None:
+    for block in blocks_of(page):
+        if block.language == "console":
+            check_commands(block.text, tmp_path)
+
+
+@pytest.mark.parametrize("page, text", [(page, block.text) for page, block in BLOCKS if block.language == "sh"])
+def test_the_commands_of_a_page_exist(page: str, text: str) -> None:
+    for line in text.splitlines():
+        for command in re.split(r"&& | \|\| ", line):
+            words = shlex.split(command, comments=True)
+            while words and words[-2:-1] in (["<"], [">"]):
+                words = words[:-2]
+            if words:
+                check_program(words)
+
+
+def check_program(words: list[str]) -> None:
+    """Check that a program has the module, script, extra or options with which it is called."""
+    program, *arguments = words
+    program = program.removeprefix(".venv/bin/").removesuffix("3.11")
+    if program == "python" and arguments[0] == "-m":
+        program, arguments = ("pip", arguments[2:]) if arguments[1] == "pip" else (arguments[1], arguments[2:])
+        assert program in ("pip", "coverage") or find_spec(program), words
+    if program == "python":
+        assert (ROOT / arguments[0]).is_file(), words
+    elif program in ("onnx-infer", "onnx_infer"):
+        read_arguments(arguments)
+    elif program == "pip":
+        known = PROJECT["project"]["optional-dependencies"]
+        assert all(extra in known for word in arguments for extra in extras_of(word)), words
+    else:
+        assert program in ("venv", "pytest", "coverage", "ruff", "mypy", "onnx_infer.integrations.onnxruntime"), words
+
+
+def extras_of(word: str) -> list[str]:
+    """The extras of a requirement.
+
+    >>> extras_of("-e"), extras_of("onnx-symdim[onnx,cli]")
+    ([], ['onnx', 'cli'])
+    """
+    return word.partition("[")[2].rstrip("]").split(",") if "[" in word else []
+
+
+def test_the_rule_and_the_form_of_the_contribution_guide_run() -> None:
+    """The cases below the rule hold for it."""
+    rule, cases, form = [block.text for block in blocks_of("CONTRIBUTING.md") if block.language in ("python", "text")]
+    program = f"""
+from onnx_infer.constraints import form
+from onnx_infer.constraints.relations import Relations
+from onnx_infer.rules import *
+from symdim import Row
+{rule}
+{form}
+for case in {cases.splitlines()!r}:
+    found, expected = run_case(case)
+    assert found == expected, case
+"""
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
+
+
+# the site
+
+
+def nav() -> list[str]:
+    """The pages in the navigation of the site."""
+    return re.findall(r"^ +- (?:[^:\n]+: )?([\w/]+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.M)
+
+
+def test_the_site_lists_pages_that_exist() -> None:
+    pages = nav()
+    assert len(pages) == len(set(pages)) > 20
+    assert {f"docs/{page}" for page in pages} <= set(PAGES)
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text_of(page)):
+            if "://" not in target:
+                assert (ROOT / page).parent.joinpath(target).exists(), f"{page}: {target}"
+
+
+@pytest.mark.parametrize("module", [symdim, symdim.einsum, onnx_infer, onnx_infer.rules], ids=lambda m: m.__name__)
+def test_the_reference_has_every_public_name(module: object) -> None:
+    listed = {name for page in PAGES for name in re.findall(r"^::: ([\w.]+)$", text_of(page), re.M)}
+    package = module.__name__  # type: ignore[attr-defined]
+    aliases = {"symdim.einsum.EinsumSpec": "symdim.EinsumSpec", "symdim.einsum.plan": "symdim.plan"}
+    names = {f"{package}.{name}" for name in module.__all__} - {"onnx_infer.__version__"}  # type: ignore[attr-defined]
+    assert {aliases.get(name, name) for name in names} <= listed
