@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,6 +19,7 @@ import onnx_infer.rules
 import symdim
 import symdim.einsum
 from onnx_infer.cli.arguments import read_arguments
+from symdim.algebra.caches import Cache
 from tests.pages import PAGES, ROOT, Block, blocks_of, check_commands, text_of
 
 NOT_RUN = {"ebnf", "text"}
@@ -171,3 +173,22 @@ def test_the_reference_has_every_public_name(module: object) -> None:
     aliases = {"symdim.einsum.EinsumSpec": "symdim.EinsumSpec", "symdim.einsum.plan": "symdim.plan"}
     names = {f"{package}.{name}" for name in module.__all__} - {"onnx_infer.__version__"}  # type: ignore[attr-defined]
     assert {aliases.get(name, name) for name in names} <= listed
+
+
+# limits
+
+LIMIT = re.compile(r"^\| `([\w.]+)\.(\w+)` \| ([\d*]+) \|", re.M)
+LIMITS = LIMIT.findall(text_of("docs/limits.md"))
+
+
+@pytest.mark.parametrize("module, name, value", LIMITS, ids=lambda x: x)
+def test_limits_are_those_of_the_code(module: str, name: str, value: str) -> None:
+    found = getattr(import_module(module), name, None)
+    base, _, exponent = value.partition("**")
+    expected = int(base) ** int(exponent or 1)
+    assert (found.limit if isinstance(found, Cache) else found) == expected, "correct docs/limits.md"
+
+
+def test_every_row_of_limits_is_compared() -> None:
+    rows = re.findall(r"^\| `\w+\.", text_of("docs/limits.md"), re.M)
+    assert len(rows) == len(LIMITS) > 60

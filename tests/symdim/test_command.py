@@ -41,6 +41,14 @@ def test_a_text_that_is_refused(arguments: list[str], message: str, capsys: pyte
     assert capsys.readouterr() == ("", message)
 
 
+def test_an_expression_that_is_too_long_to_print(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "N"
+    for _ in range(40):
+        text = f"abs({text} - 3)"
+    assert main(["check", text]) == REFUSED
+    assert capsys.readouterr().err.endswith(" names is not printed\n")
+
+
 def test_each_line_of_standard_input_is_a_text(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
