@@ -48,7 +48,7 @@ def read(written: str) -> str:
 def size_of(dim: int | Expr) -> str:
     """How large an expression is; it is not written out, because some would be exponentially long."""
     names = leaf_count(dim)
-    return f"{names:,} names" if names < 10**9 else "more than 10**9 names"
+    return f"{names:,} name{'s' * (names > 1)}" if names < 10**9 else "more than 10**9 names"
 
 
 def noise() -> str:

@@ -31,7 +31,7 @@ uses only rooms above it:
     guarantee.py     exact sizes and upper bounds
     store/           constraints and their consequences       rows.py           shapes of unknown rank
     einsum/          einsum specifications, both ways
-    testing/         statements, laws and cases as data
+    testing/         statements, laws and cases as data      __main__.py       the command `python -m symdim`
     former_paths.py  names of earlier releases
 """
 
