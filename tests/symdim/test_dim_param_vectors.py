@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,3 +31,10 @@ def test_there_are_vectors_of_each_kind() -> None:
 
 def test_the_document_says_how_many_there_are() -> None:
     assert PATH.with_suffix(".md").with_name("dim_param.md").read_text("utf-8").count(f"{len(VECTORS)} ") == 2
+
+
+def test_the_second_reader_is_short_and_uses_nothing_of_this_package() -> None:
+    source = Path(__file__).with_name("test_second_reader.py").read_text("utf-8")
+    assert len(source.splitlines()) <= 150
+    imported = re.findall(r"^\s*(?:from|import) (\w+)", source, re.M)
+    assert set(imported) == {"fractions", "json", "math", "pathlib", "pytest", "re"}
