@@ -11,9 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from onnx_infer.model.symbols import Size
+    from onnx_infer.results.comparison import Comparison
     from onnx_infer.results.data_laws import DataLaw
     from onnx_infer.results.guards import Guard, Violation
     from onnx_infer.results.planning.costs import Costs
+    from onnx_infer.results.planning.largest import LargestSize
+    from onnx_infer.results.planning.layers import Layer
     from onnx_infer.results.planning.memory import MemoryPlan
     from onnx_infer.results.planning.planner import Planner
     from onnx_infer.results.reasons import Reason
@@ -109,6 +112,30 @@ class InferenceResult(Inferred):
         from onnx_infer.results.planning.costs import costs
 
         return costs(self)
+
+    def layers(self) -> list[Layer]:
+        """The costs and the memory of computed values by layer, as the names of the nodes tell the layers."""
+        from onnx_infer.results.planning.layers import layers
+
+        return layers(self, self.costs(), self.memory())
+
+    def largest_size(
+        self, max_memory: int, symbol: str | None = None, sizes: Mapping[str, int] | None = None
+    ) -> LargestSize:
+        """The largest size of a symbol at which the model runs within `max_memory` bytes.
+
+        `sizes` are those of the other symbols; the symbol may be left out if it is the only one without a size. Inputs,
+        constants and all live values count. Raises UnboundName for other symbols without a size.
+        """
+        from onnx_infer.results.planning.largest import largest_size
+
+        return largest_size(self, max_memory, symbol, sizes)
+
+    def compare(self, other: InferenceResult) -> Comparison:
+        """What differs in another result, such as that of another export of the model; see `comparison.py`."""
+        from onnx_infer.results.comparison import compare
+
+        return compare(self, other)
 
     def table(self, limit: int | None = 40, width: int | None = None) -> str:
         """The values with their types, the reasons for unknown ones, guards and errors, as `onnx-infer` prints them.

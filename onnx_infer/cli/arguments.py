@@ -7,6 +7,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from onnx_infer.cli.texts import byte_count
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -18,8 +20,8 @@ STANDARD = "-"
 
 _EPILOG = """\
 FILE is a path, or - for standard input; with -o - the model goes to standard output, and all else to standard error.
-exit codes: 0 all is well, 1 the model has errors (they are shown), 2 the call is wrong, a file cannot be read or
-written, or the file is no model, 130 interrupted
+exit codes: 0 all is well, 1 the model has errors (they are shown) or --diff finds differences, 2 the call is wrong,
+a file cannot be read or written, or the file is no model, 130 interrupted
 """
 
 
@@ -55,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     source.add_argument("--demo", action="store_true", help="a model built in memory")
     _add_inference(parser.add_argument_group("inference"))
     _add_output(parser.add_argument_group("what is shown and written"))
+    _add_planning(parser.add_argument_group("costs, memory and differences (docs/planning.md)"))
     return parser
 
 
@@ -99,6 +102,15 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--json", action="store_true", help="JSON instead of a text (docs/json.md)")
     group.add_argument("--all", action="store_true", help="every value, however many there are")
     group.add_argument("--full", action="store_true", help="whole lines, however wide the terminal is")
+
+
+def _add_planning(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--costs", action="store_true", help="parameters and multiply-adds, by layer and by node")
+    group.add_argument("--memory", action="store_true", help="the peak of memory, its node, and the memory by layer")
+    group.add_argument(
+        "--max-memory", metavar="BYTES", type=byte_count, help="the largest size of the open symbol within 8GB, 512MiB"
+    )
+    group.add_argument("--diff", metavar="OTHER", help="what differs in another export of the model")
 
 
 class _Version(argparse.Action):

@@ -39,7 +39,7 @@ def run(options: Namespace) -> int:
         check_target(target)
     _import(options.modules)
     with progress(f"inferring {options.model or 'the demo'}", sys.stderr):
-        model = _model(options)
+        model = _model(options, options.model)
         try:
             result = _infer(model, options)
         except ShapeInferenceError as error:
@@ -49,13 +49,13 @@ def run(options: Namespace) -> int:
             raise WrongCall(
                 f"--explain: the main graph has no value {options.explain!r}{_alike(options.explain, result)}"
             )
-        text = _report(result, options)
+        text, differs = _report(result, options)
         if target is not None:
             write(result.apply(model), options.model, target, options.copy_data)
     if target not in (None, STANDARD) and not options.json:
         text += f"\n\nwritten: {target}"
     show(text, sys.stderr if target == STANDARD else sys.stdout)
-    return MODEL_ERRORS if any(d.severity != "warning" for d in result.diagnostics) else OK
+    return MODEL_ERRORS if differs or any(d.severity != "warning" for d in result.diagnostics) else OK
 
 
 def _alike(name: str, result: InferenceResult) -> str:
@@ -77,14 +77,14 @@ def _import(modules: list[str]) -> None:
             raise WrongCall(f"--import {name}: {type(error).__name__}: {error}") from error
 
 
-def _model(options: Namespace) -> ModelProto:
-    """The model with the symbols of `--rename` renamed and those of `--bind` fixed."""
-    if options.demo:
+def _model(options: Namespace, path: str | None) -> ModelProto:
+    """The model of a file (None: the demo) with the symbols of `--rename` renamed and those of `--bind` fixed."""
+    if path is None:
         from onnx_infer.cli.demo import demo_model
 
         model = demo_model()
     else:
-        model = read(options.model)
+        model = read(path)
     for option, change in (("rename", rename_symbols), ("bind", specialize)):
         if given := dict(getattr(options, option)):
             try:
@@ -119,11 +119,20 @@ def _infer(model: ModelProto, options: Namespace) -> InferenceResult:
         raise WrongCall(f"--bounds: {error}") from None
 
 
-def _report(result: InferenceResult, options: Namespace) -> str:
+def _report(result: InferenceResult, options: Namespace) -> tuple[str, bool]:
+    """What is shown, and whether the model differs from that of `--diff`."""
+    columns, limit = None if options.full else width(WIDTH), None if options.all else _MOST_ROWS
+    if options.costs or options.memory or options.max_memory is not None:
+        from onnx_infer.cli.planning import plan
+
+        return plan(result, options, limit, columns), False
+    if options.diff is not None:
+        from onnx_infer.cli.planning import difference
+
+        return difference(result, _infer(_model(options, options.diff), options), options, limit, columns)
     if options.json:
         data: dict[str, Any] = as_json(result) if options.explain is None else explanation_json(result, options.explain)
-        return json.dumps(data, indent=1)
-    columns = None if options.full else width(WIDTH)
+        return json.dumps(data, indent=1), False
     if options.explain is not None:
-        return explain(result, options.explain, columns)
-    return table(result, None if options.all else _MOST_ROWS, columns)
+        return explain(result, options.explain, columns), False
+    return table(result, limit, columns), False

@@ -7,7 +7,7 @@
     assumed.py            statements that rest on assumptions    saved.py         the part of an engine in a pickle
     reasons.py            why something is unknown               deciding.py      conditions that would make it known
     materialization.py    sizes as ONNX nodes                    sources.py       where a symbol can be read
-    verdicts.py           whether a type is exact
+    comparison.py         two results side by side       verdicts.py      whether a type is exact
     report/               tables, explanations, JSON
     planning/             memory, costs and compiled sizes
 

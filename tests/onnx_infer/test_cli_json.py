@@ -38,7 +38,13 @@ PARTS = {
     ("A type", "elem"): "A type", ("A type", "value"): "A type", ("A value", "value"): "A type",
     ("An explanation", "steps"): "A step", ("A step", "type"): "A type", ("A step", "operands"): "A type",
     ("A step", "symbols"): "A symbol", ("A step", "guards"): "A guard", ("A step", "diagnostics"): "A diagnostic",
-    ("A step", "reason"): "A reason",
+    ("A step", "reason"): "A reason", ("A plan", "costs"): "The costs", ("A plan", "memory"): "The memory",
+    ("A plan", "largest_size"): "The largest size", ("The costs", "layers"): "A layer",
+    ("The costs", "nodes"): "The cost of a node", ("The memory", "peak"): "A peak", ("The memory", "layers"): "A layer",
+    ("A comparison", "inputs"): "A difference", ("A comparison", "outputs"): "A difference",
+    ("A comparison", "values"): "A difference", ("A comparison", "operators"): "The number of an operator",
+    ("A comparison", "guards_first"): "A guard", ("A comparison", "guards_second"): "A guard",
+    ("A difference", "first_type"): "A type", ("A difference", "second_type"): "A type",
 }  # fmt: skip
 """Which table describes the objects in a field."""
 
@@ -123,5 +129,29 @@ def test_sizes_can_be_read_and_inputs_have_no_node(tmp_path: Path, capsys: pytes
     assert values["e"]["reason"]["kind"] == "error"
 
 
+@pytest.mark.parametrize("binds", [[], ["H=8", "N=2"]])
+def test_plans_have_the_documented_fields(binds: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "model.onnx"
+    onnx.save(onnx.parser.parse_model(MODELS["all kinds"]), path)
+    main([str(path), "--json", "--costs", "--memory", *(f"--bind={bind}" for bind in binds)])
+    data = json.loads(capsys.readouterr().out)
+    check(data, "A plan", set())
+    assert data["largest_size"] is None
+    main([str(path), "--json", "--max-memory", "1KB", "--bind=H=4", "--bind=M=4"])
+    data = json.loads(capsys.readouterr().out)
+    check(data, "A plan", set())
+    assert (data["costs"], data["memory"], data["largest_size"]["symbol"]) == (None, None, "N")
+
+
+def test_a_comparison_has_the_documented_fields(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [str(tmp_path / f"{i}.onnx") for i in range(2)]
+    for path, text in zip(paths, MODELS.values(), strict=True):
+        onnx.save(onnx.parser.parse_model(text), path)
+    assert main([paths[0], "--diff", paths[1], "--json"]) == MODEL_ERRORS
+    seen: set[tuple[str, str]] = set()
+    check(json.loads(capsys.readouterr().out), "A comparison", seen)
+    assert {("A difference", "first"), ("A guard", "kind"), ("The number of an operator", "first")} <= seen
+
+
 def test_the_tables_of_the_page_are_all_used() -> None:
-    assert set(FIELDS) == {"The result", "An explanation", *PARTS.values()}
+    assert set(FIELDS) == {"The result", "An explanation", "A plan", "A comparison", *PARTS.values()}

@@ -22,10 +22,14 @@ _SAMPLES = (1, 8, 64, 512, 4096)
 
 
 class Envelope(NamedTuple):
-    """An upper bound of several sizes: the maximum of `sizes`. If `exact`, it is their maximum at all values."""
+    """An upper bound of several sizes: the maximum of `sizes`. If `exact`, it is their maximum at all values.
+
+    `places`: for each size, the number of the first sum that has it; of a joined size, that of its largest part.
+    """
 
     sizes: tuple[Dim, ...]
     exact: bool
+    places: tuple[int, ...] = ()
 
     @property
     def size(self) -> Dim:
@@ -99,24 +103,25 @@ def envelope(sums: Iterable[Polynomial], most: int = MOST) -> Envelope:
     >>> from symdim import Var
     >>> N = Var("N")
     >>> envelope([ZERO.plus([d]) for d in (N + 1, 3 * N, N, 2 * N + 1, 100)])
-    Envelope(sizes=(3*N, 100), exact=True)
+    Envelope(sizes=(3*N, 100), exact=True, places=(1, 4))
     >>> envelope([ZERO.plus([d]) for d in (9 * N * N, N * N + 9, 7 * N + 9, 10)], most=2)
-    Envelope(sizes=(9*N**2 + 9, 7*N + 9), exact=False)
+    Envelope(sizes=(9*N**2 + 9, 7*N + 9), exact=False, places=(0, 2))
     """
-    front = _uncovered(sums)
+    place, front = _uncovered(sums)
     if len(front) <= most:
-        return Envelope(tuple(sum_.size for sum_ in front), True)
+        return Envelope(tuple(sum_.size for sum_ in front), True, tuple(place[id(sum_)] for sum_ in front))
     ranked = _largest_first(front)
     signed = [sum_ for sum_ in ranked if not sum_.is_monotone]
     plain = [sum_ for sum_ in ranked if sum_.is_monotone]
     groups = plain[:most]
+    places = tuple(place[id(sum_)] for sum_ in (*signed, *groups))
     values = [group.at() for group in groups]
     for sum_ in plain[most:]:
         joins = [group.joined(sum_) for group in groups]
         joined = [join.at() for join in joins]
         best = min(range(most), key=lambda i: _excess(joined[i], values[i]))
         groups[best], values[best] = joins[best], joined[best]
-    return Envelope(tuple(sum_.size for sum_ in (*signed, *groups)), len(plain) <= most)
+    return Envelope(tuple(sum_.size for sum_ in (*signed, *groups)), len(plain) <= most, places)
 
 
 def _largest_first(sums: Sequence[Polynomial]) -> list[Polynomial]:
@@ -134,13 +139,13 @@ def _excess(larger: Sequence[int], smaller: Sequence[int]) -> float:
     return sum(a / max(b, 1) for a, b in zip(larger, smaller, strict=True))
 
 
-def _uncovered(sums: Iterable[Polynomial]) -> list[Polynomial]:
-    """The sums that no other covers, the largest first.
+def _uncovered(sums: Iterable[Polynomial]) -> tuple[dict[int, int], list[Polynomial]]:
+    """The sums that no other covers, the largest first, and the number of each by its id.
 
     What covered the last one is asked first. So of most sums nothing is kept, and one comparison is made.
     """
     front: list[Polynomial] = []
-    place: dict[int, int] = {}  # for equally large ones, which came first
+    place: dict[int, int] = {}
     for i, candidate in enumerate(sums):
         cover = next((j for j, other in enumerate(front) if other.covers(candidate)), None)
         if cover is not None:
@@ -148,7 +153,7 @@ def _uncovered(sums: Iterable[Polynomial]) -> list[Polynomial]:
             continue
         front = [candidate, *(other for other in front if not candidate.covers(other))]
         place[id(candidate)] = i
-    return sorted(front, key=lambda s: (-s.at()[-1], place[id(s)]))
+    return place, sorted(front, key=lambda s: (-s.at()[-1], place[id(s)]))
 
 
 def _degree(unit: Expr) -> int:

@@ -80,16 +80,27 @@ class MemoryPlan:
     def peak(self) -> Envelope:
         """The most bytes live at once: the maximum over the steps, as an expression.
 
-        With many incomparable steps it is only an upper bound; `peak_at` is always exact.
+        With many incomparable steps it is only an upper bound; `peak_at` is always exact. The place of each of its
+        sizes is the number of a step; -1 is the time before the first one.
         """
-        return envelope(self._sums())
+        counted = [i for i, step in enumerate(self.steps) if step.born]
+        found = envelope(self._sums(counted))
+        return found._replace(places=tuple([-1, *counted][place] for place in found.places))
 
-    def _sums(self) -> Iterator[Polynomial]:
-        """The bytes alive at each step, one after the other."""
+    @property
+    def live_sums(self) -> list[Polynomial]:
+        """The bytes alive at each step."""
+        return list(self._sums(range(len(self.steps))))[1:]
+
+    def _sums(self, places: Iterable[int]) -> Iterator[Polynomial]:
+        """The bytes alive before all steps, then at the steps with these numbers, one after the other."""
         yield (alive := ZERO.plus(self.sizes[name] for name in self.kept))
-        for step in self.steps:
+        shown = set(places)
+        for i, step in enumerate(self.steps):
             if step.born:
-                yield (alive := alive.plus(self.sizes[name] for name in step.born))
+                alive = alive.plus(self.sizes[name] for name in step.born)
+            if i in shown:
+                yield alive
             if step.dead:
                 alive = alive.plus((self.sizes[name] for name in step.dead), -1)
 

@@ -45,7 +45,7 @@ def as_json(result: Inferred) -> dict[str, Any]:
         }
     found = {v.name: v for value in result.types.values() for v in variables(value)}
     return {
-        **_head(),
+        **head_json(),
         "inputs": result.inputs,
         "outputs": result.outputs,
         "values": values,
@@ -62,10 +62,11 @@ def explanation_json(result: Inferred, name: str) -> dict[str, Any]:
 
     Raises KeyError for a name that the main graph does not have.
     """
-    return {**_head(), "value": name, "steps": [_step_json(result, step) for step in steps(result, name)]}
+    return {**head_json(), "value": name, "steps": [_step_json(result, step) for step in steps(result, name)]}
 
 
-def _head() -> dict[str, Any]:
+def head_json() -> dict[str, Any]:
+    """The fields with which every object begins."""
     return {"schema_version": SCHEMA_VERSION, "onnx_infer_version": __version__}
 
 

@@ -1,0 +1,213 @@
+"""Costs and memory as text for people and as plain data for programs (docs/json.md)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onnx_infer.results.planning.costs import costs
+from onnx_infer.results.planning.layers import layers
+from onnx_infer.results.planning.memory import MemoryPlan
+from onnx_infer.results.planning.planner import byte_size
+from onnx_infer.results.report.layout import cut, limited
+from onnx_infer.values.text import printable
+from symdim import Expr, total
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from onnx_infer.results.inferred import Inferred
+    from onnx_infer.results.planning.largest import LargestSize
+    from onnx_infer.results.planning.memory import Step
+    from onnx_infer.values.tensor import Dim
+
+_TOP_NODES = 10
+_SAMPLE = 64
+"""The size of every symbol where nodes and values are sorted, the largest first."""
+
+
+class Plans:
+    """The costs and the memory of one result. The memory is that of computed values; inputs and constants are apart."""
+
+    def __init__(self, result: Inferred) -> None:
+        self.costs, self.memory = costs(result), MemoryPlan(result, upper=True)
+        self.layers = layers(result, self.costs, self.memory)
+        self.inputs = _bytes(result, result.inputs)
+        self.constants = _bytes(result, result._engine.model.graph.constants)
+
+    def peaks(self) -> list[tuple[Dim, Step | None]]:
+        """The sizes whose maximum is the peak, each with the step that has it; None is the time before all steps."""
+        peak = self.memory.peak
+        steps = self.memory.steps
+        return [
+            (size, steps[place] if place >= 0 else None) for size, place in zip(peak.sizes, peak.places, strict=True)
+        ]
+
+    # -- text ---------------------------------------------------------------------------------------------------------
+
+    def costs_text(self, limit: int | None, width: int | None) -> str:
+        """Parameters and multiply-adds: in all, by layer, and of the most expensive nodes (without a limit of all)."""
+        found = self.costs
+        head = [f"parameters: {found.parameters}", f"multiply-adds: {found.multiply_adds}"]
+        if found.unknown:
+            head += ["  not known:", *limited([f"    {n.operator} '{n.node}'" for n in found.unknown], limit)]
+        rows = [(x.name or "(no layer)", x.nodes, x.parameters, x.multiply_adds) for x in self.layers]
+        nodes = found.nodes
+        if limit is not None:
+            counted = [node for node in nodes if node.multiply_adds]
+            nodes = sorted(counted, key=lambda node: -_sample(node.multiply_adds or 0))[:_TOP_NODES]
+        each = [(f"{n.operator} '{n.node}'", n.parameters, _known(n.multiply_adds)) for n in nodes]
+        tables = [
+            _Table(("layer", "nodes", "parameters", "multiply-adds"), rows if len(rows) > 1 else [], limit),
+            _Table(("node", "parameters", "multiply-adds"), each, None),
+        ]
+        return _text([head, *(table.lines(width) for table in tables)], width)
+
+    def memory_text(self, limit: int | None, width: int | None) -> str:
+        """The peak of the computed values with its nodes, the bytes of inputs and constants, and the layers."""
+        exact = "" if self.memory.peak.exact else ", an upper bound"
+        peaks = [f"  {size}   at {_place(step)}" for size, step in self.peaks()]
+        head = [f"peak of the computed values in bytes{exact}{', the largest of' if len(peaks) > 1 else ''}:"]
+        rest = [f"inputs: {self.inputs}", f"constants: {self.constants}"]
+        if self.memory.unknown:
+            rest.append(f"not counted: {', '.join(limited(list(self.memory.unknown), limit))}")
+        live = sorted(self.live(), key=lambda name: -_sample(self.memory.sizes[name]))
+        layers_ = [(x.name or "(no layer)", x.nodes, x.bytes, x.peak) for x in self.layers]
+        tables = [
+            _Table(("live at the peak", "bytes"), [(name, self.memory.sizes[name]) for name in live], limit),
+            _Table(("layer", "nodes", "bytes of its values", "peak"), layers_ if len(layers_) > 1 else [], limit),
+        ]
+        return _text([head + limited(peaks, limit), rest, *(table.lines(width) for table in tables)], width)
+
+    def live(self) -> tuple[str, ...]:
+        """The values that are live at the peak, if no size has a symbol; otherwise none."""
+        return () if self.memory.symbols else self.memory.peak_at().live
+
+    # -- plain data ---------------------------------------------------------------------------------------------------
+
+    def costs_json(self) -> dict[str, Any]:
+        """Parameters and multiply-adds of the model, its layers and its nodes."""
+        nodes = [
+            {
+                "operator": node.operator,
+                "node": node.node,
+                "parameters": plain(node.parameters),
+                "multiply_adds": plain(node.multiply_adds),
+            }
+            for node in self.costs.nodes
+        ]
+        return {
+            "parameters": plain(self.costs.parameters),
+            "multiply_adds": plain(self.costs.multiply_adds),
+            "unknown": len(self.costs.unknown),
+            "layers": self._layers_json(),
+            "nodes": nodes,
+        }
+
+    def memory_json(self) -> dict[str, Any]:
+        """The peak of the computed values, the bytes of inputs, constants and of every value, and the layers."""
+        return {
+            "peak": [{"bytes": plain(size), "node": _step_json(step)} for size, step in self.peaks()],
+            "exact": self.memory.peak.exact,
+            "inputs": plain(self.inputs),
+            "constants": plain(self.constants),
+            "values": {name: plain(size) for name, size in self.memory.sizes.items()},
+            "not_counted": list(self.memory.unknown),
+            "live": list(self.live()),
+            "layers": self._layers_json(),
+        }
+
+    def _layers_json(self) -> list[dict[str, Any]]:
+        return [{field: plain(value) for field, value in layer._asdict().items()} for layer in self.layers]
+
+
+def largest_text(found: LargestSize, width: int | None) -> str:
+    """The largest size of a symbol within a limit of memory."""
+    name = found.symbol
+    if found.size is None or found.peak is None:
+        proved = "no size" if found.at_most < 0 else f"no size above {found.at_most} (the search ended there)"
+        return _text([[f"{name}: {proved} fits into {found.limit} bytes"]], width)
+    lines = [
+        f"{name} = {found.size} is the largest size that fits into {found.limit} bytes",
+        f"  the peak is {found.peak.bytes} bytes at {_place(found.peak.step)}",
+        f"  {found.next}",
+    ]
+    if found.grows:
+        lines.append(f"  the peak never falls if {name} grows, so every smaller size fits too")
+    else:
+        lines.append(f"  it is not proved that every smaller size fits: the peak may fall if {name} grows")
+    return _text([lines], width)
+
+
+def largest_json(found: LargestSize) -> dict[str, Any]:
+    """The largest size of a symbol as plain data."""
+    peak = found.peak
+    return {
+        "symbol": found.symbol,
+        "limit": found.limit,
+        "size": found.size,
+        "at_most": found.at_most,
+        "bytes": None if peak is None else peak.bytes,
+        "node": None if peak is None else _step_json(peak.step),
+        "grows": found.grows,
+        "next": found.next,
+    }
+
+
+class _Table(NamedTuple):
+    """A table with aligned columns. The first one takes at most two fifths of the width; long cells are cut."""
+
+    heading: tuple[str, ...]
+    rows: Sequence[tuple[object, ...]]
+    limit: int | None
+
+    def lines(self, width: int | None) -> list[str]:
+        """The heading and the rows; nothing without rows."""
+        if not self.rows:
+            return []
+        texts = [[printable(str(cell)) for cell in row] for row in (self.heading, *self.rows)]
+        if width is not None:
+            columns = list(zip(*texts, strict=True))
+            longest = [min(max(map(len, columns[0])), width * 2 // 5)]
+            for i, column in enumerate(columns[1:], 1):
+                rest = width - sum(longest) - 2 * len(longest)
+                longest.append(min(max(map(len, column)), max(rest // (len(columns) - i) - 2, 8)))
+            texts = [[cut(cell, most) for cell, most in zip(row, longest, strict=True)] for row in texts]
+        filled = [max(map(len, column)) for column in zip(*texts, strict=True)][:-1]
+        lines = ["  ".join([*(t.ljust(w) for t, w in zip(row, filled, strict=False)), row[-1]]) for row in texts]
+        return limited(lines, None if self.limit is None else self.limit + 1)
+
+
+def _text(sections: Iterable[list[str]], width: int | None) -> str:
+    """The sections with empty lines between them."""
+    lines = [line for section in sections if section for line in ["", *section]][1:]
+    return "\n".join(cut(printable(line), width) for line in lines)
+
+
+def _bytes(result: Inferred, names: Iterable[str]) -> Dim:
+    """The bytes of values; those without a known number do not count."""
+    counts = [byte_size(result.types[name], upper=True) for name in names]
+    return total(count for count in counts if count is not None)
+
+
+def _sample(size: Dim) -> int:
+    """About the size where every symbol is a few dozen; good enough to sort."""
+    return (
+        size.to_int({v: max(_SAMPLE, v.bounds()[0] or 0) for v in size.variables()}) if isinstance(size, Expr) else size
+    )
+
+
+def _place(step: Step | None) -> str:
+    return f"{step.operator} '{step.node}'" if step is not None and step.operator else "the start"
+
+
+def _step_json(step: Step | None) -> dict[str, str] | None:
+    return {"operator": step.operator, "node": step.node} if step is not None and step.operator else None
+
+
+def _known(count: Dim | None) -> object:
+    return "not known" if count is None else count
+
+
+def plain(size: Dim | str | None) -> int | str | None:
+    """A size as JSON: a number, a text that `symdim.parse` reads, or null."""
+    return size if size is None or isinstance(size, (int, str)) else str(size)

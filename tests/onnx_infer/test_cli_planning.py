@@ -1,0 +1,122 @@
+"""The command line: --costs, --memory, --max-memory and --diff."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import onnx
+import onnx.parser
+import pytest
+
+from onnx_infer.__main__ import MODEL_ERRORS, OK, USAGE, main
+from onnx_infer.results.planning.layers import layer_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXT = """<ir_version: 10, opset_import: ["": 20]>
+g (float[N, 3, H, 32] x, float[8, 3, 4, 4] w) => (y, s) <int64[3] shape = {0, 8, -1}> {
+    a = Conv<strides=[4, 4]>(x, w)
+    b = Reshape(a, shape)
+    c = Transpose<perm=[0, 2, 1]>(b)
+    y = MatMul(c, b)
+    s = StringNormalizer(words)
+}"""
+
+NAMES = ("stem/conv", "blocks/block.0/flat", "blocks/block.1/flat", "blocks/block.1/mix")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    model = onnx.parser.parse_model(TEXT)
+    for node, name in zip(model.graph.node, NAMES, strict=False):
+        node.name = name
+    model.graph.input.append(onnx.helper.make_tensor_value_info("words", onnx.TensorProto.STRING, ["W"]))
+    onnx.save(model, tmp_path / "model.onnx")
+    return str(tmp_path / "model.onnx")
+
+
+def test_costs_by_layer_and_node(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([path, "--costs"]) == OK
+    assert capsys.readouterr().out.splitlines() == [
+        "parameters: 0",
+        "multiply-adds: 512*(H//4)*N*(H//4 + 6)",
+        "",
+        "layer           nodes  parameters  multiply-adds",
+        "stem            1      0           3072*(H//4)*N",
+        "blocks/block.0  1      0           0",
+        "blocks/block.1  2      0           512*(H//4)**2*N",
+        "(no layer)      1      0           0",
+        "",
+        "node                         parameters  multiply-adds",
+        "MatMul 'blocks/block.1/mix'  0           512*(H//4)**2*N",
+        "Conv 'stem/conv'             0           3072*(H//4)*N",
+    ]
+
+
+def test_the_peak_and_its_node_symbolic_and_at_sizes(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([path, "--memory"]) == OK
+    symbolic = capsys.readouterr().out.splitlines()
+    assert main([path, "--memory", "--bind", "N=2", "--bind", "H=64"]) == OK
+    bound = capsys.readouterr().out.splitlines()
+    assert symbolic[0].startswith("peak of the computed values in bytes")
+    assert any(line.endswith("at MatMul 'blocks/block.1/mix'") for line in symbolic)
+    assert bound[:2] == ["peak of the computed values in bytes:", "  147456   at MatMul 'blocks/block.1/mix'"]
+    assert [line.split() for line in bound if line[:2] in ("y ", "b ", "c ")] == [
+        ["y", "131072"], ["b", "8192"], ["c", "8192"],
+    ]  # fmt: skip
+    assert "not counted: s" in bound
+
+
+def test_the_largest_size_of_the_open_symbol(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([path, "--max-memory", "1MB", "--bind", "N=2", "--bind", "W=1"]) == OK
+    first, *_ = capsys.readouterr().out.splitlines()
+    assert first == "H = 163 is the largest size that fits into 1000000 bytes"
+    for binds, said in [
+        ([], "several symbols are open: 'H', 'N', 'W'; give all but one a size by --bind"),
+        (["--bind", "N=2", "--bind", "W=1", "--bind", "H=8"], "every symbol has a size already; leave one symbol open"),
+    ]:
+        assert main([path, "--max-memory", "1MB", *binds]) == USAGE
+        assert capsys.readouterr().err == f"onnx-infer: --max-memory: {said}\n"
+
+
+def test_the_differences_of_two_models(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([path, "--diff", path]) == OK
+    assert capsys.readouterr().out == "the two models do not differ\n"
+    model = onnx.load(path)
+    model.graph.input[0].type.tensor_type.shape.dim[2].dim_value = 64
+    model.graph.node[2].op_type = "Identity"
+    del model.graph.node[2].attribute[:]
+    other = str(tmp_path / "other.onnx")
+    onnx.save(model, other)
+    assert main([path, "--diff", other]) == MODEL_ERRORS
+    out = capsys.readouterr().out
+    assert "  x: f32[N, 3, H, 32]\n     f32[N, 3, 64, 32]\n" in out
+    assert "  Identity: 0 -> 1\n  Transpose: 1 -> 0\n" in out
+    assert "guards:\n- H >= 4   Conv 'stem/conv': a kernel fits into the padded input\n" in out
+    assert main([path, "--diff", other, "--json"]) == MODEL_ERRORS
+    assert json.loads(capsys.readouterr().out)["equal"] is False
+
+
+@pytest.mark.parametrize(
+    "name, layer",
+    [
+        ("/m/layers.12/attn/MatMul", "m/layers.12"),
+        ("model/conv2d_3/Conv2D", "model/conv2d_3"),
+        ("/m/embeddings/Add", "m/embeddings"),
+        ("Add_7", ""),
+        ("", ""),
+    ],
+)
+def test_the_layer_in_a_name(name: str, layer: str) -> None:
+    assert layer_of(name) == layer
+
+
+def test_the_layer_in_the_metadata_of_a_node() -> None:
+    from onnx_infer import infer
+
+    model = onnx.parser.parse_model('<ir_version: 10, opset_import: ["": 20]> g (float[N] x) => (y) { y = Relu(x) }')
+    scopes = "['', 'model', 'model.layers.3', 'model.layers.3.act', 'relu']"
+    model.graph.node[0].metadata_props.add(key="pkg.torch.onnx.name_scopes", value=scopes)
+    assert [layer.name for layer in infer(model).layers()] == ["model/layers.3"]
