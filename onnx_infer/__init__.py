@@ -24,6 +24,7 @@ The rooms follow. Each has its own map in its `__init__`. A room uses only rooms
     results/         guards, guarantees, sizes as nodes, planning
     protobuf/        the front end of ModelProtos
     integrations/    front ends of other libraries
+    fleets/          many models in worker processes
     cli/             the command line
 """
 

@@ -42,6 +42,7 @@ ROOMS = {
         "protobuf",
         "result api node testing rules",
         "integrations",
+        "fleets",
         "cli __main__",
     ],
 }

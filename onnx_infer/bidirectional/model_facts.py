@@ -174,6 +174,8 @@ class _ModelStatement:
                 form.state(self.store, label, given, made, attributes.values)
             except ValueError:
                 continue  # forward inference reports it
+            except MemoryError:
+                raise
             except Exception as error:  # a defect of a form: it is reported, and everything else is inferred
                 message = f"constraint form: {type(error).__name__}: {error}"
                 self.defects.append(Diagnostic("defect", operator.schema.title, label, message))

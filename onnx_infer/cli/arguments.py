@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.cli.texts import byte_count
+from onnx_infer.cli.texts import byte_count, positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,6 +33,7 @@ def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """The options of a call. Raises SystemExit with code 2 if the call is wrong."""
     parser = _parser()
     options = parser.parse_args(argv)
+    _check_models(parser, options)
     for name in ("bind", "bounds", "rename"):
         given = [symbol for symbol, _ in getattr(options, name)]
         if doubles := sorted({symbol for symbol in given if given.count(symbol) > 1}):
@@ -52,13 +53,52 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=_Version, help="the versions of onnx-infer, onnx and Python")
-    source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("model", nargs="?", metavar="FILE", help="an .onnx file; its external data are not read")
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument(
+        "models", nargs="*", default=[], metavar="FILE",
+        help="an .onnx file; its external data are not read. With --json-lines: files and folders",
+    )  # fmt: skip
     source.add_argument("--demo", action="store_true", help="a model built in memory")
     _add_inference(parser.add_argument_group("inference"))
     _add_output(parser.add_argument_group("what is shown and written"))
     _add_planning(parser.add_argument_group("costs, memory and differences (docs/planning.md)"))
+    _add_fleets(parser.add_argument_group("many models (docs/fleets.md)"))
     return parser
+
+
+_ONE_MODEL = ("output", "in_place", "copy_data", "explain", "diff", "max_memory", "costs", "memory", "bind", "rename")
+"""The options that say something of one model."""
+
+
+def _check_models(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Let `model` be the one model of the call, None for the demo or many models."""
+    options.model = options.models[0] if options.models and options.json_lines is None else None
+    if options.json_lines is None:
+        if len(options.models) > 1:
+            parser.error(f"argument FILE: {len(options.models)} models need --json-lines")
+        if not (options.models or options.demo):
+            parser.error("one of the arguments FILE --demo is required")
+        if options.model is not None and os.path.isdir(options.model):
+            parser.error(f"argument FILE: {options.model} is a folder; its models need --json-lines")
+        return
+    if options.demo or STANDARD in options.models or not options.models:
+        parser.error("argument --json-lines: needs files or folders")
+    for name in _ONE_MODEL:
+        if getattr(options, name) not in (None, False, []):
+            parser.error(f"argument --{name.replace('_', '-')}: is for one model, not for --json-lines")
+
+
+def _add_fleets(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--json-lines", metavar="OUT", help="infer all models of files and folders; one line each, added to this file"
+    )
+    group.add_argument("--jobs", metavar="N", type=positive, default=1, help="the number of worker processes")
+    group.add_argument(
+        "--timeout", metavar="SECONDS", type=positive, default=300, help="the time for one model; the default is 300"
+    )
+    group.add_argument(
+        "--max-worker-memory", metavar="BYTES", type=byte_count, help="the memory of a worker, such as 2GB"
+    )
 
 
 def _add_inference(group: argparse._ArgumentGroup) -> None:

@@ -34,6 +34,10 @@ _MOST_ROWS = 40
 
 def run(options: Namespace) -> int:
     """Execute the call; returns the exit code. Raises WrongCall."""
+    if options.json_lines is not None:
+        from onnx_infer.cli import fleet
+
+        return fleet.run(options)
     target = options.model if options.in_place else options.output
     if target is not None:
         check_target(target)

@@ -22,3 +22,14 @@ def byte_count(text: str) -> int:
     whole, part = int(found[1]), found[2] or "0"
     factor, tenths = units[found[3].lower()], int(10 ** len(part))
     return whole * factor + int(part) * factor // tenths
+
+
+def positive(text: str) -> int:
+    """A number of at least 1.
+
+    >>> positive("4")
+    4
+    """
+    if not re.fullmatch("[0-9]{1,9}", text) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 1")
+    return int(text)

@@ -83,7 +83,7 @@ def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None
             wrong = None if trace.errors else operator.misuse(values, attributes, unknown)
             law = trace.errors[0] if trace.errors else wrong or str(e)
             return _failed(unknown, "error", law)._replace(refused=wrong is None)
-        except UndefinedInput:
+        except (UndefinedInput, MemoryError):
             raise
         except Exception as e:  # a defect of a rule: it is reported, and everything else is inferred
             unknown = operator.unknowns(values, attributes, output_count)

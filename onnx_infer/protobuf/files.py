@@ -34,7 +34,7 @@ def read_model(model: Source) -> onnx.ModelProto:
         if isinstance(model, bytes):
             return onnx.ModelProto.FromString(model)
         return onnx.load(os.fspath(model), load_external_data=False)
-    except OSError:
+    except (OSError, MemoryError):
         raise
     except Exception as error:  # the exceptions of protobuf's parsers differ between its versions
         source = "the bytes" if isinstance(model, bytes) else os.fspath(model)

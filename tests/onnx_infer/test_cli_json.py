@@ -12,6 +12,7 @@ import onnx.parser
 import pytest
 
 from onnx_infer.__main__ import MODEL_ERRORS, OK, main
+from onnx_infer.fleets import lines_of
 from symdim import parse
 
 TEXT = (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
@@ -44,12 +45,13 @@ PARTS = {
     ("A comparison", "inputs"): "A difference", ("A comparison", "outputs"): "A difference",
     ("A comparison", "values"): "A difference", ("A comparison", "operators"): "The number of an operator",
     ("A comparison", "guards_first"): "A guard", ("A comparison", "guards_second"): "A guard",
+    ("A line of a fleet", "diagnostics"): "A diagnostic", ("A line of a fleet", "result"): "The result",
     ("A difference", "first_type"): "A type", ("A difference", "second_type"): "A type",
 }  # fmt: skip
 """Which table describes the objects in a field."""
 
-SOMETIMES = {"dtype", "shape", "data", "elem", "key", "value"}
-"""Fields that only types of some kinds have."""
+SOMETIMES = {"A type": {"dtype", "shape", "data", "elem", "key", "value"}, "A line of a fleet": {"result"}}
+"""Fields that only types of some kinds have, and that are not always asked for."""
 
 
 def check(found: Any, table: str, seen: set[tuple[str, str]]) -> None:
@@ -57,7 +59,7 @@ def check(found: Any, table: str, seen: set[tuple[str, str]]) -> None:
     fields = {**(FIELDS["A type"] if table == "A value" else {}), **FIELDS[table]}
     assert found.keys() <= fields.keys(), table
     missing = fields.keys() - found.keys()
-    assert missing <= (SOMETIMES if table in ("A type", "A value") else set()), (table, missing)
+    assert missing <= SOMETIMES.get("A type" if table == "A value" else table, set()), (table, missing)
     for field, content in found.items():
         seen.add((table, field))
         if fields[field].startswith("one of "):
@@ -153,5 +155,15 @@ def test_a_comparison_has_the_documented_fields(tmp_path: Path, capsys: pytest.C
     assert {("A difference", "first"), ("A guard", "kind"), ("The number of an operator", "first")} <= seen
 
 
+def test_lines_of_fleets_have_the_documented_fields(tmp_path: Path) -> None:
+    onnx.save(onnx.parser.parse_model(MODELS["all kinds"]), tmp_path / "a.onnx")
+    (tmp_path / "b.onnx").write_bytes(b"no model")
+    for line in lines_of([str(tmp_path / f"{name}.onnx") for name in "abc"], whole=True):
+        data = json.loads(json.dumps(line))
+        assert (data["schema_version"], "result" in data) == (1, data["path"].endswith("a.onnx"))
+        check(data, "A line of a fleet", set())
+
+
 def test_the_tables_of_the_page_are_all_used() -> None:
-    assert set(FIELDS) == {"The result", "An explanation", "A plan", "A comparison", *PARTS.values()}
+    tops = {"The result", "An explanation", "A plan", "A comparison", "A line of a fleet"}
+    assert set(FIELDS) == tops | set(PARTS.values())

@@ -1,0 +1,104 @@
+"""A call for many models: `onnx-infer models/ --jobs 4 --json-lines out.jsonl`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+from onnx_infer.cli.arguments import WrongCall
+from onnx_infer.cli.files import failure
+from onnx_infer.cli.terminal import show
+from onnx_infer.fleets.fleet import LOST, Totals, run_fleet
+from onnx_infer.fleets.journal import ForeignFileError
+from onnx_infer.fleets.worker import Limits
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+OK, MODEL_ERRORS = 0, 1
+
+_BAR = 30
+
+
+def run(options: Namespace) -> int:
+    """Infer all models, with a progress bar on a terminal; returns the exit code. Raises WrongCall."""
+    progress = _Progress(sys.stderr)
+    try:
+        totals = run_fleet(
+            options.models,
+            options.json_lines,
+            jobs=options.jobs,
+            limits=Limits(options.timeout, options.max_worker_memory),
+            modules=options.modules,
+            whole=options.all,
+            told=progress.tell,
+            **_inference(options),
+        )
+    except OSError as error:
+        raise failure(options.json_lines, error) from None
+    except ForeignFileError as error:
+        raise WrongCall(f"--json-lines: {error}") from None
+    finally:
+        progress.clear()
+    show(summary(totals, options.json_lines), sys.stdout)
+    return OK if totals.statuses.keys() <= {"ok"} else MODEL_ERRORS
+
+
+def _inference(options: Namespace) -> dict[str, object]:
+    """The options of inference that differ from their defaults; each line has them."""
+    given = {
+        "policy": options.policy if options.policy != "refine" else None,
+        "bounds": {name: list(ends) for name, ends in options.bounds},
+        "assume": options.assume,
+        "bidirectional": options.bidirectional,
+        "assume_declared": options.assume_declared,
+        "initializers": options.initializers if options.initializers != "overridable" else None,
+        "values": dict(options.value),
+    }
+    return {name: value for name, value in given.items() if value}
+
+
+def summary(totals: Totals, target: str) -> str:
+    """How many models have which status, and how long it took.
+
+    >>> print(summary(Totals(4, 4, 1, 1, 1.5, {"ok": 3, "crashed": 1}, 150_000_000), "out.jsonl"))
+    4 models: 3 ok, 1 crashed
+    3 of them now, in 1.5 s: 2.0 models per second; at most 150 MB in a worker
+    written: out.jsonl
+    """
+    counts = sorted(totals.statuses.items(), key=lambda item: (item[0] in LOST, -item[1], item[0]))
+    new = totals.done - totals.before
+    speed = new / totals.seconds if totals.seconds else 0.0
+    memory = f"; at most {totals.memory / 1e6:.0f} MB in a worker" if totals.memory else ""
+    return "\n".join(
+        [
+            f"{totals.models} models: {', '.join(f'{count} {status}' for status, count in counts) or 'none'}",
+            f"{new} of them now, in {totals.seconds:.1f} s: {speed:.1f} models per second{memory}",
+            f"written: {target}",
+        ]
+    )
+
+
+class _Progress:
+    """A bar on a terminal; nothing elsewhere."""
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self._stream = stream if stream is not None and stream.isatty() else None
+        self._is_shown = False
+
+    def tell(self, totals: Totals) -> None:
+        """Show how far the fleet is, and how many models are lost so far."""
+        if self._stream is None or not totals.models:
+            return
+        filled = _BAR * totals.done // totals.models
+        lost = f", {totals.lost} lost" if totals.lost else ""
+        bar = f"[{'#' * filled}{'.' * (_BAR - filled)}] {totals.done}/{totals.models}{lost}, {totals.seconds:.0f} s"
+        self._stream.write(f"\r{bar}\x1b[K")
+        self._stream.flush()
+        self._is_shown = True
+
+    def clear(self) -> None:
+        """Take the bar away."""
+        if self._stream is not None and self._is_shown:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()

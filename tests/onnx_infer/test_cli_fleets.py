@@ -1,0 +1,99 @@
+"""The command line for many models: options, progress, exit codes."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import onnx
+import onnx.parser
+import pytest
+
+from onnx_infer.__main__ import MODEL_ERRORS, OK, USAGE, main
+from onnx_infer.cli.fleet import _Progress
+from onnx_infer.fleets import Totals
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GOOD = """<ir_version: 10, opset_import: ["": 20]>
+g (float[N, H] x, float[N, H] y) => (float[A, B] z) { z = Add(x, y) }"""
+
+
+class Terminal(io.StringIO):
+    """A terminal that keeps what is written."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    for name in "ab":
+        onnx.save(onnx.parser.parse_model(GOOD), tmp_path / f"{name}.onnx")
+    return str(tmp_path)
+
+
+def test_a_folder_as_lines(
+    folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "out.jsonl"
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    assert main([folder, "--json-lines", str(target), "--jobs", "2", "--bounds", "N=1..4", "--assume", "H > 1"]) == OK
+    found = [json.loads(line) for line in target.read_text().splitlines()]
+    assert sorted(line["path"] for line in found) == [f"{folder}/a.onnx", f"{folder}/b.onnx"]
+    assert found[0]["options"] == {"bounds": {"N": [1, 4]}, "assume": ["H > 1"]}
+    assert capsys.readouterr().out.splitlines()[::2] == ["2 models: 2 ok", f"written: {target}"]
+    assert "[##############################] 2/2" in screen.getvalue()
+    assert screen.getvalue().endswith("\r\x1b[K")
+
+
+def test_a_lost_model_makes_exit_code_1(folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "c.onnx").write_bytes(b"?")
+    assert main([folder, "--json-lines", str(tmp_path / "o"), "--all"]) == MODEL_ERRORS
+    assert capsys.readouterr().out.startswith("3 models: 2 ok, 1 no model\n")
+    first = json.loads((tmp_path / "o").read_text().splitlines()[0])
+    assert first["result"]["values"]["z"]["shape"] == ["N", "H"]
+
+
+def test_the_bar_counts_models_that_are_lost() -> None:
+    screen = Terminal()
+    _Progress(screen).tell(Totals(100, 50, 3, 0, 12.0, {}, 0))
+    assert screen.getvalue() == "\r[###############...............] 50/100, 3 lost, 12 s\x1b[K"
+    pipe = io.StringIO()
+    _Progress(pipe).tell(Totals(100, 50, 3, 0, 12.0, {}, 0))
+    assert pipe.getvalue() == ""
+
+
+def test_a_target_that_is_no_file_of_lines(folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = f"{folder}/a.onnx"
+    before = (tmp_path / "a.onnx").read_bytes()
+    assert main([folder, "--json-lines", model]) == USAGE
+    assert capsys.readouterr().err == f"onnx-infer: --json-lines: {model}: line 1 is no line of a fleet\n"
+    assert (tmp_path / "a.onnx").read_bytes() == before
+    assert main([folder, "--json-lines", folder]) == USAGE
+    assert main([f"{folder}/none", "--json-lines", str(tmp_path / "o")]) == USAGE
+    assert capsys.readouterr().err.endswith(f"onnx-infer: {folder}/none: No such file or directory\n")
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (["a.onnx", "b.onnx"], "2 models need --json-lines"),
+        (["."], "is a folder; its models need --json-lines"),
+        (["--json-lines", "o"], "needs files or folders"),
+        (["-", "--json-lines", "o"], "needs files or folders"),
+        (["m", "--json-lines", "o", "--bind", "N=1"], "argument --bind: is for one model"),
+        (["m", "--json-lines", "o", "--in-place"], "argument --in-place: is for one model"),
+        (["m", "--json-lines", "o", "--jobs", "0"], "is not a number of at least 1"),
+        (["m", "--json-lines", "o", "--max-worker-memory", "much"], "is not a number of bytes"),
+    ],
+)
+def test_wrong_calls(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(options)
+    assert stop.value.code == USAGE
+    assert said in capsys.readouterr().err
