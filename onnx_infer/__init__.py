@@ -23,6 +23,7 @@ The rooms follow. Each has its own map in its `__init__`. A room uses only rooms
     bidirectional/   inference in both directions
     results/         guards, guarantees, sizes as nodes, planning
     protobuf/        the front end of ModelProtos
+    transforms/      models changed by what inference knows
     integrations/    front ends of other libraries
     fleets/          many models in worker processes
     cli/             the command line
@@ -62,16 +63,17 @@ if TYPE_CHECKING:
     from onnx_infer.result import InferenceResult
     from onnx_infer.results.guards import Guard, Violation
     from onnx_infer.results.materialization import Materialized, materialize
+    from onnx_infer.transforms.dynamic.making import Dynamic, make_dynamic
     from onnx_infer.types.merge import ShapeMergePolicy
     from onnx_infer.values.tensor import Dim, Map, Optional, Sequence, Sparse, SymTensor
 
 __all__ = [
-    "ArgumentError", "Diagnostic", "Dim", "ExternalDataError", "Guard", "InferenceResult", "Map", "Materialized",
-    "NoModelError", "Node", "OpShapeInferenceRegistry", "OpUsageError", "Optional", "Sequence", "ShapeInferenceContext",
-    "ShapeInferenceError", "ShapeMergePolicy", "Sparse", "SymTensor", "Unknown", "UnknownSymbol", "ValueInfo",
-    "Violation", "__version__", "broadcast_shapes", "check_inputs", "infer", "infer_function_output_types",
-    "infer_node_outputs", "infer_shapes", "infer_shapes_path", "infer_symbolic_shapes", "materialize", "op", "registry",
-    "rename_symbols", "require_attr",
+    "ArgumentError", "Diagnostic", "Dim", "Dynamic", "ExternalDataError", "Guard", "InferenceResult", "Map",
+    "Materialized", "NoModelError", "Node", "OpShapeInferenceRegistry", "OpUsageError", "Optional", "Sequence",
+    "ShapeInferenceContext", "ShapeInferenceError", "ShapeMergePolicy", "Sparse", "SymTensor", "Unknown",
+    "UnknownSymbol", "ValueInfo", "Violation", "__version__", "broadcast_shapes", "check_inputs", "infer",
+    "infer_function_output_types", "infer_node_outputs", "infer_shapes", "infer_shapes_path", "infer_symbolic_shapes",
+    "make_dynamic", "materialize", "op", "registry", "rename_symbols", "require_attr",
 ]  # fmt: skip
 
 _former_paths.MOVED.update(
@@ -122,6 +124,7 @@ _MODULES = {
     ),
     "results.guards": ("Guard", "Violation"),
     "results.materialization": ("Materialized", "materialize"),
+    "transforms.dynamic.making": ("Dynamic", "make_dynamic"),
     "types.merge": ("ShapeMergePolicy",),
     "node": ("infer_function_output_types", "infer_node_outputs"),
     "operators.registration": ("OpShapeInferenceRegistry", "op", "registry"),

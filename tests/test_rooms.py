@@ -41,6 +41,7 @@ ROOMS = {
         "results",
         "protobuf",
         "result api node testing rules",
+        "transforms",
         "integrations",
         "fleets",
         "cli __main__",

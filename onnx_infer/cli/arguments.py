@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.cli.texts import byte_count, positive
+from onnx_infer.cli.texts import byte_count, freed_axis, positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,6 +40,8 @@ def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
             parser.error(f"argument --{name}: given twice: {', '.join(doubles)}")
     if options.in_place and (options.demo or options.model == STANDARD):
         parser.error("argument --in-place: there is no file to write to")
+    if options.apply and not options.dynamic:
+        parser.error("argument --apply: needs --dynamic")
     if options.copy_data and options.output is None:
         parser.error("argument --copy-data: needs -o")
     return options
@@ -62,11 +64,24 @@ def _parser() -> argparse.ArgumentParser:
     _add_inference(parser.add_argument_group("inference"))
     _add_output(parser.add_argument_group("what is shown and written"))
     _add_planning(parser.add_argument_group("costs, memory and differences (docs/planning.md)"))
+    _add_dynamic(parser.add_argument_group("from static to dynamic sizes (docs/dynamic.md)"))
     _add_fleets(parser.add_argument_group("many models (docs/fleets.md)"))
     return parser
 
 
-_ONE_MODEL = ("output", "in_place", "copy_data", "explain", "diff", "max_memory", "costs", "memory", "bind", "rename")
+_ONE_MODEL = (
+    "output",
+    "in_place",
+    "copy_data",
+    "explain",
+    "diff",
+    "max_memory",
+    "costs",
+    "memory",
+    "bind",
+    "rename",
+    "dynamic",
+)
 """The options that say something of one model."""
 
 
@@ -86,6 +101,14 @@ def _check_models(parser: argparse.ArgumentParser, options: argparse.Namespace) 
     for name in _ONE_MODEL:
         if getattr(options, name) not in (None, False, []):
             parser.error(f"argument --{name.replace('_', '-')}: is for one model, not for --json-lines")
+
+
+def _add_dynamic(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--dynamic", metavar="INPUT:AXIS=SYMBOL", type=freed_axis, action="append", default=[],
+        help="free a size of an input, and say what pins it; repeatable",
+    )  # fmt: skip
+    group.add_argument("--apply", action="store_true", help="make the changes that are certain")
 
 
 def _add_fleets(group: argparse._ArgumentGroup) -> None:

@@ -44,6 +44,8 @@ def run(options: Namespace) -> int:
     _import(options.modules)
     with progress(f"inferring {options.model or 'the demo'}", sys.stderr):
         model = _model(options, options.model)
+        if options.dynamic:
+            return _free(model, options, target)
         try:
             result = _infer(model, options)
         except ShapeInferenceError as error:
@@ -56,10 +58,30 @@ def run(options: Namespace) -> int:
         text, differs = _report(result, options)
         if target is not None:
             write(result.apply(model), options.model, target, options.copy_data)
+    _show(text, options, target)
+    return MODEL_ERRORS if differs or any(d.severity != "warning" for d in result.diagnostics) else OK
+
+
+def _show(text: str, options: Namespace, target: str | None) -> None:
     if target not in (None, STANDARD) and not options.json:
         text += f"\n\nwritten: {target}"
     show(text, sys.stderr if target == STANDARD else sys.stdout)
-    return MODEL_ERRORS if differs or any(d.severity != "warning" for d in result.diagnostics) else OK
+
+
+def _free(model: ModelProto, options: Namespace, target: str | None) -> int:
+    """A call with `--dynamic`."""
+    from onnx_infer.cli.dynamic import freed, is_done, report
+
+    made = freed(model, options)
+    if target is not None:
+        write(made.model, options.model, target, options.copy_data)
+    _show(report(made, options, *_limits(options)), options, target)
+    return OK if is_done(made, options) else MODEL_ERRORS
+
+
+def _limits(options: Namespace) -> tuple[int | None, int | None]:
+    """The most lines of a kind, and the width."""
+    return None if options.all else _MOST_ROWS, None if options.full else width(WIDTH)
 
 
 def _alike(name: str, result: InferenceResult) -> str:
@@ -125,7 +147,7 @@ def _infer(model: ModelProto, options: Namespace) -> InferenceResult:
 
 def _report(result: InferenceResult, options: Namespace) -> tuple[str, bool]:
     """What is shown, and whether the model differs from that of `--diff`."""
-    columns, limit = None if options.full else width(WIDTH), None if options.all else _MOST_ROWS
+    limit, columns = _limits(options)
     if options.costs or options.memory or options.max_memory is not None:
         from onnx_infer.cli.planning import plan
 

@@ -33,3 +33,16 @@ def positive(text: str) -> int:
     if not re.fullmatch("[0-9]{1,9}", text) or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 1")
     return int(text)
+
+
+def freed_axis(text: str) -> tuple[str, int, str]:
+    """The input, axis and symbol of `images:0=batch`. The name of the input may have colons.
+
+    >>> freed_axis("images:0=batch"), freed_axis("x:0:1=N")
+    (('images', 0, 'batch'), ('x:0', 1, 'N'))
+    """
+    where, _, symbol = text.rpartition("=")
+    name, _, axis = where.rpartition(":")
+    if not name or not re.fullmatch("[0-9]{1,4}", axis) or not symbol:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form INPUT:AXIS=SYMBOL")
+    return name, int(axis), symbol

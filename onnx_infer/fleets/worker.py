@@ -15,7 +15,7 @@ from onnx_infer.fleets.child import NO_MEMORY
 from symdim import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
 SCHEMA_VERSION = 1
 """The version of the fields of a line: docs/json.md."""
@@ -162,11 +162,10 @@ def _ending(code: int) -> str:
 
 def lines_of(
     paths: Iterable[str], limits: Limits = DEFAULT_LIMITS, *, whole: bool = False, **options: Any
-) -> Iterator[dict[str, Any]]:
+) -> list[dict[str, Any]]:
     """The lines of models, in one worker process, which is started again where a model ends it.
 
     `options` are those of `infer`. This is what schedulers of other machines map over parts of a list.
     """
     with Worker(options, limits, whole=whole) as worker:
-        for path in paths:
-            yield worker.line(str(path))
+        return [worker.line(str(path)) for path in paths]

@@ -46,6 +46,7 @@ PARTS = {
     ("A comparison", "values"): "A difference", ("A comparison", "operators"): "The number of an operator",
     ("A comparison", "guards_first"): "A guard", ("A comparison", "guards_second"): "A guard",
     ("A line of a fleet", "diagnostics"): "A diagnostic", ("A line of a fleet", "result"): "The result",
+    ("A freed model", "changes"): "A change", ("A freed model", "pins"): "A pin",
     ("A difference", "first_type"): "A type", ("A difference", "second_type"): "A type",
 }  # fmt: skip
 """Which table describes the objects in a field."""
@@ -164,6 +165,18 @@ def test_lines_of_fleets_have_the_documented_fields(tmp_path: Path) -> None:
         check(data, "A line of a fleet", set())
 
 
+def test_a_freed_model_has_the_documented_fields(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = """<ir_version: 10, opset_import: ["": 20]> g (float[2, 3] x) => (y)
+        <int64[2] s = {3, 2}, int64[2] u = {2, 3}, float[2, 1] t = {1, 5}> {
+            a = Add(x, t) y = Reshape(a, s) b = Reshape(x, u) }"""
+    path = tmp_path / "model.onnx"
+    onnx.save(onnx.parser.parse_model(text), path)
+    assert main([str(path), "--dynamic", "x:0=N", "--json"]) == MODEL_ERRORS
+    seen: set[tuple[str, str]] = set()
+    check(json.loads(capsys.readouterr().out), "A freed model", seen)
+    assert {("A pin", "why"), ("A change", "kind")} <= seen
+
+
 def test_the_tables_of_the_page_are_all_used() -> None:
-    tops = {"The result", "An explanation", "A plan", "A comparison", "A line of a fleet"}
+    tops = {"The result", "An explanation", "A plan", "A comparison", "A line of a fleet", "A freed model"}
     assert set(FIELDS) == tops | set(PARTS.values())

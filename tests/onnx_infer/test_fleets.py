@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import onnx
@@ -84,7 +85,7 @@ def test_the_line_of_a_model(tmp_path: Path) -> None:
     assert line["seconds"] > 0
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no signals")
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the system has no SIGKILL")
 def test_a_hostile_model_costs_its_own_line_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "hostile_rules.py").write_text(RULES)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -170,14 +171,14 @@ def test_a_file_of_something_else_is_not_touched(content: bytes, said: str, tmp_
     assert target.read_bytes() == content
 
 
+@pytest.mark.skipif(not find_spec("fcntl"), reason="the system has no file locks")
 def test_two_fleets_do_not_write_one_file(tmp_path: Path) -> None:
-    pytest.importorskip("fcntl")
     target = str(tmp_path / "out.jsonl")
     with Journal(target, {}), pytest.raises(ForeignFileError, match="another fleet writes this file"):
         Journal(target, {})
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no signals")
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the system has no SIGKILL")
 def test_killed_in_the_middle_and_started_again(tmp_path: Path) -> None:
     for i in range(60):
         save(tmp_path / "models" / f"{i}.onnx")

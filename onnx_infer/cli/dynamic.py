@@ -1,0 +1,86 @@
+"""A call that frees sizes of inputs: `--dynamic images:0=batch`, with `--apply` the changes that this needs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer.cli.arguments import WrongCall
+from onnx_infer.errors import ArgumentError
+from onnx_infer.results.report.layout import cut, folded, limited
+from onnx_infer.results.report.plain_data import head_json
+from onnx_infer.results.report.plans import plain
+from onnx_infer.results.report.table import HEADINGS, guard_line
+from onnx_infer.transforms.dynamic.making import make_dynamic
+from onnx_infer.values.text import printable
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from onnx import ModelProto
+
+    from onnx_infer.transforms.dynamic.making import Dynamic
+
+
+def freed(model: ModelProto, options: Namespace) -> Dynamic:
+    """The model with the free sizes that are asked for. Raises WrongCall."""
+    axes: dict[str, dict[int, str]] = {}
+    for name, axis, symbol in options.dynamic:
+        axes.setdefault(name, {})[axis] = symbol
+    try:
+        return make_dynamic(model, axes, apply=options.apply)
+    except ArgumentError as error:
+        raise WrongCall(f"--{error}") from None
+
+
+def report(made: Dynamic, options: Namespace, limit: int | None, width: int | None) -> str:
+    """What was freed, the changes, what still pins a size, and the types of the outputs; as text or JSON."""
+    if options.json:
+        return json.dumps(_plain(made, options), indent=1)
+    sizes = ", ".join(
+        f"{name}:{axis} is {symbol} (was {made.traced[symbol]})" for name, axis, symbol in options.dynamic
+    )
+    outputs = [f"  {name}: {made.result.types[name]}" for name in made.result.outputs if name in made.result.types]
+    sections = [[f"freed: {sizes}"]]
+    if made.changes:
+        heading = "changed:" if options.apply else "changes that free what constants pin (--apply makes them):"
+        sections.append([heading, *limited([f"  {change}" for change in made.changes], limit)])
+    if made.pins:
+        pins = [line for pin in made.pins for line in folded(f"  {pin}", width)]
+        sections.append(["what pins a free size, and needs a person:", *limited(pins, limit)])
+    if guards := [guard_line(guard) for guard in made.result.guards if guard.kind == "required"]:
+        sections.append([HEADINGS["required"], *limited(list(dict.fromkeys(guards)), limit)])
+    sections.append(["outputs:", *outputs])
+    lines = [line for section in sections for line in ["", *section]][1:]
+    return "\n".join(cut(printable(line), width) for line in lines)
+
+
+def is_done(made: Dynamic, options: Namespace) -> bool:
+    """Whether the model is free: nothing pins a size, and all changes are made."""
+    return made.is_free and (options.apply or not made.changes)
+
+
+def _plain(made: Dynamic, options: Namespace) -> dict[str, Any]:
+    types = made.result.types
+    changes = [
+        {
+            "operator": change.operator,
+            "node": change.node,
+            "operand": change.operand,
+            "kind": change.kind,
+            "at": change.at,
+            "old": change.old,
+            "new": plain(change.new),
+        }
+        for change in made.changes
+    ]
+    return {
+        **head_json(),
+        "applied": options.apply,
+        "free": is_done(made, options),
+        "symbols": made.traced,
+        "changes": changes,
+        "pins": [pin._asdict() for pin in made.pins],
+        "inputs": {name: str(types[name]) for name in made.result.inputs},
+        "outputs": {name: str(types[name]) for name in made.result.outputs if name in types},
+    }

@@ -1,0 +1,72 @@
+"""Free sizes of inputs: symbols in place of numbers, and no declared size that was only true of the traced ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx import AttributeProto
+
+from onnx_infer.errors import ArgumentError
+from onnx_infer.protobuf.declarations import innermost_shape
+from onnx_infer.protobuf.wire import dim_param
+from onnx_infer.values.text import text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from onnx import GraphProto, ModelProto
+
+    Axes = Mapping[str, Mapping[int, str]]
+
+
+def free(model: ModelProto, axes: Axes) -> dict[str, int]:
+    """Put symbols into the axes of the inputs, in place; return the traced size of each symbol.
+
+    The types of all values but inputs and initializers are dropped, as far as they are sizes. Raises `ArgumentError`
+    for an input or axis that the model does not have, for an axis that has no number, and for a symbol with two sizes.
+    """
+    inputs = {text(info.name): info for info in model.graph.input}
+    traced: dict[str, int] = {}
+    for name, wanted in axes.items():
+        if name not in inputs:
+            raise ArgumentError(
+                f"dynamic: the model has no input {name!r}; its inputs are {', '.join(map(repr, inputs))}"
+            )
+        shape = innermost_shape(inputs[name].type)
+        dims = [] if shape is None else shape.dim
+        for axis, symbol in wanted.items():
+            if not -len(dims) <= axis < len(dims):
+                raise ArgumentError(f"dynamic: input {name!r} has {len(dims)} axes, so no axis {axis}")
+            size = dims[axis].dim_value
+            if not dims[axis].HasField("dim_value"):
+                raise ArgumentError(f"dynamic: axis {axis} of input {name!r} has no number that could be freed")
+            if not symbol.isidentifier():
+                raise ArgumentError(f"dynamic: {symbol!r} is no name of a symbol")
+            if traced.setdefault(symbol, size) != size:
+                raise ArgumentError(f"dynamic: {symbol!r} would be both {traced[symbol]} and {size}")
+            dims[axis].Clear()
+            dims[axis].MergeFromString(dim_param(symbol))
+    _drop_types(model.graph)
+    return traced
+
+
+def _drop_types(graph: GraphProto) -> None:
+    """Remove declared sizes of computed values, in inner graphs too."""
+    for current, is_inner in _graphs(graph):
+        del current.value_info[:]
+        for info in (*current.output, *(current.input if is_inner else ())):
+            shape = innermost_shape(info.type)
+            for dim in () if shape is None else shape.dim:
+                dim.Clear()
+
+
+def _graphs(graph: GraphProto) -> Iterator[tuple[GraphProto, bool]]:
+    pending = [(graph, False)]
+    while pending:
+        current, is_inner = pending.pop()
+        yield current, is_inner
+        for attribute in (a for node in current.node for a in node.attribute):
+            if attribute.type == AttributeProto.GRAPH:
+                pending.append((attribute.g, True))
+            elif attribute.type == AttributeProto.GRAPHS:
+                pending += [(inner, True) for inner in attribute.graphs]

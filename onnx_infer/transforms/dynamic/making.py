@@ -1,0 +1,136 @@
+"""`make_dynamic`: a model of traced sizes gets free ones, and what pins them is found, and changed if that is certain.
+
+The traced model and the freed one are inferred side by side. A constant that equals a traced size, where the operand
+now has a free one, is replaced by the free one. The changed model is the same function at the traced sizes. It is
+inferred again at the end: a guard that still equates a free size with something is a pin.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import onnx
+
+from onnx_infer.api import infer
+from onnx_infer.errors import ArgumentError
+from onnx_infer.model.attributes import constant
+from onnx_infer.options import no_model
+from onnx_infer.transforms.dynamic.freeing import free
+from onnx_infer.transforms.dynamic.pinned import Change, Pin, Tracer
+from onnx_infer.transforms.dynamic.walking import FreedWalk
+from onnx_infer.transforms.dynamic.writing import Writer
+from onnx_infer.values.text import text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from onnx_infer.result import InferenceResult
+    from symdim import Var
+
+_MOST_WALKS = 16
+
+
+class Dynamic(NamedTuple):
+    """A model with free sizes.
+
+    `model`: the model, a copy. `traced`: the size that each symbol had. `changes`: the changes that free what constants
+    pin; they are in the model if it was asked for. `pins`: what pins a free size and has no certain change. `result`:
+    the inference of the model.
+    """
+
+    model: onnx.ModelProto
+    traced: dict[str, int]
+    changes: list[Change]
+    pins: list[Pin]
+    result: InferenceResult
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nothing pins the free sizes."""
+        return not self.pins
+
+
+def make_dynamic(model: onnx.ModelProto, axes: Mapping[str, Mapping[int, str]], *, apply: bool = False) -> Dynamic:
+    """Free sizes of inputs, `{"images": {0: "batch", 2: "H"}}`, and find what pins them. The model is not changed.
+
+    With `apply`, the certain changes are made. Without it, the model has only free inputs, and `changes` are proposals.
+    All types are inferred anew and written. Raises `ArgumentError` for an axis that cannot be freed.
+
+    >>> import onnx.parser
+    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 17]>
+    ...     g (float[1, 196, 8] x) => (y) <int64[3] heads = {196, 2, 4}> { y = Reshape (x, heads) }''')
+    >>> made = make_dynamic(model, {"x": {1: "tokens"}}, apply=True)
+    >>> print(made.changes[0], made.pins, made.result.types["y"], sep="; ")
+    Reshape 'y': operand 'heads': 196 at index 0 becomes -1; []; f32[tokens, 2, 4]
+    """
+    if not isinstance(model, onnx.ModelProto):
+        raise no_model(model)
+    if not any(axes.values()):
+        raise ArgumentError("dynamic: no axis is to be freed")
+    freed = onnx.ModelProto()
+    freed.CopyFrom(model)
+    traced = free(freed, axes)
+    tracer = Tracer(infer(model), traced.values())
+    walk = FreedWalk(freed, tracer, traced)
+    for _ in range(_MOST_WALKS):
+        if not walk.run():
+            break
+    changes = list(walk.changes.values())
+    pins = list(walk.pins.values())
+    result = infer(freed)
+    if apply:
+        failed = Writer(freed, result, tracer).write(changes)
+        unwritten = {change for change, _ in failed}
+        changes = [change for change in changes if change not in unwritten]
+        pins += [Pin(c.operator, c.node, str(c).partition(": ")[2], f"cannot be written: {why}") for c, why in failed]
+        result = infer(freed)
+        pins += _pinning_guards(result, traced, {(pin.operator, pin.node) for pin in pins})
+    pins += _inner_pins(freed, traced.values())
+    result.apply(freed)
+    return Dynamic(freed, traced, changes, pins, result)
+
+
+def _pinning_guards(result: InferenceResult, traced: Mapping[str, int], known: set[tuple[str, str]]) -> Iterator[Pin]:
+    """The guards of the model that equate a free size with something, or end at the traced one, and its errors."""
+    sizes: dict[str | Var, int] = dict(traced.items())
+    for guard in result.guards:
+        if not any(v.name in traced for v in guard.variables()) or (guard.operator, guard.node) in known:
+            continue
+        at_traced = guard.condition.sides(sizes) if guard.relation == "at_most" and guard.is_bound(sizes) else None
+        if guard.relation in ("equal", "broadcast", "broadcast_to") or (at_traced and at_traced[0] == at_traced[1]):
+            yield Pin(guard.operator, guard.node, guard.law, f"it runs only where {guard}")
+    for error in result.diagnostics:
+        if error.severity == "error":
+            yield Pin(error.operator.partition("-")[0], error.node, error.message, "its sizes do not fit any more")
+
+
+def _inner_pins(model: onnx.ModelProto, traced: Iterable[int]) -> Iterator[Pin]:
+    """The nodes with graphs, and the functions, that have a traced size in a constant; they are not changed."""
+    sizes = {size for size in traced if size != 1}
+    bodies = [(node.op_type, text(node.name or node.output[0]), node) for node in model.graph.node if node.output]
+    for operator, name, body in (*bodies, *((f"function {f.name}", "", f) for f in model.functions)):
+        if size := next((n for tensor in _constants_inside(body) for n in _numbers(tensor) if n in sizes), None):
+            why = f"a constant inside has the traced size {size}"
+            yield Pin(operator, name, why, "nodes inside are not changed: replace it if it is one")
+
+
+def _constants_inside(body: onnx.NodeProto | onnx.FunctionProto) -> Iterator[onnx.TensorProto]:
+    """The constant tensors in the graphs of a node, or in a function."""
+    pending = list(body.node) if isinstance(body, onnx.FunctionProto) else [body]
+    is_inner = isinstance(body, onnx.FunctionProto)
+    while pending:
+        node = pending.pop()
+        for attribute in node.attribute:
+            if is_inner and attribute.HasField("t"):
+                yield attribute.t
+            for graph in (*attribute.graphs, *([attribute.g] if attribute.HasField("g") else ())):
+                yield from graph.initializer
+                yield from (a.t for inner in graph.node for a in inner.attribute if a.HasField("t"))
+                pending += [inner for inner in graph.node if any(a.HasField("g") or a.graphs for a in inner.attribute)]
+
+
+def _numbers(tensor: onnx.TensorProto) -> Iterator[int]:
+    """The sizes of a tensor, and its elements if they are few integers."""
+    yield from tensor.dims
+    value = constant(tensor)
+    yield from (x for x in value.data or () if type(x) is int)

@@ -1,0 +1,221 @@
+"""What the target of a traced Reshape was meant to be, once the sizes of its operand are free.
+
+A traced target has numbers. The meant one has a size for each of them that is equal at the traced sizes, and as many
+elements as the operand at all sizes. So the factors of the operand's sizes are distributed over the target in row-major
+order. Of several such targets the one that changes least is meant: that with the fewest sizes that multiply a number
+and a free size. If several change equally little, none is certain.
+"""
+
+from __future__ import annotations
+
+from math import gcd, prod
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from symdim import Expr, product
+from symdim.algebra.factoring import factored
+from symdim.algebra.monomial import powers_of, terms_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from onnx_infer.values.tensor import Dim
+    from symdim import Var
+
+Merged: TypeAlias = "dict[Dim, tuple[Dim, ...]]"
+"""The sizes of which a size was merged, in row-major order: a product does not tell it."""
+
+_MOST_SIZES = 12
+_MOST_STEPS = 5_000
+
+
+class Factors(NamedTuple):
+    """A size as a number times free sizes, these with their traced values."""
+
+    number: int
+    free: tuple[tuple[Expr, int], ...]
+
+
+def factors(size: Dim, traced: Mapping[str | Var, int]) -> Factors:
+    """The factors of a size.
+
+    >>> from symdim import Var
+    >>> H, N = Var("H"), Var("N")
+    >>> factors(12 * N * (H // 16), {N: 1, H: 224}), factors(2 * H + 2, {H: 3})
+    (Factors(number=12, free=((H//16, 14), (N, 1))), Factors(number=2, free=((H + 1, 4),)))
+    """
+    if isinstance(size, int):
+        return Factors(size, ())
+    terms, const = terms_of(size)
+    number, unit, sums = 1, None, [size]
+    if len(terms) == 1 and not const:
+        ((unit, number),) = terms.items()
+        sums = []
+    elif (found := factored(size)) is not None:
+        number, unit, sums = found
+    atoms = [atom for atom, exponent in powers_of(unit).items() for _ in range(exponent)]
+    return Factors(number, tuple((atom, atom.to_int(traced)) for atom in (*atoms, *sums)))
+
+
+def meant_target(
+    operand: Sequence[Dim], target: Sequence[int], traced: Mapping[str | Var, int], merged: Merged | None = None
+) -> tuple[Dim, ...] | None:
+    """The meant target of a Reshape; None if it is not certain. `target` are the sizes of its result when traced.
+
+    A size that an earlier Reshape merged of others is taken apart in the order in which it was merged.
+
+    >>> from symdim import Var
+    >>> N, S = Var("N"), Var("S")
+    >>> meant_target((N, S, 768), (1, 197, 12, 64), {N: 1, S: 197})
+    (N, S, 12, 64)
+    >>> meant_target((12 * N, S, 64), (1, 12, 197, 64), {N: 1, S: 197})
+    (N, 12, S, 64)
+    >>> meant_target((N, S), (6, 2), {N: 3, S: 4}) is None
+    True
+    """
+    operand = [part for size in operand for part in (merged or {}).get(size, (size,))]
+    if max(len(operand), len(target)) > _MOST_SIZES or 0 in target:
+        return None
+    bags = [factors(size, traced) for size in operand]
+    counts = [bag.number * prod(value for _, value in bag.free) for bag in bags]
+    if prod(counts) != prod(target) or min(counts, default=1) < 1:
+        return None
+    found: list[Dim] = []
+    for first, last, start, end in blocks(counts, target):
+        sizes = _meant_block(bags[first:last], target[start:end])
+        if sizes is None:
+            return None
+        found += sizes
+    return tuple(found)
+
+
+def remember(merged: Merged, operand: Sequence[Dim], result: Sequence[Dim], traced: Mapping[str | Var, int]) -> None:
+    """Note of which sizes of its operand a Reshape made the free sizes of its result.
+
+    >>> from symdim import Var
+    >>> N, H, W, merged = Var("N"), Var("H"), Var("W"), {}
+    >>> remember(merged, (N, H, W, 8), (N * H * W, 8), {N: 1, H: 4, W: 4})
+    >>> merged, meant_target((N * H * W, 8), (1, 4, 4, 8), {N: 1, H: 4, W: 4}, merged)
+    ({H*N*W: (N, H, W)}, (N, H, W, 8))
+    >>> remember(merged, (N, 8, H, W), (N, 2, 4 * H * W), {N: 1, H: 4, W: 4})
+    >>> meant_target((N, 2, 4 * H * W), (1, 8, 4, 4), {N: 1, H: 4, W: 4}, merged)
+    (N, 8, H, W)
+    """
+    before, after = ([_value(size, traced) for size in sizes] for sizes in (operand, result))
+    if prod(before) != prod(after) or min((*before, *after), default=0) < 1:
+        return
+    for first, last, start, end in blocks(before, after):
+        parts = [part for d in operand[first:last] for part in merged.get(d, (d,))]
+        for size in result[start:end]:
+            if isinstance(size, Expr) and (last - first > 1 or size not in merged):
+                ordered = _in_order(parts, size, traced)
+                if len(ordered) > 1 and product(ordered) == size:
+                    merged[size] = ordered
+
+
+def _in_order(parts: Sequence[Dim], size: Dim, traced: Mapping[str | Var, int]) -> tuple[Dim, ...]:
+    """The factors of a size in the order of the parts; a number stands where the first number of the parts does."""
+    number, free = factors(size, traced)
+    left = [factor for factor, _ in free]
+    found: list[Dim] = []
+    for part in parts:
+        if isinstance(part, int):
+            found += [number] if number != 1 else []
+            number = 1
+            continue
+        own = factors(part, traced)
+        if own.number == 1 and all(factor in left for factor, _ in own.free):
+            found.append(part)
+            for factor, _ in own.free:
+                left.remove(factor)
+    return tuple(found)
+
+
+def _value(size: Dim, traced: Mapping[str | Var, int]) -> int:
+    return size if isinstance(size, int) else size.to_int(traced)
+
+
+def blocks(counts: Sequence[int], target: Sequence[int]) -> Iterator[tuple[int, int, int, int]]:
+    """The shortest parts of both lists with equal products, as (first, last, start, end).
+
+    The rest at the end, of sizes that are 1, belongs to the last part.
+    """
+    parts = []
+    i = j = 0
+    while i < len(counts) and j < len(target):
+        first, start = i, j
+        left, right = counts[i], target[j]
+        i, j = i + 1, j + 1
+        while left != right:
+            if left < right:
+                left *= counts[i]
+                i += 1
+            else:
+                right *= target[j]
+                j += 1
+        parts.append((first, i, start, j))
+    if not parts:
+        parts.append((0, 0, 0, 0))
+    first, _, start, _ = parts[-1]
+    parts[-1] = (first, len(counts), start, len(target))
+    return iter(parts)
+
+
+class _State(NamedTuple):
+    """A search: the sizes so far, the current one and what it still needs, and what is left of the operand."""
+
+    sizes: tuple[Dim, ...]
+    size: Dim
+    need: int
+    bags: tuple[Factors, ...]
+
+
+def _meant_block(bags: Sequence[Factors], target: Sequence[int]) -> list[Dim] | None:
+    """The sizes of a part of the target; None if several change equally little."""
+    if not any(bag.free for bag in bags):
+        return list(target)
+    if not target:
+        return None
+    found: dict[tuple[Dim, ...], int] = {}
+    pending = [_State((), 1, target[0], tuple(bags))]
+    for _ in range(_MOST_STEPS):
+        if not pending:
+            break
+        state = pending.pop()
+        if len(state.sizes) == len(target):
+            if all(bag == (1, ()) for bag in state.bags):
+                found[state.sizes] = sum(map(_is_mixed, state.sizes))
+            continue
+        pending += _steps(state, target)
+    if pending or not found:
+        return None
+    least = min(found.values())
+    best = [sizes for sizes, mixed in found.items() if mixed == least]
+    return list(best[0]) if len(best) == 1 else None
+
+
+def _steps(state: _State, target: Sequence[int]) -> Iterator[_State]:
+    """The ways to go on: end the current size, or give it a factor of the operand's current size."""
+    sizes, size, need, bags = state
+    while bags and bags[0] == (1, ()):
+        bags = bags[1:]
+    if need == 1:
+        done = (*sizes, size)
+        yield _State(done, 1, target[len(done)] if len(done) < len(target) else 1, bags)
+    if not bags:
+        return
+    (number, free), *rest = bags
+    common = gcd(number, need)
+    if common > 1:
+        yield _State(sizes, size * common, need // common, (Factors(number // common, free), *rest))
+    for i, (factor, value) in enumerate(free):
+        if factor not in [other for other, _ in free[:i]] and need % value == 0:
+            left = Factors(number, free[:i] + free[i + 1 :])
+            yield _State(sizes, product((size, factor)), need // value, (left, *rest))
+
+
+def _is_mixed(size: Dim) -> bool:
+    """Whether a size is a number other than 1 times something free."""
+    if isinstance(size, int):
+        return False
+    terms, const = terms_of(size)
+    return gcd(const, *terms.values()) != 1

@@ -1,0 +1,301 @@
+"""The walk over a freed model: at each node it asks what was meant, and goes on as if it were there.
+
+A traced Reshape, Expand or Slice has constants that equal traced sizes. Where the operand has a free size now, the
+constant is replaced by what was meant. Where a node demands a free size of an operand that has the traced one, the
+operand is taken to have the free size, and `Tracer` finds the constant behind it, which the next walk replaces.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onnx_infer.engine.engine import Engine
+from onnx_infer.errors import OnnxInferError
+from onnx_infer.laws.statements import Trace
+from onnx_infer.model.graph import label_of, title_of
+from onnx_infer.model.symbols import Symbols
+from onnx_infer.ops.reshaping import reshaped
+from onnx_infer.protobuf.reading import ModelProtoFrontEnd
+from onnx_infer.transforms.dynamic.meant_targets import Merged, meant_target, remember
+from onnx_infer.transforms.dynamic.pinned import Change, Pin, Place, Tracer
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import SymTensor
+from symdim import Expr, product
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from onnx import ModelProto
+
+    from onnx_infer.model.graph import Node
+    from onnx_infer.values.tensor import Dim, Shape
+    from symdim import Var
+
+LARGEST = 2**63 - 1
+"""The end of a Slice that goes to the end of the axis."""
+
+_BROADCASTING = frozenset(
+    "Add And Div Equal Greater GreaterOrEqual Less LessOrEqual Max Mean Min Mod Mul Or Pow Sub Sum Where Xor".split()  # noqa: SIM905
+)
+
+
+class FreedWalk:
+    """Walks over one freed model. `changes` are those that all walks found, `pins` those of the last one."""
+
+    def __init__(self, model: ModelProto, tracer: Tracer, traced: dict[str, int]) -> None:
+        self.model, self.tracer, self._traced_names = model, tracer, traced
+        self.changes: dict[tuple[Place, str, int], Change] = {}
+        self.pins: dict[tuple[str, str, str], Pin] = {}
+
+    def run(self) -> bool:
+        """Walk over the model; returns whether there is a new change."""
+        before = len(self.changes)
+        front = ModelProtoFrontEnd(self.model)
+        symbols = Symbols(*front.dim_params())
+        view = front.view(symbols)
+        nodes = view.graph.nodes
+        view = view._replace(graph=view.graph._replace(nodes=lambda: map(self._meant, nodes())))
+        self.engine = Engine(view, symbols, "refine")
+        self.traced: dict[str | Var, int] = {}
+        self.pins.clear()
+        self._merged: Merged = {}
+        self.engine.run()
+        return len(self.changes) > before
+
+    # -- one node -----------------------------------------------------------------------------------------------------
+
+    def _meant(self, node: Node) -> Node:
+        """The node with operands as they were meant."""
+        if not self.traced:
+            inputs = self.engine.symbols.known()
+            self.traced = {v: self._traced_names[n] for n, v in inputs.items() if n in self._traced_names}
+        scope = self.engine.scope
+        if not all(scope.knows(name) for name in node[2] if name) or not node[3]:
+            return node
+        self._find_changes(node)
+        node = self._with_changes(node)
+        for operand, axis, wanted in list(self._demands(node)):
+            place = Place(node[3][0], operand)
+            changes, pins = self.tracer.trace(place, self._original(node, operand), axis, wanted)
+            self._note(changes)
+            for pin in pins:
+                self.pins.setdefault((pin.operator, pin.node, pin.why), pin)
+            node = self._with_size(node, operand, axis, wanted)
+        return node
+
+    def _note(self, changes: list[Change]) -> None:
+        for change in changes:
+            self.changes.setdefault((change.place, change.kind, change.at), change)
+
+    def _original(self, node: Node, operand: int) -> str:
+        return self.tracer.givers[node[3][0]][2][operand]
+
+    def _with_changes(self, node: Node) -> Node:
+        """The node with the changes of its operands that are known so far."""
+        for operand in range(len(node[2])):
+            place = Place(node[3][0], operand)
+            found = [change for (where, _, _), change in self.changes.items() if where == place]
+            for change in found:
+                if change.kind == "size":
+                    node = self._with_element(node, operand, change.at, change.new)
+                else:
+                    node = self._with_size(node, operand, change.at, change.new)
+            if node[0] == "Gather" and operand == 1 and any(change.kind == "count" for change in found):
+                self._check_index(node)
+        return node
+
+    def _check_index(self, node: Node) -> None:
+        """A constant index of a whole free axis must go on to be one; if it does not, the trace does not tell it."""
+        data, index = (self._shape(name) for name in node[2][:2])
+        axis = node[4].values.get("axis", 0)
+        if not data or index is None or not -len(data) <= axis < len(data):
+            return
+        if isinstance(data[axis], Expr) and product(index) != data[axis]:
+            why = f"constant indices {list(map(str, index))} go over an axis of free size {data[axis]}"
+            self._pin(node, why, "only the author knows which: trace with sizes that differ from each other and from 1")
+
+    def _pin(self, node: Node, why: str, cure: str) -> None:
+        pin = Pin(title_of(node), label_of(node), why, cure)
+        self.pins.setdefault((pin.operator, pin.node, pin.why), pin)
+
+    def _with_element(self, node: Node, operand: int, at: int, new: Dim) -> Node:
+        value = self._vector(node[2][operand])
+        if value is None:
+            return node
+        data = list(value.data or ())
+        data[at] = new
+        return self._with_value(node, operand, SymTensor(dt.INT64, value.shape, data))
+
+    def _with_size(self, node: Node, operand: int, axis: int, wanted: Dim) -> Node:
+        value = self.engine.scope[node[2][operand]]
+        if not isinstance(value, SymTensor) or value.shape is None:
+            return node
+        shape = list(value.shape)
+        shape[axis] = wanted
+        return self._with_value(node, operand, SymTensor(value.dtype, shape))
+
+    def _with_value(self, node: Node, operand: int, value: SymTensor) -> Node:
+        name = f"\0meant {node[3][0]} {operand}"  # no name of a model has a NUL
+        self.engine.scope[name] = value
+        op_type, domain, inputs, outputs, attributes, handle = node
+        return op_type, domain, [*inputs[:operand], name, *inputs[operand + 1 :]], outputs, attributes, handle
+
+    # -- values -------------------------------------------------------------------------------------------------------
+
+    def _shape(self, name: str) -> Shape | None:
+        value = self.engine.scope[name] if name else None
+        return value.shape if isinstance(value, SymTensor) else None
+
+    def _vector(self, name: str) -> SymTensor | None:
+        """The value of an operand with known elements."""
+        scope = self.engine.scope
+        if not name:
+            return None
+        holder = scope.holder(name)
+        value: Any = scope[name] if holder is None else holder.load(name)
+        known = isinstance(value, SymTensor) and value.data is not None and None not in value.data
+        return value if known else None
+
+    def _value(self, size: Dim) -> int | None:
+        """The traced value of a size; None if it has symbols that were not freed."""
+        if isinstance(size, int):
+            return size
+        return size.to_int(self.traced) if all(v in self.traced for v in size.variables()) else None
+
+    # -- constants that equal traced sizes ----------------------------------------------------------------------------
+
+    def _find_changes(self, node: Node) -> None:
+        op_type, domain = node[:2]
+        if domain not in ("", "ai.onnx") or len(node[2]) < 2:
+            return
+        shape, target = self._shape(node[2][0]), self._vector(node[2][1])
+        if shape is None or target is None or target.data is None or any(self._value(d) is None for d in shape):
+            return
+        if not any(isinstance(size, Expr) for size in shape):
+            return
+        if op_type == "Reshape":
+            self._reshape(node, shape, target.data)
+        elif op_type == "Expand":
+            for at, size in enumerate(target.data):
+                axis = at + len(shape) - len(target.data)
+                if size != 1 and axis >= 0 and isinstance(shape[axis], Expr) and self._value(shape[axis]) == size:
+                    self._note([self.tracer.change(node, 1, at, size, 1)])  # broadcasting gives it the operand's size
+        elif op_type == "Slice" and len(node[2]) > 2:
+            self._slice(node, shape)
+        elif op_type == "TopK" and shape:
+            size = shape[node[4].values.get("axis", -1) % len(shape)]
+            if isinstance(size, Expr) and self._value(size) == target.data[0]:  # it sorts the whole axis
+                self._note([self.tracer.change(node, 1, 0, target.data[0], size)])
+
+    def _reshape(self, node: Node, shape: Shape, target: tuple[Any, ...]) -> None:
+        traced = self.tracer.shape(node[3][0])
+        numbers = [size for size in traced if isinstance(size, int)]
+        if len(numbers) != len(traced) or len(numbers) != len(target):
+            return
+        allowzero = node[4].values.get("allowzero", 0)
+        natural, is_broken = _reshaped(shape, target, allowzero)
+        if not is_broken and any(isinstance(size, Expr) for size in target):  # the author computes it
+            remember(self._merged, shape, natural, self.traced)
+            return
+        meant = meant_target(shape, numbers, self.traced, self._merged)
+        if meant is None:
+            if is_broken or not all(
+                isinstance(size, Expr) for size, n in zip(natural, numbers, strict=True) if size != n
+            ):
+                self._pin_target(node, target)
+            return
+        remember(self._merged, shape, meant, self.traced)
+        if meant == natural and not is_broken:
+            return
+        elements = as_target(meant, shape, bool(allowzero))
+        changes = [
+            self.tracer.change(node, 1, at, old if isinstance(old, int) else -1, new)
+            for at, (old, new) in enumerate(zip(target, elements, strict=True))
+            if old != new
+        ]
+        self._note(changes)
+
+    def _pin_target(self, node: Node, target: tuple[Any, ...]) -> None:
+        shown = ", ".join(map(str, target))
+        why = f"the target [{shown}] has traced sizes, and several places could take the free ones"
+        self._pin(node, why, "trace with sizes that differ from each other and from 1")
+
+    def _slice(self, node: Node, shape: Shape) -> None:
+        ends = self._vector(node[2][2])
+        axes = self._vector(node[2][3]) if len(node[2]) > 3 and node[2][3] else None
+        if ends is None or ends.data is None or (axes is None and len(node[2]) > 3 and node[2][3]):
+            return
+        chosen = range(len(ends.data)) if axes is None else axes.data or ()
+        for at, (end, axis) in enumerate(zip(ends.data, chosen, strict=False)):
+            size = shape[axis] if -len(shape) <= axis < len(shape) else 0
+            if isinstance(size, Expr) and isinstance(end, int) and end == self._value(size):
+                self._note([self.tracer.change(node, 2, at, end, LARGEST)])
+
+    # -- sizes that a node demands ------------------------------------------------------------------------------------
+
+    def _demands(self, node: Node) -> Iterator[tuple[int, int, Dim]]:
+        """The operands, axes and sizes where one operand has a free size and another one its traced value."""
+        op_type, domain, inputs, *_ = node
+        if domain not in ("", "ai.onnx"):
+            return
+        shapes = [self._shape(name) for name in inputs]
+        if op_type in _BROADCASTING:
+            yield from self._aligned(shapes, keep_ones=True)
+        elif op_type in ("Concat", "GatherElements") and shapes[0]:
+            rank = len(shapes[0])
+            axis = node[4].values.get("axis", 0)  # of a Concat since opset 4 it is always there
+            equal = [s if s is None else tuple(0 if i == axis % rank else d for i, d in enumerate(s)) for s in shapes]
+            yield from self._aligned(equal, keep_ones=False)
+        elif op_type in ("LSTM", "GRU", "RNN") and not node[4].values.get("layout"):
+            batches = [s[1:2] if s is not None and i in (0, 5, 6) else None for i, s in enumerate(shapes)]
+            yield from ((operand, 1, wanted) for operand, _, wanted in self._aligned(batches, keep_ones=False))
+        elif op_type == "MatMul" and all(s is not None and len(s) >= 2 for s in shapes):
+            left, right = (s or () for s in shapes)
+            yield from self._aligned([(*left[:-2], 0, 0), (*right[:-2], 0, 0)], keep_ones=True)
+            for operand, axis, mine, other in (
+                (0, len(left) - 1, left[-1], right[-2]),
+                (1, len(right) - 2, right[-2], left[-1]),
+            ):
+                if isinstance(mine, int) and isinstance(other, Expr) and self._value(other) == mine:
+                    yield operand, axis, other
+
+    def _aligned(self, shapes: list[Shape | None], keep_ones: bool) -> Iterator[tuple[int, int, Dim]]:
+        """The demands of operands whose sizes, counted from the end, are to be equal, or 1 with `keep_ones`."""
+        rank = max((len(s) for s in shapes if s is not None), default=0)
+        for back in range(1, rank + 1):
+            sizes = [s[-back] if s is not None and len(s) >= back else 0 for s in shapes]
+            free = {size for size in sizes if isinstance(size, Expr)}
+            if len(free) != 1:
+                continue
+            (wanted,) = free
+            for operand, size in enumerate(sizes):
+                if isinstance(size, int) and size == self._value(wanted) and not (keep_ones and size == 1):
+                    yield operand, len(shapes[operand] or ()) - back, wanted
+
+
+def as_target(meant: Shape, operand: Shape, no_zeros: bool) -> tuple[Dim, ...]:
+    """The target of a Reshape with 0 for sizes that are copied and -1 for one other free size.
+
+    >>> from symdim import Var
+    >>> N, S = Var("N"), Var("S")
+    >>> as_target((N, S, 12, 64), (N, S, 768), False), as_target((N * S, 768), (N, S, 768), False)
+    ((0, 0, 12, 64), (-1, 768))
+    """
+    found = list(meant)
+    for i, size in enumerate(found):
+        if not no_zeros and isinstance(size, Expr) and i < len(operand) and operand[i] is size:
+            found[i] = 0
+    free = [i for i, size in enumerate(found) if isinstance(size, Expr)]
+    if len(free) == 1:
+        found[free[0]] = -1
+    return tuple(found)
+
+
+def _reshaped(shape: Shape, target: tuple[Any, ...], allowzero: int) -> tuple[Shape, bool]:
+    """What Reshape makes of the target as it is, and whether it says anything about sizes or fails."""
+    with Trace() as trace:
+        try:
+            found = reshaped(shape, target, allowzero)
+        except OnnxInferError:
+            return (), True
+    return found, bool(trace.errors or trace.statements or trace.fresh)

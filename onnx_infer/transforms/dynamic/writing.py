@@ -1,0 +1,139 @@
+"""Changes as ONNX nodes: new constants, sizes computed from the inputs, repeated and counted constants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx import NodeProto, TensorProto, helper
+
+from onnx_infer.results.materialization import Names, materialize
+from onnx_infer.values.text import text
+from symdim import SymdimError, product
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from onnx import ModelProto
+
+    from onnx_infer.result import InferenceResult
+    from onnx_infer.transforms.dynamic.pinned import Change, Place, Tracer
+    from onnx_infer.values.tensor import Dim
+
+_INT32_MAX = 2**31 - 1
+
+
+class Writer:
+    """Writes changes into a freed model. Sizes are computed from the inputs of `result`, each vector of them once."""
+
+    def __init__(self, model: ModelProto, result: InferenceResult, tracer: Tracer) -> None:
+        self.model, self._result, self._tracer = model, result, tracer
+        self._names = Names(result._engine.model.names(), "dynamic")
+        self._nodes: list[NodeProto] = []
+        self._vectors: dict[tuple[tuple[Dim, ...], int], str] = {}
+
+    def write(self, changes: Iterable[Change]) -> list[tuple[Change, str]]:
+        """Write the changes, in place; return those that cannot be written, each with the reason."""
+        of: dict[Place, list[Change]] = {}
+        for change in changes:
+            of.setdefault(change.place, []).append(change)
+        readers = {text(name): node for node in self.model.graph.node for name in node.output if name}
+        failed = []
+        for place, found in of.items():
+            try:
+                operand = self._operand(found)
+            except (SymdimError, ValueError) as error:
+                failed += [(change, str(error)) for change in found]
+                continue
+            readers[place.output].input[place.operand] = operand
+        for i, node in enumerate(self._nodes):
+            self.model.graph.node.insert(i, node)
+        return failed
+
+    def _operand(self, changes: list[Change]) -> str:
+        """The name of the changed operand."""
+        first = changes[0]
+        if first.kind == "count":
+            return self._counted(changes)
+        if first.kind != "size":
+            name = first.operand
+            for change in changes:
+                name = self._repeated(name, change) if change.kind == "repeat" else self._stepped(name, change)
+            return name
+        elements: list[Dim] = list(self._tracer.elements(first.operand) or ())
+        for change in changes:
+            elements[change.at] = change.new
+        vector = self._vector(elements, self._kind(first.operand))
+        is_scalar = self._tracer.is_scalar(first.operand)
+        return self._node("Reshape", vector, self._vector([])) if is_scalar else vector
+
+    def _vector(self, elements: list[Dim], kind: int = TensorProto.INT64) -> str:
+        """The name of a vector of sizes of this element type."""
+        key = tuple(elements), kind
+        if key not in self._vectors:
+            numbers = [size for size in elements if isinstance(size, int)]
+            if len(numbers) == len(elements):
+                self._vectors[key] = self._constant(numbers, kind)
+            else:
+                self._vectors[key] = self._computed(elements, kind)
+        return self._vectors[key]
+
+    def _computed(self, elements: list[Dim], kind: int) -> str:
+        """Sizes from the inputs; 0, -1 and other numbers stay as they are."""
+        made = materialize(elements, self._result, prefix=self._names.new("size"))
+        self._nodes += made.nodes
+        self.model.graph.initializer.extend(made.initializers)
+        return made.output if kind == TensorProto.INT64 else self._node("Cast", made.output, to=kind)
+
+    def _constant(self, numbers: list[int], kind: int) -> str:
+        name = self._names.new("_".join(map(str, numbers)).replace("-", "m") or "scalar")
+        if kind == TensorProto.INT32:
+            numbers = [min(number, _INT32_MAX) for number in numbers]
+        self.model.graph.initializer.append(helper.make_tensor(name, kind, [len(numbers)], numbers))
+        return name
+
+    def _node(self, op_type: str, *inputs: str, **attributes: int) -> str:
+        name = self._names.new(op_type.lower())
+        self._nodes.append(helper.make_node(op_type, inputs, [name], name, **attributes))
+        return name
+
+    def _first(self, name: str, axis: int) -> str:
+        """The first slice of a constant along an axis."""
+        return self._node("Slice", name, *(self._vector([number]) for number in (0, 1, axis)))
+
+    def _along(self, change: Change, new: Dim) -> list[Dim]:
+        """The shape with a size at the changed axis and 1 elsewhere."""
+        return [new if i == change.at else 1 for i in range(len(self._tracer.shape(change.operand)))]
+
+    def _repeated(self, name: str, change: Change) -> str:
+        """A constant with one slice along an axis, as often as wanted."""
+        first = name if change.old == 1 else self._first(name, change.at)
+        return self._node("Expand", first, self._vector(self._along(change, change.new)))
+
+    def _stepped(self, name: str, change: Change) -> str:
+        """The first slice of a constant along an axis, and further ones by equal steps."""
+        steps = self._typed(self._range(change.new), change.operand)
+        factor = self._constant([change.step], self._kind(change.operand))
+        along = self._node("Reshape", self._node("Mul", steps, factor), self._vector(self._along(change, -1)))
+        return self._node("Add", self._first(name, change.at), along)
+
+    def _counted(self, changes: list[Change]) -> str:
+        """The numbers from 0 in row-major order, in the shape of a constant with other sizes."""
+        shape = list(self._tracer.shape(changes[0].operand))
+        for change in changes:
+            shape[change.at] = change.new
+        counted = self._typed(self._range(product(shape)), changes[0].operand)
+        return self._node("Reshape", counted, self._vector(shape))
+
+    def _range(self, end: Dim) -> str:
+        """The vector of the numbers below a size."""
+        scalars = [self._node("Reshape", self._vector([size]), self._vector([])) for size in (0, end, 1)]
+        return self._node("Range", *scalars)
+
+    def _typed(self, name: str, like: str) -> str:
+        """Integers in the type of a constant."""
+        kind = self._kind(like)
+        return name if kind == TensorProto.INT64 else self._node("Cast", name, to=kind)
+
+    def _kind(self, name: str) -> int:
+        """The element type of an operand."""
+        return int(getattr(self._tracer.static.types[name], "dtype", None) or TensorProto.INT64)

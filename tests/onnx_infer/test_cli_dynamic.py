@@ -1,0 +1,79 @@
+"""The command line: --dynamic and --apply."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import onnx
+import onnx.parser
+import pytest
+
+from onnx_infer.__main__ import MODEL_ERRORS, OK, USAGE, main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXT = """<ir_version: 8, opset_import: ["": 17]>
+g (float[1, 6] x, float[1, 6] z) => (float[2, 3] y) <int64[2] s = {2, 3}, int64[2] t = {1, 6}> {
+    a = Reshape(x, t) y = Reshape(a, s) w = Concat<axis=1>(a, z) }"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    onnx.save(onnx.parser.parse_model(TEXT), tmp_path / "model.onnx")
+    return str(tmp_path / "model.onnx")
+
+
+def test_what_pins_and_what_would_free_it(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([path, "--dynamic", "x:0=N"]) == MODEL_ERRORS
+    assert capsys.readouterr().out.splitlines() == [
+        "freed: x:0 is N (was 1)",
+        "",
+        "changes that free what constants pin (--apply makes them):",
+        "  Reshape 'a': operand 't': 1 at index 0 becomes 0",
+        "  Reshape 'y': operand 's': 2 at index 0 becomes -1",
+        "",
+        "what pins a free size, and needs a person:",
+        "  input 'z' has 1 at axis 0; free it too: z:0=N",
+        "",
+        "the model runs only where:",
+        "  N == 1   Reshape 'a': the element counts",
+        "",
+        "outputs:",
+        "  y: f32[2, 3*N]",
+    ]
+
+
+def test_a_model_that_becomes_free(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = onnx.load(path)
+    del model.graph.node[1:]
+    model.graph.node[0].output[0] = "y"
+    onnx.save(model, path)
+    assert main([path, "--dynamic", "x:0=N"]) == MODEL_ERRORS
+    out = str(tmp_path / "out.onnx")
+    assert main([path, "--dynamic", "x:0=N", "--apply", "-o", out]) == OK
+    assert capsys.readouterr().out.splitlines()[-3:] == ["  y: f32[N, 6]", "", f"written: {out}"]
+    made = onnx.load(out)
+    onnx.checker.check_model(made, full_check=True)
+    assert [d.dim_param or d.dim_value for d in made.graph.output[0].type.tensor_type.shape.dim] == ["N", 6]
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (["--dynamic", "q:0=N"], "--dynamic: the model has no input 'q'"),
+        (["--dynamic", "x:4=N"], "--dynamic: input 'x' has 2 axes, so no axis 4"),
+    ],
+)
+def test_axes_that_the_model_lacks(
+    path: str, options: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([path, *options]) == USAGE
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("options", [["--dynamic", "x"], ["--dynamic", "x:a=N"], ["--dynamic", "x:0="], ["--apply"]])
+def test_wrong_calls(options: list[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["m.onnx", *options])
+    assert stop.value.code == USAGE
