@@ -43,6 +43,10 @@ class Subgraph:
             engine.repeats.clear()
             engine.states.clear()
 
+    def __repr__(self) -> str:
+        """What messages show of an attribute that is a graph; the same in every process."""
+        return f"graph {self.graph.name!r}"
+
     @property
     def input_count(self) -> int:
         """The number of formal inputs."""

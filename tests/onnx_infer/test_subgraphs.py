@@ -86,3 +86,11 @@ def test_a_loop_body_of_a_thousand_nodes(monkeypatch: pytest.MonkeyPatch) -> Non
     walks.clear()
     infer(parsed(text))
     assert walks == ["g"]
+
+
+def test_a_graph_in_a_message_has_no_address() -> None:
+    model = onnx.parser.parse_model('<ir_version: 8, opset_import: ["": 17]> g (float[N] x) => (y) { y = Flatten(x) }')
+    body = onnx.helper.make_graph([], "body", [], [])
+    model.graph.node[0].attribute.append(onnx.helper.make_attribute("axis", body))
+    (error,) = infer(model).diagnostics
+    assert error.message == "attribute axis is not an integer: graph 'body'"

@@ -212,10 +212,11 @@ class Tracer:
     def _through(self, node: Node, axis: int, wanted: Dim) -> Change | Way | None:
         """What decides the size of a result at an axis: a constant size, or axes of operands; None: not known."""
         op_type, domain, inputs, *_ = node
-        if domain in ("", "ai.onnx"):
+        if domain in ("", "ai.onnx") and axis < len(self.shape(node[3][0])):
             if op_type in POINTWISE:
                 return self._aligned(node, axis, wanted, range(len(inputs)))
-            if (rule := _RULES.get(op_type)) is not None:
+            rule, least = _RULES.get(op_type, (None, 0))
+            if rule is not None and len(inputs) >= least:
                 return rule(self, node, axis, wanted)
         return None
 
@@ -247,10 +248,10 @@ class Tracer:
             return None
         return self.change(node, operand, at, elements[at], wanted)
 
-    def _transpose(self, node: Node, axis: int, wanted: Dim) -> Way:
+    def _transpose(self, node: Node, axis: int, wanted: Dim) -> Way | None:
         rank = len(self.shape(node[2][0]))
         perm = node[4].values.get("perm") or tuple(reversed(range(rank)))
-        return self._on(node, 0, perm[axis], wanted)
+        return self._on(node, 0, perm[axis], wanted) if axis < len(perm) else None
 
     def _gather(self, node: Node, axis: int, wanted: Dim) -> Way:
         data, indices = len(self.shape(node[2][0])), len(self.shape(node[2][1]))
@@ -285,14 +286,16 @@ class Tracer:
         return self._sized(node, 1, axis, axis, wanted) if self.size(node[2][0], axis) == 1 else None
 
     def _slice(self, node: Node, axis: int, wanted: Dim) -> Change | Way | None:
-        starts, ends, axes, steps = [self.elements(name) for name in (*node[2][1:], "", "")][:4]
+        starts, ends, axes, steps = [self.elements(name) for name in (*node[2][1:], "", "", "", "")][:4]
         rank = len(self.shape(node[2][0]))
         if starts is None or ends is None or (len(node[2]) > 3 and node[2][3] and axes is None):
             return None
-        chosen = [a % rank for a in (axes or range(len(starts)))]
+        chosen = [a % max(rank, 1) for a in (axes or range(len(starts)))]
         if axis not in chosen:
             return self._on(node, 0, axis, wanted)
         at = chosen.index(axis)
+        if any(len(x) != len(chosen) for x in (starts, ends, steps or starts)):
+            return None
         if starts[at] != 0 or (steps is not None and steps[at] != 1):
             return None
         return self._sized(node, 2, at, axis, wanted)
@@ -327,9 +330,11 @@ class Tracer:
         return self._aligned(node, axis, wanted, range(2))
 
 
-_RULES: Mapping[str, Callable[[Tracer, Node, int, Dim], Change | Way | None]] = {
-    "Transpose": Tracer._transpose, "Gather": Tracer._gather, "Expand": Tracer._expand, "Slice": Tracer._slice,
-    "ConstantOfShape": Tracer._constant_of_shape, "Range": Tracer._range, "Tile": Tracer._tile,
-    "Resize": Tracer._resize, "Squeeze": Tracer._squeezed, "Unsqueeze": Tracer._squeezed, "Flatten": Tracer._squeezed,
-    "Reshape": Tracer._squeezed, "Concat": Tracer._concat, "MatMul": Tracer._matmul,
+_RULES: Mapping[str, tuple[Callable[[Tracer, Node, int, Dim], Change | Way | None], int]] = {
+    "Transpose": (Tracer._transpose, 1), "Gather": (Tracer._gather, 2), "Expand": (Tracer._expand, 2),
+    "Slice": (Tracer._slice, 3), "ConstantOfShape": (Tracer._constant_of_shape, 1), "Tile": (Tracer._tile, 2),
+    "Resize": (Tracer._resize, 4), "Squeeze": (Tracer._squeezed, 1), "Unsqueeze": (Tracer._squeezed, 1),
+    "Flatten": (Tracer._squeezed, 1), "Reshape": (Tracer._squeezed, 1), "Concat": (Tracer._concat, 1),
+    "MatMul": (Tracer._matmul, 2), "Range": (Tracer._range, 3),
 }  # fmt: skip
+"""The rule of an operator, and the least number of its inputs."""
