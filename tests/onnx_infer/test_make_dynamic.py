@@ -230,6 +230,23 @@ def test_a_guard_of_the_changed_model_is_a_pin() -> None:
     assert [str(pin) for pin in made.pins] == ["Gemm 'y': inner sizes of the product; it runs only where S == 3"]
 
 
+def test_old_opsets_and_ir_versions() -> None:
+    model = parsed(
+        "g (float[2, 3] x) => (y) <float[2, 1] m = {4, 4}, int64[2] s = {2, 3}> { a = Reshape(x, s) y = Add(a, m) }"
+    )
+    model.ir_version, model.opset_import[0].version = 3, 9
+    for tensor in model.graph.initializer:
+        model.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
+    made = make_dynamic(model, {"x": {0: "N"}}, apply=True)
+    (pin,) = made.pins
+    assert pin.cure == "cannot be written: Slice has the inputs that are needed from opset 10 on, not in 9"
+    model.opset_import[0].version = 12
+    made = make_dynamic(model, {"x": {0: "N"}}, apply=True)
+    assert made.is_free
+    onnx.checker.check_model(made.model, full_check=True)
+    assert np.array_equal(run(made.model, {"x": np.ones((5, 3), np.float32)})[0], np.full((5, 3), 5, np.float32))
+
+
 def test_stale_types_go_in_inner_graphs_too() -> None:
     text = """g (float[2] x, bool c) => (float[2] y) { y = If<then_branch = t () => (float[2] u) { u = Neg(x) },
         else_branch = e () => (float[2] v) { w = Abs(x) v = Add(w, x) }>(c) }"""

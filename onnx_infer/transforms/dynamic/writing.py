@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
 
 _INT32_MAX = 2**31 - 1
+_SINCE = {"Expand": 8, "Slice": 10, "Range": 11}
+_INITIALIZERS_ALONE_SINCE = 4
 
 
 class Writer:
@@ -27,6 +29,7 @@ class Writer:
 
     def __init__(self, model: ModelProto, result: InferenceResult, tracer: Tracer) -> None:
         self.model, self._result, self._tracer = model, result, tracer
+        self._opset = result._engine.model.opsets.get("", 0)
         self._names = Names(result._engine.model.names(), "dynamic")
         self._nodes: list[NodeProto] = []
         self._vectors: dict[tuple[tuple[Dim, ...], int], str] = {}
@@ -80,18 +83,28 @@ class Writer:
     def _computed(self, elements: list[Dim], kind: int) -> str:
         """Sizes from the inputs; 0, -1 and other numbers stay as they are."""
         made = materialize(elements, self._result, prefix=self._names.new("size"))
+        for tensor in made.initializers:
+            self._hold(tensor)
         self._nodes += made.nodes
-        self.model.graph.initializer.extend(made.initializers)
         return made.output if kind == TensorProto.INT64 else self._node("Cast", made.output, to=kind)
 
     def _constant(self, numbers: list[int], kind: int) -> str:
         name = self._names.new("_".join(map(str, numbers)).replace("-", "m") or "scalar")
         if kind == TensorProto.INT32:
             numbers = [min(number, _INT32_MAX) for number in numbers]
-        self.model.graph.initializer.append(helper.make_tensor(name, kind, [len(numbers)], numbers))
+        self._hold(helper.make_tensor(name, kind, [len(numbers)], numbers))
         return name
 
+    def _hold(self, tensor: TensorProto) -> None:
+        """Put a constant into the model; before IR version 4 an initializer would have to be an input."""
+        if self.model.ir_version >= _INITIALIZERS_ALONE_SINCE:
+            self.model.graph.initializer.append(tensor)
+        else:
+            self._nodes.append(helper.make_node("Constant", [], [tensor.name], tensor.name, value=tensor))
+
     def _node(self, op_type: str, *inputs: str, **attributes: int) -> str:
+        if (since := _SINCE.get(op_type, 0)) > self._opset:
+            raise ValueError(f"{op_type} has the inputs that are needed from opset {since} on, not in {self._opset}")
         name = self._names.new(op_type.lower())
         self._nodes.append(helper.make_node(op_type, inputs, [name], name, **attributes))
         return name
