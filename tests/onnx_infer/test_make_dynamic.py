@@ -99,6 +99,17 @@ def gathered(b: int, s: int) -> str:
         e = Expand(t, all) c = Cast<to=7>(x) z = Sub(c, c) y = GatherElements<axis=1>(e, z) }}"""
 
 
+def causal(b: int, s: int) -> str:
+    square = ints(*(int(j > i) for _ in range(2) for i in range(s) for j in range(s)))
+    lower = ints(*(int(j <= i) for i in range(s) for j in range(s)))
+    wide = ints(*(int(j > i + 3) for i in range(s) for j in range(s + 3)))
+    return f"""g (float[{b}, 2, {s}, {s}] x, float[{b}, {s}, {s}] z, float[{b}, 3, {s}] c) => (y, w, u, v)
+    <float[1, 2, {s}, {s}] m = {{{square}}}, float[1, {s}, {s + 3}] n = {{{wide}}},
+     bool[{s}, {s}] b = {{{lower}}}, float16[{s}, {s}] h = {{{lower}}}> {{
+        y = Sub(x, m) j = Concat<axis=1>(c, z) t = Transpose<perm=[0, 2, 1]>(j) w = Mul(t, n)
+        k = Cast<to=9>(z) u = And(k, b) q = Cast<to=10>(z) v = Add(q, h) }}"""
+
+
 PROGRAMS: list[Callable[[int, int], str]] = [
     attention,
     class_token,
@@ -115,6 +126,7 @@ PROGRAMS: list[Callable[[int, int], str]] = [
 FREE: dict[str, dict[str, dict[int, str]]] = {
     "slices": {"x": {0: "batch", 1: "S"}}, "masks": {"x": {0: "batch", 1: "S"}},
     "indices": {"x": {0: "batch", 1: "S"}, "data": {0: "batch", 1: "S"}},
+    "causal": {"x": {0: "batch", 2: "S", 3: "S"}, "z": {0: "batch", 1: "S", 2: "S"}, "c": {0: "batch", 2: "S"}},
     "groups": {"x": {0: "batch", 2: "H", 3: "W"}}, "recurrent": {"x": {0: "S", 1: "batch"}},
     "pixels": {"x": {0: "batch", 2: "H", 3: "W"}}, "skip": {"x": {0: "batch", 2: "H"}},
 }  # fmt: skip

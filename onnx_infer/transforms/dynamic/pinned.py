@@ -2,37 +2,36 @@
 
 A value has the traced size at an axis, and a node demands a free size there. The axis is followed through the nodes
 that keep it, back to a constant size (the target of an Expand, the end of a Slice, ...), to a constant tensor, or to an
-input. A constant tensor may be repeated along the axis if all its slices there are equal. One with the numbers 0, 1, 2,
-... is an index and is counted on; so is one whose slices grow by equal steps. Other tensors pin the size: only the
-author knows what they have elsewhere.
+input. A constant tensor with a clear pattern goes on in it: equal slices, an index 0, 1, 2, ..., equal steps, a causal
+mask (`constants.py`). Other tensors pin the size: only the author knows what they have elsewhere.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from onnx import TensorProto, numpy_helper
 
 from onnx_infer.model.graph import label_of, title_of
-from onnx_infer.transforms.dynamic.meant_targets import blocks
+from onnx_infer.transforms.dynamic.constants import pattern
+from onnx_infer.transforms.dynamic.meant_targets import blocks, meant_target
 from onnx_infer.values.tensor import SymTensor
+from symdim import Expr
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from onnx_infer.model.graph import Node
     from onnx_infer.result import InferenceResult
+    from onnx_infer.transforms.dynamic.constants import Kind
+    from onnx_infer.transforms.dynamic.meant_targets import Merged
     from onnx_infer.values.tensor import Dim, Shape
+    from symdim import Var
 
     Way = list[tuple["Place", str, int, Dim]]
-
-Kind = Literal["size", "repeat", "count", "step"]
-
-_FEWEST_STEPS = 3
-"""The fewest slices that show a step: two always do."""
 
 POINTWISE = frozenset(
     """Abs Acos Acosh Add And Asin Asinh Atan Atanh BatchNormalization Cast CastLike Ceil Celu Clip Cos Cosh
@@ -60,6 +59,7 @@ class Change(NamedTuple):
     | repeat | is a constant whose slices along the axis `at` are equal; it gets `new` of them in place of `old`   |
     | count  | is a constant with 0, 1, 2, ... in row-major order; it gets the size `new` at the axis `at`         |
     | step   | is a constant whose slices along the axis `at` grow by `step`; it gets `new` of them                |
+    | mask   | is a causal mask; it gets the size `new` at the axis `at`                                           |
     """
 
     operator: str
@@ -77,6 +77,7 @@ class Change(NamedTuple):
             "size": f"{self.old} at index {self.at} becomes {self.new}",
             "repeat": f"its {self.old} equal slices along axis {self.at} become {self.new}",
             "count": f"0, 1, 2, ... goes on along axis {self.at}: {self.old} becomes {self.new}",
+            "mask": f"the causal mask goes on along axis {self.at}: {self.old} becomes {self.new}",
             "step": f"the steps of {self.step} go on along axis {self.at}: {self.old} becomes {self.new}",
         }[self.kind]
         return f"{self.operator} '{self.node}': operand '{self.operand}': {what}"
@@ -98,12 +99,15 @@ class Pin(NamedTuple):
 class Tracer:
     """Follows pinned sizes back over the traced model, whose result it gets with the traced sizes that are free now.
 
-    A step that equals such a size is not taken for a number.
+    A step that equals such a size is not taken for a number. `values` are the traced sizes by symbol, and `merged` is
+    what the walk knows of merged sizes; the walk sets both.
     """
 
     def __init__(self, static: InferenceResult, traced: Iterable[int]) -> None:
         self.static = static
         self.traced = {size for size in traced if size != 1}
+        self.values: dict[str | Var, int] = {}
+        self.merged: Merged = {}
         graph = static._engine.model.graph
         self.givers: dict[str, Node] = {name: node for node in graph.nodes() for name in node[3] if name}
         self.constants = graph.constants
@@ -171,26 +175,20 @@ class Tracer:
     def _constant(self, place: Place, name: str, axis: int, wanted: Dim) -> Change | Pin:
         node = self.givers[place.output]
         old = self.size(name, axis)
-        array = self._array(name)
+        array = self.array(name)
         head = title_of(node), label_of(node)
-        if isinstance(old, int) and old == 1:
-            return Change(*head, place, name, "repeat", axis, old, wanted)
-        if isinstance(old, int) and array is not None and old == array.shape[axis]:
-            first = array.take([0], axis)
-            if (array == first).all():
-                return Change(*head, place, name, "repeat", axis, old, wanted)
-            if array.dtype.kind == "i":
-                if (array.ravel() == np.arange(array.size)).all():
-                    return Change(*head, place, name, "count", axis, old, wanted)
-                steps = np.unique(np.diff(array, axis=axis))
-                if len(steps) == 1 and old >= _FEWEST_STEPS and int(steps[0]) not in self.traced:
-                    return Change(*head, place, name, "step", axis, old, wanted, int(steps[0]))
+        if isinstance(old, int):
+            found: tuple[Kind, int] | None = ("repeat", 0) if old == 1 else None
+            if array is not None and old == array.shape[axis]:
+                found = pattern(array, axis, self.traced)
+            if found is not None:
+                return Change(*head, place, name, found[0], axis, old, wanted, found[1])
         shape = ", ".join(map(str, self.shape(name)))
         return Pin(*head, f"constant '{name}' of shape [{shape}] has {old} at axis {axis}",
                    f"it should have {wanted} there, and only the author knows which: export it for other sizes,"
                    f" or slice or resize it")  # fmt: skip
 
-    def _array(self, name: str) -> NDArray[np.generic] | None:
+    def array(self, name: str) -> NDArray[np.generic] | None:
         """A constant with its elements, if they are in the model."""
         if name not in self._arrays:
             handle = self.constants[name]
@@ -307,10 +305,15 @@ class Tracer:
         if not is_whole or 0 in before + after:
             return None
         for first, last, start, end in blocks(before, after):
-            if start <= axis < end:
+            if not start <= axis < end:
+                continue
+            if end - start == 1:
+                sizes: Sequence[Dim] = meant_target([wanted], before[first:last], self.values, self.merged) or ()
+            else:
                 axes = [i for i in range(first, last) if before[i] % after[axis] == 0]
-                if len(axes) == 1:
-                    return self._on(node, 0, axes[0], before[axes[0]] // after[axis] * wanted)
+                sizes = [before[i] // after[axis] * wanted if [i] == axes else 1 for i in range(first, last)]
+            ways = [self._on(node, 0, i, size) for i, size in enumerate(sizes, first) if isinstance(size, Expr)]
+            return [step for way in ways for step in way] or None
         return None
 
     def _concat(self, node: Node, axis: int, wanted: Dim) -> Way | None:

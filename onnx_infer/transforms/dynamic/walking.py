@@ -59,6 +59,7 @@ class FreedWalk:
         self.traced: dict[str | Var, int] = {}
         self.pins.clear()
         self._merged: Merged = {}
+        self.tracer.merged, self.tracer.values = self._merged, self.traced
         self.engine.run()
         return len(self.changes) > before
 
@@ -68,7 +69,7 @@ class FreedWalk:
         """The node with operands as they were meant."""
         if not self.traced:
             inputs = self.engine.symbols.known()
-            self.traced = {v: self._traced_names[n] for n, v in inputs.items() if n in self._traced_names}
+            self.traced.update((v, self._traced_names[n]) for n, v in inputs.items() if n in self._traced_names)
         scope = self.engine.scope
         if not all(scope.knows(name) for name in node[2] if name) or not node[3]:
             return node

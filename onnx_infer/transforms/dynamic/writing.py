@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from onnx import NodeProto, TensorProto, helper
 
 from onnx_infer.results.materialization import Names, materialize
+from onnx_infer.transforms.dynamic.constants import mask_of
 from onnx_infer.values.text import text
 from symdim import SymdimError, product
 
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
 
 _INT32_MAX = 2**31 - 1
-_SINCE = {"Expand": 8, "Slice": 10, "Range": 11}
+_SINCE = {"Expand": 8, "Where": 9, "Less": 9, "Slice": 10, "Range": 11}
 _INITIALIZERS_ALONE_SINCE = 4
+_WHERE_KINDS = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT32, TensorProto.INT64)
 
 
 class Writer:
@@ -58,8 +60,10 @@ class Writer:
         if first.kind == "count":
             return self._counted(changes)
         if first.kind != "size":
-            name = first.operand
-            for change in changes:
+            name, others = first.operand, [change for change in changes if change.kind != "mask"]
+            if len(others) < len(changes):
+                name = self._masked(changes)
+            for change in others:
                 name = self._repeated(name, change) if change.kind == "repeat" else self._stepped(name, change)
             return name
         elements: list[Dim] = list(self._tracer.elements(first.operand) or ())
@@ -95,12 +99,13 @@ class Writer:
         self._hold(helper.make_tensor(name, kind, [len(numbers)], numbers))
         return name
 
-    def _hold(self, tensor: TensorProto) -> None:
-        """Put a constant into the model; before IR version 4 an initializer would have to be an input."""
+    def _hold(self, tensor: TensorProto) -> str:
+        """The name of a constant in the model; before IR version 4 an initializer would have to be an input."""
         if self.model.ir_version >= _INITIALIZERS_ALONE_SINCE:
             self.model.graph.initializer.append(tensor)
         else:
             self._nodes.append(helper.make_node("Constant", [], [tensor.name], tensor.name, value=tensor))
+        return str(tensor.name)
 
     def _node(self, op_type: str, *inputs: str, **attributes: int) -> str:
         if (since := _SINCE.get(op_type, 0)) > self._opset:
@@ -136,6 +141,37 @@ class Writer:
             shape[change.at] = change.new
         counted = self._typed(self._range(product(shape)), changes[0].operand)
         return self._node("Reshape", counted, self._vector(shape))
+
+    def _masked(self, changes: list[Change]) -> str:
+        """A causal mask of other sizes, with one slice along its other axes that change."""
+        name = changes[0].operand
+        array = self._tracer.array(name)
+        found = None if array is None else mask_of(array)
+        assert array is not None
+        assert found is not None
+        sizes: dict[int, Dim] = {axis: array.shape[axis] for axis in (found.rows, found.columns)}
+        sizes.update((change.at, change.new) for change in changes if change.at in sizes)
+        rows, columns = (
+            self._node(
+                "Reshape", self._range(sizes[axis]), self._vector([-1 if i == axis else 1 for i in range(array.ndim)])
+            )
+            for axis in (found.rows, found.columns)
+        )
+        offset = sizes[found.columns] - sizes[found.rows] if found.is_at_end else found.offset
+        ends = self._node("Add", rows, self._vector([offset + 1]))
+        mask = self._chosen(self._node("Less", columns, ends), found.low, found.high, self._kind(name))
+        changed = {found.rows, found.columns, *(change.at for change in changes)}
+        others: list[Dim] = [1 if axis in changed else size for axis, size in enumerate(array.shape)]
+        return mask if set(others) == {1} else self._node("Expand", mask, self._vector(others))
+
+    def _chosen(self, condition: str, low: float, high: float, kind: int) -> str:
+        """`low` where a condition holds, else `high`. Runtimes have Where for a few element types only."""
+        if kind == TensorProto.BOOL:
+            return condition if low else self._node("Not", condition)
+        own = kind if kind in _WHERE_KINDS else TensorProto.FLOAT
+        values = [self._hold(helper.make_tensor(self._names.new("mask"), own, [1], [x])) for x in (low, high)]
+        chosen = self._node("Where", condition, *values)
+        return chosen if own == kind else self._node("Cast", chosen, to=kind)
 
     def _range(self, end: Dim) -> str:
         """The vector of the numbers below a size."""
