@@ -93,8 +93,6 @@ def _check_models(parser: argparse.ArgumentParser, options: argparse.Namespace) 
             parser.error(f"argument FILE: {len(options.models)} models need --json-lines")
         if not (options.models or options.demo):
             parser.error("one of the arguments FILE --demo is required")
-        if options.model is not None and os.path.isdir(options.model):
-            parser.error(f"argument FILE: {options.model} is a folder; its models need --json-lines")
         return
     if options.demo or STANDARD in options.models or not options.models:
         parser.error("argument --json-lines: needs files or folders")

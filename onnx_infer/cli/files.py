@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 def read(path: str) -> onnx.ModelProto:
     """The model in a file, or in standard input, without external data."""
+    if os.path.isdir(path):
+        raise WrongCall(f"{path}: is a folder; its models need --json-lines")
     try:
         model = read_model(read_bytes() if path == STANDARD else path)
     except OSError as error:

@@ -137,7 +137,7 @@ def test_a_target_that_cannot_be_written_is_told_in_one_line(
 
 def test_a_directory_is_no_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path)]) == USAGE
-    assert str(tmp_path) in capsys.readouterr().err
+    assert capsys.readouterr().err == f"onnx-infer: {tmp_path}: is a folder; its models need --json-lines\n"
 
 
 def test_a_failed_write_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,7 +83,6 @@ def test_a_target_that_is_no_file_of_lines(folder: str, tmp_path: Path, capsys: 
     "options, said",
     [
         (["a.onnx", "b.onnx"], "2 models need --json-lines"),
-        (["."], "is a folder; its models need --json-lines"),
         (["--json-lines", "o"], "needs files or folders"),
         (["-", "--json-lines", "o"], "needs files or folders"),
         (["m", "--json-lines", "o", "--bind", "N=1"], "argument --bind: is for one model"),

@@ -171,7 +171,7 @@ def surely_fails(condition: Condition) -> bool:
     """Whether intervals prove that a condition holds nowhere.
 
     >>> from symdim.conditions.condition import Condition
-    >>> x = Var("x", 513, 600)
+    >>> x = Var.fresh("x", 513, 600)
     >>> surely_fails(Condition("at_most", x, 512)), surely_fails(Condition("divides", 32, x))
     (True, False)
     """
