@@ -176,7 +176,7 @@ class SymTensor(Value):
         return printable(head + data)
 
 
-UNKNOWN_SIZE = Var.fresh("?", origin="differs from element to element")
+UNKNOWN_SIZE = Var.fresh("?", origin="the sizes of the elements differ")
 """A marker for the size of an axis that differs between the elements of a sequence. It is not a size."""
 
 

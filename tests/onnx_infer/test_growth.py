@@ -98,12 +98,16 @@ def test_work_does_not_depend_on_what_ran_before() -> None:
 def test_work_does_not_depend_on_when_tables_are_swept(monkeypatch: pytest.MonkeyPatch) -> None:
     model, held = last_node_first(100), [SymTensor(1, (Var(f"S{i}"), i)) for i in range(500)]
 
+    def action() -> None:
+        infer(model)
+        SymTensor(1, (Var.fresh("T") + 1,))  # a new entry in both tables
+
     def full_tables() -> None:
         for module in (tensor, interning):
             monkeypatch.setattr(module, "_capacity", 0)
 
-    alone = calls_of(lambda: infer(model), first=lambda: None)
-    assert calls_of(lambda: infer(model), first=full_tables) == alone
+    alone = calls_of(action, first=lambda: None)
+    assert abs(calls_of(action, first=full_tables) - alone) < len(held) // 10
     assert tensor._capacity >= 2 * len(held)
 
 
