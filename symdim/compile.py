@@ -8,7 +8,7 @@ from keyword import iskeyword
 from typing import Any, overload
 
 from symdim.algebra.evaluate import children, variables_of
-from symdim.algebra.expr import Expr, FloorDiv, Max
+from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
 from symdim.algebra.monomial import powers_of
 from symdim.algebra.order import dim_order, order, sorted_units
 from symdim.algebra.variable import Var
@@ -18,7 +18,7 @@ from symdim.shape import Shape
 _OPERANDS = 32
 _DIGITS = 10**18
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
-_GENERATED = re.compile(r"[a-z]\d+|max|sizes")
+_GENERATED = re.compile(r"[a-z]\d+|max|min|sizes")
 
 
 @overload
@@ -139,8 +139,9 @@ class StraightLine:
         if isinstance(node, FloorDiv):
             numerator, divisor = (self._part(part) for part in node.parts)
             return self.assign(f"{numerator}//{divisor}")
-        if isinstance(node, Max):
-            return self.assign(f"max({', '.join(map(self._part, node.parts))})")
+        if isinstance(node, Extremum):
+            function = "max" if isinstance(node, Max) else "min"
+            return self.assign(f"{function}({', '.join(map(self._part, node.parts))})")
         powers = powers_of(node)
         factors = [
             held[x] if powers[x] == 1 else f"{held[x]}**{literal(powers[x])}" for x in sorted(powers, key=dim_order)
@@ -164,8 +165,8 @@ def is_plain(name: str) -> bool:
 
 
 def function_of(source: str) -> Callable[..., Any]:
-    """The function `sizes` that a source of `StraightLine` defines. It can use no global name except `max`."""
-    namespace: dict[str, Any] = {"__builtins__": {}, "max": max}
+    """The function `sizes` that a source of `StraightLine` defines. It can use no global but `max` and `min`."""
+    namespace: dict[str, Any] = {"__builtins__": {}, "max": max, "min": min}
     exec(source, namespace)
     found: Callable[..., Any] = namespace["sizes"]
     return found

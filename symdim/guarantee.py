@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from symdim.algebra.canonical import maximum, minimum, product, total
 from symdim.algebra.dims import bounds_of, sign, variables_of
 from symdim.algebra.evaluate import children, postorder
-from symdim.algebra.expr import Expr, FloorDiv, Max, Mod
+from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
 from symdim.algebra.leaves import leaf_count
 from symdim.algebra.monomial import powers_of
 from symdim.algebra.origin import Computed, ValueOf, is_given
@@ -148,7 +148,7 @@ def upper_bound(dim: Dim, available: Collection[str] = ()) -> Dim | None:
     >>> N = Var("N")
     >>> n = Var.fresh("n", at_most=N, origin="NonZero")
     >>> upper_bound(n - n // 2), upper_bound(minimum(n + 5, 12)), upper_bound(n * n // 3)
-    (N - N//2, min(N, 7) + 5, N**2//3)
+    ((N + 1)//2, min(N, 7) + 5, N**2//3)
     """
     return UpperBounds(available).of(dim)
 
@@ -266,9 +266,8 @@ def _of_sum(sum_: Sum, limits: dict[Dim, Limits]) -> Limits:
     found, rest, const = sum_
     terms = [_scaled(limits[unit], k) for unit, k in rest.items()]
     for pattern in found:
-        core = _remainder if pattern.kind is Mod else _minimum
         operands = [sum_of(dict(operand), offset) for operand, offset in pattern.operands]
-        factors = [(core([limits[dim] for dim in operands], operands), 1, pattern.interval()[0])]
+        factors = [(_remainder([limits[dim] for dim in operands], operands), 1, pattern.interval()[0])]
         if pattern.unit is not None:
             factors.append((limits[pattern.unit], 1, bounds_of(pattern.unit)[0]))
         terms.append(_scaled(factors[0][0] if len(factors) == 1 else _product(factors), pattern.coefficient))
@@ -280,10 +279,13 @@ def _of_unit(node: Expr, limits: dict[Dim, Limits]) -> Limits:
     if isinstance(node, FloorDiv):
         n, d = node.parts
         return _quotient(limits[n], limits[d], bounds_of(d)[0])
-    if isinstance(node, Max):
+    if isinstance(node, Extremum):
         lows, highs = zip(*[limits[part] for part in node.parts], strict=True)
-        sure = [low for low in lows if low is not None]
-        return maximum(*sure) if sure else None, None if None in highs else maximum(*highs)
+        if isinstance(node, Max):  # at least what one of them is at least
+            sure = [low for low in lows if low is not None]
+            return maximum(*sure) if sure else None, None if None in highs else maximum(*highs)
+        sure = [high for high in highs if high is not None]
+        return None if None in lows else minimum(*lows), minimum(*sure) if sure else None
     return _product([(limits[atom], exponent, bounds_of(atom)[0]) for atom, exponent in powers_of(node).items()])
 
 
@@ -295,13 +297,6 @@ def _total(ends: tuple[Dim | None, ...], const: int) -> Dim | None:
 def _scaled(limits: Limits, k: int) -> Limits:
     low, high = [None if end is None else k * end for end in limits]
     return (low, high) if k > 0 else (high, low)
-
-
-def _minimum(limits: list[Limits], _: list[Dim]) -> Limits:
-    """The minimum is at most each operand."""
-    lows, highs = zip(*limits, strict=True)
-    sure = [high for high in highs if high is not None]
-    return None if None in lows else minimum(*lows), minimum(*sure) if sure else None
 
 
 def _remainder(limits: list[Limits], operands: list[Dim]) -> Limits:

@@ -106,7 +106,7 @@ def truncating_quotient(a: Dim, b: Dim) -> Dim | None:
     state("undecided", a, 0, "the sign of a numerator")
     if isinstance(a, Expr) and a.height > _MOST_NESTED:
         return None
-    return maximum(a, 0) // b - maximum(-a, 0) // b
+    return minimum(maximum(a, 0), a + b - 1) // b
 
 
 def divide(x: Element, y: Element) -> Element:

@@ -180,7 +180,7 @@ def select(condition: Element, x: Element, y: Element) -> Element:
     >>> from symdim import Var
     >>> N = Var("N")
     >>> select(less(3, N), N, 3), select(less(3, N), 3, N), select(less(3, N), 5, 7)
-    (max(N, 3), min(N, 3), 2*max(N, 4) - 2*max(N, 3) + 5)
+    (max(N, 3), min(N, 3), 13 - 2*min(max(N, 3), 4))
     """
     if isinstance(condition, bool):
         return x if condition else y

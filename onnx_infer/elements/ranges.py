@@ -15,7 +15,7 @@ from onnx_infer.values import dtype as dt
 from symdim import Expr, Var
 from symdim.algebra.caches import clear_with_caches
 from symdim.algebra.evaluate import postorder
-from symdim.algebra.expr import FloorDiv, Max
+from symdim.algebra.expr import FloorDiv, Max, Min
 from symdim.algebra.monomial import powers_of
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ def _interval(x: Expr, most: int) -> Interval:
             low, high = _quotient(of(node.parts[0]), of(node.parts[1]))
         elif isinstance(node, Max):
             low, high = (max(ends) for ends in zip(*map(of, node.parts), strict=True))
+        elif isinstance(node, Min):
+            low, high = (min(ends) for ends in zip(*map(of, node.parts), strict=True))
         else:
             factors = [known[atom] for atom in powers_of(node)]
             high = max(most, *[end for _, end in factors])

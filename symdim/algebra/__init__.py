@@ -6,6 +6,9 @@
     floordiv.py        floor division                             long_division.py division of polynomials
     small_parts.py     what does not change a quotient            factoring.py     sums that are products
     extrema.py         minima and maxima                          order.py         the order of terms
+    lattice.py         maxima of minima in one form               common.py        what arguments have in common
+    rounding.py        divisions of maxima and minima             choices.py       bounds of correlated maxima
+    basis.py           sums of twins in one form                  shortening.py    and in a short one
     intervals.py       bounds of expressions                      relaxation.py    bounds of correlated divisions
     patterns.py        how a sum reads: remainders, minima        display.py       the parts that a node shows
     printing.py        the printed form                           pickling.py      expressions as flat programs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from operator import itemgetter
 
-from symdim.algebra.expr import Add, Expr, FloorDiv, Max, Min, Mul
+from symdim.algebra.expr import Add, Expr, Extremum, FloorDiv, Mul
 from symdim.algebra.factoring import factored
 from symdim.algebra.floordiv import is_opposite
 from symdim.algebra.monomial import powers_of, terms_of
@@ -44,7 +44,7 @@ def args_of(node: Expr) -> tuple[Expr, ...]:
 
 def operands_of(node: Expr) -> tuple[Dim, ...]:
     """The operands of a division, remainder, minimum or maximum; none of a leaf."""
-    if isinstance(node, (FloorDiv, Max)) and node.terms is None:
+    if isinstance(node, (FloorDiv, Extremum)) and node.terms is None:
         n, d, *_ = parts = node.parts
         if isinstance(node, FloorDiv) and isinstance(d, Expr) and is_opposite(d):
             return scale(n, -1), scale(d, -1)
@@ -53,8 +53,7 @@ def operands_of(node: Expr) -> tuple[Dim, ...]:
         return ()
     pattern = whole(node.terms, node.const)
     assert pattern is not None
-    operands = [sum_of(dict(terms), const) for terms, const in pattern.operands]
-    return tuple(sorted(operands, key=dim_order) if pattern.kind is Min else operands)
+    return tuple([sum_of(dict(terms), const) for terms, const in pattern.operands])
 
 
 def factors_of(node: Expr) -> Product:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from symdim.algebra.caches import shared_cache
-from symdim.algebra.expr import Expr, FloorDiv, Max, Mul
-from symdim.algebra.extrema import maximum
+from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Mul
+from symdim.algebra.extrema import maximum, minimum
 from symdim.algebra.floordiv import floordiv
 from symdim.algebra.monomial import accumulate, powers_of, terms_of
 from symdim.algebra.order import dim_order, sorted_units
@@ -129,8 +129,9 @@ def evaluate(root: Expr, bindings: Mapping[str | Var, int]) -> Dim:
             if by == 0:
                 raise DivisionByZero(f"the divisor of {node} is zero")
             value = (n if isinstance(n, int) else values[n]) // by
-        elif isinstance(node, Max):
-            value = max([part if isinstance(part, int) else values[part] for part in node.parts])
+        elif isinstance(node, Extremum):
+            parts = [part if isinstance(part, int) else values[part] for part in node.parts]
+            value = max(parts) if isinstance(node, Max) else min(parts)
         else:
             value = 1
             for atom, exponent in powers_of(node).items():
@@ -217,8 +218,8 @@ def _rebuilt(node: Expr, values: dict[Dim, Dim], mapping: Mapping[Any, Dim]) -> 
         if by == 0:
             raise DivisionByZero(f"the divisor of {node} is zero")
         return floordiv(values.get(n, n), by)
-    if isinstance(node, Max):
-        return maximum(*[values.get(part, part) for part in node.parts])
+    if isinstance(node, Extremum):
+        return (maximum if isinstance(node, Max) else minimum)(*[values.get(part, part) for part in node.parts])
     return product([power(values[atom], exponent) for atom, exponent in powers_of(node).items()])
 
 

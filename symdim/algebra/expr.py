@@ -4,10 +4,10 @@ A dimension (`Dim`) is an `int` or an `Expr`. Every expression is an integer pol
 
     const + sum(coefficient * unit  for unit, coefficient in terms)
 
-over *units*: atoms (a variable, a floor division, a maximum) and products of atoms. A unit is an expression too, the
-one that equals itself, and has `terms` None. `x % k` is held as `x - k*(x//k)` and `min` as `-max` of the negated, so
-Euclid's identity and `max + min = sum` are plain cancellation. The class of a node says how the expression as a whole
-reads, so `x - 4*(x//4)` is a `Mod`; `args` are its parts, and the operator of the class rebuilds the node from them.
+over *units*: atoms (a variable, a floor division, a maximum, a minimum) and products of atoms. A unit is an expression
+too, the one that equals itself, and has `terms` None. `x % k` is held as `x - k*(x//k)`: Euclid's identity is plain
+cancellation, and so is `max + min = sum` (basis.py). The class of a node says how the expression as a whole reads, so
+`x - 4*(x//4)` is a `Mod`; `args` are its parts, and the operator of the class rebuilds the node from them.
 
 Equal canonical expressions are one object: compare with `is` or `==`. Nodes are immutable and hash by identity.
 Like any object without a length a node is true; ask `symdim.equal` or `symdim.at_least` about values.
@@ -97,6 +97,7 @@ class Expr:
         "const",
         "fingerprint",
         "height",
+        "lattice",
         "parts",
         "terms",
     )
@@ -106,7 +107,8 @@ class Expr:
     const: int
     parts: object  # what a unit is made of: see each class; None for a sum
     fingerprint: int  # value of the polynomial at a fixed pseudo-random point, modulo a prime (interning.py)
-    height: int  # nesting depth of divisions and maxima; 0 for a polynomial in variables
+    height: int  # nesting depth of divisions, maxima and minima; 0 for a polynomial in variables
+    lattice: int  # of a unit: which laws of maxima, minima and halves concern it (monomial.py)
     _bounds: Interval | None
     _named: int | None  # the fingerprint of the expression in which variables of one name are one (order.py)
     _names: tuple[str, ...] | None
@@ -333,17 +335,23 @@ class Mod(Expr):
     __slots__ = ()
 
 
-class Min(Expr):
-    """The least of at least two `args`."""
-
-    __slots__ = ()
-
-
-class Max(Expr):
-    """The greatest of at least two `args`; `parts` is the tuple of them as dimensions."""
+class Extremum(Expr):
+    """The greatest or the least of at least two `args`; `parts` is the tuple of them as dimensions."""
 
     __slots__ = ()
     parts: tuple[Dim, ...]
+
+
+class Max(Extremum):
+    """The greatest of at least two `args`."""
+
+    __slots__ = ()
+
+
+class Min(Extremum):
+    """The least of at least two `args`."""
+
+    __slots__ = ()
 
 
 from symdim.algebra import canonical  # noqa: E402  (the nodes come first: canonical builds them)

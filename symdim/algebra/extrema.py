@@ -1,41 +1,49 @@
 """Maximum and minimum in canonical form.
 
-Laws used below, for integers (each is a `Law` in laws.py):
+Laws used below, for integers (each is a `Law` in laws.py), and their mirror images for the minimum:
 
     flattening   k*max(a, b) + c = max(k*a + c, k*b + c)      k > 0
     shift        max(a + t, b + t) = max(a, b) + t
     content      max(g*a, g*b) = g*max(a, b)                  g > 0
-    dominance    max(a, b) = a                                a - b >= 0 by bounds
-    reflection   min(a, b) = -max(-a, -b)
+    reflection   max(-a, -b) = -min(a, b)
+    rounding     max(a//d, b//d) = max(a, b)//d               d >= 1
+
+The arguments become the clauses of lattice.py first. Then what all leaves have in common is taken out, a number and a
+sum; a form and its reflection tell which of the two is taken; and a common division goes outside (rounding.py). Each
+of these steps depends on the leaves alone.
 """
 
 from __future__ import annotations
 
-from math import gcd
-
-from symdim.algebra.expr import CACHE_SIZE, Max
+from symdim.algebra import lattice
+from symdim.algebra.expr import CACHE_SIZE, Extremum, Max, Min
 from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
-from symdim.algebra.intervals import bounds_of, greatest, linear_bounds
-from symdim.algebra.monomial import accumulate, terms_of
+from symdim.algebra.intervals import bounds_of, greatest, smallest
+from symdim.algebra.lattice import OTHER
+from symdim.algebra.monomial import EXTREMUM, SPLIT, accumulate, has_extrema, split_unit, terms_of
 from symdim.algebra.order import dim_order, height_of, merged_names
-from symdim.algebra.polynomial import checked, scale, sum_of
+from symdim.algebra.polynomial import add, checked, scale, sum_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from symdim.algebra.expr import Dim, Expr
+    from symdim.algebra.lattice import Clause, Kind, Tree
 
     Terms = dict[Expr, int]
     Sum = tuple[Terms, int]
 
-_maxima: dict[tuple[Dim, ...], Dim] = {}
+_known: dict[tuple[object, ...], Dim] = {}
 
-_PAIRS = 16  # arguments are compared in pairs up to this many
-_FLAT = 64  # a maximum with more arguments than this is not merged into another
+_FLAT = 64  # as written, a maximum with more arguments than this is not merged into another
+_COPIED = 8  # nor one whose merging would copy more terms than this
+_ROUNDS = 12  # changes of form, more than were ever seen
 
 
 def clear_memo() -> None:
-    """Forget remembered maxima."""
-    _maxima.clear()
+    """Forget remembered maxima and minima."""
+    _known.clear()
 
 
 def maximum(*dims: Dim) -> Dim:
@@ -46,15 +54,7 @@ def maximum(*dims: Dim) -> Dim:
     >>> maximum(N, 1), maximum(2 * N, 4), maximum(N - 3, 0)
     (N, 2*max(N, 2), max(N, 3) - 3)
     """
-    if not dims:
-        raise TypeError("maximum of no dimensions")
-    key = tuple([checked(dim) for dim in dims])
-    found = _maxima.get(key)
-    if found is None:
-        if len(_maxima) >= CACHE_SIZE:
-            _maxima.clear()
-        found = _maxima[key] = _maximum([_sum(dim) for dim in key])
-    return found
+    return _remembered(Max, dims)
 
 
 def minimum(*dims: Dim) -> Dim:
@@ -62,128 +62,173 @@ def minimum(*dims: Dim) -> Dim:
 
     >>> from symdim import Var, minimum
     >>> N = Var("N")
-    >>> minimum(N, 512), minimum(N, 4) + maximum(N, 4)
-    (min(N, 512), N + 4)
+    >>> minimum(N, 512), minimum(N, 4) + maximum(N, 4), minimum(maximum(N, 3), 5)
+    (min(N, 512), N + 4, min(max(N, 3), 5))
     """
+    return _remembered(Min, dims)
+
+
+def _remembered(kind: Kind, dims: tuple[Dim, ...]) -> Dim:
     if not dims:
-        raise TypeError("minimum of no dimensions")
-    return scale(maximum(*[scale(checked(dim), -1) for dim in dims]), -1)
+        raise TypeError(f"{'maximum' if kind is Max else 'minimum'} of no dimensions")
+    key = (kind, *[checked(dim) for dim in dims])
+    found = _known.get(key)
+    if found is None:
+        if len(_known) >= CACHE_SIZE:
+            _known.clear()
+        found = _known[key] = extremum_of(kind, list(key[1:]))  # type: ignore[arg-type]
+    return found
 
 
-def _sum(dim: Dim) -> Sum:
-    terms, const = terms_of(dim)
-    return dict(terms), const
+def extremum_of(kind: Kind, dims: list[Dim]) -> Dim:
+    """The maximum or minimum of some dimensions."""
+    return sum_of(*raw(kind, dims))
 
 
-def _flatten(sums: list[Sum]) -> list[Sum]:
-    """The sums with each single `k*max(a, b) + rest`, k > 0, as `k*a + rest` and `k*b + rest`."""
-    flat: list[Sum] = []
-    for terms, const in sums:
-        found = [unit for unit in terms if type(unit) is Max]
-        if len(found) != 1 or terms[found[0]] < 0 or len(flat) + len(found[0].parts) > _FLAT:
-            flat.append((terms, const))
+def raw(kind: Kind, dims: list[Dim], rounds: int = 3) -> Sum:
+    """The maximum or minimum of some dimensions: a sum in which its atom is of this kind if it has two arguments."""
+    terms, const = _once(kind, dims)
+    for atom in list(terms):
+        if isinstance(atom, Extremum) and rounds and list(atom.parts) != dims and any(map(has_extrema, atom.parts)):
+            again = raw(type(atom), list(atom.parts), rounds - 1)
+            if again != ({atom: 1}, 0):  # what was taken out left something to take out
+                k = terms.pop(atom)
+                accumulate(terms, again[0], k)
+                return terms, const + k * again[1]
+    return terms, const
+
+
+def _once(kind: Kind, dims: list[Dim]) -> Sum:
+    total = Scaled()
+    dims = total.without_common_units(list(dict.fromkeys(dims)))
+    for _ in range(_ROUNDS):
+        clauses = lattice.distributed(kind, [(dim,) for dim in dims])
+        found = None if clauses is None else of_clauses(kind, clauses)
+        if found is not None:
+            return total.plus(found)
+        # as written: nested arguments are leaves
+        flat = lattice.irredundant(kind, [(dim,) for dim in _flattened(kind, dims)])
+        leaves = [leaf for (leaf,) in flat]
+        if len(leaves) == 1:
+            return total.plus(terms_of(leaves[0]))
+        leaves = sorted(total.normalized(leaves).values(), key=dim_order)
+        if leaves == dims:
+            break
+        dims = leaves
+    return total.plus(({extremum_atom(kind, tuple(dims)): 1}, 0))
+
+
+def of_clauses(kind: Kind, clauses: list[Clause]) -> Sum | None:
+    """The element of these clauses; None where it goes beyond the budget."""
+    total = Scaled()
+    for _ in range(_ROUNDS):
+        clauses = lattice.irredundant(kind, clauses)
+        if len(clauses) == len(clauses[0]) == 1:
+            return total.plus(terms_of(clauses[0][0]))
+        duals = lattice.dual(kind, clauses)
+        if duals is None:
+            return None
+        leaves = list(dict.fromkeys([leaf for clause in (*clauses, *duals) for leaf in clause]))
+        reflected = Scaled()
+        mapped = total.normalized(leaves)
+        if len(leaves) > 2:
+            mirrored = reflected.normalized([scale(leaf, -1) for leaf in mapped.values()])
+            if _key(mirrored.values()) < _key(mapped.values()):
+                mapped = {leaf: mirrored[scale(part, -1)] for leaf, part in mapped.items()}
+                total.factor *= -1
+                total.take(sum_of(reflected.terms, reflected.const), reflected.factor)
+                kind = OTHER[kind]
+        clauses = [tuple([mapped[leaf] for leaf in clause]) for clause in clauses]
+        if any(split_unit(part) is not None for part in mapped.values()):
+            found = lattice.distributed(kind, clauses)
+            if found is None:
+                return None
+            clauses = found
             continue
-        (inner,) = found
-        k = terms.pop(inner)
-        for part in inner.parts:
-            part_terms, part_const = terms_of(part)
-            expanded = dict(terms)
-            accumulate(expanded, part_terms, k)
-            flat.append((expanded, const + k * part_const))
+        duals = [tuple([mapped[leaf] for leaf in clause]) for clause in duals]
+        divided = _outside(kind, clauses, mapped.values())
+        if divided is not None:
+            return total.plus(divided)
+        atom = _atom_of(kind, clauses, duals)
+        return None if atom is None else total.plus(({atom: 1}, 0))
+    return None
+
+
+def _outside(kind: Kind, clauses: list[Clause], leaves: Iterable[Dim]) -> Sum | None:
+    """The element as one division, where all leaves but numbers are divisions by the same number; else None."""
+    found = rounding.outside(list(leaves))
+    if found is None:
+        return None
+    sign, d, numerators = found
+    kind = kind if sign > 0 else OTHER[kind]
+    n = of_clauses(kind, [tuple([numerators[leaf] for leaf in clause]) for clause in clauses])
+    divided = None if n is None else rounding.divided(sum_of(*n), d)
+    if divided is None:
+        return None
+    terms, const = divided
+    return {unit: sign * k for unit, k in terms.items()}, sign * const
+
+
+def _key(leaves: Iterable[Dim]) -> tuple[object, ...]:
+    """What tells a form from its reflection: fewer terms, then fewer negative ones."""
+    found = [terms_of(leaf) for leaf in leaves]
+    numbers = [k for terms, const in found for k in (*terms.values(), const) if k]
+    order = sorted([dim_order(sum_of(dict(terms), const)) for terms, const in found])
+    return len(numbers), sum([k < 0 for k in numbers]), order
+
+
+def _atom_of(kind: Kind, clauses: list[Clause], duals: list[Clause]) -> Expr | None:
+    """The atom of an element; None where its clauses would not be found again."""
+    found = lattice.tree(clauses, duals) if kind is Max else lattice.tree(duals, clauses)
+    assert isinstance(found, tuple)
+    kind, inner = found
+    parts = [_built(part) for part in inner]
+    atom = extremum_atom(kind, tuple(sorted(parts, key=dim_order)))
+    if any(isinstance(part, tuple) for part in inner) and None in [lattice.of_unit(some, atom) for some in OTHER]:
+        return None
+    return atom
+
+
+def _built(part: Tree) -> Dim:
+    return extremum_of(part[0], [_built(inner) for inner in part[1]]) if isinstance(part, tuple) else part
+
+
+def _flattened(kind: Kind, dims: list[Dim]) -> list[Dim]:
+    """The dimensions with each `k*max(a, b) + rest`, k > 0, as `k*a + rest` and `k*b + rest`; -min counts as a max."""
+    flat: list[Dim] = []
+    for dim in dims:
+        unit = split_unit(dim)
+        terms, const = terms_of(dim)
+        if unit is not None and type(unit) is (kind if terms[unit] > 0 else OTHER[kind]):
+            parts: tuple[Dim, ...] = unit.parts
+            if len(flat) + len(parts) <= _FLAT and (len(terms) == 1 or len(parts) * (len(terms) - 1) <= _COPIED):
+                rest = sum_of({u: k for u, k in terms.items() if u is not unit}, const)
+                flat += [add(scale(part, terms[unit]), rest) for part in parts]
+                continue
+        flat.append(dim)
     return flat
 
 
-def _maximum(sums: list[Sum]) -> Dim:
-    """The maximum of sums, whose dicts are taken over.
-
-    Ends: a round that changes anything flattens a maximum into parts nested less deeply, or drops a sum.
-    """
-    shift: Terms = {}  # the result is shift + offset + factor * max(sums)
-    offset, factor = 0, 1
-    while True:
-        count = len(sums)
-        sums = _undominated(_distinct(_flatten(sums)))
-        if len(sums) == 1:
-            ((terms, const),) = sums
-            accumulate(shift, terms, factor)
-            return sum_of(shift, offset + factor * const)
-        least: Terms = {}
-        for unit in {unit: None for terms, _ in sums for unit in terms}:
-            low = min([terms.get(unit, 0) for terms, _ in sums])
-            if low:
-                least[unit] = low
-        low = min([const for _, const in sums])
-        for terms, _ in sums:
-            accumulate(terms, least, -1)
-        sums = [(terms, const - low) for terms, const in sums]
-        accumulate(shift, least, factor)
-        offset += factor * low
-        g = gcd(*[const for _, const in sums], *[k for terms, _ in sums for k in terms.values()])
-        if not least and not low and g == 1 and len(sums) == count:
-            break
-        sums = [({unit: k // g for unit, k in terms.items()}, const // g) for terms, const in sums]
-        factor *= g
-    parts = sorted([sum_of(terms, const) for terms, const in sums], key=dim_order)
-    accumulate(shift, {maximum_atom(tuple(parts)): factor})
-    return sum_of(shift, offset)
-
-
-def _distinct(sums: list[Sum]) -> list[Sum]:
-    """One of each: for equal terms the one with the greatest constant, in structural order."""
-    best: dict[Dim, int] = {}
-    for terms, const in sums:
-        key = sum_of(dict(terms), 0)
-        best[key] = max(const, best.get(key, const))
-    ordered = sorted(best, key=dim_order)
-    return [(dict(terms_of(key)[0]), best[key]) for key in ordered]
-
-
-def _undominated(sums: list[Sum]) -> list[Sum]:
-    """Without the sums that another one exceeds for all values in the variables' bounds."""
-    if len(sums) > _PAIRS:
-        ranges = [bounds_of(sum_of(dict(terms), const)) for terms, const in sums]
-        lows = [(lo, -i) for i, (lo, _) in enumerate(ranges) if lo is not None]
-        if not lows:
-            return sums
-        floor, keeper = max(lows)
-        return [s for i, s in enumerate(sums) if i == -keeper or ranges[i][1] is None or ranges[i][1] > floor]  # type: ignore[operator]
-    kept: list[Sum] = []
-    for terms, const in sums:
-        dominated = False
-        rivals: list[Sum] = []
-        for other in kept:
-            lo, hi = _difference(other, (terms, const))
-            if lo is not None and lo >= 0:
-                dominated = True
-                break
-            if hi is None or hi > 0:
-                rivals.append(other)
-        if not dominated:
-            kept = [*rivals, (terms, const)]
-    return kept
-
-
-def _difference(a: Sum, b: Sum) -> tuple[int | None, int | None]:
-    terms = dict(a[0])
-    accumulate(terms, b[0], -1)
-    if any(unit.height for unit in terms):
-        return bounds_of(sum_of(terms, a[1] - b[1]))
-    return linear_bounds(terms, a[1] - b[1])
-
-
-def maximum_atom(parts: tuple[Dim, ...]) -> Expr:
-    """The maximum of sorted, shifted and undominated dimensions as an atom."""
-    fingerprint = sequence_fingerprint(2, parts)
-    found = find_unit(fingerprint, Max, parts)
+def extremum_atom(kind: Kind, parts: tuple[Dim, ...]) -> Expr:
+    """The maximum or minimum of sorted, shifted and undominated dimensions as an atom."""
+    fingerprint = sequence_fingerprint(2 if kind is Max else 3, parts)
+    found = find_unit(fingerprint, kind, parts)
     if found is not None:
         return found
-    node: Max = object.__new__(Max)
+    node: Extremum = object.__new__(kind)
     node.terms = None
     node.const = 0
     node.parts = parts
     node.fingerprint = fingerprint
     node.height = 1 + max([height_of(part) for part in parts])
-    node._bounds = greatest([bounds_of(part) for part in parts])
+    node.lattice = EXTREMUM | SPLIT
+    node.lattice |= basis.lattice_of(node)
+    ranges = [bounds_of(part) for part in parts]
+    node._bounds = greatest(ranges) if kind is Max else smallest(ranges)
     node._names = merged_names(parts)
     node._order = node._named = node._text = None
     return publish(node)
+
+
+from symdim.algebra import basis, rounding  # noqa: E402  (which make maxima and divisions again)
+from symdim.algebra.common import Scaled  # noqa: E402

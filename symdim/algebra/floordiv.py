@@ -19,11 +19,11 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.expr import Const, FloorDiv
+from symdim.algebra.expr import Const, FloorDiv, Mod
 from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
 from symdim.algebra.intervals import bounds_of, quotient
 from symdim.algebra.long_division import divided, in_lowest_terms, long_division
-from symdim.algebra.monomial import accumulate, divides, terms_of
+from symdim.algebra.monomial import NESTED, SPLIT, TWIN, accumulate, divides, split_unit, terms_of
 from symdim.algebra.order import height_of, leading, merged_names, names_of, order
 from symdim.algebra.polynomial import add, multiply, scale, subtract, sum_of
 from symdim.algebra.small_parts import without_bounded_parts, without_small_parts
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Dim, Expr
 
     Terms = dict[Expr, int]
+    Sum = tuple[Terms, int]
 
 _MERGED_TERMS = 64  # nesting that would give a longer numerator or divisor is left as it is
 _ROUNDS = 32  # rewriting steps of one division by an expression
@@ -56,8 +57,13 @@ def floordiv(n: Dim, d: Dim) -> Dim:
             n, d = scale(n, -1), -d
         if isinstance(n, int) or d == 1:
             return n
-        return _by_number(*terms_of(n), d)
-    return _by_expression(n, d)
+        if type(n) is Mod:
+            lo, hi = bounds_of(n)
+            if lo is not None and hi is not None and lo // d == hi // d:
+                return lo // d
+        within = rounding.with_its_sign(n, d)
+        return sum_of(*_by_number(*terms_of(n), d)) if within is None else within
+    return sum_of(*_by_expression(n, d))
 
 
 def mod(n: Dim, d: Dim) -> Dim:
@@ -77,11 +83,12 @@ def ceildiv(n: Dim, d: Dim) -> Dim:
     return scale(floordiv(scale(n, -1), d), -1)
 
 
-def _by_number(terms: Terms, const: int, c: int) -> Dim:
+def _by_number(terms: Terms, const: int, c: int) -> Sum:
     """floor(n / c) for a number c >= 2.
 
-    Halves have two forms that differ by a multiple of 2 in the numerator: `-(n//2)` and `(n + 1)//2` for a numerator
-    that was negative keep what the caller wrote, since rewriting one as the other would break up products of sizes.
+    All steps are taken in the basis of basis.py, in which equal numerators have one form, modulo c; the numerator is
+    made short at the end. A remainder modulo another number is divided as it stands, so a chain of remainders grows by
+    a step each time.
 
     Ends: after a nesting step all coefficients but those from inside the merged division are multiples of its
     divisor, so the next division to merge is one nested deeper; a reflected numerator stays so when its sign changes.
@@ -89,14 +96,13 @@ def _by_number(terms: Terms, const: int, c: int) -> Dim:
     whole: Terms = {}
     offset, sign = 0, 1
     while True:
+        terms, const = basis.in_basis(terms, const)
         while len(terms) > 1 and (simpler := without_small_parts(terms, const, c)) is not None:
             terms, const, g = simpler
             c //= g
         rest: Terms = {}
         for unit, k in terms.items():
-            r = k % c
-            if 2 * r > c:
-                r -= c
+            r = symmetric(k, c)
             if r:
                 rest[unit] = r
             if k != r:
@@ -104,38 +110,96 @@ def _by_number(terms: Terms, const: int, c: int) -> Dim:
         q, const = divmod(const, c)
         offset += sign * q
         if not rest:
-            return sum_of(whole, offset)
+            return whole, offset
         g = gcd(c, *rest.values())
         if g > 1:
             rest = {unit: k // g for unit, k in rest.items()}
             c, const = c // g, const // g
-        if c == 2 and terms[leading(rest)] < 0:
-            # all remainders are 1, and -1 would do as well: a negative numerator keeps its sign, and is reflected
-            accumulate(whole, dict.fromkeys(rest, sign))
-            terms, const, sign = rest, 1 - const, -sign
+        divisions = [unit for unit in rest if type(unit) is FloorDiv]
+        remainder = _remainder(rest, divisions, c) if divisions else None
+        if remainder is not None:
+            turned, core = remainder
+            if turned:
+                rest, const, sign = {unit: -k for unit, k in rest.items()}, c - 1 - const, -sign
+            const, offset = _shortened(whole, rest, core, const, offset, sign, c)
+            break
+        core = shortening.shortened_modulo(rest, c)
+        if sum([bool(unit.lattice & (SPLIT | NESTED)) for unit in core]) == 1:
+            const, offset = _shortened(whole, rest, core, const, offset, sign, c)
+            within = rounding.inside(sum_of(dict(core), const), c)
+            if within is not None:
+                return _plus((whole, offset), within, sign)
+            rest = core
+        inner = _mergeable(core) if divisions else None
+        if inner is None and c > 2 and _is_reflected(rest, c):
+            known = _constant(sum_of(dict(core), const), c) if any(unit.height for unit in core) else None
+            if known is not None:
+                return whole, offset + sign * known
+            terms, const, sign = {unit: -k for unit, k in rest.items()}, c - 1 - const, -sign
             continue
-        inner = _mergeable(rest)
+        const, offset = _shortened(whole, rest, core, const, offset, sign, c)
         if inner is not None:
             a = inner.parts[1]
             if not isinstance(a, int):
-                n, a = _merged(rest, const, inner)
-                return add(sum_of(whole, offset), scale(_by_expression(n, scale(a, c)), sign))
+                n, a = _merged(core, const, inner)
+                return _plus((whole, offset), _by_expression(n, scale(a, c)), sign)
+            rest = dict(core)
             terms, added = _numerator(inner, a, rest.pop(inner))
             accumulate(terms, rest, a)
             const, c = added + a * const, a * c
-        elif c > 2 and _is_reflected(rest, c):
-            terms, const, sign = {unit: -k for unit, k in rest.items()}, c - 1 - const, -sign
-        else:
-            break
-    n = sum_of(rest, const)
-    lo, hi = bounds_of(n)
-    if lo is not None and hi is not None and lo // c == hi // c:
-        return sum_of(whole, offset + sign * (lo // c))
+            continue
+        break
+    n = sum_of(dict(core), const)
+    known = _constant(n, c)
+    if known is not None:
+        return whole, offset + sign * known
     accumulate(whole, {_atom(n, c): sign})
-    return sum_of(whole, offset)
+    return whole, offset
 
 
-def _by_expression(n: Dim, d: Dim) -> Dim:
+def _plus(a: Dim | Sum, b: Dim | Sum, k: int) -> Sum:
+    """a + k*b as a sum that is not canonical yet."""
+    (terms, const), (added, offset) = [some if isinstance(some, tuple) else terms_of(some) for some in (a, b)]
+    total = dict(terms)
+    accumulate(total, added, k)
+    return total, const + k * offset
+
+
+def _shortened(whole: Terms, rest: Terms, core: Terms, const: int, offset: int, sign: int, c: int) -> tuple[int, int]:
+    """The constants beside `core` and beside `whole`, to which (rest - core)/c is added: core is `rest` modulo c."""
+    if core is not rest:
+        terms, added = basis.in_basis(core, 0)
+        const -= added
+        apart = dict(rest)
+        accumulate(apart, terms, -1)
+        accumulate(whole, {unit: k // c for unit, k in apart.items()}, sign)
+    q, const = divmod(const, c)
+    return const, offset + sign * q
+
+
+def _constant(n: Dim, c: int) -> int | None:
+    """The value of floor(n / c), where the interval of n leaves only one."""
+    lo, hi = bounds_of(n)
+    return lo // c if lo is not None and hi is not None and lo // c == hi // c else None
+
+
+def _remainder(rest: Terms, divisions: list[FloorDiv], c: int) -> tuple[bool, Terms] | None:
+    """(False, terms) of a remainder m % a, less a number, that is `rest` modulo c; (True, terms) for `-rest`."""
+    for unit in sorted(divisions, key=lambda u: (-u.height, order(u))) if len(divisions) > 1 else divisions:
+        m, a = unit.parts
+        if isinstance(a, int) and len(rest) > 1:
+            core, _ = basis.in_basis(*terms_of(m))
+            core = dict(core)
+            accumulate(core, {unit: -a})
+            units = [u for u, k in core.items() if k % c]
+            if len(units) == len(rest) and all(u in rest for u in units):
+                for turned in (False, True):
+                    if all((core[u] + rest[u] if turned else core[u] - rest[u]) % c == 0 for u in units):
+                        return turned, core
+    return None
+
+
+def _by_expression(n: Dim, d: Dim) -> Sum:
     """floor(n / d) for an expression d, which is not 0 where this has a value."""
     whole: Dim = 0
     sign = 1
@@ -144,7 +208,7 @@ def _by_expression(n: Dim, d: Dim) -> Dim:
         if known[0] is not None and known[0] == known[1] != 0:
             d = known[0]
         if isinstance(d, int):
-            return add(whole, scale(floordiv(n, d), sign))
+            return _plus(whole, floordiv(n, d), sign)
         positive = known[0] is not None and known[0] >= 0
         if not positive and ((known[1] is not None and known[1] <= 0) or _leads_negative(d)):
             n, d = scale(n, -1), scale(d, -1)
@@ -156,7 +220,10 @@ def _by_expression(n: Dim, d: Dim) -> Dim:
         q, n = long_division(n, d)
         whole = add(whole, scale(q, sign))
         if n == 0:
-            return whole
+            return terms_of(whole)
+        within = rounding.inside(n, d) if positive else None
+        if within is not None:
+            return _plus(whole, within, sign)
         terms, const = terms_of(n)
         if positive:
             further = _nested(terms, const, d)
@@ -169,13 +236,19 @@ def _by_expression(n: Dim, d: Dim) -> Dim:
                 continue
         bounds = quotient(bounds_of(n), known)
         if bounds[0] is not None and bounds[0] == bounds[1]:
-            return add(whole, sign * bounds[0])
+            return terms_of(add(whole, sign * bounds[0]))
         if positive and bounds[0] is not None and bounds[0] >= 0:
             margin, _ = bounds_of(subtract(d, n))
             if margin is not None and margin >= 1:
-                return whole
+                return terms_of(whole)
         break
-    return add(whole, scale(_atom(n, d), sign))
+    return _plus(whole, _atom(n, d), sign)
+
+
+def symmetric(k: int, c: int) -> int:
+    """The number in (-c/2, c/2] that is k modulo c."""
+    r = k % c
+    return r - c if 2 * r > c else r
 
 
 def _leads_negative(d: Expr) -> bool:
@@ -278,11 +351,19 @@ def _atom(n: Dim, d: Dim) -> Expr:
     node.fingerprint = fingerprint
     node.height = 1 + max(height_of(n), height_of(d))
     node._bounds = quotient(bounds_of(n), bounds_of(d))
+    several = isinstance(d, int) and split_unit(n) is not None
     node._names = names_of(n) if isinstance(d, int) else merged_names(parts)
     node._order = node._named = node._text = None
+    if several:
+        node.lattice = SPLIT | basis.lattice_of_quotient(node)
+    else:
+        node.lattice = TWIN if d == 2 else 0
     return publish(node)
 
 
 def quotient_atom(n: Dim, d: Dim) -> Expr:
     """The division n // d as it stands, for numerators and divisors that are canonical already (unpickling)."""
     return _atom(n, d.value if isinstance(d, Const) else d)
+
+
+from symdim.algebra import basis, rounding, shortening  # noqa: E402  (which make divisions again)

@@ -1,7 +1,8 @@
 """Exact integer intervals: `(lo, hi)`, where None stands for no bound.
 
 The interval of a sum is that of its terms, met with that of the patterns it reads as: `x - 4*(x//4)` lies in 0..3 as
-`x % 4`. No step recurses: atoms get their interval when they are made.
+`x % 4`; divisions (relaxation.py), maxima and minima (choices.py) that have variables in common are seen together. No
+step recurses: atoms get their interval when they are made.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ def bounds_of(dim: Dim) -> Interval:
                 found = patterns.met_with_patterns(dim, dim.terms, found)
                 if relaxation.is_correlated(dim.terms):
                     found = meet(found, relaxation.relaxed(dim.terms, dim.const))
+                if choices.is_correlated(dim.terms):
+                    found = meet(found, choices.chosen(dim.terms, dim.const))
         dim._bounds = found
     return found
 
@@ -158,6 +161,11 @@ def greatest(intervals: list[Interval]) -> Interval:
     return max(lows, default=None), max(highs) if len(highs) == len(intervals) else None
 
 
+def smallest(intervals: list[Interval]) -> Interval:
+    """The interval of the minimum of values in the given intervals."""
+    return scaled(greatest([scaled(interval, -1) for interval in intervals]), -1)
+
+
 def _product_bounds(unit: Expr) -> Interval:
     result: Interval = (1, 1)
     for atom, exponent in powers_of(unit).items():
@@ -167,4 +175,4 @@ def _product_bounds(unit: Expr) -> Interval:
 
 
 # patterns are made of units, whose bounds the functions above give
-from symdim.algebra import patterns, relaxation  # noqa: E402
+from symdim.algebra import choices, patterns, relaxation  # noqa: E402

@@ -12,6 +12,13 @@ if TYPE_CHECKING:
 
     Powers = dict[Expr, int]
 
+EXTREMUM, SPLIT, NESTED, PAIR, CLAMP, TWIN, NEAR, SEVERAL = 1, 2, 4, 8, 16, 32, 64, 128
+"""`lattice` of units: which laws concern them. EXTREMUM: with a maximum or minimum as a factor (choices.py).
+SPLIT: several arguments; NESTED: a product with such a factor (lattice.py). The others are of basis.py: PAIR with one
+maximum or minimum of two, CLAMP with one clamp, TWIN with one half; NEAR for a multiple of `a*max(a, b)`; SEVERAL for a
+product of these."""
+LAWFUL = PAIR | CLAMP | TWIN | SEVERAL
+
 _products: dict[tuple[Expr, Expr], Expr] = {}
 
 
@@ -57,8 +64,34 @@ def _new_unit(powers: Powers, fingerprint: int) -> Expr:
             height = max(height, 1 + atom.height)
         elif atom.height > height:
             height = atom.height
+    lattice = _lattice_of(powers) if height else 0
     node.height = height
+    node.lattice = lattice
     return publish(node)
+
+
+def _lattice_of(powers: Powers) -> int:
+    """The laws that concern a product, by those that concern its atoms."""
+    extremum = 0
+    lawful: list[Expr] = []
+    for atom in powers:
+        extremum |= atom.lattice & EXTREMUM | (NESTED if atom.lattice & SPLIT else 0)
+        if atom.lattice & LAWFUL:
+            lawful.append(atom)
+    if not lawful:
+        return extremum
+    if len(lawful) > 1 or powers[lawful[0]] > 1:
+        return SEVERAL | extremum
+    (atom,) = lawful
+    near = atom.lattice & PAIR and any(_is_multiple(powers, part) for part in atom.parts)  # type: ignore[attr-defined]
+    return atom.lattice & LAWFUL | extremum | (NEAR if near else 0)
+
+
+def _is_multiple(powers: Powers, part: Dim) -> bool:
+    """Whether a product is a multiple of a unit of a sum."""
+    return any(
+        all(powers.get(atom, 0) >= exponent for atom, exponent in powers_of(unit).items()) for unit in terms_of(part)[0]
+    )
 
 
 def times(u: Expr | None, v: Expr | None) -> Expr | None:
@@ -116,6 +149,21 @@ def terms_of(dim: Dim) -> tuple[dict[Expr, int], int]:
     if isinstance(dim, int):
         return {}, dim
     return ({dim: 1}, 0) if dim.terms is None else (dim.terms, dim.const)
+
+
+def split_unit(dim: Dim) -> Expr | None:
+    """The one unit of a sum that is several arguments; None where there is none, more than one, or one in a product."""
+    if isinstance(dim, int):
+        return None
+    if dim.terms is None:
+        return dim if dim.lattice & SPLIT else None
+    found = [unit for unit in dim.terms if unit.lattice & (SPLIT | NESTED)]
+    return found[0] if len(found) == 1 and found[0].lattice & SPLIT else None
+
+
+def has_extrema(dim: Dim) -> bool:
+    """Whether a term of a sum has a maximum or minimum, or a division of one, as a factor."""
+    return any(unit.lattice & (EXTREMUM | SPLIT | NESTED) for unit in terms_of(dim)[0])
 
 
 def accumulate(total: dict[Expr, int], terms: dict[Expr, int], factor: int = 1, unit: Expr | None = None) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import prod
 
-from symdim.algebra.expr import FloorDiv, Max, Mul
+from symdim.algebra.expr import Extremum, FloorDiv, Max, Mul
 from symdim.algebra.interning import PRIME, sequence_fingerprint
 
 TYPE_CHECKING = False
@@ -60,12 +60,17 @@ def named_fingerprint(node: Expr) -> int:
             top._named = prod([pow(atom._named, exponent, PRIME) for atom, exponent in top.parts.items()]) % PRIME
         else:
             numbers = tuple([part if isinstance(part, int) else part._named for part in inner])
-            top._named = sequence_fingerprint(1 if isinstance(top, FloorDiv) else 2, numbers)  # type: ignore[arg-type]
+            top._named = sequence_fingerprint(kind_number(top), numbers)  # type: ignore[arg-type]
     return node._named  # type: ignore[return-value]
 
 
+def kind_number(atom: Expr) -> int:
+    """The number of an atom's kind in its fingerprint: 1 for a division, 2 for a maximum, 3 for a minimum."""
+    return 1 if isinstance(atom, FloorDiv) else 2 if isinstance(atom, Max) else 3
+
+
 def height_of(node: Dim) -> int:
-    """How deep divisions and maxima are nested in a dimension; 0 for a polynomial in variables."""
+    """How deep divisions, maxima and minima are nested in a dimension; 0 for a polynomial in variables."""
     return 0 if isinstance(node, int) else node.height
 
 
@@ -78,8 +83,8 @@ def _atom_order(atom: Expr) -> tuple[object, ...]:
         by = divisor if isinstance(divisor, int) else 0
         const = numerator if isinstance(numerator, int) else numerator.const
         return names_of(atom), 1, by, const, named, atom.fingerprint
-    if isinstance(atom, Max):
-        return names_of(atom), 2, len(atom.parts), 0, named, atom.fingerprint
+    if isinstance(atom, Extremum):
+        return names_of(atom), 2, len(atom.parts), kind_number(atom), named, atom.fingerprint
     return names_of(atom), 0, atom.scope.serial, 0, named, atom.fingerprint  # type: ignore[attr-defined]
 
 

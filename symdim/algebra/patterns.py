@@ -1,11 +1,8 @@
-"""How a polynomial reads: the remainders, minima and products in it.
+"""How a polynomial reads: the remainders and products in it.
 
-A `Pattern` is a part `coefficient * unit * core` of a sum whose core is `n % d` or `min(...)`:
-
-    n % d == n - d*(n//d)      min(a, b, ...) == t - max(t - a, t - b, ...) for any t
-
-It is looked for at each division and maximum of the sum, the outermost first, and found when all its terms occur in the
-sum with at least these coefficients, so that taking it out never adds a term.
+A `Pattern` is a part `coefficient * unit * (n % d)` of a sum, where `n % d == n - d*(n//d)`. It is looked for at each
+division of the sum, the outermost first, and found when all its terms occur in the sum with at least these
+coefficients, so that taking it out never adds a term.
 """
 
 from __future__ import annotations
@@ -13,8 +10,8 @@ from __future__ import annotations
 from math import gcd
 
 from symdim.algebra import intervals as bounds
-from symdim.algebra.expr import Add, FloorDiv, Max, Min, Mod, Mul
-from symdim.algebra.monomial import accumulate, divides, exact_quotient, powers_of, terms_of
+from symdim.algebra.expr import Add, FloorDiv, Mod, Mul
+from symdim.algebra.monomial import SPLIT, accumulate, divides, exact_quotient, powers_of, split_unit, terms_of
 from symdim.algebra.order import leading, order
 
 TYPE_CHECKING = False
@@ -31,23 +28,22 @@ _NESTED = 64  # longer sums are not searched for (x//e) % k, which looks at pair
 
 
 class Pattern:
-    """`coefficient * unit * core`, where core is `kind(operands)` and equals the sum `core_terms + core_const`.
+    """`coefficient * unit * core`, where core is `n % d` for the operands n, d and equals `core_terms + core_const`.
 
     Operands are given as (terms, const); `terms, const` is the whole part.
     """
 
-    __slots__ = ("coefficient", "const", "core_const", "core_terms", "kind", "operands", "terms", "unit")
+    __slots__ = ("coefficient", "const", "core_const", "core_terms", "operands", "terms", "unit")
 
     def __init__(
         self,
-        kind: type[Expr],
         operands: list[tuple[Terms, int]],
         coefficient: int,
         unit: Expr | None,
         core_terms: Terms,
         core_const: int,
     ) -> None:
-        self.kind, self.operands = kind, operands
+        self.operands = operands
         self.coefficient, self.unit = coefficient, unit
         self.core_terms, self.core_const = core_terms, core_const
         self.terms: Terms = {}
@@ -63,17 +59,14 @@ class Pattern:
         return sum([terms[unit] != k for unit, k in self.terms.items()])
 
     def rigid(self) -> bool:
-        """Whether it may leave no constant: `max(N, 5) - N` does not read as `5 - min(N, 5)`."""
-        return self.coefficient < 0 if self.kind is Min else not self.operands[0][0]
+        """Whether it may leave no constant: the remainder of a number."""
+        return not self.operands[0][0]
 
     def interval(self) -> Interval:
         """Bounds of the core, from its operands' terms alone."""
-        ranges = [bounds.linear_bounds(*operand) for operand in self.operands]
-        if self.kind is Min:
-            return bounds.scaled(bounds.greatest([bounds.scaled(r, -1) for r in ranges]), -1)
-        (n_lo, n_hi), (d_lo, d_hi) = ranges
+        (n_lo, n_hi), (d_lo, d_hi) = [bounds.linear_bounds(*operand) for operand in self.operands]
         if d_lo is None or d_lo < 1:
-            return None, None
+            return None if d_lo is None else min(d_lo + 1, 0), None if d_hi is None else max(d_hi - 1, 0)
         below = None if d_hi is None else d_hi - 1
         if n_lo is not None and n_lo >= 0 and n_hi is not None:
             below = n_hi if below is None else min(below, n_hi)  # n % d <= n
@@ -97,8 +90,7 @@ def _remainders(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms, size
     for a number d, n - d*(n//d) has one term more than n, since the division is nested deeper than what is in n, and
     w times the constant is a term too.
     """
-    numerator, divisor = atom.parts
-    n_terms, n_const = terms_of(numerator)
+    divisor = atom.parts[1]
     d_terms, d_const = terms_of(divisor)
     outer = exact_quotient(unit, atom)
     if d_terms:
@@ -109,21 +101,43 @@ def _remainders(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms, size
     else:
         scale = d_const
     spare = 0 if outer is None else 1
-    fits = not size or bool(d_terms) or 0 <= size - 1 - len(n_terms) <= spare
-    if fits and coefficient % scale == 0 and (outer is not None or _holds(terms, n_terms, -coefficient // scale)):
+    for n_terms, n_const in _numerators(atom, coefficient, outer, terms):
+        fits = not size or bool(d_terms) or 0 <= size - 1 - len(n_terms) <= spare
+        if not fits or coefficient % scale or (outer is None and not _holds(terms, n_terms, -coefficient // scale)):
+            continue
         core: Terms = dict(n_terms)
         accumulate(core, d_terms, -1, atom)
         accumulate(core, {atom: -d_const} if d_const else {})
-        yield Pattern(Mod, [(n_terms, n_const), (d_terms, d_const)], -coefficient // scale, outer, core, n_const)
-        if not d_terms or _reflects(n_terms, scale, divisor):
+        yield Pattern([(n_terms, n_const), (d_terms, d_const)], -coefficient // scale, outer, core, n_const)
+        if _reflects(n_terms, scale, divisor) if d_terms else scale != 2 or not atom.lattice & SPLIT:
             flipped = {u: -k for u, k in core.items()}
             x_terms = {u: -k for u, k in n_terms.items()}
             accumulate(flipped, d_terms)
             x_const = -1 - n_const + (0 if d_terms else d_const)
             const = -1 - n_const + d_const
-            yield Pattern(Mod, [(x_terms, x_const), (d_terms, d_const)], coefficient // scale, outer, flipped, const)
+            yield Pattern([(x_terms, x_const), (d_terms, d_const)], coefficient // scale, outer, flipped, const)
     if not d_terms and (not size or 0 <= size - 2 <= spare) and len(terms) <= _NESTED and gcd(coefficient, d_const) > 1:
         yield from _nested_remainders(atom, coefficient, outer, terms)
+
+
+def _numerators(atom: FloorDiv, coefficient: int, outer: Expr | None, terms: Terms) -> Iterator[tuple[Terms, int]]:
+    """The numerators n in a sum for which n//d is a division by d: its own, and others of a maximum or minimum.
+
+    Of `min(x, 4)//2` one is min(x, 5), since 5//2 is 4//2.
+    """
+    numerator, d = atom.parts
+    n_terms, n_const = terms_of(numerator)
+    yield n_terms, n_const
+    own = split_unit(numerator)
+    if own is None or not isinstance(d, int) or coefficient % d:
+        return
+    k = n_terms[own]
+    for unit in terms:
+        other = unit if outer is None else exact_quotient(unit, outer) if divides(outer, unit) else None
+        if other is not None and other is not own and other.lattice & SPLIT and terms[unit] * d == -coefficient * k:
+            some = {other if u is own else u: c for u, c in n_terms.items()}
+            if floordiv.floordiv(sum_of(dict(some), n_const), d) is atom:
+                yield some, n_const
 
 
 def _reflects(n_terms: Terms, scale: int, divisor: Dim) -> bool:
@@ -156,25 +170,7 @@ def _nested_remainders(atom: FloorDiv, coefficient: int, outer: Expr | None, ter
             continue
         modulus = divisor // e
         core: Terms = {inner: 1, atom: -modulus}
-        yield Pattern(Mod, [({inner: 1}, shift), ({}, modulus)], -coefficient // modulus, outer, core, shift)
-
-
-def _minimum(unit: Expr, coefficient: int, atom: Max) -> Pattern:
-    """The candidate `k*w*min(t - a, ...)` at the term `-k*w*max(a, ...)`, where t is the least sum above all a."""
-    operands = [terms_of(a) for a in atom.parts]
-    top: Terms = {}
-    for terms, _ in operands:
-        for u, k in terms.items():
-            top[u] = max(top.get(u, 0), k)
-    top_const = max(const for _, const in operands)
-    flipped: list[tuple[Terms, int]] = []
-    for terms, const in operands:
-        rest = dict(top)
-        accumulate(rest, terms, -1)
-        flipped.append((rest, top_const - const))
-    core = dict(top)
-    accumulate(core, {atom: -1})
-    return Pattern(Min, flipped, -coefficient, exact_quotient(unit, atom), core, top_const)
+        yield Pattern([({inner: 1}, shift), ({}, modulus)], -coefficient // modulus, outer, core, shift)
 
 
 def _candidates(unit: Expr, terms: Terms, const: int, size: int = 0) -> list[Pattern]:
@@ -185,10 +181,7 @@ def _candidates(unit: Expr, terms: Terms, const: int, size: int = 0) -> list[Pat
     coefficient = terms.get(unit, 0)
     found: list[Pattern] = []
     for atom in powers_of(unit) if coefficient else ():
-        if type(atom) is Max:
-            if atom is not unit or _may_turn(atom, coefficient, terms):
-                found.append(_minimum(unit, coefficient, atom))
-        elif _may_remain(atom, coefficient):
+        if _may_remain(atom, coefficient):
             found += _remainders(unit, coefficient, atom, terms, size)
     found = [p for p in found if _holds(terms, p.terms) and (p.unit or p.const == const or not p.rigid())]
     return sorted(found, key=lambda p: (p.left_of(terms), abs(p.operands[0][1]), p.coefficient < 0))
@@ -202,23 +195,15 @@ def _may_remain(atom: Expr, coefficient: int) -> TypeGuard[FloorDiv]:
     return type(divisor) is not int or gcd(coefficient, divisor) > 1
 
 
-def _may_turn(atom: Max, coefficient: int, terms: Terms) -> bool:
-    """Whether a sum with the term `coefficient*atom` may hold `-coefficient*(t - atom)` for a t above all operands."""
-    operands = [terms_of(operand)[0] for operand in atom.parts]
-    return all(_holds(terms, {unit: k for unit, k in part.items() if k > 0}, -coefficient) for part in operands)
-
-
 def _promising(unit: Expr, coefficient: int, terms: Terms) -> bool:
     """Whether a pattern may be found at the term `coefficient*unit`."""
     if type(unit) is Mul:
-        return any(type(a) is Max or _may_remain(a, coefficient) for a in powers_of(unit))
-    if type(unit) is Max:
-        return _may_turn(unit, coefficient, terms)
+        return any(_may_remain(a, coefficient) for a in powers_of(unit))
     return _may_remain(unit, coefficient)
 
 
 def _compound(terms: Terms, size: int = 0) -> list[Expr]:
-    """Units with a division or maximum that can give a pattern of `size` terms, outermost first; none if none can."""
+    """Units with a division that can give a pattern of `size` terms, outermost first; none if none can."""
     for unit, coefficient in terms.items():
         if unit.height and _promising(unit, coefficient, terms):
             break
@@ -233,8 +218,6 @@ def _size(atom: Expr) -> int:
     if type(atom) is FloorDiv and atom.terms is None:
         numerator, divisor = atom.parts
         return len(terms_of(numerator)[0]) + 2 * len(terms_of(divisor)[0]) + 3
-    if type(atom) is Max:
-        return 2 + sum([len(terms_of(a)[0]) for a in atom.parts])
     return 0
 
 
@@ -242,7 +225,7 @@ def class_of(terms: Terms, const: int) -> type[Expr]:
     """The node class of a sum that is no unit: what it reads as, as a whole."""
     pattern = whole(terms, const)
     if pattern is not None:
-        return pattern.kind if pattern.unit is None and pattern.coefficient == 1 else Mul
+        return Mod if pattern.unit is None and pattern.coefficient == 1 else Mul
     return Mul if len(terms) == 1 and const == 0 else Add
 
 
@@ -289,3 +272,7 @@ def met_with_patterns(node: Expr, terms: Terms, known: Interval) -> Interval:
             part = bounds.times(part, bounds.bounds_of(pattern.unit))
         result = bounds.plus(result, part)
     return bounds.meet(known, result)
+
+
+from symdim.algebra import floordiv  # noqa: E402  (which makes sums, whose class is told here)
+from symdim.algebra.polynomial import sum_of  # noqa: E402

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from symdim.algebra.evaluate import children, postorder
-from symdim.algebra.expr import Expr, FloorDiv, Mul
-from symdim.algebra.extrema import maximum_atom
+from symdim.algebra.expr import Expr, FloorDiv, Max, Min, Mul
+from symdim.algebra.extrema import extremum_atom
 from symdim.algebra.floordiv import quotient_atom
 from symdim.algebra.monomial import powers_of, unit_of
 from symdim.algebra.polynomial import constant, sum_of
@@ -40,7 +40,7 @@ def program_of(root: Expr) -> list[Step]:
         elif isinstance(node, Mul):
             steps.append(("mul", [(number[atom], e) for atom, e in powers_of(node).items()]))
         else:
-            kind = "div" if isinstance(node, FloorDiv) else "max"
+            kind = "div" if isinstance(node, FloorDiv) else "max" if isinstance(node, Max) else "min"
             steps.append((kind, *[place(part) for part in children(node)]))
     return steps
 
@@ -104,7 +104,18 @@ def _div(nodes: list[Expr], numerator: Place, divisor: Place) -> Expr:
 
 
 def _max(nodes: list[Expr], *parts: Place) -> Expr:
-    return maximum_atom(tuple([_dim(nodes, place) for place in parts]))
+    return extremum_atom(Max, tuple([_dim(nodes, place) for place in parts]))
 
 
-_BUILDERS: dict[str, Callable[..., Expr]] = {"var": _var, "sum": _sum, "mul": _mul, "div": _div, "max": _max}
+def _min(nodes: list[Expr], *parts: Place) -> Expr:
+    return extremum_atom(Min, tuple([_dim(nodes, place) for place in parts]))
+
+
+_BUILDERS: dict[str, Callable[..., Expr]] = {
+    "var": _var,
+    "sum": _sum,
+    "mul": _mul,
+    "div": _div,
+    "max": _max,
+    "min": _min,
+}

@@ -6,7 +6,7 @@ from math import gcd
 
 from symdim.algebra.expr import Add, Const, Expr, Mul
 from symdim.algebra.interning import PRIME, live, publish
-from symdim.algebra.monomial import accumulate, has_sum_factor, powers_of, terms_of, times, unit_of
+from symdim.algebra.monomial import LAWFUL, SEVERAL, accumulate, has_sum_factor, powers_of, terms_of, times, unit_of
 from symdim.algebra.order import dim_order, leading
 from symdim.algebra.patterns import class_of
 
@@ -28,7 +28,7 @@ def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
         return const
     if const == 0 and len(terms) == 1:
         for unit, coefficient in terms.items():
-            if coefficient == 1:
+            if coefficient == 1 and not unit.lattice & SEVERAL:
                 return unit
     if fingerprint is None:
         fingerprint = const
@@ -40,11 +40,35 @@ def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
         found = entry()
         if found is not None and found.const == const and found.terms == terms:
             return found
-    height = 0
+    height = lattice = 0
     for unit in terms:
         if unit.height > height:
             height = unit.height
-    if height and (len(terms) > 1 or type(unit) is Mul):
+        lattice |= unit.lattice
+    if lattice & LAWFUL and (const or len(terms) > 1 or lattice & SEVERAL):
+        return _interned(*shortening.settled(terms, const))
+    return _made(terms, const, fingerprint, height)
+
+
+def _interned(terms: Terms, const: int) -> Dim:
+    """The same for a sum that is in canonical form."""
+    if not terms:
+        return const
+    fingerprint, height = const, 0
+    for unit, coefficient in terms.items():
+        if const == 0 and coefficient == 1 == len(terms):
+            return unit
+        fingerprint += coefficient * unit.fingerprint
+        height = max(height, unit.height)
+    entry = live.get(fingerprint % PRIME)
+    found = None if entry is None else entry()
+    if found is not None and found.const == const and found.terms == terms:
+        return found
+    return _made(terms, const, fingerprint % PRIME, height)
+
+
+def _made(terms: Terms, const: int, fingerprint: int, height: int) -> Expr:
+    if height and (len(terms) > 1 or type(next(iter(terms))) is Mul):
         kind = class_of(terms, const)
     else:
         kind = Add if const or len(terms) > 1 else Mul
@@ -53,6 +77,7 @@ def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
     node.const = const
     node.fingerprint = fingerprint
     node.height = height
+    node.lattice = 0
     node.parts = node._bounds = node._names = node._named = node._order = node._text = None
     return publish(node)
 
@@ -64,7 +89,7 @@ def constant(value: int) -> Const:
     node: Const = object.__new__(Const)
     node.terms = {}
     node.const = int(value)
-    node.height = 0
+    node.height = node.lattice = 0
     node.fingerprint = value % PRIME
     node.parts = node._names = node._named = node._order = node._text = None
     node._bounds = (value, value)
@@ -145,7 +170,9 @@ def multiply(a: Dim, b: Dim) -> Dim:
     if isinstance(a, int):
         return scale(b, a)
     if a.terms is None and b.terms is None:
-        return times(a, b)  # type: ignore[return-value]
+        unit = times(a, b)
+        assert unit is not None
+        return sum_of({unit: 1}, 0) if unit.lattice & SEVERAL else unit
     a_terms, a_const = terms_of(a)
     b_terms, b_const = terms_of(b)
     a_size, b_size = len(a_terms) + (a_const != 0), len(b_terms) + (b_const != 0)
@@ -251,9 +278,12 @@ def product(dims: Iterable[Dim]) -> Dim:
         else:
             powers[unit] = powers.get(unit, 0) + 1
     single = unit_of(powers)
-    result: Dim = coefficient if single is None else scale(single, coefficient)
+    result: Dim = coefficient if single is None or not coefficient else sum_of({single: coefficient}, 0)
     if not sums:
         return result
     for factor in sorted(sums, key=lambda dim: (len(terms_of(dim)[0]), dim_order(dim))):
         result = multiply(result, factor)
     return result
+
+
+from symdim.algebra import shortening  # noqa: E402  (its laws are of sums, which are made here)

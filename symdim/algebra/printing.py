@@ -18,7 +18,7 @@ from itertools import count
 
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.display import factors_of, operands_of, product_of, summands_of
-from symdim.algebra.expr import Add, Const, Expr, FloorDiv, Max, Min, Mul
+from symdim.algebra.expr import Add, Const, Expr, Extremum, FloorDiv, Max, Mul
 from symdim.algebra.variable import Scope, Var, make_variable
 
 TYPE_CHECKING = False
@@ -116,7 +116,7 @@ def _piece(dim: Dim, place: int) -> Piece:
 def _stands(node: Expr, place: int) -> bool:
     """Whether a node needs no parentheses in its surroundings."""
     kind = type(node)
-    if place == 0 or kind is Max or kind is Min:
+    if place == 0 or isinstance(node, Extremum):
         return True
     if kind is Mul:
         if place <= _TERM:
@@ -135,7 +135,7 @@ def _pieces(node: Expr) -> list[Piece]:
         return _product(*factors_of(node))
     if kind is Const:
         return [str(node.const)]
-    if kind is Max or kind is Min:
+    if isinstance(node, Extremum):
         pieces: list[Piece] = ["max(" if kind is Max else "min("]
         for arg in operands_of(node):
             pieces += [_piece(arg, 0), ", "]

@@ -34,12 +34,12 @@ def relaxed(terms: Terms, const: int) -> Interval:
     >>> relaxed((n // 8 - n // 16).terms, 0)[0]
     0
     """
-    lo = _least(terms, const)
-    hi = _least({unit: -k for unit, k in terms.items()}, -const)
+    lo = least(terms, const)
+    hi = least({unit: -k for unit, k in terms.items()}, -const)
     return lo, None if hi is None else -hi
 
 
-def _least(terms: Terms, const: int) -> int | None:
+def least(terms: Terms, const: int) -> int | None:
     """A lower bound: `scale` times the sum is held in integers, the most deeply nested division goes first."""
     terms, scale = dict(terms), 1
     for _ in range(_STEPS):
@@ -65,8 +65,9 @@ def _least(terms: Terms, const: int) -> int | None:
                 terms[unit] = total
             else:
                 del terms[unit]
-    lo, _ = linear_bounds(terms, const)
+    lo = choices.least(terms, const) if choices.is_correlated(terms) else linear_bounds(terms, const)[0]
     return None if lo is None else -(-lo // scale)
 
 
-from symdim.algebra.intervals import linear_bounds  # noqa: E402  (which asks this module for the intervals of sums)
+from symdim.algebra import choices  # noqa: E402  (which asks this module for the intervals of sums)
+from symdim.algebra.intervals import linear_bounds  # noqa: E402  (and so does this)

@@ -7,6 +7,7 @@ rounds them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import gcd, lcm
 from typing import TypeAlias
 
@@ -102,14 +103,14 @@ def ceil(x: Value) -> int | Expr:
 
 
 def trunc(x: Value) -> int | Expr:
-    """x rounded toward zero: trunc(a/b) = max(a, 0)//b - max(-a, 0)//b for b > 0, so a // b when a >= 0.
+    """x rounded toward zero: trunc(a/b) = min(max(a, 0), a + b - 1)//b for b > 0, so a // b when a >= 0.
 
     Raises SymdimError when the sign of b is not known.
     """
     if not isinstance(x, Rational):
         return x
     a, b = over_positive(x)
-    return canonical.maximum(a, 0) // b - canonical.maximum(-a, 0) // b
+    return canonical.minimum(canonical.maximum(a, 0), a + b - 1) // b
 
 
 def round_half_even(x: Value) -> int | Expr:
@@ -143,18 +144,22 @@ def maximum(*xs: Value) -> Value:
 
     Raises SymdimError when the sign of a denominator is not known.
     """
+    return _chosen(canonical.maximum, xs)
+
+
+def minimum(*xs: Value) -> Value:
+    """The smallest argument; see `maximum`."""
+    return _chosen(canonical.minimum, xs)
+
+
+def _chosen(choose: Callable[..., int | Expr], xs: tuple[Value, ...]) -> Value:
     if not any(isinstance(x, Rational) for x in xs):
-        return canonical.maximum(*xs)  # type: ignore[arg-type]
+        return choose(*xs)
     pairs = [over_positive(x) for x in xs]
     denominators = list(dict.fromkeys(b for _, b in pairs if b != 1))
     _count(denominators)
     scale = {b: canonical.product([d for d in denominators if d != b]) for b in [1, *denominators]}
-    return divide(canonical.maximum(*(a * scale[b] for a, b in pairs)), scale[1])
-
-
-def minimum(*xs: Value) -> Value:
-    """The smallest argument: min(x, y) = -max(-x, -y)."""
-    return -maximum(*(-x for x in xs))
+    return divide(choose(*(a * scale[b] for a, b in pairs)), scale[1])
 
 
 def absolute(x: Value) -> Value:

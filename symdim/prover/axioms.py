@@ -1,7 +1,7 @@
 """Laws of atoms and products as linear constraints over units, and the refutation of hypotheses by them.
 
     division    n - d*(n//d) >= 0  and  d*(n//d) + d - 1 - n >= 0      d >= 1
-    maximum     max(a, b) - a >= 0
+    maximum     max(a, b) - a >= 0,  a - min(a, b) >= 0
     product     c*f >= 0                                               c >= 0, f >= 0
     square      (a - b)**2 >= 0
 
@@ -14,7 +14,7 @@ from math import gcd
 from typing import NamedTuple
 
 from symdim.algebra.evaluate import postorder
-from symdim.algebra.expr import Expr, FloorDiv, Max, Mul
+from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Mul
 from symdim.algebra.intervals import bounds_of
 from symdim.algebra.monomial import terms_of
 from symdim.algebra.order import order
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from symdim.prover.hypotheses import Reasons
 
 DIVISION = "d*(n//d) <= n <= d*(n//d) + d - 1 for d >= 1"
-MAXIMUM = "max(a, b) >= a"
+MAXIMUM = "max(a, b) >= a >= min(a, b)"
 PRODUCT = "a product of numbers >= 0 is >= 0"
 SQUARE = "a square is >= 0"
-RANGE = "intervals of sums, products, quotients and maxima"
+RANGE = "intervals of sums, products, quotients, maxima and minima"
 LINEAR = "linear combination (Farkas)"
 _BRANCHES = 8  # the most branches of branch and bound in one linear system
 
@@ -61,7 +61,7 @@ def atoms_of(dims: list[Dim]) -> list[Expr]:
 
 
 def axioms(atoms: list[Expr]) -> list[Constraint]:
-    """The laws of division and maximum for some atoms."""
+    """The laws of division, maximum and minimum for some atoms."""
     found: list[Constraint] = []
     for atom in atoms:
         if isinstance(atom, FloorDiv):
@@ -70,8 +70,8 @@ def axioms(atoms: list[Expr]) -> list[Constraint]:
                 below = subtract(n, multiply(d, atom))
                 found.append(Constraint(below, frozenset((DIVISION,))))
                 found.append(Constraint(subtract(subtract(d, 1), below), frozenset((DIVISION,))))
-        elif isinstance(atom, Max):
-            found += [Constraint(subtract(atom, part), frozenset((MAXIMUM,))) for part in atom.parts]
+        elif isinstance(atom, Extremum):
+            found += [Constraint(dim, frozenset((MAXIMUM,))) for dim in margins(atom, atom)]
     return found
 
 
@@ -81,9 +81,16 @@ def defining(atom: Expr, value: Dim, reasons: Reasons) -> list[Hypothesis]:
         n, d = atom.parts
         rest = subtract(n, multiply(d, value))
         return [Hypothesis(rest, ">=", reasons), Hypothesis(subtract(subtract(d, 1), rest), ">=", reasons)]
-    if isinstance(atom, Max):
-        return [Hypothesis(subtract(value, part), ">=", reasons) for part in atom.parts]
+    if isinstance(atom, Extremum):
+        return [Hypothesis(dim, ">=", reasons) for dim in margins(atom, value)]
     return []
+
+
+def margins(atom: Extremum, value: Dim) -> list[Dim]:
+    """By how much a maximum of this value exceeds each of its arguments, or each of them a minimum."""
+    if isinstance(atom, Max):
+        return [subtract(value, part) for part in atom.parts]
+    return [subtract(part, value) for part in atom.parts]
 
 
 def constraints_of(hypotheses: list[Hypothesis]) -> list[Constraint]:

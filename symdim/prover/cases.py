@@ -1,6 +1,6 @@
 """Case distinctions. Each one gives a list of problems; at least one of them holds.
 
-maximum     max(a, b) == a with a >= b, or == b with b >= a
+maximum     max(a, b) == a with a >= b, or == b with b >= a; the same for a minimum
 residue     v == m*k + r for one r in 0..m-1
 value       a variable or division with few possible values has one of them
 sign        v >= 0 or v <= -1
@@ -9,7 +9,7 @@ sign        v >= 0 or v <= -1
 from __future__ import annotations
 
 from symdim.algebra.evaluate import children, postorder
-from symdim.algebra.expr import Expr, Max
+from symdim.algebra.expr import Expr, Extremum, Max
 from symdim.algebra.intervals import bounds_of
 from symdim.algebra.order import order
 from symdim.algebra.polynomial import subtract
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Dim
     from symdim.prover.hypotheses import Reasons
 
-MAXIMUM = "max(a, b) is one of its arguments"
+MAXIMUM = "max(a, b) and min(a, b) are one of their arguments"
 RESIDUE = "every integer is m*k + r for one r in 0..m-1"
 VALUE = "a bounded integer has one of finitely many values"
 SIGN = "an integer is >= 0 or <= -1"
@@ -35,9 +35,9 @@ _VALUES = 12
 
 
 def structural(problem: Problem) -> list[Problem] | None:
-    """The first distinction that makes expressions simpler (of a maximum, or of a sign), or None."""
-    for maximum in _maxima(problem):
-        return _by_argument(problem, maximum)
+    """The first distinction that makes expressions simpler: maxima and minima, signs; None where there is none."""
+    for atom in _extrema(problem):
+        return _by_argument(problem, atom)
     for v in atoms_of([h.dim for h in problem.hypotheses]):
         if isinstance(v, Var) and v.lo is None and (v.hi is None or v.hi >= 0):
             return _by_sign(problem, v)
@@ -54,25 +54,25 @@ def arithmetic(problem: Problem, cases: int) -> Iterator[list[Problem]]:
             yield _by_residue(problem, leaf, m)
     for atom in atoms:
         lo, hi = bounds_of(atom)
-        if lo is not None and hi is not None and hi - lo < min(cases, _VALUES) and not isinstance(atom, Max):
+        if lo is not None and hi is not None and hi - lo < min(cases, _VALUES) and not isinstance(atom, Extremum):
             yield _by_value(problem, atom, lo, hi)
 
 
-def _maxima(problem: Problem) -> list[Max]:
-    """The innermost maxima, those of the first hypothesis (the goal) before the others."""
-    found: dict[Max, bool] = {}  # whether one is in the goal
-    above: set[Dim] = set()  # maxima, and nodes that contain one
+def _extrema(problem: Problem) -> list[Extremum]:
+    """Maxima and minima whose parts hold no other one, those of the first hypothesis (the goal) before the others."""
+    found: dict[Extremum, bool] = {}  # whether one is in the goal
+    above: set[Dim] = set()  # what is a maximum or minimum, or holds one
     for number, h in enumerate(problem.hypotheses):
         for node in postorder(h.dim) if isinstance(h.dim, Expr) and h.dim.height else ():
             if any(child in above for child in children(node)):
                 above.add(node)
-            elif isinstance(node, Max):
+            elif isinstance(node, Extremum):
                 found.setdefault(node, number == 0)
                 above.add(node)
     return sorted(found, key=lambda a: (not found[a], a.height, len(a.parts), order(a)))
 
 
-def _by_argument(problem: Problem, atom: Max) -> list[Problem]:
+def _by_argument(problem: Problem, atom: Extremum) -> list[Problem]:
     reasons: Reasons = frozenset((MAXIMUM,))
     result = []
     problem.budget.work(len(atom.parts) ** 2)
@@ -81,7 +81,8 @@ def _by_argument(problem: Problem, atom: Max) -> list[Problem]:
         for j, other in enumerate(atom.parts):
             if i != j:
                 margin = 1 if j < i else 0  # the first of equal arguments is taken
-                more.append(Hypothesis(subtract(subtract(part, other), margin), ">=", reasons))
+                ahead = subtract(part, other) if isinstance(atom, Max) else subtract(other, part)
+                more.append(Hypothesis(subtract(ahead, margin), ">=", reasons))
         result.append(problem.case({atom: part}, reasons, more))
     return result
 

@@ -12,7 +12,7 @@ from itertools import permutations
 from math import gcd
 
 from symdim.algebra.evaluate import postorder
-from symdim.algebra.expr import Expr, FloorDiv, Max, Mul
+from symdim.algebra.expr import Expr, Extremum, FloorDiv, Mul
 from symdim.algebra.floordiv import floordiv
 from symdim.algebra.intervals import bounds_of, quotient
 from symdim.algebra.long_division import long_division
@@ -73,8 +73,8 @@ def shortened(problem: Problem) -> Problem:
 def restated(problem: Problem) -> Problem | None:
     """The problem in other variables that show nesting and order; None if it has neither."""
     atoms = atoms_of([h.dim for h in problem.hypotheses])
-    if any(isinstance(a, Max) and a.height == 1 for a in atoms):
-        return None  # maxima are split into cases first; equal quotients then become the same variable
+    if any(isinstance(a, Extremum) and a.height == 1 for a in atoms):
+        return None  # first a case for each argument, in which equal quotients become the same variable
     return _unnested(problem, atoms) or _ordered(problem, atoms)
 
 

@@ -1,4 +1,4 @@
-"""The order between divisions and between maxima, from the order of their parts. The innermost come first.
+"""Order of divisions, of maxima and of minima that follows from that of their parts, the innermost first.
 
     quotient    m//d >= n//d                  m >= n, or m//c >= n//c for a factor c of d
     maximum     max(q, ..) >= max(p, ..)      each p is at most one of the q
@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from symdim.algebra.expr import Expr, FloorDiv, Max
-from symdim.algebra.extrema import maximum
+from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Min
+from symdim.algebra.extrema import maximum, minimum
 from symdim.algebra.floordiv import floordiv
 from symdim.algebra.intervals import bounds_of
 from symdim.algebra.monomial import exact_quotient, powers_of, terms_of
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Dim
     from symdim.prover.hypotheses import Reasons
 
-MONOTONE = "n//d and max never fall where their parts grow"
-_STEPS = 4  # the most known differences that are subtracted to find a sign
+MONOTONE = "n//d, max and min never fall where their parts grow"
+_STEPS = 4  # known differences that are subtracted to see a sign
 _ATOMS = 16
 _COMPARISON = 2  # steps of the budget for one comparison
 
@@ -39,7 +39,7 @@ _COMPARISON = 2  # steps of the budget for one comparison
 def with_order(problem: Problem) -> Problem | None:
     """The problem with the conclusions of the laws above as further hypotheses; None if they give nothing new."""
     atoms = atoms_of([h.dim for h in problem.hypotheses])
-    compared = sorted([a for a in atoms if isinstance(a, (FloorDiv, Max))], key=lambda a: (a.height, order(a)))
+    compared = sorted([a for a in atoms if isinstance(a, (FloorDiv, Extremum))], key=lambda a: (a.height, order(a)))
     if all(isinstance(a, FloorDiv) and isinstance(a.parts[1], int) for a in compared):
         return None
     order_known = _Order(problem)
@@ -84,15 +84,18 @@ class _Order:
             why = self._of_quotients(smaller, larger)
             if why is not None:
                 yield subtract(larger, smaller), why
-        elif isinstance(smaller, Max) and isinstance(larger, Max):
+        elif isinstance(smaller, Extremum) and isinstance(larger, Extremum):
             low, high = smaller.parts, larger.parts
-            why = self._every(low, lambda part: [subtract(above, part) for above in high])
-            if why is not None:
-                yield subtract(larger, smaller), why
-            if len(low) == len(high) == 2:
-                why = self._every(high, lambda part: [subtract(part, below) for below in low])
+            for kind in (Max, Min):
+                below, above = _as_kind(kind, smaller), _as_kind(kind, larger)
+                if below is None or above is None:
+                    continue
+                if kind is Max:
+                    why = self._every(low, lambda part: [subtract(q, part) for q in high])
+                else:
+                    why = self._every(high, lambda part: [subtract(part, p) for p in low])
                 if why is not None:
-                    yield subtract(subtract(add(*high), larger), subtract(add(*low), smaller)), why
+                    yield subtract(above, below), why
 
     def _of_quotients(self, smaller: FloorDiv, larger: FloorDiv) -> Reasons | None:
         (n, d), (m, e) = smaller.parts, larger.parts
@@ -116,21 +119,22 @@ class _Order:
         return reasons
 
     def without_dominated(self, atoms: Sequence[Expr]) -> tuple[dict[Expr, Dim], Reasons]:
-        """Maxima with dominated arguments (at most another argument): each with its shorter equal, and the reasons."""
+        """The maxima and minima with arguments that another makes idle, each with its equal without these, and why."""
         found: dict[Expr, Dim] = {}
         reasons: Reasons = frozenset()
         for atom in atoms:
-            if not isinstance(atom, Max):
+            if not isinstance(atom, Extremum):
                 continue
+            sign = 1 if isinstance(atom, Max) else -1
             kept = list(atom.parts)
             for part in atom.parts:
-                ways = (self._nonnegative(subtract(other, part)) for other in kept if other is not part)
+                ways = (self._nonnegative(scale(subtract(other, part), sign)) for other in kept if other is not part)
                 why = next((way for way in ways if way is not None), None)
                 if why is not None:
                     kept.remove(part)
                     reasons |= why
             if len(kept) < len(atom.parts):
-                found[atom] = maximum(*kept)
+                found[atom] = (maximum if sign > 0 else minimum)(*kept)
         return found, reasons | {MAXIMUM} if found else reasons
 
     def _nonnegative(self, dim: Dim) -> Reasons | None:
@@ -167,3 +171,10 @@ class _Order:
                     if lo is not None and lo >= 0 and terms[unit] % k == 0:
                         return subtract(dim, multiply(scale(h.dim, terms[unit] // k), times)), h.reasons
         return None
+
+
+def _as_kind(kind: type[Extremum], atom: Extremum) -> Dim | None:
+    """The maximum or minimum of the arguments of an atom that is one of both, where the atom gives it."""
+    if isinstance(atom, kind):
+        return atom
+    return subtract(add(*atom.parts), atom) if len(atom.parts) == 2 else None

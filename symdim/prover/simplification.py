@@ -4,7 +4,7 @@
     remainder     c*d*(n//d)  ->  c*(n - r)    n % d == r
     value         n//d  ->  k                  n//d == k
     rounding      (n + r)//(g*d)  ->  (n + g*((s + r)//g) - s)//(g*d)      n % g == s, for numbers r, g, d
-    dominance     max(a, b)  ->  a             a >= b
+    dominance     max(a, b)  ->  a             a >= b; the same for a minimum
 
 Each replacement is proved first, so the result equals the dimension for all values that the facts allow. All proofs
 share one budget. When it is used up, the remaining parts stay as they are.
@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from symdim import prove
 from symdim.algebra.evaluate import children, postorder, replaced
-from symdim.algebra.expr import Expr, FloorDiv, Max
-from symdim.algebra.extrema import maximum
+from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
+from symdim.algebra.extrema import maximum, minimum
 from symdim.algebra.floordiv import floordiv, mod
 from symdim.algebra.monomial import divides, exact_quotient, powers_of, terms_of
 from symdim.algebra.order import order
@@ -115,7 +115,7 @@ def _settled(dim: Dim, grounds: _Grounds) -> Dim:
 
 def _locally(node: Expr, grounds: _Grounds) -> Dim:
     grounds.budget.charge((node, *children(node)))
-    if isinstance(node, Max):
+    if isinstance(node, Extremum):
         return _without_dominated(node, grounds)
     if isinstance(node, FloorDiv):
         value = _known(node, grounds)
@@ -143,12 +143,14 @@ def _rounded(node: FloorDiv, grounds: _Grounds) -> Dim:
     return node
 
 
-def _without_dominated(node: Max, grounds: _Grounds) -> Dim:
+def _without_dominated(node: Extremum, grounds: _Grounds) -> Dim:
+    is_max = isinstance(node, Max)
     kept = list(node.parts)
     for part in node.parts:
-        if any(_proved(other, ">=", part, grounds) for other in kept if other is not part):
+        pairs = [(other, part) if is_max else (part, other) for other in kept if other is not part]
+        if any(_proved(larger, ">=", smaller, grounds) for larger, smaller in pairs):
             kept.remove(part)
-    return node if len(kept) == len(node.parts) else maximum(*kept)
+    return node if len(kept) == len(node.parts) else (maximum if is_max else minimum)(*kept)
 
 
 def _exact(node: Expr, grounds: _Grounds) -> Dim:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice, product
 
 from symdim.algebra.evaluate import postorder
-from symdim.algebra.expr import Expr, FloorDiv, Max
+from symdim.algebra.expr import Expr, Extremum, FloorDiv
 from symdim.algebra.monomial import powers_of, terms_of
 from symdim.algebra.variable import Var
 from symdim.compile import StraightLine
@@ -120,13 +120,13 @@ def _variables(dims: Iterable[Dim]) -> list[Var]:
 
 
 def _landmarks(dims: Iterable[Dim]) -> list[int]:
-    """Numbers near which expressions change their behaviour: divisors, and constants in divisions and maxima."""
+    """Numbers at which the expressions change their ways: divisors and constants in divisions, maxima and minima."""
     found: set[int] = set()
     for dim in dims:
         _, const = terms_of(dim)
         found.add(abs(const))
         for node in postorder(dim) if isinstance(dim, Expr) else ():
-            if isinstance(node, (FloorDiv, Max)):
+            if isinstance(node, (FloorDiv, Extremum)):
                 for part in node.parts:
                     found.add(abs(terms_of(part)[1]))
     return sorted(found - {0, 1})[:12]

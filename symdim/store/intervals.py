@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim.algebra.expr import Expr, FloorDiv, Max
+from symdim.algebra.expr import Expr, FloorDiv, Max, Min
 from symdim.algebra.intervals import plus, power, scaled, times
 from symdim.algebra.monomial import powers_of, terms_of
 from symdim.algebra.order import order
@@ -59,6 +59,10 @@ def _parts(p: Propagation, dim: Expr, wanted: Interval) -> list[tuple[Dim, Inter
         able = [part for part in dim.parts if lo is None or (high := p.bounds(part)[1]) is None or high >= lo]
         only = lo if len(able) == 1 else None
         return [(part, (only if part is able[0] else None, hi)) for part in dim.parts] if able else []
+    if isinstance(dim, Min):
+        able = [part for part in dim.parts if hi is None or (low := p.bounds(part)[0]) is None or low <= hi]
+        only = hi if len(able) == 1 else None
+        return [(part, (lo, only if part is able[0] else None)) for part in dim.parts] if able else []
     return _factors(p, powers_of(dim), wanted)
 
 

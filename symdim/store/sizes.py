@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING
 
-from symdim.algebra.expr import Expr, FloorDiv, Max
+from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
 from symdim.algebra.floordiv import mod
 from symdim.algebra.monomial import powers_of, terms_of
 from symdim.algebra.order import dim_order
@@ -110,15 +110,16 @@ def _reads_well(terms: dict[Expr, int], v: Var) -> bool:
 
 
 def _unit_equal(p: Propagation, fact: SizeEqual, unit: Expr, value: int) -> bool:
-    """The rule for unit == value: a product, a division or a maximum."""
+    """unit == value for a product, a division, a maximum or a minimum."""
     if isinstance(unit, FloorDiv) and unit.terms is None:
         n, d = unit.parts
         if isinstance(d, int) and d > 0:  # n//d == q  iff  q*d <= n <= q*d + d - 1
             p.push(Bounds(fact.origin, (fact,), fact.law, n, value * d, value * d + d - 1))
             return True
-    elif isinstance(unit, Max) and unit.terms is None:
+    elif isinstance(unit, Extremum):
+        limits = (None, value) if isinstance(unit, Max) else (value, None)
         for part in unit.parts:
-            p.push(Bounds(fact.origin, (fact,), fact.law, part, None, value))
+            p.push(Bounds(fact.origin, (fact,), fact.law, part, *limits))
         able = [part for part in unit.parts if not p.excludes(part, value)]
         if len(able) == 1:
             p.equate(able[0], value, fact, fact.law)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symdim.algebra.evaluate import postorder
-from symdim.algebra.expr import Expr, FloorDiv, Max
-from symdim.algebra.intervals import bounds_of, greatest, meet, plus, power, quotient, scaled, times
+from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
+from symdim.algebra.intervals import bounds_of, greatest, meet, plus, power, quotient, scaled, smallest, times
 from symdim.algebra.monomial import powers_of
 from symdim.algebra.variable import Var
 from symdim.store.errors import LONGEST_CHAIN, OUT_OF_RANGE, Contradiction, kind_of
@@ -25,9 +25,11 @@ def _from_parts(node: Expr, found: dict[Dim, Interval]) -> Interval:
         for unit, coefficient in node.terms.items():
             whole = plus(whole, scaled(found[unit], coefficient))
         return whole
-    if isinstance(node, FloorDiv | Max):
+    if isinstance(node, FloorDiv | Extremum):
         parts = [(part, part) if isinstance(part, int) else found[part] for part in node.parts]
-        return quotient(*parts) if isinstance(node, FloorDiv) else greatest(parts)
+        if isinstance(node, FloorDiv):
+            return quotient(*parts)
+        return greatest(parts) if isinstance(node, Max) else smallest(parts)
     result: Interval = (1, 1)
     for atom, exponent in powers_of(node).items():
         result = times(result, power(found[atom], exponent))

@@ -52,7 +52,7 @@ TEXTS = [
     (minimum(5, N), "min(N, 5)"),
     (minimum(H, N, B), "min(B, H, N)"),
     (maximum(N - 3, 0), "max(N, 3) - 3"),
-    (maximum(H // 2, 3) ** 2, "max(H//2, 3)**2"),
+    (maximum(H // 2, 3) ** 2, "(max(H, 6)//2)**2"),
     (B * minimum(S, 512), "B*min(S, 512)"),
     (ceildiv(H, N), "(H - 1)//N + 1"),
     (LONG, "seq len"),

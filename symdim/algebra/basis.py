@@ -1,0 +1,218 @@
+"""Sums and products with maxima, minima, clamps and halves in a basis, in which equal ones have one form.
+
+Laws used below, for integers (each is a `Law` in laws.py), here for sums a, b, c and l <= h, from left to right:
+
+    both       min(a, b) = a + b - max(a, b)
+    clamp      min(max(c, l), h) = max(c, l) - max(c, h) + h
+    halves     (a + 1)//2 = a - a//2
+    square     max(a, b)**2 = (a + b)*max(a, b) - a*b
+
+The basis is a polynomial in which of two *twins* one occurs, at most once in a product. It reads badly: shortening.py
+makes it short again. Divisions of a maximum of two by a number are such maxima, too.
+"""
+
+from __future__ import annotations
+
+from symdim.algebra.caches import shared_cache
+from symdim.algebra.expr import FloorDiv, Max, Min
+from symdim.algebra.monomial import (
+    CLAMP,
+    LAWFUL,
+    PAIR,
+    TWIN,
+    accumulate,
+    exact_quotient,
+    has_extrema,
+    powers_of,
+    split_unit,
+    terms_of,
+    unit_of,
+)
+from symdim.algebra.polynomial import sum_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.algebra.expr import Dim, Expr, Extremum
+    from symdim.algebra.lattice import Clause
+
+    Terms = dict[Expr, int]
+    Sum = tuple[Terms, int]
+    Unit = Expr | None
+    Polynomial = dict[Unit, int]  # None stands for 1
+
+_TERMS = 64  # a unit whose basis would have more terms is its own basis
+
+_STEPS = 256  # the same for what takes more steps
+
+_bases = shared_cache(8192)
+_twins = shared_cache(2048)
+_clamps = shared_cache(2048)
+
+
+def polynomial(terms: Terms, const: int) -> Polynomial:
+    """A sum in which the constant is a term."""
+    found: Polynomial = {**terms}  # type: ignore[dict-item]
+    if const:
+        found[None] = const
+    return found
+
+
+def in_basis(terms: Terms, const: int) -> Sum:
+    """The basis of a sum."""
+    if not any(unit.lattice & LAWFUL for unit in terms):
+        return terms, const
+    total = part_in_basis(polynomial(terms, const), keep=0)
+    offset = total.pop(None, 0)
+    return total, offset  # type: ignore[return-value]
+
+
+def part_in_basis(sums: Polynomial, keep: int) -> Polynomial:
+    """The same for a polynomial, in which units with this flag stay."""
+    total: Polynomial = {}
+    for unit, k in sums.items():
+        law = unit is not None and unit.lattice & LAWFUL and not unit.lattice & keep
+        accumulate(total, _basis_of(unit) if law else {unit: 1}, k)  # type: ignore[arg-type, dict-item]
+    return total
+
+
+def split(unit: Expr) -> tuple[Unit, Expr]:
+    """A unit with one atom that the laws concern as (the other factors, that one)."""
+    if not isinstance(unit.parts, dict):
+        return None, unit
+    atom = next(atom for atom in powers_of(unit) if atom.lattice & LAWFUL)
+    return exact_quotient(unit, atom), atom
+
+
+def both_of(atom: Expr) -> Polynomial:
+    """The sum of an atom and its twin, in the basis."""
+    if atom.lattice & TWIN:
+        return polynomial(*in_basis(terms_of(atom.parts[0])[0], 0))  # type: ignore[index]
+    total: Polynomial = {}
+    for part in lattice.two_leaves(atom):
+        accumulate(total, polynomial(*in_basis(*terms_of(part))))  # type: ignore[arg-type]
+    return total
+
+
+def twin_of(atom: Expr) -> Polynomial:
+    """The minimum of what a maximum of two is of, or the other half; and back."""
+    if atom.lattice & TWIN:
+        terms, const = terms_of(atom.parts[0])  # type: ignore[index]
+        return {floordiv.quotient_atom(sum_of(dict(terms), 1 - const), 2): 1}
+    return _of_leaves(lattice.OTHER[lattice.kind_of(atom)], atom)
+
+
+def _of_leaves(kind: type[Extremum], atom: Expr) -> Polynomial:
+    """The maximum or minimum of the two leaves of an atom."""
+    if type(atom) is not FloorDiv:
+        return {extremum.extremum_atom(kind, atom.parts): 1}  # type: ignore[arg-type]
+    found: Polynomial | None = _twins.get((kind, atom))
+    if found is None:
+        found = _twins[kind, atom] = polynomial(*extremum.raw(kind, list(lattice.two_leaves(atom))))
+    return found
+
+
+def less(a: Polynomial, b: Polynomial) -> Polynomial:
+    accumulate(a, b, -1)  # type: ignore[arg-type]
+    return a
+
+
+def product_of(atom: Expr) -> Polynomial:
+    """The product of a maximum of two and its twin."""
+    first, second = [polynomial(*terms_of(part)) for part in lattice.two_leaves(atom)]
+    total: Polynomial = {}
+    for unit, k in first.items():
+        accumulate(total, second, k, unit)  # type: ignore[arg-type]
+    return total
+
+
+def _basis_of(unit: Expr) -> Polynomial:
+    """The basis of a unit; the unit itself where that would be long."""
+    found: Polynomial | None = _bases.get(unit)
+    if found is None:
+        found = {}
+        waiting: Polynomial = {unit: 1}
+        for _ in range(_STEPS):
+            if not waiting:
+                break
+            some, k = waiting.popitem()
+            law = None if some is None or not some.lattice & LAWFUL else _to_basis(some)
+            if law is None:
+                accumulate(found, {some: k})  # type: ignore[arg-type, dict-item]
+            else:
+                accumulate(waiting, law[1], k, law[0])  # type: ignore[arg-type]
+            if len(found) + len(waiting) > _TERMS:
+                break
+        if waiting:
+            found = {unit: 1}
+        _bases[unit] = found
+    return found
+
+
+def _to_basis(unit: Expr) -> tuple[Unit, Polynomial] | None:
+    """(factor, sum) whose product equals a unit, by the laws from left to right; None in the basis."""
+    for atom, exponent in powers_of(unit).items():
+        if atom.lattice & CLAMP:
+            return exact_quotient(unit, atom), clamp_basis(atom)
+        if atom.lattice & TWIN and terms_of(atom.parts[0])[1]:  # type: ignore[index]
+            return exact_quotient(unit, atom), less(both_of(atom), twin_of(atom))
+        if atom.lattice & PAIR:
+            greatest = _of_leaves(Max, atom)
+            if greatest != {atom: 1}:
+                by = dict(greatest) if lattice.kind_of(atom) is Max else less(both_of(atom), greatest)
+                return exact_quotient(unit, atom), by
+            if exponent > 1:
+                by = {}
+                accumulate(by, both_of(atom), 1, atom)  # type: ignore[arg-type]
+                return exact_quotient(unit, unit_of({atom: 2})), less(by, product_of(atom))
+    return None
+
+
+def limits(clauses: list[Clause] | None) -> tuple[Dim, Dim, Dim] | None:
+    """(c, l, h) with min(max(c, l), h), where l <= h by bounds, for clauses of a minimum; None if it is no clamp."""
+    if clauses is None or sorted([len(clause) for clause in clauses]) != [1, 2]:
+        return None
+    (high,), (first, second) = sorted(clauses, key=len)
+    if any(has_extrema(leaf) for leaf in (high, first, second)):
+        return None
+    for c, low in ((first, second), (second, first)):
+        if lattice.exceeds(Max, high, low):
+            return c, low, high
+    return None
+
+
+def clamp_basis(atom: Expr) -> Polynomial:
+    """max(c, l) - max(c, h) + h."""
+    found: Polynomial | None = _clamps.get(atom)
+    if found is None:
+        ends = limits(lattice.of_unit(Min, atom))
+        assert ends is not None
+        c, low, high = ends
+        found = polynomial(*extremum.raw(Max, [c, low]))
+        accumulate(found, polynomial(*extremum.raw(Max, [c, high])), -1)  # type: ignore[arg-type]
+        accumulate(found, polynomial(*terms_of(high)))  # type: ignore[arg-type]
+        _clamps[atom] = found
+    return found
+
+
+def lattice_of(atom: Extremum) -> int:
+    """Which of the laws concern a maximum or minimum."""
+    if len(atom.parts) != 2:
+        return 0
+    if all(split_unit(part) is None for part in atom.parts):
+        return PAIR
+    return CLAMP if type(atom) is Min and limits(lattice.of_unit(Min, atom)) is not None else 0
+
+
+def lattice_of_quotient(atom: FloorDiv) -> int:
+    """Which of the laws concern a division of a maximum or minimum: those of its leaves, if these are found again."""
+    clauses = lattice.of_unit(Min, atom)
+    if clauses is None or rounding.outside([leaf for clause in clauses for leaf in clause]) is None:
+        return 0
+    if lattice.two_leaves(atom):
+        return PAIR
+    return CLAMP if limits(clauses) is not None else 0
+
+
+# these make sums
+from symdim.algebra import extrema as extremum  # noqa: E402
+from symdim.algebra import floordiv, lattice, rounding  # noqa: E402

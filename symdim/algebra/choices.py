@@ -1,0 +1,119 @@
+"""Intervals of sums in which maxima and minima are correlated: `min(x, y) - x` is not positive.
+
+Law: a maximum is one of its arguments, and at least each of them. So a sum with `max(a, b)` is, where the sign of the
+coefficient is positive, at least the sum with `a` and at least the sum with `b` in its place, and it is one of the two:
+
+    lo(s + max(a, b)) >= max(lo(s + a), lo(s + b))        hi(s + max(a, b)) <= max(hi(s + a), hi(s + b))
+    lo(s + min(a, b)) >= min(lo(s + a), lo(s + b))        hi(s + min(a, b)) <= min(hi(s + a), hi(s + b))
+
+Where only one of the arguments counts, it may depend on the choice of the others: these choices come last.
+"""
+
+from __future__ import annotations
+
+from symdim.algebra.expr import Extremum, Max
+from symdim.algebra.monomial import EXTREMUM, accumulate, exact_quotient, powers_of, terms_of, times
+from symdim.algebra.order import order
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.algebra.expr import Expr, Interval
+
+    Terms = dict[Expr, int]
+
+_SUMS = 8  # so many sums are looked at for one end of an interval
+_TERMS = 24  # longer sums are left alone
+_DEPTH = 3  # so deep in an atom a variable is seen
+
+
+def is_correlated(terms: Terms) -> bool:
+    """Whether a sum has a maximum or minimum with a unit in it that occurs elsewhere in the sum."""
+    if not 2 <= len(terms) <= _TERMS:
+        return False
+    return any(unit.lattice & EXTREMUM for unit in terms) and bool(_correlated(terms))
+
+
+def chosen(terms: Terms, const: int) -> Interval:
+    """The interval of a sum by the law above.
+
+    >>> from symdim import Var, minimum
+    >>> x, y = Var.fresh("x"), Var.fresh("y")
+    >>> chosen((minimum(x, y) - x).terms, 0)
+    (None, 0)
+    """
+    lo = least(terms, const)
+    hi = least({unit: -k for unit, k in terms.items()}, -const)
+    return lo, None if hi is None else -hi
+
+
+def least(terms: Terms, const: int, sums: int = _SUMS) -> int | None:
+    """A lower bound of a sum, by at most so many other sums."""
+    found = _correlated(terms) if sums > 1 and len(terms) <= _TERMS else []
+    known, _ = bounds.linear_bounds(terms, const)
+    if not found:
+        return known
+    # a choice that must be met by all its arguments comes first
+    unit = min(found, key=lambda u: (_any_counts(u, terms[u]), order(u)))
+    atom, factor = _split(unit)
+    share = sums // len(atom.parts)
+    ends: list[int | None] = []
+    for part in atom.parts if share else ():
+        rest = dict(terms)
+        k = rest.pop(unit)
+        part_terms, part_const = terms_of(part)
+        accumulate(rest, part_terms, k, factor)
+        offset = const
+        if factor is None:
+            offset += k * part_const
+        elif part_const:
+            accumulate(rest, {factor: k * part_const})
+        ends.append(least(rest, offset, share))
+    if _any_counts(unit, terms[unit]):
+        return max([end for end in (known, *ends) if end is not None], default=None)
+    if not ends or None in ends:
+        return known
+    worst = min(ends)  # type: ignore[type-var]
+    return worst if known is None else max(known, worst)  # type: ignore[type-var]
+
+
+def _any_counts(unit: Expr, k: int) -> bool:
+    """Whether a sum with the term `k*unit` is at least that with each of the arguments in its place."""
+    return (type(_split(unit)[0]) is Max) == (k > 0)
+
+
+def _split(unit: Expr) -> tuple[Extremum, Expr | None]:
+    atom = next(a for a in powers_of(unit) if isinstance(a, Extremum))
+    return atom, exact_quotient(unit, atom)
+
+
+def _correlated(terms: Terms) -> list[Expr]:
+    """The units of a sum that the law is of use for: single maxima and minima times what is not negative."""
+    found: list[tuple[Expr, set[Expr]]] = []
+    for unit in terms:
+        if unit.lattice & EXTREMUM:
+            atom, factor = _split(unit)
+            if factor is None:
+                found.append((unit, _within(atom)))
+            else:
+                lo, _ = bounds.bounds_of(factor)
+                if lo is not None and lo >= 0:
+                    found.append((unit, {times(u, factor) or u for u in _within(atom)} | {factor}))
+    result: list[Expr] = []
+    for unit, inner in found:
+        if any(u in terms for u in inner) or any(not inner.isdisjoint(other) for u, other in found if u is not unit):
+            result.append(unit)
+    return result
+
+
+def _within(atom: Extremum) -> set[Expr]:
+    """The units in the arguments of a maximum or minimum, and in what these hold in turn."""
+    found: set[Expr] = set()
+    level: list[Extremum] = [atom]
+    for _ in range(_DEPTH):
+        units = [unit for inner in level for part in inner.parts for unit in terms_of(part)[0]]
+        found.update(units)
+        level = [unit for unit in units if isinstance(unit, Extremum)]
+    return found
+
+
+from symdim.algebra import intervals as bounds  # noqa: E402  (which asks this module for the intervals of sums)

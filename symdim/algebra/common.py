@@ -1,0 +1,132 @@
+"""What the arguments of a maximum or minimum have in common, which is taken out of them."""
+
+from __future__ import annotations
+
+from math import gcd
+
+from symdim.algebra.basis import in_basis
+from symdim.algebra.monomial import NESTED, SPLIT, accumulate, terms_of
+from symdim.algebra.order import order
+from symdim.algebra.polynomial import add, scale, subtract, sum_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.algebra.expr import Dim, Expr
+
+    Terms = dict[Expr, int]
+    Sum = tuple[Terms, int]
+
+
+class Scaled:
+    """What is taken out of the arguments: the result is `terms + const + factor * rest`."""
+
+    def __init__(self) -> None:
+        self.terms: Terms = {}
+        self.const = 0
+        self.factor = 1
+
+    def plus(self, rest: Sum) -> Sum:
+        """The whole sum, for the rest."""
+        accumulate(self.terms, rest[0], self.factor)
+        return self.terms, self.const + self.factor * rest[1]
+
+    def take(self, common: Dim, g: int) -> None:
+        """Take out a summand of the rest, and then a factor."""
+        terms, const = terms_of(common)
+        accumulate(self.terms, terms, self.factor)
+        self.const += self.factor * const
+        self.factor *= g
+
+    def without_common_units(self, dims: list[Dim]) -> list[Dim]:
+        """The dimensions less the maxima and minima that all of them have as terms."""
+        if len(dims) < 2 or any(isinstance(dim, int) for dim in dims):
+            return dims
+        first, *others = [in_basis(*terms_of(dim))[0] for dim in dims]
+        common: Terms = {}
+        for unit, k in first.items():
+            if unit.lattice & (SPLIT | NESTED):
+                found = [k, *[terms.get(unit, 0) for terms in others]]
+                if min(found) > 0 or max(found) < 0:
+                    common[unit] = min(found, key=abs)
+        if not common:
+            return dims
+        taken = sum_of(common, 0)
+        self.take(taken, 1)
+        return [subtract(dim, taken) for dim in dims]
+
+    def normalized(self, leaves: list[Dim]) -> dict[Dim, Dim]:
+        """Each leaf without what is taken out here: what most of them have in common, and a number as a factor."""
+        if len(leaves) == 2:
+            common, parts = _parted(*leaves)
+        else:
+            common = _common(leaves)
+            parts = [subtract(leaf, common) for leaf in leaves] if common != 0 else leaves
+        g = 0
+        for part in parts:
+            terms, const = terms_of(part)
+            g = gcd(g, const, *terms.values())
+        self.take(common, g)
+        if g > 1:
+            parts = [_divided(part, g) for part in parts]
+        return dict(zip(leaves, parts, strict=True))
+
+
+def _divided(dim: Dim, g: int) -> Dim:
+    terms, const = terms_of(dim)
+    return sum_of({unit: k // g for unit, k in terms.items()}, const // g)
+
+
+def _common(leaves: list[Dim]) -> Dim:
+    """What most leaves have in common: then most have nothing of a unit, and most that are no numbers no constant."""
+    sums = [in_basis(*terms_of(leaf)) for leaf in leaves]
+    found: dict[Expr, list[int]] = {}
+    for terms, _ in sums:
+        for unit, k in terms.items():
+            found.setdefault(unit, []).append(k)
+    common: Terms = {}
+    for unit, values in found.items():
+        low = _most_frequent(values, len(leaves) - len(values))
+        if low:
+            common[unit] = low
+    consts = [const for terms, const in sums if terms != common]
+    return sum_of(common, _most_frequent(consts, 0) if consts else 0)
+
+
+def _most_frequent(values: list[int], zeros: int) -> int:
+    if len(values) < zeros:
+        return 0
+    counts: dict[int, int] = {0: zeros} if zeros else {}
+    for value in values:
+        counts[value] = counts.get(value, 0) + 1
+    most = max(counts.values())
+    found = sorted([value for value, count in counts.items() if count == most])
+    return found[(len(found) - 1) // 2]
+
+
+def _parted(first: Dim, second: Dim) -> tuple[Dim, list[Dim]]:
+    """(common, the rest of each): of two dimensions none has what both had, and no negative term beside another.
+
+    Maxima and minima stay in the dimension that they are a term of, so a remainder of one stays whole.
+    """
+    apart, beside = [
+        sum_of({unit: k for unit, k in terms_of(dim)[0].items() if unit.lattice & (SPLIT | NESTED)}, 0)
+        for dim in (first, second)
+    ]
+    one, other = subtract(first, apart), subtract(second, beside)
+    terms, offset = terms_of(subtract(one, other))
+    plus = {unit: k for unit, k in terms.items() if k > 0}
+    minus = {unit: -k for unit, k in terms.items() if k < 0}
+    outer: Dim = 0
+    if _is_negative(add(apart, beside)):  # max(a + u, b + v) == max(a - v, b - u) + u + v
+        outer = add(apart, beside)
+        apart, beside = scale(beside, -1), scale(apart, -1)
+    ahead = offset if not plus and apart == 0 else 0 if not minus and beside == 0 else max(offset, 0)
+    parts = [sum_of(plus, ahead), sum_of(minus, ahead - offset)]
+    common = add(outer, subtract(one, parts[0]))
+    return common, [add(parts[0], apart), add(parts[1], beside)]
+
+
+def _is_negative(dim: Dim) -> bool:
+    """Whether the first term of a sum is negative, of those nested the least."""
+    terms, _ = in_basis(*terms_of(dim))
+    return bool(terms) and terms[min(terms, key=lambda unit: (unit.height, order(unit)))] < 0

@@ -1,0 +1,284 @@
+"""Maxima of minima of sums in one form: no arguments that never count, and no way that they were nested in.
+
+An *element* is given by its clauses: the maximum of minima of sums, its *leaves*, or the minimum of maxima. Known from
+bounds is an order of the leaves. The laws of a distributive lattice say that of all clauses that make an element, those
+with nothing left to drop are determined by the element:
+
+    absorption      max(a, b) = a                                  a >= b by bounds; the same for whole clauses
+    distribution    max(min(a, b), c) = min(max(a, c), max(b, c))  between the two kinds of clauses
+
+It is written with as few repetitions as these tell: an element whose clauses fall into groups without common leaves is
+the maximum (or minimum) of the groups. So `max(min(x, y), min(x, z))` is `min(x, max(y, z))`. Distribution makes long
+what is nested deeply. Beyond a budget an element stays as written, with its nested arguments as leaves.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+from symdim.algebra.caches import shared_cache
+from symdim.algebra.expr import Extremum, FloorDiv, Max, Min
+from symdim.algebra.intervals import bounds_of, linear_bounds
+from symdim.algebra.monomial import accumulate, split_unit, terms_of
+from symdim.algebra.order import dim_order
+from symdim.algebra.polynomial import add, scale, sum_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.algebra.expr import Dim, Expr, Interval
+
+    Kind = type[Extremum]
+    Clause = tuple[Dim, ...]
+    Tree = Dim | tuple[Kind, list["Tree"]]
+
+OTHER: dict[type[Extremum], type[Extremum]] = {Max: Min, Min: Max}
+
+_DEPTH = 8  # so deep nested arguments are distributed
+_LEAVES = 24  # an element has at most so many leaves in its clauses
+_COPIES = 8  # distribution copies at most so many terms that stand beside a maximum or minimum
+_PAIRS = 16  # arguments are compared in pairs up to this many
+
+_known = shared_cache(4096)
+
+
+def distributed(kind: Kind, clauses: list[Clause], depth: int = _DEPTH) -> list[Clause] | None:
+    """The same element in clauses of which no leaf is nested; None where that goes beyond the budget."""
+    result: list[Clause] = []
+    count = 0
+    for clause in clauses:
+        if all(split_unit(leaf) is None for leaf in clause):
+            result.append(clause)
+            continue
+        lists: list[list[Clause]] = []
+        for leaf in clause:
+            found = _of_dim(kind, leaf, depth)
+            if found is None:
+                return None
+            lists.append(found)
+        for choice in product(*lists):
+            merged = _reduced(kind, [leaf for some in choice for leaf in some])
+            result.append(merged)
+            count += len(merged)
+            if count > 2 * _LEAVES:
+                return None
+    return result
+
+
+def _of_dim(kind: Kind, dim: Dim, depth: int) -> list[Clause] | None:
+    """The clauses of a sum."""
+    unit = split_unit(dim)
+    if unit is None:
+        return [(dim,)]
+    terms, const = terms_of(dim)
+    k = terms[unit]
+    inner = of_unit(kind if k > 0 else OTHER[kind], unit, depth)
+    if inner is None or (len(terms) == 1 and k == 1 and not const):
+        return inner
+    if (sum([len(clause) for clause in inner]) - 1) * (len(terms) - 1) > _COPIES:
+        return None
+    rest = sum_of({u: c for u, c in terms.items() if u is not unit}, const)
+    return [tuple([add(scale(leaf, k), rest) for leaf in clause]) for clause in inner]
+
+
+def of_unit(kind: Kind, unit: Expr, depth: int = _DEPTH) -> list[Clause] | None:
+    """The clauses of a maximum or minimum, or of a division of one."""
+    if not depth:
+        return None
+    key = kind, unit
+    if key in _known:
+        return _known[key]  # type: ignore[no-any-return]
+    found: list[Clause] | None = None
+    if isinstance(unit, FloorDiv):
+        n, d = unit.parts
+        inner = distributed(kind, [(n,)], depth - 1)
+        if inner is not None:
+            found = [tuple([floordiv.floordiv(leaf, d) for leaf in clause]) for clause in inner]
+    else:
+        parts: tuple[Dim, ...] = unit.parts  # type: ignore[assignment]
+        found = distributed(kind, [(p,) for p in parts] if type(unit) is kind else [parts], depth - 1)
+    if found is not None:
+        found = irredundant(kind, found)
+        if sum([len(clause) for clause in found if len(clause) > 1]) > _LEAVES:
+            found = None
+    if found is not None or depth == _DEPTH:
+        _known[key] = found
+    return found
+
+
+def kind_of(unit: Expr) -> Kind:
+    """Whether a maximum or minimum, or a division of one, is the greatest or the least of its leaves."""
+    while isinstance(unit, FloorDiv):
+        n = unit.parts[0]
+        unit, outer = split_unit(n), unit  # type: ignore[assignment]
+        if terms_of(outer.parts[0])[0][unit] < 0:
+            return OTHER[kind_of(unit)]
+    return type(unit)  # type: ignore[return-value]
+
+
+def two_leaves(unit: Expr) -> Clause:
+    """The two leaves of a maximum or minimum, or of a division of one; none where it has more."""
+    if not isinstance(unit, FloorDiv):
+        return unit.parts  # type: ignore[return-value]
+    clauses = of_unit(kind_of(unit), unit)
+    if clauses is None or len(clauses) != 2 or any(len(c) != 1 or split_unit(c[0]) is not None for c in clauses):
+        return ()
+    return clauses[0] + clauses[1]
+
+
+def irredundant(kind: Kind, clauses: list[Clause]) -> list[Clause]:
+    """The clauses that count, each without leaves that do not, in structural order."""
+    clauses = list(dict.fromkeys([_reduced(kind, clause) for clause in clauses]))
+    if len(clauses) == 1:
+        return clauses
+    clauses.sort(key=_clause_order)
+    if len(clauses) > _PAIRS:
+        return _by_ranges(kind, clauses)
+    if all(len(clause) == 1 for clause in clauses):
+        return [(leaf,) for leaf in _undominated(kind, [leaf for (leaf,) in clauses])]
+    kept: list[Clause] = []
+    for clause in clauses:
+        if not any(_covers(kind, other, clause) for other in kept):
+            kept = [other for other in kept if not _covers(kind, clause, other)]
+            kept.append(clause)
+    return kept
+
+
+def _clause_order(clause: Clause) -> tuple[object, ...]:
+    return len(clause), *[dim_order(leaf) for leaf in clause]
+
+
+def _reduced(kind: Kind, leaves: list[Dim] | Clause) -> Clause:
+    """A clause without the leaves that another one makes idle, in structural order."""
+    if len(leaves) == 1:
+        return tuple(leaves)
+    leaves = sorted(dict.fromkeys(leaves), key=dim_order)
+    if len(leaves) > _PAIRS:
+        return tuple([leaf for (leaf,) in _by_ranges(OTHER[kind], [(leaf,) for leaf in leaves])])
+    return tuple(_undominated(OTHER[kind], leaves))
+
+
+def _undominated(kind: Kind, leaves: list[Dim]) -> list[Dim]:
+    """The leaves that are the greatest or least somewhere, as far as bounds of differences tell."""
+    kept: list[Dim] = []
+    for leaf in leaves:
+        rivals: list[Dim] = []
+        for other in kept:
+            lo, hi = _difference(other, leaf) if kind is Max else _difference(leaf, other)
+            if lo is not None and lo >= 0:
+                break
+            if hi is None or hi > 0:
+                rivals.append(other)
+        else:
+            kept = [*rivals, leaf]
+    return kept
+
+
+def _covers(kind: Kind, one: Clause, other: Clause) -> bool:
+    """Whether the first clause makes the other idle."""
+    return all(any(exceeds(kind, leaf, theirs) for theirs in other) for leaf in one)
+
+
+def exceeds(kind: Kind, a: Dim, b: Dim) -> bool:
+    """Whether a >= b by bounds, or a <= b for a minimum."""
+    if a is b:
+        return True
+    lo, hi = _difference(a, b)
+    return (lo is not None and lo >= 0) if kind is Max else (hi is not None and hi <= 0)
+
+
+def _difference(a: Dim, b: Dim) -> Interval:
+    """The interval of a - b."""
+    (terms, const), (others, other_const) = terms_of(a), terms_of(b)
+    terms = dict(terms)
+    accumulate(terms, others, -1)
+    if any(unit.height for unit in terms):
+        return bounds_of(sum_of(terms, const - other_const))
+    return linear_bounds(terms, const - other_const)
+
+
+def _by_ranges(kind: Kind, clauses: list[Clause]) -> list[Clause]:
+    """Without the single leaves that are never above the lower bound of another one; for many clauses."""
+    ranges = [bounds_of(clause[0]) if len(clause) == 1 else (None, None) for clause in clauses]
+    if kind is Max:
+        lows = [(lo, -i) for i, (lo, _) in enumerate(ranges) if lo is not None]
+        if not lows:
+            return clauses
+        floor, keeper = max(lows)
+        return [c for i, c in enumerate(clauses) if i == -keeper or ranges[i][1] is None or ranges[i][1] > floor]  # type: ignore[operator]
+    highs = [(hi, i) for i, (_, hi) in enumerate(ranges) if hi is not None]
+    if not highs:
+        return clauses
+    ceiling, keeper = min(highs)
+    return [c for i, c in enumerate(clauses) if i == keeper or ranges[i][0] is None or ranges[i][0] < ceiling]  # type: ignore[operator]
+
+
+def dual(kind: Kind, clauses: list[Clause]) -> list[Clause] | None:
+    """The clauses of the other kind for the same element; None where they go beyond the budget."""
+    if len(clauses) == 1:
+        return [(leaf,) for leaf in clauses[0]]
+    if all(len(clause) == 1 for clause in clauses):
+        return [tuple([leaf for (leaf,) in clauses])]
+    found: list[Clause] = [()]
+    for clause in clauses:
+        found = [_reduced(OTHER[kind], [*some, leaf]) for some in found for leaf in clause]
+        found = irredundant(OTHER[kind], found)
+        if sum([len(some) for some in found]) > 2 * _LEAVES:
+            return None
+    return found if sum([len(some) for some in found]) <= _LEAVES else None
+
+
+def tree(clauses: list[Clause], duals: list[Clause]) -> Tree:
+    """An element as a nest, from its clauses as a maximum of minima and as a minimum of maxima."""
+    if len(clauses) == 1:
+        return clauses[0][0] if len(clauses[0]) == 1 else (Min, list(clauses[0]))
+    if len(duals) == 1:
+        return Max, list(duals[0])
+    found: list[tuple[int, int, Tree]] = []
+    for kind, groups in ((Min, _groups(duals)), (Max, _groups(clauses))):
+        if len(groups) > 1:
+            inner: list[Tree] = []
+            for group in groups:
+                mirrored = dual(kind, group)
+                if mirrored is None:
+                    break
+                inner.append(tree(mirrored, group) if kind is Min else tree(group, mirrored))
+            else:
+                inner.sort(key=_tree_order)
+                found.append((sum([leaves_in(part) for part in inner]), len(found), (kind, inner)))
+    if found:
+        return min(found, key=lambda some: some[:2])[2]
+    flat: list[tuple[Kind, list[Clause]]] = [(Min, duals), (Max, clauses)]
+    outer, chosen = min(flat, key=lambda some: sum([len(clause) for clause in some[1]]))
+    return outer, [c[0] if len(c) == 1 else (OTHER[outer], list(c)) for c in chosen]
+
+
+def leaves_in(part: Tree) -> int:
+    """The number of leaves in a nest."""
+    return sum([leaves_in(p) for p in part[1]]) if isinstance(part, tuple) else 1
+
+
+def _tree_order(part: Tree) -> tuple[object, ...]:
+    """Leaves first."""
+    if isinstance(part, tuple):
+        return 1, len(part[1]), part[0] is Min, [_tree_order(inner) for inner in part[1]]
+    return 0, dim_order(part)
+
+
+def _groups(clauses: list[Clause]) -> list[list[Clause]]:
+    """The clauses in groups that have no leaf in common."""
+    groups: list[tuple[set[Dim], list[Clause]]] = []
+    for clause in clauses:
+        leaves = set(clause)
+        mine = [clause]
+        apart: list[tuple[set[Dim], list[Clause]]] = []
+        for theirs, members in groups:
+            if leaves.isdisjoint(theirs):
+                apart.append((theirs, members))
+            else:
+                leaves |= theirs
+                mine = members + mine
+        groups = [*apart, (leaves, mine)]
+    return [members for _, members in groups]
+
+
+from symdim.algebra import floordiv  # noqa: E402  (whose divisions are of elements)

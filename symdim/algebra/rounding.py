@@ -1,0 +1,108 @@
+"""Floor divisions of maxima and minima by one divisor d >= 1, and maxima and minima of such divisions.
+
+Law: floor(max(a, b)/d) = max(floor(a/d), floor(b/d)), the same for the minimum, since rounding never changes an order.
+So a division of a maximum is the maximum of divisions, whose form depends on these leaves alone: where each of them
+but numbers is a division by d, the division stands outside, once, as in `min(N, 512)//16`; else it stands inside, as in
+`min(x, y//2)`, which is `min(2*x, y)//2`.
+"""
+
+from __future__ import annotations
+
+from symdim.algebra.expr import FloorDiv, Max, Min
+from symdim.algebra.monomial import NESTED, SPLIT, has_extrema, split_unit, terms_of
+from symdim.algebra.polynomial import add, scale, subtract, sum_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.algebra.expr import Dim, Expr
+
+    Sum = tuple[dict[Expr, int], int]
+    Outside = tuple[int, int, dict[Dim, Dim]]
+
+
+def outside(leaves: list[Dim]) -> Outside | None:
+    """(sign, d, {leaf: n}) where each leaf is sign * (n//d) for the same d >= 1, and some are no numbers; else None.
+
+    Where all divisions are subtracted the sign is -1, else one that is subtracted is -(n//d) = (d - 1 - n)//d.
+    """
+    divisor = 0
+    found: list[tuple[Dim, Dim, int, Dim]] = []  # (leaf, n, k, rest) with leaf = k*(n//d) + rest
+    for leaf in leaves:
+        if isinstance(leaf, int):
+            continue
+        terms, const = terms_of(leaf)
+        floors = [unit for unit in terms if type(unit) is FloorDiv and not unit.lattice & SPLIT]
+        if len(floors) != 1 or abs(terms[floors[0]]) != 1:
+            return None
+        n, d = floors[0].parts
+        if not isinstance(d, int) or d != (divisor or d):
+            return None
+        divisor = d
+        rest = sum_of({unit: c for unit, c in terms.items() if unit is not floors[0]}, const)
+        found.append((leaf, n, terms[floors[0]], rest))
+    if not found:
+        return None
+    sign = -1 if all(k < 0 for _, _, k, _ in found) else 1
+    numerators: dict[Dim, Dim] = {}
+    for leaf, n, k, rest in found:
+        numerator = n if k == sign else subtract(divisor - 1, n)
+        numerators[leaf] = add(numerator, scale(rest, sign * divisor))
+    # 257 is both 514//2 and 515//2: of these the one that goes with a division
+    offset = min([terms_of(n)[1] % divisor for n in numerators.values()])
+    for leaf in leaves:
+        if isinstance(leaf, int):
+            numerators[leaf] = divisor * sign * leaf + offset
+    return sign, divisor, numerators
+
+
+def inside(n: Dim, d: Dim) -> Dim | None:
+    """floor(n/d) for d >= 1 where n is a maximum or minimum and a rest; None where it is none, or beyond the budget.
+
+    None for an expression d, too, that divides none of the arguments: such a division stays as written.
+    """
+    unit = split_unit(n)
+    if unit is None or has_extrema(d):
+        return None
+    kind = Max if terms_of(n)[0][unit] > 0 else Min
+    clauses = lattice.distributed(kind, [(n,)])
+    if clauses is None or any(split_unit(leaf) is not None for clause in clauses for leaf in clause):
+        return None
+    clauses = [tuple([floordiv.floordiv(leaf, d) for leaf in clause]) for clause in clauses]
+    if not isinstance(d, int) and all(_has_division(leaf) for clause in clauses for leaf in clause):
+        return None
+    found = extremum.of_clauses(kind, clauses)
+    return None if found is None else sum_of(*found)
+
+
+def divided(n: Dim, d: int) -> Sum | None:
+    """floor(n / d) for d >= 1 as a sum with one division, although n may be a maximum or minimum.
+
+    None where n is a multiple of one, or has several terms that are: floordiv.py takes these apart.
+    """
+    unit = split_unit(n)
+    if unit is None:
+        return None if any(u.lattice & (SPLIT | NESTED) for u in terms_of(n)[0]) else terms_of(floordiv.floordiv(n, d))
+    terms, const = terms_of(n)
+    if abs(terms[unit]) >= d:
+        return None
+    rest = {u: k if u is unit else floordiv.symmetric(k, d) for u, k in terms.items()}
+    whole = {u: (k - rest[u]) // d for u, k in terms.items() if k != rest[u]}
+    offset, const = divmod(const, d)
+    whole[floordiv.quotient_atom(sum_of({u: k for u, k in rest.items() if k}, const), d)] = 1
+    return whole, offset
+
+
+def with_its_sign(n: Expr, c: int) -> Dim | None:
+    """floor(n / c) for a number c >= 2 and one maximum or minimum, with its sign, and a rest; else None."""
+    unit = split_unit(n)
+    if unit is None:
+        return None
+    return inside(n, c) if abs(terms_of(n)[0][unit]) < c else None
+
+
+def _has_division(dim: Dim) -> bool:
+    return isinstance(dim, int) or any(type(unit) is FloorDiv for unit in terms_of(dim)[0])
+
+
+from symdim.algebra import extrema as extremum  # noqa: E402  (which ask for these laws)
+from symdim.algebra import floordiv, lattice  # noqa: E402

@@ -1,0 +1,246 @@
+"""The short form of sums with maxima, minima, clamps and halves: a function of their basis.
+
+From right to left the laws of basis.py make a sum short. That begins with the basis and tries them in the order of the
+atoms, the most deeply nested first, and keeps what has fewer terms. So the form does not depend on how a sum was built.
+In particular `max(a, b)*min(a, b)` is `a*b`.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+from symdim.algebra.basis import both_of, in_basis, less, part_in_basis, polynomial, product_of, split, twin_of
+from symdim.algebra.caches import shared_cache
+from symdim.algebra.expr import FloorDiv, Max, Min
+from symdim.algebra.interning import PRIME
+from symdim.algebra.monomial import (
+    CLAMP,
+    LAWFUL,
+    NEAR,
+    PAIR,
+    SEVERAL,
+    TWIN,
+    accumulate,
+    divides,
+    exact_quotient,
+    has_extrema,
+    powers_of,
+    terms_of,
+    times,
+    unit_of,
+)
+from symdim.algebra.order import order
+from symdim.algebra.polynomial import subtract, sum_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from symdim.algebra.basis import Polynomial, Sum, Terms
+    from symdim.algebra.expr import Dim, Expr
+
+_TERMS = 64  # products are not written with twins where that has more terms
+
+_PAIRS = 8  # so many maxima are looked at in pairs, which may make a clamp
+
+_settled = shared_cache(8192)
+
+
+def settled(terms: Terms, const: int) -> Sum:
+    """The canonical form of a sum with units that the laws concern."""
+    lawful = [unit for unit in terms if unit.lattice & LAWFUL]
+    if len(lawful) == 1 and is_plain(lawful[0]):
+        return _one_turned(terms, const, lawful[0])
+    basis = polynomial(*in_basis(terms, const))
+    fingerprint = sum([k * (1 if unit is None else unit.fingerprint) for unit, k in basis.items()]) % PRIME
+    known = _settled.get(fingerprint)
+    if known is None or known[0] != basis:
+        known = _settled[fingerprint] = basis, _shortened(basis)
+    found = dict(known[1])
+    offset = found.pop(None, 0)
+    return found, offset
+
+
+def shortened_modulo(basis: Terms, c: int) -> Terms:
+    """A short form of a sum without a constant: of one that equals this one, in the basis, modulo c."""
+    if not any(unit.lattice & LAWFUL for unit in basis):
+        return basis
+    found = _shortened(dict(basis), c)  # type: ignore[arg-type]
+    found.pop(None, None)
+    return found  # type: ignore[return-value]
+
+
+def is_plain(unit: Expr) -> bool:
+    """Whether one of two twins stands alone in a unit, and what they make together has no twin itself."""
+    if unit.lattice & (CLAMP | SEVERAL | NEAR):
+        return False
+    _, atom = split(unit)
+    if atom.lattice & PAIR and type(atom) is FloorDiv:
+        return False
+    return not any(inner.lattice & LAWFUL for inner in both_of(atom) if inner is not None)
+
+
+def _one_turned(terms: Terms, const: int, unit: Expr) -> Sum:
+    """The shorter of the two forms of a sum with one of two twins."""
+    here = polynomial(terms, const)
+    there = _turned(here, unit)
+    _, atom = split(unit)
+    in_first = type(atom) is Max if atom.lattice & PAIR else not terms_of(atom.parts[0])[1]  # type: ignore[index]
+    basis, other = (here, there) if in_first else (there, here)
+    found = dict(other if _is_better(other, basis, unit) else basis)
+    offset = found.pop(None, 0)
+    return found, offset  # type: ignore[return-value]
+
+
+def _turned(sums: Polynomial, unit: Expr) -> Polynomial:
+    """The sum with `both - twin` in the place of one of two twins in a unit."""
+    factor, atom = split(unit)
+    turned = dict(sums)
+    k = turned.pop(unit)
+    accumulate(turned, both_of(atom), k, factor)  # type: ignore[arg-type]
+    accumulate(turned, twin_of(atom), -k, factor)  # type: ignore[arg-type]
+    return turned
+
+
+def _is_better(tried: Polynomial, known: Polynomial, unit: Expr) -> bool:
+    """Whether a form is taken in the place of the one in the basis: it is shorter, or as short and more positive."""
+    if len(tried) != len(known) or unit.lattice & TWIN:
+        return len(tried) < len(known)
+    return sum([k < 0 for k in tried.values()]) < sum([k < 0 for k in known.values()])
+
+
+def _shortened(basis: Polynomial, c: int = 0) -> Polynomial:
+    """The short form of a sum in the basis; modulo c where it is not 0."""
+    best = _with_singles(basis, c)
+    given = basis
+    for atom in _atoms(basis, SEVERAL):
+        tried = _turned_everywhere(given, atom)
+        if tried is not None:
+            short = _with_singles(_modulo(tried, c), c)
+            if len(short) < len(best):
+                given, best = tried, short
+    for atom in _atoms(basis, NEAR):
+        for added in _squares(atom, best):
+            tried = dict(best)
+            accumulate(tried, added)  # type: ignore[arg-type]
+            tried = _modulo(tried, c)
+            if len(tried) < len(best):
+                best = tried
+    return best
+
+
+def _modulo(sums: Polynomial, c: int) -> Polynomial:
+    if not c:
+        return sums
+    reduced = {unit: floordiv.symmetric(k, c) for unit, k in sums.items()}
+    return {unit: k for unit, k in reduced.items() if k and unit is not None}
+
+
+def _atoms(sums: Polynomial, flag: int) -> list[Expr]:
+    """The atoms that the laws concern in units with this flag, the most deeply nested first."""
+    units = [unit for unit in sums if unit is not None and unit.lattice & flag]
+    return sorted(
+        {atom for unit in units for atom in powers_of(unit) if atom.lattice & (PAIR | TWIN)}, key=_depth_first
+    )
+
+
+def _depth_first(unit: Expr) -> tuple[object, ...]:
+    _, atom = split(unit)
+    return -atom.height, order(atom), order(unit)
+
+
+def _turned_everywhere(sums: Polynomial, atom: Expr) -> Polynomial | None:
+    """The sum with the twin of an atom in all products of several; None where it gets long."""
+    by = less(both_of(atom), twin_of(atom))
+    done: Polynomial = {}
+    for unit, k in sums.items():
+        if unit is not None and unit.lattice & SEVERAL and powers_of(unit).get(atom) == 1:
+            accumulate(done, by, k, exact_quotient(unit, atom))  # type: ignore[arg-type]
+        else:
+            accumulate(done, {unit: k})  # type: ignore[arg-type, dict-item]
+    return done if len(done) <= _TERMS else None
+
+
+def _with_singles(sums: Polynomial, c: int) -> Polynomial:
+    """The sum with clamps, and with the better one of two twins where only one stands in a unit."""
+    singles = [
+        unit for unit in sums if unit is not None and unit.lattice & (PAIR | TWIN) and not unit.lattice & SEVERAL
+    ]
+    if not singles:
+        return sums
+    singles.sort(key=_depth_first)
+    best = sums
+    maxima = [unit for unit in singles if unit.lattice & PAIR]
+    for i, first in enumerate(maxima if len(maxima) <= _PAIRS else ()):
+        for second in maxima[i + 1 :]:
+            best = _clamped(best, first, second, c)
+    for unit in singles:
+        if unit in best:
+            tried = _modulo(_turned(best, unit), c)
+            if _is_better(tried, best, unit):
+                best = tried
+    return best
+
+
+def _clamped(sums: Polynomial, first: Expr, second: Expr, c: int) -> Polynomial:
+    """The sum with a clamp in the place of two maxima, where that is shorter."""
+    k, other = sums.get(first, 0), sums.get(second, 0)
+    if c and k == other and 2 * k == c:
+        other = -other
+    if k * other >= 0:
+        return sums
+    (factor, low), (theirs, high) = split(first), split(second)
+    leaves = lattice.two_leaves(low), lattice.two_leaves(high)
+    if factor is not theirs or any(has_extrema(leaf) for some in leaves for leaf in some):
+        return sums
+    if k < 0:
+        low, high = high, low
+    count = min(abs(k), abs(other))
+    best = sums
+    for a, b in permutations(leaves[0] if k > 0 else leaves[1]):
+        for d, e in permutations(leaves[1] if k > 0 else leaves[0]):
+            above, beyond = subtract(b, a), subtract(e, d)
+            if lattice.exceeds(Max, beyond, above):  # max(a, b) - max(d, e) = clamp(0, b - a, e - d) + a - e
+                inner = sum_of(*extremum.raw(Max, [0, above]))
+                found = polynomial(*extremum.raw(Min, [inner, beyond]))
+                accumulate(found, polynomial(*terms_of(subtract(a, e))))  # type: ignore[arg-type]
+                left = part_in_basis(found, keep=0)
+                accumulate(left, {low: -1, high: 1})  # type: ignore[arg-type]
+                if not left:  # else intervals say more of the clamp than of the maxima
+                    tried = dict(sums)
+                    accumulate(tried, {low: -count, high: count}, 1, factor)  # type: ignore[arg-type]
+                    accumulate(tried, part_in_basis(found, keep=CLAMP), count, factor)  # type: ignore[arg-type]
+                    tried = _modulo(tried, c)
+                    if len(tried) < len(best) or (len(tried) == len(best) and _meet(above, beyond)):
+                        best = tried
+    return best
+
+
+def _meet(a: Dim, b: Dim) -> bool:
+    """Whether two sums have a term in common."""
+    (terms, _), (others, _) = terms_of(a), terms_of(b)
+    return any(others.get(unit) == k for unit, k in terms.items())
+
+
+def _squares(atom: Expr, sums: Polynomial) -> Iterator[Polynomial]:
+    """Multiples of `max(a, b)**2 - (a + b)*max(a, b) + a*b`, which is 0, that may take terms out of a sum."""
+    if not atom.lattice & PAIR:
+        return
+    both, product = both_of(atom), product_of(atom)
+    for unit, k in list(sums.items()):
+        if unit is None or powers_of(unit).get(atom) != 1:
+            continue
+        rest = exact_quotient(unit, atom)
+        for part, c in both.items():
+            if part is not None and k % c == 0 and rest is not None and divides(part, rest):
+                factor = exact_quotient(rest, part)
+                added: Polynomial = {}
+                accumulate(added, {unit_of({atom: 2}): k // c}, 1, factor)  # type: ignore[arg-type, dict-item]
+                accumulate(added, both, -(k // c), times(atom, factor))  # type: ignore[arg-type]
+                accumulate(added, product, k // c, factor)  # type: ignore[arg-type]
+                yield added
+
+
+# these make sums
+from symdim.algebra import extrema as extremum  # noqa: E402
+from symdim.algebra import floordiv, lattice  # noqa: E402

@@ -1,0 +1,96 @@
+"""Minima and maxima as a person writes them: text, interval, values on a grid; and that nothing is multiplied out."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from symdim import Var, ceildiv, maximum, minimum, parse
+from symdim.algebra.expr import Expr
+from symdim.algebra.intervals import bounds_of
+from symdim.algebra.leaves import leaf_count
+
+N, M = Var("N"), Var("M")
+X, Y, Z = (Var.fresh(name) for name in "xyz")
+NAMES = {"N": N, "M": M, "x": X, "y": Y, "z": Z}
+GRID = (0, 1, 2, 3, 4, 5, 7, 11)
+
+SEEN = [
+    ("min(max(N, 3), 5)", "min(max(N, 3), 5)", (3, 5)),
+    ("max(min(N, M) - 3, 0)", "max(min(M, N), 3) - 3", (0, None)),
+    ("min(max(N, 3) - 3, 5)", "min(max(N, 3), 8) - 3", (0, 5)),
+    ("8*min(max(N, 3) - 3, 5)", "8*min(max(N, 3), 8) - 24", (0, 40)),
+    ("min(min(M, 128) + min(N, 128), 128)", "min(min(M, 128) + min(N, 128), 128)", (2, 128)),
+    ("min(N, M)//2", "min(M, N)//2", (0, None)),
+    ("(min(N, 512) - 1)//2 + 1", "(min(N, 512) + 1)//2", (1, 256)),
+    ("min(N, 5) % 2", "min(N, 5) % 2", (0, 1)),
+    ("min(N, 512)//16", "min(N, 512)//16", (0, 32)),
+    ("min(max(x, y), min(x, y))", "min(x, y)", (0, None)),
+    ("max(max(x, y), min(x, y))", "max(x, y)", (0, None)),
+    ("min(max(min(x, y), z), y)", "min(max(x, z), y)", (0, None)),
+    ("max(min(x, y), min(z, x))", "min(x, max(y, z))", (0, None)),
+    ("max(x, y)*min(x, y)", "x*y", (0, None)),
+    ("max(min(x, 5), 3)", "min(max(x, 3), 5)", (3, 5)),
+    ("max(x, 3) - max(x, 5) + 5", "min(max(x, 3), 5)", (3, 5)),
+    ("min(min(max(min(max(x, 1), 9), 3), 7), 8)", "min(max(x, 3), 7)", (3, 7)),
+    ("max(x//4 + 2, y//4)", "max(x + 8, y)//4", (2, None)),
+    ("min(2*x, y)//2", "min(x, y//2)", (0, None)),
+    ("x - x//2", "(x + 1)//2", (0, None)),
+    ("x//2 + x % 2", "(x + 1)//2", (0, None)),
+]
+
+
+def value(text: str, sizes: dict[str, int]) -> int:
+    found = eval(text, {"min": min, "max": max, "__builtins__": {}}, sizes)
+    assert isinstance(found, int)
+    return found
+
+
+@pytest.mark.parametrize(("text", "expected", "interval"), SEEN)
+def test_as_a_person_writes_it(text, expected, interval):
+    dim = eval(text, {"min": minimum, "max": maximum, "__builtins__": {}}, NAMES)
+    assert str(dim) == expected
+    assert bounds_of(dim) == interval
+    assert eval(expected, {"min": minimum, "max": maximum, "__builtins__": {}}, NAMES) is dim
+    for point in product(GRID, repeat=3):
+        sizes = dict(zip("xyz", point, strict=True)) | {"N": point[0] + 1, "M": point[1] + 1}
+        assert dim.evaluate({NAMES[name]: size for name, size in sizes.items()}) == value(text, sizes)
+
+
+def test_nested_clamps_stay_linear():
+    dim = X
+    for i in range(40):
+        dim = maximum(minimum(dim, Var(f"a{i}")), Var(f"b{i}"))
+    assert leaf_count(dim) == 81
+
+
+def test_chains_of_remainders_stay_linear():
+    dim: int | Expr = N
+    expected = 12_345
+    for m in range(100, 60, -1):
+        dim, expected = dim % m, expected % m
+    assert isinstance(dim, Expr)
+    assert len(str(dim)) < 400
+    assert dim.evaluate(N=12_345) == expected
+    assert parse(str(dim)) is dim
+    assert str(parse("N%2%3%2%3%2")) == "N % 2"
+
+
+FALSE = [
+    (maximum(minimum(X, Y), Z), minimum(maximum(X, Z), Y)),  # unless z <= y
+    (maximum(X, Y, Z) + minimum(X, Y, Z), X + Y + Z),
+    (maximum(X, Y) * minimum(X, Z), X * Y),
+    (maximum(X // 2, Y // 3), maximum(X, Y) // 2),
+    (minimum(X, Y) // 2 + maximum(X, Y) // 2, (X + Y) // 2),
+    (ceildiv(X, 3) + X // 3, X),
+    (minimum(maximum(X, 5), 3), minimum(X, 3)),
+]
+
+
+@pytest.mark.parametrize(("left", "right"), FALSE)
+def test_look_alikes_are_kept_apart(left, right):
+    points = [dict(zip((X, Y, Z), point, strict=True)) for point in product(GRID, repeat=3)]
+    values = [tuple(d if isinstance(d, int) else d.evaluate(p) for d in (left, right)) for p in points]
+    assert any(a != b for a, b in values)
+    assert left is not right

@@ -1,0 +1,53 @@
+"""Products of maxima, minima and halves: one object, whatever the way; and the bounds of correlated ones."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from symdim import Var, maximum, minimum
+from symdim.algebra.choices import chosen
+from symdim.algebra.expr import Expr
+from symdim.algebra.monomial import terms_of
+
+X, Y, Z = (Var.fresh(name) for name in "xyz")
+ATOMS = [maximum(X, Y), minimum(X, Y), minimum(X, 4), X // 2, (X + 1) // 2, (Y + 1) // 2, minimum(maximum(X, 2), 6)]
+SUMS = [X, Y - 3, X + Y, -X, 2 * maximum(Y, 4) - X]
+
+
+@pytest.mark.parametrize("a", ATOMS)
+def test_distribution_gives_one_object(a):
+    for b, c in product(ATOMS, SUMS):
+        assert a * (b + c) is a * b + a * c
+        assert (a + c) * b - b * c is a * b
+        assert (a * b) * c is a * (b * c)
+
+
+@pytest.mark.parametrize(("a", "b"), list(product(ATOMS, repeat=2)))
+def test_products_are_what_they_say(a, b):
+    dim = (a - X) * (b + Y) + X * Y
+    for point in product(range(7), repeat=2):
+        at = dict(zip((X, Y), point, strict=True))
+        assert dim.evaluate(at) == (a.evaluate(at) - at[X]) * (b.evaluate(at) + at[Y]) + at[X] * at[Y]
+
+
+CORRELATED = [
+    (minimum(X, Y) - X, (None, 0)),
+    (maximum(X, Y) - minimum(X, Z), (0, None)),
+    (Z * minimum(X, Y) - Z * X, (None, 0)),
+    (maximum(X, 3) - maximum(X, 5), (-2, 0)),
+    (minimum(X, Y) + minimum(X, 4) - 2 * X, (None, 0)),
+]
+
+
+@pytest.mark.parametrize(("dim", "interval"), CORRELATED)
+def test_bounds_of_correlated_extrema(dim, interval):
+    assert isinstance(dim, Expr)
+    terms, const = terms_of(dim)
+    lo, hi = chosen(dict(terms), const)
+    assert dim.bounds() == interval
+    for point in product(range(8), repeat=3):
+        value = dim.evaluate(dict(zip((X, Y, Z), point, strict=True)))
+        assert lo is None or lo <= value
+        assert hi is None or value <= hi
