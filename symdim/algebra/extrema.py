@@ -128,6 +128,8 @@ def of_clauses(kind: Kind, clauses: list[Clause]) -> Sum | None:
         duals = lattice.dual(kind, clauses)
         if duals is None:
             return None
+        if len(duals) == len(duals[0]) == 1:
+            return total.plus(terms_of(duals[0][0]))
         leaves = list(dict.fromkeys([leaf for clause in (*clauses, *duals) for leaf in clause]))
         reflected = Scaled()
         mapped = total.normalized(leaves)

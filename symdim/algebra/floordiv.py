@@ -96,6 +96,7 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
     whole: Terms = {}
     offset, sign = 0, 1
     while True:
+        given = terms
         terms, const = basis.in_basis(terms, const)
         while len(terms) > 1 and (simpler := without_small_parts(terms, const, c)) is not None:
             terms, const, g = simpler
@@ -124,6 +125,8 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
             const, offset = _shortened(whole, rest, core, const, offset, sign, c)
             break
         core = shortening.shortened_modulo(rest, c)
+        if c == 2 and divisions:  # 1 and -1 are one modulo 2: -(m//a) keeps its sign, and is (a - 1 - m)//a
+            core = {u: -k if type(u) is FloorDiv and given.get(u, 0) < 0 else k for u, k in core.items()}
         if sum([bool(unit.lattice & (SPLIT | NESTED)) for unit in core]) == 1:
             const, offset = _shortened(whole, rest, core, const, offset, sign, c)
             within = rounding.inside(sum_of(dict(core), const), c)
