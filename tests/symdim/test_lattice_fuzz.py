@@ -1,4 +1,4 @@
-"""Random expressions rich in minima, maxima, // and %: ring laws give one object, texts mean it, values and bounds agree."""
+"""Random expressions of minima, maxima and divisions: ring laws give one object; texts, values and bounds agree."""
 
 from __future__ import annotations
 
