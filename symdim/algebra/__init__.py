@@ -4,13 +4,14 @@
     canonical.py       the constructors: the one way to build     interning.py     one object for each expression
     polynomial.py      sums and products                          monomial.py      products of atoms
     floordiv.py        floor division                             long_division.py division of polynomials
-    small_parts.py     what does not change a quotient            factoring.py     sums that are products
-    extrema.py         minima and maxima                          order.py         the order of terms
+    small_parts.py     what does not change a quotient            merging.py       nested divisions as one
+    extrema.py         minima and maxima                          factoring.py     sums that are products
     lattice.py         maxima of minima in one form               common.py        what arguments have in common
     rounding.py        divisions of maxima and minima             choices.py       bounds of correlated maxima
     basis.py           sums of twins in one form                  shortening.py    and in a short one
+    order.py           the order of terms
     intervals.py       bounds of expressions                      relaxation.py    bounds of correlated divisions
-    patterns.py        how a sum reads: remainders, minima        display.py       the parts that a node shows
+    patterns.py        how a sum reads: remainders                display.py       the parts that a node shows
     printing.py        the printed form                           pickling.py      expressions as flat programs
     evaluate.py        values and substitution                    leaves.py        the length of the printed form
     origin.py          where a variable comes from                dims.py          questions about ints and expressions

@@ -1,8 +1,8 @@
 """Smart constructors: the one path that builds expressions, in canonical form and interned.
 
     sums and products       polynomial.py    over units from monomial.py
-    // and %                floordiv.py      with polynomial division from longdivision.py
-    max and min             extremum.py
+    // and %                floordiv.py      with polynomial division from long_division.py
+    max and min             extrema.py, lattice.py
     table of live nodes     interning.py
 
 Equal canonical forms are one object. Constructors use intervals of variables (`max(N, 1)` is `N` where N >= 1)
@@ -14,6 +14,7 @@ from __future__ import annotations
 from symdim.algebra import evaluate as _evaluate
 from symdim.algebra import extrema as _extremum
 from symdim.algebra import monomial as _monomial
+from symdim.algebra.caches import clear_with_caches
 from symdim.algebra.display import args_of
 from symdim.algebra.evaluate import evaluate, substitute, to_int, variables_of
 from symdim.algebra.extrema import maximum, minimum
@@ -57,6 +58,9 @@ def clear_memo() -> None:
     _monomial.clear_memo()
     _extremum.clear_memo()
     _evaluate.clear_memo()
+
+
+clear_with_caches(clear_memo)
 
 
 _printer: Callable[[Dim], str] | None = None

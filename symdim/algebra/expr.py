@@ -36,15 +36,8 @@ CACHE_SIZE = 8192
 _memos: list[Memo] = [{} for _ in range(5)]
 _sums, _differences, _products, _quotients, _remainders = _memos
 
-
-def _forget() -> None:
-    """Forget all remembered results of operators and constructors."""
-    for memo in _memos:
-        memo.clear()
-    canonical.clear_memo()
-
-
-clear_with_caches(_forget)
+for _memo in _memos:
+    clear_with_caches(_memo.clear)
 
 
 def as_dim(value: object) -> Dim | None:
@@ -54,12 +47,6 @@ def as_dim(value: object) -> Dim | None:
     if isinstance(value, Expr):
         return value.const if isinstance(value, Const) else value
     return int(value) if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _merged(bindings: Mapping[str | Var, int] | None, sizes: dict[str, int]) -> Mapping[str | Var, int]:
-    merged: dict[str | Var, int] = dict(bindings or ())
-    merged.update(sizes)
-    return merged
 
 
 def _computed(
@@ -240,11 +227,11 @@ class Expr:
         >>> (Var("H") // 2 + Var("W")).evaluate(H=7)
         W + 3
         """
-        return canonical.evaluate(self, _merged(bindings, sizes))
+        return canonical.evaluate(self, {**(bindings or {}), **sizes})  # type: ignore[dict-item]
 
     def to_int(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> int:
         """The value for the given sizes; raises `UnboundName` with all names that lack one."""
-        return canonical.to_int(self, _merged(bindings, sizes))
+        return canonical.to_int(self, {**(bindings or {}), **sizes})  # type: ignore[dict-item]
 
     def substitute(self, mapping: Mapping[Any, Dim]) -> Dim:
         """The expression with dimensions in place of variables, all at once (so a swap works).

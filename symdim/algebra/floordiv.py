@@ -4,7 +4,7 @@ Laws used below, for integers, c > 0 a number and d, a >= 1 known from bounds (e
 
     multiples    floor((q*d + r)/d) = q + floor(r/d)
     content      floor((g*m + r)/(g*d)) = floor((m + floor(r/g))/d)                     g > 0
-    nesting      floor((floor(m/a) + r)/d) = floor((m + a*r)/(a*d))
+    nesting      floor((floor(m/a) + r)/d) = floor((m + a*r)/(a*d))                     (merging.py)
     reflection   floor(-m/d) = -1 - floor((m - 1)/d)
     interval     floor(n/d) = k when k <= n/d < k + 1
 
@@ -22,11 +22,12 @@ from math import gcd
 from symdim.algebra.expr import Const, FloorDiv, Mod
 from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
 from symdim.algebra.intervals import bounds_of, quotient
-from symdim.algebra.long_division import divided, in_lowest_terms, long_division
+from symdim.algebra.long_division import in_lowest_terms, long_division
+from symdim.algebra.merging import mergeable, merged, merged_by_expression, numerator_of
 from symdim.algebra.monomial import NESTED, SPLIT, TWIN, accumulate, divides, split_unit, terms_of
 from symdim.algebra.order import height_of, leading, merged_names, names_of, order
 from symdim.algebra.polynomial import add, multiply, scale, subtract, sum_of
-from symdim.algebra.small_parts import without_bounded_parts, without_small_parts
+from symdim.algebra.small_parts import without_small_parts
 from symdim.errors import DivisionByZero
 
 TYPE_CHECKING = False
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     Terms = dict[Expr, int]
     Sum = tuple[Terms, int]
 
-_MERGED_TERMS = 64  # nesting that would give a longer numerator or divisor is left as it is
 _ROUNDS = 32  # rewriting steps of one division by an expression
 
 
@@ -133,7 +133,7 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
             if within is not None:
                 return _plus((whole, offset), within, sign)
             rest = core
-        inner = _mergeable(core) if divisions else None
+        inner = mergeable(core) if divisions else None
         if inner is None and c > 2 and _is_reflected(rest, c):
             known = _constant(sum_of(dict(core), const), c) if any(unit.height for unit in core) else None
             if known is not None:
@@ -144,10 +144,10 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
         if inner is not None:
             a = inner.parts[1]
             if not isinstance(a, int):
-                n, a = _merged(core, const, inner)
+                n, a = merged(core, const, inner)
                 return _plus((whole, offset), _by_expression(n, scale(a, c)), sign)
             rest = dict(core)
-            terms, added = _numerator(inner, a, rest.pop(inner))
+            terms, added = numerator_of(inner, a, rest.pop(inner))
             accumulate(terms, rest, a)
             const, c = added + a * const, a * c
             continue
@@ -229,7 +229,7 @@ def _by_expression(n: Dim, d: Dim) -> Sum:
             return _plus(whole, within, sign)
         terms, const = terms_of(n)
         if positive:
-            further = _nested(terms, const, d)
+            further = merged_by_expression(terms, const, d)
             if further is not None:
                 n, d = further
                 continue
@@ -257,28 +257,6 @@ def symmetric(k: int, c: int) -> int:
 def _leads_negative(d: Expr) -> bool:
     terms, _ = terms_of(d)
     return terms[leading(terms)] < 0
-
-
-def _nested(terms: Terms, const: int, d: Expr) -> tuple[Dim, Dim] | None:
-    """(n, e) with floor(n/e) == floor((terms + const)/d) for d >= 1, by the laws of nested divisions."""
-    d_terms, d_const = terms_of(d)
-    content = gcd(d_const, *d_terms.values())
-    if content > 1:
-        g = gcd(content, *terms.values())
-        if g > 1:
-            return divided(terms, const // g, g), divided(d_terms, d_const // g, g)
-        simpler = without_bounded_parts(terms, const, content)
-        if simpler is not None:
-            rest, offset, g = simpler
-            return sum_of(rest, offset), divided(d_terms, d_const // g, g)
-    inner = _mergeable(terms)
-    if inner is None:
-        return None
-    n, a = _merged(terms, const, inner)
-    divisor = multiply(a, d)
-    if max(len(terms_of(n)[0]), len(terms_of(divisor)[0])) > _MERGED_TERMS:
-        return None
-    return n, divisor
 
 
 def _is_reflected(terms: Terms, c: int) -> bool:
@@ -310,35 +288,6 @@ def is_opposite(d: Expr) -> bool:
         if k > 0:
             return False
     return const <= 0
-
-
-def _mergeable(terms: Terms) -> FloorDiv | None:
-    """The first division by a positive divisor that occurs alone and with coefficient 1 or -1."""
-    found: list[FloorDiv] = []
-    for unit, k in terms.items():
-        if type(unit) is FloorDiv and (k == 1 or k == -1):
-            d = unit.parts[1]
-            lo = d if isinstance(d, int) else bounds_of(d)[0]
-            if lo is not None and lo >= 0:
-                found.append(unit)
-    if len(found) > 1:
-        return min(found, key=order)
-    return found[0] if found else None
-
-
-def _numerator(inner: FloorDiv, a: int, k: int) -> tuple[Terms, int]:
-    """m with floor(m/a) == k * inner for k = 1 or -1, since -floor(m/a) = floor((a - 1 - m)/a)."""
-    terms, const = terms_of(inner.parts[0])
-    return (dict(terms), const) if k == 1 else ({unit: -c for unit, c in terms.items()}, a - 1 - const)
-
-
-def _merged(terms: Terms, const: int, inner: FloorDiv) -> tuple[Dim, Dim]:
-    """(n, a) with floor((terms + const)/d) == floor(n/(a*d)) for all d >= 1, without the division `inner`."""
-    numerator, a = inner.parts
-    if terms[inner] == -1:
-        numerator = subtract(subtract(a, 1), numerator)
-    rest = sum_of({unit: k for unit, k in terms.items() if unit is not inner}, const)
-    return add(numerator, multiply(a, rest)), a
 
 
 def _atom(n: Dim, d: Dim) -> Expr:

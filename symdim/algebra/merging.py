@@ -1,0 +1,76 @@
+"""Divisions in the numerator of another one, which become one division.
+
+nesting      floor((floor(m/a) + r)/d) = floor((m + a*r)/(a*d))      d, a >= 1
+reflection   -floor(m/a) = floor((a - 1 - m)/a)                      a >= 1
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+from symdim.algebra.expr import FloorDiv
+from symdim.algebra.intervals import bounds_of
+from symdim.algebra.long_division import divided
+from symdim.algebra.monomial import terms_of
+from symdim.algebra.order import order
+from symdim.algebra.polynomial import add, multiply, subtract, sum_of
+from symdim.algebra.small_parts import without_bounded_parts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.algebra.expr import Dim, Expr
+
+    Terms = dict[Expr, int]
+
+_TERMS = 64  # nesting that would give a longer numerator or divisor is left as it is
+
+
+def merged_by_expression(terms: Terms, const: int, d: Expr) -> tuple[Dim, Dim] | None:
+    """(n, e) with floor(n/e) == floor((terms + const)/d) for d >= 1, by the laws of nested divisions."""
+    d_terms, d_const = terms_of(d)
+    content = gcd(d_const, *d_terms.values())
+    if content > 1:
+        g = gcd(content, *terms.values())
+        if g > 1:
+            return divided(terms, const // g, g), divided(d_terms, d_const // g, g)
+        simpler = without_bounded_parts(terms, const, content)
+        if simpler is not None:
+            rest, offset, g = simpler
+            return sum_of(rest, offset), divided(d_terms, d_const // g, g)
+    inner = mergeable(terms)
+    if inner is None:
+        return None
+    n, a = merged(terms, const, inner)
+    divisor = multiply(a, d)
+    if max(len(terms_of(n)[0]), len(terms_of(divisor)[0])) > _TERMS:
+        return None
+    return n, divisor
+
+
+def mergeable(terms: Terms) -> FloorDiv | None:
+    """The first division by a positive divisor that occurs alone and with coefficient 1 or -1."""
+    found: list[FloorDiv] = []
+    for unit, k in terms.items():
+        if type(unit) is FloorDiv and (k == 1 or k == -1):
+            d = unit.parts[1]
+            lo = d if isinstance(d, int) else bounds_of(d)[0]
+            if lo is not None and lo >= 0:
+                found.append(unit)
+    if len(found) > 1:
+        return min(found, key=order)
+    return found[0] if found else None
+
+
+def numerator_of(inner: FloorDiv, a: int, k: int) -> tuple[Terms, int]:
+    """m with floor(m/a) == k * inner for k = 1 or -1, since -floor(m/a) = floor((a - 1 - m)/a)."""
+    terms, const = terms_of(inner.parts[0])
+    return (dict(terms), const) if k == 1 else ({unit: -c for unit, c in terms.items()}, a - 1 - const)
+
+
+def merged(terms: Terms, const: int, inner: FloorDiv) -> tuple[Dim, Dim]:
+    """(n, a) with floor((terms + const)/d) == floor(n/(a*d)) for all d >= 1, without the division `inner`."""
+    numerator, a = inner.parts
+    if terms[inner] == -1:
+        numerator = subtract(subtract(a, 1), numerator)
+    rest = sum_of({unit: k for unit, k in terms.items() if unit is not inner}, const)
+    return add(numerator, multiply(a, rest)), a
