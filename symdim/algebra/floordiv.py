@@ -127,8 +127,8 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
         core = shortening.shortened_modulo(rest, c)
         if c == 2 and divisions:  # 1 and -1 are one modulo 2: -(m//a) keeps its sign, and is (a - 1 - m)//a
             core = {u: -k if type(u) is FloorDiv and given.get(u, 0) < 0 else k for u, k in core.items()}
+        const, offset = _shortened(whole, rest, core, const, offset, sign, c)
         if sum([bool(unit.lattice & (SPLIT | NESTED)) for unit in core]) == 1:
-            const, offset = _shortened(whole, rest, core, const, offset, sign, c)
             within = rounding.inside(sum_of(dict(core), const), c)
             if within is not None:
                 return _plus((whole, offset), within, sign)
@@ -138,9 +138,8 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
             known = _constant(sum_of(dict(core), const), c) if any(unit.height for unit in core) else None
             if known is not None:
                 return whole, offset + sign * known
-            terms, const, sign = {unit: -k for unit, k in rest.items()}, c - 1 - const, -sign
+            terms, const, sign = {unit: -k for unit, k in core.items()}, c - 1 - const, -sign
             continue
-        const, offset = _shortened(whole, rest, core, const, offset, sign, c)
         if inner is not None:
             a = inner.parts[1]
             if not isinstance(a, int):

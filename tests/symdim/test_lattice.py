@@ -94,3 +94,13 @@ def test_look_alikes_are_kept_apart(left, right):
     values = [tuple(d if isinstance(d, int) else d.evaluate(p) for d in (left, right)) for p in points]
     assert any(a != b for a, b in values)
     assert left is not right
+
+
+def test_a_constant_of_a_lost_twin_counts():
+    k = Var.fresh("k", 2, 9)
+    dim = (minimum(k, 7) % -2) // 8
+    assert isinstance(dim, Expr)
+    assert [dim.evaluate({k: size}) for size in range(2, 10)] == [min(size, 7) % -2 // 8 for size in range(2, 10)]
+    for size in range(1, 9):
+        for divisor in (2, 3, 5):
+            assert (minimum(6, Y) % Z // 2).evaluate({Y: size, Z: divisor}) == min(6, size) % divisor // 2
