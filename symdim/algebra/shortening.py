@@ -7,7 +7,7 @@ In particular `max(a, b)*min(a, b)` is `a*b`.
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import combinations, permutations
 
 from symdim.algebra.basis import both_of, in_basis, less, part_in_basis, polynomial, product_of, split, twin_of
 from symdim.algebra.caches import shared_cache
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _TERMS = 64  # products are not written with twins where that has more terms
 
-_PAIRS = 8  # so many maxima are looked at in pairs, which may make a clamp
+_PAIRS = 8  # so many atoms are looked at in pairs: maxima that may make a clamp, twins that go together
 
 _settled = shared_cache(8192)
 
@@ -179,6 +179,13 @@ def _with_singles(sums: Polynomial, c: int) -> Polynomial:
             tried = _modulo(_turned(best, unit), c)
             if _is_better(tried, best, unit):
                 best = tried
+    for first, second in combinations(singles if 2 <= len(singles) <= _PAIRS else (), 2):
+        if first in best and second in best:  # min(N, 8) - 2*(min(N, 8)//2): only both at once make it shorter
+            turned = _turned(best, first)
+            if second in turned:
+                tried = _modulo(_turned(turned, second), c)
+                if len(tried) < len(best):
+                    best = tried
     return best
 
 
