@@ -91,7 +91,8 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
     a step each time.
 
     Ends: after a nesting step all coefficients but those from inside the merged division are multiples of its
-    divisor, so the next division to merge is one nested deeper; a reflected numerator stays so when its sign changes.
+    divisor, and the division is gone, so the next one to merge is nested deeper; a reflected numerator stays so when
+    its sign changes.
     """
     whole: Terms = {}
     offset, sign = 0, 1
@@ -122,18 +123,22 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
             turned, core = remainder
             if turned:
                 rest, const, sign = {unit: -k for unit, k in rest.items()}, c - 1 - const, -sign
-            const, offset = _shortened(whole, rest, core, const, offset, sign, c)
+            core, const, offset = _shortened(whole, rest, core, const, offset, sign, c)
             break
         core = shortening.shortened_modulo(rest, c)
         if c == 2 and divisions:  # 1 and -1 are one modulo 2: -(m//a) keeps its sign, and is (a - 1 - m)//a
             core = {u: -k if type(u) is FloorDiv and given.get(u, 0) < 0 else k for u, k in core.items()}
-        const, offset = _shortened(whole, rest, core, const, offset, sign, c)
+        core, const, offset = _shortened(whole, rest, core, const, offset, sign, c)
         if sum([bool(unit.lattice & (SPLIT | NESTED)) for unit in core]) == 1:
             within = rounding.inside(sum_of(dict(core), const), c)
             if within is not None:
                 return _plus((whole, offset), within, sign)
             rest = core
-        inner = mergeable(core) if divisions else None
+        inner = (
+            mergeable({u: k for u, k in core.items() if core is rest or _is_whole(u, k, rest, c)})
+            if divisions
+            else None
+        )
         if inner is None and c > 2 and _is_reflected(rest, c):
             known = _constant(sum_of(dict(core), const), c) if any(unit.height for unit in core) else None
             if known is not None:
@@ -167,16 +172,30 @@ def _plus(a: Dim | Sum, b: Dim | Sum, k: int) -> Sum:
     return total, const + k * offset
 
 
-def _shortened(whole: Terms, rest: Terms, core: Terms, const: int, offset: int, sign: int, c: int) -> tuple[int, int]:
-    """The constants beside `core` and beside `whole`, to which (rest - core)/c is added: core is `rest` modulo c."""
+def _shortened(
+    whole: Terms, rest: Terms, core: Terms, const: int, offset: int, sign: int, c: int
+) -> tuple[Terms, int, int]:
+    """The sum to divide, and the constants beside it and beside `whole`, to which (rest - core)/c is added.
+
+    Wanted is `core`, which is `rest` modulo c; but a sum whose basis would be too long may be no such one.
+    """
     if core is not rest:
         terms, added = basis.in_basis(core, 0)
-        const -= added
         apart = dict(rest)
         accumulate(apart, terms, -1)
-        accumulate(whole, {unit: k // c for unit, k in apart.items()}, sign)
+        if any(k % c for k in apart.values()):
+            core = rest
+        else:
+            const -= added
+            accumulate(whole, {unit: k // c for unit, k in apart.items()}, sign)
     q, const = divmod(const, c)
-    return const, offset + sign * q
+    return core, const, offset + sign * q
+
+
+def _is_whole(unit: Expr, k: int, rest: Terms, c: int) -> bool:
+    """Whether `rest - k*unit`, in the basis and modulo c, has no division that makes up the unit."""
+    own, _ = basis.in_basis({unit: k}, 0)
+    return all((rest.get(u, 0) - x) % c == 0 for u, x in own.items() if type(u) is FloorDiv)
 
 
 def _constant(n: Dim, c: int) -> int | None:
