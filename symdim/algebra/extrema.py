@@ -16,6 +16,7 @@ of these steps depends on the leaves alone.
 from __future__ import annotations
 
 from symdim.algebra import lattice
+from symdim.algebra.caches import shared_cache
 from symdim.algebra.expr import CACHE_SIZE, Extremum, Max, Min
 from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
 from symdim.algebra.intervals import bounds_of, greatest, smallest
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     Sum = tuple[Terms, int]
 
 _known: dict[tuple[object, ...], Dim] = {}
+_raw = shared_cache(8192)  # one element is asked for from many sides: as an atom, its twin, a clamp, a numerator
 
 _FLAT = 64  # as written, a maximum with more arguments than this is not merged into another
 _COPIED = 8  # nor one whose merging would copy more terms than this
@@ -82,11 +84,23 @@ def _remembered(kind: Kind, dims: tuple[Dim, ...]) -> Dim:
 
 def extremum_of(kind: Kind, dims: list[Dim]) -> Dim:
     """The maximum or minimum of some dimensions."""
-    return sum_of(*raw(kind, dims))
+    terms, const = raw(kind, dims)
+    return sum_of(dict(terms), const)
 
 
 def raw(kind: Kind, dims: list[Dim], rounds: int = 3) -> Sum:
-    """The maximum or minimum of some dimensions: a sum in which its atom is of this kind if it has two arguments."""
+    """The maximum or minimum of some dimensions: a sum in which its atom is of this kind if it has two arguments.
+
+    Not to be changed.
+    """
+    key = (kind, rounds, *dims)
+    found: Sum | None = _raw.get(key)
+    if found is None:
+        found = _raw[key] = _normal(kind, dims, rounds)
+    return found
+
+
+def _normal(kind: Kind, dims: list[Dim], rounds: int) -> Sum:
     terms, const = _once(kind, dims)
     for atom in list(terms):
         if isinstance(atom, Extremum) and rounds and list(atom.parts) != dims and any(map(has_extrema, atom.parts)):

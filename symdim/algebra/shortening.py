@@ -44,6 +44,7 @@ _TERMS = 64  # products are not written with twins where that has more terms
 _PAIRS = 8  # so many atoms are looked at in pairs: maxima that may make a clamp, twins that go together
 
 _settled = shared_cache(8192)
+_clamps_known = shared_cache(2048)
 
 
 def settled(terms: Terms, const: int) -> Sum:
@@ -204,23 +205,34 @@ def _clamped(sums: Polynomial, first: Expr, second: Expr, c: int) -> Polynomial:
         low, high = high, low
     count = min(abs(k), abs(other))
     best = sums
-    for a, b in permutations(leaves[0] if k > 0 else leaves[1]):
-        for d, e in permutations(leaves[1] if k > 0 else leaves[0]):
-            above, beyond = subtract(b, a), subtract(e, d)
-            if lattice.exceeds(Max, beyond, above):  # max(a, b) - max(d, e) = clamp(0, b - a, e - d) + a - e
-                inner = sum_of(*extremum.raw(Max, [0, above]))
-                found = polynomial(*extremum.raw(Min, [inner, beyond]))
-                accumulate(found, polynomial(*terms_of(subtract(a, e))))  # type: ignore[arg-type]
-                left = part_in_basis(found, keep=0)
-                accumulate(left, {low: -1, high: 1})  # type: ignore[arg-type]
-                if not left:  # else intervals say more of the clamp than of the maxima
-                    tried = dict(sums)
-                    accumulate(tried, {low: -count, high: count}, 1, factor)  # type: ignore[arg-type]
-                    accumulate(tried, part_in_basis(found, keep=CLAMP), count, factor)  # type: ignore[arg-type]
-                    tried = _modulo(tried, c)
-                    if len(tried) < len(best) or (len(tried) == len(best) and _meet(above, beyond)):
-                        best = tried
+    for found, is_close in _clamps(low, high):
+        tried = dict(sums)
+        accumulate(tried, {low: -count, high: count}, 1, factor)  # type: ignore[arg-type]
+        accumulate(tried, found, count, factor)  # type: ignore[arg-type]
+        tried = _modulo(tried, c)
+        if len(tried) < len(best) or (len(tried) == len(best) and is_close):
+            best = tried
     return best
+
+
+def _clamps(low: Expr, high: Expr) -> list[tuple[Polynomial, bool]]:
+    """The sums with a clamp that equal `low - high`, each with whether its limits have a term in common."""
+    found: list[tuple[Polynomial, bool]] | None = _clamps_known.get((low, high))
+    if found is None:
+        found = []
+        for a, b in permutations(lattice.two_leaves(low)):
+            for d, e in permutations(lattice.two_leaves(high)):
+                above, beyond = subtract(b, a), subtract(e, d)
+                if lattice.exceeds(Max, beyond, above):  # max(a, b) - max(d, e) = clamp(0, b - a, e - d) + a - e
+                    inner = extremum.extremum_of(Max, [0, above])
+                    clamp = polynomial(*extremum.raw(Min, [inner, beyond]))
+                    accumulate(clamp, polynomial(*terms_of(subtract(a, e))))  # type: ignore[arg-type]
+                    left = part_in_basis(clamp, keep=0)
+                    accumulate(left, {low: -1, high: 1})  # type: ignore[arg-type]
+                    if not left:  # else intervals say more of the clamp than of the maxima
+                        found.append((part_in_basis(clamp, keep=CLAMP), _meet(above, beyond)))
+        _clamps_known[low, high] = found
+    return found
 
 
 def _meet(a: Dim, b: Dim) -> bool:
