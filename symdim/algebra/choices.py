@@ -11,6 +11,7 @@ Where only one of the arguments counts, it may depend on the choice of the other
 
 from __future__ import annotations
 
+from symdim.algebra.caches import shared_cache
 from symdim.algebra.expr import Extremum, Max
 from symdim.algebra.monomial import EXTREMUM, accumulate, exact_quotient, powers_of, terms_of, times
 from symdim.algebra.order import order
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 _SUMS = 8  # so many sums are looked at for one end of an interval
 _TERMS = 24  # longer sums are left alone
 _DEPTH = 3  # so deep in an atom a variable is seen
+
+_inside = shared_cache(2048)
 
 
 def is_correlated(terms: Terms) -> bool:
@@ -82,6 +85,8 @@ def _any_counts(unit: Expr, k: int) -> bool:
 
 
 def _split(unit: Expr) -> tuple[Extremum, Expr | None]:
+    if isinstance(unit, Extremum):
+        return unit, None
     atom = next(a for a in powers_of(unit) if isinstance(a, Extremum))
     return atom, exact_quotient(unit, atom)
 
@@ -106,13 +111,16 @@ def _correlated(terms: Terms) -> list[Expr]:
 
 
 def _within(atom: Extremum) -> set[Expr]:
-    """The units in the arguments of a maximum or minimum, and in what these hold in turn."""
-    found: set[Expr] = set()
-    level: list[Extremum] = [atom]
-    for _ in range(_DEPTH):
-        units = [unit for inner in level for part in inner.parts for unit in terms_of(part)[0]]
-        found.update(units)
-        level = [unit for unit in units if isinstance(unit, Extremum)]
+    """The units in the arguments of a maximum or minimum, and in what these hold in turn; not to be changed."""
+    found: set[Expr] | None = _inside.get(atom)
+    if found is None:
+        found = set()
+        level: list[Extremum] = [atom]
+        for _ in range(_DEPTH):
+            units = [unit for inner in level for part in inner.parts for unit in terms_of(part)[0]]
+            found.update(units)
+            level = [unit for unit in units if isinstance(unit, Extremum)]
+        _inside[atom] = found
     return found
 
 

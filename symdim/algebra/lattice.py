@@ -39,6 +39,7 @@ _COPIES = 8  # distribution copies at most so many terms that stand beside a max
 _PAIRS = 16  # arguments are compared in pairs up to this many
 
 _known = shared_cache(4096)
+_differences = shared_cache(8192)
 
 
 def distributed(kind: Kind, clauses: list[Clause], depth: int = _DEPTH) -> list[Clause] | None:
@@ -188,12 +189,17 @@ def exceeds(kind: Kind, a: Dim, b: Dim) -> bool:
 
 def _difference(a: Dim, b: Dim) -> Interval:
     """The interval of a - b."""
-    (terms, const), (others, other_const) = terms_of(a), terms_of(b)
-    terms = dict(terms)
-    accumulate(terms, others, -1)
-    if any(unit.height for unit in terms):
-        return bounds_of(sum_of(terms, const - other_const))
-    return linear_bounds(terms, const - other_const)
+    found: Interval | None = _differences.get((a, b))
+    if found is None:
+        (terms, const), (others, other_const) = terms_of(a), terms_of(b)
+        terms = dict(terms)
+        accumulate(terms, others, -1)
+        if any(unit.height for unit in terms):
+            found = bounds_of(sum_of(terms, const - other_const))
+        else:
+            found = linear_bounds(terms, const - other_const)
+        _differences[a, b] = found
+    return found
 
 
 def _by_ranges(kind: Kind, clauses: list[Clause]) -> list[Clause]:
