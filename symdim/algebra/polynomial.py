@@ -46,7 +46,9 @@ def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
             height = unit.height
         lattice |= unit.lattice
     if lattice & LAWFUL and (const or len(terms) > 1 or lattice & SEVERAL):
-        return _interned(*shortening.settled(terms, const))
+        short, offset = shortening.settled(terms, const)
+        if short is not terms:
+            return _interned(short, offset)
     return _made(terms, const, fingerprint, height)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from itertools import combinations, permutations
 
+from symdim.algebra.apart import PAIRS, is_apart, is_in_basis, is_plain
 from symdim.algebra.basis import both_of, in_basis, less, part_in_basis, polynomial, product_of, split, twin_of
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.expr import FloorDiv, Max, Min
@@ -41,15 +42,16 @@ if TYPE_CHECKING:
 
 _TERMS = 64  # products are not written with twins where that has more terms
 
-_PAIRS = 8  # so many atoms are looked at in pairs: maxima that may make a clamp, twins that go together
-
 _settled = shared_cache(8192)
 _clamps_known = shared_cache(2048)
+_turnings = shared_cache(4096)
 
 
 def settled(terms: Terms, const: int) -> Sum:
-    """The canonical form of a sum with units that the laws concern."""
+    """The canonical form of a sum with units that the laws concern; `terms` itself where that is the form."""
     lawful = [unit for unit in terms if unit.lattice & LAWFUL]
+    if is_apart(terms, const, lawful):
+        return terms, const
     if len(lawful) == 1 and is_plain(lawful[0]):
         return _one_turned(terms, const, lawful[0])
     basis = polynomial(*in_basis(terms, const))
@@ -71,23 +73,12 @@ def shortened_modulo(basis: Terms, c: int) -> Terms:
     return found  # type: ignore[return-value]
 
 
-def is_plain(unit: Expr) -> bool:
-    """Whether one of two twins stands alone in a unit, and what they make together has no twin itself."""
-    if unit.lattice & (CLAMP | SEVERAL | NEAR):
-        return False
-    _, atom = split(unit)
-    if atom.lattice & PAIR and type(atom) is FloorDiv:
-        return False
-    return not any(inner.lattice & LAWFUL for inner in both_of(atom) if inner is not None)
-
-
 def _one_turned(terms: Terms, const: int, unit: Expr) -> Sum:
     """The shorter of the two forms of a sum with one of two twins."""
     here = polynomial(terms, const)
     there = _turned(here, unit)
     _, atom = split(unit)
-    in_first = type(atom) is Max if atom.lattice & PAIR else not terms_of(atom.parts[0])[1]  # type: ignore[index]
-    basis, other = (here, there) if in_first else (there, here)
+    basis, other = (here, there) if is_in_basis(atom) else (there, here)
     found = dict(other if _is_better(other, basis, unit) else basis)
     offset = found.pop(None, 0)
     return found, offset  # type: ignore[return-value]
@@ -95,12 +86,21 @@ def _one_turned(terms: Terms, const: int, unit: Expr) -> Sum:
 
 def _turned(sums: Polynomial, unit: Expr) -> Polynomial:
     """The sum with `both - twin` in the place of one of two twins in a unit."""
-    factor, atom = split(unit)
     turned = dict(sums)
-    k = turned.pop(unit)
-    accumulate(turned, both_of(atom), k, factor)  # type: ignore[arg-type]
-    accumulate(turned, twin_of(atom), -k, factor)  # type: ignore[arg-type]
+    accumulate(turned, _turning(unit), sums[unit])  # type: ignore[arg-type]
     return turned
+
+
+def _turning(unit: Expr) -> Polynomial:
+    """`both - twin - unit`, which is 0; not to be changed."""
+    found: Polynomial | None = _turnings.get(unit)
+    if found is None:
+        factor, atom = split(unit)
+        found = {unit: -1}
+        accumulate(found, both_of(atom), 1, factor)  # type: ignore[arg-type]
+        accumulate(found, twin_of(atom), -1, factor)  # type: ignore[arg-type]
+        _turnings[unit] = found
+    return found
 
 
 def _is_better(tried: Polynomial, known: Polynomial, unit: Expr) -> bool:
@@ -172,7 +172,7 @@ def _with_singles(sums: Polynomial, c: int) -> Polynomial:
     singles.sort(key=_depth_first)
     best = sums
     maxima = [unit for unit in singles if unit.lattice & PAIR]
-    for i, first in enumerate(maxima if len(maxima) <= _PAIRS else ()):
+    for i, first in enumerate(maxima if len(maxima) <= PAIRS else ()):
         for second in maxima[i + 1 :]:
             best = _clamped(best, first, second, c)
     for unit in singles:
@@ -180,7 +180,7 @@ def _with_singles(sums: Polynomial, c: int) -> Polynomial:
             tried = _modulo(_turned(best, unit), c)
             if _is_better(tried, best, unit):
                 best = tried
-    for first, second in combinations(singles if 2 <= len(singles) <= _PAIRS else (), 2):
+    for first, second in combinations(singles if 2 <= len(singles) <= PAIRS else (), 2):
         if first in best and second in best:  # min(N, 8) - 2*(min(N, 8)//2): only both at once make it shorter
             turned = _turned(best, first)
             if second in turned:

@@ -1,0 +1,101 @@
+"""Sums in which the laws of basis.py meet nothing: such a sum is its own short form, and costs one look at each unit.
+
+A law puts `both - twin` in the place of a unit. Where none of the terms of `both` is in the sum, or is brought in by two
+units, nothing cancels. So each unit costs at least one term, however it is written, and one term is what it costs as
+it stands. Most sums of sizes are such: `(H + 1)//2 + (W + 1)//2`, `4*(H//2)*(W//2)`, `max(N, 3) + max(M, 5)`.
+"""
+
+from __future__ import annotations
+
+from symdim.algebra.basis import both_of, split
+from symdim.algebra.caches import shared_cache
+from symdim.algebra.expr import FloorDiv, Max
+from symdim.algebra.monomial import CLAMP, LAWFUL, NEAR, PAIR, SEVERAL, TWIN, powers_of, terms_of, times, unit_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from symdim.algebra.basis import Terms, Unit
+    from symdim.algebra.expr import Expr
+
+    Brought = tuple[frozenset[Unit], int, bool]
+
+PAIRS = 8  # so many atoms are looked at in pairs: maxima that may make a clamp, twins that go together
+
+_PRODUCTS = 16  # a product whose laws bring in more units is not plain
+
+_known = shared_cache(8192)
+
+
+def is_apart(terms: Terms, const: int, lawful: list[Expr]) -> bool:
+    """Whether it is plain to see that no law makes a sum shorter, or as short and more positive."""
+    several = len(lawful) > 1 and any(unit.lattice & SEVERAL for unit in lawful)
+    taken: set[Unit] = set()
+    shares: list[int] = []  # what twins would add to the constant
+    signs: list[bool] = []
+    for unit in lawful:
+        brought = _known.get(unit) or _brought_by(unit)
+        units, share, in_basis = brought
+        if not units or (several and not in_basis):
+            return False
+        for other in units:
+            if other in terms or other in taken:
+                return False
+        if len(lawful) > 1:
+            taken.update(units)
+        if share:
+            shares.append(terms[unit] * share)
+        if unit.lattice & PAIR:
+            signs.append((terms[unit] > 0) == in_basis)
+    if 2 <= len(signs) <= PAIRS and any(signs) and not all(signs):
+        return False  # two maxima may make a clamp
+    if len(shares) == 1:
+        return not const or const + shares[0] != 0
+    return not shares or (min(const, *shares) >= 0 or max(const, *shares) <= 0)
+
+
+def is_plain(unit: Expr) -> bool:
+    """Whether one of two twins stands alone in a unit, and what they make together has no twin itself."""
+    if unit.lattice & (CLAMP | SEVERAL | NEAR):
+        return False
+    _, atom = split(unit)
+    if atom.lattice & PAIR and type(atom) is FloorDiv:
+        return False
+    return not any(inner.lattice & LAWFUL for inner in both_of(atom) if inner is not None)
+
+
+def is_in_basis(atom: Expr) -> bool:
+    """Whether of two plain twins this is the one in the basis."""
+    return type(atom) is Max if atom.lattice & PAIR else not terms_of(atom.parts[0])[1]  # type: ignore[index]
+
+
+def _brought_by(unit: Expr) -> Brought:
+    """(units that the laws may bring in for a unit, a constant, whether it is in the basis); no units: not plain."""
+    found = _of_product(unit) if unit.lattice & SEVERAL else _of_single(unit)
+    _known[unit] = found
+    return found
+
+
+_NOT_PLAIN: Brought = frozenset(), 0, False
+
+
+def _of_single(unit: Expr) -> Brought:
+    if not is_plain(unit):
+        return _NOT_PLAIN
+    factor, atom = split(unit)
+    both = both_of(atom)
+    share = 0 if factor is not None else both.pop(None, 0)
+    return frozenset([times(u, factor) for u in both]), share, is_in_basis(atom)
+
+
+def _of_product(unit: Expr) -> Brought:
+    """Of two halves."""
+    atoms = [atom for atom in powers_of(unit) if atom.lattice & LAWFUL]
+    if len(atoms) != 2 or not all(powers_of(unit)[a] == 1 and a.lattice & TWIN and is_plain(a) for a in atoms):
+        return _NOT_PLAIN
+    found: list[Unit] = [None]
+    for atom, exponent in powers_of(unit).items():
+        factors = [atom, *both_of(atom)] if atom in atoms else [unit_of({atom: exponent})]
+        found = [times(u, factor) for u in found for factor in factors]
+        if len(found) > _PRODUCTS:
+            return _NOT_PLAIN
+    return frozenset(found[1:]), 0, all(map(is_in_basis, atoms))
