@@ -14,10 +14,12 @@ from symdim.algebra.monomial import CLAMP, LAWFUL, NEAR, PAIR, SEVERAL, TWIN, po
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from symdim.algebra.basis import Terms, Unit
     from symdim.algebra.expr import Expr
 
-    Brought = tuple[frozenset[Unit], int, bool]
+    Brought = tuple[Collection[Unit], int, bool]
 
 PAIRS = 8  # so many atoms are looked at in pairs: maxima that may make a clamp, twins that go together
 
@@ -28,6 +30,8 @@ _known = shared_cache(8192)
 
 def is_apart(terms: Terms, const: int, lawful: list[Expr]) -> bool:
     """Whether it is plain to see that no law makes a sum shorter, or as short and more positive."""
+    if len(terms) == 1 and lawful[0].lattice & SEVERAL and _stands_alone(lawful[0]):
+        return True
     several = len(lawful) > 1 and any(unit.lattice & SEVERAL for unit in lawful)
     taken: set[Unit] = set()
     shares: list[int] = []  # what twins would add to the constant
@@ -75,27 +79,60 @@ def _brought_by(unit: Expr) -> Brought:
     return found
 
 
-_NOT_PLAIN: Brought = frozenset(), 0, False
+_NOT_PLAIN: Brought = (), 0, False
 
 
 def _of_single(unit: Expr) -> Brought:
+    if unit.lattice & TWIN and type(unit) is FloorDiv:
+        terms, const = terms_of(unit.parts[0])
+        for inner in terms:
+            if inner.lattice & LAWFUL:
+                return _NOT_PLAIN
+        return terms, 0, not const
     if not is_plain(unit):
         return _NOT_PLAIN
     factor, atom = split(unit)
     both = both_of(atom)
     share = 0 if factor is not None else both.pop(None, 0)
-    return frozenset([times(u, factor) for u in both]), share, is_in_basis(atom)
+    return [times(u, factor) for u in both], share, is_in_basis(atom)
 
 
 def _of_product(unit: Expr) -> Brought:
     """Of two halves."""
-    atoms = [atom for atom in powers_of(unit) if atom.lattice & LAWFUL]
-    if len(atoms) != 2 or not all(powers_of(unit)[a] == 1 and a.lattice & TWIN and is_plain(a) for a in atoms):
+    atoms = _two_halves(unit)
+    if not atoms:
         return _NOT_PLAIN
     found: list[Unit] = [None]
     for atom, exponent in powers_of(unit).items():
-        factors = [atom, *both_of(atom)] if atom in atoms else [unit_of({atom: exponent})]
+        factors = [atom, *terms_of(atom.parts[0])[0]] if atom in atoms else [unit_of({atom: exponent})]  # type: ignore[index]
         found = [times(u, factor) for u in found for factor in factors]
         if len(found) > _PRODUCTS:
             return _NOT_PLAIN
-    return frozenset(found[1:]), 0, all(map(is_in_basis, atoms))
+    in_basis = all(map(is_in_basis, atoms))
+    if not in_basis and len(set(found)) < len(found):
+        return _NOT_PLAIN  # what one brings in may cancel what the other does
+    return found[1:], 0, in_basis
+
+
+def _two_halves(unit: Expr) -> list[Expr]:
+    """The two halves in a product; none where it has other units that the laws concern."""
+    powers = powers_of(unit)
+    atoms = [atom for atom in powers if atom.lattice & LAWFUL]
+    if len(atoms) != 2:
+        return []
+    for atom in atoms:
+        if not atom.lattice & TWIN or powers[atom] > 1:
+            return []
+        for inner in terms_of(atom.parts[0])[0]:  # type: ignore[index]
+            if inner.lattice & LAWFUL:
+                return []
+    return atoms
+
+
+def _stands_alone(unit: Expr) -> bool:
+    """Whether a product of two halves is its own short form beside a number: the case for which `_of_product` is slow."""
+    atoms = _two_halves(unit)
+    if not atoms:
+        return False
+    first, second = [terms_of(atom.parts[0])[0] for atom in atoms]  # type: ignore[index]
+    return all(map(is_in_basis, atoms)) or (len(first) == len(second) == 1 and first != second)

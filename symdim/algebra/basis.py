@@ -59,7 +59,10 @@ def polynomial(terms: Terms, const: int) -> Polynomial:
 
 def in_basis(terms: Terms, const: int) -> Sum:
     """The basis of a sum."""
-    if not any(unit.lattice & LAWFUL for unit in terms):
+    for unit in terms:
+        if unit.lattice & LAWFUL:
+            break
+    else:
         return terms, const
     total = part_in_basis(polynomial(terms, const), keep=0)
     offset = total.pop(None, 0)

@@ -97,16 +97,22 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
     whole: Terms = {}
     offset, sign = 0, 1
     while True:
+        if len(terms) == 1 and (nested := _as_nested(terms, const, c)) is not None:
+            terms, const, c = nested
         given = terms
         terms, const = basis.in_basis(terms, const)
         while len(terms) > 1 and (simpler := without_small_parts(terms, const, c)) is not None:
             terms, const, g = simpler
             c //= g
         rest: Terms = {}
+        height = 0
         for unit, k in terms.items():
-            r = symmetric(k, c)
+            r = k % c
+            if 2 * r > c:
+                r -= c
             if r:
                 rest[unit] = r
+                height = height or unit.height
             if k != r:
                 accumulate(whole, {unit: sign * (k - r) // c})
         q, const = divmod(const, c)
@@ -117,6 +123,12 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
         if g > 1:
             rest = {unit: k // g for unit, k in rest.items()}
             c, const = c // g, const // g
+        if not height:
+            core = rest
+            if c > 2 and _is_reflected(rest, c):
+                terms, const, sign = {unit: -k for unit, k in rest.items()}, c - 1 - const, -sign
+                continue
+            break
         divisions = [unit for unit in rest if type(unit) is FloorDiv]
         remainder = _remainder(rest, divisions, c) if divisions else None
         if remainder is not None:
@@ -162,6 +174,18 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
         return whole, offset + sign * known
     accumulate(whole, {_atom(n, c): sign})
     return whole, offset
+
+
+def _as_nested(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | None:
+    """(m, r, a*c) where the numerator is one division floor(m/a) of a polynomial and a number; else None."""
+    ((unit, k),) = terms.items()
+    if k != 1 or type(unit) is not FloorDiv or unit.lattice & SPLIT:
+        return None
+    m, a = unit.parts
+    if type(a) is not int:
+        return None
+    inner, added = terms_of(m)
+    return inner, added + a * const, a * c
 
 
 def _plus(a: Dim | Sum, b: Dim | Sum, k: int) -> Sum:
