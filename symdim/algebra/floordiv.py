@@ -254,8 +254,9 @@ def _by_expression(n: Dim, d: Dim) -> Sum:
             d = known[0]
         if isinstance(d, int):
             return _plus(whole, floordiv(n, d), sign)
-        positive = known[0] is not None and known[0] >= 0
-        if not positive and ((known[1] is not None and known[1] <= 0) or _leads_negative(d)):
+        signed = known != (0, 0)  # else there is no value, whatever the form
+        positive = signed and known[0] is not None and known[0] >= 0
+        if not positive and ((signed and known[1] is not None and known[1] <= 0) or _leads_negative(d)):
             n, d = scale(n, -1), scale(d, -1)
             continue
         m, divisor = in_lowest_terms(n, d)
