@@ -23,7 +23,15 @@ from symdim.algebra.expr import Const, FloorDiv, Mod
 from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
 from symdim.algebra.intervals import bounds_of, quotient
 from symdim.algebra.long_division import in_lowest_terms, long_division
-from symdim.algebra.merging import mergeable, merged, merged_by_expression, numerator_of
+from symdim.algebra.merging import (
+    as_nested,
+    is_whole,
+    mergeable,
+    merged,
+    merged_by_expression,
+    numerator_of,
+    remainder_in,
+)
 from symdim.algebra.monomial import NESTED, SPLIT, TWIN, accumulate, divides, split_unit, terms_of
 from symdim.algebra.order import height_of, leading, merged_names, names_of, order
 from symdim.algebra.polynomial import add, multiply, scale, subtract, sum_of
@@ -97,7 +105,7 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
     whole: Terms = {}
     offset, sign = 0, 1
     while True:
-        if len(terms) == 1 and (nested := _as_nested(terms, const, c)) is not None:
+        if len(terms) == 1 and (nested := as_nested(terms, const, c)) is not None:
             terms, const, c = nested
         given = terms
         terms, const = basis.in_basis(terms, const)
@@ -130,7 +138,7 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
                 continue
             break
         divisions = [unit for unit in rest if type(unit) is FloorDiv]
-        remainder = _remainder(rest, divisions, c) if divisions else None
+        remainder = remainder_in(rest, divisions, c) if divisions else None
         if remainder is not None:
             turned, core = remainder
             if turned:
@@ -146,11 +154,8 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
             if within is not None:
                 return _plus((whole, offset), within, sign)
             rest = core
-        inner = (
-            mergeable({u: k for u, k in core.items() if core is rest or _is_whole(u, k, rest, c)})
-            if divisions
-            else None
-        )
+        whole_ones = core if core is rest else {u: k for u, k in core.items() if is_whole(u, k, rest, c)}
+        inner = mergeable(whole_ones) if divisions else None
         if inner is None and c > 2 and _is_reflected(rest, c):
             known = _constant(sum_of(dict(core), const), c) if any(unit.height for unit in core) else None
             if known is not None:
@@ -174,18 +179,6 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
         return whole, offset + sign * known
     accumulate(whole, {_atom(n, c): sign})
     return whole, offset
-
-
-def _as_nested(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | None:
-    """(m, r, a*c) where the numerator is one division floor(m/a) of a polynomial and a number; else None."""
-    ((unit, k),) = terms.items()
-    if k != 1 or type(unit) is not FloorDiv or unit.lattice & SPLIT:
-        return None
-    m, a = unit.parts
-    if type(a) is not int:
-        return None
-    inner, added = terms_of(m)
-    return inner, added + a * const, a * c
 
 
 def _plus(a: Dim | Sum, b: Dim | Sum, k: int) -> Sum:
@@ -216,32 +209,10 @@ def _shortened(
     return core, const, offset + sign * q
 
 
-def _is_whole(unit: Expr, k: int, rest: Terms, c: int) -> bool:
-    """Whether `rest - k*unit`, in the basis and modulo c, has no division that makes up the unit."""
-    own, _ = basis.in_basis({unit: k}, 0)
-    return all((rest.get(u, 0) - x) % c == 0 for u, x in own.items() if type(u) is FloorDiv)
-
-
 def _constant(n: Dim, c: int) -> int | None:
     """The value of floor(n / c), where the interval of n leaves only one."""
     lo, hi = bounds_of(n)
     return lo // c if lo is not None and hi is not None and lo // c == hi // c else None
-
-
-def _remainder(rest: Terms, divisions: list[FloorDiv], c: int) -> tuple[bool, Terms] | None:
-    """(False, terms) of a remainder m % a, less a number, that is `rest` modulo c; (True, terms) for `-rest`."""
-    for unit in sorted(divisions, key=lambda u: (-u.height, order(u))) if len(divisions) > 1 else divisions:
-        m, a = unit.parts
-        if isinstance(a, int) and len(rest) > 1:
-            core, _ = basis.in_basis(*terms_of(m))
-            core = dict(core)
-            accumulate(core, {unit: -a})
-            units = [u for u, k in core.items() if k % c]
-            if len(units) == len(rest) and all(u in rest for u in units):
-                for turned in (False, True):
-                    if all((core[u] + rest[u] if turned else core[u] - rest[u]) % c == 0 for u in units):
-                        return turned, core
-    return None
 
 
 def _by_expression(n: Dim, d: Dim) -> Sum:

@@ -11,7 +11,7 @@ from math import gcd
 from symdim.algebra.expr import FloorDiv
 from symdim.algebra.intervals import bounds_of
 from symdim.algebra.long_division import divided
-from symdim.algebra.monomial import terms_of
+from symdim.algebra.monomial import SPLIT, accumulate, terms_of
 from symdim.algebra.order import order
 from symdim.algebra.polynomial import add, multiply, subtract, sum_of
 from symdim.algebra.small_parts import without_bounded_parts
@@ -74,3 +74,40 @@ def merged(terms: Terms, const: int, inner: FloorDiv) -> tuple[Dim, Dim]:
         numerator = subtract(subtract(a, 1), numerator)
     rest = sum_of({unit: k for unit, k in terms.items() if unit is not inner}, const)
     return add(numerator, multiply(a, rest)), a
+
+
+def as_nested(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | None:
+    """(m, r, a*c) where the numerator is one division floor(m/a) of a polynomial and a number; else None."""
+    ((unit, k),) = terms.items()
+    if k != 1 or type(unit) is not FloorDiv or unit.lattice & SPLIT:
+        return None
+    m, a = unit.parts
+    if type(a) is not int:
+        return None
+    inner, added = terms_of(m)
+    return inner, added + a * const, a * c
+
+
+def is_whole(unit: Expr, k: int, rest: Terms, c: int) -> bool:
+    """Whether `rest - k*unit`, in the basis and modulo c, has no division that makes up the unit."""
+    own, _ = basis.in_basis({unit: k}, 0)
+    return all((rest.get(u, 0) - x) % c == 0 for u, x in own.items() if type(u) is FloorDiv)
+
+
+def remainder_in(rest: Terms, divisions: list[FloorDiv], c: int) -> tuple[bool, Terms] | None:
+    """(False, terms) of a remainder m % a, less a number, that is `rest` modulo c; (True, terms) for `-rest`."""
+    for unit in sorted(divisions, key=lambda u: (-u.height, order(u))) if len(divisions) > 1 else divisions:
+        m, a = unit.parts
+        if isinstance(a, int) and len(rest) > 1:
+            core, _ = basis.in_basis(*terms_of(m))
+            core = dict(core)
+            accumulate(core, {unit: -a})
+            units = [u for u, k in core.items() if k % c]
+            if len(units) == len(rest) and all(u in rest for u in units):
+                for turned in (False, True):
+                    if all((core[u] + rest[u] if turned else core[u] - rest[u]) % c == 0 for u in units):
+                        return turned, core
+    return None
+
+
+from symdim.algebra import basis  # noqa: E402  (which makes divisions again)

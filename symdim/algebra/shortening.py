@@ -12,7 +12,7 @@ from itertools import combinations, permutations
 from symdim.algebra.apart import PAIRS, is_apart, is_in_basis, is_plain
 from symdim.algebra.basis import both_of, in_basis, less, part_in_basis, polynomial, product_of, split, twin_of
 from symdim.algebra.caches import shared_cache
-from symdim.algebra.expr import FloorDiv, Max, Min
+from symdim.algebra.expr import Max, Min
 from symdim.algebra.interning import PRIME
 from symdim.algebra.monomial import (
     CLAMP,
@@ -31,7 +31,7 @@ from symdim.algebra.monomial import (
     unit_of,
 )
 from symdim.algebra.order import order
-from symdim.algebra.polynomial import subtract, sum_of
+from symdim.algebra.polynomial import subtract
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
