@@ -1,8 +1,8 @@
-"""Sums in which the laws of basis.py meet nothing: such a sum is its own short form, and costs one look at each unit.
+"""Sums in which the laws of basis.py meet nothing: each is its own short form, and costs one look at each unit.
 
-A law puts `both - twin` in the place of a unit. Where none of the terms of `both` is in the sum, or is brought in by two
-units, nothing cancels. So each unit costs at least one term, however it is written, and one term is what it costs as
-it stands. Most sums of sizes are such: `(H + 1)//2 + (W + 1)//2`, `4*(H//2)*(W//2)`, `max(N, 3) + max(M, 5)`.
+A law puts `both - twin` in the place of a unit. Where none of the terms of `both` is in the sum, or is brought in by
+two units, nothing cancels. So each unit costs at least one term, however it is written, and one term is what it costs
+as it stands. Most sums of sizes are such: `(H + 1)//2 + (W + 1)//2`, `4*(H//2)*(W//2)`, `max(N, 3) + max(M, 5)`.
 """
 
 from __future__ import annotations
@@ -126,13 +126,17 @@ def _two_halves(unit: Expr) -> list[Expr]:
         for inner in terms_of(atom.parts[0])[0]:  # type: ignore[index]
             if inner.lattice & LAWFUL:
                 return []
-    return atoms
+    first, second = _numerators(atoms)
+    return [] if first == second else atoms  # (x//2)*((x + 1)//2) is x*(x//2) - (x//2)**2
+
+
+def _numerators(halves: list[Expr]) -> list[Terms]:
+    return [terms_of(atom.parts[0])[0] for atom in halves]  # type: ignore[index]
 
 
 def _stands_alone(unit: Expr) -> bool:
-    """Whether a product of two halves is its own short form beside a number: the case for which `_of_product` is slow."""
+    """Whether a product of two halves is its own short form beside a number: here `_of_product` would be slow."""
     atoms = _two_halves(unit)
     if not atoms:
         return False
-    first, second = [terms_of(atom.parts[0])[0] for atom in atoms]  # type: ignore[index]
-    return all(map(is_in_basis, atoms)) or (len(first) == len(second) == 1 and first != second)
+    return all(map(is_in_basis, atoms)) or all(len(terms) == 1 for terms in _numerators(atoms))

@@ -27,9 +27,9 @@ def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
     if not terms:
         return const
     if const == 0 and len(terms) == 1:
-        for unit, coefficient in terms.items():
-            if coefficient == 1 and not unit.lattice & SEVERAL:
-                return unit
+        ((unit, coefficient),) = terms.items()
+        if coefficient == 1 and not unit.lattice & SEVERAL:
+            return unit
     if fingerprint is None:
         fingerprint = const
         for unit, coefficient in terms.items():
@@ -47,7 +47,7 @@ def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
         lattice |= unit.lattice
     if lattice & LAWFUL and (const or len(terms) > 1 or lattice & SEVERAL):
         short, offset = shortening.settled(terms, const)
-        if short is not terms:
+        if short is not terms or (len(short) == 1 and not offset):
             return _interned(short, offset)
     return _made(terms, const, fingerprint, height)
 
