@@ -9,7 +9,8 @@ but numbers is a division by d, the division stands outside, once, as in `min(N,
 from __future__ import annotations
 
 from symdim.algebra.expr import FloorDiv, Max, Min
-from symdim.algebra.monomial import NESTED, SPLIT, has_extrema, split_unit, terms_of
+from symdim.algebra.monomial import NESTED, SPLIT, divides, has_extrema, split_unit, terms_of
+from symdim.algebra.order import leading
 from symdim.algebra.polynomial import add, scale, subtract, sum_of
 
 TYPE_CHECKING = False
@@ -67,6 +68,8 @@ def inside(n: Dim, d: Dim) -> Dim | None:
     clauses = lattice.distributed(kind, [(n,)])
     if clauses is None or any(split_unit(leaf) is not None for clause in clauses for leaf in clause):
         return None
+    if not isinstance(d, int) and not any(_has_multiple(leaf, d) for clause in clauses for leaf in clause):
+        return None
     clauses = [tuple([floordiv.floordiv(leaf, d) for leaf in clause]) for clause in clauses]
     if not isinstance(d, int) and all(_has_division(leaf) for clause in clauses for leaf in clause):
         return None
@@ -98,6 +101,12 @@ def with_its_sign(n: Expr, c: int) -> Dim | None:
     if unit is None:
         return None
     return inside(n, c) if abs(terms_of(n)[0][unit]) < c else None
+
+
+def _has_multiple(n: Dim, d: Expr) -> bool:
+    """Whether the leading term of d divides a term of n."""
+    lead = leading(terms_of(d)[0])
+    return any(divides(lead, unit) for unit in terms_of(n)[0])
 
 
 def _has_division(dim: Dim) -> bool:
