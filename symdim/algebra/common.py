@@ -30,9 +30,9 @@ class Scaled:
         accumulate(self.terms, rest[0], self.factor)
         return self.terms, self.const + self.factor * rest[1]
 
-    def take(self, common: Dim, g: int) -> None:
+    def take(self, common: Sum, g: int) -> None:
         """Take out a summand of the rest, and then a factor."""
-        terms, const = terms_of(common)
+        terms, const = common
         accumulate(self.terms, terms, self.factor)
         self.const += self.factor * const
         self.factor *= g
@@ -51,7 +51,7 @@ class Scaled:
         if not common:
             return dims
         taken = sum_of(common, 0)
-        self.take(taken, 1)
+        self.take(terms_of(taken), 1)
         return [subtract(dim, taken) for dim in dims]
 
     def normalized(self, leaves: list[Dim]) -> dict[Dim, Dim]:
@@ -59,8 +59,9 @@ class Scaled:
         if len(leaves) == 2:
             common, parts = _parted(*leaves)
         else:
-            common = _common(leaves)
-            parts = [subtract(leaf, common) for leaf in leaves] if common != 0 else leaves
+            found = _common(leaves)
+            parts = [subtract(leaf, found) for leaf in leaves] if found != 0 else leaves
+            common = terms_of(found)
         g = 0
         for part in parts:
             terms, const = terms_of(part)
@@ -103,27 +104,49 @@ def _most_frequent(values: list[int], zeros: int) -> int:
     return found[(len(found) - 1) // 2]
 
 
-def _parted(first: Dim, second: Dim) -> tuple[Dim, list[Dim]]:
+def _parted(first: Dim, second: Dim) -> tuple[Sum, list[Dim]]:
     """(common, the rest of each): of two dimensions none has what both had, and no negative term beside another.
 
     Maxima and minima stay in the dimension that they are a term of, so a remainder of one stays whole.
     """
+    (ones, const), (others, other_const) = terms_of(first), terms_of(second)
+    for unit in (*ones, *others):
+        if unit.lattice:
+            break
+    else:  # no law can make the difference shorter
+        terms = dict(ones)
+        accumulate(terms, others, -1)
+        plus, minus = _signed(terms)
+        ahead = _ahead(const - other_const, bool(plus), bool(minus))
+        common = dict(ones)
+        accumulate(common, plus, -1)
+        return (common, const - ahead), [sum_of(plus, ahead), sum_of(minus, ahead - const + other_const)]
     apart, beside = [
         sum_of({unit: k for unit, k in terms_of(dim)[0].items() if unit.lattice & (SPLIT | NESTED)}, 0)
         for dim in (first, second)
     ]
     one, other = subtract(first, apart), subtract(second, beside)
     terms, offset = terms_of(subtract(one, other))
-    plus = {unit: k for unit, k in terms.items() if k > 0}
-    minus = {unit: -k for unit, k in terms.items() if k < 0}
+    plus, minus = _signed(terms)
     outer: Dim = 0
     if _is_negative(add(apart, beside)):  # max(a + u, b + v) == max(a - v, b - u) + u + v
         outer = add(apart, beside)
         apart, beside = scale(beside, -1), scale(apart, -1)
-    ahead = offset if not plus and apart == 0 else 0 if not minus and beside == 0 else max(offset, 0)
+    ahead = _ahead(offset, bool(plus) or apart != 0, bool(minus) or beside != 0)
     parts = [sum_of(plus, ahead), sum_of(minus, ahead - offset)]
-    common = add(outer, subtract(one, parts[0]))
-    return common, [add(parts[0], apart), add(parts[1], beside)]
+    outer = add(outer, subtract(one, parts[0]))
+    return terms_of(outer), [add(parts[0], apart), add(parts[1], beside)]
+
+
+def _signed(terms: Terms) -> tuple[Terms, Terms]:
+    """The positive terms, and the negative ones with the other sign."""
+    plus = {unit: k for unit, k in terms.items() if k > 0}
+    return plus, {unit: -k for unit, k in terms.items() if k < 0}
+
+
+def _ahead(offset: int, first: bool, second: bool) -> int:
+    """The constant of the first of two dimensions, of which some have other terms: it is ahead by this offset."""
+    return offset if not first else 0 if not second else max(offset, 0)
 
 
 def _is_negative(dim: Dim) -> bool:

@@ -152,7 +152,7 @@ def of_clauses(kind: Kind, clauses: list[Clause]) -> Sum | None:
             if _key(mirrored.values()) < _key(mapped.values()):
                 mapped = {leaf: mirrored[scale(part, -1)] for leaf, part in mapped.items()}
                 total.factor *= -1
-                total.take(sum_of(reflected.terms, reflected.const), reflected.factor)
+                total.take(terms_of(sum_of(reflected.terms, reflected.const)), reflected.factor)
                 kind = OTHER[kind]
         clauses = [tuple([mapped[leaf] for leaf in clause]) for clause in clauses]
         if any(split_unit(part) is not None for part in mapped.values()):
