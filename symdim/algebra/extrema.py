@@ -21,7 +21,7 @@ from symdim.algebra.expr import CACHE_SIZE, Extremum, Max, Min
 from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
 from symdim.algebra.intervals import bounds_of, greatest, smallest
 from symdim.algebra.lattice import OTHER
-from symdim.algebra.monomial import EXTREMUM, SPLIT, accumulate, has_extrema, split_unit, terms_of
+from symdim.algebra.monomial import EXTREMUM, NESTED, SPLIT, accumulate, has_extrema, split_unit, terms_of
 from symdim.algebra.order import dim_order, height_of, merged_names
 from symdim.algebra.polynomial import add, checked, scale, sum_of
 
@@ -114,6 +114,8 @@ def _normal(kind: Kind, dims: list[Dim], rounds: int) -> Sum:
 
 def _once(kind: Kind, dims: list[Dim]) -> Sum:
     total = Scaled()
+    if len(dims) == 2 and not any(map(_is_composed, dims)):
+        return _of_two(kind, dims, total)
     dims = total.without_common_units(list(dict.fromkeys(dims)))
     for _ in range(_ROUNDS):
         clauses = lattice.distributed(kind, [(dim,) for dim in dims])
@@ -130,6 +132,29 @@ def _once(kind: Kind, dims: list[Dim]) -> Sum:
             break
         dims = leaves
     return total.plus(({extremum_atom(kind, tuple(dims)): 1}, 0))
+
+
+def _of_two(kind: Kind, dims: list[Dim], total: Scaled) -> Sum:
+    """Of two dimensions without maxima and minima: what `of_clauses` does for these, in fewer steps."""
+    ((first,), *others) = lattice.irredundant(kind, [(dim,) for dim in dims])
+    if not others:
+        return terms_of(first)
+    (second,) = others[0]
+    leaves = total.normalized([first, second]).values()
+    divided = _outside(kind, [(leaf,) for leaf in leaves], leaves) if any(map(height_of, leaves)) else None
+    if divided is None:
+        divided = {extremum_atom(kind, tuple(sorted(leaves, key=dim_order))): 1}, 0
+    return total.plus(divided)
+
+
+def _is_composed(dim: Dim) -> bool:
+    """Whether a dimension may have clauses, or a part that several share."""
+    if isinstance(dim, int):
+        return False
+    for unit in terms_of(dim)[0]:
+        if unit.lattice & (SPLIT | NESTED):
+            return True
+    return False
 
 
 def of_clauses(kind: Kind, clauses: list[Clause]) -> Sum | None:

@@ -74,14 +74,20 @@ def shortened_modulo(basis: Terms, c: int) -> Terms:
 
 
 def _one_turned(terms: Terms, const: int, unit: Expr) -> Sum:
-    """The shorter of the two forms of a sum with one of two twins."""
+    """The shorter of the two forms of a sum with one of two twins; the twin is not built where it is not needed."""
+    factor, atom = split(unit)
     here = polynomial(terms, const)
-    there = _turned(here, unit)
-    _, atom = split(unit)
-    basis, other = (here, there) if is_in_basis(atom) else (there, here)
-    found = dict(other if _is_better(other, basis, unit) else basis)
-    offset = found.pop(None, 0)
-    return found, offset  # type: ignore[return-value]
+    there = dict(here)
+    k = there.pop(unit)
+    accumulate(there, both_of(atom), k, factor)  # type: ignore[arg-type]
+    mine, theirs = len(here), len(there) + 1
+    if mine == theirs and atom.lattice & PAIR:
+        mine, theirs = _negatives(here), _negatives(there) + (k > 0)
+    if mine < theirs or (mine == theirs and is_in_basis(atom)):
+        return terms, const
+    accumulate(there, twin_of(atom), -k, factor)  # type: ignore[arg-type]
+    offset = there.pop(None, 0)
+    return there, offset  # type: ignore[return-value]
 
 
 def _turned(sums: Polynomial, unit: Expr) -> Polynomial:
@@ -107,7 +113,11 @@ def _is_better(tried: Polynomial, known: Polynomial, unit: Expr) -> bool:
     """Whether a form is taken in the place of the one in the basis: it is shorter, or as short and more positive."""
     if len(tried) != len(known) or unit.lattice & TWIN:
         return len(tried) < len(known)
-    return sum([k < 0 for k in tried.values()]) < sum([k < 0 for k in known.values()])
+    return _negatives(tried) < _negatives(known)
+
+
+def _negatives(sums: Polynomial) -> int:
+    return sum([k < 0 for k in sums.values()])
 
 
 def _shortened(basis: Polynomial, c: int = 0) -> Polynomial:
