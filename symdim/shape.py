@@ -322,7 +322,7 @@ def size_of_broadcast(*sizes: Dim) -> Dim:
     >>> from symdim import Scope
     >>> may_be_empty = Scope().var("K", 0)
     >>> size_of_broadcast(Var("N"), Var("M")), size_of_broadcast(Var("N"), may_be_empty)
-    (max(M, N), min(K, 1) + max(K, N) - 1)
+    (max(M, N), K - min(max(K, 1), N) + N)
     """
     return maximum(*sizes, 1) + minimum(*sizes, 1) - 1
 

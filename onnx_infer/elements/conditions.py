@@ -15,6 +15,7 @@ from onnx_infer.errors import Unknown
 from onnx_infer.laws.known import holds
 from onnx_infer.laws.sizes import at_least, bounds
 from symdim import Expr, Max, maximum, minimum, product, total
+from symdim.algebra.lattice import as_extremum
 from symdim.algebra.monomial import powers_of, terms_of
 
 if TYPE_CHECKING:
@@ -224,8 +225,9 @@ def _magnitudes(distance: Dim) -> list[Dim]:
     The distance itself if it is >= 0; else none.
     """
     for unit, k in terms_of(distance)[0].items():
-        if isinstance(unit, Max) and k > 0:
-            parts = [distance - k * unit + k * part for part in unit.args]
+        kind, choices = as_extremum(unit) or (None, ())
+        if kind is not None and (kind is Max) == (k > 0):
+            parts = [distance - k * unit + k * part for part in choices]
             if all(-part in parts for part in parts):
                 return [part for i, part in enumerate(parts) if -part not in parts[:i]]
     return [distance] if at_least(distance, 0) else []

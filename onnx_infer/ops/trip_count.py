@@ -22,6 +22,7 @@ from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import fresh
 from symdim import Expr, Max, Min, Var, ceildiv, maximum, minimum
 from symdim.algebra.dims import substituted
+from symdim.algebra.lattice import as_extremum
 from symdim.algebra.monomial import terms_of
 
 if TYPE_CHECKING:
@@ -156,8 +157,9 @@ def alternatives(gap: Dim, kind: type[Min | Max]) -> list[Dim]:
     """The gaps whose minimum (or maximum) is this gap; empty if it is neither."""
     terms, _ = terms_of(gap)
     for unit, k in terms.items():
-        if isinstance(unit, (Min, Max)) and isinstance(unit, kind) == (k > 0):
-            return [gap - k * unit + k * part for part in unit.args]
+        found, parts = as_extremum(unit) or (None, ())
+        if found is not None and (found is kind) == (k > 0):
+            return [gap - k * unit + k * part for part in parts]
     return []
 
 

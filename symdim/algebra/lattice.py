@@ -19,7 +19,7 @@ from itertools import product
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.expr import Extremum, FloorDiv, Max, Min
 from symdim.algebra.intervals import bounds_of, linear_bounds
-from symdim.algebra.monomial import accumulate, split_unit, terms_of
+from symdim.algebra.monomial import SPLIT, accumulate, split_unit, terms_of
 from symdim.algebra.order import dim_order
 from symdim.algebra.polynomial import add, scale, sum_of
 
@@ -114,6 +114,28 @@ def kind_of(unit: Expr) -> Kind:
         if terms_of(outer.parts[0])[0][unit] < 0:
             return OTHER[kind_of(unit)]
     return type(unit)  # type: ignore[return-value]
+
+
+def as_extremum(unit: Expr) -> tuple[Kind, Clause] | None:
+    """(kind, parts) of a maximum or minimum, or of a division of one by a number; None for other units.
+
+    >>> from symdim import Var, maximum
+    >>> as_extremum(maximum(Var("N"), 6) // 3)
+    (<class 'symdim.algebra.expr.Max'>, (N//3, 2))
+    """
+    if isinstance(unit, Extremum):
+        return type(unit), unit.parts
+    if not isinstance(unit, FloorDiv) or not unit.lattice & SPLIT:
+        return None
+    n, d = unit.parts
+    terms, const = terms_of(n)
+    inner = split_unit(n)
+    if not isinstance(inner, Extremum):
+        return None
+    rest, k = {u: c for u, c in terms.items() if u is not inner}, terms[inner]
+    beside = sum_of(rest, const)
+    parts = tuple([floordiv.floordiv(add(scale(part, k), beside), d) for part in inner.parts])
+    return type(inner) if k > 0 else OTHER[type(inner)], parts
 
 
 def two_leaves(unit: Expr) -> Clause:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from symdim.algebra.display import operands_of
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, FloorDiv, Max, Min, Mul
-from symdim.algebra.intervals import plus, scaled
-from symdim.algebra.monomial import powers_of
+from symdim.algebra.intervals import meet, plus, scaled
+from symdim.algebra.monomial import accumulate, powers_of, terms_of
 from symdim.algebra.variable import Var
 
 TYPE_CHECKING = False
@@ -36,9 +36,10 @@ def _growth(node: Expr, variable: Var, found: dict[Dim, Interval]) -> Interval:
     if node is variable:
         return 1, 1
     if node.terms is not None:
-        step: Interval = (0, 0)
+        step = _of_sum(node.terms, found)
         for unit, k in node.terms.items():
-            step = plus(step, scaled(found[unit], k))
+            if isinstance(unit, FloorDiv) and abs(k) == 1:
+                step = meet(step, scaled(_of_quotient(unit, k, node.terms, found), k))
         return step
     if isinstance(node, FloorDiv):
         n, d = node.parts
@@ -54,6 +55,24 @@ def _growth(node: Expr, variable: Var, found: dict[Dim, Interval]) -> Interval:
         if all(_is_at_least_0(found[atom][0]) and _is_at_least_0(atom.bounds()[0]) for atom in atoms):
             return 0, None
     return (0, 0) if variable not in node.variables() else (None, None)
+
+
+def _of_sum(terms: dict[Expr, int], found: dict[Dim, Interval]) -> Interval:
+    step: Interval = (0, 0)
+    for unit, k in terms.items():
+        step = plus(step, scaled(found[unit], k))
+    return step
+
+
+def _of_quotient(unit: FloorDiv, k: int, terms: dict[Expr, int], found: dict[Dim, Interval]) -> Interval:
+    """The growth of a sum n//d + r as that of (n + r*d)//d: `(x % 5)//3 + 2*(x//5)` never falls. For k = -1 of -sum."""
+    n, d = unit.parts
+    if not isinstance(d, int) or d <= 0:
+        return None, None
+    numerator = dict(terms_of(n)[0])
+    accumulate(numerator, {u: c for u, c in terms.items() if u is not unit}, k * d)
+    least, most = _of_sum(numerator, found)
+    return None if least is None else least // d, None if most is None else -(-most // d)
 
 
 def _is_at_least_0(end: int | None) -> bool:

@@ -24,6 +24,7 @@ from math import gcd
 from symdim.algebra.display import operands_of
 from symdim.algebra.expr import Expr, FloorDiv, Max, Min, Mod, Mul
 from symdim.algebra.intervals import bounds_of
+from symdim.algebra.lattice import as_extremum
 from symdim.algebra.long_division import cancelled
 from symdim.algebra.monomial import powers_of, terms_of
 from symdim.algebra.polynomial import add, multiply, scale, subtract, sum_of, total
@@ -124,7 +125,8 @@ def _step(gap: Expr) -> list[Dim] | None:
         rest = const // abs(k)  # unit + rest >= 0, or rest - unit >= 0
         found = _unit_step(unit, 1 if k > 0 else -1, rest)
         return _threshold(gap) if found is None else found
-    apart = [unit for unit in terms if isinstance(unit, (Max, Min))]
+    extrema = [unit for unit in terms if as_extremum(unit) is not None]
+    apart = [unit for unit in extrema if isinstance(unit, (Max, Min))] or extrema
     if len(apart) == 1:
         k = terms[apart[0]]
         found = _extremum_step(apart[0], k, subtract(gap, scale(apart[0], k)))
@@ -157,8 +159,9 @@ def _unit_step(unit: Expr, sign: int, rest: Dim) -> list[Dim] | None:
 
 def _extremum_step(unit: Expr, k: int, rest: Dim) -> list[Dim] | None:
     """The step of `k*max(parts) + rest >= 0`, or of a minimum."""
-    gaps = [add(scale(part, k), rest) for part in operands_of(unit)]
-    if (k > 0) == isinstance(unit, Max):  # a disjunction: one part suffices
+    kind, parts = as_extremum(unit) or (Max, (unit,))
+    gaps = [add(scale(part, k), rest) for part in parts]
+    if (k > 0) == (kind is Max):  # a disjunction: one part suffices
         if any(map(always, gaps)):
             return []
         open_gaps = [gap for gap in gaps if always(gap) is not False]

@@ -63,7 +63,7 @@ def test_powers_and_quotients(a):
         ((K + 1) // 2, (0, 5)),
         (K % 4, (0, 3)),
         (K % (N + 1), (0, 10)),
-        (N % K, (None, None)),
+        (N % K, (0, 9)),
         (N // K, (0, None)),
         (N % 4 + K, (0, 13)),
         (-N % 4, (0, 3)),

@@ -248,7 +248,7 @@ def test_sizes_bounded_together_share_their_work():
     """Where the steps are used up, bounds are coarser, and still bounds."""
     N = Var("N")
     n = Var.fresh("n", at_most=N, origin="NonZero")
-    size = n * n - n // 2 * n
-    assert UpperBounds().of(size) == N * N - N // 2 * N
+    size = n * n - n // 3 * n
+    assert UpperBounds().of(size) == N * N - N // 3 * N
     assert UpperBounds(steps=0).of(size) == N * N
     assert guarantee_of(size, (), UpperBounds(steps=0)) == ("upper_bound", N * N)

@@ -29,7 +29,7 @@ def test_nodes_die_with_their_last_holder():
     def made(i):
         variable = Var(f"die{i}")
         third = variable // 3
-        largest = maximum(third, 7)
+        largest = maximum(third, Var(f"dies{i}"))
         return third, largest, largest * variable
 
     nodes = [made(i) for i in range(500)]
