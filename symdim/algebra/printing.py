@@ -19,6 +19,7 @@ from itertools import count
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.display import factors_of, operands_of, product_of, summands_of
 from symdim.algebra.expr import Add, Const, Expr, Extremum, FloorDiv, Max, Mul
+from symdim.algebra.inward import readings
 from symdim.algebra.variable import Scope, Var, make_variable
 
 TYPE_CHECKING = False
@@ -136,26 +137,56 @@ def _pieces(node: Expr) -> list[Piece]:
     if kind is Const:
         return [str(node.const)]
     if isinstance(node, Extremum):
-        pieces: list[Piece] = ["max(" if kind is Max else "min("]
-        for arg in operands_of(node):
-            pieces += [_piece(arg, 0), ", "]
-        pieces[-1] = ")"
-        return pieces
+        return ["max(" if kind is Max else "min(", *_joined(operands_of(node)), ")"]
     left, right = operands_of(node)
     return [_piece(left, _OPERAND), "//" if kind is FloorDiv else " % ", _piece(right, _FACTOR)]
 
 
 def _shorter(node: Expr, pieces: list[Piece]) -> list[Piece]:
-    """The text of a sum: `pieces`, or a product where the sum is one and that has fewer names and numbers."""
+    """The text of a sum: `pieces`, or another way to write it that has fewer names and numbers."""
     if node.height > _SHALLOW:
         return pieces
+    ways: list[list[Piece]] = []
     found = product_of(node)
-    if found is None:
-        return pieces
-    coefficient, powers = found
-    product = [*(["-"] if coefficient < 0 else []), *_product(abs(coefficient), powers)]
-    long, short = "".join(pieces), "".join(product)  # type: ignore[arg-type]
-    return product if len(short) < len(long) and len(_WORD.findall(short)) < len(_WORD.findall(long)) else pieces
+    if found is not None:
+        coefficient, powers = found
+        ways.append([*(["-"] if coefficient < 0 else []), *_product(abs(coefficient), powers)])
+    if node.height:
+        ways += [_inward(*reading) for reading in readings(node)]
+    for way in ways:
+        long, short = "".join(pieces), "".join(way)  # type: ignore[arg-type]
+        if len(short) < len(long) and len(_WORD.findall(short)) < len(_WORD.findall(long)):
+            pieces = way
+    return pieces
+
+
+def _inward(k: int, kind: type[Expr], parts: tuple[Dim, ...], rest: Dim) -> list[Piece]:
+    """The text of `k*kind(*parts) + rest`."""
+    if kind is FloorDiv:
+        numerator = _piece(parts[0], 0)
+        if not _is_call(str(numerator)):
+            numerator = _piece(parts[0], _OPERAND)
+        head: list[Piece] = [numerator, "//", _piece(parts[1], _FACTOR)]
+    else:
+        head = ["max(" if kind is Max else "min(", *_joined(parts), ")"]
+    if abs(k) != 1:
+        head = [f"{abs(k)}*", *head]
+    if k > 0 and isinstance(rest, int):
+        return [*head, f" {'+' if rest > 0 else '-'} {abs(rest)}"] if rest else head
+    if rest == 0:
+        return ["-(", *head, ")"] if kind is FloorDiv else ["-", *head]
+    return [_piece(rest, 0), " + " if k > 0 else " - ", *head]
+
+
+def _is_call(text: str) -> bool:
+    """Whether a text is one maximum or minimum."""
+    opened = [text.count("(", 0, i) - text.count(")", 0, i) for i in range(4, len(text))]
+    return text.startswith(("max(", "min(")) and 0 not in opened
+
+
+def _joined(dims: Sequence[Dim]) -> list[Piece]:
+    pieces = [piece for dim in dims for piece in (_piece(dim, 0), ", ")]
+    return pieces[:-1]
 
 
 def _sum(summands: list[Product]) -> list[Piece]:

@@ -1,0 +1,83 @@
+"""Sums that read shorter with a term inside of a maximum, a minimum or a division: how they print then.
+
+    shift        k*max(a, b) + k*t = k*max(a + t, b + t)
+    multiples    n//d + t = (n + d*t)//d
+
+So `min(w, x + y) - x` prints as `min(w - x, y)`. Expressions themselves keep the term outside, so that equal ones are
+one object. A way to print is given only if the constructors make the same object of it.
+"""
+
+from __future__ import annotations
+
+from symdim.algebra.expr import Extremum, FloorDiv, Max
+from symdim.algebra.extrema import maximum, minimum
+from symdim.algebra.floordiv import floordiv
+from symdim.algebra.monomial import split_unit, terms_of
+from symdim.algebra.order import dim_order
+from symdim.algebra.polynomial import add, scale, sum_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from symdim.algebra.expr import Dim, Expr
+
+    Terms = dict[Expr, int]
+    Reading = tuple[int, type[Expr], tuple[Dim, ...], Dim]  # (k, kind, parts, rest): k*kind(*parts) + rest
+
+_TERMS = 8  # longer sums are not tried
+
+
+def readings(node: Expr) -> Iterator[Reading]:
+    """The ways to write a sum with some of its terms inside of another one.
+
+    >>> from symdim import Var, minimum
+    >>> x, y, z = Var("x"), Var("y"), Var("z")
+    >>> [(k, parts, rest) for k, _, parts, rest in readings(minimum(x + y, z) - x + 1)]
+    [(1, (y, z - x), 1)]
+    """
+    terms, const = terms_of(node)
+    if not 2 <= len(terms) <= _TERMS:
+        return
+    for unit, k in terms.items():
+        if not isinstance(unit, (Extremum, FloorDiv)):
+            continue
+        others = {u: c for u, c in terms.items() if u is not unit}
+        taken = _taken(unit, k, others)
+        if not taken:
+            continue
+        rest = sum_of({u: c for u, c in others.items() if u not in taken}, const)
+        inside = sum_of({u: c // k for u, c in taken.items()}, 0)
+        if isinstance(unit, FloorDiv):
+            n, d = unit.parts
+            parts: tuple[Dim, ...] = (add(n, scale(inside, d)), d)  # type: ignore[arg-type]
+            whole = floordiv(*parts)
+        else:
+            parts = tuple(sorted([add(part, inside) for part in unit.parts], key=dim_order))
+            whole = (maximum if isinstance(unit, Max) else minimum)(*parts)
+        if add(scale(whole, k), rest) is node:
+            yield k, type(unit), parts, rest
+
+
+def _taken(unit: Extremum | FloorDiv, k: int, others: Terms) -> Terms:
+    """The terms of a sum, beside `k*unit`, that cancel something inside of the unit."""
+    if isinstance(unit, Extremum):
+        return {u: c for u, c in others.items() if c % k == 0 and _cancels(unit, u, c // k)}
+    n, d = unit.parts
+    if not isinstance(d, int) or abs(k) != 1:
+        return {}
+    terms, _ = terms_of(n)
+    inner = split_unit(n)
+    found: Terms = {}
+    for u, c in others.items():
+        mine, added = terms.get(u, 0), k * d * c
+        fits = mine != 0 and abs(mine + added) <= abs(mine)
+        if not fits and isinstance(inner, Extremum) and added % terms[inner] == 0:
+            fits = _cancels(inner, u, added // terms[inner])
+        if fits:
+            found[u] = c
+    return found
+
+
+def _cancels(unit: Extremum, u: Expr, k: int) -> bool:
+    return any(terms_of(part)[0].get(u) == -k for part in unit.parts)
