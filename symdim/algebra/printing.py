@@ -175,7 +175,10 @@ def _inward(k: int, kind: type[Expr], parts: tuple[Dim, ...], rest: Dim) -> list
         return [*head, f" {'+' if rest > 0 else '-'} {abs(rest)}"] if rest else head
     if rest == 0:
         return ["-(", *head, ")"] if kind is FloorDiv else ["-", *head]
-    return [_piece(rest, 0), " + " if k > 0 else " - ", *head]
+    beside = str(_piece(rest, 0))
+    if k > 0 and beside.startswith("-"):  # then all its terms are negative
+        return [*head, " - ", beside[1:]]
+    return [beside, " + " if k > 0 else " - ", *head]
 
 
 def _is_call(text: str) -> bool:
