@@ -151,7 +151,7 @@ def _is_composed(dim: Dim) -> bool:
     """Whether a dimension may have clauses, or a part that several share."""
     if isinstance(dim, int):
         return False
-    for unit in terms_of(dim)[0]:
+    for unit in terms_of(dim)[0]:  # noqa: SIM110 (asked very often)
         if unit.lattice & (SPLIT | NESTED):
             return True
     return False

@@ -34,7 +34,7 @@ def readings(node: Expr) -> Iterator[Reading]:
     >>> from symdim import Var, minimum
     >>> x, y, z = Var("x"), Var("y"), Var("z")
     >>> [(k, parts, rest) for k, _, parts, rest in readings(minimum(x + y, z) - x + 1)]
-    [(1, (y, z - x), 1)]
+    [(1, (z - x, y), 1)]
     """
     terms, const = terms_of(node)
     if not 2 <= len(terms) <= _TERMS:
