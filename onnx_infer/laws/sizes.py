@@ -166,7 +166,7 @@ def broadcast_size(a: Dim, b: Dim) -> Dim:
     >>> broadcast_size(Var("N"), 1), broadcast_size(Var("N"), 5), broadcast_size(Var("N"), Var("M"))
     (N, 5, max(M, N))
     >>> broadcast_size(Var("N"), Var("M") - 1)
-    min(M, 2) + max(M, N + 1) - 3
+    M - min(max(M, 2) - N, 1)
     """
     if a is b or b == 1:
         return a
