@@ -189,7 +189,13 @@ def broadcast_size(a: Dim, b: Dim) -> Dim:
     for size in (a, b):
         if not at_least(size, 1):
             state("undecided", size, 1, "whether a size is 0")
-    return size_of_broadcast(a, b)
+    size = size_of_broadcast(a, b)
+    if isinstance(size, Expr) and leaf_count(size) > _MOST_CHOSEN:
+        return fresh("its expression is too large", at_most=bounds(size)[1])
+    return size
+
+
+_MOST_CHOSEN = 56  # a longer choice of two sizes grows too large soon; statements that follow may tell which it is
 
 
 def broadcast(*shapes: Shape) -> Shape:
