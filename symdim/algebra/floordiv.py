@@ -149,13 +149,15 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
         if c == 2 and divisions:  # 1 and -1 are one modulo 2: -(m//a) keeps its sign, and is (a - 1 - m)//a
             core = {u: -k if type(u) is FloorDiv and given.get(u, 0) < 0 else k for u, k in core.items()}
         core, const, offset = _shortened(whole, rest, core, const, offset, sign, c)
-        if sum([bool(unit.lattice & (SPLIT | NESTED)) for unit in core]) == 1:
+        composed = sum([bool(unit.lattice & (SPLIT | NESTED)) for unit in core]) == 1
+        if composed:
             within = rounding.inside(sum_of(dict(core), const), c)
             if within is not None:
                 return _plus((whole, offset), within, sign)
-            rest = core
         whole_ones = core if core is rest else {u: k for u, k in core.items() if is_whole(u, k, rest, c)}
         inner = mergeable(whole_ones) if divisions else None
+        if composed:
+            rest = core
         if inner is None and c > 2 and _is_reflected(rest, c):
             known = _constant(sum_of(dict(core), const), c) if any(unit.height for unit in core) else None
             if known is not None:

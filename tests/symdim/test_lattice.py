@@ -104,3 +104,9 @@ def test_a_constant_of_a_lost_twin_counts():
     for size in range(1, 9):
         for divisor in (2, 3, 5):
             assert (minimum(6, Y) % Z // 2).evaluate({Y: size, Z: divisor}) == min(6, size) % divisor // 2
+
+
+def test_a_half_that_stands_also_in_a_product_is_not_merged():
+    dim = (N // 2 - (N + 1) // 2 * minimum(Z, 3) - (Y + Z) // 3) % 4
+    for n, y, z in product(GRID[1:], GRID, GRID):
+        assert dim.evaluate({N: n, Y: y, Z: z}) == (n // 2 - (n + 1) // 2 * min(z, 3) - (y + z) // 3) % 4
