@@ -109,11 +109,21 @@ def _turning(unit: Expr) -> Polynomial:
     return found
 
 
-def _is_better(tried: Polynomial, known: Polynomial, unit: Expr) -> bool:
-    """Whether a form is taken in the place of the one in the basis: it is shorter, or as short and more positive."""
-    if len(tried) != len(known) or unit.lattice & TWIN:
-        return len(tried) < len(known)
-    return _negatives(tried) < _negatives(known)
+def _is_gain(sums: Polynomial, unit: Expr, c: int) -> bool:
+    """Whether turning one of two twins makes a sum shorter, or as short and more positive; modulo c.
+
+    Only what changes is looked at: a sum of many maxima asks this of each.
+    """
+    factor = sums[unit]
+    longer = negative = 0
+    for u, k in _turning(unit).items():
+        old = sums.get(u, 0)
+        new = old + factor * k
+        if c:
+            new = 0 if u is None else floordiv.symmetric(new, c)
+        longer += bool(new) - bool(old)
+        negative += (new < 0) - (old < 0)
+    return longer < 0 or (longer == 0 and negative < 0 and not unit.lattice & TWIN)
 
 
 def _negatives(sums: Polynomial) -> int:
@@ -122,6 +132,8 @@ def _negatives(sums: Polynomial) -> int:
 
 def _shortened(basis: Polynomial, c: int = 0) -> Polynomial:
     """The short form of a sum in the basis; modulo c where it is not 0."""
+    if len(basis) == 1 and any(unit is not None and unit.lattice & SEVERAL for unit in basis):
+        return basis  # one product is short, however many factors the laws concern
     best = _with_singles(basis, c)
     given = basis
     for atom in _atoms(basis, SEVERAL):
@@ -186,10 +198,8 @@ def _with_singles(sums: Polynomial, c: int) -> Polynomial:
         for second in maxima[i + 1 :]:
             best = _clamped(best, first, second, c)
     for unit in singles:
-        if unit in best:
-            tried = _modulo(_turned(best, unit), c)
-            if _is_better(tried, best, unit):
-                best = tried
+        if unit in best and _is_gain(best, unit, c):
+            best = _modulo(_turned(best, unit), c)
     for first, second in combinations(singles if 2 <= len(singles) <= PAIRS else (), 2):
         if first in best and second in best:  # min(N, 8) - 2*(min(N, 8)//2): only both at once make it shorter
             turned = _turned(best, first)
