@@ -38,6 +38,12 @@ SEEN = [
     ("min(2*x, y)//2", "min(x, y//2)", (0, None)),
     ("x - x//2", "(x + 1)//2", (0, None)),
     ("x//2 + x % 2", "(x + 1)//2", (0, None)),
+    ("N*max(min(N, M) - 3, 0)//N", "max(min(M, N), 3) - 3", (0, None)),
+    ("min(N, 8) % 2", "min(N, 8) % 2", (0, 1)),
+    ("min(z, 12*x + y)//4 - 3*x", "min(z - 12*x, y)//4", (None, None)),
+    ("min(7*x + 7*y + z, 9) - 7*x", "min(9 - 7*x, 7*y + z)", (None, 9)),
+    ("x - (x + y + 1)//2", "(x - y)//2", (None, None)),
+    ("min(max(4*x + 3, y) - 4*x, 63)", "min(max(y - 4*x, 3), 63)", (3, 63)),
 ]
 
 
@@ -56,6 +62,24 @@ def test_as_a_person_writes_it(text, expected, interval):
     for point in product(GRID, repeat=3):
         sizes = dict(zip("xyz", point, strict=True)) | {"N": point[0] + 1, "M": point[1] + 1}
         assert dim.evaluate({NAMES[name]: size for name, size in sizes.items()}) == value(text, sizes)
+
+
+def test_halves_of_sums_of_maxima_end():
+    """Maxima that are halved and added again: the numerators meet the halves that they hold, and the work ends."""
+    dim: int | Expr = X
+    for _ in range(40):
+        dim = maximum(dim // 2, Y) + dim
+    assert isinstance(dim, Expr)
+    assert leaf_count(dim) > 2**20
+    value = 5
+    for _ in range(40):
+        value = max(value // 2, 9) + value
+    assert dim.evaluate({X: 5, Y: 9}) == value
+
+
+def test_a_division_by_an_expression_goes_inside_where_it_divides():
+    assert str(minimum(X * N, Y) // N) == "min(y//N, x)"
+    assert str(maximum(X, 5) // (Y + 1)) == "max(x, 5)//(y + 1)"
 
 
 def test_nested_clamps_stay_linear():
