@@ -191,7 +191,7 @@ def broadcast_size(a: Dim, b: Dim) -> Dim:
             state("undecided", size, 1, "whether a size is 0")
     size = size_of_broadcast(a, b)
     if isinstance(size, Expr) and leaf_count(size) > _MOST_CHOSEN:
-        return fresh("its expression is too large", at_most=bounds(size)[1])
+        return fresh("its expression is too large", at_most=size.bounds()[1])
     return size
 
 
