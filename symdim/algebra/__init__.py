@@ -9,7 +9,8 @@
     lattice.py         maxima of minima in one form               common.py        what arguments have in common
     rounding.py        divisions of maxima and minima             choices.py       bounds of correlated maxima
     basis.py           sums of twins in one form                  shortening.py    and in a short one
-    apart.py           sums that are short as they stand          order.py         the order of terms
+    apart.py           sums that are short as they stand          inward.py        terms inside, for short texts
+    order.py           the order of terms
     intervals.py       bounds of expressions                      relaxation.py    bounds of correlated divisions
     patterns.py        how a sum reads: remainders                display.py       the parts that a node shows
     printing.py        the printed form                           pickling.py      expressions as flat programs

@@ -28,7 +28,7 @@ def halved(dim: Dim) -> Dim:
     >>> from symdim import Var
     >>> n, m = Var("n"), Var("m")
     >>> halved((n + 1) // 2), halved((n + 1) // 4), halved((n + 12) // 16 - (n + 4) // 8 + (n + 4) // 16)
-    (n - n//2, (n + 1)//4, 0)
+    ((n + 1)//2, (n + 1)//4, 0)
     >>> halved((n - n // 2) * (m - m // 2) - ((n + 1) // 2) * ((m + 1) // 2))
     0
     """

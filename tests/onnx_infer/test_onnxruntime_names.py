@@ -123,7 +123,7 @@ def test_sizes_in_two_forms_have_one_text() -> None:
     }"""
     model = parsed(graph)
     helper = SymbolicShapeInferenceHelper(model)
-    assert helper.get_edge_shape("zero") == ["B", 4, "(H - H//2)*(W - W//2)"]
+    assert helper.get_edge_shape("zero") == ["B", 4, "((H + 1)//2)*((W + 1)//2)"]
     assert helper.compare_shape("q", "zero")
     assert helper.compare_shape("q", "y")
     assert [str(g) for g in infer(model).guards if g.kind == "required"] == []
