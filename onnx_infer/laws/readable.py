@@ -12,10 +12,15 @@ if TYPE_CHECKING:
 
 MOST_LEAVES = 400
 """The most variables and numbers in the text of a readable size."""
+MOST_LEAVES_OF_A_CHOICE = 56
+"""The most in one of two sizes by broadcasting. Broadcasts of broadcasts grow fast, and a later node often tells which
+of the sizes it is: for a fresh size such a statement is the answer. The number was found by trials on whole models:
+with 40 window attention loses sizes, with 58 a cropped table of positions does.
+"""
 _LARGEST_COEFFICIENT = 2**63
 
 
-def is_unreadable(size: object) -> bool:
+def is_unreadable(size: object, most: int = MOST_LEAVES) -> bool:
     """Whether an expression, written out, is too large to be useful. A fresh symbol is better then.
 
     Chains of clamps that no interval decides double at every step. So do coefficients if a tensor is repeatedly
@@ -26,11 +31,11 @@ def is_unreadable(size: object) -> bool:
     terms = size.terms or {}
     if any(abs(k) > _LARGEST_COEFFICIENT for k in terms.values()):
         return True
-    return (size.height >= 3 or len(terms) >= 32) and leaf_count(size) > MOST_LEAVES
+    return (size.height >= 3 or len(terms) >= 32) and leaf_count(size) > most
 
 
-def readable(size: Dim) -> Dim:
+def readable(size: Dim, most: int = MOST_LEAVES) -> Dim:
     """The size, or a fresh size if its expression is too large."""
-    if isinstance(size, Expr) and is_unreadable(size):
+    if isinstance(size, Expr) and is_unreadable(size, most):
         return fresh("its expression is too large", at_most=size.bounds()[1])
     return size

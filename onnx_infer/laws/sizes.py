@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ShapeInferenceError, Unknown, broken, require
 from onnx_infer.laws.known import holds
-from onnx_infer.laws.readable import MOST_LEAVES
+from onnx_infer.laws.readable import MOST_LEAVES, MOST_LEAVES_OF_A_CHOICE, readable
 from onnx_infer.laws.statements import conflicting, contradict, demand, fresh, is_cautious, state
 from symdim import Expr, leaf_count, maximum
 from symdim.algebra import dims
@@ -189,13 +189,7 @@ def broadcast_size(a: Dim, b: Dim) -> Dim:
     for size in (a, b):
         if not at_least(size, 1):
             state("undecided", size, 1, "whether a size is 0")
-    size = size_of_broadcast(a, b)
-    if isinstance(size, Expr) and leaf_count(size) > _MOST_CHOSEN:
-        return fresh("its expression is too large", at_most=size.bounds()[1])
-    return size
-
-
-_MOST_CHOSEN = 56  # a longer choice of two sizes grows too large soon; statements that follow may tell which it is
+    return readable(size_of_broadcast(a, b), MOST_LEAVES_OF_A_CHOICE)
 
 
 def broadcast(*shapes: Shape) -> Shape:
