@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from onnx_infer.results.saved import Part
     from onnx_infer.values.tensor import Shape
     from symdim import Guarantee, Var
+    from symdim.dialects.languages import LanguageName
 
 Model = TypeVar("Model")
 
@@ -154,6 +155,15 @@ class InferenceResult(Inferred):
         from onnx_infer.results.report.explanation import explain
 
         return explain(self, name, None)
+
+    def emit(self, language: LanguageName, *, name: str = "model") -> str:
+        """The source of one function from the symbols to all sizes and guards, in "c", "rust", "js" or "python".
+
+        It needs no library. In C all public names begin with `name`. docs/emit.md has the interface in each language.
+        """
+        from onnx_infer.results.emission.source import source
+
+        return source(self, language, name)
 
     def __repr__(self) -> str:
         from onnx_infer.results.report.summary import summary

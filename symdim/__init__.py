@@ -29,6 +29,7 @@ uses only rooms above it:
     compile.py       expressions as Python functions
     prover/          three answers to a question              prove.py, facts.py    its faces
     guarantee.py     exact sizes and upper bounds
+    dialects/        expressions in other languages
     store/           constraints and their consequences       rows.py           shapes of unknown rank
     einsum/          einsum specifications, both ways
     testing/         statements, laws and cases as data      __main__.py       the command `python -m symdim`
@@ -67,6 +68,8 @@ if TYPE_CHECKING:
     from symdim.algebra.variable import Scope, Var
     from symdim.bindings import Bindings
     from symdim.compile import compile_shape
+    from symdim.dialects.sympy_expressions import from_sympy, to_sympy
+    from symdim.dialects.texts import text_in
     from symdim.einsum import EinsumSpec, plan
     from symdim.facts import Facts
     from symdim.former_paths import quotient_by_positive
@@ -94,9 +97,9 @@ __all__ = [
     "NegativeSize", "NotDivisible", "ParseError", "RankError", "ReshapeError", "Row", "RowVar", "Scope", "Shape",
     "SizeOverflow", "Store", "SymdimError", "UnboundName", "UnsupportedDynamicShape", "ValueOf", "Var", "as_exact",
     "at_least", "bound_expr", "bound_shape", "broadcast_shapes", "ceildiv", "check", "clear_caches", "compile_shape",
-    "equal", "exact_shape", "guarantee_of", "is_infer", "leaf_count", "maximum", "minimum", "parse", "plan", "product",
-    "quotient_by_positive", "read_dim_param", "require_exact", "require_exact_shape", "require_rank", "simplify",
-    "total",
+    "equal", "exact_shape", "from_sympy", "guarantee_of", "is_infer", "leaf_count", "maximum", "minimum", "parse",
+    "plan", "product", "quotient_by_positive", "read_dim_param", "require_exact", "require_exact_shape", "require_rank",
+    "simplify", "text_in", "to_sympy", "total",
 ]  # fmt: skip
 
 _MODULES = {
@@ -112,6 +115,8 @@ _MODULES = {
     "require_rank",
     "algebra.origin": "Computed Declared InputDim ValueOf",
     "compile": "compile_shape",
+    "dialects.texts": "text_in",
+    "dialects.sympy_expressions": "to_sympy from_sympy",
     "algebra.leaves": "leaf_count",
     "prove": "equal at_least",
     "facts": "Facts",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from keyword import iskeyword
 from typing import Any, overload
 
@@ -87,16 +87,8 @@ class StraightLine:
         """
         if isinstance(dim, int):
             return literal(dim)
-        stack = [] if dim in self._held else [dim]
-        while stack:
-            node = stack[-1]
-            pending = [x for x in children(node) if not isinstance(x, int) and x not in self._held]
-            if pending:
-                stack += sorted(pending, key=order, reverse=True)
-                continue
-            stack.pop()
-            if node not in self._held:
-                self._held[node] = self._parameter(node, dim) if isinstance(node, Var) else self._computed(node)
+        for node in in_order(dim, self._held, children):
+            self._held[node] = self._parameter(node, dim) if isinstance(node, Var) else self._computed(node)
         return self._held[dim]
 
     def assign(self, text: str, note: str = "") -> str:
@@ -153,6 +145,23 @@ class StraightLine:
 
     def _part(self, part: int | Expr) -> str:
         return self._held[part] if isinstance(part, Expr) else literal(part)
+
+
+def in_order(dim: Expr, held: Container[Expr], parts: Callable[[Expr], Iterable[int | Expr]]) -> Iterator[Expr]:
+    """The nodes that an expression needs and that are not held: each after its parts, the expression last.
+
+    The caller holds each node before it takes the next one, so every node comes once.
+    """
+    stack = [] if dim in held else [dim]
+    while stack:
+        node = stack[-1]
+        pending = [x for x in parts(node) if not isinstance(x, int) and x not in held]
+        if pending:
+            stack += sorted(pending, key=order, reverse=True)
+            continue
+        stack.pop()
+        if node not in held:
+            yield node
 
 
 def is_plain(name: str) -> bool:

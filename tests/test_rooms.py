@@ -22,6 +22,7 @@ ROOMS = {
         "shape bindings compile",
         "prover prove facts",
         "guarantee",
+        "dialects",
         "store rows",
         "einsum",
         "testing",

@@ -4,7 +4,7 @@
     files.py       reading and writing models                    terminal.py   width, colour, pipes, progress
     planning.py    --costs, --memory, --max-memory, --diff   texts.py       options with units
     fleet.py       many models: --json-lines               dynamic.py     --dynamic, --apply
-    demo.py        the model of `--demo`
+    forms.py       code, pages and dialects                      demo.py        the model of `--demo`
 
 The room uses all others. The reports come from `results/report/`. Begin with `command.py`.
 """

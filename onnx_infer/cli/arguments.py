@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 POLICIES = ("skip", "override", "refine", "strict")
 """The policies of `onnx_infer.types.merge`; a test compares them."""
 
+LANGUAGES = ("c", "rust", "js", "python")
+"""The languages of `symdim.dialects.languages`; a test compares them."""
+
+DIALECTS = ("jax", "torch", "sympy")
+"""The dialects of `symdim.dialects.texts`; a test compares them."""
+
 STANDARD = "-"
 """The path that stands for standard input, or output."""
 
@@ -44,6 +50,8 @@ def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
         parser.error("argument --apply: needs --dynamic")
     if options.copy_data and options.output is None:
         parser.error("argument --copy-data: needs -o")
+    if options.dialect is not None and (options.json or options.emit is not None):
+        parser.error("argument --dialect: --json and --emit have forms of their own")
     return options
 
 
@@ -66,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_planning(parser.add_argument_group("costs, memory and differences (docs/planning.md)"))
     _add_dynamic(parser.add_argument_group("from static to dynamic sizes (docs/dynamic.md)"))
     _add_fleets(parser.add_argument_group("many models (docs/fleets.md)"))
+    _add_other_forms(parser.add_argument_group("other forms"))
     return parser
 
 
@@ -172,6 +181,11 @@ def _add_planning(group: argparse._ArgumentGroup) -> None:
         "--max-memory", metavar="BYTES", type=byte_count, help="the largest size of the open symbol within 8GB, 512MiB"
     )
     group.add_argument("--diff", metavar="OTHER", help="what differs in another export of the model")
+
+
+def _add_other_forms(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--emit", choices=LANGUAGES, help="print code that computes all sizes instead (docs/emit.md)")
+    group.add_argument("--dialect", choices=DIALECTS, help="the form in which sizes and guards are printed")
 
 
 class _Version(argparse.Action):

@@ -22,6 +22,7 @@ from symdim import BoundsError, ParseError, SymdimError, UnboundName
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Callable
 
     from onnx import ModelProto
 
@@ -156,9 +157,18 @@ def _report(result: InferenceResult, options: Namespace) -> tuple[str, bool]:
         from onnx_infer.cli.planning import difference
 
         return difference(result, _infer(_model(options, options.diff), options), options, limit, columns)
+    if options.emit is not None:
+        from onnx_infer.cli.forms import emitted
+
+        return emitted(result, options.emit, options.model), False
     if options.json:
         data: dict[str, Any] = as_json(result) if options.explain is None else explanation_json(result, options.explain)
         return json.dumps(data, indent=1), False
+    write: Callable[[object], str] = str
+    if options.dialect is not None:
+        from onnx_infer.cli.forms import spelling
+
+        write = spelling(options.dialect)
     if options.explain is not None:
-        return explain(result, options.explain, columns), False
-    return table(result, limit, columns), False
+        return explain(result, options.explain, columns, write), False
+    return table(result, limit, columns, write), False

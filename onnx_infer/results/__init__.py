@@ -10,6 +10,7 @@
     comparison.py         two results side by side       verdicts.py      whether a type is exact
     report/               tables, explanations, JSON
     planning/             memory, costs and compiled sizes
+    emission/             one function from symbols to all sizes, as source text
 
 The room uses `engine` and what is below it. Begin with `guards.py`.
 """

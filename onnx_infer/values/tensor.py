@@ -17,7 +17,7 @@ from onnx_infer.values.text import printable
 from symdim import Expr, Var, product
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 Dim: TypeAlias = int | Expr
 Shape: TypeAlias = tuple[Dim, ...]
@@ -72,6 +72,13 @@ class Value:
     __slots__ = ("__weakref__", "wire")
     wire: bytes | None
     data: tuple[Any, ...] | None = ()
+
+    def spelled(self, write: Callable[[object], str]) -> str:
+        """The text of the type, in which `write` makes the texts of sizes and elements."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.spelled(str)
 
     def __repr__(self) -> str:
         return str(self)
@@ -169,10 +176,10 @@ class SymTensor(Value):
     def __reduce__(self) -> tuple[Any, ...]:
         return SymTensor, (self.dtype, self.shape, self.data, self.fill, self.samples)
 
-    def __str__(self) -> str:
-        dims = "..." if self.shape is None else ", ".join(map(str, self.shape))
+    def spelled(self, write: Callable[[object], str]) -> str:
+        dims = "..." if self.shape is None else ", ".join(map(write, self.shape))
         head = f"{dt.text(self.dtype)}[{dims}]"
-        data = "" if self.data is None else f"={{{', '.join('?' if x is None else str(x) for x in self.data)}}}"
+        data = "" if self.data is None else f"={{{', '.join('?' if x is None else write(x) for x in self.data)}}}"
         return printable(head + data)
 
 
@@ -214,11 +221,11 @@ class Sequence(Value):
     def __reduce__(self) -> tuple[Any, ...]:
         return Sequence, (self.elem, self.length, self.items)
 
-    def __str__(self) -> str:
+    def spelled(self, write: Callable[[object], str]) -> str:
         if self.items is not None:
-            return f"seq({', '.join(map(str, self.items))})"
-        elem = "?" if self.elem is None else self.elem
-        return f"seq({elem})" if self.length is None else f"seq({elem}; {self.length})"
+            return f"seq({', '.join([item.spelled(write) for item in self.items])})"
+        elem = _spelled(self.elem, write)
+        return f"seq({elem})" if self.length is None else f"seq({elem}; {write(self.length)})"
 
 
 class Optional(Value):
@@ -245,8 +252,8 @@ class Optional(Value):
     def __reduce__(self) -> tuple[Any, ...]:
         return Optional, (self.elem, self.full)
 
-    def __str__(self) -> str:
-        elem = "?" if self.elem is None else self.elem
+    def spelled(self, write: Callable[[object], str]) -> str:
+        elem = _spelled(self.elem, write)
         return f"optional({elem})" if self.full is None else f"optional({elem}; {'full' if self.full else 'empty'})"
 
 
@@ -273,8 +280,8 @@ class Map(Value):
     def __reduce__(self) -> tuple[Any, ...]:
         return Map, (self.key, self.value)
 
-    def __str__(self) -> str:
-        return f"map({dt.text(self.key)}, {self.value if self.value is not None else '?'})"
+    def spelled(self, write: Callable[[object], str]) -> str:
+        return f"map({dt.text(self.key)}, {_spelled(self.value, write)})"
 
 
 class Sparse(Value):
@@ -297,8 +304,12 @@ class Sparse(Value):
     def __reduce__(self) -> tuple[Any, ...]:
         return Sparse, (self.dtype, self.shape)
 
-    def __str__(self) -> str:
-        return f"sparse({SymTensor(self.dtype, self.shape)})"
+    def spelled(self, write: Callable[[object], str]) -> str:
+        return f"sparse({SymTensor(self.dtype, self.shape).spelled(write)})"
+
+
+def _spelled(value: Value | None, write: Callable[[object], str]) -> str:
+    return "?" if value is None else value.spelled(write)
 
 
 def is_small(value: Value) -> bool:

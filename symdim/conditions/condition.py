@@ -52,11 +52,14 @@ class Condition(NamedTuple):
     rhs: Dim
 
     def __str__(self) -> str:
-        relation, lhs, rhs = self
+        return self.spelled(str)
+
+    def spelled(self, write: Callable[[Dim], str]) -> str:
+        """The condition, in which `write` makes the texts of the sizes."""
+        relation, lhs, rhs = self.relation, write(self.lhs), write(self.rhs)
         if relation == "divides":
-            whole, part = str(rhs), str(lhs)
-            return f"{f'({whole})' if ' ' in whole else whole} % {part if part.isalnum() else f'({part})'} == 0"
-        if relation == "broadcast_to" or (relation == "broadcast" and isinstance(rhs, int)):
+            return f"{f'({rhs})' if ' ' in rhs else rhs} % {lhs if lhs.isalnum() else f'({lhs})'} == 0"
+        if relation == "broadcast_to" or (relation == "broadcast" and isinstance(self.rhs, int)):
             return f"{lhs} in ({rhs}, 1)"
         if relation == "broadcast":
             return f"{lhs} == {rhs} or 1 in ({lhs}, {rhs})"

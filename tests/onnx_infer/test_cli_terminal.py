@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 from types import ModuleType
+from typing import get_args
 
 import onnx
 import onnx.parser
@@ -18,6 +19,8 @@ from onnx_infer.__main__ import INTERRUPTED, MODEL_ERRORS, OK, main
 from onnx_infer.cli import arguments, command
 from onnx_infer.cli.terminal import progress, show
 from onnx_infer.types.merge import POLICIES
+from symdim.dialects.languages import LANGUAGES
+from symdim.dialects.texts import Dialect
 
 LONG = """<ir_version: 10, opset_import: ["": 20]>
 g (float[batch, height, width] x, float[sequence_length, width] y) => (s) {
@@ -171,8 +174,10 @@ def test_options_are_read_without_onnx_and_the_algebra(option: str) -> None:
     assert "'importlib.metadata'" not in modules  # its import takes as long as all else
 
 
-def test_the_policies_are_those_of_inference() -> None:
+def test_the_choices_are_those_of_inference() -> None:
     assert arguments.POLICIES == POLICIES
+    assert tuple(LANGUAGES) == arguments.LANGUAGES
+    assert get_args(Dialect) == arguments.DIALECTS
 
 
 def test_an_error_is_told_in_two_lines_before_it_is_cut(

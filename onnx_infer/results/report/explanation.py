@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.results.reasons import Reason
+    from onnx_infer.results.report.layout import Write
     from symdim import Var
 
 
@@ -81,21 +82,21 @@ def steps(result: Inferred, name: str) -> list[Step]:
     return found
 
 
-def explain(result: Inferred, name: str, width: int | None = WIDTH) -> str:
-    """The steps as text, in lines of at most `width` characters (None: any width).
+def explain(result: Inferred, name: str, width: int | None = WIDTH, write: Write = str) -> str:
+    """The steps as text, in lines of at most `width` characters (None: any width). `write` makes the texts of sizes.
 
     Raises KeyError for a name that the main graph does not have.
     """
-    lines = [line for step in steps(result, name) for line in _lines(result, step, width)]
+    lines = [line for step in steps(result, name) for line in _lines(result, step, width, write)]
     return "\n".join(cut(printable(line), width) for line in lines)
 
 
-def _lines(result: Inferred, step: Step, width: int | None) -> list[str]:
+def _lines(result: Inferred, step: Step, width: int | None, write: Write) -> list[str]:
     types = result.types
 
     def typed(name: str, indent: int) -> str:
         head = f"{' ' * indent}{name}: "
-        return head + type_text(types[name], None if width is None else max(width - len(head), width // 2))
+        return head + type_text(types[name], None if width is None else max(width - len(head), width // 2), write)
 
     lines = [typed(step.value, 0)]
     lines += [f"  {error.severity}: {line.strip()}" for error in step.errors for line in str(error).splitlines()[:1]]
@@ -107,7 +108,7 @@ def _lines(result: Inferred, step: Step, width: int | None) -> list[str]:
         return lines
     lines.append(f"  {_node_text(step.node)}")
     lines += [typed(operand, 4) for operand in step.operands]
-    lines += [f"  {guard.kind}: {guard} ({guard.law})" for guard in step.guards]
+    lines += [f"  {guard.kind}: {guard.condition.spelled(write)} ({guard.law})" for guard in step.guards]
     return lines
 
 

@@ -9,9 +9,12 @@ from onnx_infer.values.tensor import SymTensor
 from onnx_infer.values.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import Any, TypeAlias
 
     from onnx_infer.values.tensor import Value
+
+    Write: TypeAlias = Callable[[Any], str]
 
 WIDTH = 120
 """The width of texts without a terminal."""
@@ -55,18 +58,18 @@ def folded(text: str, width: int | None) -> list[str]:
     return [text[: place + 1], f"    {text[place + 2 :]}"]
 
 
-def type_text(value: Value, width: int | None) -> str:
-    """A type within a width: long sizes are cut, so the rank and the short sizes stay.
+def type_text(value: Value, width: int | None, write: Write = str) -> str:
+    """A type within a width: long sizes are cut, so the rank and the short sizes stay. `write` makes texts of sizes.
 
     >>> from symdim import Var
     >>> B, S = Var("batch"), Var("sequence")
     >>> type_text(SymTensor(1, (B, (B * S + 7 * S + 3 * B + 1) // 2, 64)), 36)
     'f32[batch, batch + ... sequence, 64]'
     """
-    whole = str(value)
+    whole = value.spelled(write)
     if width is None or len(whole) <= width or not isinstance(value, SymTensor) or not value.shape:
         return cut(whole, width)
-    sizes = [printable(str(size)) for size in value.shape]
+    sizes = [printable(write(size)) for size in value.shape]
     head = dt.text(value.dtype)
     longest = max(map(len, sizes))
     while longest > _SHORTEST:
@@ -77,13 +80,15 @@ def type_text(value: Value, width: int | None) -> str:
     return cut(whole, width)
 
 
-def rows(lines: Sequence[tuple[str, Value]], width: int | None) -> list[str]:
+def rows(lines: Sequence[tuple[str, Value]], width: int | None, write: Write = str) -> list[str]:
     """Names and types in two columns; names take at most two fifths of the width."""
     widest = None if width is None else max(width * 2 // 5, _SHORTEST)
     names = [cut(printable(name), widest) for name, _ in lines]
     column = max(map(len, names), default=0)
     rest = None if width is None else width - column - 4
-    return [f"  {name:{column}}  {type_text(value, rest)}" for name, (_, value) in zip(names, lines, strict=True)]
+    return [
+        f"  {name:{column}}  {type_text(value, rest, write)}" for name, (_, value) in zip(names, lines, strict=True)
+    ]
 
 
 def limited(lines: list[str], limit: int | None) -> list[str]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.results.report.causes import Root
+    from onnx_infer.results.report.layout import Write
     from symdim import Var
 
 HEADINGS = {
@@ -29,21 +30,22 @@ HEADINGS = {
 _VERDICTS = ("exact", "data-dependent", "unknown")
 
 
-def table(result: Inferred, limit: int | None = 40, width: int | None = WIDTH) -> str:
+def table(result: Inferred, limit: int | None = 40, width: int | None = WIDTH, write: Write = str) -> str:
     """Errors and warnings, a summary, the types of inputs, outputs and inner values, and guards with their nodes.
 
     A value whose sizes are not functions of the input sizes is shown with the reason. Errors that others cause, and the
     values that they make unknown, are only counted. Inner values that are not exact come before the exact ones. There
     are at most `limit` lines of each kind (None: all), of at most `width` characters (None: any width).
+    `write` makes the texts of sizes in types and guards.
     """
-    return "\n".join(_Table(result, limit, width).lines())
+    return "\n".join(_Table(result, limit, width, write).lines())
 
 
 class _Table:
     """One table, written section by section."""
 
-    def __init__(self, result: Inferred, limit: int | None, width: int | None) -> None:
-        self.result, self.limit, self.width = result, limit, width
+    def __init__(self, result: Inferred, limit: int | None, width: int | None, write: Write) -> None:
+        self.result, self.limit, self.width, self.write = result, limit, width, write
         self.causes = Causes(result)
         self.verdicts = {name: self.causes.verdict(name) for name in result.types}
 
@@ -80,7 +82,8 @@ class _Table:
     def _values(self, heading: str, names: list[str], rest: list[str] | None = None) -> list[str]:
         """The values of these names under a heading, with the reasons why some are not exact."""
         lines: list[str] = []
-        for name, row in zip(names, rows([(n, self.result.types[n]) for n in names], self.width), strict=True):
+        types = self.result.types
+        for name, row in zip(names, rows([(n, types[n]) for n in names], self.width, self.write), strict=True):
             cause = None if self.verdicts[name] == "exact" else self.causes.of(name)
             if cause is None:
                 lines.append(row)
@@ -111,7 +114,7 @@ class _Table:
         return self._values("inner values:", shown[: self.limit] + exact, rest)
 
     def _guards(self, kind: str) -> list[str]:
-        guards = [guard_line(guard) for guard in self.result.guards if guard.kind == kind]
+        guards = [guard_line(guard, self.write) for guard in self.result.guards if guard.kind == kind]
         return [HEADINGS[kind], *limited(list(dict.fromkeys(guards)), self.limit)] if guards else []
 
     def _data_laws(self) -> list[str]:
@@ -151,7 +154,7 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}" if number else ""
 
 
-def guard_line(guard: Guard) -> str:
+def guard_line(guard: Guard, write: Write = str) -> str:
     """The condition, the nodes that state it, and the law.
 
     >>> from onnx_infer.results.guards import Guard, NodeName
@@ -162,7 +165,7 @@ def guard_line(guard: Guard) -> str:
     others = len(guard.origins) - 1
     first = f"{guard.origins[0]}: " if guard.origins else ""
     more_nodes = f" (and {_count(others, 'more node')})" if others > 0 else ""
-    return f"  {guard}   {first}{guard.law}{more_nodes}"
+    return f"  {guard.condition.spelled(write)}   {first}{guard.law}{more_nodes}"
 
 
 def interval(variable: Var) -> str:

@@ -1,0 +1,130 @@
+"""Emitted code, compiled by the compilers that are installed, against the algebra: sizes, guards, overflow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from onnx_infer import infer
+from onnx_infer.results.emission.content import Content, content_of
+from onnx_infer.results.emission.source import source_of
+from symdim import DivisionByZero, Expr, Scope, Var, maximum, minimum
+from symdim.conditions.condition import Condition
+from symdim.dialects.languages import LanguageName
+from tests.onnx_infer import models
+from tests.symdim import strategies
+
+from .emitted_code import found_languages, run
+
+LANGUAGES = found_languages()
+EXACT = [language for language in LANGUAGES if language in ("js", "python")]
+BOUNDED = [language for language in LANGUAGES if language in ("c", "rust")]
+MODELS = [models.decoder, models.cnn, models.unet, models.windows, models.detector]
+
+
+def expected(content: Content, given: list[int | None]) -> Any:
+    """What the function should give: values of the algebra, and the conditions on them."""
+    bound = {s.variable: size for s, size in zip(content.symbols, given, strict=True) if size is not None}
+    sizes: list[int | None] = []
+    for dim in content.sizes:
+        try:
+            known = isinstance(dim, int) or all(variable in bound for variable in dim.variables())
+            sizes.append((dim.to_int(bound) if isinstance(dim, Expr) else dim) if known else None)
+        except DivisionByZero:
+            sizes.append(None)
+    sides = [(guard.relation, sizes[guard.lhs], sizes[guard.rhs]) for guard in content.guards]
+    holds = [a is not None and b is not None and Condition(relation, a, b).holds({}) for relation, a, b in sides]
+    return [sizes, list(map(int, holds))]
+
+
+def random_sizes(content: Content, random: Random, largest: int) -> list[int | None]:
+    def size(variable: Var) -> int:
+        low, high = variable.bounds()
+        return random.randint(low or 0, (low or 0) + largest if high is None else min(high, (low or 0) + largest))
+
+    return [None if s.optional and random.random() < 0.5 else size(s.variable) for s in content.symbols]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("make", MODELS)
+def test_sizes_of_models(make: Any, language: LanguageName, tmp_path: Path) -> None:
+    content, random = content_of(infer(make())), Random(1)
+    bindings = [random_sizes(content, random, largest) for largest in (2, 40, 700) for _ in range(8)]
+    found = run(language, source_of(content, language), bindings, tmp_path)
+    assert found == [expected(content, given) for given in bindings]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_random_expressions(language: LanguageName, tmp_path: Path) -> None:
+    """Floors and remainders of either sign, divisors that may be 0, symbols that are not given."""
+    random, scope = Random(4), Scope()
+    variables = [*strategies.VARIABLES.values(), scope.var("late", 0), Var.fresh("-late-")]
+    content = Content(list(strategies.VARIABLES.values()))
+    while len(content.sizes) < 250:
+        try:
+            dim = strategies.build(strategies.random_tree(random, random.randint(2, 9)))
+            dim = dim // (variables[-1] + random.randint(-2, 2)) if random.random() < 0.4 else dim
+            dim = maximum(dim % (variables[-1] - 3), minimum(variables[-2], dim)) if random.random() < 0.4 else dim
+        except ZeroDivisionError:
+            continue
+        content.place(dim)
+    bindings = [random_sizes(content, random, 30) for _ in range(60)]
+    found = run(language, source_of(content, language), bindings, tmp_path)
+    wanted = [expected(content, given) for given in bindings]
+    for given, (sizes, _), (values, _) in zip(bindings, found, wanted, strict=True):
+        for dim, size, value in zip(content.sizes, sizes, values, strict=True):
+            assert size == value, (dim, given)
+    assert sum(sizes.count(None) for sizes, _ in wanted) > 300
+
+
+def edges() -> Content:
+    x, y = Var("x", 0), Var("y", 0)
+    content = Content([x, y])
+    for dim in (x + y, x - y, x * y, x**3, -x * y, x * y - 3 * 2**61, (x - y) // 3, (x * y) % 7, maximum(x * y, 5)):
+        content.place(dim)
+    return content
+
+
+LARGE = [0, 1, 3, 2**31, 2**32 - 1, 3037000499, 3037000500, 2**62, 2**63 - 1]
+
+
+@pytest.mark.parametrize("language", BOUNDED)
+def test_what_leaves_64_bits_is_an_overflow_and_never_a_wrong_size(language: LanguageName, tmp_path: Path) -> None:
+    content, bindings = edges(), [[x, y] for x in LARGE for y in LARGE]
+    found = run(language, source_of(content, language), bindings, tmp_path)
+    overflows = 0
+    for given, (sizes, _) in zip(bindings, found, strict=True):
+        for dim, size, wanted in zip(content.sizes, sizes, expected(content, given)[0], strict=True):
+            if abs(wanted) > 2**63 - 4:  # the last three integers are no sizes in C
+                assert size in ("overflow", wanted), (dim, given)
+                assert size == "overflow" or abs(wanted) < 2**63, (dim, given)
+            elif size == "overflow":  # a step may leave the range where the result is in it
+                assert given[0] * given[1] >= 2**63 or sum(given) > 2**63 - 4, (dim, given)
+            else:
+                assert size == wanted, (dim, given)
+            overflows += size == "overflow"
+    assert overflows > 100
+
+
+@pytest.mark.parametrize("language", EXACT)
+def test_exact_languages_have_no_overflow(language: LanguageName, tmp_path: Path) -> None:
+    content, bindings = edges(), [[x, y] for x in (*LARGE, 10**30) for y in LARGE]
+    found = run(language, source_of(content, language), bindings, tmp_path)
+    assert found == [expected(content, given) for given in bindings]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_symbols_out_of_bounds_and_hostile_names(language: LanguageName, tmp_path: Path) -> None:
+    names = ["int", "linux", "sizes", '*/ "', "??/\\", "</script>", "{x}", "\udc80é", "\n#"]
+    symbols = [Var(name, 2, 5) for name in names]
+    content = Content(symbols)
+    for symbol in symbols:
+        content.place(symbol * 2 + 1)
+    good = [3] * len(names)
+    bindings: list[list[int | None]] = [list(good), [1, *good[1:]], [*good[:-1], 6], [None, *good[1:]]]
+    text = source_of(content, language)
+    assert run(language, text, bindings, tmp_path) == [[[7] * len(names), []], None, None, None]
+    assert text.isascii()

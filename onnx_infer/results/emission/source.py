@@ -1,0 +1,37 @@
+"""The text of the emitted function."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.errors import ArgumentError
+from onnx_infer.results.emission import c, javascript, python, rust
+from onnx_infer.results.emission.content import content_of
+from onnx_infer.results.emission.statements import Statements
+from symdim.dialects.languages import LANGUAGES
+
+if TYPE_CHECKING:
+    from onnx_infer.results.emission.content import Content
+    from onnx_infer.results.inferred import Inferred
+    from symdim.dialects.languages import LanguageName
+
+_WRITERS = {"rust": rust.source, "js": javascript.source, "python": python.source}
+
+
+def source(result: Inferred, language: LanguageName, name: str = "model") -> str:
+    """The source text of one function from the symbols of a result to all its sizes; see docs/emit.md.
+
+    `name` is the start of the public names in C, where files have no names of their own. Raises ArgumentError for
+    another language, and for a name that is no identifier.
+    """
+    if language not in LANGUAGES:
+        raise ArgumentError(f"no code is emitted in {language!r}; choose one of {', '.join(map(repr, LANGUAGES))}")
+    if not (name.isidentifier() and name.isascii()):
+        raise ArgumentError(f"the name {name!r} of the function is no identifier of C")
+    return source_of(content_of(result), language, name)
+
+
+def source_of(content: Content, language: LanguageName, name: str = "model") -> str:
+    """The source text of the function for a content."""
+    code = Statements(content, LANGUAGES[language])
+    return c.source(code, name) if language == "c" else _WRITERS[language](code)

@@ -1,0 +1,77 @@
+#include <stddef.h>
+#include <stdint.h>
+
+/* A size without a value: a step left the range of int64_t, a divisor was 0, or an optional symbol is not given. */
+#define SIZE_OVERFLOW INT64_MIN
+#define SIZE_DIVISION_BY_ZERO (INT64_MIN + 1)
+#define SIZE_NOT_GIVEN (INT64_MIN + 2)
+#define SMALLEST_SIZE (INT64_MIN + 3)
+
+static inline int has_value(int64_t a) { return a >= SMALLEST_SIZE; }
+
+static inline int64_t add(int64_t a, int64_t b) {
+  if (!has_value(a)) return a;
+  if (!has_value(b)) return b;
+  if (b > 0 ? a > INT64_MAX - b : a < SMALLEST_SIZE - b) return SIZE_OVERFLOW;
+  return a + b;
+}
+
+static inline int64_t sub(int64_t a, int64_t b) {
+  if (!has_value(a)) return a;
+  if (!has_value(b)) return b;
+  if (b > 0 ? a < SMALLEST_SIZE + b : a > INT64_MAX + b) return SIZE_OVERFLOW;
+  return a - b;
+}
+
+static inline int64_t mul(int64_t a, int64_t b) {
+  if (!has_value(a)) return a;
+  if (!has_value(b)) return b;
+  if (a == 0 || b == 0) return 0;
+  const int64_t limit = (a > 0) == (b > 0) ? INT64_MAX : SMALLEST_SIZE;
+  if (a > 0 ? (b > 0 ? a > limit / b : b < limit / a) : (b > 0 ? a < limit / b : a < limit / b)) return SIZE_OVERFLOW;
+  return a * b;
+}
+
+static inline int64_t power(int64_t a, int64_t exponent) {
+  int64_t result = 1;
+  for (; exponent > 0; exponent /= 2) {
+    if (exponent % 2) result = mul(result, a);
+    if (exponent > 1) a = mul(a, a);
+  }
+  return result;
+}
+
+/* floor(a / b), as Python's a // b. */
+static inline int64_t floordiv(int64_t a, int64_t b) {
+  if (!has_value(a)) return a;
+  if (!has_value(b)) return b;
+  if (b == 0) return SIZE_DIVISION_BY_ZERO;
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+/* a - b*floor(a / b), as Python's a % b: it has the sign of b. */
+static inline int64_t mod(int64_t a, int64_t b) {
+  if (!has_value(a)) return a;
+  if (!has_value(b)) return b;
+  if (b == 0) return SIZE_DIVISION_BY_ZERO;
+  return a % b != 0 && (a < 0) != (b < 0) ? a % b + b : a % b;
+}
+
+static inline int64_t max(int64_t a, int64_t b) {
+  if (!has_value(a)) return a;
+  return !has_value(b) || b > a ? b : a;
+}
+
+static inline int64_t min(int64_t a, int64_t b) {
+  if (!has_value(a)) return a;
+  return !has_value(b) || b < a ? b : a;
+}
+
+/* Relations of sizes; none holds for a size without a value. */
+static inline int both(int64_t a, int64_t b) { return has_value(a) && has_value(b); }
+static inline int equal(int64_t a, int64_t b) { return both(a, b) && a == b; }
+static inline int at_least(int64_t a, int64_t b) { return both(a, b) && a >= b; }
+static inline int at_most(int64_t a, int64_t b) { return both(a, b) && a <= b; }
+static inline int divides(int64_t a, int64_t b) { return both(a, b) && a != 0 && b % a == 0; }
+static inline int broadcast(int64_t a, int64_t b) { return both(a, b) && (a == b || a == 1 || b == 1); }
+static inline int broadcast_to(int64_t a, int64_t b) { return both(a, b) && (a == b || a == 1); }

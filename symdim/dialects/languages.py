@@ -1,0 +1,191 @@
+"""How C, Rust, JavaScript and Python write arithmetic on sizes.
+
+C and Rust have integers of 64 bits. Every operation there is a call that checks its result, because a product of sizes
+may leave this range. JavaScript and Python have exact integers and use their own operators. In JavaScript these are
+BigInts: its numbers are exact only up to 2**53, which the multiply-adds of large models exceed, and onnxruntime takes
+int64 tensors as BigInts too.
+
+A size has no value if a divisor in it is 0, a symbol is not given, or a step leaves 64 bits. Then it is a number of
+its own in C, an error in Rust, `null` in JavaScript and None in Python. The calls of C and Rust pass it on. In the
+other two a statement asks first whether its operands have a value, unless it is certain that they do.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import reduce
+from importlib.resources import files
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LanguageName: TypeAlias = Literal["c", "rust", "js", "python"]
+Operation: TypeAlias = Literal["floordiv", "mod", "max", "min"]
+
+_INT64 = 1 << 63
+_EXPONENT = 1 << 62
+_DIGITS = 10**18
+
+
+class Language:
+    """The parts of statements, made of the texts of their operands. `suffix` is that of its files."""
+
+    suffix: str
+    comment = "//"
+
+    def number(self, value: int) -> str:
+        """An integer as an operand."""
+        raise NotImplementedError
+
+    def quoted(self, text: str) -> str:
+        """A string literal in ASCII. It ends neither a comment nor, in JavaScript, a script in a page."""
+        raise NotImplementedError
+
+    def note(self, text: str) -> str:
+        """A comment at the end of a line; the text cannot end it."""
+        return f"  {self.comment} {self.quoted(text)}"
+
+    def total(self, terms: Sequence[tuple[bool, str]]) -> str:
+        """The sum of terms, some of them subtracted."""
+        raise NotImplementedError
+
+    def product(self, factors: Sequence[tuple[str, int]]) -> str:
+        """The product of powers of names."""
+        raise NotImplementedError
+
+    def call(self, operation: Operation, operands: Sequence[str]) -> str:
+        """A quotient, remainder, maximum or minimum."""
+        raise NotImplementedError
+
+    def assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
+        """The statement that gives a value a name. The `doubtful` operands in the text may have no value."""
+        raise NotImplementedError
+
+    def arithmetic(self) -> str:
+        """The functions that statements call."""
+        return files("symdim.dialects").joinpath(f"arithmetic.{self.suffix}").read_text("utf-8")
+
+
+class _Calls(Language):
+    """A language without exact integers: every operation is a call."""
+
+    modulo = "mod"
+
+    def total(self, terms: Sequence[tuple[bool, str]]) -> str:
+        (negative, first), *rest = terms
+        head = f"sub({self.number(0)}, {first})" if negative else first
+        return reduce(lambda text, term: f"{'sub' if term[0] else 'add'}({text}, {term[1]})", rest, head)
+
+    def product(self, factors: Sequence[tuple[str, int]]) -> str:
+        texts = [name if k == 1 else f"power({name}, {_exponent(k)})" for name, k in factors]
+        return reduce(lambda text, factor: f"mul({text}, {factor})", texts)
+
+    def call(self, operation: Operation, operands: Sequence[str]) -> str:
+        name = self.modulo if operation == "mod" else operation
+        return reduce(lambda text, operand: f"{name}({text}, {operand})", operands)
+
+
+class _Operators(Language):
+    """A language with exact integers and operators on them."""
+
+    def total(self, terms: Sequence[tuple[bool, str]]) -> str:
+        (negative, first), *rest = terms
+        return ("-" if negative else "") + first + "".join(f" {'-' if minus else '+'} {text}" for minus, text in rest)
+
+    def product(self, factors: Sequence[tuple[str, int]]) -> str:
+        return "*".join([name if k == 1 else f"{name}**{self.number(k)}" for name, k in factors])
+
+    def call(self, operation: Operation, operands: Sequence[str]) -> str:
+        return f"{operation}({', '.join(operands)})"
+
+
+class C(_Calls):
+    """C99. The three smallest integers stand for sizes without a value."""
+
+    suffix = "c"
+
+    def number(self, value: int) -> str:
+        if abs(value) < 1 << 31:
+            return str(value)
+        return f"INT64_C({value})" if abs(value) <= _INT64 - 3 else "SIZE_OVERFLOW"
+
+    def quoted(self, text: str) -> str:
+        """The bytes of the text in UTF-8, and those of a name that is no UTF-8. No "?", so no trigraphs."""
+        try:
+            code = text.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            code = _scalars(text).encode()
+        return '"' + "".join([chr(byte) if chr(byte) in _PLAIN else f"\\{byte:03o}" for byte in code]) + '"'
+
+    def assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
+        return f"const int64_t {name} = {text};"
+
+
+class Rust(_Calls):
+    """Rust 2021. `mod` is a word of the language."""
+
+    suffix = "rs"
+    modulo = "modulo"
+
+    def number(self, value: int) -> str:
+        return f"Ok({value})" if -_INT64 <= value < _INT64 else "Err(Fault::Overflow)"
+
+    def quoted(self, text: str) -> str:
+        return '"' + "".join([c if c in _PLAIN else f"\\u{{{ord(c):x}}}" for c in _scalars(text)]) + '"'
+
+    def assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
+        return f"let {name}: Size = {text};"
+
+
+class JavaScript(_Operators):
+    """JavaScript of 2020, which has BigInt."""
+
+    suffix = "js"
+
+    def number(self, value: int) -> str:
+        return f"{_digits(value)}n" if value >= 0 else f"(-{_digits(-value)}n)"
+
+    def quoted(self, text: str) -> str:
+        return json.dumps(text).replace("<", "\\u003c")
+
+    def assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
+        test = " || ".join([f"{operand} === null" for operand in doubtful])
+        return f"const {name} = {test} ? null : {text};" if doubtful else f"const {name} = {text};"
+
+
+class Python(_Operators):
+    """Python 3."""
+
+    suffix = "py"
+    comment = "#"
+
+    def number(self, value: int) -> str:
+        return _digits(value) if value >= 0 else f"(-{_digits(-value)})"
+
+    def quoted(self, text: str) -> str:
+        return ascii(text)
+
+    def assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
+        test = " or ".join([f"{operand} is None" for operand in doubtful])
+        return f"{name} = None if {test} else {text}" if doubtful else f"{name} = {text}"
+
+
+LANGUAGES: dict[LanguageName, Language] = {"c": C(), "rust": Rust(), "js": JavaScript(), "python": Python()}
+
+_PLAIN = frozenset(map(chr, range(32, 127))) - set('"\\?')
+
+
+def _scalars(text: str) -> str:
+    """The text with U+FFFD in place of lone surrogates, which UTF-8 does not have."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _digits(value: int) -> str:
+    """A number that is not negative; in hexadecimal if long, because Python limits decimal literals."""
+    return str(value) if value < _DIGITS else f"{value:#x}"
+
+
+def _exponent(k: int) -> int:
+    """The exponent in 64 bits. A large one keeps its parity, so no power that fits into 64 bits changes."""
+    return k if k < _EXPONENT else _EXPONENT + k % 2
