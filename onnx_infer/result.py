@@ -165,6 +165,15 @@ class InferenceResult(Inferred):
 
         return source(self, language, name)
 
+    def html(self, title: str = "model", sizes: Mapping[str, int] | None = None) -> str:
+        """One page for a browser, without network: all values, with fields for the symbols (docs/report.md).
+
+        It opens at these `sizes` of symbols, by name; the others get usual ones. Raises UnknownSymbol for other names.
+        """
+        from onnx_infer.results.page.page import html
+
+        return html(self, title, sizes or {})
+
     def __repr__(self) -> str:
         from onnx_infer.results.report.summary import summary
 

@@ -50,6 +50,8 @@ def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
         parser.error("argument --apply: needs --dynamic")
     if options.copy_data and options.output is None:
         parser.error("argument --copy-data: needs -o")
+    if options.html == STANDARD == options.output:
+        parser.error("argument --html: -o writes to standard output already")
     if options.dialect is not None and (options.json or options.emit is not None):
         parser.error("argument --dialect: --json and --emit have forms of their own")
     return options
@@ -184,6 +186,7 @@ def _add_planning(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_other_forms(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--html", metavar="FILE", help="write a page with sizes that follow its fields (docs/report.md)")
     group.add_argument("--emit", choices=LANGUAGES, help="print code that computes all sizes instead (docs/emit.md)")
     group.add_argument("--dialect", choices=DIALECTS, help="the form in which sizes and guards are printed")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.api import infer, rename_symbols
 from onnx_infer.cli.arguments import STANDARD, WrongCall
-from onnx_infer.cli.files import check_target, read, write
+from onnx_infer.cli.files import check_target, read, write, write_text
 from onnx_infer.cli.terminal import progress, show, width
 from onnx_infer.errors import ArgumentError, InputValueError, ShapeInferenceError, UnknownSymbol
 from onnx_infer.protobuf.specialize import specialize
@@ -40,8 +40,9 @@ def run(options: Namespace) -> int:
 
         return fleet.run(options)
     target = options.model if options.in_place else options.output
-    if target is not None:
-        check_target(target)
+    for path in (target, options.html):
+        if path is not None:
+            check_target(path)
     _import(options.modules)
     with progress(f"inferring {options.model or 'the demo'}", sys.stderr):
         model = _model(options, options.model)
@@ -59,14 +60,19 @@ def run(options: Namespace) -> int:
         text, differs = _report(result, options)
         if target is not None:
             write(result.apply(model), options.model, target, options.copy_data)
+        if options.html is not None:
+            from onnx_infer.cli.forms import page
+
+            write_text(page(result, options.model), options.html)
     _show(text, options, target)
     return MODEL_ERRORS if differs or any(d.severity != "warning" for d in result.diagnostics) else OK
 
 
 def _show(text: str, options: Namespace, target: str | None) -> None:
-    if target not in (None, STANDARD) and not options.json:
-        text += f"\n\nwritten: {target}"
-    show(text, sys.stderr if target == STANDARD else sys.stdout)
+    written = [path for path in (target, options.html) if path not in (None, STANDARD)]
+    if written and not options.json and options.emit is None:
+        text += f"\n\nwritten: {', '.join(written)}"
+    show(text, sys.stderr if STANDARD in (target, options.html) else sys.stdout)
 
 
 def _free(model: ModelProto, options: Namespace, target: str | None) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from google.protobuf.message import EncodeError
@@ -10,7 +11,7 @@ from google.protobuf.message import EncodeError
 from onnx_infer.cli.arguments import STANDARD, WrongCall
 from onnx_infer.cli.terminal import read_bytes, write_bytes
 from onnx_infer.errors import ExternalDataError, NoModelError
-from onnx_infer.protobuf.files import read_model, save_model
+from onnx_infer.protobuf.files import read_model, replace_file, save_model
 
 if TYPE_CHECKING:
     import onnx
@@ -37,7 +38,7 @@ def check_target(path: str) -> None:
     if path == STANDARD:
         return
     if os.path.isdir(path):
-        raise WrongCall(f"{path}: is a directory; -o takes the name of a file")
+        raise WrongCall(f"{path}: is a directory, not the name of a file")
     if not os.path.isdir(folder := os.path.dirname(os.path.abspath(path))):
         raise WrongCall(f"{path}: there is no directory {folder}")
 
@@ -55,6 +56,18 @@ def write(model: onnx.ModelProto, source: str | None, target: str, copy_data: bo
         raise WrongCall(str(error).replace("copy_data=True", "--copy-data")) from None
     except (ValueError, EncodeError) as error:  # more than 2 GB, or bytes in a text format
         raise WrongCall(f"{target}: {error}") from None
+
+
+def write_text(text: str, target: str) -> None:
+    """Write a text: a file is written completely or not at all."""
+    content = text.encode("utf-8")
+    try:
+        if target == STANDARD:
+            write_bytes(content)
+        else:
+            replace_file(Path(os.path.realpath(target)), lambda path: path.write_bytes(content))
+    except OSError as error:
+        raise failure(target, error) from None
 
 
 def failure(path: str, error: OSError) -> WrongCall:

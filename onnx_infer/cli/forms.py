@@ -23,6 +23,11 @@ def emitted(result: InferenceResult, language: LanguageName, path: str | None) -
     return result.emit(language, name=identifier(path or ""))
 
 
+def page(result: InferenceResult, path: str | None) -> str:
+    """The page of `--html`."""
+    return result.html("onnx-infer --demo" if path is None else "standard input" if path == "-" else Path(path).name)
+
+
 def identifier(path: str) -> str:
     """A name for what is made of a file.
 

@@ -14,6 +14,8 @@ from onnx_infer.options import no_model
 from onnx_infer.protobuf.external_data import copy, data_files, relink
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from onnx_infer.protobuf.external_data import DataFile
 
 Source: TypeAlias = "onnx.ModelProto | bytes | str | os.PathLike[str]"
@@ -77,10 +79,18 @@ def _names(files: list[DataFile]) -> str:
 def _save(model: onnx.ModelProto, path: Path) -> None:
     if path.exists() and not path.is_file():  # a device or a pipe
         path.write_bytes(model.SerializeToString())
+    else:
+        replace_file(path, lambda new: onnx.save(model, new))
+
+
+def replace_file(path: Path, save: Callable[[Path], object]) -> None:
+    """Write a file by a function, completely or not at all. A device or a pipe is written as it is."""
+    if path.exists() and not path.is_file():
+        save(path)
         return
     new = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")  # onnx chooses the format by the suffix
     try:
-        onnx.save(model, new)
+        save(new)
         if path.exists():
             shutil.copymode(path, new)
         os.replace(new, path)

@@ -11,6 +11,7 @@
     report/               tables, explanations, JSON
     planning/             memory, costs and compiled sizes
     emission/             one function from symbols to all sizes, as source text
+    page/                 a page for a browser
 
 The room uses `engine` and what is below it. Begin with `guards.py`.
 """

@@ -76,10 +76,10 @@ class Content:
         return [Symbol(v, str(t), v not in self._given) for v, t in zip(found, told_apart(found), strict=True)]
 
 
-def content_of(result: Inferred) -> Content:
-    """The tensors of known rank and the guards of a result. The sizes of the inputs must be given."""
+def content_of(result: Inferred, *, values: bool = True) -> Content:
+    """The guards of a result and, with `values`, its tensors of known rank. The sizes of the inputs must be given."""
     content = Content(variables_of(dim for _, dim in result.sources.axes))
-    for name, value in result.types.items():
+    for name, value in result.types.items() if values else ():
         if isinstance(value, SymTensor) and value.shape is not None and UNKNOWN_SIZE not in value.shape:
             content.values.append(ValueEntry(name, dt.text(value.dtype), tuple(map(content.place, value.shape))))
     for guard in (*result.guards, *result.data_guards):

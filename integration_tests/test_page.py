@@ -1,0 +1,236 @@
+"""The page in Chromium: its sizes, curve and guards follow the symbols, whatever the model holds."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+
+from onnx_infer import InferenceResult, infer
+from onnx_infer.cli.demo import demo_model
+from symdim.algebra.dims import substituted
+from tests.onnx_infer import models
+from tests.onnx_infer.texts import parsed
+
+WIDE, NARROW = (1400, 5200), (390, 844)
+ARGUMENTS = [
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
+    options = webdriver.ChromeOptions()
+    options.binary_location = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chrome"))))
+    for argument in [*ARGUMENTS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    folder = os.environ.get("CHROMEWEBDRIVER", "")
+    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver", path=folder or None)))
+    yield driver
+    driver.quit()
+
+
+class Page:
+    """A page that is open in Chromium. Each test ends without an entry in the console."""
+
+    def __init__(self, driver: webdriver.Chrome, result: InferenceResult, path: Path, title: str = "model") -> None:
+        path.write_text(result.html(title), "utf-8")
+        self.driver = driver
+        self.size(WIDE)
+        driver.get(path.as_uri())
+
+    def size(self, size: tuple[int, int]) -> None:
+        metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+    def ask(self, script: str) -> Any:
+        return self.driver.execute_script(script)
+
+    def all(self, selector: str) -> list[WebElement]:
+        return self.driver.find_elements("css selector", selector)
+
+    def texts(self, selector: str) -> list[str]:
+        """The texts of elements, also of those that are cut."""
+        return self.ask(f"return Array.from(document.querySelectorAll({selector!r}), (e) => e.textContent)")
+
+    def click(self, selector: str) -> None:
+        self.ask(f"document.querySelector({selector!r}).click()")
+
+    def set(self, **sizes: int | str) -> None:
+        """Type sizes of symbols into their fields."""
+        fields = dict(zip(self.texts(".symbol .name"), self.all(".symbol .size"), strict=True))
+        for name, size in sizes.items():
+            if not fields[name].is_displayed():
+                self.click(".optional summary")
+            fields[name].send_keys(Keys.CONTROL, "a", Keys.NULL, str(size) if size != "" else Keys.BACKSPACE)
+
+    def rows(self) -> dict[str, str]:
+        """The sizes of the values that are in the list."""
+        return dict(zip(self.texts(".canvas .name"), self.texts(".canvas .sizes"), strict=True))
+
+    def exact(self) -> list[int]:
+        """The exact numbers of the tiles: peak, multiply-adds, parameters."""
+        titles = self.ask("return Array.from(document.querySelectorAll('.tiles dd'), (e) => e.title)")
+        return [int("".join(c for c in title if c.isdecimal())) for title in titles]
+
+
+@pytest.fixture
+def open_page(chromium: webdriver.Chrome, tmp_path: Path) -> Iterator[Any]:
+    yield lambda result, title="model": Page(chromium, result, tmp_path / "page.html", title)
+    assert chromium.get_log("browser") == []
+
+
+def expected_rows(result: InferenceResult, sizes: Mapping[str, int]) -> dict[str, str]:
+    listed = {*result.inputs, *(name for step in result.memory().steps for name in step.born)}
+    found = {}
+    for name in result.types:
+        if name in listed and name in result.shapes:
+            dims = [substituted(dim, sizes) for dim in result.shapes[name]]
+            found[name] = f"[{', '.join(str(dim) if isinstance(dim, int) else '?' for dim in dims)}]"
+    return found
+
+
+@pytest.mark.parametrize(
+    ("make", "bindings"),
+    [
+        (demo_model, [{"N": 1, "H": 224, "W": 160, "S": 77}, {"N": 3, "H": 2, "W": 2048, "S": 1}]),
+        (lambda: models.decoder(1), [{"batch": 2, "seq": 1, "past": 511}, {"batch": 1, "seq": 512, "past": 7}]),
+        (lambda: models.unet(2), [{"N": 2, "H": 32, "W": 48}, {"N": 1, "H": 30, "W": 64}]),
+    ],
+)
+def test_sizes_curve_and_guards_follow_the_symbols(make: Any, bindings: list[dict[str, int]], open_page: Any) -> None:
+    result = infer(make())
+    page, curves = open_page(result), []
+    memory, costs = result.memory(), result.costs()
+    for sizes in bindings:
+        page.set(**sizes)
+        assert page.rows() == expected_rows(result, sizes)
+        complete = sizes | {v.name: 0 for v in memory.symbols if v.name not in sizes}  # not given: not counted
+        assert page.exact()[:2] == [memory.peak_at(complete).bytes, substituted(costs.multiply_adds, sizes)]
+        failing = [str(violation.guard) for violation in result.check(sizes)]
+        assert page.texts(".side .guard.fails .code") == failing
+        assert len(page.all(".side .guard.holds")) == len(result.guards) - len(failing)
+        assert bool(failing) == bool(page.all(".canvas .row.fails"))
+        curves.append(page.ask("return document.querySelector('.curve .line').getAttribute('d')"))
+    assert len(set(curves)) == len(bindings)
+
+
+def test_a_slider_moves_the_field_and_the_sizes(open_page: Any) -> None:
+    page = open_page(infer(demo_model()))
+    page.ask("""const slider = document.querySelectorAll('.slider')[1];
+        slider.value = 1000; slider.dispatchEvent(new Event('input'));""")
+    assert page.rows()["image"] == "[1, 3, 4096, 64]"
+    assert page.ask("return document.querySelectorAll('.size')[1].value") == "4096"
+
+
+def test_a_size_out_of_bounds_is_told_and_changes_nothing(open_page: Any) -> None:
+    page = open_page(infer(demo_model(), bounds={"N": (1, 64)}))
+    before = page.rows()
+    page.set(N=0)
+    assert page.texts(".problem")[0] == "N is in 1..64, not 0"
+    page.set(N="many")
+    assert page.texts(".problem")[0] == "a size is a whole number"
+    assert page.rows() == before
+    page.set(N=64)
+    assert page.texts(".problem")[0] == ""
+    assert page.rows()["image"].startswith("[64,")
+
+
+def test_unknown_sizes_have_a_reason_and_can_be_given(open_page: Any) -> None:
+    page = open_page(infer(demo_model()))
+    page.click("[data-kind=unknown]")
+    assert page.rows() == {"kept": "[3, ?]"}
+    assert page.texts(".canvas .reason") == ["NonZero 'kept': the number of non-zero elements"]
+    page.set(K=7)
+    assert page.rows() == {"kept": "[3, 7]"}
+    page.set(K="")
+    assert page.rows() == {"kept": "[3, ?]"}
+
+
+def test_a_click_explains_a_value(open_page: Any) -> None:
+    page = open_page(infer(demo_model()))
+    page.set(H=2)
+    page.click(".canvas .row:nth-child(5)")
+    (text,) = page.texts("#details")
+    for part in ("conv2", "f32[N, 64, (H + 5)//8, (W + 5)//8]", "[1, 64, 0, 8]", "pool1", "H >= 3", "required"):
+        assert part in text
+    page.set(H=64)
+    assert "[1, 64, 8, 8]" in page.texts("#details")[0]
+    page.ask("[...document.querySelectorAll('#details .link')].find((e) => e.textContent === 'pool1').click()")
+    assert page.texts("#details h2") == ["pool1"]
+    assert page.texts(".row.chosen .name") == ["pool1"]
+
+
+def test_search_and_keys(open_page: Any) -> None:
+    page = open_page(infer(demo_model()))
+    body = page.all("body")[0]
+    body.send_keys("/")
+    page.driver.switch_to.active_element.send_keys("matmul k0")
+    assert list(page.rows()) == ["k0"]
+    page.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
+    assert len(page.rows()) > 20
+    page.all("#list")[0].send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ENTER)
+    assert page.texts("#details h2") == ["conv1"]
+    page.all("#list")[0].send_keys(Keys.ESCAPE)
+    assert page.all("#details")[0].get_attribute("hidden") == "true"
+    page.all("#curve")[0].send_keys(Keys.HOME)
+    assert page.texts("#curve-note")[0].startswith("1. Conv conv1: ")
+
+
+def test_only_the_rows_in_view_exist(open_page: Any) -> None:
+    result = infer(models.decoder(116))
+    assert len(result.costs().nodes) > 10_000
+    page = open_page(result)
+    page.size((1280, 800))
+    page.ask("const list = document.getElementById('list'); list.scrollTop = list.scrollHeight / 2;")
+    page.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    assert 0 < len(page.rows()) < 100
+    page.all("#list")[0].send_keys(Keys.END)
+    assert result.outputs[-1] in page.rows() or result.memory().steps[-1].born[-1] in page.rows()
+    page.set(seq=3)
+    assert len(page.rows()) < 100
+
+
+HOSTILE = '</script><img src=x onerror="window.broken = 1"><script>window.broken = 2</script>'
+
+
+def test_names_are_shown_and_never_run(open_page: Any) -> None:
+    model = parsed("g (float[N] x) => (y) { y = Relu (x)  z = Unknown (y) }")
+    model.graph.input[0].type.tensor_type.shape.dim.add().dim_param = HOSTILE
+    model.graph.node[0].name = model.graph.node[0].output[0] = model.graph.node[1].input[0] = HOSTILE
+    model.graph.output[0].name = HOSTILE
+    page = open_page(infer(model), HOSTILE)
+    page.click(".canvas .row:nth-child(2)")
+    assert page.texts("#details h2") == [HOSTILE]
+    assert page.texts("#title") == [HOSTILE]
+    assert HOSTILE in page.texts(".symbol .name")
+    assert page.ask("return window.broken ?? null") is None
+    assert page.ask("return document.images.length + performance.getEntriesByType('resource').length") == 0
+
+
+def test_themes_and_narrow_screens(open_page: Any) -> None:
+    page = open_page(infer(demo_model()))
+    ground = "return getComputedStyle(document.body).backgroundColor"
+    grounds = []
+    for scheme in ("light", "dark"):
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        grounds.append(page.ask(ground))
+    page.click("#theme")
+    assert [page.ask(ground), grounds[1]] == grounds
+    page.click("#theme")
+    assert page.ask(ground) == grounds[1] != grounds[0]
+    for width in (320, NARROW[0], 700, 1000):
+        page.size((width, NARROW[1]))
+        assert page.ask("return document.documentElement.scrollWidth") <= width
+        page.click(".canvas .row:nth-child(3)")
+        assert page.ask("return document.documentElement.scrollWidth") <= width

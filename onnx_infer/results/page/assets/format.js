@@ -1,0 +1,48 @@
+// Texts of numbers, and elements of the page. All texts of a model become text nodes; nothing here reads markup.
+
+const BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+const COUNT_UNITS = ["", "K", "M", "G", "T", "P", "E"];
+
+function scaled(value, base, units) {
+  let scale = 0;
+  let rest = Math.abs(value);
+  while (rest >= base && scale < units.length - 1) {
+    rest /= base;
+    scale += 1;
+  }
+  const digits = scale === 0 ? 0 : rest < 10 ? 2 : rest < 100 ? 1 : 0;
+  return `${value < 0 ? "\u2212" : ""}${rest.toFixed(digits)}${units[scale] ? `\u2009${units[scale]}` : ""}`;
+}
+
+/** A number of bytes, rounded: 1.50 MiB. A dash for what is not known. */
+export const bytesText = (value) => (value === null ? "\u2013" : scaled(value, 1024, BYTE_UNITS));
+
+/** A count, rounded: 3.82 G. */
+export const countText = (value) => (value === null ? "\u2013" : scaled(Number(value), 1000, COUNT_UNITS));
+
+/** An exact integer with thin spaces between groups of three digits. */
+export const exactText = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, "\u2009");
+
+/** An element with a class and children; texts become text nodes. */
+export function element(tag, className, ...children) {
+  const made = document.createElement(tag);
+  if (className) made.className = className;
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+/** An element of a drawing, with attributes. */
+export function shape(tag, attributes, text = "") {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  if (text) made.textContent = text;
+  return made;
+}
+
+/** A button that looks like a link to a value, node or guard. */
+export function link(text, action, className = "link") {
+  const made = element("button", className, text);
+  made.type = "button";
+  made.addEventListener("click", action);
+  return made;
+}

@@ -1,0 +1,98 @@
+// What the page knows of the model: values, nodes and guards by name, and all of it at sizes of the symbols.
+
+export class Value {
+  constructor(index, [name, type, axes, bytes, verdict, reason, elements]) {
+    Object.assign(this, { index, name, type, axes, bytes, verdict, reason, elements });
+    this.giver = null;
+    this.readers = [];
+  }
+}
+
+export class Model {
+  /** `data` is the JSON of the page, `code` the emitted function with its tables. */
+  constructor(data, code) {
+    this.data = data;
+    this.code = code;
+    this.values = data.values.map((entry, index) => new Value(index, entry));
+    this.nodes = data.nodes.map(([operator, label, inputs, outputs, adds, parameters], index) => {
+      const node = { index, operator, label, adds, parameters, guards: [], messages: [] };
+      node.inputs = inputs.map((place) => this.values[place]);
+      node.outputs = outputs.map((place) => this.values[place]);
+      for (const value of node.inputs) value.readers.push(node);
+      for (const value of node.outputs) value.giver = node;
+      return node;
+    });
+    this.byLabel = new Map(this.nodes.map((node) => [node.label, node]));
+    this.guards = code.guards.map((guard, index) => ({ ...guard, index, ...data.guards[index] }));
+    for (const guard of this.guards) {
+      for (const label of guard.nodes) this.byLabel.get(label)?.guards.push(guard);
+    }
+    for (const message of data.messages) this.byLabel.get(message.node)?.messages.push(message);
+  }
+
+  /** The sizes of a value as expressions: "f32[N, 64]". */
+  typeText(value) {
+    return value.axes === null ? value.type : `${value.type}[${value.axes.map((axis) => this.data.dims[axis]).join(", ")}]`;
+  }
+
+  /** Everything at sizes of the symbols (null: not given). Throws RangeError where one is out of its bounds. */
+  at(given) {
+    return new Evaluation(this, given);
+  }
+}
+
+class Evaluation {
+  constructor(model, given) {
+    const { sizes, holds } = model.code.sizes(given);
+    this.model = model;
+    this.given = given;
+    this.sizes = sizes;
+    this.verdicts = model.guards.map((guard, i) =>
+      holds[i] ? "holds" : guard.symbols.some((symbol) => given[symbol] === null) ? "open" : "fails",
+    );
+    this.failing = model.guards.filter((_, i) => this.verdicts[i] === "fails");
+    this.measureMemory();
+    this.measureCosts();
+  }
+
+  /** The bytes of a value as a number, or null. Numbers above 2**53 are rounded; they are only drawn. */
+  bytesOf(value) {
+    const size = value.bytes < 0 ? null : this.sizes[value.bytes];
+    return size === null ? null : Number(size);
+  }
+
+  shapeText(value) {
+    if (value.axes === null) return "";
+    return `[${value.axes.map((axis) => this.sizes[axis] ?? "?").join(", ")}]`;
+  }
+
+  /** The bytes that are live at each node, as docs/planning.md counts them. */
+  measureMemory() {
+    const { born, dead } = this.model.data;
+    this.live = new Float64Array(born.length);
+    this.uncounted = 0;
+    let live = 0;
+    for (let step = 0; step < born.length; step += 1) {
+      for (const place of born[step]) {
+        const bytes = this.bytesOf(this.model.values[place]);
+        if (bytes === null) this.uncounted += 1;
+        live += bytes ?? 0;
+      }
+      this.live[step] = live;
+      for (const place of dead[step]) live -= this.bytesOf(this.model.values[place]) ?? 0;
+    }
+    this.peakStep = this.live.reduce((best, bytes, step) => (bytes > this.live[best] ? step : best), 0);
+    this.peak = this.live.length ? this.live[this.peakStep] : 0;
+  }
+
+  addsOf(node) {
+    return node.adds < 0 ? null : this.sizes[node.adds];
+  }
+
+  measureCosts() {
+    const known = this.model.nodes.map((node) => this.addsOf(node));
+    this.adds = known.reduce((sum, count) => sum + (count ?? 0n), 0n);
+    this.unknownAdds = known.filter((count) => count === null).length;
+    this.parameters = this.model.nodes.reduce((sum, node) => sum + (this.sizes[node.parameters] ?? 0n), 0n);
+  }
+}

@@ -1,0 +1,58 @@
+"""The page as one text: nothing in it is loaded from elsewhere."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import TYPE_CHECKING
+
+from onnx_infer.results.emission import javascript
+from onnx_infer.results.emission.content import content_of
+from onnx_infer.results.emission.statements import Statements
+from onnx_infer.results.page.data import page_data
+from onnx_infer.values.text import printable
+from symdim.dialects.languages import LANGUAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onnx_infer.results.inferred import Inferred
+
+MODULES = ("format", "model", "curve", "symbols", "rows", "details", "page")
+"""The modules of the script, each after those that it imports."""
+
+_MODULE_WORDS = re.compile(r'^(import .*? from ".*";\n|export (?=const|class|function))', re.MULTILINE)
+
+
+def html(result: Inferred, title: str, sizes: Mapping[str, int]) -> str:
+    """A page with all values of a result. `sizes` are those of symbols with which it opens.
+
+    Raises UnknownSymbol for names that are no symbols, and BoundsError for sizes out of bounds.
+    """
+    content = content_of(result, values=False)
+    data = page_data(result, content, sizes)
+    return Template(asset("page.html")).substitute(
+        title=escape(printable(title)),
+        style=asset("page.css").rstrip(),
+        data=json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
+        script=f"{emitted(Statements(content, LANGUAGES['js']))}\n{script()}",
+    )
+
+
+def emitted(code: Statements) -> str:
+    """The emitted function and its tables, as the constant `emitted`."""
+    exports = "\nreturn { symbols, guards, sizes };\n"
+    return f"const emitted = (() => {{\n{javascript.source(code, exports)}}})();\n"
+
+
+def script() -> str:
+    """The modules of the page as one: their imports and exports are left out, since their names differ."""
+    return "\n".join([_MODULE_WORDS.sub("", asset(f"{name}.js")) for name in MODULES])
+
+
+def asset(name: str) -> str:
+    """The text of a file of the page."""
+    return files("onnx_infer.results.page").joinpath("assets", name).read_text("utf-8")
