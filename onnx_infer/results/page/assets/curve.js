@@ -10,7 +10,7 @@ function ticks(most) {
   const unit = 1024 ** Math.floor(Math.log(most) / Math.log(1024));
   const rough = most / unit / 4;
   const scale = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((k) => k * scale).find((k) => k >= rough) * unit;
+  const step = [1, 2, 2.5, 5, 10].map((k) => k * scale).find((k) => k >= rough) * unit;
   return Array.from({ length: Math.floor(most / step) + 1 }, (_, i) => i * step);
 }
 
@@ -68,7 +68,8 @@ export class Curve {
     for (const bytes of marks) {
       const y = this.y(bytes);
       svg.append(shape("line", { class: "grid", x1: MARGIN.left, x2: right, y1: y, y2: y }));
-      svg.append(shape("text", { class: "tick", x: MARGIN.left - 8, y: y + 4, "text-anchor": "end" }, bytesText(bytes).replace(/\.0+(?=\D)/, "")));
+      const text = bytesText(bytes).replace(/\.0+(?=\D)/, "");
+      svg.append(shape("text", { class: "tick", x: MARGIN.left - 8, y: y + 4, "text-anchor": "end" }, text));
     }
     if (!this.steps) return;
     const line = this.outline();
@@ -106,9 +107,8 @@ export class Curve {
     const node = model.nodes[peakStep];
     this.svg.append(shape("circle", { class: "peak", cx: x, cy: y, r: 3 }));
     const at = Math.min(Math.max(x, MARGIN.left), right);
-    this.svg.append(
-      shape("text", { class: "peak-text", x: at, y: y - 7, "text-anchor": anchor }, `${bytesText(peak)} at ${node.operator}`),
-    );
+    const text = `${bytesText(peak)} at ${node.operator}`;
+    this.svg.append(shape("text", { class: "peak-text", x: at, y: y - 7, "text-anchor": anchor }, text));
   }
 
   point(step) {

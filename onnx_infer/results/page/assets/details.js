@@ -43,10 +43,11 @@ export class Details {
   }
 
   reason(value) {
-    if (value.reason < 0) return null;
-    const { text, node } = this.model.data.reasons[value.reason];
-    const from = this.model.byLabel.get(node);
-    const begins = from && from !== value.giver ? link(`begins at ${from.operator} ${from.label}`, () => this.go(from.outputs[0])) : null;
+    const reason = this.model.reasonOf(value);
+    if (!reason) return null;
+    const { text, from } = reason;
+    const away = from && from !== value.giver;
+    const begins = away ? link(`begins at ${from.operator} ${from.label}`, () => this.go(from.outputs[0])) : null;
     return element("div", "why", element("h3", "", "Why it is not known"), element("p", "", text), begins);
   }
 
@@ -66,7 +67,8 @@ export class Details {
       ...node.messages.map((message) => element("p", `message ${message.severity}`, message.text)),
       ...node.guards.map((guard) => {
         const verdict = evaluation.verdicts[guard.index];
-        return element("p", `guard ${verdict}`, element("span", "code", guard.text), element("span", "law", `${guard.law} (${guard.kind})`));
+        const law = element("span", "law", `${guard.law} (${guard.kind})`);
+        return element("p", `guard ${verdict}`, element("span", "code", guard.text), law);
       }),
     ];
   }

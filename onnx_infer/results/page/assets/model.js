@@ -23,6 +23,11 @@ export class Model {
       return node;
     });
     this.byLabel = new Map(this.nodes.map((node) => [node.label, node]));
+    this.reasons = data.reasons.map(({ text, node }) => {
+      const from = this.byLabel.get(node);
+      const head = from ? `${from.operator} '${from.label}': ` : "";
+      return { text, from, short: text.startsWith(head) ? text.slice(head.length) : text };
+    });
     this.guards = code.guards.map((guard, index) => ({ ...guard, index, ...data.guards[index] }));
     for (const guard of this.guards) {
       for (const label of guard.nodes) this.byLabel.get(label)?.guards.push(guard);
@@ -30,9 +35,14 @@ export class Model {
     for (const message of data.messages) this.byLabel.get(message.node)?.messages.push(message);
   }
 
-  /** The sizes of a value as expressions: "f32[N, 64]". */
-  typeText(value) {
-    return value.axes === null ? value.type : `${value.type}[${value.axes.map((axis) => this.data.dims[axis]).join(", ")}]`;
+  /** The type of a value with sizes as expressions: "f32[N, 64]". */
+  typeText({ type, axes }) {
+    return axes === null ? type : `${type}[${axes.map((axis) => this.data.dims[axis]).join(", ")}]`;
+  }
+
+  /** Why the type of a value is not a function of the input sizes; null if it is one. */
+  reasonOf(value) {
+    return value.reason < 0 ? null : this.reasons[value.reason];
   }
 
   /** Everything at sizes of the symbols (null: not given). Throws RangeError where one is out of its bounds. */

@@ -67,14 +67,16 @@ class Page {
     for (const made of byId("filters").querySelectorAll("button")) {
       made.setAttribute("aria-pressed", made.dataset.kind === kind);
     }
-    byId("found").textContent = found === this.rows.all.length ? "" : `${exactText(found)} of ${exactText(this.rows.all.length)}`;
+    const all = this.rows.all.length;
+    byId("found").textContent = found === all ? "" : `${exactText(found)} of ${exactText(all)}`;
   }
 
   drawTiles() {
     const { peak, peakStep, adds, unknownAdds, parameters } = this.evaluation;
     const node = this.model.nodes[peakStep];
+    const at = link(`at ${node?.label}`, () => this.goToNode(node));
     const tiles = [
-      ["Peak memory", bytesText(peak), peak && node ? link(`at ${node.label}`, () => this.goToNode(node)) : null, `${exactText(peak)} bytes`],
+      ["Peak memory", bytesText(peak), peak && node ? at : null, `${exactText(peak)} bytes`],
       ["Multiply-adds", countText(adds), unknownAdds ? `not known of ${unknownAdds} nodes` : null, exactText(adds)],
       ["Parameters", countText(parameters), null, exactText(parameters)],
     ];
@@ -91,8 +93,9 @@ class Page {
     const { failing, verdicts, sizes } = this.evaluation;
     const { guards, data } = this.model;
     const badge = byId("guard-count");
-    badge.textContent = !guards.length ? "none" : failing.length ? `${failing.length} of ${guards.length} fail` : `${guards.length} hold`;
-    if (!failing.length && verdicts.includes("open")) badge.textContent = `${verdicts.filter((v) => v === "open").length} open`;
+    const open = verdicts.filter((verdict) => verdict === "open").length;
+    const parts = [failing.length ? `${failing.length} of ${guards.length} fail` : "", open ? `${open} open` : ""];
+    badge.textContent = parts.filter(Boolean).join(", ") || (guards.length ? `${guards.length} hold` : "none");
     badge.classList.toggle("fails", failing.length > 0);
     byId("guards").replaceChildren(
       ...guards.map((guard) => {
@@ -107,7 +110,7 @@ class Page {
         const fault = verdict === "fails" ? element("em", "", sides) : null;
         return element("li", `guard ${verdict}`, text, fault, element("span", "law", law, " \u00b7 ", from, others));
       }),
-      ...data.laws.map((law) => element("li", "guard data", element("span", "law", `decided by values: ${law}`))),
+      ...data.laws.map((law) => element("li", "guard data", element("span", "law", law))),
     );
   }
 
@@ -126,9 +129,10 @@ class Page {
   tell(step) {
     const node = this.model.nodes[step];
     const left = this.evaluation?.uncounted;
+    const rest = left === 1 ? "; 1 value of unknown size is left out" : `; ${left} values of unknown size are left out`;
     byId("curve-note").textContent = node
       ? `${step + 1}. ${node.operator} ${node.label}: ${bytesText(this.evaluation.live[step])} live`
-      : `Bytes live at each node, in the order of the nodes${left ? `; ${left} values of unknown size are not counted` : ""}`;
+      : `Bytes live at each node, in the order of the nodes${left ? rest : ""}`;
   }
 
   goToNode(node) {

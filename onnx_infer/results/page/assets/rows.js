@@ -21,8 +21,9 @@ export class Rows {
   }
 
   searchText({ value, node }) {
-    const reason = value.reason < 0 ? "" : this.model.data.reasons[value.reason].text;
-    return [value.name, node?.label, node?.operator ?? "input", this.model.typeText(value), reason].join("\n").toLowerCase();
+    const reason = this.model.reasonOf(value)?.text;
+    const parts = [value.name, node?.label, node?.operator ?? "input", this.model.typeText(value), reason];
+    return parts.join("\n").toLowerCase();
   }
 
   /** The height of a row, and that of the heading above them, in pixels: other ones on narrow screens. */
@@ -136,9 +137,9 @@ export class Rows {
 
   type(value) {
     const text = this.model.typeText(value) + (value.elements ? `={${value.elements}}` : "");
-    const reason = value.reason < 0 ? null : this.model.data.reasons[value.reason].text;
-    const cell = element("span", "type", text, reason && element("span", "reason", reason));
-    cell.title = reason ? `${text}\n${reason}` : text;
+    const reason = this.model.reasonOf(value);
+    const cell = element("span", "type", text, reason && element("span", "reason", reason.short));
+    cell.title = reason ? `${text}\n${reason.text}` : text;
     return cell;
   }
 }

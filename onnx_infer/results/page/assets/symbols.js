@@ -65,7 +65,7 @@ export class Symbols {
 
     const set = (size) => {
       try {
-        const given = this.given.with ? this.given.with(index, size) : this.given.map((old, i) => (i === index ? size : old));
+        const given = this.given.map((old, i) => (i === index ? size : old));
         this.changed(given);
         this.given = given;
         problem.textContent = "";
