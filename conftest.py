@@ -8,8 +8,11 @@ PAGES = {
     "docs/onnx_ir.md": "onnx_ir",
     "docs/coming_from_onnx_shape_inference.md": "onnx_ir",
     "docs/coming_from_onnxruntime.md": "onnxruntime",
+    "integration_tests/test_jax.py": "jax",
+    "integration_tests/test_page.py": "selenium",
+    "integration_tests/test_sympy.py": "sympy",
 }
-"""Pages whose examples need a package."""
+"""Pages and tests that need a package."""
 
 BY_NAME = ["docs/coming_from_onnxscript.md", "docs/coming_from_torch.md"]
 """Pages that need large packages: `python -m pytest -W default docs/coming_from_*.md integration_tests` runs them."""

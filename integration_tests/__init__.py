@@ -4,4 +4,10 @@
     python -m pytest -W default docs/coming_from_*.md integration_tests
 
 The packages are large, so these tests are no part of the default ones; a job of CI runs them.
+
+What results become elsewhere: emitted code under the compilers that are found (cc, rustc, node), the page in Chromium,
+the dialects of JAX and SymPy. Another job runs them:
+
+    python -m pip install -e '.[forms]'
+    python -m pytest -W default integration_tests/test_{emission,jax,page,sympy}.py
 """
