@@ -119,12 +119,12 @@ def test_exact_languages_have_no_overflow(language: LanguageName, tmp_path: Path
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_symbols_out_of_bounds_and_hostile_names(language: LanguageName, tmp_path: Path) -> None:
     names = ["int", "linux", "sizes", '*/ "', "??/\\", "</script>", "{x}", "\udc80é", "\n#"]
-    symbols = [Var(name, 2, 5) for name in names]
+    symbols = [*(Var(name, 2, 5) for name in names[:-1]), Var(names[-1], 2, 2**63 - 2)]
     content = Content(symbols)
     for symbol in symbols:
         content.place(symbol * 2 + 1)
     good = [3] * len(names)
-    bindings: list[list[int | None]] = [list(good), [1, *good[1:]], [*good[:-1], 6], [None, *good[1:]]]
+    bindings: list[list[int | None]] = [list(good), [1, *good[1:]], [*good[:-1], 2**63 - 1], [None, *good[1:]]]
     text = source_of(content, language)
     assert run(language, text, bindings, tmp_path) == [[[7] * len(names), []], None, None, None]
     assert text.isascii()

@@ -108,7 +108,7 @@ class C(_Calls):
     def number(self, value: int) -> str:
         if abs(value) < 1 << 31:
             return str(value)
-        return f"INT64_C({value})" if abs(value) <= _INT64 - 3 else "SIZE_OVERFLOW"
+        return f"INT64_C({value})" if 3 - _INT64 <= value < _INT64 else "SIZE_OVERFLOW"
 
     def quoted(self, text: str) -> str:
         """The bytes of the text in UTF-8, and those of a name that is no UTF-8. No "?", so no trigraphs."""

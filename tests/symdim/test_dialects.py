@@ -146,7 +146,8 @@ def test_numbers_beyond_64_bits() -> None:
     assert [LANGUAGES[language].number(big) for language in LANGUAGES] == [
         "SIZE_OVERFLOW", "Err(Fault::Overflow)", "0x10000000000000000n", "0x10000000000000000",
     ]  # fmt: skip
-    assert LANGUAGES["c"].number((1 << 63) - 1) == "SIZE_OVERFLOW"
+    assert LANGUAGES["c"].number((1 << 63) - 1) == f"INT64_C({(1 << 63) - 1})"
+    assert LANGUAGES["c"].number(2 - (1 << 63)) == "SIZE_OVERFLOW"
     assert LANGUAGES["c"].number(-(1 << 40)) == "INT64_C(-1099511627776)"
     assert lines("rust", N ** (1 << 70)) == [f"let t0: Size = power(s_N, {1 << 62});", "t0"]
 

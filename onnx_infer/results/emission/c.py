@@ -87,5 +87,5 @@ def source(code: Statements, name: str) -> str:
 
 def _symbol(code: Statements, symbol: Symbol) -> str:
     low, high = code.limits(symbol)
-    ends = code.language.number(low), "INT64_MAX" if high == INT64_MAX else code.language.number(high)
-    return f"{{{code.quoted(symbol.name)}, {', '.join(ends)}, {int(symbol.optional)}}},"
+    ends = ", ".join(["INT64_MAX" if end == INT64_MAX else code.language.number(end) for end in (low, high)])
+    return f"{{{code.quoted(symbol.name)}, {ends}, {int(symbol.optional)}}},"
