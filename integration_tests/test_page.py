@@ -186,6 +186,20 @@ def test_search_and_keys(open_page: Any) -> None:
     assert page.texts("#curve-note")[0].startswith("1. Conv conv1: ")
 
 
+def test_columns_sort(open_page: Any) -> None:
+    page = open_page(infer(demo_model()))
+    before = list(page.rows())
+    page.click("[data-order=adds] button")
+    assert list(page.rows())[:2] == ["conv1", "conv2"]
+    page.set(S=2000)
+    assert list(page.rows())[:2] == ["scores", "conv1"]
+    page.click("[data-order=bytes] button")
+    assert next(iter(page.rows())) == "scores"
+    assert page.ask("return document.querySelectorAll('[aria-sort]').length") == 1
+    page.click("[data-order=bytes] button")
+    assert list(page.rows()) == before
+
+
 def test_only_the_rows_in_view_exist(open_page: Any) -> None:
     result = infer(models.decoder(116))
     assert len(result.costs().nodes) > 10_000

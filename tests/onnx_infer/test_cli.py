@@ -174,6 +174,8 @@ def test_names_that_the_model_lacks_give_exit_code_2(
         ["-", "--in-place"],
         ["m.onnx", "--copy-data"],
         ["m.onnx", "-o", "n.onnx", "--in-place"],
+        ["m.onnx", "--emit", "pascal"],
+        ["m.onnx", "--json", "--dialect", "jax"],
     ],
     ids=" ".join,
 )

@@ -13,6 +13,7 @@ from onnx_infer.results.planning.costs import costs
 from onnx_infer.results.planning.memory import MemoryPlan
 from onnx_infer.results.planning.planner import byte_size
 from onnx_infer.results.report.causes import Causes
+from onnx_infer.results.report.explanation import origin_text
 from onnx_infer.results.report.layout import cut
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor
@@ -48,7 +49,7 @@ def page_data(result: Inferred, content: Content, sizes: Mapping[str, int]) -> d
         "counts": {verdict: verdicts[verdict] for verdict in ("exact", "data-dependent", "unknown")},
         "start": start_sizes(result, symbols, sizes),
         "origins": [
-            "" if is_given(symbol.variable.origin) else printable(str(symbol.variable.origin)) for symbol in symbols
+            "" if is_given(symbol.variable.origin) else printable(origin_text(symbol.variable)) for symbol in symbols
         ],
         "dims": [cut(printable(str(dim)), _LONGEST) for dim in dims],
         "values": values,

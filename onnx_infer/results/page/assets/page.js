@@ -33,7 +33,7 @@ class Page {
     const evaluation = this.model.at(given);
     this.evaluation = evaluation;
     this.rows.update(evaluation);
-    if (this.kind === "failing") this.filter();
+    if (this.kind === "failing" || this.rows.order) this.filter();
     this.curve.draw(evaluation);
     this.drawTiles();
     this.drawGuards();
@@ -71,13 +71,22 @@ class Page {
     byId("found").textContent = found === all ? "" : `${exactText(found)} of ${exactText(all)}`;
   }
 
+  /** The largest first in this column; at the second click the order of the nodes again. */
+  sort(head) {
+    const sorted = head.getAttribute("aria-sort") === "descending";
+    for (const other of document.querySelectorAll(".head [aria-sort]")) other.removeAttribute("aria-sort");
+    if (!sorted) head.setAttribute("aria-sort", "descending");
+    this.rows.order = sorted ? "" : head.dataset.order;
+    this.filter();
+  }
+
   drawTiles() {
     const { peak, peakStep, adds, unknownAdds, parameters } = this.evaluation;
     const node = this.model.nodes[peakStep];
     const at = link(`at ${node?.label}`, () => this.goToNode(node));
     const tiles = [
       ["Peak memory", bytesText(peak), peak && node ? at : null, `${exactText(peak)} bytes`],
-      ["Multiply-adds", countText(adds), unknownAdds ? `not known of ${unknownAdds} nodes` : null, exactText(adds)],
+      ["Multiply-adds", countText(adds), unknownAdds ? `${unknownAdds} ${unknownAdds === 1 ? "node" : "nodes"} not known` : null, exactText(adds)],
       ["Parameters", countText(parameters), null, exactText(parameters)],
     ];
     byId("tiles").replaceChildren(
@@ -157,6 +166,9 @@ class Page {
 
   listen() {
     byId("search").addEventListener("input", () => this.filter());
+    for (const head of document.querySelectorAll(".head [data-order]")) {
+      head.firstChild.addEventListener("click", () => this.sort(head));
+    }
     document.addEventListener("keydown", (event) => {
       const typing = event.target.matches("input");
       if (event.key === "/" && !typing) {

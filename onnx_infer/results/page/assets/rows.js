@@ -7,7 +7,7 @@ const SPARE = 12;
 export class Rows {
   /** `choose(row)` is called for a click or Enter. `list` scrolls, `canvas` has the height of all rows. */
   constructor(list, canvas, model, choose) {
-    Object.assign(this, { list, canvas, model, choose, evaluation: null, chosen: null, cursor: 0 });
+    Object.assign(this, { list, canvas, model, choose, evaluation: null, chosen: null, cursor: 0, order: "" });
     this.all = [
       ...model.data.inputs.map((place) => ({ value: model.values[place], node: null, first: true })),
       ...model.nodes.flatMap((node) => node.outputs.map((value, i) => ({ value, node, first: i === 0 }))),
@@ -53,10 +53,19 @@ export class Rows {
   filter(search, kind) {
     const words = search.toLowerCase().split(/\s+/).filter(Boolean);
     this.shown = this.all.filter((row) => this.belongs(row, kind) && words.every((word) => row.text.includes(word)));
+    if (this.order) this.sort();
     this.cursor = Math.max(this.shown.findIndex((row) => row.value === this.chosen), 0);
     this.list.scrollTop = 0;
     this.draw();
     return this.shown.length;
+  }
+
+  /** The largest first. What is not known comes last. */
+  sort() {
+    const adds = ({ node, first }) => (node && first ? Number(this.evaluation.addsOf(node) ?? -1n) : -1);
+    const bytes = ({ value }) => this.evaluation.bytesOf(value) ?? -1;
+    const measures = new Map(this.shown.map((row) => [row, this.order === "adds" ? adds(row) : bytes(row)]));
+    this.shown.sort((a, b) => measures.get(b) - measures.get(a));
   }
 
   belongs({ value, node }, kind) {
