@@ -13,6 +13,7 @@ other two a statement asks first whether its operands have a value, unless it is
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from functools import reduce
 from importlib.resources import files
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -28,39 +29,39 @@ _EXPONENT = 1 << 62
 _DIGITS = 10**18
 
 
-class Language:
+class Language(ABC):
     """The parts of statements, made of the texts of their operands. `suffix` is that of its files."""
 
     suffix: str
     comment = "//"
 
+    @abstractmethod
     def number(self, value: int) -> str:
         """An integer as an operand."""
-        raise NotImplementedError
 
+    @abstractmethod
     def quoted(self, text: str) -> str:
         """A string literal in ASCII. It ends neither a comment nor, in JavaScript, a script in a page."""
-        raise NotImplementedError
 
     def note(self, text: str) -> str:
         """A comment at the end of a line; the text cannot end it."""
         return f"  {self.comment} {self.quoted(text)}"
 
+    @abstractmethod
     def total(self, terms: Sequence[tuple[bool, str]]) -> str:
         """The sum of terms, some of them subtracted."""
-        raise NotImplementedError
 
+    @abstractmethod
     def product(self, factors: Sequence[tuple[str, int]]) -> str:
         """The product of powers of names."""
-        raise NotImplementedError
 
+    @abstractmethod
     def call(self, operation: Operation, operands: Sequence[str]) -> str:
         """A quotient, remainder, maximum or minimum."""
-        raise NotImplementedError
 
+    @abstractmethod
     def assignment(self, name: str, text: str, doubtful: Sequence[str]) -> str:
         """The statement that gives a value a name. The `doubtful` operands in the text may have no value."""
-        raise NotImplementedError
 
     def arithmetic(self) -> str:
         """The functions that statements call."""
