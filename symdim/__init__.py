@@ -98,7 +98,6 @@ __all__ = [
     "SizeOverflow", "Store", "SymdimError", "UnboundName", "UnsupportedDynamicShape", "ValueOf", "Var", "as_exact",
     "at_least", "bound_expr", "bound_shape", "broadcast_shapes", "ceildiv", "check", "clear_caches", "compile_shape",
     "equal", "exact_shape", "from_sympy", "guarantee_of", "is_infer", "leaf_count", "maximum", "minimum", "parse",
-    "equal", "exact_shape", "from_sympy", "guarantee_of", "is_infer", "leaf_count", "maximum", "minimum", "parse",
     "plan", "product", "quotient_by_positive", "read_dim_param", "require_exact", "require_exact_shape", "require_rank",
     "simplify", "text_in", "to_sympy", "total",
 ]  # fmt: skip

@@ -57,7 +57,7 @@ def save_model(
     """
     if source is not None:
         _bring_data(model, Path(source).parent, Path(target).parent, copy_data)
-    _save(model, Path(os.path.realpath(target)))
+    replace_file(Path(os.path.realpath(target)), lambda path: onnx.save(model, path))
 
 
 def _bring_data(model: onnx.ModelProto, source: Path, target: Path, copy_data: bool) -> None:
@@ -74,13 +74,6 @@ def _bring_data(model: onnx.ModelProto, source: Path, target: Path, copy_data: b
 def _names(files: list[DataFile]) -> str:
     names = [file.path for file in files[:_MOST_NAMED]]
     return ", ".join(names) + (f" and {len(files) - _MOST_NAMED} more" if len(files) > _MOST_NAMED else "")
-
-
-def _save(model: onnx.ModelProto, path: Path) -> None:
-    if path.exists() and not path.is_file():  # a device or a pipe
-        path.write_bytes(model.SerializeToString())
-    else:
-        replace_file(path, lambda new: onnx.save(model, new))
 
 
 def replace_file(path: Path, save: Callable[[Path], object]) -> None:
