@@ -50,6 +50,8 @@ def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
         parser.error("argument --apply: needs --dynamic")
     if options.copy_data and options.output is None:
         parser.error("argument --copy-data: needs -o")
+    if options.dynamic and (options.html is not None or options.emit is not None):
+        parser.error("argument --dynamic: write the model with -o, and ask for --html or --emit of that")
     if options.html == STANDARD == options.output:
         parser.error("argument --html: -o writes to standard output already")
     if options.dialect is not None and (options.json or options.emit is not None):
@@ -92,6 +94,9 @@ _ONE_MODEL = (
     "bind",
     "rename",
     "dynamic",
+    "html",
+    "emit",
+    "dialect",
 )
 """The options that say something of one model."""
 

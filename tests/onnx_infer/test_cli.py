@@ -176,6 +176,7 @@ def test_names_that_the_model_lacks_give_exit_code_2(
         ["m.onnx", "-o", "n.onnx", "--in-place"],
         ["m.onnx", "--emit", "pascal"],
         ["m.onnx", "--json", "--dialect", "jax"],
+        ["m.onnx", "--dynamic", "x:0=N", "--html", "m.html"],
     ],
     ids=" ".join,
 )
