@@ -198,7 +198,7 @@ class InferenceResult(Inferred):
     def _write(self, model: Any) -> None:
         from onnx_infer.protobuf.writing import write_model
 
-        write_model(model, self._engine, self.found_inputs)
+        write_model(model, self._walked, self.found_inputs)
 
 
 def restored(
@@ -206,5 +206,5 @@ def restored(
 ) -> InferenceResult:
     """The result from a pickle."""
     result = InferenceResult(saved, found_inputs)  # type: ignore[arg-type]  # it stands in for an engine
-    vars(result)["_guards"] = guards
+    vars(result).update(_engine=saved, _guards=guards)
     return result

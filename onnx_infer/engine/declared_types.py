@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.engine.claims import claims_of, has_own_name
+from onnx_infer.laws.made import make_size
 from onnx_infer.laws.statements import Statement
 from onnx_infer.types.merge import merge, without_names
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
-from symdim import Var
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -72,7 +72,8 @@ class DeclaredTypes:
         if not isinstance(value, SymTensor) or value.shape is None or UNKNOWN_SIZE not in value.shape:
             return value
         symbols = self._engine.symbols
-        new = [Var.fresh(symbols.name(), origin="declared without a size") for d in value.shape if d is UNKNOWN_SIZE]
+        unknown = value.shape.count(UNKNOWN_SIZE)
+        new = [make_size(symbols.name(), 0, None, None, "declared without a size") for _ in range(unknown)]
         self._engine.created += new
         names = iter(new)
         return SymTensor(value.dtype, [next(names) if d is UNKNOWN_SIZE else d for d in value.shape])

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from onnx_infer.laws.made import make_size
 from onnx_infer.laws.sizes import is_fresh
+from onnx_infer.laws.statements import Statement
 from onnx_infer.values.tensor import substitute
 from symdim import BoundsError, DivisionByZero, Expr, Var, minimum
+from symdim.algebra.caches import Cache, shared_cache
 from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import Substitution
 from symdim.algebra.long_division import cancelled
 from symdim.algebra.origin import Computed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-    from onnx_infer.laws.statements import Statement
     from onnx_infer.values.tensor import Dim, Value
 
 
@@ -100,18 +101,37 @@ class FreshSizes:
         self._of = new | {var: _with(size, new) for var, size in self._of.items()}
         return [var for var in new.values() if isinstance(var, Var)]
 
-    def apply(self, value: Value) -> Value:
-        """The value with solved variables replaced; unchanged if no run has such sizes."""
-        try:
-            return substitute(value, self._final)
-        except (BoundsError, DivisionByZero):
-            return value
-
-    @cached_property
-    def _final(self) -> Substitution:
+    def final(self) -> Substitution:
         """The final value of each solved variable, for use when no more statements follow."""
         self._settle(self._of)
         return Substitution(self._of)
+
+
+_replaced = shared_cache(1 << 5)  # (variable, size) of each replaced variable -> what they were replaced in
+
+
+def replacing(sizes: Substitution, *, is_lasting: bool = True) -> Callable[[Any], Any]:
+    """A function that puts these sizes into values and statements; one stays if no run has such sizes.
+
+    If `is_lasting`, its results are remembered, because the next inference of the model replaces the same variables.
+    """
+    done = Cache(1 << 12)
+    if is_lasting:
+        key = tuple(sizes.items())
+        done = _replaced.get(key, done)
+        _replaced[key] = done
+
+    def replace(whole: Value | Statement) -> Value | Statement:
+        found: Value | Statement | None = done.get(whole)
+        if found is None:
+            try:
+                found = whole.substitute(sizes) if isinstance(whole, Statement) else substitute(whole, sizes)
+            except (BoundsError, DivisionByZero):
+                found = whole
+            done[whole] = found
+        return found
+
+    return replace
 
 
 def renew(var: Var, sizes: dict[Var, Dim], limits: Iterable[Dim] = (), name: Var | None = None) -> None:
@@ -139,7 +159,7 @@ def renew(var: Var, sizes: dict[Var, Dim], limits: Iterable[Dim] = (), name: Var
 def _new(name: str, low: int, high: int | None, limit: Dim | None, origin: object) -> Var | None:
     """A new variable; None if the bounds contradict each other."""
     try:
-        return Var.fresh(name, low, high, limit, origin)
+        return make_size(name, low, high, limit, origin)
     except BoundsError:
         return None
 

@@ -14,6 +14,7 @@ from onnx_infer.engine.general_calls import MANY, MOST_NESTED, GeneralCall, Plac
 from onnx_infer.engine.outcome import Outcome
 from onnx_infer.engine.scope import Scope
 from onnx_infer.engine.walk import Record
+from onnx_infer.laws.made import make_size
 from onnx_infer.model.graph import Attributes, Function
 from onnx_infer.operators.lookup import Operators
 from onnx_infer.operators.registration import normal_domain
@@ -21,8 +22,6 @@ from onnx_infer.types.join import NOTHING, sizes
 from onnx_infer.values.tensor import substitute
 from onnx_infer.values.text import text
 from symdim import Expr, Var
-from symdim import Scope as VarScope
-from symdim.algebra.variable import make_variable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -317,7 +316,7 @@ def _outcome(results: list[Value], created: list[Var], statements: list[Statemen
             wanted.add(var)
             pending += _variables(var.at_most)
     if len(wanted) > len(direct) + _MOST_BOUNDS:
-        free: dict[Var, Dim] = {v: make_variable(VarScope(), v.name, v.lo, v.hi, None, v.origin) for v in direct}
+        free: dict[Var, Dim] = {v: make_size(v.name, v.lo, v.hi, None, v.origin) for v in direct}
         results = [substitute(value, free) for value in results]
         statements = [statement.substitute(free) for statement in statements]
         created = [v for v in (free.get(v) for v in created) if isinstance(v, Var)]

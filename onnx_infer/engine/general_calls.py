@@ -13,6 +13,7 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onnx_infer.laws.made import make_size
 from onnx_infer.types.join import NOTHING, join_with_itself, kind_of, sizes
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, substitute
 from symdim import Expr, Var
@@ -94,7 +95,7 @@ class Placeholders:
             low = size if isinstance(size, int) else size.bounds()[0] or 0
             key = len(found), max(0, min(low, 2))
             if key not in self._made:
-                self._made[key] = Var.fresh(f"_size{key[0]}", key[1])
+                self._made[key] = make_size(f"_size{key[0]}", key[1], None, None, None)
                 self._all.add(self._made[key])
             found[size] = self._made[key]
         return found[size]

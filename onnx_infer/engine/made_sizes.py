@@ -14,7 +14,7 @@ from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, substitute
 from symdim import Expr, Scope, Var
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import substituted, variables_of
-from symdim.algebra.origin import Computed, is_given
+from symdim.algebra.origin import Computed, ValueOf, is_given
 from symdim.algebra.variable import make_variable
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ class MadeSizes:
         if not own:
             return value
         for var in own:
-            self._enter(var)
+            self.enter(var)
         return substitute(value, self.of)
 
-    def _enter(self, var: Var) -> None:
+    def enter(self, var: Var) -> None:
         """Enter the variable, after the variables in its bound and its origin."""
         pending = [var]
         while pending:
@@ -54,13 +54,14 @@ class MadeSizes:
             if not rest:
                 pending.pop()
                 if var not in self.of:
-                    self.of[var] = self._placeholder(var)
+                    limit = substituted(var.at_most, self.of) if isinstance(var.at_most, Expr) else var.at_most
+                    origin = var.origin
+                    if isinstance(origin, Computed):
+                        origin = Computed(substituted(origin.size, self.of), origin.why)
+                    self.of[var] = self._instead(var, limit, origin)
 
-    def _placeholder(self, var: Var) -> Var:
-        origin = var.origin
-        if isinstance(origin, Computed):
-            origin = Computed(substituted(origin.size, self.of), origin.why)
-        limit = substituted(var.at_most, self.of) if isinstance(var.at_most, Expr) else var.at_most
+    def _instead(self, var: Var, limit: Dim | None, origin: object) -> Var:
+        """The placeholder for a variable with this bound and origin."""
         name = "" if GENERATED.fullmatch(var.name) else var.name
         # a text with names of other sizes belongs to this inference only
         origin = GENERATED.sub("_d", origin) if isinstance(origin, str) else origin
@@ -69,6 +70,15 @@ class MadeSizes:
         if found is None:
             found = _placeholders[key] = make_variable(Scope(), f"_{len(self.of)}", var.lo, var.hi, limit, origin)
         return found
+
+
+class OwnSizes(MadeSizes):
+    """Variables of one result only, with the same names, for the sizes in it. Elements of tensors stay."""
+
+    def _instead(self, var: Var, limit: Dim | None, origin: object) -> Var:
+        if isinstance(origin, ValueOf) and not origin.semantics:
+            return var
+        return Scope().restored(var.name, var.lo, var.hi, limit, origin)
 
 
 def made_sizes(value: Value) -> list[Var]:

@@ -18,6 +18,7 @@ from onnx_infer.engine.made_sizes import MadeSizes, made_sizes, variables_within
 from onnx_infer.engine.outcome import Outcome, apply
 from onnx_infer.engine.topological_sort import captured
 from onnx_infer.engine.walk import Record
+from onnx_infer.laws.made import make_size
 from onnx_infer.model.graph import Attributes
 from onnx_infer.model.symbols import GENERATED
 from onnx_infer.operators.registration import registry
@@ -285,7 +286,7 @@ class _Again:
             elif isinstance(origin, str):
                 origin = self.text(origin)
             limit = substituted(limit, self.sizes) if isinstance(limit, Expr) else limit
-            self.sizes[var] = make_variable(Scope(), self._texts[var.name], var.lo, var.hi, limit, origin)
+            self.sizes[var] = make_size(self._texts[var.name], var.lo, var.hi, limit, origin)
         self._known = Substitution(self.sizes)
 
     def text(self, text: str) -> str:

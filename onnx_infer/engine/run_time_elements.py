@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.elements.samples import element_at
+from onnx_infer.laws.made import make_size
 from onnx_infer.laws.statements import Statement, elements_of
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
@@ -162,7 +163,7 @@ class RunTimeValues:
         return found
 
     def _new(self, placeholder: Var, limit: Dim | None, origin: object) -> Var:
-        return Var.fresh(self._symbols.name(), placeholder.lo or 0, placeholder.hi, limit, origin)
+        return make_size(self._symbols.name(), placeholder.lo or 0, placeholder.hi, limit, origin)
 
 
 def _is_told(value: Value) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.diagnostics import Diagnostic, Refusal
+from onnx_infer.laws.made import make_size
 from onnx_infer.types.join import NOTHING, kind_of, sizes
 from onnx_infer.values.tensor import SymTensor
-from symdim import Expr, Scope, Var
+from symdim import Expr, Var
 from symdim.algebra.origin import is_data_dependent
-from symdim.algebra.variable import make_variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -141,7 +141,7 @@ class Subgraph:
     def size(self, why: str, *, at_most: Dim | None = None, at_least: int | None = 0) -> Var:
         """A new size for the inside of the body, or an integer without a lower bound."""
         hi = at_most if isinstance(at_most, int) else None
-        var = make_variable(Scope(), self._engine.symbols.name(), at_least, hi, at_most, why)
+        var = make_size(self._engine.symbols.name(), at_least, hi, at_most, why)
         self._made.add(var)
         return var
 

@@ -8,19 +8,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.diagnostics import Diagnostic
-from onnx_infer.engine.fresh_sizes import FreshSizes, renew
+from onnx_infer.engine.fresh_sizes import FreshSizes, renew, replacing
 from onnx_infer.engine.implied_bounds import UndecidedSigns
+from onnx_infer.engine.made_sizes import OwnSizes
 from onnx_infer.engine.outcome import Outcome
 from onnx_infer.engine.run_time_elements import RunTimeValues
 from onnx_infer.engine.scope import Scope
 from onnx_infer.laws.statements import Statement
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.operators.lookup import operators_of
-from onnx_infer.types.join import NOTHING
-from onnx_infer.values.tensor import substitute
+from onnx_infer.types.join import NOTHING, sizes
+from onnx_infer.values.tensor import UNKNOWN_SIZE
 from symdim import Var
-from symdim.algebra.caches import Cache, shared_cache
+from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import Substitution
+from symdim.algebra.origin import is_given
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -138,24 +140,41 @@ class Walk:
         """Replace fresh sizes by what they equal."""
         if self.fresh_sizes or self.run_time.limits:
             self.created += self.fresh_sizes.tighten(self.created, self.run_time.limits)
-            self._map(self.fresh_sizes.apply)
+            self._map(replacing(self.fresh_sizes.final()))
 
-    def rename(self, variables: Mapping[Any, Dim], names: Mapping[Var, Var] | None = None) -> None:
+    def take_own_sizes(self) -> None:
+        """Replace the sizes that the walk made by variables of the same names that no other inference has."""
+        own = OwnSizes()
+        told = [d._replace(inputs=tuple([(n, v and own.pattern(v)) for n, v in d.inputs])) for d in self.diagnostics]
+        self.diagnostics[:] = told
+        values = {value for scope in (self.scope, *(s for _, s in self.inner)) for value in scope.values()}
+        held = [size for value in values if value is not None for size in sizes(value)]
+        held += [size for statement in self.statements for size in (statement.lhs, statement.rhs, *statement.filled)]
+        for var in (*self.created, *variables_of(held)):
+            if not is_given(var.origin) and var is not UNKNOWN_SIZE:
+                own.enter(var)
+        if own.of:
+            self.rename(own.of, is_lasting=False)
+
+    def rename(
+        self, variables: Mapping[Any, Dim], names: Mapping[Var, Var] | None = None, *, is_lasting: bool = True
+    ) -> None:
         """Replace variables by other sizes: in values, statements and claims, and in the bounds of fresh sizes.
 
-        `names` are declared names for fresh sizes, which keep their bounds and origins.
+        `names` are declared names for fresh sizes, which keep their bounds and origins. If `is_lasting`, the next
+        inference of the model renames the same variables.
         """
-        sizes, names = dict(variables), names or {}
+        new, names = dict(variables), names or {}
         for var in dict.fromkeys((*self.created, *names)):
-            if var not in sizes:
-                renew(var, sizes, name=names.get(var))
-        self.created = [new for var in self.created if isinstance(new := sizes.get(var, var), Var)]
-        known, resolve = Substitution(sizes), self.fresh_sizes.resolve
-        renamed = _renaming(known, is_lasting=not self.created and not names)
+            if var not in new:
+                renew(var, new, name=names.get(var))
+        self.created = [size for var in self.created if isinstance(size := new.get(var, var), Var)]
+        known, resolve = Substitution(new), self.fresh_sizes.resolve
+        renamed = replacing(known, is_lasting=is_lasting)
         self._map(renamed)
         self.statements = list(map(renamed, self.statements))
         self.claims = [claim.substitute(known, resolve) for claim in self.claims]
-        self.fresh_sizes.rename(sizes)
+        self.fresh_sizes.rename(new)
 
     def _map(self, change: Callable[[Value], Value]) -> None:
         changed: dict[Value, Value] = {}
@@ -164,28 +183,3 @@ class Walk:
                 if value not in changed:
                     changed[value] = change(value)
                 scope[name] = changed[value]
-
-
-_renamed = shared_cache(1 << 5)  # (variable, its new size) of each renamed variable -> what was renamed so
-
-
-def _renaming(known: Substitution, is_lasting: bool) -> Callable[[Any], Any]:
-    """A function that renames variables in values and statements.
-
-    If `is_lasting`, its results are remembered: no size is of this inference alone, so they come again in the next one.
-    """
-    done: dict[Any, Any] = {}
-    if is_lasting:
-        key = tuple(known.items())
-        if key not in _renamed:
-            _renamed[key] = Cache(1 << 12)
-        done = _renamed[key]
-
-    def rename(whole: Value | Statement) -> Value | Statement:
-        found: Value | Statement | None = done.get(whole)
-        if found is None:
-            found = whole.substitute(known) if isinstance(whole, Statement) else substitute(whole, known)
-            done[whole] = found
-        return found
-
-    return rename

@@ -64,7 +64,7 @@ class InferenceResult(result.InferenceResult):
     def _write(self, model: Any) -> None:
         if model is not self._front.model:
             raise ValueError("the types can be written only into the model that was inferred")
-        self.modified = write_model(self._front, self._engine, self.found_inputs)
+        self.modified = write_model(self._front, self._walked, self.found_inputs)
 
 
 def infer(model: ir.Model, **options: Unpack[Options]) -> InferenceResult:

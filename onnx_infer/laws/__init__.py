@@ -1,6 +1,7 @@
 """The laws that rules share. Rules call laws; laws never call rules.
 
     statements.py    statements and fresh sizes of a rule, in addition to its result
+    made.py          the variables of sizes that an inference makes
     known.py         assumptions about sizes
     sizes.py         broadcasting, equal sizes, axes, exact quotients
     readable.py      sizes whose expressions are too large

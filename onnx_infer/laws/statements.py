@@ -10,6 +10,7 @@ from threading import local
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from onnx_infer.errors import ShapeInferenceError, broken
+from onnx_infer.laws.made import make_size
 from symdim import Expr, Scope, Var
 from symdim.algebra.origin import Computed, ValueOf
 from symdim.algebra.variable import make_variable
@@ -245,7 +246,7 @@ def named(
         elif isinstance(origin, ValueOf):
             names[placeholder] = make_variable(Scope(), placeholder.name, None, None, origin=origin)
         else:
-            names[placeholder] = Var.fresh(name(), placeholder.lo or 0, placeholder.hi, limit, origin)
+            names[placeholder] = make_size(name(), placeholder.lo or 0, placeholder.hi, limit, origin)
     return names
 
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
+from onnx_infer.laws.made import make_size
 from onnx_infer.values.tensor import UNKNOWN_SIZE
 from symdim import Expr, Scope, SymdimError, Var, parse, read_dim_param
 from symdim.algebra.caches import clear_with_caches, shared_cache
@@ -167,7 +168,7 @@ class Symbols:
                 if name in self._fixed:
                     return found
             elif GENERATED.fullmatch(name):
-                found = Var.fresh(name, origin=Declared(name))
+                found = self._of_others(name)
             else:
                 return None
             self._dims[name] = found
@@ -181,6 +182,11 @@ class Symbols:
         if name in self._bounds:
             return _scope(*self._bounds[name]).var(name, *self._bounds[name])
         return Var(name) if self._min_dim == 1 else Var.fresh(name, lo=self._min_dim)
+
+    def _of_others(self, name: str, low: int = 0, high: int | None = None) -> Var:
+        """The size of a name that no input has. Rules conclude more about it if an assumption may name it."""
+        make = Var.fresh if self._assumed[0] else make_size
+        return make(name, low, high, None, Declared(name))
 
     def renamed(self, axis: Var, name: Var) -> Var:
         """The symbol of an axis under a declared name, with the bounds of both."""
@@ -200,7 +206,7 @@ class Symbols:
         if made == [text]:
             return self.symbol(text)
         names = self.names.union(made) if made else self.names
-        few = not made and len(names) <= _MAX_NAMES and len(text) <= _MAX_TEXT  # generated names are new each time
+        few = len(names) <= _MAX_NAMES and len(text) <= _MAX_TEXT
         words = _words.get((text, names)) if few else None
         if words is not None:  # a walk under other bounds has other variables of these names
             known = _expressions.get((text, names, tuple(map(self.symbol, words))))
@@ -225,7 +231,7 @@ class Symbols:
         if found is None:
             expression = self._expression(text)
             if expression is None:
-                expression = Var.fresh(text, *self._bounds.get(text, (0, None)), origin=Declared(text))
+                expression = self._of_others(text, *self._bounds.get(text, (0, None)))
             found = self._dims[text] = self._settled(expression)
         return found
 

@@ -31,10 +31,16 @@ class Inferred:
     """
 
     def __init__(self, engine: Engine, found_inputs: Mapping[str, tuple[Size, ...]]) -> None:
-        self._engine = engine
+        self._walked = engine
         self.found_inputs = dict(found_inputs)
         self.diagnostics: list[Diagnostic] = engine.diagnostics
         self.notes: dict[str, str] = engine.notes
+
+    @cached_property
+    def _engine(self) -> Engine:
+        """The engine after its walk, with sizes that only this result has; whoever only writes names needs none."""
+        self._walked.take_own_sizes()
+        return self._walked
 
     @cached_property
     def types(self) -> Mapping[str, Value]:

@@ -8,7 +8,7 @@ import onnx
 import pytest
 from onnx.parser import parse_model
 
-from onnx_infer import infer
+from onnx_infer import infer, infer_shapes
 from onnx_infer.cli.demo import demo_model
 from onnx_infer.engine import engine
 from onnx_infer.model.symbols import Symbols
@@ -18,6 +18,8 @@ from onnx_infer.protobuf.declarations import Declared
 from symdim import clear_caches
 from symdim.algebra import expr
 from symdim.algebra.caches import Cache
+from symdim.algebra.dims import variables_of
+from symdim.algebra.origin import is_given
 from tests.onnx_infer.test_implied import CHAIN
 
 if TYPE_CHECKING:
@@ -130,10 +132,11 @@ def test_each_walk_finds_the_texts_that_it_read_before(monkeypatch: pytest.Monke
     assert [Symbols(declared, bounds=bounds).text(declared[1]) for bounds in ({}, {"N": (4, None)})] == read
 
 
-def test_a_renaming_of_lasting_sizes_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_renaming_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     model = parse_model(CHAIN)  # its second walk knows a lower bound of S
     first = infer(model)
-    monkeypatch.setattr("onnx_infer.engine.walk.substitute", lambda value, _: pytest.fail(f"{value} is renamed again"))
+    renamed_again = lambda value, _: pytest.fail(f"{value} is renamed again")  # noqa: E731
+    monkeypatch.setattr("onnx_infer.engine.fresh_sizes.substitute", renamed_again)
     again = infer(model)
     assert (again.types, again.guards) == (first.types, first.guards)
 
@@ -146,3 +149,37 @@ def test_lists_of_value_infos_with_the_same_bytes_in_other_places_differ() -> No
     assert len({b"".join(info.SerializeToString() for info in infos) for infos in lists}) == 1
     counts = [len(Declared.of(onnx.GraphProto(value_info=infos)).others.of) for infos in lists]
     assert counts == [1, 2]
+
+
+_DATA = """<ir_version: 8, opset_import: ["": 18]> g (float[N, 3] x) => (float[R] twice, int64[K] kept) {
+    at = NonZero (x)
+    pairs = Transpose <perm = [1, 0]> (at)
+    found = GatherND (x, pairs)
+    kept = Cast <to = 7> (found)
+    square = Mul (found, found)
+    twice = Concat <axis = 0> (square, kept_too)
+    kept_too = Relu (found)
+    broken = MatMul (pairs, x)
+}"""
+
+
+def test_outcomes_of_sizes_that_the_data_decide_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = parse_model(_DATA)
+    first = infer_shapes(model)
+    monkeypatch.setattr(engine, "apply", lambda operator, *_: pytest.fail(f"{operator.schema.name} is asked again"))
+    assert infer_shapes(model) == first
+
+
+def test_no_two_results_share_a_size_that_the_data_decide() -> None:
+    clear_caches()
+    results = [infer(parse_model(_DATA)) for _ in range(2)]
+    types, sizes = [[str(x) for x in found.types.values()] for found in results], []
+    for found in results:
+        (told,) = found.diagnostics
+        guards = [guard.variables() for guard in (*found.guards, *found.data_guards)]
+        dims = [d for shape in found.shapes.values() for d in shape] + [d for _, v in told.inputs for d in v.shape]
+        sizes.append({v for v in (*variables_of(dims), *(v for vs in guards for v in vs)) if not is_given(v.origin)})
+        assert len({v.name for v in sizes[-1]}) == len(sizes[-1])
+    assert types[0] == types[1]
+    assert sizes[0]
+    assert sizes[0].isdisjoint(sizes[1])
