@@ -10,10 +10,12 @@ from onnx_infer.laws.made import make_size
 from onnx_infer.laws.statements import Statement
 from onnx_infer.types.merge import merge, without_names
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
+from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Iterable
 
+    from onnx_infer.engine.claims import Claim
     from onnx_infer.engine.walk import Walk
     from onnx_infer.model.graph import Node
     from onnx_infer.types.merge import ShapeMergePolicy
@@ -38,13 +40,16 @@ class DeclaredTypes:
         """The declared and the inferred type of a value, merged."""
         if declared is inferred or self._policy == "override" or is_equal(declared, inferred):
             return inferred
-
-        def conflict(message: str) -> None:
-            self._engine.diagnostics.append(Diagnostic("error", "", name, f"value '{name}': {message}"))
-
         trusted = self.trusts(name)
+        self._claim(claims_of(name, declared, inferred, node), trusted)
+        value, conflicts = _merged(declared, inferred, self._policy, trusted)
+        self._engine.diagnostics += [Diagnostic("error", "", name, f"value '{name}': {text}") for text in conflicts]
+        return self.opened(value)
+
+    def _claim(self, claims: Iterable[Claim], trusted: bool) -> None:
+        """Record the claims, or know what those in a trusted type say."""
         is_main = self._engine.depth == 0
-        for claim in claims_of(name, declared, inferred, node):
+        for claim in claims:
             if claim.inferred is not None and trusted and not has_own_name(claim.declared):
                 if is_main:
                     self._engine.fresh_sizes.add(Statement("equal", claim.declared, claim.inferred, "declared"))
@@ -52,10 +57,6 @@ class DeclaredTypes:
                         self._engine.claims.append(claim)
             elif is_main or claim.inferred is None:
                 self._engine.claims.append(claim)
-        if self._policy != "skip":
-            declared = without_names(declared, inferred, lambda size: trusted and not has_own_name(size))
-        policy = "refine" if self._policy == "strict" and trusted else self._policy
-        return self.opened(merge(declared, inferred, policy, conflict))
 
     def believed(self, name: str, declared: Value, node: Node) -> Value:
         """The declared type of a value about which nothing is inferred."""
@@ -77,6 +78,23 @@ class DeclaredTypes:
         self._engine.created += new
         names = iter(new)
         return SymTensor(value.dtype, [next(names) if d is UNKNOWN_SIZE else d for d in value.shape])
+
+
+_merges = shared_cache(1 << 11)  # the arguments of `_merged` -> its result
+
+
+def _merged(declared: Value, inferred: Value, policy: ShapeMergePolicy, trusted: bool) -> tuple[Value, list[str]]:
+    """The declared and the inferred type of a value, merged, and the conflicts between them."""
+    key = declared, inferred, policy, trusted
+    found: tuple[Value, list[str]] | None = _merges.get(key)
+    if found is None:
+        conflicts: list[str] = []
+        if policy != "skip":
+            declared = without_names(declared, inferred, lambda size: trusted and not has_own_name(size))
+        if policy == "strict" and trusted:
+            policy = "refine"
+        found = _merges[key] = merge(declared, inferred, policy, conflicts.append), conflicts
+    return found
 
 
 def is_equal(declared: Value, inferred: Value) -> bool:

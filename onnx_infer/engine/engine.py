@@ -30,12 +30,16 @@ if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
     from onnx_infer.engine.run_time_elements import NewSize
+    from onnx_infer.laws.statements import Statement
     from onnx_infer.model.graph import Attributes, Graph, Model, Node
     from onnx_infer.model.symbols import Symbols
     from onnx_infer.operators.operator import Operator
     from onnx_infer.types.merge import ShapeMergePolicy
+    from onnx_infer.values.tensor import Dim
+    from symdim import Var
 
 _remembered = shared_cache(1 << 14)  # (operator, attributes, number of outputs, inputs) -> Outcome
+_named = shared_cache(1 << 12)  # (outcome, names of its fresh sizes) -> its results and statements with these names
 
 
 class Engine(Walk):
@@ -254,8 +258,7 @@ class Engine(Walk):
         if outcome.fresh:
             names = named(outcome.fresh, self.symbols.name, run_time)
             self.created += names.values()  # type: ignore[arg-type]
-            values = tuple(substitute(v, names) for v in values)
-            statements = tuple([statement.substitute(names) for statement in statements])
+            values, statements = _with_names(outcome, names)
             statements += self.run_time.learnt()
         if statements and self.certain:
             self.singular += self.depth
@@ -270,6 +273,16 @@ class Engine(Walk):
                     if outcome.teaches:
                         self.fresh_sizes.add(statement)
         return Outcome(values)
+
+
+def _with_names(outcome: Outcome, names: dict[Var, Dim]) -> tuple[tuple[Value, ...], tuple[Statement, ...]]:
+    """The results and statements of an outcome with these names for its fresh sizes, remembered."""
+    key = outcome, *names.values()
+    found: tuple[tuple[Value, ...], tuple[Statement, ...]] | None = _named.get(key)
+    if found is None:
+        values = tuple([substitute(v, names) for v in outcome.values])
+        found = _named[key] = values, tuple([statement.substitute(names) for statement in outcome.statements])
+    return found
 
 
 __all__ = ["NOTHING", "Engine", "Outcome", "Scope", "Subgraph", "apply"]

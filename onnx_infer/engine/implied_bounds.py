@@ -15,7 +15,7 @@ from symdim.conditions.condition import Condition
 from symdim.conditions.solving import solve
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from onnx_infer.laws.statements import Statement
     from onnx_infer.values.tensor import Dim
@@ -46,7 +46,7 @@ class UndecidedSigns:
         """Read all statements again next time, because some of them were withdrawn."""
         self._read, self._untried = 0, list(self._gaps)
         self._bounds: dict[Var, Interval] = {}
-        self._narrow: dict[Var, Dim] = {}
+        self._known: dict[Var, Interval] = {}
 
     def implied(self, statements: Sequence[Statement]) -> dict[Var, Interval]:
         """The implied intervals of symbols, if they decide one of these sizes."""
@@ -54,19 +54,30 @@ class UndecidedSigns:
             return {}
         before, self._bounds = self._bounds, implied_bounds(statements[self._read :], self._bounds)
         self._read = len(statements)
-        known = {v: ends for v, ends in self._bounds.items() if v.name in self._symbols}
         if self._bounds != before:
-            self._narrow = {v: Var.fresh(v.name, low, high) for v, (low, high) in known.items()}
+            self._known = {v: ends for v, ends in self._bounds.items() if v.name in self._symbols}
             self._untried = list(self._gaps)
         while self._untried:
-            gap = substituted(self._untried[-1], self._narrow)
-            if at_least(gap, 0) or at_least(-gap, 1):
-                return known
+            if _is_decided(self._untried[-1], self._known):
+                return self._known
             self._untried.pop()
         return {}
 
 
-_solved = shared_cache(1 << 10)  # Condition -> what it says of one symbol
+_decided = shared_cache(1 << 10)  # (a size, intervals of symbols) -> whether these say if it is negative
+
+
+def _is_decided(gap: Expr, ends: Mapping[Var, Interval]) -> bool:
+    """Whether it is known under these intervals if the size is negative."""
+    key = gap, *ends.items()
+    found: bool | None = _decided.get(key)
+    if found is None:
+        narrow = substituted(gap, {v: Var.fresh(v.name, low, high) for v, (low, high) in ends.items()})
+        found = _decided[key] = at_least(narrow, 0) or at_least(-narrow, 1)
+    return found
+
+
+_solved = shared_cache(1 << 10)  # relation and sizes -> what they say of one symbol
 
 
 def implied_bounds(statements: Iterable[Statement], known: dict[Var, Interval] | None = None) -> dict[Var, Interval]:
@@ -82,15 +93,20 @@ def implied_bounds(statements: Iterable[Statement], known: dict[Var, Interval] |
     """
     found = dict(known or {})
     for statement in statements:
-        relation, lhs, rhs, *_ = statement
-        if relation not in ("at_least", "at_most"):
-            continue
-        condition = Condition(relation, lhs, rhs)
-        if len(condition.variables()) == 1:
-            if condition not in _solved:
-                _solved[condition] = solve(condition) or ()
-            for part in _solved[condition]:
+        if statement.relation in ("at_least", "at_most"):
+            for part in _of_one_symbol(statement):
                 _narrow(found, part)
+    return found
+
+
+def _of_one_symbol(statement: Statement) -> Sequence[Condition]:
+    """What an inequality says of its symbol, if it has only one."""
+    key = statement[:3]
+    found: Sequence[Condition] | None = _solved.get(key)
+    if found is None:
+        condition = Condition(*key)  # type: ignore[arg-type]  # no inequality is "undecided"
+        found = solve(condition) or () if len(condition.variables()) == 1 else ()
+        _solved[key] = found
     return found
 
 
