@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.model.symbols import GENERATED
-from onnx_infer.types.join import sizes
+from onnx_infer.types.join import variables_in
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, substitute
 from symdim import Expr, Scope, Var
 from symdim.algebra.caches import shared_cache
@@ -83,7 +83,7 @@ class OwnSizes(MadeSizes):
 
 def made_sizes(value: Value) -> list[Var]:
     """The variables in a value that an inference made."""
-    return [v for v in variables_of(sizes(value)) if not is_given(v.origin) and v is not UNKNOWN_SIZE]
+    return [v for v in variables_in(value) if not is_given(v.origin) and v is not UNKNOWN_SIZE]
 
 
 def variables_within(var: Var) -> list[Var]:

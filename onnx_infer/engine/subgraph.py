@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.diagnostics import Diagnostic, Refusal
 from onnx_infer.laws.made import make_size
-from onnx_infer.types.join import NOTHING, kind_of, sizes
+from onnx_infer.types.join import NOTHING, kind_of, variables_in
 from onnx_infer.values.tensor import SymTensor
-from symdim import Expr, Var
+from symdim import Var
 from symdim.algebra.origin import is_data_dependent
 
 if TYPE_CHECKING:
@@ -176,4 +176,4 @@ class Subgraph:
 
 
 def _variables(values: Iterable[Value]) -> set[Var]:
-    return {v for value in values for d in sizes(value) if isinstance(d, Expr) for v in d.variables()}
+    return {v for value in values for v in variables_in(value)}

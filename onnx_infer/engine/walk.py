@@ -17,7 +17,7 @@ from onnx_infer.engine.scope import Scope
 from onnx_infer.laws.statements import Statement
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.operators.lookup import operators_of
-from onnx_infer.types.join import NOTHING, sizes
+from onnx_infer.types.join import NOTHING, variables_in
 from onnx_infer.values.tensor import UNKNOWN_SIZE
 from symdim import Var
 from symdim.algebra.dims import variables_of
@@ -148,9 +148,9 @@ class Walk:
         told = [d._replace(inputs=tuple([(n, v and own.pattern(v)) for n, v in d.inputs])) for d in self.diagnostics]
         self.diagnostics[:] = told
         values = {value for scope in (self.scope, *(s for _, s in self.inner)) for value in scope.values()}
-        held = [size for value in values if value is not None for size in sizes(value)]
-        held += [size for statement in self.statements for size in (statement.lhs, statement.rhs, *statement.filled)]
-        for var in (*self.created, *variables_of(held)):
+        stated = [size for statement in self.statements for size in (statement.lhs, statement.rhs, *statement.filled)]
+        held = [v for value in values for v in variables_in(value)]
+        for var in dict.fromkeys((*self.created, *held, *variables_of(stated))):
             if not is_given(var.origin) and var is not UNKNOWN_SIZE:
                 own.enter(var)
         if own.of:

@@ -14,7 +14,7 @@ from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.ops.control_flow import check_types, condition
 from onnx_infer.ops.trip_count import linear
-from onnx_infer.types.join import Meeting, join, kind_of, sizes
+from onnx_infer.types.join import Meeting, join, kind_of, variables_in
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from symdim import Var
@@ -194,4 +194,4 @@ def closed_forms(first: dict[Var, Dim], after: dict[Var, Dim], turn: Var, inside
 
 def variables(values: list[Value]) -> list[Var]:
     """The variables in sizes, each once, in order."""
-    return list(variables_of([d for x in values for d in sizes(x)]))
+    return list(dict.fromkeys([v for value in values for v in variables_in(value)]))

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.symbols import is_name, said
-from onnx_infer.types.join import sizes
+from onnx_infer.types.join import variables_in
 from onnx_infer.values.tensor import SymTensor, substitute
 from symdim import Var
-from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -74,4 +73,4 @@ class FormerNames:
 
 
 def _variables(scope: Scope) -> set[Var]:
-    return set(variables_of(d for x in scope.values() for d in sizes(x)))
+    return {v for value in set(scope.values()) for v in variables_in(value)}

@@ -16,12 +16,15 @@ from onnx_infer.laws.statements import fresh, state
 from onnx_infer.values.one_of import OneOf, plain
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, Value
 from symdim import Expr, maximum
+from symdim.algebra.caches import shared_cache
+from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from onnx_infer.elements.ratio import Element
     from onnx_infer.values.tensor import Dim
+    from symdim import Var
 
     Size: TypeAlias = Callable[[Dim, Dim], Dim]
 
@@ -310,6 +313,17 @@ def sizes(value: Value | None) -> Iterator[Dim]:
             pending.append(value.elem)
         elif isinstance(value, Map):
             pending.append(value.value)
+
+
+_variables = shared_cache(1 << 13)  # value -> the result of `variables_in`
+
+
+def variables_in(value: Value | None) -> tuple[Var, ...]:
+    """The variables in the sizes and the elements of a value, each once, in order."""
+    found: tuple[Var, ...] | None = _variables.get(value)
+    if found is None:
+        found = _variables[value] = variables_of(sizes(value))
+    return found
 
 
 def parts_of(x: Any) -> Iterator[Dim]:
