@@ -9,6 +9,7 @@ from onnx_infer.laws.sizes import at_least, bounds
 from onnx_infer.laws.statements import conflicting
 from onnx_infer.values.tensor import SymTensor, Value
 from symdim import Expr
+from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim, Shape
@@ -33,8 +34,14 @@ def result_value(result: Any, dtype: int | None) -> Value:
     return SymTensor(dtype, shape)
 
 
+_unusable = shared_cache(1 << 13)  # size -> the result of `_is_unusable`
+
+
 def _is_unusable(size: Expr) -> bool:
-    return is_unreadable(size) or at_least(size, LARGEST_SIZE + 1)
+    found: bool | None = _unusable.get(size)
+    if found is None:
+        found = _unusable[size] = is_unreadable(size) or at_least(size, LARGEST_SIZE + 1)
+    return found
 
 
 def _possible(size: Dim, shape: Shape) -> Dim:
