@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from onnx_infer import infer, infer_shapes
+from onnx_infer.engine import recording
 from onnx_infer.engine.recordings import Recordings
 from onnx_infer.engine.subgraph import Subgraph
 from symdim import clear_caches
@@ -164,6 +165,18 @@ def test_sizes_that_the_data_decide_are_not_shared() -> None:
     sizes = [result.shapes[name][1] for result in (one, two) for name in ("y", "ys", "z", "zs")]
     assert len({id(size) for size in sizes}) == 8
     assert list(map(str, sizes)) == ["_d0", "_d1", "_d2", "_d3"] * 2
+
+
+@pytest.mark.parametrize("cond", ["yes", "c"])
+def test_a_repetition_is_remembered(cond: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its sizes have the same names in the next inference. How often the Loop runs is the value of `t`."""
+    model = parsed(f"""g (float[N] x, int64 t, bool c) => (y, z) {{ yes = Constant<value=bool {{1}}>() p = NonZero(x)
+        q = Squeeze(p) f = Cast<to=1>(q) y, z = Loop(t, {cond}, f) <body = b (int64 i, bool on, float[a] v)
+        => (bool go, float[w] u, float[s] k) {{ go = Identity(on) u = Concat<axis=0>(v, f) k = Neg(u) }}> }}""")
+    clear_caches()
+    written = [infer_shapes(model) for _ in range(2)]
+    monkeypatch.setattr(recording, "_Again", lambda *_: pytest.fail("the record is changed again"))
+    assert infer_shapes(model) == written[0] == written[1]
 
 
 def test_errors_in_bodies_are_told_again() -> None:
