@@ -142,7 +142,9 @@ def main() -> None:
     options = parser.parse_args()
     head = ["case", "n", "time", "slope", *(["onnx"] if options.onnx else [])]
     chosen = [case for case in (*CASES, *PLANS) if not options.words or any(word in case for word in options.words)]
-    print(table(head, [measured(case, options.onnx, options.most) for case in chosen]))
+    print(table(head, []), flush=True)
+    for case in chosen:  # each row as soon as it is measured: all of them take long
+        print(f"| {' | '.join(measured(case, options.onnx, options.most))} |", flush=True)
 
 
 if __name__ == "__main__":

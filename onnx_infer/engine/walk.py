@@ -147,7 +147,7 @@ class Walk:
         own = OwnSizes()
         told = [d._replace(inputs=tuple([(n, v and own.pattern(v)) for n, v in d.inputs])) for d in self.diagnostics]
         self.diagnostics[:] = told
-        values = {value for scope in (self.scope, *(s for _, s in self.inner)) for value in scope.values()}
+        values = dict.fromkeys(value for scope in (self.scope, *(s for _, s in self.inner)) for value in scope.values())
         stated = [size for statement in self.statements for size in (statement.lhs, statement.rhs, *statement.filled)]
         held = [v for value in values for v in variables_in(value)]
         for var in dict.fromkeys((*self.created, *held, *variables_of(stated))):

@@ -188,9 +188,9 @@ class Operator:
         if found is None:
             check_inputs(self.schema, inputs)
             found = known[key] = [self._schema_dtype(inputs, i) for i in range(output_count)]
-        self.attribute_misuse(attributes)
         if self._dtype_arguments is None:
             return found
+        self.attribute_misuse(attributes)
         assert self.rule.dtype is not None
         out = found.copy()
         try:
@@ -230,6 +230,7 @@ class Operator:
         """The results of a node whose rule failed, as far as the schema determines them."""
         try:
             dtypes = self._dtypes(_types(inputs), inputs, attributes, output_count)
+            self.attribute_misuse(attributes)
         except ValueError:
             dtypes = [None] * output_count
         return tuple([self._unknown(i, dtype, inputs) for i, dtype in enumerate(dtypes)])
