@@ -14,7 +14,7 @@ import onnxruntime
 import pytest
 
 from onnx_infer import ArgumentError, make_dynamic
-from onnx_infer.transforms.dynamic.meant_targets import meant_target
+from onnx_infer.transforms.dynamic.meant_targets import meant_target, remember
 from symdim import Var
 
 if TYPE_CHECKING:
@@ -287,6 +287,14 @@ def test_what_cannot_be_freed(axes: dict[str, dict[int, str]], said: str) -> Non
 def test_an_axis_without_a_number() -> None:
     with pytest.raises(ArgumentError, match="axis 0 of input 'x' has no number"):
         make_dynamic(parsed("g (float[M] x) => (y) { y = Neg(x) }"), {"x": {0: "N"}})
+
+
+def test_a_size_that_is_merged_with_itself() -> None:
+    merged: dict[Any, Any] = {}
+    N = Var("N")
+    remember(merged, (N, N), (N * N,), {N: 4})
+    remember(merged, (N * N, 2), (N, 2 * N), {N: 4})
+    assert merged == {N * N: (N, N), 2 * N: (N, 2)}
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ and a free size. If several change equally little, none is certain.
 
 from __future__ import annotations
 
+from collections import Counter
 from math import gcd, prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -115,7 +116,7 @@ def remember(merged: Merged, operand: Sequence[Dim], result: Sequence[Dim], trac
 def _in_order(parts: Sequence[Dim], size: Dim, traced: Mapping[str | Var, int]) -> tuple[Dim, ...]:
     """The factors of a size in the order of the parts; a number stands where the first number of the parts does."""
     number, free = factors(size, traced)
-    left = [factor for factor, _ in free]
+    left = Counter(factor for factor, _ in free)
     found: list[Dim] = []
     for part in parts:
         if isinstance(part, int):
@@ -123,10 +124,10 @@ def _in_order(parts: Sequence[Dim], size: Dim, traced: Mapping[str | Var, int]) 
             number = 1
             continue
         own = factors(part, traced)
-        if own.number == 1 and all(factor in left for factor, _ in own.free):
+        needed = Counter(factor for factor, _ in own.free)
+        if own.number == 1 and needed <= left:
             found.append(part)
-            for factor, _ in own.free:
-                left.remove(factor)
+            left -= needed
     return tuple(found)
 
 
