@@ -206,7 +206,7 @@ class FreedWalk:
                 self._pin_target(node, target)
             return
         remember(self._merged, shape, meant, self.traced)
-        if meant == natural and not is_broken:
+        if meant == natural:
             return
         elements = as_target(meant, shape, bool(allowzero))
         changes = [
@@ -293,10 +293,10 @@ def as_target(meant: Shape, operand: Shape, no_zeros: bool) -> tuple[Dim, ...]:
 
 
 def _reshaped(shape: Shape, target: tuple[Any, ...], allowzero: int) -> tuple[Shape, bool]:
-    """What Reshape makes of the target as it is, and whether it says anything about sizes or fails."""
+    """What Reshape makes of the target as it is, and whether it fails or demands that sizes are equal."""
     with Trace() as trace:
         try:
             found = reshaped(shape, target, allowzero)
         except OnnxInferError:
             return (), True
-    return found, bool(trace.errors or trace.statements or trace.fresh)
+    return found, bool(trace.errors or trace.fresh or any(s.relation == "equal" for s in trace.statements))
