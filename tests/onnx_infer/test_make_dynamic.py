@@ -325,4 +325,4 @@ def test_a_target_that_the_model_computes_stays(rest: str) -> None:
         int64[1] rest = {{-1}}, int64[1] four = {{4}}> {{ s = Shape(x) b = Slice(s, zero, one) h = Slice(s, one, two)
         q = Div(h, four) t = Concat<axis=0>(b, q, {rest}) y = Reshape<allowzero=1>(x, t) }}"""
     made = make_dynamic(parsed(text), {"x": {0: "N", 1: "S"}}, apply=True)
-    assert (made.changes, made.model.graph.node) == ([], parsed(text).graph.node)
+    assert (made.changes, made.pins, made.model.graph.node) == ([], [], parsed(text).graph.node)
