@@ -323,5 +323,5 @@ def test_a_target_that_the_model_computes_stays() -> None:
     text = """g (float[2, 16] x) => (y) <int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2},
         int64[1] rest = {-1}, int64[1] four = {4}> { s = Shape(x) b = Slice(s, zero, one) h = Slice(s, one, two)
         q = Div(h, four) t = Concat<axis=0>(b, q, rest) y = Reshape<allowzero=1>(x, t) }"""
-    made = make_dynamic(parsed(text), {"x": {0: "N", 1: "S"}, apply=True)
+    made = make_dynamic(parsed(text), {"x": {0: "N", 1: "S"}}, apply=True)
     assert (made.changes, made.pins, made.model.graph.node) == ([], [], parsed(text).graph.node)
