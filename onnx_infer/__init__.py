@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from onnx_infer.results.guards import Guard, Violation
     from onnx_infer.results.materialization import Materialized, materialize
     from onnx_infer.transforms.dynamic.making import Dynamic, make_dynamic
+    from onnx_infer.transforms.folding import fold
     from onnx_infer.types.merge import ShapeMergePolicy
     from onnx_infer.values.tensor import Dim, Map, Optional, Sequence, Sparse, SymTensor
 
@@ -71,7 +72,7 @@ __all__ = [
     "ArgumentError", "Diagnostic", "Dim", "Dynamic", "ExternalDataError", "Guard", "InferenceResult", "Map",
     "Materialized", "NoModelError", "Node", "OpShapeInferenceRegistry", "OpUsageError", "Optional", "Sequence",
     "ShapeInferenceContext", "ShapeInferenceError", "ShapeMergePolicy", "Sparse", "SymTensor", "Unknown",
-    "UnknownSymbol", "ValueInfo", "Violation", "__version__", "broadcast_shapes", "check_inputs", "infer",
+    "UnknownSymbol", "ValueInfo", "Violation", "__version__", "broadcast_shapes", "check_inputs", "fold", "infer",
     "infer_function_output_types", "infer_node_outputs", "infer_shapes", "infer_shapes_path", "infer_symbolic_shapes",
     "make_dynamic", "materialize", "op", "registry", "rename_symbols", "require_attr",
 ]  # fmt: skip
@@ -129,6 +130,7 @@ _MODULES = {
     "node": ("infer_function_output_types", "infer_node_outputs"),
     "operators.registration": ("OpShapeInferenceRegistry", "op", "registry"),
     "result": ("InferenceResult",),
+    "transforms.folding": ("fold",),
     "values.tensor": ("Dim", "Map", "Optional", "Sequence", "Sparse", "SymTensor"),
 }
 

@@ -62,8 +62,13 @@ def run(
     assume_declared: bool = False,
     initializers: Initializers = "overridable",
     values: Mapping[str, InputValue] | None = None,
+    is_cautious: bool = False,
 ) -> tuple[Engine, Mapping[str, tuple[Size, ...]]]:
-    """The engine after its last walk, and the found shapes of inputs; see `onnx_infer.infer`."""
+    """The engine after its last walk, and the found shapes of inputs; see `onnx_infer.infer`.
+
+    With `is_cautious` nothing is assumed, and a statement tells nothing of values before its node. So a value has its
+    type in every run that comes as far as this value.
+    """
     if policy not in POLICIES:
         raise ValueError(f"policy {policy!r} is none of {', '.join(POLICIES)}")
     if initializers not in ("overridable", "constant"):
@@ -82,6 +87,7 @@ def run(
         assume_declared=assume_declared,
         all_constant=initializers == "constant",
         values=values or {},
+        is_cautious=is_cautious,
     )
     inputs: Mapping[str, tuple[Size, ...]] = {}
     if bidirectional or assume or assume_declared:
@@ -166,6 +172,7 @@ def walk(
     all_constant: bool,
     values: Mapping[str, InputValue],
     found: Found | None = None,
+    is_cautious: bool = False,
 ) -> Engine:
     """The engine after its walk over the model. The `found` types replace declared ones.
 
@@ -192,7 +199,8 @@ def walk(
     narrower: dict[str, tuple[int, int | None]] = {}
     originals: list[Symbols] = []
     stated: list[tuple[Statement, Node]] = []  # statements of earlier walks, on which the bounds of this one rest
-    for count in range(_MOST_WALKS):
+    most = 1 if is_cautious else _MOST_WALKS
+    for count in range(most):
         symbols = Symbols(
             names, reserved, bounds={**bounds, **narrower}, min_dim=min_dim, fixed=fixed,
             related=related, relations=given.relations,
@@ -200,10 +208,11 @@ def walk(
         originals.append(symbols)
         view = view_of(symbols)
         known = Assumptions(given.relations, symbols.known()).known() if related else None
-        last = count == _MOST_WALKS - 1
+        last = count == most - 1
         engine = Engine(
-            view, symbols, policy, adopt=adopt, assume_declared=assume_declared, impatient=not last, trusted=trusted
-        )
+            view, symbols, policy, adopt=adopt, assume_declared=assume_declared, impatient=not last, trusted=trusted,
+            is_cautious=is_cautious,
+        )  # fmt: skip
         with known or nullcontext():
             engine.run()
         implied = engine.undecided_signs.implied(engine.statements)

@@ -5,6 +5,7 @@
     planning.py    --costs, --memory, --max-memory, --diff   texts.py       options with units
     fleet.py       many models: --json-lines               dynamic.py     --dynamic, --apply
     forms.py       code, pages and dialects                      demo.py        the model of `--demo`
+    folding.py     --fold, --keep-guards
 
 The room uses all others. The reports come from `results/report/`. Begin with `command.py`.
 """

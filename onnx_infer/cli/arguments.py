@@ -56,6 +56,12 @@ def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
         parser.error("argument --html: -o writes to standard output already")
     if options.dialect is not None and (options.json or options.emit is not None):
         parser.error("argument --dialect: --json and --emit have forms of their own")
+    if options.fold and options.output is None and not options.in_place:
+        parser.error("argument --fold: needs -o or --in-place")
+    if options.fold and options.dynamic:
+        parser.error("argument --fold: write the freed model with -o, and fold that")
+    if options.keep_guards and not options.fold:
+        parser.error("argument --keep-guards: needs --fold")
     return options
 
 
@@ -174,6 +180,10 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     target = group.add_mutually_exclusive_group()
     target.add_argument("-o", "--output", metavar="FILE", help="write the model with what was inferred")
     target.add_argument("--in-place", action="store_true", help="write it into the file that was read")
+    group.add_argument("--fold", action="store_true", help="write a smaller model that computes the same")
+    group.add_argument(
+        "--keep-guards", action="store_true", help="with --fold: keep all nodes that refuse sizes, so each names itself"
+    )
     group.add_argument("--copy-data", action="store_true", help="copy external data into the folder of -o")
     group.add_argument("--explain", metavar="VALUE", help="where the type of this value comes from")
     group.add_argument("--json", action="store_true", help="JSON instead of a text (docs/json.md)")

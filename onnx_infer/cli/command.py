@@ -59,13 +59,25 @@ def run(options: Namespace) -> int:
             )
         text, differs = _report(result, options)
         if target is not None:
-            write(result.apply(model), options.model, target, options.copy_data)
+            written, told = _written(model, result, options)
+            text += told
+            write(written, options.model, target, options.copy_data)
         if options.html is not None:
             from onnx_infer.cli.forms import page
 
             write_text(page(result, options.model), options.html)
     _show(text, options, target)
     return MODEL_ERRORS if differs or any(d.severity != "warning" for d in result.diagnostics) else OK
+
+
+def _written(model: ModelProto, result: InferenceResult, options: Namespace) -> tuple[ModelProto, str]:
+    """The model that is written, and what is told of it."""
+    if not options.fold:
+        return result.apply(model), ""
+    from onnx_infer.cli.folding import folded
+
+    smaller, told = folded(model, options)
+    return smaller, "" if options.json or options.emit is not None else f"\n\n{told}"
 
 
 def _show(text: str, options: Namespace, target: str | None) -> None:

@@ -28,7 +28,7 @@ from onnx_infer.elements.lifting import lift, lift_lenient
 from onnx_infer.elements.ranges import stays_inside
 from onnx_infer.elements.ratio import Element, Ratio, fraction, is_rounded, ratio
 from onnx_infer.laws.sizes import at_least
-from onnx_infer.laws.statements import state, warn
+from onnx_infer.laws.statements import is_cautious, state, warn
 from onnx_infer.values import dtype as dt
 from symdim import Expr, Var, maximum, minimum
 
@@ -197,23 +197,29 @@ def _extremum(choose: Callable[..., Dim], plain: Callable[..., Element]) -> Call
 larger, smaller = _extremum(maximum, max), _extremum(minimum, min)
 
 
-def _assume_finite(x: Ratio) -> None:
-    """A run goes on where a divisor of floats is 0, with an infinity or NaN: a rounded quotient assumes another one."""
+def _is_finite(x: Ratio) -> bool:
+    """Whether a quotient of floats may be rounded to a number.
+
+    A run goes on where the divisor is 0, with an infinity or NaN. So another divisor is assumed, or nothing is known.
+    """
+    if isinstance(x.den, Expr) and is_cautious():
+        return at_least(x.den, 1)
     if isinstance(x.den, Expr):
         state("at_least", x.den, 1, "a divisor of floats is not 0", "assumed")
+    return True
 
 
 def floor(x: Element) -> Element:
     """The largest whole number <= x, as a float."""
     if isinstance(x, Ratio):
-        _assume_finite(x)
-        return ratio(x.num // x.den, 1)
+        return ratio(x.num // x.den, 1) if _is_finite(x) else None
     return float(math.floor(x)) if isinstance(x, float) and math.isfinite(x) else x
 
 
 def ceil(x: Element) -> Element:
     """The smallest whole number >= x, as a float."""
-    return negate(floor(negate(x)))
+    below = floor(negate(x))
+    return None if below is None else negate(below)
 
 
 def round_half_even(x: Element) -> Element:
@@ -226,8 +232,7 @@ def round_half_even(x: Element) -> Element:
 def truncate(x: Element) -> Element:
     """A float without its fraction, as an integer (Cast from float to integer)."""
     if isinstance(x, Ratio):
-        _assume_finite(x)
-        return truncating_quotient(x.num, x.den)
+        return truncating_quotient(x.num, x.den) if _is_finite(x) else None
     return int(x) if math.isfinite(x) else None
 
 

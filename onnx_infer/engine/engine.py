@@ -59,6 +59,7 @@ class Engine(Walk):
     ) -> None:
         super().__init__(model, symbols, policy)
         self.adopt = adopt
+        self._is_cautious = is_cautious
         self._caution = cautious if is_cautious else nullcontext()
         self._remembered = Cache(1 << 12) if is_cautious else _remembered
         self.declared = DeclaredTypes(self, policy, assume_declared, trusted)
@@ -72,7 +73,7 @@ class Engine(Walk):
         """Infer the main graph, then replace fresh sizes that turned out to equal known ones.
 
         With `impatient`, the run stops at an undecided sign that the bounds implied so far may decide. With
-        `is_cautious`, nothing is assumed.
+        `is_cautious`, nothing is assumed, and no fresh size is replaced by what a later node demands of it.
         """
         try:
             with self._caution:
@@ -80,7 +81,8 @@ class Engine(Walk):
         except Undecided:
             return
         self.inner = list(inner_graphs(self.seen, self.functions.placeholders))
-        self.replace_solved()
+        if not self._is_cautious:
+            self.replace_solved()
 
     def _enter_inputs(self, graph: Graph, scope: Scope) -> None:
         """Give the inputs of a graph that have no value yet their declared types."""

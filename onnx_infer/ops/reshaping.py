@@ -23,7 +23,7 @@ from onnx_infer.laws.sizes import (
     unify,
     unknown_shape,
 )
-from onnx_infer.laws.statements import conflicting, demand, fresh, state
+from onnx_infer.laws.statements import conflicting, demand, fresh, is_cautious, state
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal
 from onnx_infer.values import dtype as dt
@@ -117,7 +117,7 @@ class _Target:
         return at_least(element, 0) or -1 in self.elements
 
     def likely(self, index: int) -> Dim | None:
-        """The assumed size for an expression that may be 0 or -1; None for other open elements.
+        """The assumed size for an expression that may be 0 or -1; None for other open elements, and in cautious walks.
 
         A statement says that it is at least 1, because a 0 would copy another size and a -1 would be the rest. A
         data-dependent size may really be 0: if the copied size is 1, max(e, 1) is exact.
@@ -127,6 +127,8 @@ class _Target:
             return None
         if is_fresh(element) and at_least(element, 0) and self._copied(index) == 1:
             return maximum(element, 1)
+        if is_cautious():
+            return None
         state("at_least", element, 1, "a size of the target shape")
         return element
 
@@ -151,6 +153,8 @@ def reshaped(shape: Shape | None, elements: Ints, allowzero: int = 0) -> Shape:
     settled = [size for size in sizes if size is not None]
     if shape is not None and rest is not None:
         if not target.copies and elements[rest] == -1:
+            if is_cautious() and not _cancels_zeros(settled, shape):
+                return tuple(fresh("what is left beside a size of 0") if s is None else s for s in sizes)
             for size in settled:
                 state("at_least", size, 1, "a size beside -1", "assumed")
         sizes[rest] = quotient_of_sizes(shape, settled)
@@ -160,6 +164,20 @@ def reshaped(shape: Shape | None, elements: Ints, allowzero: int = 0) -> Shape:
         return tuple(sizes)  # type: ignore[arg-type]
     count = product(shape) if shape is not None and at_least(product(shape), 1) else None
     return tuple(fresh("a size of the target shape", at_most=count) if s is None else s for s in sizes)
+
+
+def _cancels_zeros(sizes: list[Dim], shape: Shape) -> bool:
+    """Whether only sizes that the input has too may be 0: then the rest is the same if they are.
+
+    With `allowzero` onnxruntime divides the product of the sizes of the input that are not 0 by that of the target's.
+    """
+    rest = list(shape)
+    for size in sizes:
+        if size in rest:
+            rest.remove(size)
+        elif not at_least(size, 1):
+            return False
+    return all(at_least(size, 1) for size in rest)
 
 
 def _demand_as_many(sizes: Iterable[Dim], shape: Shape) -> None:

@@ -68,6 +68,8 @@ class LeastSizes:
             for v in variables_of(sizes(kind))
             if v.name == symbol.name
         }
+        if any((v.lo or 0) > low for v in found):
+            return None  # the walk knows of larger sizes only: statements of an earlier one exclude the others
         narrow: dict[Var, Dim] = {v: low if low == high else Var.fresh(v.name, low, high) for v in found}
         inputs = [(name, kind and substitute(kind, narrow)) for name, kind in graph.inputs]
         model = engine.model._replace(graph=graph._replace(inputs=inputs))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
 
 _OLDEST = 7
-_MOD_SINCE, _WHERE_SINCE, _INTEGER_MAX_SINCE = 10, 9, 12
+_MOD_SINCE, _WHERE_SINCE, _INTEGER_MAX_SINCE, _SHAPE_PART_SINCE = 10, 9, 12, 15
 _INITIALIZERS_ALONE_SINCE = 4
 """From this IR version on an initializer need not be a graph input (onnx/docs/IR.md)."""
 
@@ -84,32 +84,28 @@ def materialize(
     >>> N, _, H = result.shapes["x"]
     >>> made = materialize((N * H, (H + 1) // 2, 8), result)
     >>> [node.op_type for node in made.nodes]
-    ['Shape', 'Gather', 'Gather', 'Mul', 'Add', 'Div', 'Concat']
+    ['Shape', 'Shape', 'Mul', 'Add', 'Div', 'Concat']
     >>> made.insert(model, before="y")
     'size_concat'
     """
     model = result._engine.model
-    if opset is None:
-        opset = model.opsets.get("", 0)
-    if opset < _OLDEST:
-        raise ValueError(f"sizes are computed from opset {_OLDEST} on, not in {opset}")
     sources = result.sources if values is None else Sources({name: result.types[name] for name in values})
-    writer = _Writer(opset, Names(model.names(), prefix))
-    if isinstance(sizes, (int, Expr)):
-        output = writer.size(_readable(sizes, sources, "the size"))
-    else:
-        parts = [_readable(size, sources, f"shape[{axis}]") for axis, size in enumerate(sizes)]
-        output = writer.shape(parts)
-    return Materialized(writer.nodes, writer.initializers, output)
+    made = SizeNodes(model.opsets.get("", 0) if opset is None else opset, sources, Names(model.names(), prefix))
+    output = made.size(sizes) if isinstance(sizes, (int, Expr)) else made.vector(sizes)
+    return Materialized(made.nodes, made.initializers, output)
+
+
+def unreadable(size: Dim, sources: Sources) -> list[Var]:
+    """The symbols of a size that cannot be read."""
+    return [v for v in variables_of([sources.over_sources(size)]) if not isinstance(v.origin, (InputDim, ValueOf))]
 
 
 def _readable(size: Dim, sources: Sources, field: str) -> Dim:
     """The size as an expression of readable sizes."""
     found = sources.over_sources(size)
     require_exact(found, "materialize", field, sources.values)
-    for symbol in variables_of([found]):
-        if not isinstance(symbol.origin, (InputDim, ValueOf)):
-            raise UnsupportedDynamicShape("materialize", field, "unknown", f"{symbol.name} of {size} cannot be read")
+    for symbol in unreadable(size, sources):
+        raise UnsupportedDynamicShape("materialize", field, "unknown", f"{symbol.name} of {size} cannot be read")
     return found
 
 
@@ -136,26 +132,45 @@ class Names:
         return name
 
 
-class _Writer:
-    """Writes nodes for expressions as they are printed: a remainder is a Mod, a minimum a Min."""
+class SizeNodes:
+    """Nodes that compute sizes, each expression once: a remainder is a Mod, a minimum a Min, as they are printed.
 
-    def __init__(self, opset: int, names: Names) -> None:
+    Symbols are read at the `sources`. Each size adds to `nodes` and `initializers`. Errors are those of `materialize`.
+    """
+
+    def __init__(self, opset: int, sources: Sources, names: Names) -> None:
+        if opset < _OLDEST:
+            raise ValueError(f"sizes are computed from opset {_OLDEST} on, not in {opset}")
         self.opset, self.names = opset, names
+        self._sources = sources
         self.nodes: list[NodeProto] = []
         self.initializers: list[TensorProto] = []
         self._held: dict[Expr, str] = {}
         self._constants: dict[tuple[int, ...], str] = {}
-        self._vectors: dict[tuple[str, str], str] = {}
+        self._read: dict[tuple[str, int, int], str] = {}
 
-    def shape(self, sizes: list[Dim]) -> str:
+    def vector(self, sizes: Iterable[Dim]) -> str:
         """The name of a vector of sizes."""
-        if all(isinstance(size, int) for size in sizes):
-            return self.constant(*sizes)  # type: ignore[arg-type]
-        parts = [self.size(size) for size in sizes]
+        known = [_readable(size, self._sources, f"shape[{axis}]") for axis, size in enumerate(sizes)]
+        if all(isinstance(size, int) for size in known):
+            return self.constant(*known)  # type: ignore[arg-type]
+        parts = [self._part(group) for group in _grouped(known)]
         return parts[0] if len(parts) == 1 else self.node("Concat", *parts, axis=0)
 
+    def _part(self, sizes: list[Dim]) -> str:
+        """The name of a part of a vector: constants, sizes of successive axes of a tensor, or a single size."""
+        if all(isinstance(size, int) for size in sizes):
+            return self.constant(*sizes)  # type: ignore[arg-type]
+        if len(sizes) == 1:
+            return self._written(sizes[0])
+        tensor, axis = _axis_of(sizes[0])  # type: ignore[misc]
+        return self._axes(tensor, axis, axis + len(sizes))
+
     def size(self, size: Dim) -> str:
-        """The name of a size."""
+        """The name of a vector of one size."""
+        return self._written(_readable(size, self._sources, "the size"))
+
+    def _written(self, size: Dim) -> str:
         root = as_node(size)
         stack = [root]
         while stack:
@@ -189,9 +204,9 @@ class _Writer:
             case Const():
                 return self.constant(node.value)
             case Var(origin=InputDim(tensor, axis)):
-                return self._element(("Shape", tensor), axis)
+                return self._axes(tensor, axis, axis + 1)
             case Var(origin=ValueOf(tensor, index)):
-                return self._element(("Cast", tensor), index)
+                return self._element(tensor, index)
             case FloorDiv():
                 return self._quotient(node, *parts)
             case Mod():
@@ -204,16 +219,27 @@ class _Writer:
                 return self._extremum(node, parts)
         raise TypeError(f"no operator for {type(node).__name__} {node}")
 
-    def _element(self, read: tuple[str, str], index: int) -> str:
-        """An element of a tensor's shape, or of the tensor itself."""
-        if read not in self._vectors:
-            kind, tensor = read
-            if kind == "Shape":
-                self._vectors[read] = self.node("Shape", tensor)
+    def _axes(self, tensor: str, start: int, end: int) -> str:
+        """The sizes of successive axes of a tensor."""
+        if (tensor, start, end) not in self._read:
+            if self.opset >= _SHAPE_PART_SINCE:
+                made = self.node("Shape", tensor, start=start, end=end)
             else:
-                flat = self.node("Reshape", tensor, self.constant(-1))
-                self._vectors[read] = self.node("Cast", flat, to=TensorProto.INT64)
-        return self.node("Gather", self._vectors[read], self.constant(index))
+                made = self.node("Gather", self._whole_shape(tensor), self.constant(*range(start, end)))
+            self._read[tensor, start, end] = made
+        return self._read[tensor, start, end]
+
+    def _whole_shape(self, tensor: str) -> str:
+        if (tensor, 0, -1) not in self._read:
+            self._read[tensor, 0, -1] = self.node("Shape", tensor)
+        return self._read[tensor, 0, -1]
+
+    def _element(self, tensor: str, index: int) -> str:
+        """An element of a tensor."""
+        if (tensor, -1, -1) not in self._read:
+            flat = self.node("Reshape", tensor, self.constant(-1))
+            self._read[tensor, -1, -1] = self.node("Cast", flat, to=TensorProto.INT64)
+        return self.node("Gather", self._read[tensor, -1, -1], self.constant(index))
 
     def _folded(self, op_type: str, parts: list[str]) -> str:
         name = parts[0]
@@ -251,7 +277,7 @@ class _Writer:
         if self.opset >= _MOD_SINCE:
             return self.node("Mod", numerator, divisor)
         n, d = node.args
-        return self.node("Sub", numerator, self.node("Mul", self.size(n // d), divisor))
+        return self.node("Sub", numerator, self.node("Mul", self._written(n // d), divisor))
 
     def _extremum(self, node: Expr, parts: list[str]) -> str:
         is_max = isinstance(node, Max)
@@ -264,6 +290,26 @@ class _Writer:
             less = self.node("Less", name, part)
             name = self.node("Where", less, part, name) if is_max else self.node("Where", less, name, part)
         return name
+
+
+def _axis_of(size: Dim) -> tuple[str, int] | None:
+    """The tensor and the axis that a size is read from; None for other sizes."""
+    origin = size.origin if isinstance(size, Var) else None
+    return (origin.tensor, origin.axis) if isinstance(origin, InputDim) else None
+
+
+def _grouped(sizes: list[Dim]) -> list[list[Dim]]:
+    """The sizes in groups that are constants, or are read from successive axes of a tensor; others are alone."""
+    groups: list[list[Dim]] = []
+    for size in sizes:
+        last = groups[-1][-1] if groups else None
+        before, here = (None if last is None else _axis_of(last)), _axis_of(size)
+        are_constants = isinstance(last, int) and isinstance(size, int)
+        if are_constants or (before and here and here == (before[0], before[1] + 1)):
+            groups[-1].append(size)
+        else:
+            groups.append([size])
+    return groups
 
 
 def _signed_parts(node: Expr) -> list[tuple[Expr, bool]]:

@@ -193,3 +193,15 @@ def test_sizes_of_symbols_from_shapes_of_inputs() -> None:
     ):
         with pytest.raises(ShapeInferenceError, match=message):
             result.sources.bindings(shapes)
+
+
+def test_a_bound_that_one_walk_implies_is_none_to_search_below() -> None:
+    """The Gather demands N >= 1, which decides the sign for the Div, but only where the Reshape's assumption holds."""
+    result = infer(
+        parsed("""g (float[N, 4] x) => (y, z, g)
+            <int64 zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] rest = {-1}> {
+            n = Shape<end=1>(x) t = Concat<axis=0>(n, rest) y = Reshape<allowzero=1>(x, t)
+            g = Gather(y, zero) d = Sub(n, one) e = Div(d, two) z = ConstantOfShape(e) }"""),
+        min_dim=0,
+    )
+    assert [str(guard) for guard in result.guards] == ["N >= 1"]

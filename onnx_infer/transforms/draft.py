@@ -1,0 +1,243 @@
+"""A model while it is changed: its nodes in all graphs, who reads which name, and which nodes nothing reads.
+
+Every name in the graphs of a draft is given once (`unique_names.py`), so one table serves the main graph and all graphs
+inside it. Bodies of functions are not part of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from onnx import AttributeProto, helper
+
+from onnx_infer.model.attributes import kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from onnx import GraphProto, ModelProto, NodeProto, TensorProto
+
+
+INITIALIZERS_ALONE_SINCE = 4
+"""From this IR version on an initializer need not be a graph input (onnx/docs/IR.md)."""
+
+
+def subgraphs(node: NodeProto) -> Iterator[GraphProto]:
+    """The graphs in the attributes of a node."""
+    for attribute in node.attribute:
+        kind = kind_of(attribute)
+        if kind == AttributeProto.GRAPH:
+            yield attribute.g
+        elif kind == AttributeProto.GRAPHS:
+            yield from attribute.graphs
+
+
+def graphs_of(graph: GraphProto) -> Iterator[GraphProto]:
+    """A graph and those inside it, outer ones first."""
+    pending = [graph]
+    while pending:
+        graph = pending.pop()
+        yield graph
+        pending += reversed([inner for node in graph.node for inner in subgraphs(node)])
+
+
+def has_texts(model: ModelProto) -> bool:
+    """Whether all names are texts: protobuf gives bytes that are not UTF-8, and does not take them back."""
+    for graph in graphs_of(model.graph):
+        holders = (*graph.input, *graph.output, *graph.value_info, *graph.initializer)
+        names = [holder.name for holder in (*holders, *graph.node)]
+        names += [name for node in graph.node for name in (*node.input, *node.output)]
+        if not all(isinstance(name, str) for name in names):
+            return False
+    return True
+
+
+def count_nodes(model: ModelProto) -> int:
+    """The nodes of a model: those of all graphs and of the bodies of functions, without constants."""
+    graphs = [model.graph, *model.functions]
+    total = 0
+    while graphs:
+        nodes = graphs.pop().node
+        total += sum(1 for node in nodes if not (node.op_type == "Constant" and is_default(node)))
+        graphs += [inner for node in nodes for inner in subgraphs(node)]
+    return total
+
+
+def is_default(node: NodeProto) -> bool:
+    """Whether a node is of the default domain."""
+    return node.domain in ("", "ai.onnx")
+
+
+class Draft:
+    """The nodes of a model's graphs, and new names for what they read.
+
+    `bodies` are the graphs with their nodes, outer ones first. `constants` are the initializers of all graphs that no
+    caller can override. `made` has the node that gives a name. The names of `outputs`, of all graphs, stay.
+    """
+
+    def __init__(self, model: ModelProto, all_constant: bool) -> None:
+        self.model = model
+        self.bodies: list[tuple[GraphProto, list[NodeProto]]] = [(g, list(g.node)) for g in graphs_of(model.graph)]
+        self._gone: set[int] = set()
+        self.inputs = {info.name for graph, _ in self.bodies for info in graph.input}
+        self.outputs = {info.name for graph, _ in self.bodies for info in graph.output}
+        held = {tensor.name: tensor for graph, _ in self.bodies for tensor in graph.initializer}
+        overridable = set() if all_constant else {info.name for info in model.graph.input}
+        self.constants: dict[str, TensorProto] = {n: tensor for n, tensor in held.items() if n not in overridable}
+        self.made = {name: node for node in self.nodes() for name in node.output if name}
+        self._names = {*held, *self.inputs, *self.outputs, *self.made}
+        self._names.update(name for node in self.nodes() for name in (node.name, *node.input))
+        self._home = {id(node): graph for graph, nodes in self.bodies for node in nodes}
+        self._renamed: dict[str, str] = {}
+
+    def nodes(self) -> Iterator[NodeProto]:
+        """The nodes of all graphs that are not gone; those of a graph in their order."""
+        for _, nodes in self.bodies:
+            for node in nodes:
+                if id(node) not in self._gone:
+                    yield node
+
+    def remove(self, nodes: Iterable[NodeProto]) -> None:
+        """Let these nodes be gone."""
+        self._gone.update(map(id, nodes))
+
+    # -- names ----------------------------------------------------------------------------------------------------
+
+    def current(self, name: str) -> str:
+        """The name that is read in place of this one."""
+        while name in self._renamed:
+            name = self._renamed[name]
+        return name
+
+    def home(self, node: NodeProto) -> GraphProto:
+        """The graph of a node."""
+        return self._home[id(node)]
+
+    def replace(self, name: str, other: str) -> bool:
+        """Read another name in place of this one, everywhere; False for an output of a graph, whose name must stay."""
+        if name in self.outputs or self.current(name) == self.current(other):
+            return False
+        self._renamed[self.current(name)] = other
+        return True
+
+    def give_as(self, name: str, output: str, holder: GraphProto) -> bool:
+        """Let the node that gives a name give an output of its graph instead; False if that cannot be."""
+        name = self.current(name)
+        source = self.made.get(name)
+        if source is None or id(source) in self._gone or name in self.outputs or self._home[id(source)] is not holder:
+            return False
+        source.output[list(source.output).index(name)] = output
+        self.made[output] = source
+        self._renamed[name] = output
+        return True
+
+    def new_name(self, base: str) -> str:
+        """An unused name."""
+        name, count = base, 0
+        while name in self._names:
+            count += 1
+            name = f"{base}_{count}"
+        self._names.add(name)
+        return name
+
+    def add_constant(self, tensor: TensorProto, name: str, graph: GraphProto | None = None) -> str:
+        """Add an initializer of this name, to the main graph unless another one is given; return the name."""
+        added = (graph or self.model.graph).initializer.add()
+        added.CopyFrom(tensor)
+        added.name = name
+        self.constants[name] = added
+        return name
+
+    # -- uses -----------------------------------------------------------------------------------------------------
+
+    def uses(self) -> Counter[str]:
+        """How often each name is read, by nodes and as an output."""
+        found = Counter(self.outputs)
+        found.update(self.current(name) for node in self.nodes() for name in node.input if name)
+        return found
+
+    def needed(self) -> set[int]:
+        """The ids of the nodes that outputs depend on."""
+        found: set[int] = set()
+        pending = [self.made[name] for name in self.outputs if name in self.made]
+        while pending:
+            node = pending.pop()
+            if id(node) not in found:
+                found.add(id(node))
+                pending += [self.made[name] for name in map(self.current, node.input) if name in self.made]
+        return found
+
+    def unread(self, uses: Counter[str], may_go: Callable[[NodeProto], bool]) -> list[NodeProto]:
+        """The nodes that may go because nothing reads them, or only such nodes. The counts in `uses` are changed."""
+        found: list[NodeProto] = []
+        pending = [node for node in self.nodes() if not is_read(node, uses)]
+        while pending:
+            node = pending.pop()
+            if not may_go(node):
+                continue
+            found.append(node)
+            for name in map(self.current, node.input):
+                if name:
+                    uses[name] -= 1
+                    source = self.made.get(name) if not uses[name] else None
+                    if source is not None and not is_read(source, uses):
+                        pending.append(source)
+        return found
+
+    # -- the end --------------------------------------------------------------------------------------------------
+
+    def settle(self, first: Iterable[NodeProto] = ()) -> None:
+        """Write the new names into the nodes, drop those that are gone, and put others `first`.
+
+        The draft is of no use after it.
+        """
+        for graph, nodes in self.bodies:
+            for i in reversed([i for i, node in enumerate(nodes) if id(node) in self._gone]):
+                del graph.node[i]
+            for node in graph.node:
+                for i, name in enumerate(node.input):
+                    if name in self._renamed:
+                        node.input[i] = self.current(name)
+        for i, node in enumerate(first):
+            self.model.graph.node.insert(i, node)
+
+
+def is_in_order(nodes: list[NodeProto]) -> bool:
+    """Whether every node comes after those that give what it reads."""
+    made = {name for node in nodes for name in node.output}
+    seen: set[str] = set()
+    for node in nodes:
+        if any(name in made and name not in seen for name in node.input if name):
+            return False
+        seen.update(node.output)
+    return True
+
+
+def is_read(node: NodeProto, uses: Counter[str]) -> bool:
+    """Whether something reads an output of the node."""
+    return any(uses[name] > 0 for name in node.output if name)
+
+
+def drop_unread(model: ModelProto) -> None:
+    """Drop the initializers that nothing reads and no caller may override."""
+    given = {info.name for info in model.graph.input}
+    graphs = list(graphs_of(model.graph))
+    read = {name for graph in graphs for node in graph.node for name in node.input}
+    read.update(info.name for graph in graphs for info in graph.output)
+    for graph in graphs:
+        names = [tensor.name for tensor in graph.initializer]
+        for i in reversed([i for i, name in enumerate(names) if name not in read and name not in given]):
+            del graph.initializer[i]
+
+
+def constants_as_nodes(model: ModelProto) -> None:
+    """Write initializers that are no inputs as nodes, for models before IR version 4."""
+    graph = model.graph
+    given = {info.name for info in graph.input}
+    alone = [i for i, tensor in enumerate(graph.initializer) if tensor.name not in given]
+    if model.ir_version < INITIALIZERS_ALONE_SINCE:
+        for i in reversed(alone):
+            tensor = graph.initializer[i]
+            graph.node.insert(0, helper.make_node("Constant", [], [tensor.name], value=tensor))
+            del graph.initializer[i]

@@ -1,0 +1,241 @@
+"""Which nodes may go or change: those that refuse no run, or only runs that a node that stays refuses too.
+
+A node refuses a run if one of its laws fails. Its rule states these laws, and what bounds prove never fails. So a node
+may go if every law that it states is proved, or is stated by another node that stays. Its rule must have seen enough:
+the ranks of its inputs, and the elements of those that are sizes, axes or indices.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from onnx_infer.engine.outcome import Outcome, apply
+from onnx_infer.engine.scope import Scope, UndefinedInput
+from onnx_infer.laws.sizes import at_least
+from onnx_infer.laws.statements import cautious
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import SymTensor
+from symdim.conditions.condition import Condition
+from symdim.conditions.solving import solve
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onnx import NodeProto
+
+    from onnx_infer.engine.engine import Engine
+    from onnx_infer.laws.statements import Statement
+    from onnx_infer.model.graph import Node
+    from onnx_infer.transforms.draft import Draft
+    from onnx_infer.values.tensor import Dim, Value
+    from symdim.conditions.condition import Relation
+
+_BY_SIZES = (
+    "Abs", "Add", "And", "Cast", "CastLike", "Ceil", "Concat", "Constant", "Cos", "Dropout", "Equal", "Erf", "Exp",
+    "Flatten", "Floor", "Greater", "GreaterOrEqual", "Identity", "IsInf", "IsNaN", "Less", "LessOrEqual", "Log", "Max",
+    "Mean", "Min", "Mul", "Neg", "Not", "Or", "Reciprocal", "Relu", "Round", "Shape", "Sigmoid", "Sign", "Sin", "Size",
+    "Sqrt", "Sub", "Sum", "Tanh", "Transpose", "Where", "Xor",
+)  # fmt: skip
+_BY_SECOND_INPUT = (
+    "CumSum", "Div", "Expand", "Gather", "Mod", "Pad", "ReduceProd", "ReduceSum", "Reshape", "Split", "Squeeze", "Tile",
+    "Trilu", "Unsqueeze",
+)  # fmt: skip
+_STATED: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(_BY_SIZES, ()),
+    **dict.fromkeys(_BY_SECOND_INPUT, (1,)),
+    "ConstantOfShape": (0,),
+    "Range": (0, 1, 2),
+    "Slice": (1, 2, 3, 4),
+}
+"""The operators whose rules state every law by which a runtime refuses a run, with the inputs of which they must know
+the elements."""
+
+
+class Refusals:
+    """The nodes of an inferred model that may go. With `keep_guards`, none goes that states a law of its own."""
+
+    def __init__(self, engine: Engine, draft: Draft, types: Mapping[str, Value], keep_guards: bool) -> None:
+        self._types = types
+        told = {diagnostic.node for diagnostic in engine.diagnostics}
+        stating = _stating(engine, draft, types, keep_guards) | _stating_inside(engine, draft)
+        self._bound = {id(node) for node in draft.nodes() if label_of(node) in told}
+        self._bound.update(id(draft.made[name]) for name in stating if name in draft.made)
+
+    def may_go(self, node: NodeProto) -> bool:
+        """Whether every run that this node refuses is refused by a node that stays."""
+        if not self.may_be_replaced(node) or not _is_stated(node.op_type, node.domain):
+            return False
+        values = [self._types.get(name) for name in node.input if name]
+        if not all(isinstance(value, SymTensor) and value.shape is not None and value.dtype for value in values):
+            return False
+        if any(isinstance(value, SymTensor) and value.dtype == dt.STRING for value in values):
+            return False
+        asked = [node.input[i] for i in _STATED[node.op_type] if i < len(node.input) and node.input[i]]
+        return all(map(self._is_known, asked))
+
+    def may_be_replaced(self, node: NodeProto) -> bool:
+        """Whether a node that refuses nothing may take its place: its laws are upheld, and it does not divide by 0."""
+        return self.is_upheld(node) and not self._may_divide_by_0(node)
+
+    def is_upheld(self, node: NodeProto) -> bool:
+        """Whether the bounds prove every law that this node states, or another node that stays states it too."""
+        return id(node) not in self._bound
+
+    def _is_known(self, name: str) -> bool:
+        value = self._types[name]
+        if value.data is None:
+            return isinstance(value, SymTensor) and value.fill is not None
+        return None not in value.data
+
+    def _may_divide_by_0(self, node: NodeProto) -> bool:
+        """Whether the node refuses a run by what its rule does not state: every size has a value without it.
+
+        An integer is divided by 0, a size beside a -1 is 0, or a size of a target is negative.
+        """
+        if (
+            node.domain
+            or node.op_type not in ("Div", "Mod", "Expand", "Reshape")
+            or len(node.input) < 2
+            or not node.output
+        ):
+            return False
+        value, made = self._types.get(node.input[1]), self._types.get(node.output[0])
+        if not isinstance(value, SymTensor) or not isinstance(made, SymTensor):
+            return True
+        elements = (value.fill,) if value.data is None else value.data
+        if None in elements:
+            return True
+        if node.op_type == "Expand":
+            return not all(at_least(x, 0) for x in elements)
+        if node.op_type == "Reshape":
+            return -1 in elements and not all(
+                at_least(x, 1) for x, e in zip(made.dims, elements, strict=True) if e != -1
+            )
+        return value.dtype in dt.INTEGER_RANGE and not all(at_least(x, 1) or at_least(-x, 1) for x in elements)
+
+
+def label_of(node: NodeProto) -> str:
+    """The name of a node in diagnostics: its own, or that of its first output."""
+    return node.name or next(iter(node.output), "")
+
+
+def _is_stated(op_type: str, domain: str) -> bool:
+    return domain in ("", "ai.onnx") and op_type in _STATED
+
+
+class _Upheld:
+    """Conditions that hold in every run that is accepted, because nodes that stay demand them."""
+
+    def __init__(self) -> None:
+        self._conditions: set[Condition] = set()
+        self._bounds: dict[tuple[Relation, Dim], int] = {}
+
+    def add(self, conditions: list[Condition]) -> None:
+        for condition in conditions:
+            relation, lhs, rhs = condition
+            self._conditions.add(condition)
+            if isinstance(rhs, int) and relation in ("at_least", "at_most"):
+                sign = 1 if relation == "at_least" else -1
+                self._bounds[relation, lhs] = sign * max(sign * rhs, sign * self._bounds.get((relation, lhs), rhs))
+
+    def imply(self, conditions: list[Condition]) -> bool:
+        return all(condition in self._conditions or self._bounded(condition) for condition in conditions)
+
+    def _bounded(self, condition: Condition) -> bool:
+        relation, lhs, rhs = condition
+        bound = self._bounds.get((relation, lhs))
+        if bound is None or not isinstance(rhs, int):
+            return False
+        return bound >= rhs if relation == "at_least" else bound <= rhs
+
+
+class _Law(NamedTuple):
+    """A law that a run may break: its conditions, and the first output of the node that states it."""
+
+    conditions: list[Condition]
+    name: str
+    is_required: bool
+    stays: bool
+
+
+class _Solved(dict[Condition, list[Condition]]):
+    """The plain conditions that a condition amounts to; none where bounds prove it, itself where it never holds."""
+
+    def __missing__(self, condition: Condition) -> list[Condition]:
+        plain = solve(condition)
+        found = self[condition] = [condition] if plain is None else plain
+        return found
+
+    def of(self, statement: Statement) -> list[Condition]:
+        """What a statement demands of a run."""
+        relation, lhs, rhs, _, kind, _ = statement
+        return [] if relation == "undecided" or kind == "declared" else self[Condition(relation, lhs, rhs)]
+
+
+def _open_laws(engine: Engine) -> list[_Law]:
+    """The laws of nodes that always run, as far as bounds do not prove them."""
+    found: list[_Law] = []
+    solved = _Solved()
+    for statement, node in zip(engine.statements, engine.statement_nodes, strict=True):
+        if conditions := solved.of(statement):
+            stays = not _is_stated(node[0], node[1]) and node[0] != "If"
+            found.append(_Law(conditions, _name_of(node), statement.kind == "required", stays))
+    return found
+
+
+def _name_of(node: Node) -> str:
+    return next((name for name in node[3] if name), "")
+
+
+def _stating_inside(engine: Engine, draft: Draft) -> set[str]:
+    """The first outputs of the nodes in inner graphs that state a law. A graph may not run, so no other node counts."""
+    known = {id(graph) for graph, _ in draft.bodies}
+    solved, found = _Solved(), set[str]()
+    for graph, scope in engine.inner:
+        for node in graph.nodes() if id(graph.handle) in known else ():
+            if _is_stated(node[0], node[1]):
+                outcome = _outcome(node, scope)
+                if outcome is None or outcome.error or any(map(solved.of, outcome.statements)):
+                    found.add(_name_of(node))
+    return found
+
+
+def _outcome(node: Node, scope: Scope) -> Outcome | None:
+    """What the rule of a node says; None if the node cannot be read."""
+    operator = scope.operators[node[1], node[0]]
+    try:
+        values = tuple([scope[name] if name else None for name in node[2]])
+    except UndefinedInput:
+        return None
+    if operator is None:
+        return None
+    with cautious:
+        return apply(operator, node[4], scope.with_elements(operator, node[2], values), len(node[3]))
+
+
+def _stating(engine: Engine, draft: Draft, types: Mapping[str, Value], keep_guards: bool) -> set[str]:
+    """The first outputs of the nodes that must stay because of a law that no other node states.
+
+    Of the nodes that state the same law one must stay: one that stays anyway, or that an output depends on, or the
+    first. With `keep_guards` all of them must.
+    """
+    laws = _open_laws(engine)
+    if keep_guards:
+        return {law.name for law in laws}
+    needed = draft.needed()
+    upheld = _Upheld()
+    for law in laws:
+        if law.stays and law.is_required:
+            upheld.add(law.conditions)
+
+    def is_spare(law: _Law) -> bool:
+        value = types.get(law.name)
+        return id(draft.made.get(law.name)) not in needed or (value is not None and value.data is not None)
+
+    found: set[str] = set()
+    for law in sorted(laws, key=is_spare):
+        if not upheld.imply(law.conditions):
+            found.add(law.name)
+            if law.is_required:
+                upheld.add(law.conditions)
+    return found

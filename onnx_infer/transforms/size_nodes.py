@@ -1,0 +1,94 @@
+"""Sizes computed from the shapes of the inputs, where that takes fewer nodes than the model has for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from onnx import NodeProto, TensorProto
+
+from onnx_infer.results.materialization import Names, SizeNodes, unreadable
+from onnx_infer.values import dtype as dt
+from symdim import UnsupportedDynamicShape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from onnx_infer.results.inferred import Inferred
+    from onnx_infer.transforms.draft import Draft
+    from onnx_infer.values.tensor import Dim
+
+_MOST_TRIED = 64
+"""The most wanted tensors that are tried one by one."""
+
+
+class Wanted(NamedTuple):
+    """An integer tensor of sizes that nodes read: its elements, element type and rank (0 or 1)."""
+
+    elements: tuple[Dim, ...]
+    dtype: int
+    rank: int
+
+
+class Reader(NamedTuple):
+    """An input of a node."""
+
+    node: NodeProto
+    place: int
+
+
+class Plan(NamedTuple):
+    """The tensors to compute from the inputs, with the nodes and constants that do, and the names of the results."""
+
+    names: dict[Wanted, str]
+    nodes: list[NodeProto]
+    initializers: list[TensorProto]
+
+
+def cheapest(
+    draft: Draft, readers: dict[Wanted, list[Reader]], result: Inferred, may_go: Callable[[NodeProto], bool]
+) -> Plan | None:
+    """The tensors that are better computed from the inputs than as the model does, with their nodes; None if none is.
+
+    All are tried together, because they share nodes, the new ones and the old ones. Then each is tried without.
+    """
+    opset, sources, used = result._engine.model.opsets.get("", 0), result.sources, set(result._engine.model.names())
+
+    def plan(wanted: list[Wanted]) -> Plan:
+        return _plan(wanted, SizeNodes(opset, sources, Names(used, "size")))
+
+    chosen = [tensor for tensor in readers if not any(unreadable(size, sources) for size in tensor.elements)]
+    try:
+        plan(chosen)
+    except (UnsupportedDynamicShape, ValueError):
+        return None  # the opset is too old
+    uses = draft.uses()
+    before = len(draft.unread(uses.copy(), may_go))
+
+    def gain(wanted: list[Wanted]) -> tuple[int, Plan]:
+        after = uses.copy()
+        for tensor in wanted:
+            for node, place in readers[tensor]:
+                after[draft.current(node.input[place])] -= 1
+        made = plan(wanted)
+        return len(draft.unread(after, may_go)) - before - len(made.nodes), made
+
+    best, made = gain(chosen)
+    for tensor in list(reversed(chosen))[:_MOST_TRIED]:
+        fewer = [other for other in chosen if other is not tensor]
+        found, smaller = gain(fewer)
+        if found >= best:
+            chosen, best, made = fewer, found, smaller
+    return made if chosen and best > 0 else None
+
+
+def _plan(wanted: list[Wanted], made: SizeNodes) -> Plan:
+    """The nodes for these tensors. They share what they have in common."""
+    names: dict[Wanted, str] = {}
+    for tensor in wanted:
+        name = made.vector(tensor.elements)
+        if tensor.rank == 0:
+            name = made.node("Squeeze", name)
+        if tensor.dtype == dt.INT32:
+            name = made.node("Cast", name, to=TensorProto.INT32)
+        names[tensor] = name
+    return Plan(names, made.nodes, made.initializers)

@@ -1,0 +1,111 @@
+"""Targets of Reshape and Expand, and ends of Slice, as constants: where every run has the same result with them.
+
+The functions take the elements of the target as they are known, and the sizes of the input. An element is an int or an
+expression of sizes, which may be 0. They return the new elements: an int, or the expression that must be computed.
+A run that the given target refuses is refused with the new one, and no other run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.laws.sizes import at_least
+from symdim import Expr, Mul, product
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from onnx_infer.values.tensor import Dim, Shape
+
+END = 2**63 - 1
+"""The end of a Slice that stands for the end of every axis."""
+
+
+def reshape_target(elements: Sequence[Dim], shape: Shape, allowzero: bool = False, made: Shape = ()) -> tuple[Dim, ...]:
+    """The target of a Reshape without `allowzero`, for one with or without it. `made` is the shape of the result.
+
+    A size that the input has at the same index is copied by a 0; where it is 0 in a run, the given target copies too. A
+    single other expression is -1 if all its factors that may be 0 are in the size that a 0 would copy, no other size
+    is 0, and the element counts are equal in every run. A target with `allowzero` stays if the new one would need that.
+
+    >>> from symdim import Var
+    >>> N, S = Var("N"), Var("S")
+    >>> reshape_target((N, S, 12, 64), (N, S, 768)), reshape_target((N * S, 12), (N, S, 12))
+    ((0, 0, 12, 64), (-1, 12))
+
+    The element counts of the first are equal for some sizes only; the second has two open sizes.
+
+    >>> reshape_target((S, 12), (N, 12)), reshape_target((S, N), (N, S))
+    ((S, 12), (S, N))
+    """
+    given = tuple(elements)
+    if allowzero and -1 in elements and len(made) == len(elements) and product(made) == product(shape):
+        elements = [size if e == -1 and isinstance(size, int) else e for e, size in zip(elements, made, strict=True)]
+    sizes_may_be_0 = not all(at_least(e, 1) for e in elements if e != -1)
+    if allowzero and (0 in elements or (-1 in elements and sizes_may_be_0)):
+        return given
+    copied = [shape[i] if i < len(shape) else None for i in range(len(elements))]
+    found: list[Dim] = [
+        0 if isinstance(e, Expr) and size is not None and e == size else e
+        for e, size in zip(elements, copied, strict=True)
+    ]
+    left = [i for i, e in enumerate(found) if isinstance(e, Expr)]
+    if len(left) == 1 and -1 not in elements:
+        (i,) = left
+        others = [size if e == 0 and size is not None else e for e, size in zip(found, copied, strict=True)]
+        del others[i]
+        exact = product([elements[i], *others]) == product(shape)
+        if exact and all(at_least(e, 1) for e in others) and _copies_nothing(elements[i], copied[i], allowzero):
+            found[i] = -1
+    settled = all(isinstance(e, int) or at_least(e, 1) for e in found)
+    return tuple(found) if settled or not allowzero else given
+
+
+def _copies_nothing(element: Dim, copied: Dim | None, allowzero: bool) -> bool:
+    """Whether an element of a target stands for itself also where it is 0."""
+    if at_least(element, 1):
+        return True
+    if not at_least(element, 0):
+        return False
+    return allowzero or (copied is not None and all(at_least(f, 1) or f in _factors(copied) for f in _factors(element)))
+
+
+def _factors(size: Dim) -> tuple[Dim, ...]:
+    return size.args if isinstance(size, Mul) else (size,)
+
+
+def expand_target(elements: Sequence[Dim], shape: Shape) -> tuple[Dim, ...]:
+    """The target of an Expand: 1 in place of a size that the input has at the same axis.
+
+    >>> from symdim import Var
+    >>> N, S = Var("N"), Var("S")
+    >>> expand_target((N, 12, S), (N, 1, S)), expand_target((N, S), (S,)), expand_target((N, S), (1, 1))
+    ((1, 12, 1), (N, 1), (N, S))
+    """
+    pad = len(elements) - len(shape)
+    return tuple(
+        1 if isinstance(e, Expr) and 0 <= i - pad < len(shape) and e == shape[i - pad] else e
+        for i, e in enumerate(elements)
+    )
+
+
+_SAME_FROM_BACK = 2
+"""`x - 1` and `x - 2` mean the same place as -1 and -2, also where they are negative: both are then the first one."""
+
+
+def slice_bound(element: Dim, size: Dim) -> Dim:
+    """The start or end of a Slice with a positive step, of an axis of this size.
+
+    >>> from symdim import Var
+    >>> S = Var("S")
+    >>> slice_bound(S - 1, S), slice_bound(S, S) == END, slice_bound(S - 3, S)
+    (-1, True, S - 3)
+    """
+    if not isinstance(element, Expr):
+        return element
+    if at_least(element - size, 0):
+        return END
+    back = size - element
+    if isinstance(back, int) and (back <= _SAME_FROM_BACK or at_least(element, 0)):
+        return -back
+    return element

@@ -1,0 +1,78 @@
+"""Nodes of constants: those of which every runtime computes the same bits become constants, others stay."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+
+from onnx_infer import fold, infer_shapes
+
+from .folding import compare, operators
+
+RNG = np.random.default_rng(5)
+A, B = (RNG.standard_normal((3, 4)).astype(np.float32) for _ in range(2))
+K = RNG.integers(-9, 9, (3, 4))
+NONE, TINY = np.float32([1, np.nan]), np.float32([1e-40, 1])
+
+
+def model_of(op_type: str, *constants: Any, **attributes: Any) -> onnx.ModelProto:
+    """A model whose node has these constants as inputs; its result is an output."""
+    tensors = [numpy_helper.from_array(np.asarray(x), f"c{i}") for i, x in enumerate(constants)]
+    node = helper.make_node(op_type, [tensor.name for tensor in tensors], ["t"], **attributes)
+    nodes = [node, helper.make_node("Identity", ["t"], ["z"]), helper.make_node("Neg", ["x"], ["y"])]
+    x, y = (helper.make_tensor_value_info(name, 1, ["N"]) for name in "xy")
+    graph = helper.make_graph(nodes, "g", [x], [y, onnx.ValueInfoProto(name="z")], tensors)
+    return infer_shapes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10))
+
+
+FOLDED: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
+    ("Transpose", (A,), {}), ("Transpose", (RNG.standard_normal((2, 3, 4)),), {"perm": [1, 2, 0]}),
+    ("Reshape", (A, np.int64([2, -1])), {}), ("Flatten", (A,), {}), ("Unsqueeze", (A, np.int64([0, -1])), {}),
+    ("Squeeze", (A[:1], np.int64([0])), {}), ("Expand", (A[:1], np.int64([3, 1])), {}),
+    ("Concat", (A, B), {"axis": -1}), ("Gather", (A, np.int64([[0, -1]])), {"axis": 1}),
+    ("Slice", (A, np.int64([-2, 0]), np.int64([9, 4]), np.int64([0, -1]), np.int64([1, 2])), {}),
+    ("Slice", (A, np.int64([1]), np.int64([2])), {}), ("Where", (A > 0, A, B), {}),
+    ("Add", (A, B[:1]), {}), ("Sub", (A, B), {}), ("Mul", (A, B), {}), ("Div", (A, B), {}), ("Neg", (A,), {}),
+    ("Abs", (A,), {}), ("Add", (K, K), {}), ("Mul", (K.astype(np.int32), K.astype(np.int32)), {}),
+    ("Equal", (A, A), {}), ("Less", (A, B), {}), ("Greater", (A, B), {}), ("Not", (A > 0,), {}),
+    ("And", (A > 0, B > 0), {}), ("Or", (A > 0, B > 0), {}), ("Cast", (A,), {"to": 10}), ("Cast", (A,), {"to": 11}),
+    ("Cast", (RNG.standard_normal(5),), {"to": 1}), ("Cast", (K,), {"to": 1}), ("Cast", (K,), {"to": 6}),
+]  # fmt: skip
+
+LEFT: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
+    ("Exp", (A,), {}), ("Sqrt", (np.abs(A),), {}), ("MatMul", (A, B.T.copy()), {}), ("ReduceSum", (A,), {}),
+    ("Add", (NONE, NONE), {}), ("Add", (TINY, TINY), {}), ("Mul", (np.float32([1e-30]), np.float32([1e-10])), {}),
+    ("Div", (A, np.zeros_like(A)), {}), ("Cast", (np.float32([1e30]),), {"to": 7}),
+    ("Cast", (np.float32([1e9]),), {"to": 10}),
+    ("Add", (A.astype(np.float16), B.astype(np.float16)), {}),
+    ("Expand", (A[0, :1], np.int64([600])), {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("op_type, constants, attributes", FOLDED, ids=range(len(FOLDED)))
+def test_what_has_the_same_bits_everywhere(op_type: str, constants: Any, attributes: Any) -> None:
+    model = model_of(op_type, *constants, **attributes)
+    found = fold(model)
+    assert operators(found) == "Identity Neg"
+    compare(model, found, (0, 2))
+
+
+@pytest.mark.parametrize("op_type, constants, attributes", LEFT, ids=range(len(LEFT)))
+def test_what_a_runtime_rounds_is_left_to_it(op_type: str, constants: Any, attributes: Any) -> None:
+    model = model_of(op_type, *constants, **attributes)
+    found = fold(model)
+    assert op_type in operators(found)
+    compare(model, found, (0, 2))
+
+
+def test_a_large_constant_takes_the_place_of_one_as_large() -> None:
+    weights = RNG.standard_normal((40, 40)).astype(np.float32)
+    model = model_of("Transpose", weights)
+    assert operators(fold(model)) == "Identity Neg"
+    model.graph.node.add().CopyFrom(helper.make_node("Exp", ["c0"], ["w"]))
+    model.graph.output.add().CopyFrom(helper.make_tensor_value_info("w", 1, [40, 40]))
+    assert operators(fold(model)) == "Transpose Neg Exp"

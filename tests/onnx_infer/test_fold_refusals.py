@@ -1,0 +1,99 @@
+"""`fold` keeps every refusal: a node whose law no other node states stays, whether anything reads it or not."""
+
+from __future__ import annotations
+
+import pytest
+
+from onnx_infer import fold, infer
+
+from .folding import HEAD, compare, folded, model_of, operators
+
+STAYS = [
+    ("a Reshape that nothing reads", """(float[H, W] x) => (float[H, W] y)
+        <int64[2] t = {2, 3}> {r = Reshape(x, t) y = Neg(x)}""",
+        "Reshape Neg"),
+    ("a Reshape of which the shape is read", """(float[H, W] x) => (int64[2] y) <int64[2] t = {2, 3}>
+        {r = Reshape(x, t) s = Shape(r) y = Neg(s)}""", "Reshape Neg"),
+    ("a Reshape by -1", """(float[N] x) => (float[N] y)
+        <int64[2] t = {-1, 2}> {r = Reshape(x, t) y = Neg(x)}""", "Reshape Neg"),
+    ("an index", """(float[N, 8] x) => (int64[1] y)
+        <int64 two = {2}> {g = Gather(x, two) s = Shape(g) y = Neg(s)}""", "Gather Neg"),
+    ("an Expand", """(float[N] x, float[M] w) => (float[N] y)
+        {s = Shape(w) e = Expand(x, s) y = Neg(x)}""", "Shape Expand Neg"),
+    ("a Squeeze", """(float[N, 8] x) => (int64[1] y)
+        <int64[1] axis = {0}> {q = Squeeze(x, axis) s = Shape(q) y = Neg(s)}""",
+        "Squeeze Neg"),
+    ("a broadcast", """(float[N] x, float[M] w) => (float[N] y) {e = Add(x, w) y = Neg(x)}""", "Add Neg"),
+    ("what the data decide", """(float[N] x) => (int64[1, 3] y) <int64[2] t = {1, 3}>
+        {i = NonZero(x) r = Reshape(i, t) y = Neg(r)}""", "NonZero Reshape Neg"),
+    ("a size that must not be negative", """(float[N] x) => (int64[1] y) <int64[1] two = {2}>
+        {s = Shape(x) n = Sub(s, two) c = ConstantOfShape(n) r = Shape(x) y = Neg(r)}""", ""),
+    ("an operator without a word on its refusals", """(float[N, 4] x) => (float[N, 4] y)
+        <int64 k = {3}, int64[1] k1 = {3}>
+        {v, i = TopK(x, k1) y = Neg(x)}""", "TopK Neg"),
+    ("an index that a run decides", """(float[4] x, int64[N] i) => (float[4] y)
+        {g = Gather(x, i) y = Neg(x)}""", "Gather Neg"),
+    ("a text that is no number", """(float[N] x, string[N] t) => (float[N] y) {c = Cast<to=1>(t) y = Neg(x)}""", ""),
+]  # fmt: skip
+
+GOES = [
+    ("a Reshape that always fits", """(float[N, 6] x) => (float[N, 6] y)
+        <int64[3] t = {0, 2, 3}> {r = Reshape(x, t) y = Neg(x)}""",
+        "Neg"),
+    ("an index that always fits", """(float[N, 8] x) => (int64[1] y)
+        <int64 two = {2}> {g = Gather<axis=1>(x, two) s = Shape(g) y = Neg(s)}""",
+        "Shape Neg"),
+    ("a law that a later node states too", """(float[N] x, float[M] w) => (float[A] y)
+        {e = Add(x, w) f = Mul(x, w) y = Neg(f)}""", "Mul Neg"),
+    ("a weaker law", """(float[N, 8] x) => (float[8] y, int64[1] z) <int64 two = {2}, int64 one = {1}>
+        {g = Gather(x, two) h = Gather(x, one) y = Neg(g) s = Shape(h) z = Neg(s)}""", "Gather Neg Neg"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text, left", [pytest.param(text, left, id=name) for name, text, left in STAYS if left])
+def test_a_node_that_refuses_stays(text: str, left: str) -> None:
+    assert operators(folded(text)) == left
+
+
+@pytest.mark.parametrize("text, left", [pytest.param(text, left, id=name) for name, text, left in GOES])
+def test_a_node_that_refuses_nothing_more_goes(text: str, left: str) -> None:
+    assert operators(folded(text)) == left
+
+
+def test_an_operator_that_may_refuse_more_than_its_rule_says_stays() -> None:
+    text = "(float[N] x, string[N] t) => (float[N] y) {c = Cast<to=1>(t) y = Neg(x)}"
+    assert operators(fold(model_of(text))) == "Cast Neg"
+    text = """(float[N] x, int64[1] k) => (float[N] y) {s = Shape(x) d = Div(s, k) y = Neg(x)}"""
+    assert operators(fold(model_of(text))) == "Shape Div Neg"
+    text = """(float[N] x, float[M] w) => (float[N] y) {s = Shape(x) t = Shape(w) d = Div(s, t) y = Neg(x)}"""
+    assert operators(fold(model_of(text))) == "Shape Shape Div Neg"
+    assert operators(fold(model_of(text), min_dim=1)) == "Neg"
+
+
+def test_with_keep_guards_every_refusal_names_its_node() -> None:
+    text = "(float[N] x, float[M] w) => (float[A] y) {e = Add(x, w) f = Mul(x, w) y = Neg(f)}"
+    model, found = model_of(text), folded(text, keep_guards=True)
+    assert operators(found) == "Add Mul Neg"
+    (before,), (after,) = infer(model).guards, infer(found).guards
+    assert (before.text, before.origins) == (after.text, after.origins)
+    (alone,) = infer(fold(model)).guards
+    assert (alone.text, len(alone.origins)) == (before.text, 1)
+
+
+def test_a_model_that_never_runs_is_left_to_refuse() -> None:
+    model = model_of("(float[2] x) => (float[3] y) <int64[1] t = {3}> {r = Reshape(x, t) y = Neg(r)}")
+    assert operators(fold(model)) == "Reshape Neg"
+
+
+def test_an_unknown_operator_stays() -> None:
+    model = model_of("(float[N] x) => (float[N] y) {e = acme.Log(x) y = Neg(x)}", HEAD[:-2] + ', "acme": 1]>')
+    assert operators(fold(model)) == "Log Neg"
+
+
+def test_a_dead_loop_of_sizes_goes_with_what_it_read() -> None:
+    text = """(float[N, S] x) => (float[N, S] y) <int64[1] zero = {0}>
+        {s = Shape(x) p = ReduceProd<keepdims=0>(s) n = Gather(s, zero) c = ConstantOfShape(s) y = Neg(x)}"""
+    found = folded(text)
+    assert operators(found) == "Neg"
+    assert not found.graph.initializer
+    compare(model_of(text), found, (0, 1, 2))
