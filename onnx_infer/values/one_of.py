@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.values.tensor import SymTensor, Value, find, publish, substitute
+from onnx_infer.values.table import find, publish
+from onnx_infer.values.tensor import SymTensor, Value, substitute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

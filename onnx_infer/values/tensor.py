@@ -6,13 +6,12 @@ Test cases use their text form: `f32[N, 3]`, `i64[2]={N, 2}`, `f32[...]` (rank u
 
 from __future__ import annotations
 
-from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeAlias
-from weakref import ref
 
 import numpy as np
 
 from onnx_infer.values import dtype as dt
+from onnx_infer.values.table import TABLE, find, publish
 from onnx_infer.values.text import printable
 from symdim import Expr, Var, product
 
@@ -31,39 +30,6 @@ MAX_FLOATS = 12
 
 MAX_VECTOR = 1 << 20
 """The most elements of a constant integer vector that is read if a rule asks for it, such as the sizes of a Split."""
-
-_table: dict[tuple[Any, ...], ref[Value]] = {}
-_lock = RLock()
-_capacity = 1 << 10
-
-
-def find(key: tuple[Any, ...]) -> Any:
-    """The live value with this key, or None."""
-    entry = _table.get(key)
-    return None if entry is None else entry()
-
-
-def publish(key: tuple[Any, ...], value: Any) -> Any:
-    """The only live value with this key: `value`, unless there was one before."""
-    value.wire = None
-    with _lock:
-        other = find(key)
-        if other is not None:
-            return other
-        _table[key] = ref(value)
-        if len(_table) > _capacity:
-            _sweep()
-    return value
-
-
-def _sweep() -> None:
-    """Drop the entries of dead values; done when the table has doubled, so it costs O(1) for each new value."""
-    global _capacity
-    for made in list(_table):  # a copy: a finalizer may run meanwhile and make values
-        entry = _table.get(made)
-        if entry is not None and entry() is None:
-            del _table[made]
-    _capacity = max(1 << 10, 2 * len(_table))
 
 
 class Value:
@@ -124,7 +90,7 @@ class SymTensor(Value):
             key += (fill,)
         if samples:
             key += ("samples", samples)
-        entry = _table.get(key)
+        entry = TABLE.get(key)
         found: Any = None if entry is None else entry()
         if found is None:
             found = object.__new__(cls)

@@ -11,7 +11,7 @@ from onnx_infer.engine import functions
 from onnx_infer.engine.frame import Frame
 from onnx_infer.engine.general_calls import MOST_NESTED
 from onnx_infer.engine.subgraph import Subgraph
-from onnx_infer.values import tensor
+from onnx_infer.values import table
 from onnx_infer.values.tensor import SymTensor
 from symdim import Var
 from symdim.algebra import interning
@@ -103,12 +103,12 @@ def test_work_does_not_depend_on_when_tables_are_swept(monkeypatch: pytest.Monke
         SymTensor(1, (Var.fresh("T") + 1,))  # a new entry in both tables
 
     def full_tables() -> None:
-        for module in (tensor, interning):
+        for module in (table, interning):
             monkeypatch.setattr(module, "_capacity", 0)
 
     alone = calls_of(action, first=lambda: None)
     assert abs(calls_of(action, first=full_tables) - alone) < len(held) // 10
-    assert tensor._capacity >= 2 * len(held)
+    assert table._capacity >= 2 * len(held)
 
 
 # -- long vectors -----------------------------------------------------------------------------------------------------

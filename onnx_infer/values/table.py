@@ -1,0 +1,42 @@
+"""The table of live values: equal values are one object. Its references are weak, so values that nobody has go."""
+
+from __future__ import annotations
+
+from threading import RLock
+from typing import Any
+from weakref import ref
+
+TABLE: dict[tuple[Any, ...], ref[Any]] = {}
+"""Key -> the live value."""
+
+_lock = RLock()
+_capacity = 1 << 10
+
+
+def find(key: tuple[Any, ...]) -> Any:
+    """The live value with this key, or None."""
+    entry = TABLE.get(key)
+    return None if entry is None else entry()
+
+
+def publish(key: tuple[Any, ...], value: Any) -> Any:
+    """The only live value with this key: `value`, unless there was one before."""
+    value.wire = None
+    with _lock:
+        other = find(key)
+        if other is not None:
+            return other
+        TABLE[key] = ref(value)
+        if len(TABLE) > _capacity:
+            _sweep()
+    return value
+
+
+def _sweep() -> None:
+    """Drop the entries of dead values; done when the table has doubled, so it costs O(1) for each new value."""
+    global _capacity
+    for made in list(TABLE):  # a copy: a finalizer may run meanwhile and make values
+        entry = TABLE.get(made)
+        if entry is not None and entry() is None:
+            del TABLE[made]
+    _capacity = max(1 << 10, 2 * len(TABLE))
