@@ -32,9 +32,10 @@ from onnx_infer.protobuf.former_names import FormerNames
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, Sparse, SymTensor
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from onnx_infer.engine.engine import Engine
+    from onnx_infer.engine.engine import Engine, Scope
+    from onnx_infer.model.graph import Graph
     from onnx_infer.model.symbols import Size
     from onnx_infer.types.merge import ShapeMergePolicy
     from onnx_infer.values.tensor import Value
@@ -149,24 +150,25 @@ def rename_symbols(model: ir.Model, names: Mapping[str, str]) -> ir.Model:
 
 def write_model(front: OnnxIRFrontEnd, engine: Engine, inputs: Mapping[str, tuple[Size, ...]]) -> bool:
     """Write the types into the values of the model, and the shapes of `inputs`; return whether anything changed."""
-    names, former, modified = front.names, FormerNames(), False
+    names, modified = front.names, False
+
+    def declared(graph: Graph, _: Scope) -> Iterator[tuple[str, tuple[Size, ...]]]:
+        values = chain(graph.handle.inputs, given_values(graph.handle)) if isinstance(graph.handle, ir.Graph) else ()
+        return ((names[v], written_sizes(v)) for v in values)
+
+    former = FormerNames(engine.scope, engine.inner, declared)
     bodies = {id(function.handle) for function in engine.model.functions.values()}
     for graph, scope in ((engine.model.graph, engine.scope), *engine.inner):
         if isinstance(graph.handle, ir.Graph):  # not the body of an operator's schema
             scope.touch(graph.literals)
             in_body = id(graph.handle) in bodies
-            found = scope if scope is engine.scope else _with_former_names(graph.handle, names, former, scope)
+            found = scope if scope is engine.scope else former.values(scope)
             modified |= _write_graph(graph.handle, names, found, in_body)
     for value in front.model.graph.inputs:
         sizes = inputs.get(names[value])
         if sizes is not None:
             modified |= _set(value, value.type, list(sizes))
     return modified
-
-
-def _with_former_names(graph: ir.Graph, names: ValueNames, former: FormerNames, scope: Any) -> dict[str, Value]:
-    values = chain(graph.inputs, given_values(graph))
-    return former.values(((names[v], written_sizes(v)) for v in values), scope)
 
 
 def _write_graph(graph: ir.Graph, names: ValueNames, found: Mapping[str, Value], in_body: bool) -> bool:

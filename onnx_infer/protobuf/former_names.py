@@ -1,76 +1,140 @@
-"""The names that a model has for sizes in its inner graphs: those of its author, or of an earlier inference.
+"""The names of sizes in inner graphs: those of the model's author, or of an earlier inference.
 
-`claims.py` handles names of the main graph. A subgraph is written with its own names, so a second inference changes
-nothing.
+`claims.py` handles names of the main graph. The names that a walk makes for sizes of inner graphs depend on what it
+walked before, and on the names of the main graph. So the names that are written are chosen afterwards, and a second
+inference changes nothing.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import count
 from typing import TYPE_CHECKING
 
 from onnx_infer.laws.sizes import is_fresh
-from onnx_infer.model.symbols import is_name, said
-from onnx_infer.types.join import variables_in
-from onnx_infer.values.tensor import SymTensor, substitute
-from symdim import Var
+from onnx_infer.model.symbols import GENERATED, generated, is_name, said
+from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor, substitute
+from symdim import Expr, Var
+from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from onnx_infer.engine.scope import Scope
+    from onnx_infer.model.graph import Graph
     from onnx_infer.model.symbols import Size
-    from onnx_infer.values.tensor import Dim, Value
+    from onnx_infer.values.tensor import Dim, Shape, Value
 
 
 class FormerNames:
-    """The values of graphs, with the model's names for their fresh sizes."""
+    """The values of inner graphs, with the model's names for their fresh sizes.
 
-    def __init__(self) -> None:
-        self._around: dict[int, set[Var]] = {}
+    `main` is the scope of the main graph, which is written with its own names. `inner` are the other graphs, and
+    `declared` gives the declared sizes of the values of one of them. A size has one name in a graph and all graphs
+    inside it, and no other size there has this name. Sizes that are only in elements are not written, so they need no
+    name.
+    """
 
-    def values(self, declared: Iterable[tuple[str, Sequence[Size]]], scope: Scope) -> dict[str, Value]:
-        """The values of a graph, with the names of the declared shapes for their fresh sizes.
+    def __init__(
+        self,
+        main: Scope,
+        inner: Iterable[tuple[Graph, Scope]],
+        declared: Callable[[Graph, Scope], Iterable[tuple[str, Iterable[Size]]]],
+    ) -> None:
+        self._main, self._declared = main, declared
+        self._graphs = {id(scope): graph for graph, scope in inner}
+        self._renamed: dict[int, dict[Var, Dim]] = {id(main): {}}
+        self._visible: dict[int, set[Var]] = {}
 
-        A size gets the first such name that no other size has, here or in a graph around this one.
-        """
-        names: dict[Var, str] = {}
-        for name, dims in declared:
-            value = scope.get(name)
-            if isinstance(value, SymTensor) and value.shape is not None and len(value.shape) == len(dims):
-                for old, new in zip(dims, value.shape, strict=True):
-                    text = said(old)
-                    if isinstance(text, str) and is_name(text) and isinstance(new, Var) and is_fresh(new):
-                        names.setdefault(new, text)
-        if names:
-            self._drop_taken(names, scope)
-        renamed: dict[Var, Dim] = {
-            v: Var.fresh(name, v.lo or 0, v.hi, v.at_most, v.origin) for v, name in names.items() if v.name != name
-        }
+    def values(self, scope: Scope) -> dict[str, Value]:
+        """The values of a graph with the sizes that are written."""
+        pending: list[Scope] = []
+        while id(scope) not in self._renamed:
+            pending.append(scope)
+            scope = self._around(scope)
+        while pending:
+            around, scope = scope, pending.pop()
+            self._renamed[id(scope)] = self._chosen(scope, self._renamed[id(around)])
+        renamed = self._renamed[id(scope)]
         return {name: substitute(value, renamed) for name, value in scope.items()} if renamed else dict(scope)
 
-    def _drop_taken(self, names: dict[Var, str], scope: Scope) -> None:
-        around = self._visible(scope.parent)
-        variables = _variables(scope) | around
-        for v in around.intersection(names):
-            del names[v]
-        while names:
-            others = {v.name for v in variables if v not in names}
-            count = Counter(names.values())
-            taken = [v for v, name in names.items() if count[name] > 1 or name in others]
-            if not taken:
-                return
-            for v in taken:
-                del names[v]
+    def _around(self, scope: Scope) -> Scope:
+        """The scope of the graph around. The values of a function may have sizes of the main graph."""
+        return self._main if scope.parent is None else scope.parent
 
-    def _visible(self, scope: Scope | None) -> set[Var]:
-        """The variables in the values of a scope and of those around it."""
-        if scope is None:
-            return set()
-        if id(scope) not in self._around:
-            self._around[id(scope)] = _variables(scope) | self._visible(scope.parent)
-        return self._around[id(scope)]
+    def _chosen(self, scope: Scope, around: dict[Var, Dim]) -> dict[Var, Dim]:
+        """The new variables for those in sizes of a graph: of the graphs `around`, and its own."""
+        graph = self._graphs.get(id(scope))
+        pairs = [] if graph is None else list(_pairs(self._declared(graph, scope), scope))
+        if not pairs and not around:
+            return around
+        outer = self._variables(self._around(scope))
+        own = self._variables(scope) - outer
+        free = sorted((v for v in own if is_fresh(v) and GENERATED.fullmatch(v.name)), key=_number)
+        taken = {getattr(around.get(v), "name", v.name) for v in outer} | {v.name for v in own.difference(free)}
+        names = _former(pairs, set(free), taken)
+        taken.update(names.values())
+        others = (name for n in count() if (name := f"_d{n}") not in taken)
+        for v in free:
+            if v not in names:
+                names[v] = next(others) if v.name in taken else v.name
+                taken.add(names[v])
+        new: dict[Var, Dim] = {
+            v: Var.fresh(name, v.lo or 0, v.hi, v.at_most, v.origin) for v, name in names.items() if v.name != name
+        }
+        return around | new
+
+    def _variables(self, scope: Scope) -> set[Var]:
+        """The variables in the sizes of a graph and of those around it."""
+        pending: list[Scope] = []
+        while id(scope) not in self._visible:
+            pending.append(scope)
+            if scope is self._main:
+                break
+            scope = self._around(scope)
+        found = self._visible.get(id(scope), set())
+        for scope in reversed(pending):
+            found = self._visible[id(scope)] = found.union(variables_of(d for x in scope.values() for d in shape_of(x)))
+        return found
 
 
-def _variables(scope: Scope) -> set[Var]:
-    return {v for value in set(scope.values()) for v in variables_in(value)}
+def shape_of(value: Value | None) -> Shape:
+    """The sizes of a value that are written; none if its rank is not known."""
+    while isinstance(value, (Sequence, Optional, Map)):
+        value = value.value if isinstance(value, Map) else value.elem
+    return (value.shape or ()) if isinstance(value, (SymTensor, Sparse)) else ()
+
+
+def _number(v: Var) -> tuple[int, str]:
+    return len(v.name), v.name
+
+
+def _pairs(declared: Iterable[tuple[str, Iterable[Size]]], scope: Scope) -> Iterable[tuple[str, Expr]]:
+    """The texts of a graph for its fresh sizes, with these sizes."""
+    for name, dims in declared:
+        shape, old = shape_of(scope.get(name)), list(dims)
+        if len(shape) == len(old):
+            for text, size in zip(map(said, old), shape, strict=True):
+                if isinstance(text, str) and isinstance(size, Expr) and is_fresh(size):
+                    yield text, size
+
+
+def _former(pairs: list[tuple[str, Expr]], free: set[Var], taken: set[str]) -> dict[Var, str]:
+    """The names that the texts have for free variables. A name must be of one variable, and not be taken."""
+    names: dict[Var, str] = {}
+    for text, size in pairs:
+        if isinstance(size, Var) and size in free and is_name(text):
+            names.setdefault(size, text)
+    uses = Counter(names.values())
+    names = {v: name for v, name in names.items() if uses[name] == 1 and name not in taken}
+    for text, size in pairs:
+        if not isinstance(size, Var) and generated(text):
+            used = taken.union(names.values())
+            unnamed = sorted(free.intersection(size.variables()).difference(names), key=_number)
+            # walks number the sizes in the same order
+            unused = sorted({name for name in generated(text) if name not in used}, key=lambda name: (len(name), name))
+            if len(unnamed) == len(unused):
+                found = names | dict(zip(unnamed, unused, strict=True))
+                if str(size.substitute({v: Var.fresh(found[v], v.lo or 0, v.hi) for v in free & found.keys()})) == text:
+                    names = found
+    return names

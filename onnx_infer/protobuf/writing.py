@@ -9,14 +9,13 @@ from onnx import AttributeProto, GraphProto
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.attributes import declared_size, kind_of
 from onnx_infer.protobuf.declarations import innermost_shape
-from onnx_infer.protobuf.former_names import FormerNames
+from onnx_infer.protobuf.former_names import FormerNames, shape_of
 from onnx_infer.protobuf.reading import function_key
 from onnx_infer.protobuf.wire import dim_param, type_field, value_infos
 from onnx_infer.values.text import text
-from symdim import Var
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from onnx import FunctionProto, ModelProto
 
@@ -36,15 +35,19 @@ def write_model(model: ModelProto, engine: Engine, inputs: Mapping[str, tuple[Si
     if engine.inner:
         same = model.graph is engine.model.graph.handle and all(_around(s) is engine.scope for _, s in engine.inner)
         copies = {id(g.handle): g.handle for g, _ in engine.inner} if same else counterparts(engine.model, model)
-        names = FormerNames()
+
+        def declared(graph: Graph, scope: Scope) -> Iterator[tuple[str, list[Size]]]:
+            return _sizes(copies.get(id(graph.handle)), scope)
+
+        names = FormerNames(engine.scope, engine.inner, declared)
         for graph, scope in engine.inner:
             proto = copies.get(id(graph.handle))
             if isinstance(proto, GraphProto):
                 scope.touch(graph.literals)
-                infos = (*proto.value_info, *proto.output, *proto.input)
-                write_graph(proto, graph, names.values(_sizes(infos, scope), scope))
+                write_graph(proto, graph, names.values(scope))
             elif proto is not None and model.ir_version >= _FUNCTION_VALUE_INFO:
-                write_function(proto, graph, scope, names)
+                scope.touch(graph.literals)
+                write_function(proto, names.values(scope))
     for info in model.graph.input:
         sizes = inputs.get(text(info.name))
         if sizes is not None:
@@ -59,12 +62,16 @@ def _around(scope: Scope) -> Scope:
     return scope
 
 
-def _sizes(infos: Iterable[Any], scope: Scope) -> Iterator[tuple[str, list[Size]]]:
-    """The declared sizes of tensors, of those only that have a fresh size, which may take a name from them."""
+def _sizes(proto: GraphProto | FunctionProto | None, scope: Scope) -> Iterator[tuple[str, list[Size]]]:
+    """The declared sizes in a graph, of those values only that have a fresh size, which may take a name from them."""
+    infos = () if proto is None else proto.value_info
+    if isinstance(proto, GraphProto):
+        infos = (*infos, *proto.output, *proto.input)
     for info in infos:
         name = text(info.name)
-        if any(type(d) is Var and is_fresh(d) for d in getattr(scope.get(name), "shape", None) or ()):
-            yield name, [declared_size(d) for d in info.type.tensor_type.shape.dim]
+        if any(is_fresh(d) for d in shape_of(scope.get(name))):
+            shape = innermost_shape(info.type)
+            yield name, [] if shape is None else [declared_size(d) for d in shape.dim]
 
 
 def write_input(shape: Any, sizes: Sequence[Size]) -> None:
@@ -99,10 +106,8 @@ def counterparts(model: Model, copy: ModelProto) -> dict[int, GraphProto | Funct
     return found
 
 
-def write_function(proto: FunctionProto, graph: Graph, scope: Scope, names: FormerNames) -> None:
+def write_function(proto: FunctionProto, values: Mapping[str, Value]) -> None:
     """Write the types of the values in the body of a function, as they hold in all calls, inputs and outputs too."""
-    scope.touch(graph.literals)
-    values = names.values(_sizes(proto.value_info, scope), scope)
     del proto.value_info[:]
     proto.MergeFromString(value_infos(12, values))
 
