@@ -118,6 +118,8 @@ def test_no_name_is_of_two_sizes(model: onnx.ModelProto, damage: Callable[[str],
     other = onnx.ModelProto()
     other.CopyFrom(once)
     for chain in chains(other)[1:]:
+        for info in list(chain[-1].value_info)[::4]:  # so some sizes have no former name
+            chain[-1].value_info.remove(info)
         for d in (d for info in infos(chain[-1]) for d in info.type.tensor_type.shape.dim if d.dim_param):
             d.dim_param = re.sub(r"\b_d\d+\b", lambda match: damage(match[0]), d.dim_param)
     again = infer_shapes(other)
@@ -135,3 +137,30 @@ def test_an_author_names_a_size_in_a_body_and_in_graphs_inside_it() -> None:
     body.value_info.append(onnx.helper.make_tensor_value_info("e", 1, ["2*L", "columns"]))
     (branch,) = (chain[-1] for chain in chains(infer_shapes(model)) if chain[-1].name == "t")
     assert {info.name: dims(info) for info in branch.value_info}["e3"] == ["2*L", "columns"]
+
+
+TAKEN = {
+    "in one graph": ("k = NonZero(x) l = NonZero(v)", "l", "k"),
+    "in a graph inside": (f"{EXPAND} r = Identity(yes) {INNER.format('k = NonZero(e)')}", "e", "k"),
+}
+
+
+@pytest.mark.parametrize("make", [model_of, by_function])
+@pytest.mark.parametrize("infer_shapes", [infer_shapes, by_onnx_ir], ids=["ModelProto", "onnx_ir"])
+@pytest.mark.parametrize(("body", "value", "other"), TAKEN.values(), ids=TAKEN)
+def test_a_size_gives_way_to_another_size_that_has_its_name(
+    body: str, value: str, other: str, make: Callable[[str], onnx.ModelProto], infer_shapes: Infer
+) -> None:
+    def written(model: onnx.ModelProto) -> dict[str, list[str | int | None]]:
+        return {info.name: dims(info) for chain in chains(model)[1:] for info in infos(chain[-1])}
+
+    model = make(body)
+    before = written(infer_shapes(model))
+    wanted = [*before[value][:-1], before[other][-1]]
+    (graph,) = (chain[-1] for chain in chains(model) if chain[-1].name == "b")
+    graph.value_info.append(onnx.helper.make_tensor_value_info(value, 1, wanted))
+    once = infer_shapes(model)
+    after = written(once)
+    assert after[value] == wanted != before[value]
+    assert after[other] != before[other]
+    assert infer_shapes(once) == once
