@@ -20,7 +20,6 @@ def inner_graphs(record: Record, placeholders: Placeholders) -> Iterator[tuple[G
     """The inner graphs of a model, with values that hold in all walks that count."""
     joined: dict[int, tuple[Graph, Scope]] = {}
     walked: set[int] = set()
-    handles: dict[int, int] = {}  # of each scope
     pending = [record]
     while pending:
         record = pending.pop()
@@ -31,15 +30,10 @@ def inner_graphs(record: Record, placeholders: Placeholders) -> Iterator[tuple[G
         for key, (graph, scope) in record.graphs.items():
             if placeholders:
                 scope.update((name, placeholders.closed(value)) for name, value in scope.items() if value is not None)
-            handles[id(scope)] = key
             if key in joined:
                 joined[key] = (graph, _joined(joined[key][1], scope))
             else:
                 joined[key] = (graph, scope)
-    for _, scope in joined.values():
-        around = handles.get(id(scope.parent))
-        if around is not None:
-            scope.parent = joined[around][1]
     return iter(joined.values())
 
 
