@@ -29,7 +29,7 @@ def no_turns(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
 
 
 def empty_reduction(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
-    """A reduction of nothing, or a function with an empty operand, which may reduce it: the axis becomes one of size 0."""
+    """A reduction of nothing, or a function of nothing, which may reduce it: the axis becomes one of size 0."""
     if node.domain == "local":
         return any(getattr(arrays.get(name), "size", 1) == 0 for name in (*node.input, *node.output))
     return node.op_type.startswith(("Reduce", "Arg")) and getattr(arrays.get(node.input[0]), "size", 1) == 0
