@@ -7,6 +7,7 @@ from typing import Protocol
 
 from symdim.algebra.dims import bounds_of
 from symdim.algebra.expr import Expr
+from symdim.algebra.leaves import Written
 from symdim.algebra.variable import Var
 from symdim.errors import ParseError
 from symdim.parser.grammar import Dialect, Reader
@@ -45,13 +46,24 @@ def parse(
     >>> parse("Min(seq len, 2*seq len)", {"seq len"})
     seq len
     """
+    return part_of(Written(), text, names, dialect, scope)
+
+
+def part_of(
+    written: Written,
+    text: str,
+    names: Collection[str] | Mapping[str, Var] = (),
+    dialect: Dialect | None = None,
+    scope: NameSpace | None = None,
+) -> int | Expr:
+    """The same for a part of a text; the work of its parts is limited together, and `written` is what counts it."""
     variable = _variables(names, scope)
     if text in names or text.isidentifier():
         return variable(text)
     declared = lexicon(frozenset(names))
     if is_word(text) and _is_undeclared(text, declared, all_known=bool(names)):
         return variable(text)
-    return Reader(text, declared, variable, dialect).read()
+    return Reader(text, declared, variable, dialect, written).read()
 
 
 def check(text: str, names: Collection[str] = (), *, dialect: Dialect | None = None) -> ParseError | None:

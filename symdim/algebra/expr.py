@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 CACHE_SIZE = 8192
 
 # Results of operators, by operands. An int operand comes first in the key, so that (e, 1.0) can never hit (1, e).
-_memos: list[Memo] = [{} for _ in range(5)]
-_sums, _differences, _products, _quotients, _remainders = _memos
+_memos: list[Memo] = [{} for _ in range(6)]
+_sums, _differences, _products, _quotients, _remainders, _powers = _memos
 
 for _memo in _memos:
     clear_with_caches(_memo.clear)
@@ -177,7 +177,9 @@ class Expr:
             return NotImplemented
         if exponent < 0:
             raise SymdimError(f"the exponent of {self} is negative: {exponent}")
-        return canonical.power(self, exponent)
+        key = (exponent, self)
+        found = _powers.get(key)
+        return _computed(_powers, key, canonical.power, self, exponent) if found is None else found  # type: ignore[arg-type]
 
     def __neg__(self) -> Dim:
         return self * -1

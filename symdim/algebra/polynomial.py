@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Terms = dict[Expr, int]
 
 MAX_TERMS = 256  # a product with more terms stays factored
-_MAX_WORK = 16 * MAX_TERMS  # and one with more products of terms than this is not tried
+MAX_PAIRS = 16 * MAX_TERMS  # and one with more products of terms than this is not tried
 
 
 def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
@@ -179,7 +179,7 @@ def multiply(a: Dim, b: Dim) -> Dim:
     b_terms, b_const = terms_of(b)
     a_size, b_size = len(a_terms) + (a_const != 0), len(b_terms) + (b_const != 0)
     if a_size > 1 and b_size > 1:
-        if a_size * b_size > _MAX_WORK:
+        if a_size * b_size > MAX_PAIRS:
             return _factored(a, b)
     elif a_size + b_size > 2:
         single = a_terms if a_size == 1 else b_terms

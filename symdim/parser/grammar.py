@@ -13,8 +13,10 @@ In floor(), ceil(), trunc() and round(), "/" is exact. Elsewhere it rounds down 
 unless the dialect says otherwise. A constant fraction there, such as 1/2, is refused, because it shows that the
 producer's "/" was exact. A result that need not be an integer is refused too.
 
-The time is linear in the length of the text: a run of + or of * is applied at once, nested runs are limited by
-`MAX_WORK`, and no function recurses on the text.
+The time to split a text is linear in its length, a run of + or of * is applied at once, and no function recurses on the
+text. What a text is read as is limited: no value in it may have more than `MAX_GROWTH` names for each lexeme (and
+`_ROOM`), and the work of building all values is at most `MAX_WORK`. Both depend on the text alone, not on what is
+remembered from others.
 """
 
 from __future__ import annotations
@@ -24,25 +26,29 @@ from operator import add, floordiv, mod, mul, sub
 from typing import Any, Literal, NoReturn, TypeAlias
 
 from symdim.algebra.expr import Expr
+from symdim.algebra.leaves import Written
 from symdim.errors import ParseError, SymdimError
 from symdim.parser.functions import FUNCTIONS, Function
 from symdim.parser.rational import (
     MAX_BITS,
     Rational,
     Value,
-    bits,
     divide,
     exact_integer,
+    parts_of,
     power,
     product_of,
     sum_of,
     trunc,
+    work_of_power,
+    work_of_product,
 )
 from symdim.parser.tokens import Lexicon, is_name, is_number, unquote
 
 MAX_LENGTH = 1 << 20
-MAX_WORK = 1 << 22
-_SHORT = 1 << 12
+MAX_WORK = 1 << 20
+MAX_GROWTH = 8
+_ROOM = 1 << 12
 _MAX_DIGITS = 4000
 _END = ""
 
@@ -67,6 +73,7 @@ class Reader:
 
     `values` are the operands read so far. `operators` are those still to be applied, and `places` the indices of their
     lexemes. `calls` has for each open parenthesis its function, if any, and the place where its arguments begin.
+    `written` counts the work; the parts of a text that are read one by one share it.
     """
 
     __slots__ = (
@@ -74,17 +81,23 @@ class Reader:
         "declared",
         "dialect",
         "exact",
-        "is_long",
         "lexemes",
         "operators",
         "places",
         "text",
         "values",
         "variable",
-        "work",
+        "written",
     )
 
-    def __init__(self, text: str, declared: Lexicon, variable: Callable[[str], Expr], dialect: Dialect | None) -> None:
+    def __init__(
+        self,
+        text: str,
+        declared: Lexicon,
+        variable: Callable[[str], Expr],
+        dialect: Dialect | None,
+        written: Written,
+    ) -> None:
         if len(text) > MAX_LENGTH:
             raise ParseError(text, MAX_LENGTH, f"longer than {MAX_LENGTH} characters")
         self.text = text
@@ -97,8 +110,7 @@ class Reader:
         self.places = [0]
         self.calls: list[tuple[Function | None, int]] = []
         self.exact = 0
-        self.is_long = len(text) > _SHORT
-        self.work = 0
+        self.written = written
 
     def read(self) -> int | Expr:
         """sum"""
@@ -106,7 +118,9 @@ class Reader:
             self._scan()
             if self.calls:
                 self._refuse(self.places[-1], 'this "(" is never closed')
-            return exact_integer(self.values[0])
+            value = exact_integer(self.values[0])
+            self._limited(value)
+            return value
         except ParseError:
             raise
         except (SymdimError, ZeroDivisionError) as error:
@@ -190,7 +204,7 @@ class Reader:
         arguments = self.values[start:]
         if not function.fewest <= len(arguments) <= (function.most or len(arguments)):
             self._refuse(self.places[-1] - 1, f"this function does not take {len(arguments)} arguments")
-        self.values[start:] = [self._limited(function.apply(*arguments))]
+        self.values[start:] = [self._applied(function.apply, *arguments)]
         self.exact -= function.exact
 
     def _reduce(self, level: int) -> None:
@@ -205,7 +219,7 @@ class Reader:
             else:
                 apply = _APPLY.get(operator, self._divide)
                 right = values.pop()
-                values[-1] = self._limited(apply(values[-1], right))
+                values[-1] = self._applied(apply, values[-1], right)
             operators.pop()
             self.places.pop()
 
@@ -217,6 +231,7 @@ class Reader:
             count += 1
         operands = values[-1 - count :]
         if operators[-1] == "*":
+            self._spend(work_of_product(operands))
             result = product_of(operands)
         else:
             signed = zip(operators[-count:], operands[1:], strict=True)
@@ -234,16 +249,31 @@ class Reader:
             raise SymdimError(f"{x}/{y} outside of floor(): write //, or choose a dialect that defines /")
         return x // y
 
+    def _applied(self, apply: Callable[..., Value], *operands: Value) -> Value:
+        """The result of an operator or function, in the limits of `_limited`."""
+        if apply is power:
+            self._spend(work_of_power(*operands))
+        return self._limited(apply(*operands))
+
     def _limited(self, value: Value) -> Value:
-        """The value itself; raises SymdimError if it is too long, or if all values together have too many terms."""
+        """The value itself; raises SymdimError if it is too long, or if all values together were too much work."""
         if isinstance(value, int):
             if value.bit_length() > MAX_BITS:
                 raise SymdimError("the number is too large")
-        elif self.is_long:
-            self.work += _size(value)
-            if self.work > MAX_WORK:
-                raise SymdimError(f"more than {MAX_WORK} terms in all")
+            return value
+        length, most = sum(map(self.written.length, parts_of(value))), MAX_GROWTH * len(self.lexemes) + _ROOM
+        if length > most:
+            raise SymdimError(f"written out this has {length} names, more than {most}: give a part of it a name")
+        if self.written.longest_number > MAX_BITS:
+            raise SymdimError("the number is too large")
+        self._spend(0)
         return value
+
+    def _spend(self, work: int) -> None:
+        """Count work that is about to be done; raises SymdimError if it is too much."""
+        self.written.work += work
+        if self.written.work > MAX_WORK:
+            raise SymdimError(f"reading this takes more than {MAX_WORK} steps: give a part of it a name")
 
     def _error(self, place: int, message: str) -> ParseError:
         starts = self.declared.starts(self.text)
@@ -267,13 +297,3 @@ def _number(lexeme: str) -> Value:
     if abs(scale) > _MAX_DIGITS:
         raise SymdimError("the exponent of a number is too large")
     return divide(int(whole + fraction) * 10 ** max(scale, 0), 10 ** max(-scale, 0))
-
-
-def _size(value: Value) -> int:
-    """The number of terms, factors or arguments at the top of a value (else 1), or of 64-bit words in its numbers."""
-    if isinstance(value, Rational):
-        return _size(value.numerator) + _size(value.denominator)
-    if isinstance(value, int) or value.terms is not None:
-        return (1 if isinstance(value, int) else len(value.terms or ())) + (bits(value) >> 6)
-    parts = value.parts if isinstance(value.parts, tuple | dict) else ()
-    return 1 + sum(1 + (bits(part) >> 6) for part in parts)

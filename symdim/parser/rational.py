@@ -13,12 +13,14 @@ from typing import TypeAlias
 
 from symdim.algebra import canonical
 from symdim.algebra.expr import Expr
+from symdim.algebra.polynomial import MAX_PAIRS, MAX_TERMS
 from symdim.errors import DivisionByZero, SymdimError
 
 Value: TypeAlias = "int | Expr | Rational"
 
 MAX_BITS = 14_000
 MAX_DENOMINATORS = 32
+_STEPS = 4  # for each pair of terms that are multiplied
 
 
 class Rational:
@@ -38,7 +40,7 @@ class Rational:
         return Rational(-self.numerator, self.denominator)
 
     def __add__(self, other: Value) -> Value:
-        (a, b), (c, d) = _parts(self), _parts(other)
+        (a, b), (c, d) = parts_of(self), parts_of(other)
         if isinstance(b, int) and isinstance(d, int):
             common = lcm(b, d)
             return divide(a * (common // b) + c * (common // d), common)
@@ -69,13 +71,14 @@ class Rational:
     __rmul__ = __mul__
 
 
-def _parts(x: Value) -> tuple[int | Expr, int | Expr]:
+def parts_of(x: Value) -> tuple[int | Expr, int | Expr]:
+    """Numerator and denominator."""
     return (x.numerator, x.denominator) if isinstance(x, Rational) else (x, 1)
 
 
 def divide(x: Value, y: Value) -> Value:
     """The exact quotient x / y, reduced when both are integers. Raises DivisionByZero when y is 0."""
-    (a, b), (c, d) = _parts(x), _parts(y)
+    (a, b), (c, d) = parts_of(x), parts_of(y)
     numerator, denominator = a * d, b * c
     if isinstance(denominator, int):
         if denominator == 0:
@@ -116,21 +119,21 @@ def trunc(x: Value) -> int | Expr:
 def round_half_even(x: Value) -> int | Expr:
     """x rounded to the nearest integer, ties to the even one, as Python and torch round.
 
-    round(a/b) = (2*a + b)//(2*b) - t for b > 0, with t = 1 when the quotient is exact and odd, that is when 4*b
-    divides 2*a - b, and 0 otherwise: t = 1 - min((2*a - b) % (4*b), 1). There are no ties when b is odd.
+    round(a/b) = (2*a + 3*b - 1)//(4*b) + (2*a + b)//(4*b) for b > 0: the first counts the halves 2*k + 1/2 that are
+    below a/b, the second the halves 2*k + 3/2 that are not above it. There are no ties when b is odd, and
+    round(a/b) = (2*a + b)//(2*b).
     """
     if not isinstance(x, Rational):
         return x
     a, b = over_positive(x)
-    nearest = (2 * a + b) // (2 * b)
     if isinstance(b, int) and b % 2:
-        return nearest
-    return nearest - 1 + canonical.minimum((2 * a - b) % (4 * b), 1)
+        return (2 * a + b) // (2 * b)
+    return (2 * a + 3 * b - 1) // (4 * b) + (2 * a + b) // (4 * b)
 
 
 def over_positive(x: Value) -> tuple[int | Expr, int | Expr]:
     """Numerator and denominator of x, with a denominator >= 0 (0 means that there is no quotient)."""
-    a, b = _parts(x)
+    a, b = parts_of(x)
     low, high = (b, b) if isinstance(b, int) else b.bounds()
     if low is not None and low >= 0:
         return a, b
@@ -171,7 +174,7 @@ def sum_of(values: list[Value]) -> Value:
     """The sum; terms over one denominator are added first."""
     numerators: dict[int | Expr, list[int | Expr]] = {}
     for value in values:
-        a, b = _parts(value)
+        a, b = parts_of(value)
         numerators.setdefault(b, []).append(a)
     _count(list(numerators))
     result: Value = canonical.total(numerators.pop(1, ()))
@@ -182,12 +185,39 @@ def sum_of(values: list[Value]) -> Value:
 
 def product_of(values: list[Value]) -> Value:
     """The product, numerators over denominators; SymdimError for numbers of more than `MAX_BITS` bits."""
-    pairs = [_parts(value) for value in values]
+    pairs = [parts_of(value) for value in values]
     if len(values) > 2 and sum(bits(a) for a, _ in pairs) > MAX_BITS:
         raise SymdimError("the product is too large")
     denominators = [b for _, b in pairs if b != 1]
     _count(denominators)
     return divide(canonical.product([a for a, _ in pairs]), canonical.product(denominators))
+
+
+def work_of_product(values: list[Value]) -> int:
+    """About how many steps `product_of` takes: its sums are multiplied out until that has too many terms."""
+    work, size = len(values), 1
+    for terms in sorted([_terms(part) for value in values for part in parts_of(value)]):
+        work += _STEPS * min(size * terms, MAX_PAIRS) if terms > 1 else 0
+        size *= terms
+        if size > MAX_TERMS:
+            break
+    return work
+
+
+def work_of_power(x: Value, exponent: Value) -> int:
+    """The same for `power`: t terms to the power k have (k + t - 1 over k) terms."""
+    work = 0
+    for terms in map(_terms, parts_of(x)):
+        size, k = terms, 2
+        while terms > 1 and isinstance(exponent, int) and k <= exponent and size <= MAX_TERMS:
+            work += _STEPS * min(size * terms, MAX_PAIRS)
+            size = size * (k + terms - 1) // k
+            k += 1
+    return work
+
+
+def _terms(x: int | Expr) -> int:
+    return 1 if isinstance(x, int) or x.terms is None else len(x.terms) + (x.const != 0)
 
 
 def _count(denominators: list[int | Expr]) -> None:
@@ -202,7 +232,7 @@ def power(x: Value, exponent: Value) -> Value:
     """
     if not isinstance(exponent, int) or exponent < 0:
         raise SymdimError("an exponent must be a constant integer that is not negative")
-    a, b = _parts(x)
+    a, b = parts_of(x)
     if max(bits(a), bits(b)) * exponent > MAX_BITS:
         raise SymdimError("the power is too large")
     return divide(a**exponent, b**exponent) if isinstance(x, Rational) else a**exponent
@@ -225,7 +255,7 @@ def exact_integer(x: Value) -> int | Expr:
     """
     if not isinstance(x, Rational):
         return x
-    a, b = _parts(x)
+    a, b = parts_of(x)
     quotient = a // b
     if a - quotient * b == 0:
         return quotient

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from symdim.algebra.leaves import Written
 from symdim.errors import ParseError
 from symdim.parser.tokens import lexicon
-from symdim.parsing import parse
+from symdim.parsing import part_of
 
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim
@@ -24,9 +25,10 @@ def dims_of(text: str, names: Collection[str] | Mapping[str, Var] = ()) -> list[
     if text[start : start + 1] != "[" or text[stop - 1 : stop] != "]" or stop - start < 2:
         raise ParseError(text, start, "a shape is written [...]")
     dims: list[Dim] = []
+    written = Written()
     for first, last in _split_at_commas(text, start + 1, stop - 1, frozenset(names)):
         try:
-            dims.append(parse(text[first:last].strip(), names))
+            dims.append(part_of(written, text[first:last].strip(), names))
         except ParseError as error:
             blanks = len(text[first:last]) - len(text[first:last].lstrip())
             raise ParseError(text, first + blanks + error.position, error.message) from None
