@@ -26,7 +26,7 @@ from operator import add, floordiv, mod, mul, sub
 from typing import Any, Literal, NoReturn, TypeAlias
 
 from symdim.algebra.expr import Expr
-from symdim.algebra.leaves import Written
+from symdim.algebra.written import Written
 from symdim.errors import ParseError, SymdimError
 from symdim.parser.functions import FUNCTIONS, Function
 from symdim.parser.rational import (
@@ -46,7 +46,7 @@ from symdim.parser.rational import (
 from symdim.parser.tokens import Lexicon, is_name, is_number, unquote
 
 MAX_LENGTH = 1 << 20
-MAX_WORK = 1 << 20
+MAX_WORK = 1 << 19
 MAX_GROWTH = 8
 _ROOM = 1 << 12
 _MAX_DIGITS = 4000

@@ -208,9 +208,11 @@ def work_of_power(x: Value, exponent: Value) -> int:
     """The same for `power`: t terms to the power k have (k + t - 1 over k) terms."""
     work = 0
     for terms in map(_terms, parts_of(x)):
+        if terms == 1 or not isinstance(exponent, int):
+            continue
         size, k = terms, 2
-        while terms > 1 and isinstance(exponent, int) and k <= exponent and size <= MAX_TERMS:
-            work += _STEPS * min(size * terms, MAX_PAIRS)
+        while k <= exponent and size <= MAX_TERMS and size * terms <= MAX_PAIRS:
+            work += _STEPS * size * terms
             size = size * (k + terms - 1) // k
             k += 1
     return work

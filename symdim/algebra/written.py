@@ -1,0 +1,86 @@
+"""How long expressions are when written out, and how much work it is to build them.
+
+Both depend on the expressions alone, not on what is remembered. So a limit on them refuses a text always or never.
+"""
+
+from __future__ import annotations
+
+from symdim.algebra.display import operands_of
+from symdim.algebra.expr import Expr, Extremum, FloorDiv, Mod, Mul
+from symdim.algebra.leaves import parts_first, parts_of
+from symdim.algebra.monomial import terms_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from symdim.algebra.expr import Dim
+
+# In steps of about a microsecond:
+_LATTICE = 1 << 12  # to make a maximum, minimum or half with others inside: many forms are tried
+_COMPARED = 4  # for each term in an argument of a maximum: the terms of the arguments are compared
+_DIVISIONS = 8  # so many divisions are compared with a term of the sum that they stand in, for a remainder
+
+
+class Written:
+    """The lengths of the expressions asked for, and the work of building all of them; shared parts are work once.
+
+    >>> from symdim import Var, maximum
+    >>> written, N, M = Written(), Var("N"), Var("M")
+    >>> written.length(maximum(N, M) * N), written.length(N % 7), written.length(2**200 * M)
+    (3, 1, 4)
+    >>> written.work, written.longest_number
+    (18, 201)
+    """
+
+    __slots__ = ("lengths", "longest_number", "work")
+
+    def __init__(self) -> None:
+        self.lengths: dict[Expr, int] = {}
+        self.longest_number = 0  # in bits
+        self.work = 0  # in steps
+
+    def length(self, dim: Dim) -> int:
+        """The number of names in an expression as it reads, and of further 64-bit words in its numbers."""
+        if not isinstance(dim, Expr):
+            return 1 + (dim.bit_length() >> 6)
+        lengths = self.lengths
+        for node, parts in parts_first(dim, lengths, _parts_read):
+            words = 0
+            for number in _numbers(node):
+                bits = number.bit_length()
+                words += bits >> 6
+                self.longest_number = max(self.longest_number, bits)
+            lengths[node] = max(1, sum([lengths[p] for p in parts])) + words
+            self.work += words + _steps(node)
+        return lengths[dim]
+
+
+def _parts_read(node: Expr) -> list[Expr]:
+    """The parts of a node as it reads: x and y of `x % y`, which is made of x twice."""
+    if type(node) is Mod:
+        return [p for p in operands_of(node) if isinstance(p, Expr)]
+    return parts_of(node)
+
+
+def _numbers(node: Expr) -> Collection[int]:
+    """The numbers that a node is made of."""
+    if node.terms is not None:
+        return [node.const, *node.terms.values()]
+    return [p for p in node.parts if isinstance(p, int)] if isinstance(node, FloorDiv | Extremum) else ()
+
+
+def _steps(node: Expr) -> int:
+    """About how many steps it takes to make a node of its parts."""
+    if node.terms is not None:
+        size = len(node.terms)
+        divisions = [unit for unit in node.terms if unit.height and isinstance(unit, FloorDiv | Mul)]
+        return size + size * len(divisions) // _DIVISIONS
+    if isinstance(node.parts, dict):
+        return 2 * len(node.parts)
+    if not isinstance(node, FloorDiv | Extremum):
+        return 0
+    units = [unit for part in node.parts for unit in terms_of(part)[0]]
+    if node.lattice and any(unit.lattice for unit in units):
+        return _LATTICE
+    return _COMPARED * len(units) if isinstance(node, Extremum) else len(units)
