@@ -14,9 +14,9 @@
     intervals.py       bounds of expressions                      relaxation.py    bounds of correlated divisions
     patterns.py        how a sum reads: remainders                display.py       the parts that a node shows
     printing.py        the printed form                           pickling.py      expressions as flat programs
-    evaluate.py        values and substitution                    leaves.py        the length of the printed form
+    evaluate.py        values and substitution                    leaves.py        how many names are printed
     origin.py          where a variable comes from                dims.py          questions about ints and expressions
-    caches.py          what was computed before, within a bound
+    caches.py          what was computed before, within a bound   written.py       the length and the work of a text
 
 The files of this room import one another in circles: every constructor needs every other one. They use only
 `symdim.errors` besides. Begin with `expr.py`, then `canonical.py`.

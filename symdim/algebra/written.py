@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # In steps of about a microsecond:
 _LATTICE = 1 << 12  # to make a maximum, minimum or half with others inside: many forms are tried
 _COMPARED = 4  # for each term in an argument of a maximum: the terms of the arguments are compared
+_LONG = 1 << 10  # for a division by a sum, in which one term after the other is taken out of the numerator
 _DIVISIONS = 8  # so many divisions are compared with a term of the sum that they stand in, for a remainder
 
 
@@ -83,4 +84,6 @@ def _steps(node: Expr) -> int:
     units = [unit for part in node.parts for unit in terms_of(part)[0]]
     if node.lattice and any(unit.lattice for unit in units):
         return _LATTICE
-    return _COMPARED * len(units) if isinstance(node, Extremum) else len(units)
+    if isinstance(node, Extremum):
+        return _COMPARED * len(units)
+    return len(units) + (_LONG if len(terms_of(node.parts[1])[0]) > 1 else 0)

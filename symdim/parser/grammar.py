@@ -16,11 +16,12 @@ producer's "/" was exact. A result that need not be an integer is refused too.
 The time to split a text is linear in its length, a run of + or of * is applied at once, and no function recurses on the
 text. What a text is read as is limited: no value in it may have more than `MAX_GROWTH` names for each lexeme (and
 `_ROOM`), and the work of building all values is at most `MAX_WORK`. Both depend on the text alone, not on what is
-remembered from others.
+remembered from others. In a text of at most `_SHORT` characters nothing is counted until values are nested `_DEEP`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from operator import add, floordiv, mod, mul, sub
 from typing import Any, Literal, NoReturn, TypeAlias
@@ -49,8 +50,12 @@ MAX_LENGTH = 1 << 20
 MAX_WORK = 1 << 19
 MAX_GROWTH = 8
 _ROOM = 1 << 12
+_SHORT = 128
+_DEEP = 3
 _MAX_DIGITS = 4000
 _END = ""
+
+_makes_long_numbers = re.compile(r"\*\*|\^|pow|shift|[0-9.]e", re.IGNORECASE).search
 
 Dialect: TypeAlias = Literal["exact", "floor", "trunc"]
 
@@ -81,6 +86,7 @@ class Reader:
         "declared",
         "dialect",
         "exact",
+        "is_short",
         "lexemes",
         "operators",
         "places",
@@ -111,6 +117,7 @@ class Reader:
         self.calls: list[tuple[Function | None, int]] = []
         self.exact = 0
         self.written = written
+        self.is_short = len(text) <= _SHORT and not _makes_long_numbers(text)
 
     def read(self) -> int | Expr:
         """sum"""
@@ -260,6 +267,8 @@ class Reader:
         if isinstance(value, int):
             if value.bit_length() > MAX_BITS:
                 raise SymdimError("the number is too large")
+            return value
+        if self.is_short and isinstance(value, Expr) and value.height < _DEEP:
             return value
         length, most = sum(map(self.written.length, parts_of(value))), MAX_GROWTH * len(self.lexemes) + _ROOM
         if length > most:
