@@ -86,4 +86,5 @@ def _steps(node: Expr) -> int:
         return _LATTICE
     if isinstance(node, Extremum):
         return _COMPARED * len(units)
-    return len(units) + (_LONG if len(terms_of(node.parts[1])[0]) > 1 else 0)
+    divisor = node.parts[1]
+    return len(units) + (_LONG if isinstance(divisor, Expr) and divisor.terms is not None else 0)
