@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import require
-from onnx_infer.laws.sizes import of_rank, unify
+from onnx_infer.laws.sizes import confirm, of_rank, unify
 from onnx_infer.laws.statements import fresh
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.linear import gemm, matmul_shape
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Sparse
+from symdim import product
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, SymTensor, Value
@@ -152,6 +153,9 @@ def query_key_value_projections(A: SymTensor, K: int, Nq: int, Nkv: int) -> list
     "fc3_zero_points? router_weights? fc1_global_scale? fc2_global_scale? fc1_act_scale? fc2_act_scale? "
     "fc1_act_block_scale? fc2_act_block_scale?",
 )
-def mixture_of_experts(input: SymTensor) -> Shape:
-    """(tokens, hidden) or (B, S, hidden) -> the same."""
+def mixture_of_experts(input: SymTensor, router_probs: AnyRank, fc2_experts_weights: AnyRank) -> Shape:
+    """(tokens, hidden) or (B, S, hidden) -> the same. The router has a row (experts) for each token."""
+    tokens, experts = of_rank(router_probs.shape, 2, "router_probs")
+    confirm(product(input.dims[:-1]), tokens, "the number of tokens and of rows of router_probs")
+    confirm(experts, of_rank(fc2_experts_weights.shape, 3, "fc2_experts_weights")[0], "the numbers of experts")
     return input.dims

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import require
-from onnx_infer.laws.sizes import exact_quotient, of_rank, unify, unify_shapes
-from onnx_infer.laws.statements import fresh
+from onnx_infer.laws.sizes import confirm_shape, exact_quotient, of_rank, unify, unify_shapes
+from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.recurrent import DIRECTIONS
 from onnx_infer.values import dtype as dt
@@ -156,18 +156,37 @@ def gated_delta_net(
 
 
 @contrib("HyperConnectionPreMix", inputs="streams pre_mix")
-def mix_streams(streams: SymTensor, num_branches: int = 0) -> Shape:
-    """(..., C, H) or, for C branches, (..., C * H) -> (..., H)."""
+def mix_streams(streams: SymTensor, pre_mix: AnyRank, num_branches: int = 0) -> Shape:
+    """(..., C, H) or, for C branches, (..., C * H) -> (..., H). The gates have the leading sizes of the streams."""
     require(streams.rank >= 1, "the streams have no axis")
     if num_branches:
-        return (*streams.dims[:-1], exact_quotient(streams.dims[-1], num_branches, "the size of all streams"))
-    require(streams.rank >= 2, "grouped streams have at least 2 axes", streams.rank)
-    return (*streams.dims[:-2], streams.dims[-1])
+        mixed = (*streams.dims[:-1], exact_quotient(streams.dims[-1], num_branches, "the size of all streams"))
+    else:
+        require(streams.rank >= 2, "grouped streams have at least 2 axes", streams.rank)
+        mixed = (*streams.dims[:-2], streams.dims[-1])
+    _demand_gates(mixed[:-1], num_branches or streams.dims[-2], pre_mix, joined=num_branches > 0)
+    return mixed
+
+
+def _demand_gates(leading: Shape, count: Dim, gates: AnyRank, joined: bool) -> None:
+    """Demand gates (..., C), (..., C, 1) or (..., C, H), or (..., C * H) for `joined` streams: `leading` and C."""
+    least = len(leading) + 1
+    if gates.shape is None or not demand(len(gates.shape) >= least, "the gates have too few axes", len(gates.shape)):
+        return
+    known = leading if joined and len(gates.shape) == least else (*leading, count)
+    confirm_shape(known, gates.shape[: len(known)], "the sizes of the streams and of the gates")
 
 
 @contrib("HyperConnectionPostMix", inputs="streams block_output post_mix stream_mix?")
-def add_to_streams(streams: SymTensor) -> Shape:
-    """The streams' shape."""
+def add_to_streams(
+    streams: SymTensor, block_output: AnyRank, post_mix: AnyRank, stream_mix: AnyRank | None, num_branches: int = 0
+) -> Shape:
+    """The streams' shape. The output of the block is (..., H), and mixes of streams are (..., C, C)."""
+    mixed = mix_streams(streams, post_mix, num_branches)
+    confirm_shape(mixed, block_output.shape, "the sizes of a stream and of block_output")
+    if stream_mix is not None:
+        count = num_branches or streams.dims[-2]
+        confirm_shape((*mixed[:-1], count, count), stream_mix.shape, "the sizes of the streams and of stream_mix")
     return streams.dims
 
 

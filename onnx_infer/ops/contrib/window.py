@@ -7,8 +7,8 @@ from inspect import unwrap
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import bounds, of_rank, unify
-from onnx_infer.laws.statements import fresh
+from onnx_infer.laws.sizes import bounds, confirm_shape, of_rank, unify
+from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.resize import grid_sample
 from onnx_infer.ops.window import conv, conv_transpose, global_pool, pool, qlinear_conv, required_kernel
@@ -44,7 +44,16 @@ def of_channels_last(rule: Callable[..., Any]) -> Callable[..., Any]:
 
 # -- convolutions ------------------------------------------------------------------------------------------------------
 
-contrib("FusedConv", inputs="X W B? Z?")(conv)
+
+@contrib("FusedConv", inputs="X W B? Z?")
+def conv_and_sum(
+    X: AnyRank, W: AnyRank, B: AnyRank | None, Z: AnyRank | None, *, window: Windows, group: int = 1
+) -> Shape:
+    """As Conv. Z is added to the result, and has its shape: it is not broadcast."""
+    out: Shape = conv(X, W, B, window=window, group=group)
+    return out if Z is None else confirm_shape(out, Z.shape, "the sizes of the result and of Z")
+
+
 contrib("NhwcConv", inputs="X W B?")(of_channels_last(conv))
 contrib("NhwcFusedConv", inputs="X W B? Z?")(of_channels_last(conv))
 
@@ -76,7 +85,15 @@ def conv_transpose_of_pads(
 
 # -- pools -------------------------------------------------------------------------------------------------------------
 
-contrib("MaxpoolWithMask", inputs="X M")(pool)
+
+@contrib("MaxpoolWithMask", inputs="X M")
+def pool_of_mask(X: AnyRank, M: AnyRank, *, window: Windows) -> list[Shape]:
+    """As MaxPool. The mask has the spatial sizes of X; it repeats along the first two axes, whatever its sizes are."""
+    if X.shape is not None and M.shape is not None:
+        demand(len(M.shape) == len(X.shape), "the ranks of X and of the mask differ", len(X.shape), len(M.shape))
+        confirm_shape(X.shape[2:], M.shape[2:], "spatial sizes of X and of the mask")
+    out: list[Shape] = pool(X, window=window)
+    return out[:1]
 
 
 @contrib("NhwcMaxPool", inputs="x")

@@ -1,0 +1,77 @@
+"""Sizes that onnxruntime's own operators refuse: a required guard foretells each refusal, and no run that succeeds."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from onnx_infer import infer
+
+from .texts import parsed
+
+HEAD = '<ir_version: 10, opset_import: ["": 18, "com.microsoft": 1]>'
+
+NODES = {
+    "the sum of FusedConv": (
+        "float[N, 2, 3] x, float[K, 2, 1] w, float[N, M, L] z",
+        "FusedConv(x, w, , z)",
+    ),
+    "the mask of a pool": (
+        "float[1, N, K] x, int32[M, 1, L] m",
+        "MaxpoolWithMask<kernel_shape=[1]>(x, m)",
+    ),
+    "the router of experts": (
+        "float[N, K, 2] x, float[L, 2] p, float[2, 4, 2] v, float[M, 2, 4] w",
+        'MoE<k=1, activation_type="relu">(x, p, v, , w)',
+    ),
+    "gates": (
+        "float[N, K, 2] x, float[M, L] p",
+        "HyperConnectionPreMix(x, p)",
+    ),
+    "gates of each element": (
+        "float[N, K, 2] x, float[M, L, 2] p",
+        "HyperConnectionPreMix(x, p)",
+    ),
+    "gates of joined streams": (
+        "float[N, 4] x, float[M, 4] p",
+        "HyperConnectionPreMix<num_branches=2>(x, p)",
+    ),
+    "the output of a block": (
+        "float[N, 2, K] x, float[M, L] h, float[N, 2] p",
+        "HyperConnectionPostMix(x, h, p)",
+    ),
+    "mixes of streams": (
+        "float[N, K, 2] x, float[N, 2] h, float[N, K] p, float[M, K, L] s",
+        "HyperConnectionPostMix(x, h, p, s)",
+    ),
+}
+DTYPES = {1: np.float32, 6: np.int32}
+
+
+@pytest.mark.parametrize(("inputs", "node"), NODES.values(), ids=NODES)
+def test_guards_tell_what_onnxruntime_refuses(inputs: str, node: str) -> None:
+    runtime = pytest.importorskip("onnxruntime")
+    model = parsed(f"g ({inputs}) => (float[] y) {{ y = com.microsoft.{node} }}", HEAD)
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    result = infer(model)
+    assert result.diagnostics == []
+    options = runtime.SessionOptions()
+    options.log_severity_level = 4
+    session = runtime.InferenceSession(model.SerializeToString(), options)
+    for sizes in product((1, 2), (1, 2), (1, 2), (1, 2, 4)):
+        known = dict(zip("NKML", sizes, strict=True))
+        feeds = {
+            info.name: np.ones(
+                [known.get(d.dim_param, d.dim_value) for d in info.type.tensor_type.shape.dim],
+                DTYPES[info.type.tensor_type.elem_type],
+            )
+            for info in model.graph.input
+        }
+        try:
+            session.run(None, feeds)
+            runs = True
+        except Exception:  # of a private class
+            runs = False
+        assert runs == (not any(v.guard.kind == "required" for v in result.check(known))), known
