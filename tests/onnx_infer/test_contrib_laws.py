@@ -50,6 +50,12 @@ NODES = {
 DTYPES = {1: np.float32, 6: np.int32}
 
 
+def test_tokens_are_predicted_from_the_source() -> None:
+    text = """g (int64[N] s, int64[M] c, int64[1] p, int64[K] t) => (o, e) {
+        o, e = com.microsoft.BifurcationDetector(s, c, p, t) }"""
+    assert [str(g) for g in infer(parsed(text, HEAD)).guards if g.kind == "required"] == ["N + 1 >= K"]
+
+
 @pytest.mark.parametrize(("inputs", "node"), NODES.values(), ids=NODES)
 def test_guards_tell_what_onnxruntime_refuses(inputs: str, node: str) -> None:
     runtime = pytest.importorskip("onnxruntime")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
+from onnx_infer.laws.limits import demand_at_least, demand_at_most
 from onnx_infer.laws.sizes import at_least, normalize_axis, of_rank, unknown_shape
 from onnx_infer.laws.statements import fresh
 from onnx_infer.operators.registration import op
@@ -127,12 +128,18 @@ def word_conv_embedding(Sequence: SymTensor, W: AnyRank) -> Shape:
 
 @contrib("BifurcationDetector", inputs="src_tokens cur_tokens prev_suffix_match_idx pred_tokens?")
 def bifurcation_detector(
-    cur_tokens: AnyRank, prev_suffix_match_idx: AnyRank, pred_tokens: AnyRank | None
+    src_tokens: AnyRank, cur_tokens: AnyRank, prev_suffix_match_idx: AnyRank, pred_tokens: AnyRank | None
 ) -> list[Shape | None]:
-    """Tokens -> the decoded tokens with the confirmed predicted ones, and the next position in the source."""
+    """Tokens -> the decoded tokens with the confirmed predicted ones, and the next position in the source.
+
+    The source after the previous position was predicted: `len(src_tokens) + 1 - prev_suffix_match_idx` tokens.
+    """
     (length,) = of_rank(cur_tokens.shape, 1, "cur_tokens")
     if pred_tokens is not None:
         (most,) = of_rank(pred_tokens.shape, 1, "pred_tokens")
+        (source,) = of_rank(src_tokens.shape, 1, "src_tokens")
+        demand_at_least(most, 1, "the number of predicted tokens")
+        demand_at_most(most, source + 1, "the number of predicted tokens")
         length = length + fresh("the number of predicted tokens that hold", at_most=most)
     return [(length,), prev_suffix_match_idx.shape]
 
