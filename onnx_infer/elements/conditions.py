@@ -17,6 +17,7 @@ from onnx_infer.laws.sizes import at_least, bounds
 from symdim import Expr, Max, maximum, minimum, product, total
 from symdim.algebra.lattice import as_extremum
 from symdim.algebra.monomial import powers_of, terms_of
+from symdim.algebra.order import sorted_units
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -224,7 +225,9 @@ def _magnitudes(distance: Dim) -> list[Dim]:
 
     The distance itself if it is >= 0; else none.
     """
-    for unit, k in terms_of(distance)[0].items():
+    terms, _ = terms_of(distance)
+    for unit in sorted_units(terms):
+        k = terms[unit]
         kind, choices = as_extremum(unit) or (None, ())
         if kind is not None and (kind is Max) == (k > 0):
             parts = [distance - k * unit + k * part for part in choices]
@@ -238,7 +241,8 @@ _MOST_SOLVED = 16
 
 def _vanishes(size: Dim, zeros: list[Dim]) -> bool:
     """Whether `zeros` that are all 0 imply `size == 0`: if each is solved for one of its terms, the size cancels."""
-    ways = [[(unit, k, zero) for unit, k in terms_of(zero)[0].items() if k in (1, -1)] for zero in zeros]
+    sums = [(zero, terms_of(zero)[0]) for zero in zeros]
+    ways = [[(unit, terms[unit], zero) for unit in sorted_units(terms) if terms[unit] in (1, -1)] for zero, terms in sums]
     for way in islice(product_of(*ways), _MOST_SOLVED if zeros else 0):
         rest = size
         for unit, k, zero in way:

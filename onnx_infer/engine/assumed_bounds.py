@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from symdim import Expr, Var
+from symdim.algebra.monomial import terms_of
+from symdim.algebra.order import sorted_units
 from symdim.conditions.condition import Condition
 from symdim.conditions.solving import solve
 
@@ -122,7 +124,9 @@ class _Bounds:
 
     def _linear(self, gap: Dim, originals: dict[Var, Var], text: str) -> None:
         """`k*v + rest >= 0` bounds v if `rest` is bounded."""
-        for unit, k in (gap.terms or {gap: 1}).items() if isinstance(gap, Expr) else ():
+        terms, _ = terms_of(gap)
+        for unit in sorted_units(terms):
+            k = terms[unit]
             if not isinstance(unit, Var):
                 continue
             rest = gap - k * unit

@@ -14,6 +14,7 @@ from onnx_infer.model.graph import label_of
 from symdim import Expr, Facts, ParseError, Var, parse, simplify
 from symdim.algebra.expr import FloorDiv
 from symdim.algebra.floordiv import mod
+from symdim.algebra.order import leading, sorted_units
 from symdim.conditions.condition import Condition
 from symdim.conditions.solving import solve
 from symdim.store import Origin
@@ -219,7 +220,8 @@ def _remainder(a: Dim, b: Dim) -> tuple[Dim, Dim] | None:
     gap = a - b
     if not isinstance(gap, Expr) or gap.terms is None:
         return None
-    for unit, k in gap.terms.items():
+    for unit in sorted_units(gap.terms):
+        k = gap.terms[unit]
         if isinstance(unit, FloorDiv) and unit.terms is None:
             n, d = unit.parts
             if isinstance(d, int) and k == -d and gap == mod(n, d):
@@ -232,7 +234,8 @@ def _with_name(dim: Dim, name: Var, value: Dim) -> Dim:
     if not isinstance(dim, Expr) or not isinstance(value, Expr) or name in dim.variables():
         return dim
     ours, theirs = dim.terms or {dim: 1}, value.terms or {value: 1}
-    first, k = next(iter(theirs.items()))
+    first = leading(theirs)
+    k = theirs[first]
     times, rest = divmod(ours.get(first, 0), k)
     if times == 0 or rest:
         return dim

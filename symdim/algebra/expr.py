@@ -306,7 +306,7 @@ class Add(Expr):
 
 
 class Mul(Expr):
-    """A product of at least two `args`; as a unit, `parts` is a dict {atom: exponent}."""
+    """A product of at least two `args`; as a unit, `parts` is a dict {atom: exponent} in structural order."""
 
     __slots__ = ()
 

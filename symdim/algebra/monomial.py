@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symdim.algebra.expr import CACHE_SIZE, Expr, Mul
 from symdim.algebra.interning import PRIME, find_unit, publish
-from symdim.algebra.order import names_of
+from symdim.algebra.order import names_of, sorted_units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def clear_memo() -> None:
 
 
 def powers_of(unit: Expr | None) -> Powers:
-    """The atoms of a unit with their exponents, all >= 1; not to be changed."""
+    """The atoms of a unit with their exponents, all >= 1, in structural order; not to be changed."""
     if unit is None:
         return {}
     return unit.parts if type(unit) is Mul and unit.terms is None else {unit: 1}  # type: ignore[return-value]
@@ -50,6 +50,8 @@ def unit_of(powers: Powers) -> Expr | None:
 
 
 def _new_unit(powers: Powers, fingerprint: int) -> Expr:
+    if len(powers) > 1:  # in whatever order it was multiplied first: a live node serves later inferences too
+        powers = {atom: powers[atom] for atom in sorted_units(powers)}
     node: Mul = object.__new__(Mul)
     node.terms = None
     node.const = 0
