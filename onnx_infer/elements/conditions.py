@@ -242,7 +242,9 @@ _MOST_SOLVED = 16
 def _vanishes(size: Dim, zeros: list[Dim]) -> bool:
     """Whether `zeros` that are all 0 imply `size == 0`: if each is solved for one of its terms, the size cancels."""
     sums = [(zero, terms_of(zero)[0]) for zero in zeros]
-    ways = [[(unit, terms[unit], zero) for unit in sorted_units(terms) if terms[unit] in (1, -1)] for zero, terms in sums]
+    ways = [
+        [(unit, terms[unit], zero) for unit in sorted_units(terms) if terms[unit] in (1, -1)] for zero, terms in sums
+    ]
     for way in islice(product_of(*ways), _MOST_SOLVED if zeros else 0):
         rest = size
         for unit, k, zero in way:

@@ -132,6 +132,17 @@ def test_equal_guards_are_one_with_all_its_nodes() -> None:
     assert (guard.operator, guard.node) == ("MatMul", "p")
 
 
+def test_guards_do_not_depend_on_what_was_inferred_before() -> None:
+    def of_first_element(rows: str, columns: str) -> InferenceResult:
+        texts = f'"{rows}//4", "{columns}//4"'
+        nodes = "r = Reshape(x, flat) y = Gather(r, first)"
+        return infer(parsed(f"g (float[{texts}] x) => (y) <int64[1] flat = {{-1}}, int64 first = {{0}}> {{ {nodes} }}"))
+
+    held = [of_first_element("b_side", "a_side"), of_first_element("a_side", "b_side")]
+    for result in held:  # the product of both sizes is one object
+        assert [str(guard) for guard in result.guards] == ["a_side >= 4", "b_side >= 4"]
+
+
 def test_what_bounds_prove_is_no_guard() -> None:
     graph = "g (float[1, 2, H] x, float[1, 2, 3] w) => (y) { y = Conv(x, w) }"
     assert [str(g) for g in infer(parsed(graph)).guards] == ["H >= 3"]

@@ -147,6 +147,16 @@ def test_two_orders_give_one_object():
     assert {minimum(*order) for order in permutations(parts)} == {minimum(*parts)}
 
 
+def test_a_product_holds_its_atoms_in_one_order_however_it_was_multiplied_first():
+    for first in permutations(range(4)):
+        scope = Scope()
+        x, y, z = (scope.var(name) for name in "xyz")
+        atoms = [x, y, z // 2, maximum(x, y)]
+        made = product([atoms[i] for i in first])
+        assert isinstance(made.parts, dict)
+        assert [str(atom) for atom in made.parts] == ["x", "max(x, y)", "y", "z//2"]
+
+
 def test_long_products_stay_factored():
     scope = Scope()
     sizes = [scope.var(f"n{i}") for i in range(12)]
