@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from symdim import Expr, Var
+from symdim import Var
 from symdim.algebra.monomial import terms_of
 from symdim.algebra.order import sorted_units
 from symdim.conditions.condition import Condition
