@@ -42,11 +42,16 @@ def test_a_text_that_is_refused(arguments: list[str], message: str, capsys: pyte
 
 
 def test_an_expression_that_is_too_long_to_print(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", " + ".join(f"n{i}" for i in range(10_001))]) == REFUSED
+    assert capsys.readouterr().err.endswith(" names is not printed\n")
+
+
+def test_a_text_that_grows_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     text = "N"
     for _ in range(40):
         text = f"abs({text} - 3)"
     assert main(["check", text]) == REFUSED
-    assert capsys.readouterr().err.endswith(" names is not printed\n")
+    assert "give a part of it a name" in capsys.readouterr().err
 
 
 def test_each_line_of_standard_input_is_a_text(
