@@ -15,21 +15,9 @@ from tests.symdim import strategies
 H, N = Var("H"), Var("N")
 
 
-def random_expressions(count: int) -> list[Expr]:
-    random, found = Random(8), []
-    while len(found) < count:
-        try:
-            dim = strategies.build(strategies.random_tree(random, random.randint(2, 8)))
-        except ZeroDivisionError:
-            continue
-        if isinstance(dim, Expr):
-            found.append(dim)
-    return found
-
-
 def test_values_agree() -> None:
     random = Random(2)
-    for dim in random_expressions(120):
+    for dim in strategies.random_expressions(120, seed=8, leaves=8):
         other = to_sympy(dim)
         for _ in range(3):
             sizes = strategies.random_bindings(random)
@@ -42,7 +30,7 @@ def test_values_agree() -> None:
 
 def test_expressions_come_back() -> None:
     random = Random(6)
-    for dim in random_expressions(120):
+    for dim in strategies.random_expressions(120, seed=8, leaves=8):
         back = from_sympy(to_sympy(dim), strategies.VARIABLES)  # SymPy may have rewritten it
         for _ in range(5):
             sizes = strategies.random_bindings(random)

@@ -6,7 +6,7 @@
     floordiv.py        floor division                             long_division.py division of polynomials
     small_parts.py     what does not change a quotient            merging.py       nested divisions as one
     extrema.py         minima and maxima                          factoring.py     sums that are products
-    lattice.py         maxima of minima in one form               common.py        what arguments have in common
+    lattice.py         maxima of minima in one form               common_parts.py  what arguments have in common
     rounding.py        divisions of maxima and minima             choices.py       bounds of correlated maxima
     basis.py           sums of twins in one form                  shortening.py    and in a short one
     apart.py           sums that are short as they stand          inward.py        terms inside, for short texts

@@ -272,4 +272,4 @@ def extremum_atom(kind: Kind, parts: tuple[Dim, ...]) -> Expr:
 
 
 from symdim.algebra import basis, rounding  # noqa: E402  (which make maxima and divisions again)
-from symdim.algebra.common import Scaled  # noqa: E402
+from symdim.algebra.common_parts import Scaled  # noqa: E402

@@ -39,7 +39,9 @@ def halved(dim: Dim) -> Dim:
             n, d = node.parts if isinstance(node, FloorDiv) else (0, 0)
             if isinstance(d, int) and d > 0 and d % 2 == 0 and 2 * (terms_of(n)[1] % d) >= d:
                 rest = add(n, -(d // 2))
-                found[node] = subtract(floordiv(rest, d // 2), floordiv(rest, d))
+                lower = subtract(floordiv(rest, d // 2), floordiv(rest, d))
+                if lower is not node:  # constructors merge (q + 1)//2 themselves where they can
+                    found[node] = lower
         if not found:
             break
         dim = replaced(dim, found, {})

@@ -83,6 +83,20 @@ def random_tree(random: Random, leaves: int) -> Tree:
     return operator, random_tree(random, left), random_tree(random, leaves - left)
 
 
+def random_expressions(count: int, seed: int, leaves: int) -> list[Expr]:
+    """So many random expressions of at most so many leaves. The same seed gives the same ones."""
+    random = Random(seed)
+    found: list[Expr] = []
+    while len(found) < count:
+        try:
+            dim = build(random_tree(random, random.randint(2, leaves)))
+        except ZeroDivisionError:
+            continue
+        if isinstance(dim, Expr):
+            found.append(dim)
+    return found
+
+
 def random_bindings(random: Random) -> dict[str, int]:
     """A size for every variable, within its bounds and often at one of them."""
     return {

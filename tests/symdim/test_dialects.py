@@ -18,19 +18,6 @@ N, M, H = Var("N"), Var("M"), Var("H")
 DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
 
 
-def random_expressions(count: int, seed: int) -> list[Expr]:
-    random = Random(seed)
-    found: list[Expr] = []
-    while len(found) < count:
-        try:
-            dim = strategies.build(strategies.random_tree(random, random.randint(2, 12)))
-        except ZeroDivisionError:
-            continue
-        if isinstance(dim, Expr):
-            found.append(dim)
-    return found
-
-
 @pytest.mark.parametrize(
     ("dim", "jax", "torch", "sympy"),
     [
@@ -56,7 +43,7 @@ def test_texts(dim: Any, jax: str, torch: str, sympy: str) -> None:
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_texts_are_read_back_as_the_same_expression(dialect: Dialect) -> None:
     others = []
-    for dim in random_expressions(300, 5):
+    for dim in strategies.random_expressions(300, seed=5, leaves=12):
         read = parse(text_in(dim, dialect), strategies.VARIABLES)
         if read is not dim:
             others.append((read, dim))
@@ -191,7 +178,7 @@ def test_long_sums_are_several_statements() -> None:
 
 def test_python_statements_agree_with_evaluation() -> None:
     random, functions = Random(3), {"floordiv": lambda a, b: a // b, "mod": lambda a, b: a % b}
-    for dim in random_expressions(300, 9):
+    for dim in strategies.random_expressions(300, seed=9, leaves=12):
         symbols = list(strategies.VARIABLES.values())
         code = StraightCode(LANGUAGES["python"], symbols)
         result = code.operand(dim)

@@ -9,6 +9,7 @@ import pytest
 
 from symdim import Dim, Expr, Var, at_least, equal
 from symdim.prover.halves import halved
+from tests.counting import calls_of
 
 N, M = Var("N"), Var("M")
 
@@ -63,3 +64,8 @@ def test_values_stay() -> None:
             values = [d if isinstance(d, int) else d.evaluate(N=n, M=m) for d in (size, other)]
             assert values[0] == values[1], (size, other)
     assert changed > 100
+
+
+def test_what_constructors_merge_anyway_is_not_tried_again_and_again() -> None:
+    once, often = (calls_of(lambda dim=dim: halved(dim)) for dim in (N // 3, (N + 1) // 2))
+    assert often < 10 * once
