@@ -12,9 +12,10 @@ Where only one of the arguments counts, it may depend on the choice of the other
 from __future__ import annotations
 
 from symdim.algebra.caches import shared_cache
-from symdim.algebra.expr import Extremum, Max
+from symdim.algebra.expr import Extremum, FloorDiv, Max
 from symdim.algebra.monomial import EXTREMUM, accumulate, exact_quotient, powers_of, terms_of, times
 from symdim.algebra.order import order
+from symdim.algebra.relaxation import SUMS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     Terms = dict[Expr, int]
 
-_SUMS = 8  # so many sums are looked at for one end of an interval
 _TERMS = 24  # longer sums are left alone
 _DEPTH = 3  # so deep in an atom a variable is seen
 
@@ -49,12 +49,13 @@ def chosen(terms: Terms, const: int) -> Interval:
     return lo, None if hi is None else -hi
 
 
-def least(terms: Terms, const: int, sums: int = _SUMS) -> int | None:
+def least(terms: Terms, const: int, sums: int = SUMS) -> int | None:
     """A lower bound of a sum, by at most so many other sums."""
     found = _correlated(terms) if sums > 1 and len(terms) <= _TERMS else []
-    known, _ = bounds.linear_bounds(terms, const)
     if not found:
-        return known
+        relaxes = relaxation.is_correlated(terms)
+        return relaxation.least(terms, const, sums) if relaxes else bounds.linear_bounds(terms, const)[0]
+    known, _ = bounds.linear_bounds(terms, const)
     # a choice that must be met by all its arguments comes first
     unit = min(found, key=lambda u: (_any_counts(u, terms[u]), order(u)))
     atom, factor = _split(unit)
@@ -119,9 +120,11 @@ def _within(atom: Extremum) -> set[Expr]:
         for _ in range(_DEPTH):
             units = [unit for inner in level for part in inner.parts for unit in terms_of(part)[0]]
             found.update(units)
+            found.update([u for unit in units if type(unit) is FloorDiv for u in terms_of(unit.parts[0])[0]])
             level = [unit for unit in units if isinstance(unit, Extremum)]
         _inside[atom] = found
     return found
 
 
 from symdim.algebra import intervals as bounds  # noqa: E402  (which asks this module for the intervals of sums)
+from symdim.algebra import relaxation  # noqa: E402  (and so does this)

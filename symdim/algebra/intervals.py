@@ -7,12 +7,18 @@ step recurses: atoms get their interval when they are made.
 
 from __future__ import annotations
 
+from math import gcd
+
 from symdim.algebra.expr import Expr
 from symdim.algebra.monomial import powers_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from symdim.algebra.expr import Dim, Interval
+
+    Terms = dict[Expr, int]
 
 _LARGE = 4096  # bits; larger powers are not computed, their bounds are weakened instead
 
@@ -36,9 +42,9 @@ def bounds_of(dim: Dim) -> Interval:
             if dim.height:
                 found = patterns.met_with_patterns(dim, dim.terms, found)
                 if relaxation.is_correlated(dim.terms):
-                    found = meet(found, relaxation.relaxed(dim.terms, dim.const))
+                    found = meet(found, _of_content(relaxation.relaxed, dim.terms, dim.const))
                 if choices.is_correlated(dim.terms):
-                    found = meet(found, choices.chosen(dim.terms, dim.const))
+                    found = meet(found, _of_content(choices.chosen, dim.terms, dim.const))
         dim._bounds = found
     return found
 
@@ -56,6 +62,14 @@ def linear_bounds(terms: dict[Expr, int], const: int) -> Interval:
         if lo is None and hi is None:
             break
     return lo, hi
+
+
+def _of_content(found: Callable[[Terms, int], Interval], terms: Terms, const: int) -> Interval:
+    """The interval that is `found` of a sum, where what all coefficients have in common is taken out first."""
+    common = gcd(*terms.values())
+    if common == 1:
+        return found(terms, const)
+    return plus(scaled(found({unit: k // common for unit, k in terms.items()}, 0), common), (const, const))
 
 
 def meet(a: Interval, b: Interval) -> Interval:

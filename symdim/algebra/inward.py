@@ -2,6 +2,7 @@
 
     shift        k*max(a, b) + k*t = k*max(a + t, b + t)
     multiples    n//d + t = (n + d*t)//d
+    remainder    n - d*(n//d) = n % d, where n//d is a maximum (rounding.py) or one division with n inside (merging.py)
 
 So `min(w, x + y) - x` prints as `min(w - x, y)`. Expressions themselves keep the term outside, so that equal ones are
 one object. A way to print is given only if the constructors make the same object of it.
@@ -9,12 +10,15 @@ one object. A way to print is given only if the constructors make the same objec
 
 from __future__ import annotations
 
-from symdim.algebra.expr import Extremum, FloorDiv, Max
+from itertools import product
+
+from symdim.algebra.expr import Extremum, FloorDiv, Max, Mod
 from symdim.algebra.extrema import maximum, minimum
-from symdim.algebra.floordiv import floordiv
+from symdim.algebra.floordiv import floordiv, mod
+from symdim.algebra.intervals import bounds_of
 from symdim.algebra.monomial import split_unit, terms_of
-from symdim.algebra.order import dim_order
-from symdim.algebra.polynomial import add, scale, sum_of
+from symdim.algebra.order import dim_order, order
+from symdim.algebra.polynomial import add, scale, subtract, sum_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +43,7 @@ def readings(node: Expr) -> Iterator[Reading]:
     terms, const = terms_of(node)
     if not 2 <= len(terms) <= _TERMS:
         return
-    for unit, k in terms.items():
+    for unit, k in sorted(terms.items(), key=lambda term: order(term[0])):
         if not isinstance(unit, (Extremum, FloorDiv)):
             continue
         others = {u: c for u, c in terms.items() if u is not unit}
@@ -57,6 +61,33 @@ def readings(node: Expr) -> Iterator[Reading]:
             whole = (maximum if isinstance(unit, Max) else minimum)(*parts)
         if add(scale(whole, k), rest) is node:
             yield k, type(unit), parts, rest
+    yield from _remainders(node)
+
+
+def _remainders(node: Expr) -> Iterator[Reading]:
+    """A sum as `k*(n % d) + rest`, where n is all that k*d does not divide, or one maximum or minimum of it."""
+    terms, const = terms_of(node)
+    sizes = sorted({abs(c) for c in terms.values()})
+    for k, d in [(k, c // k) for k in sizes for c in sizes if c > k and c % k == 0]:
+        undivided = {u: c for u, c in terms.items() if c % (k * d)}
+        quotient = {u: c for u, c in terms.items() if u not in undivided}
+        parts: list[Terms] = [undivided]
+        if len(undivided) > 1:
+            parts += [{u: c} for u, c in undivided.items() if isinstance(u, Extremum) and abs(c) == k]
+        for part in parts:
+            if any(c % k for c in part.values()) or not _is_narrow(part | quotient, k * d):
+                continue
+            for sign, offset in product((k, -k), (const, 0)):
+                n = sum_of({u: c // sign for u, c in part.items()}, offset // sign % d)
+                rest = subtract(node, scale(mod(n, d), sign))
+                if len(terms_of(rest)[0]) + len(part) < len(terms):
+                    yield sign, Mod, (n, d), rest
+
+
+def _is_narrow(terms: Terms, width: int) -> bool:
+    """Whether a sum has less than so many values."""
+    lo, hi = bounds_of(sum_of(dict(terms), 0))
+    return lo is not None and hi is not None and hi - lo < width
 
 
 def _taken(unit: Extremum | FloorDiv, k: int, others: Terms) -> Terms:

@@ -14,11 +14,11 @@ Where variables of one name meet, all but the oldest have a number: `x`, `x#2`. 
 from __future__ import annotations
 
 import re
-from itertools import count
+from itertools import accumulate, count
 
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.display import factors_of, operands_of, product_of, summands_of
-from symdim.algebra.expr import Add, Const, Expr, Extremum, FloorDiv, Max, Mul
+from symdim.algebra.expr import Add, Const, Expr, Extremum, FloorDiv, Max, Mod, Mul
 from symdim.algebra.inward import readings
 from symdim.algebra.variable import Scope, Var, make_variable
 
@@ -111,7 +111,8 @@ def _piece(dim: Dim, place: int) -> Piece:
         return f"({dim})" if dim < 0 and place >= _OPERAND else str(dim)
     if dim.height > _SHALLOW:
         return dim, place
-    return str(dim) if _stands(dim, place) else f"({dim})"
+    text = str(dim)
+    return text if _stands(dim, place) or (place < _BASE and _is_call(text)) else f"({text})"
 
 
 def _stands(node: Expr, place: int) -> bool:
@@ -162,19 +163,18 @@ def _shorter(node: Expr, pieces: list[Piece]) -> list[Piece]:
 
 def _inward(k: int, kind: type[Expr], parts: tuple[Dim, ...], rest: Dim) -> list[Piece]:
     """The text of `k*kind(*parts) + rest`."""
-    if kind is FloorDiv:
-        numerator = _piece(parts[0], 0)
-        if not _is_call(str(numerator)):
-            numerator = _piece(parts[0], _OPERAND)
-        head: list[Piece] = [numerator, "//", _piece(parts[1], _FACTOR)]
+    divides = kind is FloorDiv or kind is Mod
+    if divides:
+        sign = "//" if kind is FloorDiv else " % "
+        head: list[Piece] = [_piece(parts[0], _OPERAND), sign, _piece(parts[1], _FACTOR)]
     else:
         head = ["max(" if kind is Max else "min(", *_joined(parts), ")"]
     if abs(k) != 1:
-        head = [f"{abs(k)}*", *head]
+        head = [f"{abs(k)}*(", *head, ")"] if divides else [f"{abs(k)}*", *head]
     if k > 0 and isinstance(rest, int):
         return [*head, f" {'+' if rest > 0 else '-'} {abs(rest)}"] if rest else head
     if rest == 0:
-        return ["-(", *head, ")"] if kind is FloorDiv else ["-", *head]
+        return ["-(", *head, ")"] if divides and k == -1 else ["-", *head]
     beside = str(_piece(rest, 0))
     if k > 0 and beside.startswith("-"):  # then all its terms are negative
         return [*head, " - ", beside[1:]]
@@ -183,8 +183,10 @@ def _inward(k: int, kind: type[Expr], parts: tuple[Dim, ...], rest: Dim) -> list
 
 def _is_call(text: str) -> bool:
     """Whether a text is one maximum or minimum."""
-    opened = [text.count("(", 0, i) - text.count(")", 0, i) for i in range(4, len(text))]
-    return text.startswith(("max(", "min(")) and 0 not in opened
+    if not text.startswith(("max(", "min(")):
+        return False
+    opened = list(accumulate([(c == "(") - (c == ")") for c in text[3:]]))
+    return 0 not in opened[:-1]
 
 
 def _joined(dims: Sequence[Dim]) -> list[Piece]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     Terms = dict[Expr, int]
 
+SUMS = 8  # so many sums are looked at for one end of an interval, by choices.py
 _STEPS = 12  # so many divisions are replaced at most
 _TERMS = 32  # longer sums are left alone
 
@@ -39,8 +40,11 @@ def relaxed(terms: Terms, const: int) -> Interval:
     return lo, None if hi is None else -hi
 
 
-def least(terms: Terms, const: int) -> int | None:
-    """A lower bound: `scale` times the sum is held in integers, the most deeply nested division goes first."""
+def least(terms: Terms, const: int, sums: int = SUMS) -> int | None:
+    """A lower bound: `scale` times the sum is held in integers, the most deeply nested division goes first.
+
+    Maxima and minima that are left are chosen from by at most so many `sums`.
+    """
     terms, scale = dict(terms), 1
     for _ in range(_STEPS):
         divisions = [u for u in terms if type(u) is FloorDiv and type(u.parts[1]) is int and u.parts[1] >= 1]
@@ -65,7 +69,7 @@ def least(terms: Terms, const: int) -> int | None:
                 terms[unit] = total
             else:
                 del terms[unit]
-    lo = choices.least(terms, const) if choices.is_correlated(terms) else linear_bounds(terms, const)[0]
+    lo = choices.least(terms, const, sums) if choices.is_correlated(terms) else linear_bounds(terms, const)[0]
     return None if lo is None else -(-lo // scale)
 
 

@@ -43,6 +43,13 @@ SEEN = [
     ("min(z, 12*x + y)//4 - 3*x", "min(z - 12*x, y)//4", (None, None)),
     ("min(7*x + 7*y + z, 9) - 7*x", "min(9 - 7*x, 7*y + z)", (None, 9)),
     ("x - (x + y + 1)//2", "(x - y)//2", (None, None)),
+    ("min(N, M//4) % 2", "min(M//4, N) % 2", (0, 1)),
+    ("(min(x//2, y//3) + 3) % 6 + z", "z + (min(x//2, y//3) + 3) % 6", (0, None)),
+    ("(z - min(x//2, y//3)) % 5", "(z - min(x//2, y//3)) % 5", (0, 4)),
+    ("7 - 3*(min(x//2, y//3) % 5)", "7 - 3*(min(x//2, y//3) % 5)", (-5, 7)),
+    ("2*max(x//2, y//3) % 6", "2*(max(x//2, y//3) % 3)", (0, 4)),
+    ("(y - x//4) % 8", "(y - x//4) % 8", (0, 7)),
+    ("min(x//2, y//3) - 5*min(x//10, y//12)", "min(x//2, y//3) - 5*min(x//10, y//12)", (None, 4)),
     ("min(max(4*x + 3, y) - 4*x, 63)", "min(max(y - 4*x, 3), 63)", (3, 63)),
 ]
 
@@ -62,6 +69,10 @@ def test_as_a_person_writes_it(text, expected, interval):
     for point in product(GRID, repeat=3):
         sizes = dict(zip("xyz", point, strict=True)) | {"N": point[0] + 1, "M": point[1] + 1}
         assert dim.evaluate({NAMES[name]: size for name, size in sizes.items()}) == value(text, sizes)
+
+
+def test_the_interval_of_a_remainder_of_a_minimum_decides():
+    assert (minimum(16 * X, Y // 3) % 5) // 12 == 0
 
 
 def test_halves_of_sums_of_maxima_end():
