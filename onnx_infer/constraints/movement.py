@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from onnx_infer.constraints.registration import form
 from onnx_infer.constraints.relations import known, rank_of
 from onnx_infer.constraints.reshaping import same_rank
+from onnx_infer.elements.scaling import scaled
 from onnx_infer.errors import Unknown, require
-from onnx_infer.ops.resize import scaled
 from symdim.rows import Row
 
 if TYPE_CHECKING:

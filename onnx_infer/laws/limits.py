@@ -4,12 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.laws.sizes import at_least, bounds, differ, may_be_empty
-from onnx_infer.laws.statements import demand, state
+from onnx_infer.laws.sizes import at_least, bounds, differ, doubtful_sizes
+from onnx_infer.laws.statements import conflicting, demand, is_cautious, state
 from symdim import minimum
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim, Shape
+
+
+def not_negative(size: Dim, what: str) -> Dim:
+    """The size, which a run refuses below 0; an unknown size if it is provably negative (an error).
+
+    >>> from onnx_infer.laws.statements import Trace
+    >>> from symdim import Var
+    >>> with Trace() as trace:
+    ...     size = not_negative(Var("N") - 5, "a size of the target")
+    >>> size, trace.statements[0].rhs
+    (N - 5, 0)
+    """
+    if at_least(size, 0):
+        return size
+    high = bounds(size)[1]
+    if high is not None and high < 0:
+        return conflicting(f"{what} is negative: {size}")
+    state("at_least", size, 0, what)
+    return size
 
 
 def demand_at_least(size: Dim, least: Dim, law: str) -> None:
@@ -45,16 +64,20 @@ def demand_at_most(size: Dim, most: Dim, law: str) -> None:
 def demand_room_for_pads(sizes: Shape, axis: int, begin: Dim, end: Dim, mode: str) -> None:
     """Demand the elements that pads copy if the mode is not constant: one element, or one more than is reflected.
 
-    Negative pads crop first. A runtime ignores the pads of a tensor that is empty along another axis.
+    Negative pads crop first. onnxruntime copies nothing if the tensor is empty; then it only refuses to make
+    an axis of size 0 larger.
     """
-    if mode == "constant" or may_be_empty((*sizes[:axis], *sizes[axis + 1 :])):
+    if mode == "constant":
         return
-    size = sizes[axis]
-    if not at_least(size, 1) and not (at_least(begin, 0) and at_least(end, 0)):
-        return
+    size, grows = sizes[axis], at_least(begin, 0) and at_least(end, 0)
+    demand_at_least(size, minimum(begin + size + end, 1), "what is left to pad")
+    others = (*sizes[:axis], *sizes[axis + 1 :])
     kept = size + minimum(begin, 0) + minimum(end, 0)
-    if differ(begin, 0) or differ(end, 0):
-        demand_at_least(kept, 1, "what is left to pad")
-    for pad in (begin, end):
-        if mode == "reflect" and (at_least(pad, 1) or at_least(kept, 1)):
-            demand_at_least(kept, pad + 1, "what is left to reflect")
+    least: list[Dim] = [1] if differ(begin, 0) or differ(end, 0) else []
+    least += [pad + 1 for pad in (begin, end) if mode == "reflect" and (at_least(pad, 1) or at_least(kept, 1))]
+    empty = doubtful_sizes(others if grows else sizes)
+    for number in least:
+        if not empty:
+            demand_at_least(kept, number, "what is left to pad")
+        elif not at_least(kept - number, 0) and not is_cautious():
+            state("at_least", kept, number, "what is left to pad", "assumed", empty)

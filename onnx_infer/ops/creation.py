@@ -11,10 +11,10 @@ from onnx_infer.elements.arithmetic import ceil, convert, divide, subtract
 from onnx_infer.elements.conditions import decided
 from onnx_infer.elements.ratio import Ratio
 from onnx_infer.errors import Unknown, require
+from onnx_infer.laws.limits import demand_at_least, not_negative
 from onnx_infer.laws.sizes import at_least, is_fresh, of_rank
 from onnx_infer.laws.statements import conflicting, demand, element, fresh
 from onnx_infer.operators.registration import op
-from onnx_infer.ops.movement import not_negative
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import MAX_DATA, MAX_VECTOR, Sparse, SymTensor, is_small
 from symdim import Expr, ceildiv, maximum
@@ -206,4 +206,5 @@ def mel_weight_matrix(num_mel_bins: Dim | Unknown, dft_length: Dim | Unknown) ->
     bins = _length(num_mel_bins, "num_mel_bins", "num_mel_bins")
     if isinstance(dft_length, Unknown):
         return fresh("the number of frequencies", at_least=1, value=element("dft_length") // 2 + 1), bins
-    return not_negative(dft_length, "dft_length") // 2 + 1, bins
+    demand_at_least(dft_length, -1, "dft_length")
+    return maximum(dft_length, 0) // 2 + 1, bins  # a machine's -1 / 2 is 0

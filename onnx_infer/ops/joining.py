@@ -9,9 +9,10 @@ import numpy as np
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.elements.samples import joined_samples
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.limits import demand_room_for_pads
+from onnx_infer.laws.limits import demand_room_for_pads, not_negative
 from onnx_infer.laws.sizes import (
     at_least,
+    bounds,
     exact_quotient,
     has_axis,
     normalize_axes,
@@ -22,10 +23,10 @@ from onnx_infer.laws.sizes import (
 )
 from onnx_infer.laws.statements import conflicting, demand, element, fresh, state
 from onnx_infer.operators.registration import op
-from onnx_infer.ops.movement import demand_equal, known_sizes, not_negative
+from onnx_infer.ops.movement import demand_equal, known_sizes
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
-from symdim import Expr, ceildiv, total
+from symdim import Expr, ceildiv, maximum, total
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -145,13 +146,13 @@ def _padded(sizes: Shape, pads: Ints | Unknown, mode: str, axes: Ints | Unknown 
     for i, axis in enumerate(chosen):
         last = i + len(chosen)
         begin, end = [element("pads", j) if values[j] is None else values[j] for j in (i, last)]
-        padded = not_negative(begin + sizes[axis] + end, "a padded size")
+        padded = begin + sizes[axis] + end
         if at_least(padded, 2**63):
             padded = conflicting(f"a padded size does not fit into 64 bits: {padded}")
         if None in (values[i], values[last]):
             out[axis] = fresh("the pads of an axis", value=padded)
         else:
-            out[axis] = padded
+            out[axis] = not_negative(padded, "a padded size")
             demand_room_for_pads(sizes, axis, begin, end, mode)
     return tuple(out)
 
@@ -225,7 +226,11 @@ def center_crop_pad(input_data: AnyRank, shape: Sizes | Unknown, axes: Ints | No
         sizes = list(old)
         for i, (axis, size) in enumerate(zip(chosen, target, strict=True)):
             asked = fresh("a size of the target shape", value=element("shape", i)) if size is None else size
-            sizes[axis] = not_negative(asked, "a target size")
+            most = bounds(asked)[1]
+            if most is not None and most < 0:
+                sizes[axis] = conflicting(f"a target size is negative: {asked}")
+            else:
+                sizes[axis] = maximum(asked, 0)  # the slice of the operator's function is empty then
         return sizes
 
     return sizes_unless_broken(len(old), cropped)

@@ -8,8 +8,8 @@ import numpy as np
 
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.errors import Unknown, require
+from onnx_infer.laws.limits import not_negative
 from onnx_infer.laws.sizes import (
-    bounds,
     broadcast_size,
     confirm,
     differ,
@@ -18,7 +18,7 @@ from onnx_infer.laws.sizes import (
     of_rank,
     unknown_shape,
 )
-from onnx_infer.laws.statements import conflicting, demand, element, fresh, reported, state
+from onnx_infer.laws.statements import demand, element, fresh, reported, state
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
 from symdim import Expr, maximum, minimum
@@ -31,16 +31,6 @@ if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, Sizes, SymTensor
 
     Array = NDArray[Any]
-
-
-def not_negative(size: Dim, what: str) -> Dim:
-    """The size. A provably negative size is reported, and an unknown size is returned.
-
-    >>> not_negative(3, "a size")
-    3
-    """
-    high = bounds(size)[1]
-    return size if high is None or high >= 0 else conflicting(f"{what} is negative: {size}")
 
 
 def demand_equal(a: Dim, b: Dim, what: str) -> None:

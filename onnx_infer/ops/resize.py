@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnx_infer.elements.ratio import Ratio
+from onnx_infer.elements.scaling import is_power_of_two, scaled
 from onnx_infer.errors import Unknown, require
+from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import at_least, differ, normalize_axes, of_rank, sizes_unless_broken, unify
-from onnx_infer.laws.statements import conflicting, demand, fresh, is_cautious, state
+from onnx_infer.laws.statements import demand, fresh, is_cautious, state
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.window import given_sizes, spatial_rank
 from symdim import maximum, minimum
@@ -19,59 +21,7 @@ from symdim import maximum, minimum
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Dim, Floats, Shape, Sizes
 
-# Below this denominator, and as long as the result stays below 2**16, rounding cannot carry `size * scale` over the
-# next whole number: the float32 scale and the product are each off by at most 2**-24 of it.
-_MAX_DENOMINATOR = 128
-
-_FLOAT_ERROR = 2**20
-"""A float32 product of a size and a scale is off by less than this part of it: each rounding by at most 2**-24."""
-
 POLICIES = ("stretch", "not_larger", "not_smaller")
-
-
-def _is_power_of_two(n: int) -> bool:
-    return n & (n - 1) == 0
-
-
-def _as_fraction(scale: Any) -> tuple[Dim, int] | None:
-    """`(p, q)` such that `floor(size * scale)` is `size*p // q` in exact and in float32 arithmetic, or None.
-
-    The float32 nearest to p/q must not be below it. Otherwise the results for multiples of q would be one too small.
-    """
-    if isinstance(scale, Ratio):
-        return (scale.num, scale.den) if isinstance(scale.den, int) and _is_power_of_two(scale.den) else None
-    exact = Fraction(scale)
-    near = exact.limit_denominator(_MAX_DENOMINATOR)
-    return (near.numerator, near.denominator) if np.float32(near) == np.float32(scale) and exact >= near else None
-
-
-def scaled(size: Dim, scale: Any) -> Dim:
-    """`floor(size * scale)` for a float32 scale (Resize-10 to 19); a fresh size if it depends on rounding.
-
-    >>> scaled(5, 2.5), scaled(9, float(np.float32(1 / 3)))
-    (12, 3)
-    """
-    if scale is None:
-        return fresh("scales is not known")
-    if isinstance(scale, float):
-        scale = float(np.float32(scale))
-        if not (math.isfinite(scale) and scale > 0):
-            return conflicting(f"scales must be positive: {scale}")
-    fraction = _as_fraction(scale)
-    if fraction is not None:
-        return size * fraction[0] // fraction[1]
-    if not isinstance(scale, float):
-        note = "scales is a quotient of sizes, of which floats give no exact multiple"
-        if not isinstance(scale, Ratio) or not at_least(scale.den, 1):
-            return fresh(note)
-        exact = size * scale.num // scale.den
-        return fresh(note, at_most=exact + exact // _FLOAT_ERROR + 1)
-    if not isinstance(size, int):
-        above = Fraction(math.ceil(scale * (1 + 1 / _FLOAT_ERROR) * _MAX_DENOMINATOR), _MAX_DENOMINATOR)
-        return fresh(f"floats round {size} * {scale}", at_most=size * above.numerator // above.denominator)
-    single = math.floor(np.float32(size) * np.float32(scale))
-    double = math.floor(size * scale)
-    return single if single == double else fresh(f"floats round {size} * {scale}", at_most=max(single, double))
 
 
 def _nearest(size: Dim, target: Dim, other: Dim) -> tuple[Dim, Dim] | None:
@@ -88,7 +38,7 @@ def _nearest(size: Dim, target: Dim, other: Dim) -> tuple[Dim, Dim] | None:
     nearest = (2 * product + other) // (2 * other)
     from_half = (2 * product) % (2 * other) - other
     divisor = other // math.gcd(target, other) if isinstance(target, int) and isinstance(other, int) else other
-    if isinstance(divisor, int) and (divisor % 2 or _is_power_of_two(divisor)):
+    if isinstance(divisor, int) and (divisor % 2 or is_power_of_two(divisor)):
         return nearest, nearest  # there is no half, or the ratio is a float
     if isinstance(from_half, int):
         return nearest - (from_half == 0), nearest
@@ -167,6 +117,9 @@ def _resized(shape: Shape, scales: Floats | Unknown | None, sizes: Sizes | Unkno
         new = tuple(scaled(shape[axis], scale) for axis, scale in zip(at, given, strict=True))
     else:
         new = given_sizes(given, "sizes")
+        for axis, target in zip(at, new, strict=True):
+            if policy == "stretch" and at_least(shape[axis], 1):
+                demand_at_least(target, 1, "a target size")
     if policy != "stretch":
         new = kept_aspect(tuple(shape[axis] for axis in at), new, policy)
     changed = dict(zip(at, new, strict=True))
@@ -180,6 +133,11 @@ def upsample(X: AnyRank, scales: Floats | Unknown | None, *, height_scale: float
     if scales is None:
         demand(X.shape is None or X.rank == 4, "the rank of X must be 4")
         scales = (1.0, 1.0, height_scale, width_scale)
+    for scale in scales if isinstance(scales, tuple) else ():
+        if isinstance(scale, Ratio):
+            demand_at_least(scale.num, scale.den, "a scale")
+        else:
+            demand(scale is None or scale >= 1, "a scale is below 1", scale)
     return resize(X, scales, None)
 
 
@@ -205,7 +163,7 @@ def affine_grid(theta: AnyRank, size: Sizes | Unknown) -> Shape:
     unify(columns, n + 1, "axis 2 of theta and the number of spatial axes plus 1")
     first, _, *spatial = size if isinstance(size, tuple) else (None,) * (n + 2)
     batch = batch if first is None else unify(batch, first, "the batch of theta and size")
-    return (batch, *given_sizes(spatial, "size", 2), n)
+    return (batch, *given_sizes(spatial, "size", 2, least=1), n)
 
 
 @op("RoiAlign")

@@ -8,6 +8,7 @@ import numpy as np
 
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.errors import Unknown
+from onnx_infer.laws.limits import demand_at_least, not_negative
 from onnx_infer.laws.sizes import at_least, differ, has_axis, of_rank, unify, unknown_shape
 from onnx_infer.laws.statements import conflicting, demand, element, fresh, state
 from onnx_infer.operators.registration import op
@@ -173,6 +174,7 @@ def topk(
         wanted = K[0] if len(K) == 1 else conflicting(f"K does not have one element: {len(K)}")
     if wanted is None:
         wanted = fresh("the value of K is not known", at_most=size, value=element("K"))
+    wanted = not_negative(wanted, "K")
     if isinstance(wanted, int) and isinstance(size, int):
         demand(wanted <= size, f"K is {wanted}, the size of the axis {size}")
     elif not at_least(size - wanted, 0):
@@ -210,6 +212,8 @@ def one_hot(indices: AnyRank, depth: Elements, values: AnyRank, axis: int) -> Sh
     count = convert(depth.data[0], dt.INT64) if depth.data else None
     if count is None:
         count = fresh("the value of depth is not known", value=element("depth"))
+    else:
+        demand_at_least(count, 1, "depth")
     return (*indices.dims[:axis], count, *indices.dims[axis:])
 
 

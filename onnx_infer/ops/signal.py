@@ -52,6 +52,8 @@ def dft(
         length = 2 * (signal[at] - 1) if real else signal[at]
     elif isinstance(length, Unknown):
         length = fresh("the length of the transform is not known", value=element("dft_length"))
+    else:
+        demand_at_least(length, 1, "dft_length")
     signal[at] = length // 2 + 1 if onesided and not inverse else length
     return (*signal, last)
 
@@ -83,6 +85,9 @@ def stft(
         frame = length  # according to the specification; onnxruntime refuses the node
         contradict("neither window nor frame_length is given")
     demand_at_least(length, frame, "the signal of the frames")
+    demand_at_least(frame, 1, "the length of a frame")
+    if not isinstance(frame_step, Unknown):
+        demand_at_least(frame_step, 1, "frame_step")
     bins = frame // 2 + 1 if onesided else frame
     if isinstance(frame_step, Unknown) or not at_least(frame_step, 1):
         return batch, fresh("the step between frames is not known", at_most=length), bins, 2

@@ -44,10 +44,17 @@ def spatial_rank(*tensors: SymTensor, kernel_shape: IntVector | None = None) -> 
     raise Unknown("the rank of the input is not known")
 
 
-def given_sizes(sizes: Iterable[Dim | None], name: str, first: int = 0) -> Shape:
-    """The sizes in an input, from its element `first` on. Unknown ones are fresh sizes."""
-    pairs = enumerate(sizes, first)
-    return tuple(fresh(f"{name} is not known", value=element(name, i)) if d is None else d for i, d in pairs)
+def given_sizes(sizes: Iterable[Dim | None], name: str, first: int = 0, least: int | None = None) -> Shape:
+    """The sizes in an input, from its element `first` on; a run refuses those below `least`. Unknown ones are fresh."""
+    out = []
+    for i, size in enumerate(sizes, first):
+        if size is None:
+            out.append(fresh(f"{name} is not known", value=element(name, i)))
+        else:
+            if least is not None:
+                demand_at_least(size, least, f"a size in {name}")
+            out.append(size)
+    return tuple(out)
 
 
 def _of_weight(window: Windows, weight: Shape) -> tuple[Window, ...]:
@@ -210,7 +217,9 @@ def max_unpool(X: AnyRank, I: AnyRank, output_shape: Sizes | Unknown | None, *, 
         given = (None,) * rank
     pairs = zip((batch, channels), given, strict=False)
     same = (old if new is None else unify(old, new, "sizes of X and output_shape") for old, new in pairs)
-    return (*same, *given_sizes(given[2:], "output_shape", 2))
+    out = given_sizes(given[2:], "output_shape", 2)
+    demand_at_least(product(out), product(least), "the number of elements in output_shape")
+    return (*same, *out)
 
 
 @op("MaxRoiPool")
@@ -234,7 +243,7 @@ def col2im(input: AnyRank, image_shape: Sizes, block_shape: Sizes, *, window: Wi
     batch, columns, count = of_rank(input.shape, 3, "input")
     require(len(image_shape) == len(block_shape), "image_shape and block_shape differ in length",
             len(image_shape), len(block_shape))  # fmt: skip
-    image = given_sizes(image_shape, "image_shape")
+    image = given_sizes(image_shape, "image_shape", least=1)
     with reported:
         given = ("strides", window.strides, 1), ("dilations", window.dilations, 1), ("pads", window.pads, 2)
         for name, values, per_axis in given:

@@ -27,6 +27,18 @@ NODES = {
         "float[N, K, 2] x, float[L, 2] p, float[2, 4, 2] v, float[M, 2, 4] w",
         'MoE<k=1, activation_type="relu">(x, p, v, , w)',
     ),
+    "the inner size of experts": (
+        "float[1, 3, 2] x, float[3, 2] p, float[2, L, 2] v, float[2, 2, M] w",
+        'MoE<k=1, activation_type="relu">(x, p, v, , w)',
+    ),
+    "the inner size of experts whose weights are swapped": (
+        "float[1, 3, 8] x, float[3, 2] p, float[2, 8, L] v, float[2, M, 8] w",
+        'MoE<k=1, activation_type="relu">(x, p, v, , w)',
+    ),
+    "the inner size of gated experts": (
+        "float[1, 3, 2] x, float[3, 2] p, float[2, L, 2] v, float[2, 2, M] w",
+        'MoE<k=1, activation_type="swiglu", swiglu_fusion=1>(x, p, v, , w)',
+    ),
     "gates": (
         "float[N, K, 2] x, float[M, L] p",
         "HyperConnectionPreMix(x, p)",

@@ -11,7 +11,7 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 from onnx_infer import ShapeInferenceError, SymTensor, infer, infer_shapes
-from onnx_infer.ops.resize import scaled
+from onnx_infer.elements.scaling import scaled
 from onnx_infer.results.guarantees import guarantees, with_values
 from onnx_infer.results.materialization import materialize
 from onnx_infer.testing import run_case

@@ -153,9 +153,24 @@ def query_key_value_projections(A: SymTensor, K: int, Nq: int, Nkv: int) -> list
     "fc3_zero_points? router_weights? fc1_global_scale? fc2_global_scale? fc1_act_scale? fc2_act_scale? "
     "fc1_act_block_scale? fc2_act_block_scale?",
 )
-def mixture_of_experts(input: SymTensor, router_probs: AnyRank, fc2_experts_weights: AnyRank) -> Shape:
-    """(tokens, hidden) or (B, S, hidden) -> the same. The router has a row (experts) for each token."""
+def mixture_of_experts(
+    input: SymTensor,
+    router_probs: AnyRank,
+    fc1_experts_weights: AnyRank,
+    fc2_experts_weights: AnyRank,
+    activation_type: str = "relu",
+    swiglu_fusion: int = 0,
+) -> Shape:
+    """(tokens, hidden) or (B, S, hidden) -> the same. The router has a row (experts) for each token.
+
+    The weights are (experts, inner, hidden) and (experts, hidden, inner), or with their last two axes swapped; packed
+    weights have fewer elements by the same factor. The first ones have twice as many rows if they hold gates too.
+    """
     tokens, experts = of_rank(router_probs.shape, 2, "router_probs")
     confirm(product(input.dims[:-1]), tokens, "the number of tokens and of rows of router_probs")
     confirm(experts, of_rank(fc2_experts_weights.shape, 3, "fc2_experts_weights")[0], "the numbers of experts")
+    if activation_type != "swiglu" or swiglu_fusion:
+        rows = 2 if activation_type == "swiglu" else 1
+        first, second = (of_rank(w.shape, 3, "weights")[1:] for w in (fc1_experts_weights, fc2_experts_weights))
+        confirm(product(first), rows * product(second), "the numbers of elements of the weights of an expert")
     return input.dims

@@ -1,0 +1,143 @@
+"""Sizes times floats, as Resize and Upsample compute them: the product is a float32, which is rounded down.
+
+onnxruntime and the shape inference of onnx multiply in single precision. So 10 * 0.7 is 7, but 90 * 1.3 is 116.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from onnx_infer.elements.ratio import Ratio
+from onnx_infer.laws.limits import demand_at_least
+from onnx_infer.laws.sizes import at_least, bounds
+from onnx_infer.laws.statements import conflicting, fresh, is_cautious, state
+from symdim.algebra.caches import shared_cache
+
+if TYPE_CHECKING:
+    from onnx_infer.values.tensor import Dim
+
+_MAX_DENOMINATOR = 128
+"""Below this denominator, and as long as the result stays below 2**16, rounding cannot carry `size * p/q` over the next
+whole number where it is none: the scale and the product are each off by at most 2**-24 of it."""
+
+_FLOAT_ERROR = 2**20
+"""A float32 product of a size and a scale is off by less than this part of it: each rounding by at most 2**-24."""
+
+_MOST_PRODUCTS = 2**16
+"""The most sizes that are multiplied to see how a scale rounds."""
+
+_ENOUGH = 2**10
+"""A scale that is a fraction for sizes up to this one is taken for it, if the size is assumed to be no larger."""
+
+
+class Fractional(NamedTuple):
+    """`size * above // below` is the float32 product rounded down, for sizes up to `most` (None: for all).
+
+    `everywhere`: in double precision too.
+    """
+
+    above: int
+    below: int
+    most: int | None
+    everywhere: bool
+
+
+_found = shared_cache(1 << 10)  # float32 scale -> the result of `as_fraction`
+
+
+def as_fraction(scale: float) -> Fractional:
+    """The simplest fraction that a positive float32 scale is for as many sizes as possible.
+
+    A fraction gives the products if it is at least `product / size` and below `(product + 1) / size` for each size.
+
+    >>> as_fraction(float(np.float32(0.7)))
+    Fractional(above=7, below=10, most=None, everywhere=False)
+    >>> as_fraction(float(np.float32(1.3)))
+    Fractional(above=13, below=10, most=89, everywhere=False)
+    """
+    found: Fractional | None = _found.get(scale)
+    if found is None:
+        found = _found[scale] = _searched(scale)
+    return found
+
+
+def _searched(scale: float) -> Fractional:
+    exact = Fraction(scale)
+    near = exact.limit_denominator(_MAX_DENOMINATOR)
+    if np.float32(near) == np.float32(scale) and exact >= near:
+        return Fractional(near.numerator, near.denominator, None, everywhere=True)
+    sizes = np.arange(1, max(2, min(_MOST_PRODUCTS, int(_MOST_PRODUCTS / scale))))
+    products = np.floor(sizes.astype(np.float32) * np.float32(scale)).astype(np.int64)
+    least = np.maximum.accumulate(products / sizes)
+    broken = np.flatnonzero(least >= np.minimum.accumulate((products + 1) / sizes))
+    most = int(broken[0]) if len(broken) else len(sizes)
+    at = int(np.argmax(least == least[most - 1]))
+    above, below = int(products[at]), int(sizes[at])
+    everywhere = bool((products[:most] == np.floor(sizes[:most] * scale)).all())
+    is_simple = not len(broken) and above > 0 and below <= _MAX_DENOMINATOR
+    return Fractional(above, below, None if is_simple else most, everywhere)
+
+
+def scaled(size: Dim, scale: Any) -> Dim:
+    """`floor(size * scale)` for a float32 scale (Resize-10 to 19); a fresh size if it depends on rounding.
+
+    >>> scaled(5, 2.5), scaled(9, float(np.float32(1 / 3))), scaled(90, float(np.float32(1.3)))
+    (12, 3, 116)
+    """
+    if isinstance(scale, Ratio):
+        return _of_quotient(size, scale)
+    if scale is None:
+        return fresh("scales is not known")
+    if not isinstance(scale, float):
+        times: Dim = scale
+        demand_at_least(times, 1, "a scale")
+        return size * times
+    scale = float(np.float32(scale))
+    if not (math.isfinite(scale) and scale > 0):
+        return conflicting(f"scales must be positive: {scale}")
+    if isinstance(size, int):
+        single, double = math.floor(np.float32(size) * np.float32(scale)), math.floor(size * scale)
+        if single == double or not is_cautious():
+            return single
+        return fresh(f"floats round {size} * {scale}", at_most=max(single, double))
+    return _of_float(size, scale)
+
+
+def _of_float(size: Dim, scale: float) -> Dim:
+    fraction = as_fraction(scale)
+    most, high = fraction.most, bounds(size)[1]
+    is_below = most is None or (high is not None and high <= most) or at_least(most - size, 0)
+    is_taken = is_below or (most is not None and most >= _ENOUGH)
+    if is_taken and (not is_cautious() or (is_below and fraction.everywhere)):
+        if not is_below and most is not None:
+            state("at_most", size, most, f"floats round {size} * {scale} otherwise", "assumed")
+        return size * fraction.above // fraction.below
+    limit = "" if is_below else f", in another way above {most} than up to it"
+    above = Fraction(math.ceil(scale * (1 + 1 / _FLOAT_ERROR) * _MAX_DENOMINATOR), _MAX_DENOMINATOR)
+    return fresh(f"floats round {size} * {scale}{limit}", at_most=size * above.numerator // above.denominator)
+
+
+def _of_quotient(size: Dim, scale: Ratio) -> Dim:
+    """The size for a quotient of sizes, which is exact in floats if the divisor is a power of two."""
+    if isinstance(scale.den, int) and is_power_of_two(scale.den):
+        demand_at_least(scale.num, 1, "the dividend of a scale")
+        return size * scale.num // scale.den
+    note = "scales is a quotient of sizes, of which floats give no exact multiple"
+    if not at_least(scale.den, 1):
+        return fresh(note)
+    demand_at_least(scale.num, 1, "the dividend of a scale")
+    exact = size * scale.num // scale.den
+    return fresh(note, at_most=exact + exact // _FLOAT_ERROR + 1)
+
+
+def is_power_of_two(n: int) -> bool:
+    """Whether n is 1, 2, 4, ...
+
+    >>> [n for n in range(1, 10) if is_power_of_two(n)]
+    [1, 2, 4, 8]
+    """
+    return n & (n - 1) == 0

@@ -1,0 +1,96 @@
+"""Sizes that are computed: a run refuses them below 0, or below 1, and the guards say so; nothing else is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from onnx_infer import infer
+
+from .sessions import all_sizes, check_guards, counting, run, session_of, shape_at
+from .texts import parsed
+
+HEAD = '<ir_version: 8, opset_import: ["": 18]>'
+SIZES = tuple(range(1, 9))
+
+# n is N - 3 in a vector, m is N - 3 as a scalar; x: (N, S)
+GIVEN = """<int64[1] three = {3}, int64[1] one = {1}, int64[1] zero = {0}, int64[1] two = {2}, int64 hop = {1},
+    int64[1] last = {-1}, float[1] f = {1.0}, float[2] off_on = {0.0, 1.0}, int64 rate = {8000}, float low = {0.0}> {
+    h = Shape<start=0, end=1>(x) s = Shape<start=1>(x) n = Sub(h, three) m = Squeeze(n) """
+
+# (nodes, the guards)
+REFUSED = [
+    ("y = Expand(f, n)", ["N >= 3"]),
+    ("t = Concat<axis=0>(one, n) r = Expand(f, n) y = Expand(r, t)", ["N >= 3"]),
+    ("y = ConstantOfShape(n)", ["N >= 3"]),
+    ("t = Concat<axis=0>(n, zero) y = ConstantOfShape(t)", ["N >= 3"]),
+    ("t = Concat<axis=0>(n, one) y = Tile(x, t)", ["N >= 3"]),
+    ("r = Sub(h, n) t = Concat<axis=0>(n, r) y, z = Split<axis=0>(x, t)", ["N >= 3"]),
+    ("p = Sub(n, s) t = Concat<axis=0>(zero, p, zero, zero) y = Pad(x, t)", ["N >= 3"]),
+    ("y, z = TopK(x, n)", ["N >= 3", "S + 3 >= N"]),
+    ("i = Cast<to=7>(x) y = OneHot(i, n, off_on)", ["N >= 4"]),
+    ("y = HannWindow(m)", ["N >= 3"]),
+    ("u = Unsqueeze(x, last) y = DFT<axis=1>(u, m)", ["N >= 4"]),
+    ("u = Unsqueeze(x, zero) t = Concat<axis=0>(one, n, two) y = Resize(u, , , t)", ["N >= 4"]),
+    ("u = Unsqueeze(x, zero) t = Concat<axis=0>(one, n, two) c = Cast<to=1>(t) y = Resize(u, , c)", ["N >= 4"]),
+    ("t = Concat<axis=0>(n, s) y = CenterCropPad(x, t) d = Shape<end=1>(y) z = Sub(d, one) v = Expand(f, z)",
+        ["N >= 4"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("nodes", "expected"), REFUSED)
+def test_a_computed_size_that_a_run_refuses_is_a_guard(nodes: str, expected: list[str]) -> None:
+    model = parsed(f"g (float[N, S] x) => (y) {GIVEN} {nodes} }}", HEAD)
+    result = infer(model)
+    assert not result.diagnostics
+    assert list(map(str, result.guards)) == expected
+    check_guards(model, result, SIZES)
+
+
+def test_a_frame_has_an_element() -> None:
+    nodes = "u = Unsqueeze(x, last) w = Expand(f, n) y = STFT(u, hop, w)"
+    result = infer(parsed(f"g (float[N, S] x) => (y) {GIVEN} {nodes} }}", HEAD))
+    assert list(map(str, result.guards)) == ["S + 3 >= N", "N >= 4"]  # an empty frame ends onnxruntime's process
+
+
+# (nodes, the shape): sizes that are clamped
+ACCEPTED = [
+    ("t = Concat<axis=0>(n, s) y = CenterCropPad(x, t)", "(max(N, 3) - 3, S)"),
+    ("y = Range(hop, m, hop)", "(max(N, 4) - 4,)"),
+    ("k = Sub(h, one) y = Expand(f, k)", "(N - 1,)"),
+    ("k = Sub(h, one) t = Concat<axis=0>(k, s) y = ConstantOfShape(t)", "(N - 1, S)"),
+]
+
+
+@pytest.mark.parametrize(("nodes", "shape"), ACCEPTED)
+def test_a_size_that_is_clamped_or_not_negative_is_no_guard(nodes: str, shape: str) -> None:
+    model = parsed(f"g (float[N, S] x) => (y) {GIVEN} {nodes} }}", HEAD)
+    result, session = infer(model), session_of(model)
+    assert (result.guards, str(result.shapes["y"])) == ([], shape)
+    for bindings in all_sizes(result, SIZES):
+        (y,) = run(session, counting(result, bindings)) or [None]
+        assert y is not None
+        assert y.shape == shape_at(result, "y", bindings), bindings
+
+
+# what is left after the axis is cut to at most 0, 1, 2, ... elements, in both axes
+EMPTY = """g (float[N, S] x) => (y) <int64[2] least = {-2, -2}, int64[2] start = {0, 0}> {
+    h = Shape(x) n = Add(h, least) e = Slice(x, start, n) p = Constant<value_ints=[PADS]>()
+    y = Pad<mode="MODE">(e, p) }"""
+
+
+@pytest.mark.parametrize("mode", ["edge", "reflect"])
+@pytest.mark.parametrize(
+    "pads", ["0, 1, 0, 0", "0, 1, 0, 2", "1, 0, 0, 1", "0, -1, 0, 0", "0, 2, 0, -1", "2, -1, -1, 0", "-1, 2, 0, -2"]
+)
+def test_pads_that_copy_elements_of_a_tensor_that_may_be_empty(mode: str, pads: str) -> None:
+    model = parsed(EMPTY.replace("MODE", mode).replace("PADS", pads), HEAD)
+    result, session = infer(model), session_of(model)
+    refused = 0
+    for bindings in all_sizes(result, SIZES):
+        failing = [guard for guard in result.check(bindings) if guard.kind == "required"]
+        ran = run(session, counting(result, bindings))
+        refused += ran is None
+        assert (ran is None) is bool(failing), (bindings, list(map(str, failing)))
+        if ran is not None:
+            assert ran[0].shape == shape_at(result, "y", bindings)
+    assert refused
