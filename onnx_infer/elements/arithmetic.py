@@ -26,7 +26,8 @@ from onnx_infer.elements.conditions import (
 )
 from onnx_infer.elements.lifting import lift, lift_lenient
 from onnx_infer.elements.ranges import stays_inside
-from onnx_infer.elements.ratio import Element, Ratio, fraction, is_rounded, ratio
+from onnx_infer.elements.ratio import Element, Product, Ratio, fraction, is_rounded, ratio
+from onnx_infer.elements.scaling import as_fraction
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import is_cautious, state, warn
 from onnx_infer.values import dtype as dt
@@ -74,12 +75,26 @@ def subtract(x: Element, y: Element) -> Element:
 def multiply(x: Element, y: Element) -> Element:
     """`x * y`."""
     if isinstance(x, Ratio) or isinstance(y, Ratio):
-        return _mul_exact(x, y)
+        exact = _mul_exact(x, y)
+        return _product_of_size(x, y) if exact is None else exact
     return x * y
+
+
+def _product_of_size(x: Element, y: Element) -> Product | None:
+    """A size times a float of no small fraction, such as 0.7, if it is a fraction of all sizes in single precision."""
+    size, scale = (x, y) if isinstance(x, Ratio) else (y, x)
+    if not isinstance(scale, float) or not (0 < scale < math.inf) or size.den != 1 or not at_least(size.num, 0):
+        return None
+    found = as_fraction(scale) if scale == np.float32(scale) else None
+    if found is None or found.most is not None or (is_cautious() and not found.everywhere):
+        return None
+    return Product(size.num * found.above, found.below, whole=found.whole)
 
 
 def negate(x: Element) -> Element:
     """`-x`."""
+    if isinstance(x, Product):
+        return x.negated()
     return Ratio(-x.num, x.den) if isinstance(x, Ratio) else -x
 
 
@@ -156,7 +171,7 @@ def power(x: Element, y: Element) -> Element:
         return None
     exponent = int(y)
     if isinstance(x, Ratio):
-        return ratio(x.num**exponent, x.den**exponent)
+        return None if isinstance(x, Product) else ratio(x.num**exponent, x.den**exponent)
     if isinstance(x, Expr):
         return x**exponent
     if not math.isfinite(x):
@@ -169,7 +184,7 @@ def power(x: Element, y: Element) -> Element:
 def absolute(x: Element) -> Element:
     """`|x|`."""
     if isinstance(x, Ratio):
-        return ratio(absolute(x.num), x.den)
+        return None if isinstance(x, Product) else ratio(absolute(x.num), x.den)
     return maximum(x, -x) if isinstance(x, Expr) else abs(x)
 
 
@@ -265,7 +280,7 @@ def convert(x: Element, dtype: int | None) -> Element:
         if isinstance(x, Expr):
             return Ratio(x, 1) if dtype != dt.FLOAT16 else None
         if isinstance(x, Ratio):
-            return x if dtype != dt.FLOAT16 else None
+            return x if dtype == dt.FLOAT or (dtype == dt.DOUBLE and not isinstance(x, Product)) else None
         return _round_float(x, dtype)
     return x if dtype == dt.STRING else None
 

@@ -38,16 +38,45 @@ class Ratio:
         num, den = (x.substitute(mapping) if isinstance(x, Expr) else x for x in (self.num, self.den))
         return ratio(num, den)
 
+    def _key(self) -> tuple[object, ...]:
+        return self.num, self.den
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Ratio) and (self.num, self.den) == (other.num, other.den)
+        return isinstance(other, Ratio) and self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash((self.num, self.den))
+        return hash(self._key())
 
     def __str__(self) -> str:
         return f"({self.num})/({self.den})" if self.den != 1 else f"{self.num}"
 
     __repr__ = __str__
+
+
+class Product(Ratio):
+    """A size times a float32, rounded to a float32: the integer below it is that below `num / den`.
+
+    So 10 * 0.7 counts as 7, although the scale is below 7/10. The integer above it is known if `whole`: then it is an
+    integer wherever `num / den` is one. No further arithmetic and no comparison is known.
+    """
+
+    __slots__ = ("whole",)
+
+    def __init__(self, num: Dim, den: Dim, *, whole: bool) -> None:
+        super().__init__(num, den)
+        self.whole = whole
+
+    def _key(self) -> tuple[object, ...]:
+        return self.num, self.den, self.whole
+
+    def substitute(self, mapping: Mapping[Any, Dim]) -> Element:
+        """The product with variables replaced; None if no variable is left."""
+        num = self.num.substitute(mapping) if isinstance(self.num, Expr) else self.num
+        return Product(num, self.den, whole=self.whole) if isinstance(num, Expr) else None
+
+    def negated(self) -> Product | None:
+        """The negative product, if the integers on both sides of it are known."""
+        return Product(-self.num, self.den, whole=True) if self.whole else None
 
 
 def ratio(num: Dim, den: Dim) -> Element:
@@ -78,7 +107,7 @@ def ratio(num: Dim, den: Dim) -> Element:
 def fraction(x: Element) -> tuple[Dim, Dim] | None:
     """Numerator and denominator of an element, if they are exact and small enough to stay exact in float32."""
     if isinstance(x, Ratio):
-        return x.num, x.den
+        return None if isinstance(x, Product) else (x.num, x.den)
     if isinstance(x, float):
         if not math.isfinite(x):
             return None

@@ -37,13 +37,14 @@ _ENOUGH = 2**10
 class Fractional(NamedTuple):
     """`size * above // below` is the float32 product rounded down, for sizes up to `most` (None: for all).
 
-    `everywhere`: in double precision too.
+    `everywhere`: in double precision too. `whole`: the product is a whole number where the fraction is one.
     """
 
     above: int
     below: int
     most: int | None
     everywhere: bool
+    whole: bool
 
 
 _found = shared_cache(1 << 10)  # float32 scale -> the result of `as_fraction`
@@ -55,9 +56,9 @@ def as_fraction(scale: float) -> Fractional:
     A fraction gives the products if it is at least `product / size` and below `(product + 1) / size` for each size.
 
     >>> as_fraction(float(np.float32(0.7)))
-    Fractional(above=7, below=10, most=None, everywhere=False)
+    Fractional(above=7, below=10, most=None, everywhere=False, whole=True)
     >>> as_fraction(float(np.float32(1.3)))
-    Fractional(above=13, below=10, most=89, everywhere=False)
+    Fractional(above=13, below=10, most=89, everywhere=False, whole=False)
     """
     found: Fractional | None = _found.get(scale)
     if found is None:
@@ -69,7 +70,7 @@ def _searched(scale: float) -> Fractional:
     exact = Fraction(scale)
     near = exact.limit_denominator(_MAX_DENOMINATOR)
     if np.float32(near) == np.float32(scale) and exact >= near:
-        return Fractional(near.numerator, near.denominator, None, everywhere=True)
+        return Fractional(*near.as_integer_ratio(), None, everywhere=True, whole=_is_whole(near, scale))
     sizes = np.arange(1, max(2, min(_MOST_PRODUCTS, int(_MOST_PRODUCTS / scale))))
     products = np.floor(sizes.astype(np.float32) * np.float32(scale)).astype(np.int64)
     least = np.maximum.accumulate(products / sizes)
@@ -79,7 +80,13 @@ def _searched(scale: float) -> Fractional:
     above, below = int(products[at]), int(sizes[at])
     everywhere = bool((products[:most] == np.floor(sizes[:most] * scale)).all())
     is_simple = not len(broken) and above > 0 and below <= _MAX_DENOMINATOR
-    return Fractional(above, below, None if is_simple else most, everywhere)
+    return Fractional(above, below, None if is_simple else most, everywhere, _is_whole(Fraction(above, below), scale))
+
+
+def _is_whole(fraction: Fraction, scale: float) -> bool:
+    above, below = fraction.as_integer_ratio()
+    multiples = np.arange(1, max(2, min(_MOST_PRODUCTS, int(_MOST_PRODUCTS / scale)) // below))
+    return bool((np.float32(scale) * (multiples * below).astype(np.float32) == multiples * above).all())
 
 
 def scaled(size: Dim, scale: Any) -> Dim:

@@ -115,3 +115,35 @@ def test_unique(axis: int | None, shape: tuple[int, ...], in_order: int) -> None
     assert [found.values[name] is not None for name in names.split(", ")] == [True] * 4
     others = [name for i, name in enumerate("ABC") if axis is not None and i != axis % 3]
     assert [str(size) for size in infer(of_input).shapes["y"] if not str(size).startswith("_d")] == others
+
+
+PRODUCTS = """g (float[H] x) => (y, z, w) <float16[1] half = {{0}}> {{
+    s = Shape(x) f = Cast<to={dtype}>(s) k = Constant<value={scale}>() c = Cast<to={dtype}>(k) p = Mul({order})
+    a = Floor(p) b = Cast<to=7>(a) d = Cast<to=7>(p) e = Ceil(p) g = Cast<to=7>(e)
+    y = Expand(half, b) z = Expand(half, d) w = Expand(half, g) }}"""
+
+
+@pytest.mark.parametrize("dtype", ["1", "11"])
+def test_a_size_times_a_float_is_rounded_as_in_a_run(dtype: str) -> None:
+    rng = random.Random(dtype)
+    known = 0
+    for _ in range(40):
+        scale = rng.choice([0.7, 0.3, 0.35, 1.3, 2.1, rng.randint(1, 30) / rng.randint(1, 30), rng.uniform(0.01, 4)])
+        order = rng.choice(["f, c", "c, f"])
+        text = PRODUCTS.format(dtype=dtype, scale=f"float[1] {{{scale!r}}}", order=order)
+        model = parsed(text, '<ir_version: 8, opset_import: ["": 18]>')
+        result, session = infer(model), session_of(model)
+        sizes = [1, 2, 3, 7, 10, 30, 90, 100, *(rng.randint(1, 3000) for _ in range(12))]
+        for size in sizes:
+            assert wrong(model, session, {"x": np.zeros(size, np.float32)}, {"H": size}) == [], (scale, size)
+        known += sum("_d" not in str(result.shapes[name]) for name in "yzw")
+    assert known > (50 if dtype == "1" else 0)
+
+
+def test_of_a_rounded_product_nothing_else_is_known() -> None:
+    rest = "one = Constant<value_floats=[1.0]>() q = Add(p, one) r = Cast<to=7>(q) o = Less(p, one) i = Cast<to=7>(o)"
+    text = PRODUCTS.format(dtype=1, scale="float[1] {0.7}", order="f, c").replace("w = Expand", f"{rest} w = Expand")
+    result = infer(parsed(text, '<ir_version: 8, opset_import: ["": 18]>'))
+    assert result.types["r"].data is None
+    assert result.types["i"].data is None
+    assert result.types["d"].data is not None
