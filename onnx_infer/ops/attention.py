@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.limits import demand_at_least
+from onnx_infer.laws.limits import demand_at_least, demand_at_most
 from onnx_infer.laws.sizes import exact_quotient, of_rank, unify, unify_shapes
 from onnx_infer.laws.statements import conflicting, demand, fresh, state
 from onnx_infer.operators.registration import op
@@ -35,10 +35,13 @@ def split_heads(shape: Shape, heads: int | None, what: str) -> Shape:
 
 
 def _demand_mask(mask: Shape, scores: Shape) -> None:
-    """Demand that a mask broadcasts to the scores; the specification pads a shorter one, onnxruntime does not."""
-    for size, wanted in zip(reversed(mask), reversed(scores), strict=False):
+    """Demand that a mask broadcasts to the scores, and that a computed length of it is theirs.
+
+    The specification pads a shorter mask and broadcasts one of length 1; onnxruntime does not.
+    """
+    for i, (size, wanted) in enumerate(zip(reversed(mask), reversed(scores), strict=False)):
         if size not in (1, wanted) and not (isinstance(size, int) and isinstance(wanted, int)):
-            state("broadcast_to", size, wanted, "a size of attn_mask")
+            state("equal" if i < 2 else "broadcast_to", size, wanted, "a size of attn_mask")
 
 
 @op("Attention")
@@ -154,6 +157,7 @@ def rotary_embedding(
                 length = unify(length, sizes[1], f"lengths of X and {name}")
     if position_ids is not None and cos_cache.shape is not None and sin_cache.shape is not None:
         unify_shapes(cos_cache.shape, sin_cache.shape, "cos_cache and sin_cache")
+        demand_at_most(length, of_rank(cos_cache.shape, 2, "cos_cache")[0], "the length of X")
     if position_ids is not None and position_ids.shape is not None:
         ids = of_rank(position_ids.shape, 2, "position_ids")
         batch = unify(batch, ids[0], "batch sizes of X and position_ids")

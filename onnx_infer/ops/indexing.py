@@ -218,9 +218,7 @@ def tensor_scatter(
             require(len(update.shape) == len(dims), "ranks of cache and update differ", len(dims), len(update.shape))
             for i, size in enumerate(update.shape):
                 dims[i] = dims[i] if i == axis else confirm(dims[i], size, f"sizes of cache and update at axis {i}")
-            length, most = update.shape[axis], dims[axis]
-            longer = isinstance(length, int) and isinstance(most, int) and length > most
-            require(not longer, "the update is longer than the cache", length, most)
+            demand_at_most(update.shape[axis], dims[axis], "the length of the update")
         if write_indices is not None and write_indices.shape is not None:
             dims[0] = confirm(dims[0], of_rank(write_indices.shape, 1, "write_indices")[0], "sizes of write_indices")
     return tuple(dims)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.lifting import SAME
 from onnx_infer.errors import Unknown, require
+from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import (
+    are_one,
     at_least,
     bounds,
     differ,
@@ -157,13 +159,21 @@ def reshaped(shape: Shape | None, elements: Ints, allowzero: int = 0) -> Shape:
                 return tuple(fresh("what is left beside a size of 0") if s is None else s for s in sizes)
             for size in settled:
                 state("at_least", size, 1, "a size beside -1", "assumed")
-        sizes[rest] = quotient_of_sizes(shape, settled)
+        sizes[rest] = size = quotient_of_sizes(shape, settled)
+        _demand_computed(elements[rest], size)
     elif shape is not None and len(settled) == len(sizes):
         _demand_as_many(settled, shape)
     if None not in sizes:
         return tuple(sizes)  # type: ignore[arg-type]
     count = product(shape) if shape is not None and at_least(product(shape), 1) else None
     return tuple(fresh("a size of the target shape", at_most=count) if s is None else s for s in sizes)
+
+
+def _demand_computed(element: Dim | None, size: Dim) -> None:
+    """Demand that a computed element of the target is the size that the element count leaves, unless it is 0 or -1."""
+    if isinstance(element, Expr) and not (is_fresh(element) or is_fresh(size) or are_one(element, size)):
+        demand_at_least(element, -1, "a size of the target shape")
+        state("broadcast_to", maximum(element, 0) + 1, size + 1, "a computed size and what the others leave, plus 1")
 
 
 def _cancels_zeros(sizes: list[Dim], shape: Shape) -> bool:

@@ -14,7 +14,7 @@ SIZES = tuple(range(1, 9))
 
 # n is N - 3 in a vector, m is N - 3 as a scalar; x: (N, S)
 GIVEN = """<int64[1] three = {3}, int64[1] one = {1}, int64[1] zero = {0}, int64[1] two = {2}, int64 hop = {1},
-    int64[1] last = {-1}, float[1] f = {1.0}, float[2] off_on = {0.0, 1.0}, int64 rate = {8000}, float low = {0.0}> {
+    int64[1] last = {-1}, int64[1] far = {9223372036854775807}, float[1] f = {1.0}, float[2] off_on = {0.0, 1.0}> {
     h = Shape<start=0, end=1>(x) s = Shape<start=1>(x) n = Sub(h, three) m = Squeeze(n) """
 
 # (nodes, the guards)
@@ -70,6 +70,33 @@ def test_a_size_that_is_clamped_or_not_negative_is_no_guard(nodes: str, shape: s
         (y,) = run(session, counting(result, bindings)) or [None]
         assert y is not None
         assert y.shape == shape_at(result, "y", bindings), bindings
+
+
+# (nodes, the shape): what the element count leaves beside S, for a target N - 3, 4*N - 12, ...
+TARGETS = [
+    ("a = Slice(x, three, far, zero) t = Concat<axis=0>(n, s) y = Reshape(a, t)", "(max(N, 3) - 3, S)"),
+    ("a = Slice(x, three, far, zero) b = Concat<axis=0>(a, a) k = Add(n, n) t = Concat<axis=0>(k, s) "
+        "y = Reshape(b, t)",
+        "(2*max(N, 3) - 6, S)"),
+    ("a = Slice(x, two, far, zero) t = Concat<axis=0>(n, s) y = Reshape(a, t)", "(max(N, 2) - 2, S)"),
+    ("t = Concat<axis=0>(n, s) y = Reshape(x, t)", "(N, S)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("nodes", "shape"), TARGETS)
+def test_a_computed_target_is_what_the_element_count_leaves(nodes: str, shape: str) -> None:
+    """A 0 copies a size and a -1 is the rest, so a run may go on there."""
+    model = parsed(f"g (float[N, S] x) => (y) {GIVEN} {nodes} }}", HEAD)
+    result, session = infer(model), session_of(model)
+    assert str(result.shapes["y"]) == shape
+    outcomes = set()
+    for bindings in all_sizes(result, SIZES):
+        fails = bool(result.check(bindings))
+        outcomes.add(fails)
+        made = run(session, counting(result, bindings))
+        assert (made is None) is fails, bindings
+        assert made is None or made[0].shape == shape_at(result, "y", bindings), bindings
+    assert outcomes == {True, False}
 
 
 # what is left after the axis is cut to at most 0, 1, 2, ... elements, in both axes
