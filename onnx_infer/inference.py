@@ -232,5 +232,5 @@ def walk(
         engine.rename(to_original)
     engine.statements[:0] = [statement for statement, _ in stated]
     engine.statement_nodes[:0] = [node for _, node in stated]
-    engine.assumed = settle(engine)
+    engine.assumed += settle(engine)
     return engine

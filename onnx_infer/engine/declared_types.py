@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.diagnostics import Diagnostic
+from onnx_infer.elements.conditions import Positive
 from onnx_infer.engine.claims import claims_of, has_own_name
 from onnx_infer.laws.made import make_size
-from onnx_infer.laws.statements import Statement
+from onnx_infer.laws.sizes import differ
+from onnx_infer.laws.statements import Kind, Statement
 from onnx_infer.types.merge import merge, without_names
+from onnx_infer.values.one_of import OneOf
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
+from symdim import Expr, minimum
 from symdim.algebra.caches import shared_cache
+from symdim.conditions.condition import Condition
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
@@ -20,6 +25,7 @@ if TYPE_CHECKING:
     from onnx_infer.model.graph import Node
     from onnx_infer.types.merge import ShapeMergePolicy
     from onnx_infer.values.tensor import Dim
+    from symdim.conditions.condition import Relation
 
 
 class DeclaredTypes:
@@ -42,6 +48,8 @@ class DeclaredTypes:
             return inferred
         trusted = self.trusts(name)
         self._claim(claims_of(name, declared, inferred, node), trusted)
+        if isinstance(inferred, OneOf) and isinstance(declared, SymTensor):
+            self._claim_side(name, declared, inferred, node)
         value, conflicts = _merged(declared, inferred, self._policy, trusted)
         self._engine.diagnostics += [Diagnostic("error", "", name, f"value '{name}': {text}") for text in conflicts]
         return self.opened(value)
@@ -50,6 +58,7 @@ class DeclaredTypes:
         """Record the claims, or know what those in a trusted type say."""
         is_main = self._engine.depth == 0
         for claim in claims:
+            self._doubt(claim)
             if claim.inferred is not None and trusted and not has_own_name(claim.declared):
                 if is_main:
                     self._engine.fresh_sizes.add(Statement("equal", claim.declared, claim.inferred, "declared"))
@@ -57,6 +66,35 @@ class DeclaredTypes:
                         self._engine.claims.append(claim)
             elif is_main or claim.inferred is None:
                 self._engine.claims.append(claim)
+
+    def _claim_side(self, name: str, declared: SymTensor, inferred: OneOf, node: Node) -> None:
+        """State the condition under which the value is the one of two tensors that the declared rank selects."""
+        engine, condition = self._engine, inferred.source
+        if engine.depth or inferred.shape is not None or not isinstance(condition, Positive):
+            return
+        first, second = (declared.rank == choice.rank for choice in inferred.choices)
+        if not (first or second):
+            return
+        relation: Relation = "at_least" if first else "at_most"
+        if self.assumed:
+            engine.assumed.append(str(Condition(relation, condition.size, int(first))))
+            return
+        kind: Kind = "assumed" if name in self._trusted else "declared"
+        law = f"{'the rank that the model forces on' if kind == 'assumed' else 'declared rank of'} value '{name}'"
+        engine.statements.append(Statement(relation, condition.size, int(first), law, kind))
+        engine.statement_nodes.append(node)
+
+    def _doubt(self, claim: Claim) -> None:
+        """Record that it matters whether two expressions of the same symbols are equal.
+
+        An earlier inference may have written this one under bounds that statements imply. Under these both are equal.
+        """
+        declared, inferred = claim.declared, claim.inferred
+        if not isinstance(declared, Expr) or not isinstance(inferred, Expr) or differ(declared, inferred):
+            return
+        if declared.variables() == inferred.variables():
+            self._engine.undecided_signs.add(minimum(declared - inferred, inferred - declared), 0)
+            self._engine.singular += self._engine.depth
 
     def believed(self, name: str, declared: Value, node: Node) -> Value:
         """The declared type of a value about which nothing is inferred."""

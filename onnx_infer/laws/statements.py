@@ -33,7 +33,7 @@ class Statement(NamedTuple):
     |----------|----------------------------------------------------------------------------------------|
     | required | the node does not run                                                                  |
     | assumed  | a runtime may run the node, but results have other sizes than inferred                 |
-    | declared | the author of the model is wrong: only a declared type says it, no size depends on it  |
+    | declared | the author of the model is wrong: only what a declared type says depends on it         |
 
     `filled`: sizes of tensors that a runtime skips if they are empty. Where none is 0, an assumed statement is
     required.

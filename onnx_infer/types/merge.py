@@ -7,6 +7,7 @@ two policies compare element type, rank and sizes:
 |---------------|----------------------|-----------------------------------------|------------------------------------|
 | element type  | another              | inferred, and an error is told          | raises                             |
 | rank          | another              | inferred, and an error is told          | raises                             |
+| rank          | one of two ranks     | declared, and the guard that selects it | the same                           |
 | nothing       | anything             | inferred                                | inferred                           |
 | anything      | nothing              | declared                                | declared                           |
 | 3             | 4, or N + 4          | inferred, and an error is told          | raises                             |

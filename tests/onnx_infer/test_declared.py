@@ -206,3 +206,30 @@ def test_strict_contexts_raise_for_two_symbols() -> None:
     context, value = ShapeInferenceContext(policy="strict"), ValueInfo("y", SymTensor(1, (parse("N"),)))
     with pytest.raises(ShapeInferenceError, match="not known to be equal"):
         context.set_shape(value, ["M"])
+
+
+# -- a declared rank of one of two tensors ----------------------------------------------------------------------------
+
+SQUEEZED = """g (float[1, 3, H] x) => (z) <int64[1] last = {2}, int64[1] one = {1}> {
+    s = Shape <start = 2> (x)
+    e = Equal (s, one)
+    i = If (e) <then_branch = a () => (p) { p = Squeeze (x, last) }, else_branch = b () => (q) { q = Identity (x) }>
+    z = Relu (i)
+}"""
+
+
+@pytest.mark.parametrize(
+    ("dims", "type", "guard"), [((None, None), "f32[1, 3]", "H == 1"), ((1, 3, "K"), "f32[1, 3, H]", "H >= 2")]
+)
+def test_a_declared_rank_that_selects_one_of_two_tensors_is_a_claim(
+    dims: tuple[int | str | None, ...], type: str, guard: str
+) -> None:
+    model = parsed(SQUEEZED)
+    assert str(infer(model).types["z"]) == "f32[...]"
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("z", 1, dims))
+    for options, kind in (({}, "declared"), ({"policy": "strict"}, "declared"), ({"bidirectional": True}, "assumed")):
+        result = infer(model, **options)  # type: ignore[arg-type]
+        assert str(result.types["z"]) == type
+        assert [(str(g), g.kind) for g in result.guards] == [(guard, kind)]
+    assumed = infer(model, assume_declared=True)
+    assert (str(assumed.types["z"]), assumed.guards) == (type, [])

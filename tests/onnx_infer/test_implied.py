@@ -7,7 +7,7 @@ import random
 import onnx.parser
 import pytest
 
-from onnx_infer import infer
+from onnx_infer import infer, infer_shapes
 from onnx_infer.engine.implied_bounds import implied_bounds
 from onnx_infer.laws.statements import Statement
 from onnx_infer.model.symbols import Symbols
@@ -144,3 +144,44 @@ def test_a_size_equal_to_another_times_positive_factors_is_that(text):
     assert str(result.shapes["z"]) == "(N, S, 3)"
     assert result.data_guards == []
     assert [str(guard) for guard in result.guards] == ["S >= 20"]
+
+
+SELECTED = """<ir_version: 10, opset_import: ["": 20]>
+g (float[1, 3, H] x, float[3, 3, 9] w, float[5, 3, 1] v) => (t, z)
+<int64[1] start = {8}, int64[1] far = {1000000000}, int64[1] last = {2}, int64[1] one = {1}> {
+    t = Slice (x, start, far, last)
+    c = Conv (x, w)
+    s = Shape <start = 2> (c)
+    e = Equal (s, one)
+    i = If (e) <then_branch = a () => (p) { p = Squeeze (c, last) }, else_branch = b () => (q) { q = Identity (c) }>
+    u = Unsqueeze (i, last)
+    z = Conv (u, v)
+}"""
+"""Only the rank that the last Conv demands shows that H is 9. The written rank of i demands nothing any more."""
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_what_is_written_under_implied_bounds_is_written_again(bidirectional):
+    model = onnx.parser.parse_model(SELECTED)
+    result = infer(model)
+    assert [str(result.types[name]) for name in "tz"] == ["f32[1, 3, H - 8]", "f32[1, 5, 1]"]
+    assert [str(guard) for guard in result.guards] == ["H == 9"]
+    written = infer_shapes(model, bidirectional=bidirectional)
+    assert infer_shapes(written, bidirectional=bidirectional) == written
+    assert [str(guard) for guard in infer(infer_shapes(model)).guards] == ["H == 9"]
+
+
+def test_two_forms_of_a_size_that_are_equal_under_implied_bounds_are_no_claim():
+    text = "g (float[1, 3, H] x, float[3, 3, 9] w) => (float[1, 3, TEXT] t, c)"
+    nodes = "<int64[1] start = {8}, int64[1] far = {1000000000}, int64[1] last = {2}>"
+    nodes += " { t = Slice (x, start, far, last) c = Conv (x, w) }"
+    for declared, shown, guards in [
+        ("H - 8", "H - 8", ["H >= 9"]),
+        ("max(H, 8) - 8", "max(H, 8) - 8", ["H >= 9"]),
+        ("2*H - 18", "max(H, 8) - 8", ["H == 10", "H >= 9"]),
+    ]:
+        model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 20]> {text} {nodes}')
+        model.graph.output[0].type.tensor_type.shape.dim[2].dim_param = declared
+        result = infer(model)
+        assert str(result.types["t"].shape[2]) == shown, declared
+        assert sorted(map(str, result.guards)) == sorted(guards), declared
