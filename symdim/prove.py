@@ -141,7 +141,7 @@ def explain(
     difference, wanted = normalised(checked(a), relation, checked(b))
     if _evident(difference, wanted):
         return Proof(True, laws=(INTERVALS,))
-    if _evident(halved(difference), wanted):
+    if _evident(halved(difference, budget), wanted):
         return Proof(True, laws=(HALVES,))
     goal = _negated(difference, wanted)
     known = [] if facts is None else facts.relevant(a, b)

@@ -11,6 +11,7 @@ from symdim.algebra.expr import Expr, FloorDiv
 from symdim.algebra.floordiv import floordiv
 from symdim.algebra.monomial import terms_of
 from symdim.algebra.polynomial import add, subtract
+from symdim.prover.budget import words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,11 +20,13 @@ if TYPE_CHECKING:
 HALVES = "(q + 1)//2 == q - q//2"
 
 _ROUNDS = 64  # a division by 2**k takes k of them
-_LARGEST = 256  # an expression of more nodes stays as it is
+_WORDS = 1 << 10
 
 
-def halved(dim: Dim) -> Dim:
+def halved(dim: Dim, words: int = _WORDS) -> Dim:
     """The dimension with q - q//2, q == (n - h)//h, in place of n//(2*h), where the constant c of n has c % (2*h) >= h.
+
+    Each round reads all sums in the dimension, which may grow. Before they have had so many `words`, it stops.
 
     >>> from symdim import Var
     >>> n, m = Var("n"), Var("m")
@@ -34,8 +37,9 @@ def halved(dim: Dim) -> Dim:
     """
     for _ in range(_ROUNDS):
         nodes = postorder(dim) if isinstance(dim, Expr) else []
+        words -= sum(map(words_of, nodes))
         found: dict[Expr, Dim] = {}
-        for node in nodes if len(nodes) <= _LARGEST else ():
+        for node in nodes if words >= 0 else ():
             n, d = node.parts if isinstance(node, FloorDiv) else (0, 0)
             if isinstance(d, int) and d > 0 and d % 2 == 0 and 2 * (terms_of(n)[1] % d) >= d:
                 rest = add(n, -(d // 2))

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from symdim import Dim, Expr, Var, at_least, equal
+from symdim import Dim, Expr, Var, at_least, equal, parse
 from symdim.prover.halves import halved
 from tests.counting import calls_of
 
@@ -69,3 +69,16 @@ def test_values_stay() -> None:
 def test_what_constructors_merge_anyway_is_not_tried_again_and_again() -> None:
     once, often = (calls_of(lambda dim=dim: halved(dim)) for dim in (N // 3, (N + 1) // 2))
     assert often < 10 * once
+
+
+def test_sums_that_grow_with_each_round_are_left_alone_in_time() -> None:
+    """Each of these nested sums has a rounded half of the one inside; written with lower halves, they grow."""
+
+    def nested(depth: int) -> Expr:
+        size = parse("round((" * depth + "N" + ")/2)" * depth)
+        assert isinstance(size, Expr)
+        return size
+
+    shallow, deep = (calls_of(lambda size=size: halved(size - 1)) for size in (nested(6), nested(12)))
+    assert deep < 10 * shallow
+    assert calls_of(lambda: halved(nested(12) - 1, 300)) < deep
