@@ -25,7 +25,7 @@ except ImportError as error:
 
 from onnx_infer import result
 from onnx_infer.inference import Options, check, log, run
-from onnx_infer.integrations.onnx_ir_names import ValueNames, given_values
+from onnx_infer.integrations.onnx_ir_names import ValueNames, copied, given_values
 from onnx_infer.integrations.onnx_ir_reader import OnnxIRFrontEnd, written_sizes
 from onnx_infer.model.substitution import renamed
 from onnx_infer.protobuf.former_names import FormerNames
@@ -89,9 +89,9 @@ def infer_shapes(
     """A copy of the model with the type and shape of every value; the model itself with `in_place`.
 
     The copy shares the tensors of the model. `check_type`, `strict_mode` and the options are those of
-    `onnx_infer.infer_shapes`.
+    `onnx_infer.infer_shapes`. Raises `ArgumentError` for a model that onnx_ir cannot copy.
     """
-    target = model if in_place else model.clone()
+    target = model if in_place else copied(model)
     found = infer(target, **options)
     check(found.diagnostics, check_type, strict_mode)
     return found.apply(target)

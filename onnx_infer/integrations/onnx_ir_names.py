@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import onnx_ir as ir
 
+from onnx_infer.errors import ArgumentError
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
 GRAPHS = frozenset((ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS))
 """The kinds of attributes that hold graphs."""
+
+_LONGEST = 400
+"""Characters of a reason: names may be long."""
 
 
 class ValueNames(dict[Any, str]):
@@ -68,6 +72,21 @@ class ValueNames(dict[Any, str]):
         self._all.add(name)
         self[value] = name
         return name
+
+
+def copied(model: ir.Model) -> ir.Model:
+    """A copy of the model, with the same tensors. Raises `ArgumentError` if onnx_ir refuses to make one.
+
+    It refuses if a node reads a value that no node and no graph around it gives.
+    """
+    try:
+        return model.clone()
+    except RuntimeError as error:  # its message holds the text of the whole model, its cause the reason
+        cause: BaseException = error
+        while cause.__cause__ is not None:
+            cause = cause.__cause__
+        reason = str(cause)[:_LONGEST]
+        raise ArgumentError(f"onnx_ir cannot copy this model, but in_place=True works: {reason}") from None
 
 
 def given_values(graph: ir.Graph) -> Iterator[ir.Value]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import onnx_ir as ir
 
+from onnx_infer.integrations.onnx_ir_names import copied
 from onnx_infer.transforms.folding import fold
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class FoldPass(ir.passes.FunctionalPass):  # type: ignore[misc]
 
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         """Fold a copy of the model."""
-        copy = model.clone()
+        copy = copied(model)
         tensors = _set_aside(copy)
         proto = ir.to_proto(copy)
         folded = fold(proto, keep_guards=self.keep_guards, **self.facts)

@@ -117,3 +117,20 @@ def test_of_malformed_nodes_nothing_is_known(title: str, inputs: Any, outputs: A
     domain, _, op_type = title.rpartition("::")
     given, made = ([SymTensor(1, s) for s in shapes] for shapes in (inputs, outputs))
     assert multiply_adds(op_type, domain, given, made, attributes) is None
+
+
+def test_functions_that_call_themselves_have_no_count() -> None:
+    model = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["": 20, "f": 1]> g (float[N, 8] x, float[8, 4] w) => (y, z, u)
+        { y = f.Again (x) z = f.Calls (x) u = MatMul (x, w) }
+        <domain: "f", opset_import: ["": 20, "f": 1]> Again (a) => (b) { c = Relu (a) b = f.Other (c) }
+        <domain: "f", opset_import: ["": 20, "f": 1]> Other (a) => (b) { b = f.Again (a) }
+        <domain: "f", opset_import: ["": 20, "f": 1]> Calls (a) => (b) { b = f.Again (a) }"""
+    )
+    result = infer(model)
+    assert [(n.operator, n.multiply_adds) for n in result.costs().nodes] == [
+        ("f::Again", None),
+        ("f::Calls", None),
+        ("MatMul", 32 * N),
+    ]
+    assert "onnx-infer" in result.html()

@@ -7,7 +7,8 @@ cost of a node with subgraphs is that of the subgraphs, if it does not depend on
 
 from __future__ import annotations
 
-from graphlib import TopologicalSorter
+from contextlib import suppress
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.model.graph import label_of
@@ -103,9 +104,14 @@ class _Bodies:
         self._nodes = {key: list(graph.nodes()) for key, (graph, _) in self._graphs.items()}
         self._counts: dict[int, Dim | None] = {}
         calls = {key: [k for n in self._nodes[key] for k in self._called(n, s)] for key, (_, s) in self._graphs.items()}
-        for key in TopologicalSorter(calls).static_order():
-            if key in self._graphs:
-                self._counts[key] = _sum(self.count(node, self._graphs[key][1]) for node in self._nodes[key])
+        sorter = TopologicalSorter(calls)
+        with suppress(CycleError):  # functions that call themselves, and what calls these, are never ready
+            sorter.prepare()
+        while ready := sorter.get_ready():
+            for key in ready:
+                if key in self._graphs:
+                    self._counts[key] = _sum(self.count(node, self._graphs[key][1]) for node in self._nodes[key])
+            sorter.done(*ready)
 
     def count(self, node: Node, scope: Scope) -> Dim | None:
         """The multiply-adds of a node; None if they are not known."""
