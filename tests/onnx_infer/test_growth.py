@@ -140,6 +140,18 @@ def test_a_wrong_number_of_outputs_costs_no_list_of_parts() -> None:
     assert messages(result) == ["num_outputs is not the number of outputs: 1000000 != 2"]
 
 
+@pytest.mark.parametrize("inputs", ["float[{size}] x", "float[N] x"])
+def test_the_work_of_a_split_follows_its_outputs_and_not_what_an_attribute_says(inputs: str) -> None:
+    def work(parts: int, outputs: int) -> int:
+        made = ", ".join(names(outputs, "y"))
+        text = f"g ({inputs.format(size=3 * parts)}) => (y0) {{ {made} = Split<num_outputs={parts}>(x) }}"
+        model = parsed(text)
+        return calls_of(lambda: infer(model))
+
+    assert work(10**6, 2) <= work(3, 2) + 20
+    assert work(800, 800) <= 4.4 * work(200, 200)
+
+
 # -- sizes that are forced equal --------------------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import onnx
@@ -15,6 +16,7 @@ from onnx_infer.results.report.causes import Causes
 from onnx_infer.results.report.explanation import explain
 from onnx_infer.results.report.layout import cut
 from onnx_infer.results.report.table import table
+from tests.counting import calls_of
 
 
 def model(graph: str, *without_rank: str) -> onnx.ModelProto:
@@ -129,3 +131,28 @@ def test_what_is_cut_fits(width: int) -> None:
     short = cut(text, width)
     assert len(short) <= width
     assert short == text or (text.startswith(short.split(" ... ")[0]) and text.endswith(short.split(" ... ")[1]))
+
+
+def test_reports_of_one_result_share_the_work() -> None:
+    names = [f"v{i}" for i in range(60)]
+    nodes = " ".join(f"{name} = NonZero (x)" for name in names)
+    result = onnx_infer.infer(model(f"g (float[N, H] x) => ({', '.join(names)}) {{ {nodes} }}"))
+    first = calls_of(lambda: onnx_infer.infer(model("g (float[N] x) => (y) { y = NonZero (x) }")).explain("y"))
+    assert result.explain("v0")
+    assert calls_of(lambda: result.explain("v1")) < 3 * first
+
+
+def test_the_table_takes_each_value_once_however_many_an_error_leaves_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = 0
+
+    class Counting(set[str]):
+        def __init__(self, items: Iterable[str] = ()) -> None:
+            nonlocal taken
+            super().__init__(items)
+            taken += len(self)
+
+    monkeypatch.setattr("onnx_infer.results.report.table.set", Counting, raising=False)
+    names = [f"v{i}" for i in range(100)]
+    text = f"g (float[N] x) => (z) {{ {', '.join(names)} = Split <axis = 3> (x) z = Neg (v7) }}"
+    assert "... and 100 more that an error leaves unknown" in table(onnx_infer.infer(model(text)))
+    assert taken < 500

@@ -102,8 +102,8 @@ class _Table:
         if self.limit is None:
             return self._values("inner values:", inexact + exact)
         rest = []
-        behind = [name for name in inexact if (cause := self.causes.of(name)) and cause.kind == "error"]
-        shown = [name for name in inexact if name not in set(behind)]
+        behind = {name for name in inexact if (cause := self.causes.of(name)) and cause.kind == "error"}
+        shown = [name for name in inexact if name not in behind]
         if behind:
             rest.append(more(len(behind), " that an error leaves unknown"))
         if len(shown) > self.limit:
