@@ -51,6 +51,9 @@ class UnknownSymbol(OnnxInferError, UnboundName):  # noqa: N818  (named as its b
         super().__init__(tuple(sorted(names)))
         self.option, self.symbols = option, tuple(sorted(symbols))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.option, self.names, self.symbols)
+
     def __str__(self) -> str:
         unknown, known = (", ".join(map(repr, names)) for names in (self.names, self.symbols))
         said = f"its symbols are {known}" if known else "it has no symbols"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
@@ -12,6 +11,7 @@ from onnx_infer.engine.implied_bounds import implied_bounds
 from onnx_infer.engine.overridable import name_overridable
 from onnx_infer.engine.settling import settle
 from onnx_infer.errors import ShapeInferenceError, StrictModeError, UnknownSymbol
+from onnx_infer.laws.known import assuming
 from onnx_infer.model.given import Given
 from onnx_infer.model.input_values import given_sizes, put_values
 from onnx_infer.model.symbols import Symbols
@@ -213,8 +213,7 @@ def walk(
             view, symbols, policy, adopt=adopt, assume_declared=assume_declared, impatient=not last, trusted=trusted,
             is_cautious=is_cautious,
         )  # fmt: skip
-        with known or nullcontext():
-            engine.run()
+        assuming(known, engine.run)
         implied = engine.undecided_signs.implied(engine.statements)
         learnt = {v.name: ends for v, ends in implied.items()}
         renamed = (*narrower, *related - fixed.keys()) if narrower else ()
@@ -226,8 +225,7 @@ def walk(
                 stated.append((statement.substitute(to_original), node))
         narrower.update(learnt)
     if given:
-        with known or nullcontext():
-            settled_facts(engine)
+        assuming(known, partial(settled_facts, engine))
     if to_original:
         engine.rename(to_original)
     engine.statements[:0] = [statement for statement, _ in stated]

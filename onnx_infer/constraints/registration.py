@@ -133,6 +133,7 @@ def bound_form(domain: str, op_type: str, version: int, schema: Schema) -> Bound
     if rule is None:
         return None
     key = (rule, schema.title, schema.since_version)
-    if key not in _bound:
-        _bound[key] = BoundForm(rule.shape, schema)
-    return _bound[key]  # type: ignore[no-any-return]
+    found: BoundForm | None = _bound.get(key)
+    if found is None:
+        found = _bound[key] = BoundForm(rule.shape, schema)
+    return found

@@ -6,7 +6,7 @@ remembered outcome replays the statements, notes and fresh sizes of its rule; fr
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.diagnostics import Diagnostic, Refusal, about_node
@@ -20,7 +20,7 @@ from onnx_infer.engine.recordings import Recordings
 from onnx_infer.engine.scope import Scope, UndefinedInput
 from onnx_infer.engine.subgraph import Subgraph
 from onnx_infer.engine.walk import Walk
-from onnx_infer.laws.statements import cautious, named
+from onnx_infer.laws.statements import cautiously, named
 from onnx_infer.model.graph import label_of
 from onnx_infer.types.join import NOTHING
 from onnx_infer.values.tensor import MAX_DATA, Value, is_small, substitute
@@ -60,7 +60,6 @@ class Engine(Walk):
         super().__init__(model, symbols, policy)
         self.adopt = adopt
         self._is_cautious = is_cautious
-        self._caution = cautious if is_cautious else nullcontext()
         self._remembered = Cache(1 << 12) if is_cautious else _remembered
         self.declared = DeclaredTypes(self, policy, assume_declared, trusted)
         self._impatient = impatient
@@ -76,8 +75,7 @@ class Engine(Walk):
         `is_cautious`, nothing is assumed, and no fresh size is replaced by what a later node demands of it.
         """
         try:
-            with self._caution:
-                self.run_graph(self.model.graph, self.scope)
+            cautiously(partial(self.run_graph, self.model.graph, self.scope), self._is_cautious)
         except Undecided:
             return
         self.inner = list(inner_graphs(self.seen, self.functions.placeholders))

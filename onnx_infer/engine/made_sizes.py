@@ -58,7 +58,7 @@ class MadeSizes:
                     origin = var.origin
                     if isinstance(origin, Computed):
                         origin = Computed(substituted(origin.size, self.of), origin.why)
-                    self.of[var] = self._instead(var, limit, origin)
+                    self.of.setdefault(var, self._instead(var, limit, origin))
 
     def _instead(self, var: Var, limit: Dim | None, origin: object) -> Var:
         """The placeholder for a variable with this bound and origin."""
@@ -68,17 +68,23 @@ class MadeSizes:
         key = len(self.of), var.lo, var.hi, limit, origin, name
         found: Var | None = _placeholders.get(key)
         if found is None:
-            found = _placeholders[key] = make_variable(Scope(), f"_{len(self.of)}", var.lo, var.hi, limit, origin)
+            made = make_variable(Scope(), f"_{len(self.of)}", var.lo, var.hi, limit, origin)
+            found = _placeholders.setdefault(key, made)
         return found
 
 
 class OwnSizes(MadeSizes):
-    """Variables of one result only, with the same names, for the sizes in it. Elements of tensors stay."""
+    """Variables of one result only, with the same names, for the sizes in it. Elements of tensors stay.
+
+    They stand for themselves, so a replacement that was interrupted, or that two threads make, can be made again.
+    """
 
     def _instead(self, var: Var, limit: Dim | None, origin: object) -> Var:
         if isinstance(origin, ValueOf) and not origin.semantics:
             return var
-        return Scope().restored(var.name, var.lo, var.hi, limit, origin)
+        own = Scope().restored(var.name, var.lo, var.hi, limit, origin)
+        self.of[own] = own
+        return own
 
 
 def made_sizes(value: Value) -> list[Var]:

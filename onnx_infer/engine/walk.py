@@ -76,6 +76,7 @@ class Walk:
         self.undecided_signs = UndecidedSigns(symbols.names)
         self.fresh_sizes = FreshSizes()
         self.run_time = RunTimeValues(symbols)
+        self._own_sizes = OwnSizes()
         self.depth = 0  # how many subgraphs are being walked, one in the other
         self.certain = True  # whether the graph that is being walked runs wherever the model does
         self.noted = 0  # how many outcomes had more to them than results
@@ -143,8 +144,11 @@ class Walk:
             self._map(replacing(self.fresh_sizes.final()))
 
     def take_own_sizes(self) -> None:
-        """Replace the sizes that the walk made by variables of the same names that no other inference has."""
-        own = OwnSizes()
+        """Replace the sizes that the walk made by variables of the same names that no other inference has.
+
+        Doing it again changes nothing.
+        """
+        own = self._own_sizes
         told = [d._replace(inputs=tuple([(n, v and own.pattern(v)) for n, v in d.inputs])) for d in self.diagnostics]
         self.diagnostics[:] = told
         values = dict.fromkeys(value for scope in (self.scope, *(s for _, s in self.inner)) for value in scope.values())

@@ -1,17 +1,22 @@
 """Assumptions about sizes during an inference. Rules ask them if intervals do not decide.
 
 Assumptions that are intervals become the bounds of their symbols. The others are facts for the prover. They are active
-during a walk, as a trace is active during a rule call. Without such facts a question costs one attribute look-up.
+during a walk (`assuming`), as a trace is active during a rule call. Without such facts a question costs one attribute
+look-up.
 """
 
 from __future__ import annotations
 
 from threading import local
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from onnx_infer.values.tensor import Dim
     from symdim import Facts
+
+T = TypeVar("T")
 
 _BUDGET = 300
 """Steps of the prover for one question. A question is asked once per walk."""
@@ -23,8 +28,7 @@ class Known:
     >>> from symdim import Facts, Var
     >>> from onnx_infer.laws.sizes import differ
     >>> N, M = Var("N"), Var("M")
-    >>> with Known(Facts(["N >= M + 1"])):
-    ...     differ(N, M), holds(N, ">", M), holds(N, "==", 4)
+    >>> assuming(Known(Facts(["N >= M + 1"])), lambda: (differ(N, M), holds(N, ">", M), holds(N, "==", 4)))
     (True, True, False)
     >>> differ(N, M)
     False
@@ -33,13 +37,6 @@ class Known:
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
         self._answers: dict[tuple[Dim, str, Dim], bool] = {}
-
-    def __enter__(self) -> Known:
-        _OPEN.known.append(self)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        _OPEN.known.pop()
 
     def asked(self) -> list[tuple[Dim, str, Dim]]:
         """The questions so far, in order: two sizes and the relation between them."""
@@ -58,16 +55,29 @@ class Known:
         return found
 
 
-class _Open(local):
-    """The facts of a thread's active walks, the innermost last."""
+class _Active(local):
+    """The facts of the innermost walk of a thread, if it has some."""
 
-    def __init__(self) -> None:
-        self.known: list[Known] = []
+    known: Known | None = None
 
 
-_OPEN = _Open()
+_ACTIVE = _Active()
+
+
+def assuming(known: Known | None, action: Callable[[], T]) -> T:
+    """What the action gives while these facts are active, or none.
+
+    A plain assignment ends that: an interrupt can stop the `__exit__` of a context before it has done anything.
+    """
+    outer = _ACTIVE.known
+    try:
+        _ACTIVE.known = known
+        return action()
+    finally:
+        _ACTIVE.known = outer
 
 
 def holds(a: Dim, relation: str, b: Dim) -> bool:
     """Whether the assumptions prove `a relation b` (one of == != >= > <= <)."""
-    return bool(_OPEN.known) and _OPEN.known[-1].holds(a, relation, b)
+    known = _ACTIVE.known
+    return known is not None and known.holds(a, relation, b)

@@ -31,5 +31,5 @@ def make_size(name: str, lo: int | None, hi: int | None, at_most: Dim | None, or
     key = name, lo, hi, at_most, type(origin), origin
     found: Var | None = _made.get(key)
     if found is None:
-        found = _made[key] = make_variable(Scope(), name, lo, hi, at_most, origin)
+        found = _made.setdefault(key, make_variable(Scope(), name, lo, hi, at_most, origin))
     return found

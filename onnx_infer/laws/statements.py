@@ -7,7 +7,7 @@ opens one trace per rule call, remembers it with the result, and replays both fo
 from __future__ import annotations
 
 from threading import local
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from onnx_infer.errors import ShapeInferenceError, broken
 from onnx_infer.laws.made import make_size
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from onnx_infer.values.tensor import Dim, Shape
     from symdim.conditions.condition import Relation
+
+T = TypeVar("T")
 
 Kind: TypeAlias = Literal["required", "assumed", "declared"]
 
@@ -55,7 +57,7 @@ class Statement(NamedTuple):
 class Trace:
     """The statements, fresh sizes, notes, warnings and errors of one rule call."""
 
-    __slots__ = ("errors", "fresh", "notes", "statements", "warnings")
+    __slots__ = ("_outer", "errors", "fresh", "notes", "statements", "warnings")
 
     def __init__(self) -> None:
         self.statements: list[Statement] = []
@@ -65,55 +67,54 @@ class Trace:
         self.errors: list[str] = []
 
     def __enter__(self) -> Trace:
-        _STACK.traces.append(self)
+        self._outer = _OPEN.trace
+        _OPEN.trace = self
         return self
 
     def __exit__(self, *_: object) -> None:
-        _STACK.traces.pop()
+        _OPEN.trace = self._outer
 
 
-class _Stack(local):
-    """The open traces of a thread, and how many blocks of `cautious` are open."""
+class _Open(local):
+    """The innermost open trace of a thread, and whether its rules assume nothing."""
 
-    def __init__(self) -> None:
-        self.traces: list[Trace] = []
-        self.cautious = 0
+    trace: Trace | None = None
+    is_cautious = False
 
 
-_STACK = _Stack()
+_OPEN = _Open()
 
 
 def state(
     relation: Relation | Literal["undecided"], lhs: Dim, rhs: Dim, law: str, kind: Kind = "required", filled: Shape = ()
 ) -> None:
     """Record a statement in the open trace, if there is one."""
-    if _STACK.traces:
-        _STACK.traces[-1].statements.append(Statement(relation, lhs, rhs, law, kind, filled))
+    if _OPEN.trace is not None:
+        _OPEN.trace.statements.append(Statement(relation, lhs, rhs, law, kind, filled))
 
 
-class _Cautious:
-    """Lets rules assume nothing in its block: the sizes that they give are those of every runtime."""
+def cautiously(action: Callable[[], T], is_cautious: bool = True) -> T:
+    """What the action gives while rules assume nothing: the sizes are those of every runtime.
 
-    def __enter__(self) -> None:
-        _STACK.cautious += 1
-
-    def __exit__(self, *_: object) -> None:
-        _STACK.cautious -= 1
-
-
-cautious = _Cautious()
-"""`with cautious:` around a walk that asks at which sizes no runtime runs the model."""
+    A plain assignment ends that: an interrupt can stop the `__exit__` of a context before it has done anything.
+    """
+    outer = _OPEN.is_cautious
+    try:
+        _OPEN.is_cautious = is_cautious
+        return action()
+    finally:
+        _OPEN.is_cautious = outer
 
 
 def is_cautious() -> bool:
-    """Whether a block of `cautious` is open: then a rule states no assumption and leaves open what rests on one."""
-    return _STACK.cautious > 0
+    """Whether rules assume nothing: a rule states no assumption then, and leaves open what rests on one."""
+    return _OPEN.is_cautious
 
 
 def warn(law: str) -> None:
     """Record a warning (about elements for which the operator has no result) in the open trace, if there is one."""
-    if _STACK.traces:
-        _STACK.traces[-1].warnings.append(law)
+    if _OPEN.trace is not None:
+        _OPEN.trace.warnings.append(law)
 
 
 def contradict(law: str) -> None:
@@ -121,9 +122,9 @@ def contradict(law: str) -> None:
 
     Raises `ShapeInferenceError` if no trace is open.
     """
-    if not _STACK.traces:
+    if _OPEN.trace is None:
         raise ShapeInferenceError(law)
-    _STACK.traces[-1].errors.append(law)
+    _OPEN.trace.errors.append(law)
 
 
 def demand(condition: object, law: str, *values: object) -> bool:
@@ -144,7 +145,7 @@ def conflicting(law: str) -> Dim:
 
 def is_contradicted() -> bool:
     """Whether the node of the open trace breaks a law."""
-    return bool(_STACK.traces and _STACK.traces[-1].errors)
+    return _OPEN.trace is not None and bool(_OPEN.trace.errors)
 
 
 class _Reported:
@@ -194,9 +195,9 @@ def fresh(
     hi = at_most if isinstance(at_most, int) else None
     origin = note if value is None else Computed(value, note)
     var = Var.fresh(name, lo=at_least, hi=hi, at_most=at_most, origin=origin)
-    if _STACK.traces:
-        _STACK.traces[-1].fresh.append(var)
-        _STACK.traces[-1].notes.append(note)
+    if _OPEN.trace is not None:
+        _OPEN.trace.fresh.append(var)
+        _OPEN.trace.notes.append(note)
     return var
 
 
@@ -219,8 +220,8 @@ def unread(output: int) -> Var:
     element[1]
     """
     var = make_variable(Scope(), f"element[{output}]", None, None, origin=ValueOf("", output))
-    if _STACK.traces:
-        _STACK.traces[-1].fresh.append(var)
+    if _OPEN.trace is not None:
+        _OPEN.trace.fresh.append(var)
     return var
 
 

@@ -12,7 +12,9 @@ from onnx_infer.values.tensor import UNKNOWN_SIZE
 from symdim import Expr, Scope, SymdimError, Var, parse, read_dim_param
 from symdim.algebra.caches import clear_with_caches, shared_cache
 from symdim.algebra.dims import variables_of
+from symdim.algebra.interning import text_fingerprint
 from symdim.algebra.origin import Declared
+from symdim.algebra.variable import scope_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -71,12 +73,13 @@ _WORDS = re.compile(r"[\w.]+")
 
 @lru_cache(maxsize=64)
 def _scope(lo: int, hi: int | None, assumed: object = None) -> Scope:
-    """The name space of the symbols with these bounds. It is cached, so later inferences can use remembered results.
+    """The name space of the symbols with these bounds, the same one in later inferences and in other processes.
 
     Symbols in assumptions other than bounds have their own name space (`assumed`), because rules conclude more about
     them.
     """
-    return Scope()
+    identity = repr((lo, hi, assumed))
+    return scope_of(identity, text_fingerprint(identity))
 
 
 clear_with_caches(_scope.cache_clear)

@@ -16,27 +16,16 @@ if TYPE_CHECKING:
     from onnx_infer.operators.rule import Rule
 
 # As loaded families do, operators stay when caches are emptied: they tell nothing of a model.
-_bound = Cache(1 << 13)  # (domain, operator, version) -> Operator
 _operators = Cache(1 << 13)  # (rule, since_version, of a later opset) -> Operator
-_tables = Cache(1 << 6)  # opset imports -> Operators
-_generation = -1
+_tables = Cache(1 << 4)  # (generation of the registry, opset imports) -> Operators
 
 
 def _forget_types() -> None:
-    for operator in _operators.values():
+    for operator in list(_operators.values()):
         operator.forget_types()
 
 
 clear_with_caches(_forget_types)
-
-
-def _renew() -> None:
-    """Forget what was bound before a rule was registered."""
-    global _generation
-    if _generation != registry.generation:
-        for cache in (_bound, _operators, _tables):
-            cache.clear()
-        _generation = registry.generation
 
 
 def bind(domain: str, op_type: str, version: int) -> Operator | None:
@@ -46,14 +35,7 @@ def bind(domain: str, op_type: str, version: int) -> Operator | None:
     """
     domain = normal_domain(domain)
     rule = registry.get(domain, op_type, version)
-    _renew()
-    if rule is None:
-        return None
-    key = domain, op_type, version
-    found: Operator | None = _bound.get(key)
-    if found is None:
-        found = _bound[key] = operator_of(rule, *key)
-    return found
+    return None if rule is None else operator_of(rule, domain, op_type, version)
 
 
 def operator_of(rule: Rule, domain: str, op_type: str, version: int) -> Operator:
@@ -65,7 +47,7 @@ def operator_of(rule: Rule, domain: str, op_type: str, version: int) -> Operator
     found: Operator | None = _operators.get(key)
     if found is None:
         plain = read_schema(schema) if schema else schema_of_rule(rule)
-        found = _operators[key] = Operator(rule, opened(plain) if is_later else plain)
+        found = _operators.setdefault(key, Operator(rule, opened(plain) if is_later else plain))
     return found
 
 
@@ -91,8 +73,7 @@ class Operators(Cache):
 
 def operators_of(opsets: Mapping[str, int]) -> Operators:
     """The operators of these opset imports, the same table for all models with them."""
-    _renew()
-    key = frozenset(opsets.items())
+    key = registry.generation, frozenset(opsets.items())
     found: Operators | None = _tables.get(key)
     if found is None:
         found = _tables[key] = Operators(dict(opsets))

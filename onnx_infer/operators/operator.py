@@ -165,10 +165,11 @@ class Operator:
             return str(e)
 
     def _type_misuse(self, types: Any, inputs: tuple[Value | None, ...], outputs: tuple[Value, ...]) -> str | None:
-        known, key = self._misuse_of, (types, _types(outputs))
-        if key not in known:
-            known[key] = check_types(self.schema, inputs, outputs)
-        return known[key]  # type: ignore[no-any-return]
+        key = types, _types(outputs)
+        found = self._misuse_of.get(key, "unread")
+        if found == "unread":
+            found = self._misuse_of[key] = check_types(self.schema, inputs, outputs)
+        return found  # type: ignore[no-any-return]
 
     def attribute_misuse(self, attributes: Attributes) -> str | None:
         """Why the schema does not allow attributes whose values are clear anyway, or None; raises `OpUsageError`."""

@@ -11,6 +11,8 @@ One registration serves the versions from `since` up to the next registration of
 from __future__ import annotations
 
 from bisect import bisect_right
+from inspect import unwrap
+from threading import local
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from onnx_infer.operators.rule import Rule
@@ -45,18 +47,22 @@ class OpShapeInferenceRegistry:
     def __init__(self, *, load: Callable[[], None] | None = None, plugins: Callable[[], None] | None = None) -> None:
         self._rules: dict[tuple[str, str], dict[int, Rule]] = {}
         self._found = Cache(1 << 13)  # (domain, operator, version) -> Rule or None
-        self._load, self._plugins = load, plugins
+        self._load, self._plugins, self._here = load, plugins, _Here()
         self.generation = 0
 
     def add(self, rule: Rule, *, replace: bool = False) -> None:
-        """Register a rule; the same (domain, operator, since) twice is an error unless `replace`."""
+        """Register a rule; the same (domain, operator, since) twice is an error unless `replace`.
+
+        The same line may register again: its module is imported anew after an import that was interrupted.
+        """
         versions = self._rules.setdefault((rule.domain, rule.name), {})
-        if rule.since in versions and not replace:
+        former = versions.get(rule.since)
+        if former is not None and not replace and _place(former) != _place(rule):
             raise ValueError(
                 f"{rule.domain or 'ai.onnx'}::{rule.name} since version {rule.since} is registered already"
             )
         versions[rule.since] = rule
-        self._found.clear()
+        self._found = Cache(1 << 13)  # a new one: a look-up in another thread may be about to fill the old one
         self.generation += 1
 
     def op(
@@ -104,10 +110,10 @@ class OpShapeInferenceRegistry:
             pass
         self._ensure_loaded()
         name = (normal_domain(domain), op_type)
-        if name not in self._rules and self._plugins is not None:
-            plugins, self._plugins = self._plugins, None
-            plugins()
-        found = self._found[key] = self._find(*name, version)
+        if name not in self._rules:
+            self._ensure_plugins()
+        remembered = self._found
+        found = remembered[key] = self._find(*name, version)
         return found
 
     def _find(self, domain: str, op_type: str, version: int) -> Rule | None:
@@ -139,6 +145,28 @@ class OpShapeInferenceRegistry:
             # a family that fails to load fails again at the next look-up, so that no operator silently loses its rule
             self._load()
             self._load = None
+
+    def _ensure_plugins(self) -> None:
+        """Load the plug-ins. One that looks up an operator while it is loaded finds the rules that are there."""
+        if self._plugins is not None and not self._here.is_loading:
+            self._here.is_loading = True
+            try:
+                self._plugins()
+            finally:
+                self._here.is_loading = False
+            self._plugins = None  # not before: another thread waits for the same imports
+
+
+class _Here(local):
+    """Whether this thread loads plug-ins."""
+
+    is_loading = False
+
+
+def _place(rule: Rule) -> object:
+    """The line of the code that a rule is made of; the function itself if it is not written in Python."""
+    code = getattr(unwrap(rule.shape), "__code__", None)
+    return rule.shape if code is None else (code.co_filename, code.co_firstlineno)
 
 
 def _load_families() -> None:

@@ -86,8 +86,9 @@ class _Tensor(NamedTuple):
 
 def _tensor(wire: bytes) -> _Tensor | None:
     """The tensor type in these bytes; None for other types."""
-    if wire in _tensors:
-        return _tensors[wire]  # type: ignore[no-any-return]
+    known: _Tensor | bool | None = _tensors.get(wire, False)
+    if known is not False:
+        return known  # type: ignore[return-value]
     proto, found = TypeProto.FromString(wire), None
     if proto.WhichOneof("value") == "tensor_type":
         inner = proto.tensor_type

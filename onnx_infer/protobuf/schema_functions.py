@@ -38,9 +38,10 @@ def schema_function(
     key: tuple[Any, ...] = (node[1], node[0], schema.since_version)
     if schema.has_context_dependent_function:
         key += (node[4], *(None if x is None else type_bytes(x) for x in inputs))
-    if key not in _read:
-        _read[key] = _read_function(schema, node, version, inputs, key, message, read)
-    return _read[key]  # type: ignore[no-any-return]
+    found: Function | bool | None = _read.get(key, False)
+    if found is False:
+        found = _read[key] = _read_function(schema, node, version, inputs, key, message, read)
+    return found  # type: ignore[return-value]
 
 
 def _read_function(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.engine.assumed_bounds import Relation, assumed_bounds
 from onnx_infer.engine.assumptions import facts_of
 from onnx_infer.engine.outcome import apply
-from onnx_infer.laws.known import Known
+from onnx_infer.laws.known import Known, assuming
 from onnx_infer.results.verdicts import is_typed, varies
 from onnx_infer.types.join import sizes
 from onnx_infer.values.tensor import SymTensor, substitute
@@ -49,16 +50,15 @@ def deciding_conditions(engine: Engine, node: Node, inputs: frozenset[Var]) -> t
         if attributes.has_graphs:
             return not any(map(_open_conditions, values))
         rest = [r._replace(lhs=_with(r.lhs, new), rhs=_with(r.rhs, new)) for r in bounds.rest]
-        with Known(facts_of(rest)):
-            outcome = apply(operator, attributes, values, count)
+        outcome = assuming(Known(facts_of(rest)), partial(apply, operator, attributes, values, count))
         known = all(is_typed(x) and not varies(x) for x in outcome.values)
         return known and outcome.error is None and not outcome.fresh
 
     if attributes.has_graphs:
         candidates = [r for value in operands if value is not None for c in _open_conditions(value) for r in _about(c)]
     else:
-        with Known(facts_of(())) as known:
-            apply(operator, attributes, operands, count)
+        known = Known(facts_of(()))
+        assuming(known, partial(apply, operator, attributes, operands, count))
         found = dict.fromkeys(size for value in operands for size in sizes(value) if _is_over(size, inputs))
         tried = list(found)[:_MOST_SIZES]
         candidates = [Relation(f"{size} >= 2", size, ">=", 2) for size in tried]

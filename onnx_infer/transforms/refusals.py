@@ -7,12 +7,13 @@ the ranks of its inputs, and the elements of those that are sizes, axes or indic
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.engine.outcome import Outcome, apply
 from onnx_infer.engine.scope import Scope, UndefinedInput
 from onnx_infer.laws.sizes import at_least
-from onnx_infer.laws.statements import cautious
+from onnx_infer.laws.statements import cautiously
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from symdim.conditions.condition import Condition
@@ -209,8 +210,8 @@ def _outcome(node: Node, scope: Scope) -> Outcome | None:
         return None
     if operator is None:
         return None
-    with cautious:
-        return apply(operator, node[4], scope.with_elements(operator, node[2], values), len(node[3]))
+    given = scope.with_elements(operator, node[2], values)
+    return cautiously(partial(apply, operator, node[4], given, len(node[3])))
 
 
 def _stating(engine: Engine, draft: Draft, types: Mapping[str, Value], keep_guards: bool) -> set[str]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from threading import RLock
 from typing import Any
 from weakref import ref
+
+from symdim.algebra.interning import shared_lock
 
 TABLE: dict[tuple[Any, ...], ref[Any]] = {}
 """Key -> the live value."""
 
-_lock = RLock()
+_lock = shared_lock()
 _capacity = 1 << 10
 
 

@@ -1,6 +1,7 @@
 """What was computed before, within a bound: the one kind of cache of both packages, and the one call that empties all.
 
-A cache only saves time. Answers are the same when it is empty.
+A cache only saves time. Answers are the same when it is empty, and when another thread empties it at any moment: so a
+value is taken by one look-up, never by a test and a second look-up.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _clearings: list[Callable[[], None]] = []
 class Cache(dict):  # type: ignore[type-arg]  # a generic base would cost import time
     """A dict that holds at most `limit` entries: a full one is emptied before the next entry is kept.
 
-    A look-up is that of a dict. An item assignment is the one way in.
+    A look-up is that of a dict. An item assignment and `setdefault` are the ways in.
 
     >>> squares = Cache(2)
     >>> for n in (1, 2, 3):
@@ -35,6 +36,12 @@ class Cache(dict):  # type: ignore[type-arg]  # a generic base would cost import
         if len(self) >= self.limit:
             self.clear()
         super().__setitem__(key, value)
+
+    def setdefault(self, key: Hashable, value: Any) -> Any:  # type: ignore[override]  # a value is always given
+        """The value that is kept under the key: this one, unless another thread was first."""
+        if len(self) >= self.limit and key not in self:
+            self.clear()
+        return super().setdefault(key, value)
 
 
 def shared_cache(limit: int) -> Cache:

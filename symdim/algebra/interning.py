@@ -8,6 +8,7 @@ its place taken goes to a second table, by its full structure. No fingerprint de
 
 from __future__ import annotations
 
+import os
 from _thread import RLock
 from _weakref import ref
 
@@ -24,7 +25,17 @@ live: dict[int, ref[Expr]] = {}
 """Fingerprint -> the node, weakly; a node found here is still to be compared."""
 
 _crowded: dict[object, ref[Expr]] = {}
-_lock = RLock()
+
+
+def shared_lock() -> RLock:
+    """A lock that is free in a forked process, in which no thread is left that could release it."""
+    lock = RLock()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lock._at_fork_reinit)  # type: ignore[attr-defined]  # as the library does
+    return lock
+
+
+_lock = shared_lock()
 _capacity = 1024
 
 

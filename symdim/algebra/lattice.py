@@ -86,8 +86,9 @@ def of_unit(kind: Kind, unit: Expr, depth: int = _DEPTH) -> list[Clause] | None:
     if not depth:
         return None
     key = kind, unit
-    if key in _known:
-        return _known[key]  # type: ignore[no-any-return]
+    known: list[Clause] | bool | None = _known.get(key, False)
+    if known is not False:
+        return known  # type: ignore[return-value]
     found: list[Clause] | None = None
     if isinstance(unit, FloorDiv):
         n, d = unit.parts

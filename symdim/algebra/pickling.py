@@ -77,7 +77,7 @@ def _dim(nodes: list[Expr], place: Place) -> Dim:
 
 def _var(
     nodes: list[Expr],
-    scope: tuple[int, int],
+    scope: tuple[int | str, int],
     name: str,
     lo: int | None,
     hi: int | None,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from _thread import RLock
 from _weakref import ref
 from os import getpid, urandom
 
 from symdim.algebra.caches import clear_caches
 from symdim.algebra.expr import Expr
-from symdim.algebra.interning import mixed, text_fingerprint
+from symdim.algebra.interning import mixed, shared_lock, text_fingerprint
 from symdim.errors import BoundsError, SymdimError
 
 TYPE_CHECKING = False
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     from symdim.algebra.expr import Dim
 
-_lock = RLock()
+_lock = shared_lock()
 _NONCE = int.from_bytes(urandom(8), "little") << 64  # with the process id: scopes of other processes are others
 
 
@@ -32,14 +31,14 @@ class Scope:
     __slots__ = ("__weakref__", "_capacity", "_vars", "owner", "serial")
 
     _made = 0  # scopes of this process so far
-    _live: dict[tuple[int, int], ref[Scope]] = {}  # noqa: RUF012  (all scopes: a pickled one finds itself again)
+    _live: dict[tuple[int | str, int], ref[Scope]] = {}  # noqa: RUF012  (all scopes: a pickled one finds itself again)
 
     def __init__(self) -> None:
         with _lock:
             Scope._made += 1
             self._register(_NONCE ^ getpid(), Scope._made)
 
-    def _register(self, owner: int, serial: int) -> None:
+    def _register(self, owner: int | str, serial: int) -> None:
         self.owner, self.serial = owner, serial
         self._vars: dict[str, ref[Var]] = {}
         self._capacity = 64
@@ -184,8 +183,8 @@ def make_variable(
     return node
 
 
-def scope_of(owner: int, serial: int) -> Scope:
-    """The scope with this identity, alive or made again (unpickling)."""
+def scope_of(owner: int | str, serial: int) -> Scope:
+    """The scope with this identity, alive or made again. A pickle has it, or a text that says what names stand for."""
     with _lock:
         held = Scope._live.get((owner, serial))
         scope = None if held is None else held()

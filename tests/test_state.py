@@ -1,0 +1,170 @@
+"""What is remembered never changes an answer: threads, interrupts, and caches that are emptied at any moment.
+
+`STEPS=1000 pytest tests/test_state.py` interrupts at so many steps; see `interleaving.py`.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from random import Random
+from threading import Barrier, Event, Thread
+from typing import TYPE_CHECKING
+
+import pytest
+from onnx.parser import parse_model
+
+from onnx_infer import InferenceResult, infer
+from onnx_infer.values import table
+from symdim import Expr, Var, clear_caches, maximum, parse
+from symdim.algebra import interning, variable
+from tests.answers import MODELS, TEXTS, algebra, folding, inference
+from tests.interleaving import interleaved, interrupted, number_of_steps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+STEPS = int(os.environ.get("STEPS", "10"))
+
+ACTIONS: list[Callable[[], str]] = [algebra, inference, folding]
+actions = pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.__name__)
+
+
+def sampled(action: Callable[[], object]) -> range:
+    """Some steps of an action, all over it."""
+    total = number_of_steps(action)
+    return range(1 + total // (2 * STEPS), total, 1 + total // STEPS)
+
+
+# -- emptied caches ---------------------------------------------------------------------------------------------------
+
+
+@actions
+@pytest.mark.parametrize("every", [1, 7])
+def test_caches_may_be_emptied_before_any_line(action: Callable[[], str], every: int) -> None:
+    expected = action()
+    assert interleaved(action, clear_caches, every, every) == expected
+
+
+def test_expressions_and_symbols_are_the_same_after_caches_are_emptied() -> None:
+    bounds: dict[str, tuple[int, int | None]] = {"N": (4, None)}
+    old_dim, old = parse(TEXTS[0]), infer(parse_model(MODELS["data"]), bounds=bounds)
+    clear_caches()
+    new = infer(parse_model(MODELS["data"]), bounds=bounds)
+    assert parse(TEXTS[0]) is old_dim
+    assert new.types["y"] is old.types["y"]
+    assert new.guards == old.guards
+    assert str(new.types["z"]) == str(old.types["z"])
+    assert new.types["z"] != old.types["z"]  # as always, a size that the data decide belongs to one result
+
+
+# -- threads ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def _hasty() -> Iterator[None]:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("_hasty")
+@pytest.mark.parametrize("is_clearing", [False, True])
+def test_threads_with_cold_caches_answer_as_one_does(is_clearing: bool) -> None:
+    work = {"algebra": algebra, **{name: lambda name=name: inference(name) for name in MODELS}}
+    expected = {name: action() for name, action in work.items()}
+    random = Random(5)
+    orders = [random.sample(list(work), len(work)) if i % 2 else list(work) for i in range(8)]
+    start, stop = Barrier(len(orders)), Event()
+    clear_caches()
+    gc.collect()
+
+    def clear() -> None:
+        while not stop.wait(0.001):
+            clear_caches()
+
+    def answers(order: list[str]) -> list[tuple[str, str]]:
+        start.wait()
+        return [(name, work[name]()) for name in order]
+
+    clearing = Thread(target=clear)
+    if is_clearing:
+        clearing.start()
+    try:
+        with ThreadPoolExecutor(len(orders)) as pool:
+            found = list(pool.map(answers, orders))
+    finally:
+        stop.set()
+    if is_clearing:
+        clearing.join()
+    for name, text in [answer for some in found for answer in some]:
+        assert text == expected[name]
+
+
+@pytest.mark.usefixtures("_hasty")
+def test_threads_that_empty_caches_build_one_object() -> None:
+    start = Barrier(8)
+
+    def work(_: int) -> list[Expr]:
+        start.wait()
+        made = []
+        for i in range(30):
+            v, w = Var(f"t{i}"), Var(f"u{i}")
+            made.append((maximum(v // 2, w, 7) + 3) * (v + w))
+            clear_caches()
+        return made
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(work, range(8)))
+    for equal in zip(*found, strict=True):
+        assert len(set(map(id, equal))) == 1
+
+
+@actions
+def test_another_inference_may_run_between_any_two_lines(action: Callable[[], str]) -> None:
+    """As another thread does; where a lock is held, it would wait."""
+    expected, locks = action(), (interning._lock, variable._lock, table._lock)
+
+    def other() -> None:
+        if not any(lock._is_owned() for lock in locks):  # type: ignore[attr-defined]
+            clear_caches()
+            algebra()
+            inference("data")
+
+    assert interleaved(action, other, 500, 20_011) == expected
+
+
+# -- interrupts -------------------------------------------------------------------------------------------------------
+
+
+@actions
+def test_an_interrupt_leaves_no_false_entry(action: Callable[[], str]) -> None:
+    expected = action()
+    clear_caches()
+    for step in sampled(action):
+        clear_caches()
+        assert interrupted(action, step)
+        assert action() == expected, step
+
+
+def test_an_interrupt_while_a_result_is_asked_leaves_it_whole() -> None:
+    """The sizes of a result become its own when it is first asked; the rest of the answers are about the same ones."""
+    model = parse_model(MODELS["data"])
+
+    def asked(result: InferenceResult) -> str:
+        sizes: dict[str, set[Var]] = {}
+        for shape in result.shapes.values():
+            for var in [v for d in shape if isinstance(d, Expr) for v in d.variables()]:
+                sizes.setdefault(var.name, set()).add(var)
+        assert all(len(same) == 1 for same in sizes.values()), sizes
+        return repr((result.types, result.guards, result.data_guards, result.reasons))
+
+    results = iter([infer(model) for _ in range(2 * STEPS + 4)])
+    expected = asked(next(results))
+    for step in sampled(lambda: next(results).types):
+        result = next(results)
+        assert interrupted(lambda result=result: result.types, step)  # type: ignore[misc]
+        assert asked(result) == expected, step
