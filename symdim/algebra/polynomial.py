@@ -224,7 +224,7 @@ def _is_single(a: Dim) -> bool:
 
 
 def power(a: Dim, k: int) -> Dim:
-    """a**k for k >= 0."""
+    """a**k for k >= 0, expanded unless that gives too many terms."""
     if isinstance(a, int):
         return int(a**k)
     if k == 0:
@@ -237,15 +237,10 @@ def power(a: Dim, k: int) -> Dim:
     result: Dim = a
     for done in range(2, k + 1):
         result = multiply(result, a)
-        if _is_single(result):  # from here on it stays factored
-            rest = k - done
-            ((unit, coefficient),) = terms_of(result)[0].items()
-            powers = dict(powers_of(unit))
-            if rest:
-                powers[part] = powers.get(part, 0) + rest
-            raised = unit_of(powers)
+        if _is_single(result) and (done < k or any(map(has_sum_factor, terms_of(result)[0]))):
+            raised = unit_of({part: k})  # too many terms: it stays as written, and is read as itself
             assert raised is not None
-            return scale(raised, coefficient * content**rest)
+            return scale(raised, content**k)
     return result
 
 

@@ -264,13 +264,15 @@ class Reader:
 
     def _limited(self, value: Value) -> Value:
         """The value itself; raises SymdimError if it is too long, or if all values together were too much work."""
-        if isinstance(value, int):
-            if value.bit_length() > MAX_BITS:
-                raise SymdimError("the number is too large")
-            return value
         if self.is_short and isinstance(value, Expr) and value.height < _DEEP:
             return value
-        length, most = sum(map(self.written.length, parts_of(value))), MAX_GROWTH * len(self.lexemes) + _ROOM
+        parts = parts_of(value)
+        for part in parts:
+            if isinstance(part, int) and part.bit_length() > MAX_BITS:
+                raise SymdimError("the number is too large")
+        if isinstance(value, int):
+            return value
+        length, most = sum(map(self.written.length, parts)), MAX_GROWTH * len(self.lexemes) + _ROOM
         if length > most:
             raise SymdimError(f"written out this has {length} names, more than {most}: give a part of it a name")
         if self.written.longest_number > MAX_BITS:

@@ -89,8 +89,9 @@ def test_the_work_is_limited(name: str, monkeypatch: pytest.MonkeyPatch) -> None
         ("N//9**4000//9**4000", "the number is too large"),
         ("rshift(rshift(N, 9999), 9999)", "the number is too large"),
         ("N//1e3000//1E3000", "the number is too large"),
+        ("1.5e0**10000", "the number is too large"),
     ],
-    ids=["length", "work", "powers", "numbers", "powers of numbers", "shifts", "exponents"],
+    ids=["length", "work", "powers", "numbers", "powers of numbers", "shifts", "exponents", "fractions"],
 )
 def test_a_refusal_names_its_place_and_the_cure(text: str, why: str) -> None:
     found = check(text)
@@ -104,6 +105,16 @@ def test_a_refusal_does_not_depend_on_what_was_read_before() -> None:
     assert parse(text) is parse(text)
     longer = nest("abs", 400)
     assert str(check(longer)) == str(check(longer))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["(N + 1)**14000", "2*(N - M)**999", "(-(N % M) - 1)**100", "(M % N % K)**256 + N", "(N + M)**30*(N + M)**600"],
+)
+def test_a_power_that_is_too_long_stays_as_written(text: str) -> None:
+    dim = parse(text)
+    assert parse(str(dim)) is dim
+    assert dim.evaluate(N=7, M=4, K=3) == eval(text, {"N": 7, "M": 4, "K": 3})
 
 
 def test_the_axes_of_a_shape_share_the_work() -> None:
