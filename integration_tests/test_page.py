@@ -248,3 +248,32 @@ def test_themes_and_narrow_screens(open_page: Any) -> None:
         assert page.ask("return document.documentElement.scrollWidth") <= width
         page.click(".canvas .row:nth-child(3)")
         assert page.ask("return document.documentElement.scrollWidth") <= width
+
+
+CONTRASTS = """
+const channel = (v) => (v / 255 <= 0.03928 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4);
+const luminance = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
+const ground = (e) => {
+  const found = parts(getComputedStyle(e).backgroundColor);
+  return found.length === 4 && found[3] === 0 ? ground(e.parentElement) : found;
+};
+const texts = [...document.querySelectorAll("body *")].filter((e) => e.namespaceURI.endsWith("xhtml")
+  && e.checkVisibility() && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()));
+return texts.map((e) => {
+  const [a, b] = [parts(getComputedStyle(e).color), ground(e)].map(luminance).sort((x, y) => y - x);
+  return [(a + 0.05) / (b + 0.05), e.textContent];
+});"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_stands_out_from_its_ground(open_page: Any, scheme: str) -> None:
+    """The contrast is at least 4.5 to 1, as WCAG 2.2 (1.4.3) demands of small texts; in the chosen row too."""
+    page = open_page(infer(demo_model()))
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    page.set(H=2)
+    page.click(".canvas .row:nth-child(5)")
+    contrasts = page.ask(CONTRASTS)
+    assert len(contrasts) > 100
+    assert [(round(ratio, 2), text) for ratio, text in contrasts if ratio < 4.5] == []

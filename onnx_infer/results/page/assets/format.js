@@ -31,6 +31,9 @@ export function element(tag, className, ...children) {
   return made;
 }
 
+/** A text whose beginning is cut where it is too long, in an element that is written from right to left. */
+export const fromEnd = (text) => Object.assign(element("bdi", "", text), { dir: "ltr" });
+
 /** An element of a drawing, with attributes. */
 export function shape(tag, attributes, text = "") {
   const made = document.createElementNS("http://www.w3.org/2000/svg", tag);

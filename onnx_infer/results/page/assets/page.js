@@ -2,7 +2,7 @@
 
 import { Curve } from "./curve.js";
 import { Details } from "./details.js";
-import { bytesText, countText, element, exactText, link } from "./format.js";
+import { bytesText, countText, element, exactText, fromEnd, link } from "./format.js";
 import { Model } from "./model.js";
 import { Rows } from "./rows.js";
 import { Symbols } from "./symbols.js";
@@ -83,7 +83,7 @@ class Page {
   drawTiles() {
     const { peak, peakStep, adds, unknownAdds, parameters } = this.evaluation;
     const node = this.model.nodes[peakStep];
-    const at = link(`at ${node?.label}`, () => this.goToNode(node));
+    const at = link(fromEnd(`at ${node?.label}`), () => this.goToNode(node));
     const tiles = [
       ["Peak memory", bytesText(peak), peak && node ? at : null, `${exactText(peak)} bytes`],
       ["Multiply-adds", countText(adds), unknownAdds ? `${unknownAdds} ${unknownAdds === 1 ? "node" : "nodes"} not known` : null, exactText(adds)],
@@ -104,7 +104,7 @@ class Page {
     const badge = byId("guard-count");
     const open = verdicts.filter((verdict) => verdict === "open").length;
     const parts = [failing.length ? `${failing.length} of ${guards.length} fail` : "", open ? `${open} open` : ""];
-    badge.textContent = parts.filter(Boolean).join(", ") || (guards.length ? `${guards.length} hold` : "none");
+    badge.textContent = parts.filter(Boolean).join(", ") || (guards.length ? `${guards.length} ${guards.length === 1 ? "holds" : "hold"}` : "none");
     badge.classList.toggle("fails", failing.length > 0);
     byId("guards").replaceChildren(
       ...guards.map((guard) => {
@@ -138,10 +138,9 @@ class Page {
   tell(step) {
     const node = this.model.nodes[step];
     const left = this.evaluation?.uncounted;
-    const rest = left === 1 ? "; 1 value of unknown size is left out" : `; ${left} values of unknown size are left out`;
     byId("curve-note").textContent = node
       ? `${step + 1}. ${node.operator} ${node.label}: ${bytesText(this.evaluation.live[step])} live`
-      : `Bytes live at each node, in the order of the nodes${left ? rest : ""}`;
+      : `Bytes live at each node${left ? `, without ${left} of unknown size` : ", in the order of the nodes"}`;
   }
 
   goToNode(node) {

@@ -1,6 +1,6 @@
 // The list of values. Only the rows in view exist, so a model of any length scrolls.
 
-import { bytesText, countText, element } from "./format.js";
+import { bytesText, countText, element, fromEnd } from "./format.js";
 
 const SPARE = 12;
 
@@ -120,7 +120,7 @@ export class Rows {
     const adds = node && row.first ? this.evaluation.addsOf(node) : undefined;
     const cells = [
       element("span", "operator", row.first ? (node?.operator ?? "input") : ""),
-      element("span", "name", Object.assign(element("bdi", "", value.name), { dir: "ltr" })), // its end tells more
+      element("span", "name", fromEnd(value.name)),
       this.type(value),
       element("span", "sizes", this.evaluation.shapeText(value)),
       element("span", "number", bytesText(this.evaluation.bytesOf(value))),
