@@ -1,7 +1,7 @@
 """A model while it is changed: its nodes in all graphs, who reads which name, and which nodes nothing reads.
 
 Every name in the graphs of a draft is given once (`unique_names.py`), so one table serves the main graph and all graphs
-inside it. Bodies of functions are not part of it.
+inside it. The bodies of functions are models of their own (`functions.py`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def subgraphs(node: NodeProto) -> Iterator[GraphProto]:
 
 
 def graphs_of(graph: GraphProto) -> Iterator[GraphProto]:
-    """A graph and those inside it, outer ones first."""
+    """A graph, or a function, and the graphs inside it, outer ones first."""
     pending = [graph]
     while pending:
         graph = pending.pop()
@@ -231,13 +231,10 @@ def drop_unread(model: ModelProto) -> None:
             del graph.initializer[i]
 
 
-def constants_as_nodes(model: ModelProto) -> None:
-    """Write initializers that are no inputs as nodes, for models before IR version 4."""
-    graph = model.graph
+def constants_as_nodes(graph: GraphProto) -> None:
+    """Write the initializers of a graph that are no inputs as nodes."""
     given = {info.name for info in graph.input}
-    alone = [i for i, tensor in enumerate(graph.initializer) if tensor.name not in given]
-    if model.ir_version < INITIALIZERS_ALONE_SINCE:
-        for i in reversed(alone):
-            tensor = graph.initializer[i]
-            graph.node.insert(0, helper.make_node("Constant", [], [tensor.name], value=tensor))
-            del graph.initializer[i]
+    for i in reversed([i for i, tensor in enumerate(graph.initializer) if tensor.name not in given]):
+        tensor = graph.initializer[i]
+        graph.node.insert(0, helper.make_node("Constant", [], [tensor.name], value=tensor))
+        del graph.initializer[i]

@@ -16,7 +16,16 @@ from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.result import InferenceResult
 from onnx_infer.transforms.branches import take_decided_branches
 from onnx_infer.transforms.claims import Claims
-from onnx_infer.transforms.draft import Draft, constants_as_nodes, count_nodes, drop_unread, graphs_of, has_texts
+from onnx_infer.transforms.draft import (
+    INITIALIZERS_ALONE_SINCE,
+    Draft,
+    constants_as_nodes,
+    count_nodes,
+    drop_unread,
+    graphs_of,
+    has_texts,
+)
+from onnx_infer.transforms.functions import Functions, put_back
 from onnx_infer.transforms.refusals import Refusals
 from onnx_infer.transforms.rewriting import Rewriting
 from onnx_infer.transforms.size_nodes import cheapest
@@ -68,23 +77,43 @@ def fold(model: Source, *, keep_guards: bool = False, **facts: Unpack[Facts]) ->
     facts.setdefault("min_dim", 0)
     if folded.training_info or not has_texts(folded):  # graphs for training read values of the main graph
         return folded
-    make_names_unique(folded)
-    claims = Claims(folded)
-    for _ in range(_MOST_ROUNDS):
-        if not _round(folded, keep_guards, facts):
-            break
-    constants_as_nodes(folded)
-    claims.put_back()
+    _fold(folded, keep_guards, facts)
+    if folded.functions:
+        _fold_functions(folded, keep_guards, facts)
+    if folded.ir_version < INITIALIZERS_ALONE_SINCE:
+        constants_as_nodes(folded.graph)
     return folded
+
+
+def _fold(model: onnx.ModelProto, keep_guards: bool, facts: Facts) -> None:
+    """Fold a model but for the bodies of its functions."""
+    make_names_unique(model)
+    claims = Claims(model)
+    for _ in range(_MOST_ROUNDS):
+        if not _round(model, keep_guards, facts):
+            break
+    claims.put_back()
+
+
+def _fold_functions(model: onnx.ModelProto, keep_guards: bool, facts: Facts) -> None:
+    """Fold the bodies of the functions, callers first: what a call gives is known from the graph around it."""
+    functions = Functions(model)
+    functions.see(model.graph, _inferred(model, facts)[2])
+    for function in functions.in_order():
+        body = functions.body(function)
+        if body is None:
+            functions.see(function, {})
+            continue
+        known = Facts(min_dim=0, bounds=body.bounds, values=body.values)
+        _fold(body.model, keep_guards, known)
+        functions.see(body.model.graph, _inferred(body.model, known)[2])
+        put_back(function, body.model)
 
 
 def _round(model: onnx.ModelProto, keep_guards: bool, facts: Facts) -> bool:
     """Infer the model and change it once; return whether another round may find more."""
-    graphs = list(graphs_of(model.graph))  # the engine knows a graph by its message, which must live
     before = count_nodes(model)
-    result = InferenceResult(*run(ModelProtoFrontEnd(model), policy="override", is_cautious=True, **facts))
-    draft = Draft(model, facts.get("initializers") == "constant")
-    types = _types(result, graphs, draft)
+    result, draft, types = _inferred(model, facts)
     refusals = Refusals(result._engine, draft, types, keep_guards)
     if take_decided_branches(model, types, refusals.is_upheld):
         return True
@@ -97,6 +126,14 @@ def _round(model: onnx.ModelProto, keep_guards: bool, facts: Facts) -> bool:
     draft.settle(() if chosen is None else chosen.nodes)
     drop_unread(model)
     return count_nodes(model) < before
+
+
+def _inferred(model: onnx.ModelProto, facts: Facts) -> tuple[InferenceResult, Draft, dict[str, Value]]:
+    """The model's inference, its draft, and the types of its values."""
+    graphs = list(graphs_of(model.graph))  # the engine knows a graph by its message, which must live
+    result = InferenceResult(*run(ModelProtoFrontEnd(model), policy="override", is_cautious=True, **facts))
+    draft = Draft(model, facts.get("initializers") == "constant")
+    return result, draft, _types(result, graphs, draft)
 
 
 def _types(result: InferenceResult, graphs: list[onnx.GraphProto], draft: Draft) -> dict[str, Value]:

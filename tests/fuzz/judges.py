@@ -14,9 +14,11 @@ import onnx
 import onnx_infer
 from onnx_infer import SymTensor, materialize
 from onnx_infer.protobuf.specialize import specialize
+from onnx_infer.transforms.draft import count_nodes
 from symdim import Expr, UnboundName, UnsupportedDynamicShape
 from symdim.algebra.dims import variables_of
 from tests.fuzz.growing import value_info
+from tests.fuzz.runtime import CRASHED
 from tests.fuzz.subject import PLANNING
 from tests.onnx_infer.oracle import at, contradictions
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from onnx_infer import Dim, InferenceResult
-    from tests.fuzz.runtime import Runtime
+    from tests.fuzz.runtime import Outcome, Runtime
     from tests.fuzz.subject import Run, Subject
 
 MOST_SIZES = 6
@@ -33,6 +35,9 @@ MOST_SIZES = 6
 
 ON_PURPOSE = ("SAME padding of a dilated pool", "the window of the pool exceeds the padded size")
 """Reasons of sizes that are unknown because runtimes disagree."""
+
+OWN_LIMITS = (PLANNING, CRASHED, "Subgraph must have the shape set for all outputs")
+"""Refusals by which onnxruntime says nothing of the model. What is inferred may help it."""
 
 LENIENT = (r"Loop-\d+ '\w+': .* of the iterations .*differ", r"\w+Window-17 '\w+': size is not positive")
 """Errors of models that break the specification, and that onnxruntime runs all the same."""
@@ -213,6 +218,33 @@ def materialized(subject: Subject, runtime: Runtime) -> Iterator[str]:
             yield f"nodes that compute {wanted} at {run.sizes} give {outcome[0].tolist()}, not {expected}"
 
 
+def folded(subject: Subject, runtime: Runtime) -> Iterator[str]:
+    """The folded model has no more nodes, gives the same outputs bit for bit, and is refused where the model is."""
+    model = onnx_infer.fold(subject.model)
+    if count_nodes(model) > count_nodes(subject.model):
+        yield f"fold makes {count_nodes(model)} nodes of {count_nodes(subject.model)}"
+    outcomes = runtime.run(model.SerializeToString(), [run.feeds for run in subject.runs])
+    for run, outcome in zip(subject.runs, outcomes, strict=True):
+        if any(text in str(end) for end in (outcome, run.outcome) for text in OWN_LIMITS):
+            continue
+        if isinstance(outcome, str) or not run.succeeded:
+            if not isinstance(outcome, str) or run.succeeded:
+                yield f"folded at {run.sizes}: {_shown(outcome)}, but the model: {_shown(run.outcome)}"
+        elif list(map(_bits, outcome)) != list(map(_bits, run.outcome)):
+            yield f"folded at {run.sizes}: other outputs"
+
+
+def _shown(outcome: Outcome) -> str:
+    return outcome if isinstance(outcome, str) else "runs"
+
+
+def _bits(value: Any) -> Any:
+    """What equal outputs have in common."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tolist() if value.dtype == object else value.tobytes()
+    return [_bits(x) for x in value] if isinstance(value, list) else value
+
+
 def known_by_onnx(subject: Subject, _: Runtime) -> Iterator[str]:
     """onnx's own inference of the model at given sizes knows nothing more."""
     run = next((run for run in subject.runs if run.succeeded and not subject.failing(run)), None)
@@ -248,7 +280,7 @@ def known_by_onnx(subject: Subject, _: Runtime) -> Iterator[str]:
 
 
 JUDGES = (runs, guards, errors, concrete, renamed, idempotent, front_ends, bidirectional, upper_bounds, planned,
-          materialized, known_by_onnx)  # fmt: skip
+          materialized, folded, known_by_onnx)  # fmt: skip
 
 
 def verdict(subject: Subject, runtime: Runtime, only: str = "") -> list[tuple[str, str]]:

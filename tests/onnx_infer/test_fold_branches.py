@@ -8,7 +8,7 @@ import pytest
 from onnx_infer import fold
 from onnx_infer.transforms.draft import count_nodes, graphs_of
 
-from .folding import HEAD, compare, folded, model_of, operators
+from .folding import compare, folded, model_of, operators
 
 RANK = """(float[N, 1, 8] x) => (float[A, B] y) <int64 one = {1}, int64[1] axis = {1}, int64[2] t = {-1, 8}> {
     s = Shape(x) d = Gather(s, one) c = Equal(d, one)
@@ -110,17 +110,6 @@ def test_a_size_that_a_later_node_demands_is_no_constant_before() -> None:
         int64[1] three = {3}, float[3] w = {1, 2, 3}> {
         i = NonZero(x) n = Shape<start=1>(i) t = Concat<axis=0>(n, three) y = Reshape(w, t)}"""
     assert operators(folded(text)) == "NonZero Shape Concat Reshape"
-
-
-def test_functions_stay() -> None:
-    head = HEAD[:-2] + ', "acme": 1]>'
-    text = """(float[N, 4] x) => (float[N, 4] y) {s = Shape(x) r = Reshape(x, s) y = acme.twice(r)}
-        <domain: "acme", opset_import: ["": 18]> twice (v) => (w) {s = Shape(v) u = Reshape(v, s) w = Add(u, u)}"""
-    model = model_of(text, head)
-    found = fold(model)
-    assert operators(found) == "twice"
-    assert list(found.functions) == list(model.functions)
-    compare(model, found, (0, 1, 3))
 
 
 @pytest.mark.parametrize("keep_guards", [False, True])
