@@ -20,7 +20,7 @@ from symdim.conditions.condition import Condition
 from symdim.conditions.solving import solve
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from onnx import NodeProto
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from onnx_infer.transforms.draft import Draft
     from onnx_infer.values.tensor import Dim, Value
     from symdim.conditions.condition import Relation
+
+    Division = tuple[NodeProto, list[Condition] | None]
 
 _BY_SIZES = (
     "Abs", "Add", "And", "Cast", "CastLike", "Ceil", "Concat", "Constant", "Cos", "Dropout", "Equal", "Erf", "Exp",
@@ -58,9 +60,11 @@ class Refusals:
     def __init__(self, engine: Engine, draft: Draft, types: Mapping[str, Value], keep_guards: bool) -> None:
         self._types = types
         told = {diagnostic.node for diagnostic in engine.diagnostics}
-        stating = _stating(engine, draft, types, keep_guards) | _stating_inside(engine, draft)
+        divisions = _divisions(draft, types)
+        stating = _stating(engine, draft, types, keep_guards, divisions) | _stating_inside(engine, draft)
         self._bound = {id(node) for node in draft.nodes() if label_of(node) in told}
         self._bound.update(id(draft.made[name]) for name in stating if name in draft.made)
+        self._unclear = {id(node) for node, conditions in divisions if conditions is None}
 
     def may_go(self, node: NodeProto) -> bool:
         """Whether every run that this node refuses is refused by a node that stays."""
@@ -75,8 +79,8 @@ class Refusals:
         return all(map(self._is_known, asked))
 
     def may_be_replaced(self, node: NodeProto) -> bool:
-        """Whether a node that refuses nothing may take its place: its laws are upheld, and it does not divide by 0."""
-        return self.is_upheld(node) and not self._may_divide_by_0(node)
+        """Whether a node that refuses nothing may take its place."""
+        return self.is_upheld(node) and id(node) not in self._unclear
 
     def is_upheld(self, node: NodeProto) -> bool:
         """Whether the bounds prove every law that this node states, or another node that stays states it too."""
@@ -88,40 +92,79 @@ class Refusals:
             return isinstance(value, SymTensor) and value.fill is not None
         return None not in value.data
 
-    def _may_divide_by_0(self, node: NodeProto) -> bool:
-        """Whether the node refuses a run by what its rule does not state: every size has a value without it.
-
-        An integer is divided by 0, a size beside a -1 is 0, or a size of a target is negative.
-        """
-        if (
-            node.domain
-            or node.op_type not in ("Div", "Mod", "Expand", "Reshape")
-            or len(node.input) < 2
-            or not node.output
-        ):
-            return False
-        value, made = self._types.get(node.input[1]), self._types.get(node.output[0])
-        if not isinstance(value, SymTensor) or not isinstance(made, SymTensor):
-            return True
-        elements = (value.fill,) if value.data is None else value.data
-        if None in elements:
-            return True
-        if node.op_type == "Expand":
-            return not all(at_least(x, 0) for x in elements)
-        if node.op_type == "Reshape":
-            return -1 in elements and not all(
-                at_least(x, 1) for x, e in zip(made.dims, elements, strict=True) if e != -1
-            )
-        return value.dtype in dt.INTEGER_RANGE and not all(at_least(x, 1) or at_least(-x, 1) for x in elements)
-
 
 def label_of(node: NodeProto) -> str:
     """The name of a node in diagnostics: its own, or that of its first output."""
     return node.name or next(iter(node.output), "")
 
 
+def first_output(node: NodeProto) -> str:
+    """The first output of a node that has a name."""
+    return next((name for name in node.output if name), "")
+
+
 def _is_stated(op_type: str, domain: str) -> bool:
     return domain in ("", "ai.onnx") and op_type in _STATED
+
+
+def _divisions(draft: Draft, types: Mapping[str, Value]) -> list[Division]:
+    """What nodes demand that their rules do not state, because every size has a value without it; None: not known.
+
+    An integer is not divided by 0, no size beside a -1 is 0, and no size of a target is negative. Of a node in an inner
+    graph, which may not run, it is as if it were not known.
+    """
+    found: list[Division] = []
+    for depth, (_, nodes) in enumerate(draft.bodies):
+        for node in nodes:
+            if node.op_type in _DIVIDING and not node.domain and len(node.input) > 1 and node.output:
+                conditions = _DIVIDING[node.op_type](node, types.get(node.input[1]), types.get(node.output[0]))
+                if conditions != []:
+                    found.append((node, None if depth else conditions))
+    return found
+
+
+def _elements(value: Value | None) -> tuple[Dim, ...] | None:
+    """The elements of a tensor, or the one that all of them have; None if one is not known."""
+    if not isinstance(value, SymTensor):
+        return None
+    elements: tuple[Dim, ...] = (value.fill,) if value.data is None else value.data
+    return None if None in elements else elements
+
+
+def _divides(node: NodeProto, divisor: Value | None, made: Value | None) -> list[Condition] | None:
+    elements = _elements(divisor)
+    if isinstance(divisor, SymTensor) and divisor.dtype in dt.FLOATS:
+        return []
+    if elements is None:
+        return None
+    open_ones = [x for x in elements if not at_least(x, 1) and not at_least(-x, 1)]
+    return _all_at_least(1, open_ones) if all(at_least(x, 0) for x in open_ones) else None
+
+
+def _expands(node: NodeProto, target: Value | None, made: Value | None) -> list[Condition] | None:
+    elements = _elements(target)
+    return None if elements is None else _all_at_least(0, elements)
+
+
+def _reshapes(node: NodeProto, target: Value | None, made: Value | None) -> list[Condition] | None:
+    elements = _elements(target)
+    sizes = made.shape if isinstance(made, SymTensor) else None
+    if elements is None or sizes is None or len(sizes) != len(elements):
+        return None
+    if -1 not in elements:
+        return []
+    conditions = _all_at_least(1, [size for size, e in zip(sizes, elements, strict=True) if e != -1])
+    return None if conditions and any(a.name == "allowzero" and a.i for a in node.attribute) else conditions
+
+
+def _all_at_least(least: int, sizes: Iterable[Dim]) -> list[Condition]:
+    """The conditions that bounds do not prove."""
+    return [Condition("at_least", size, least) for size in sizes if not at_least(size, least)]
+
+
+_DIVIDING: dict[str, Callable[[NodeProto, Value | None, Value | None], list[Condition] | None]] = {
+    "Div": _divides, "Mod": _divides, "Expand": _expands, "Reshape": _reshapes,
+}  # fmt: skip
 
 
 class _Upheld:
@@ -184,6 +227,15 @@ def _open_laws(engine: Engine) -> list[_Law]:
     return found
 
 
+def _laws_of(divisions: list[Division]) -> list[_Law]:
+    """The demands of nodes that are known. Of an empty tensor nothing is divided, so only a Reshape surely refuses."""
+    solved = _Solved()
+    return [
+        _Law([plain for c in conditions for plain in solved[c]], first_output(node), node.op_type == "Reshape", False)
+        for node, conditions in divisions if conditions
+    ]  # fmt: skip
+
+
 def _name_of(node: Node) -> str:
     return next((name for name in node[3] if name), "")
 
@@ -214,13 +266,15 @@ def _outcome(node: Node, scope: Scope) -> Outcome | None:
     return cautiously(partial(apply, operator, node[4], given, len(node[3])))
 
 
-def _stating(engine: Engine, draft: Draft, types: Mapping[str, Value], keep_guards: bool) -> set[str]:
+def _stating(
+    engine: Engine, draft: Draft, types: Mapping[str, Value], keep_guards: bool, divisions: list[Division]
+) -> set[str]:
     """The first outputs of the nodes that must stay because of a law that no other node states.
 
     Of the nodes that state the same law one must stay: one that stays anyway, or that an output depends on, or the
     first. With `keep_guards` all of them must.
     """
-    laws = _open_laws(engine)
+    laws = _open_laws(engine) + _laws_of(divisions)
     if keep_guards:
         return {law.name for law in laws}
     needed = draft.needed()

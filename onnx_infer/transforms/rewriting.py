@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from onnx import AttributeProto, TensorProto, numpy_helper
+from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
 from onnx_infer.transforms.constants import Constants, equal_constants, known_tensor
 from onnx_infer.transforms.draft import INITIALIZERS_ALONE_SINCE, is_default, is_in_order, subgraphs
 from onnx_infer.transforms.identities import same_as
 from onnx_infer.transforms.shape_reads import ShapeReads, read_axes
 from onnx_infer.transforms.size_nodes import Plan, Reader, Wanted
-from onnx_infer.transforms.targets import expand_target, reshape_target, slice_bound
+from onnx_infer.transforms.targets import expand_target, reshape_target, resize_axes, resize_scales, slice_bound
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
+from symdim import Expr
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from onnx_infer.transforms.draft import Draft
     from onnx_infer.transforms.refusals import Refusals
-    from onnx_infer.values.tensor import Dim, Value
+    from onnx_infer.values.tensor import Dim, Shape, Value
 
 _RANDOM = frozenset(
     ("Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
@@ -31,6 +32,8 @@ _RANDOM = frozenset(
 _PURE_DOMAINS = frozenset(("", "ai.onnx", "ai.onnx.ml"))
 _EXACT = frozenset((dt.BOOL, *dt.INTEGER_RANGE))
 _SIZES = frozenset((dt.INT64, dt.INT32))
+_AXES_SINCE = 18
+"""From this opset on a Resize names the axes that it is given sizes for."""
 
 
 class Rewriting:
@@ -43,6 +46,7 @@ class Rewriting:
         self._uses, self._needed = draft.uses(), draft.needed()
         self._written: dict[tuple[int, tuple[int, ...], bytes], str] = {}
         self._targets: dict[tuple[int, int], tuple[Dim, ...]] = {}
+        self._axes: dict[int, list[int]] = {}
 
     def run(self) -> None:
         """Visit the nodes of every graph, outer graphs first."""
@@ -174,6 +178,8 @@ class Rewriting:
             self._read(node, 1, expand_target(sizes, data.shape))
         elif node.op_type == "Slice" and len(node.input) > 2:
             self._retarget_slice(node, data)
+        elif node.op_type == "Resize" and (sizes := self._sizes(node, 3)) is not None:
+            self._retarget_resize(node, data.shape, sizes)
 
     def _retarget_slice(self, node: NodeProto, data: SymTensor) -> None:
         axes = self._numbers(node, 3)
@@ -187,6 +193,28 @@ class Rewriting:
                 if len(along) == len(bounds) and all(-data.rank <= axis < data.rank for axis in along):
                     pairs = zip(bounds, along, strict=True)
                     self._read(node, index, tuple(slice_bound(bound, data.dims[axis]) for bound, axis in pairs))
+
+    def _retarget_resize(self, node: NodeProto, shape: Shape, sizes: tuple[Dim, ...]) -> None:
+        """Name only the axes that change, from opset 18 on; scale by whole numbers where bounds allow it."""
+        texts = {a.name: a.s for a in node.attribute if a.type == AttributeProto.STRING}
+        own = next((list(a.ints) for a in node.attribute if a.name == "axes"), list(range(len(shape))))
+        axes = [axis % max(len(shape), 1) for axis in own]
+        is_plain = texts.get("coordinate_transformation_mode") != b"tf_crop_and_resize"  # it reads the roi of each axis
+        if not is_plain or texts.get("keep_aspect_ratio_policy", b"stretch") != b"stretch" or len(axes) != len(sizes):
+            return
+        if self._opset >= _AXES_SINCE:
+            axes, sizes = resize_axes(sizes, shape, axes)
+        if not axes:
+            return
+        if len(axes) < len(shape):
+            self._axes[id(node)] = axes
+        scales = resize_scales(sizes, [shape[axis] for axis in axes])
+        if scales is None or not any(isinstance(size, Expr) for size in sizes):
+            self._read(node, 3, sizes)
+        else:
+            node.input[2] = self._constant(numpy_helper.from_array(np.array(scales, np.float32)), node.input[3])
+            del node.input[3]
+            self._adapt(node)
 
     def _sizes(self, node: NodeProto, index: int) -> tuple[Dim, ...] | None:
         """The elements of an input, if it is a vector of sizes that are all known and not all numbers."""
@@ -216,7 +244,16 @@ class Rewriting:
         kind = np.int64 if value.dtype == dt.INT64 else np.int32
         array = np.array([min(x, np.iinfo(kind).max) for x in numbers], kind)
         node.input[index] = self._constant(numpy_helper.from_array(array), node.input[index])
-        _let_zeros_copy(node)
+        self._adapt(node)
+
+    def _adapt(self, node: NodeProto) -> None:
+        """Give a node the attributes with which it reads new sizes: no `allowzero`, and the axes that are resized."""
+        axes = self._axes.get(id(node))
+        for i, attribute in reversed(list(enumerate(node.attribute))):
+            if attribute.name == "allowzero" or (axes is not None and attribute.name == "axes"):
+                del node.attribute[i]
+        if axes is not None:
+            node.attribute.append(helper.make_attribute("axes", axes))
 
     def wanted(self) -> dict[Wanted, list[Reader]]:
         """The integer tensors of sizes that nodes of the main graph read, except nodes that compute sizes."""
@@ -241,7 +278,7 @@ class Rewriting:
             for node, index in readers if tensor in plan.names else ():
                 node.input[index] = plan.names[tensor]
                 if (id(node), index) in self._targets:
-                    _let_zeros_copy(node)
+                    self._adapt(node)
         for tensor in plan.initializers:
             self._draft.add_constant(tensor, tensor.name)
 
@@ -255,12 +292,6 @@ def is_symbolic(value: Value | None) -> bool:
     if not isinstance(value, SymTensor) or value.data is None or value.dtype not in _EXACT or None in value.data:
         return False
     return not all(isinstance(x, int) for x in value.data)
-
-
-def _let_zeros_copy(node: NodeProto) -> None:
-    """A new target of a Reshape is one without `allowzero`."""
-    for i in reversed([i for i, attribute in enumerate(node.attribute) if attribute.name == "allowzero"]):
-        del node.attribute[i]
 
 
 def _flag(node: NodeProto, name: str) -> bool:

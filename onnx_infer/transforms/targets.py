@@ -1,4 +1,4 @@
-"""Targets of Reshape and Expand, and ends of Slice, as constants: where every run has the same result with them.
+"""Targets of Reshape and Expand, ends of Slice, sizes of Resize as constants: where every run is the same with them.
 
 The functions take the elements of the target as they are known, and the sizes of the input. An element is an int or an
 expression of sizes, which may be 0. They return the new elements: an int, or the expression that must be computed.
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.laws.sizes import at_least
 from symdim import Expr, Mul, product
+from symdim.algebra.intervals import bounds_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,3 +110,42 @@ def slice_bound(element: Dim, size: Dim) -> Dim:
     if isinstance(back, int) and (back <= _SAME_FROM_BACK or at_least(element, 0)):
         return -back
     return element
+
+
+_EXACT_IN_FLOAT32 = 2**24
+"""Whole numbers up to this one are exact in float32."""
+
+
+def resize_axes(elements: Sequence[Dim], shape: Shape, axes: Sequence[int]) -> tuple[list[int], tuple[Dim, ...]]:
+    """The axes that a Resize changes, of those that it has sizes for, and their sizes.
+
+    >>> from symdim import Var
+    >>> N, H = Var("N"), Var("H")
+    >>> resize_axes((N, 3, 56, H), (N, 3, H, H), range(4))
+    ([2], (56,))
+    """
+    changed = [(axis, e) for axis, e in zip(axes, elements, strict=True) if e != shape[axis]]
+    return [axis for axis, _ in changed], tuple(e for _, e in changed)
+
+
+def resize_scales(elements: Sequence[Dim], shape: Sequence[Dim]) -> tuple[int, ...] | None:
+    """The whole numbers by which a Resize scales a shape; None if there are none.
+
+    A runtime computes a size from its scale in float32, so bounds must show that it is exact there.
+
+    >>> from symdim import Var
+    >>> n, h, w = Var.fresh("n", 1, 8), Var.fresh("h", 1, 4096), Var.fresh("w")
+    >>> resize_scales((n, 2 * h), (n, h)), resize_scales((n, h + 1), (n, h)), resize_scales((w,), (w,))
+    ((1, 2), None, None)
+    """
+    scales = [_whole_scale(e, size) for e, size in zip(elements, shape, strict=True)]
+    found = tuple(scale for scale in scales if scale is not None)
+    return found if len(found) == len(scales) else None
+
+
+def _whole_scale(element: Dim, size: Dim) -> int | None:
+    _, most = bounds_of(element)
+    if most is None or most > _EXACT_IN_FLOAT32 or not at_least(size, 1):
+        return None
+    scale = element // size
+    return scale if isinstance(scale, int) and scale >= 1 and scale * size == element else None

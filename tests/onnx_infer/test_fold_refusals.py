@@ -33,6 +33,9 @@ STAYS = [
         {v, i = TopK(x, k1) y = Neg(x)}""", "TopK Neg"),
     ("an index that a run decides", """(float[4] x, int64[N] i) => (float[4] y)
         {g = Gather(x, i) y = Neg(x)}""", "Gather Neg"),
+    ("a -1 beside a size that may be 0, and one beside another size", """(float[N, S] x) => (float[N, S] y)
+        <int64[1] t = {-1}> {n = Shape<end=1>(x) s = Shape<start=1>(x) u = Concat<axis=0>(t, s) r = Reshape(x, u)
+        v = Concat<axis=0>(n, t) q = Reshape(r, v) y = Neg(q)}""", "Reshape Reshape Neg"),
     ("a text that is no number", """(float[N] x, string[N] t) => (float[N] y) {c = Cast<to=1>(t) y = Neg(x)}""", ""),
 ]  # fmt: skip
 
@@ -45,6 +48,9 @@ GOES = [
         "Shape Neg"),
     ("a law that a later node states too", """(float[N] x, float[M] w) => (float[A] y)
         {e = Add(x, w) f = Mul(x, w) y = Neg(f)}""", "Mul Neg"),
+    ("a -1 beside a size that may be 0, as elsewhere", """(float[N, S] x) => (float[N, S] y) <int64[1] t = {-1}>
+        {s = Shape<start=1>(x) u = Concat<axis=0>(t, s) r = Reshape(x, u) a = Neg(r) q = Reshape(a, u) y = Abs(q)}""",
+        "Reshape Neg Abs"),
     ("a weaker law", """(float[N, 8] x) => (float[8] y, int64[1] z) <int64 two = {2}, int64 one = {1}>
         {g = Gather(x, two) h = Gather(x, one) y = Neg(g) s = Shape(h) z = Neg(s)}""", "Gather Neg Neg"),
 ]  # fmt: skip
@@ -68,6 +74,13 @@ def test_an_operator_that_may_refuse_more_than_its_rule_says_stays() -> None:
     text = """(float[N] x, float[M] w) => (float[N] y) {s = Shape(x) t = Shape(w) d = Div(s, t) y = Neg(x)}"""
     assert operators(fold(model_of(text))) == "Shape Shape Div Neg"
     assert operators(fold(model_of(text), min_dim=1)) == "Neg"
+
+
+def test_a_division_of_a_tensor_that_may_be_empty_does_not_refuse_for_others() -> None:
+    text = """(float[N, S] x, int64[M] k) => (float[N, S] y, int64[M] z) <int64[1] t = {-1}>
+        {s = Shape<start=1>(x) z = Div(k, s) u = Concat<axis=0>(t, s) r = Reshape(x, u) y = Neg(r)}"""
+    assert "Reshape" in operators(fold(model_of(text)))
+    assert "Reshape" not in operators(fold(model_of(text), min_dim=1))
 
 
 def test_with_keep_guards_every_refusal_names_its_node() -> None:
