@@ -91,4 +91,6 @@ def _plan(wanted: list[Wanted], made: SizeNodes) -> Plan:
         if tensor.dtype == dt.INT32:
             name = made.node("Cast", name, to=TensorProto.INT32)
         names[tensor] = name
+    for node in made.nodes:
+        node.ClearField("name")  # it is known by its output, and the model stays small
     return Plan(names, made.nodes, made.initializers)

@@ -136,6 +136,7 @@ def test_sizes_are_computed_from_the_inputs_and_shared() -> None:
     assert operators(found).split().count("Concat") == 1
     assert len(found.graph.node) == 7
     assert {node.input[0] for node in found.graph.node if node.op_type == "Shape"} == {"x"}
+    assert not any(node.name for node in found.graph.node)  # a second name would only make the model larger
 
 
 def test_constants_become_initializers_and_unread_ones_go() -> None:
