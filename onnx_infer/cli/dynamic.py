@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from onnx_infer.transforms.dynamic.making import Dynamic
 
 
+_FREE = (
+    "nothing in the model pins the free sizes. What one trace has decided, such as the branch of an If,",
+    "is not in the model: compare with the original program at another size.",
+)
+
+
 def freed(model: ModelProto, options: Namespace) -> Dynamic:
     """The model with the free sizes that are asked for. Raises WrongCall."""
     axes: dict[str, dict[int, str]] = {}
@@ -48,9 +54,14 @@ def report(made: Dynamic, options: Namespace, limit: int | None, width: int | No
     if made.pins:
         pins = [line for pin in made.pins for line in folded(f"  {pin}", width)]
         sections.append(["what pins a free size, and needs a person:", *limited(pins, limit)])
+    if made.doubts:
+        heading = "numbers that the trace may have decided (right if they are meant at every size):"
+        sections.append([heading, *limited([f"  {doubt}" for doubt in made.doubts], limit)])
     if guards := [guard_line(guard) for guard in made.result.guards if guard.kind == "required"]:
         sections.append([HEADINGS["required"], *limited(list(dict.fromkeys(guards)), limit)])
     sections.append(["outputs:", *outputs])
+    if is_done(made, options):
+        sections.append(list(_FREE))
     lines = [line for section in sections for line in ["", *section]][1:]
     return "\n".join(cut(printable(line), width) for line in lines)
 
@@ -81,6 +92,7 @@ def _plain(made: Dynamic, options: Namespace) -> dict[str, Any]:
         "symbols": made.traced,
         "changes": changes,
         "pins": [pin._asdict() for pin in made.pins],
+        "doubts": [doubt._asdict() for doubt in made.doubts],
         "inputs": {name: str(types[name]) for name in made.result.inputs},
         "outputs": {name: str(types[name]) for name in made.result.outputs if name in types},
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import onnx
@@ -52,10 +53,27 @@ def test_a_model_that_becomes_free(path: str, tmp_path: Path, capsys: pytest.Cap
     assert main([path, "--dynamic", "x:0=N"]) == MODEL_ERRORS
     out = str(tmp_path / "out.onnx")
     assert main([path, "--dynamic", "x:0=N", "--apply", "-o", out]) == OK
-    assert capsys.readouterr().out.splitlines()[-3:] == ["  y: f32[N, 6]", "", f"written: {out}"]
+    *_, last, empty, free, warning, gap, written = capsys.readouterr().out.splitlines()
+    assert (last, empty, gap, written) == ("  y: f32[N, 6]", "", "", f"written: {out}")
+    assert free.startswith("nothing in the model pins the free sizes.")
+    assert "compare with the original program at another size" in warning
     made = onnx.load(out)
     onnx.checker.check_model(made, full_check=True)
     assert [d.dim_param or d.dim_value for d in made.graph.output[0].type.tensor_type.shape.dim] == ["N", 6]
+
+
+def test_numbers_that_the_trace_may_have_decided(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    head = '<ir_version: 8, opset_import: ["": 17]>'
+    text = f"{head} g (float[1, 13] x) => (y) <int64[4] p = {{0, 0, 0, 3}}> {{y = Pad(x, p)}}"
+    onnx.save(onnx.parser.parse_model(text), path)
+    assert main([path, "--dynamic", "x:1=S", "--apply", "--json"]) == OK
+    assert json.loads(capsys.readouterr().out)["doubts"] == [
+        {"operator": "Pad", "node": "y", "what": "padding of 3 on axis 1 of size S"}
+    ]
+    assert main([path, "--dynamic", "x:1=S", "--apply"]) == OK
+    assert (
+        "may have decided (right if they are meant at every size):\n  Pad 'y': padding of 3" in capsys.readouterr().out
+    )
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from onnx_infer.api import infer
 from onnx_infer.errors import ArgumentError
 from onnx_infer.model.attributes import constant
 from onnx_infer.options import no_model
+from onnx_infer.transforms.dynamic.doubts import Doubt, doubts
 from onnx_infer.transforms.dynamic.freeing import free
 from onnx_infer.transforms.dynamic.pinned import Change, Pin, Tracer
 from onnx_infer.transforms.dynamic.walking import FreedWalk
@@ -34,19 +35,20 @@ class Dynamic(NamedTuple):
     """A model with free sizes.
 
     `model`: the model, a copy. `traced`: the size that each symbol had. `changes`: the changes that free what constants
-    pin; they are in the model if it was asked for. `pins`: what pins a free size and has no certain change. `result`:
-    the inference of the model.
+    pin; they are in the model if it was asked for. `pins`: what pins a free size and has no certain change. `doubts`:
+    numbers beside free sizes that the trace may have decided. `result`: the inference of the model.
     """
 
     model: onnx.ModelProto
     traced: dict[str, int]
     changes: list[Change]
     pins: list[Pin]
+    doubts: list[Doubt]
     result: InferenceResult
 
     @property
     def is_free(self) -> bool:
-        """Whether nothing pins the free sizes."""
+        """Whether nothing in the model pins the free sizes. What the trace has decided is not in the model."""
         return not self.pins
 
 
@@ -87,7 +89,7 @@ def make_dynamic(model: onnx.ModelProto, axes: Mapping[str, Mapping[int, str]], 
         pins += _pinning_guards(result, traced, {(pin.operator, pin.node) for pin in pins})
     pins += _inner_pins(freed, traced.values())
     result.apply(freed)
-    return Dynamic(freed, traced, changes, pins, result)
+    return Dynamic(freed, traced, changes, pins, list(doubts(result, traced)), result)
 
 
 def _pinning_guards(result: InferenceResult, traced: Mapping[str, int], known: set[tuple[str, str]]) -> Iterator[Pin]:
