@@ -22,7 +22,9 @@ from importlib import import_module
 
 
 def __getattr__(name: str) -> object:
-    """A name of the module `onnx_infer.engine` of earlier releases: all of them are in `engine.py`."""
+    """A name of the module `onnx_infer.engine` of earlier releases."""
     if name in ("NOTHING", "Engine", "Outcome", "Scope", "Subgraph", "apply"):
         return getattr(import_module("onnx_infer.engine.engine"), name)
+    if name == "Attributes":
+        return import_module("onnx_infer.model.graph").Attributes
     raise AttributeError(f"module 'onnx_infer.engine' has no attribute {name!r}")

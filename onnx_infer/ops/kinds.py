@@ -33,6 +33,10 @@ Strings: TypeAlias = Annotated[tuple[str, ...], "Strings"]
 """A vector of strings, like `Ints`."""
 
 
+Scalar: TypeAlias = Dim
+"""A former name of `Dim`."""
+
+
 class Graph(Protocol):
     """A subgraph: a function from input values to output values. `engine/subgraph.py` describes the methods."""
 
@@ -88,6 +92,7 @@ __all__ = [
     "Graph",
     "IntVector",
     "Ints",
+    "Scalar",
     "Shape",
     "Sizes",
     "Strings",

@@ -21,11 +21,10 @@ from symdim.algebra.extrema import maximum, minimum
 from symdim.algebra.floordiv import ceildiv, floordiv, mod
 from symdim.algebra.intervals import bounds_of
 from symdim.algebra.polynomial import add, constant, multiply, power, product, subtract, total
+from symdim.former_paths import quotient_by_positive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from symdim.algebra.expr import Dim, Expr
 
 __all__ = [
@@ -43,6 +42,7 @@ __all__ = [
     "multiply",
     "power",
     "product",
+    "quotient_by_positive",
     "reduced",
     "substitute",
     "subtract",
@@ -63,21 +63,15 @@ def clear_memo() -> None:
 clear_with_caches(clear_memo)
 
 
-_printer: Callable[[Dim], str] | None = None
-
-
 def to_text(dim: Dim) -> str:
-    """The printed form; text.py is read when something is printed first."""
-    global _printer
-    if _printer is None:
-        from symdim.algebra import printing as text
+    """The printed form. The module is loaded when something is printed."""
+    from symdim.algebra import printing
 
-        _printer = text.to_text
-    return _printer(dim)
+    return printing.to_text(dim)
 
 
 def reduced(node: Expr) -> tuple[object, ...]:
-    """What `pickle` stores of a node; program.py is read when something is pickled first."""
-    from symdim.algebra import pickling as program
+    """What `pickle` stores of a node."""
+    from symdim.algebra import pickling
 
-    return program.rebuilt, (program.program_of(node),)
+    return pickling.rebuilt, (pickling.program_of(node),)
