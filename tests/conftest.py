@@ -1,12 +1,18 @@
-"""Hypothesis profiles: dev (quick), ci (reproducible), nightly (long); HYPOTHESIS_PROFILE or CI selects one."""
+"""Hypothesis profiles: dev (quick), ci (reproducible), nightly (long); HYPOTHESIS_PROFILE or CI selects one.
+
+`tests.mutation` has its own: reproducible, and a failure is not made smaller.
+"""
 
 from __future__ import annotations
 
 import os
 
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile("ci", max_examples=300, deadline=None, derandomize=True)
 settings.register_profile("nightly", max_examples=5000, deadline=None)
+settings.register_profile(
+    "mutants", deadline=None, derandomize=True, database=None, max_examples=50, phases=[Phase.explicit, Phase.generate]
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
