@@ -1,8 +1,8 @@
-"""Sums in which the laws of basis.py meet nothing: each is its own short form, and costs one look at each unit.
+"""Sums that the laws of basis.py cannot make shorter. They are recognised in one pass over their units.
 
-A law puts `both - twin` in the place of a unit. Where none of the terms of `both` is in the sum, or is brought in by
-two units, nothing cancels. So each unit costs at least one term, however it is written, and one term is what it costs
-as it stands. Most sums of sizes are such: `(H + 1)//2 + (W + 1)//2`, `4*(H//2)*(W//2)`, `max(N, 3) + max(M, 5)`.
+A law replaces a unit by `both - twin`. If no term of `both` is in the sum, and no two units bring in the same term,
+then nothing cancels. So each unit needs at least one term in every form, and now it has one. Most sums of sizes are
+like this: `(H + 1)//2 + (W + 1)//2`, `4*(H//2)*(W//2)`, `max(N, 3) + max(M, 5)`.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
     Brought = tuple[Collection[Unit], int, bool]
 
-PAIRS = 8  # so many atoms are looked at in pairs: maxima that may make a clamp, twins that go together
+PAIRS = 8  # the most atoms that are tried in pairs: two maxima as a clamp, two twins at once
 
-_PRODUCTS = 16  # a product whose laws bring in more units is not plain
+_PRODUCTS = 16  # the most units that the laws of a plain product bring in
 
 _known = shared_cache(8192)
 
 
 def is_apart(terms: Terms, const: int, lawful: list[Expr]) -> bool:
-    """Whether it is plain to see that no law makes a sum shorter, or as short and more positive."""
+    """Whether this test shows that no law makes a sum shorter, or equally short with fewer negative terms."""
     if len(terms) == 1 and lawful[0].lattice & SEVERAL and _stands_alone(lawful[0]):
         return True
     several = len(lawful) > 1 and any(unit.lattice & SEVERAL for unit in lawful)
     taken: set[Unit] = set()
-    shares: list[int] = []  # what twins would add to the constant
+    shares: list[int] = []  # what each twin would add to the constant
     signs: list[bool] = []
     for unit in lawful:
         brought = _known.get(unit) or _brought_by(unit)
@@ -58,7 +58,7 @@ def is_apart(terms: Terms, const: int, lawful: list[Expr]) -> bool:
 
 
 def is_plain(unit: Expr) -> bool:
-    """Whether one of two twins stands alone in a unit, and what they make together has no twin itself."""
+    """Whether a unit has one twin only, and no term of the sum of both twins has a twin."""
     if unit.lattice & (CLAMP | SEVERAL | NEAR):
         return False
     _, atom = split(unit)
@@ -68,12 +68,12 @@ def is_plain(unit: Expr) -> bool:
 
 
 def is_in_basis(atom: Expr) -> bool:
-    """Whether of two plain twins this is the one in the basis."""
+    """Whether the basis has this one of two plain twins."""
     return type(atom) is Max if atom.lattice & PAIR else not terms_of(atom.parts[0])[1]  # type: ignore[index]
 
 
 def _brought_by(unit: Expr) -> Brought:
-    """(units that the laws may bring in for a unit, a constant, whether it is in the basis); no units: not plain."""
+    """(units that the laws bring in for a unit, a constant, whether it is in the basis); no units if not plain."""
     found = _of_product(unit) if unit.lattice & SEVERAL else _of_single(unit)
     _known[unit] = found
     return found
@@ -98,7 +98,7 @@ def _of_single(unit: Expr) -> Brought:
 
 
 def _of_product(unit: Expr) -> Brought:
-    """Of two halves."""
+    """The same for a product of two halves."""
     atoms = _two_halves(unit)
     if not atoms:
         return _NOT_PLAIN
@@ -110,12 +110,12 @@ def _of_product(unit: Expr) -> Brought:
             return _NOT_PLAIN
     in_basis = all(map(is_in_basis, atoms))
     if not in_basis and len(set(found)) < len(found):
-        return _NOT_PLAIN  # what one brings in may cancel what the other does
+        return _NOT_PLAIN  # the units that the two halves bring in may cancel
     return found[1:], 0, in_basis
 
 
 def _two_halves(unit: Expr) -> list[Expr]:
-    """The two halves in a product; none where it has other units that the laws concern."""
+    """The two halves in a product; an empty list if the laws concern other atoms in it."""
     powers = powers_of(unit)
     atoms = [atom for atom in powers if atom.lattice & LAWFUL]
     if len(atoms) != 2:
@@ -135,7 +135,7 @@ def _numerators(halves: list[Expr]) -> list[Terms]:
 
 
 def _stands_alone(unit: Expr) -> bool:
-    """Whether a product of two halves is its own short form beside a number: here `_of_product` would be slow."""
+    """Whether a product of two halves, alone beside a number, is its own short form. `_of_product` would be slower."""
     atoms = _two_halves(unit)
     if not atoms:
         return False

@@ -7,8 +7,9 @@ Laws used below, for integers (each is a `Law` in laws.py), here for sums a, b, 
     halves     (a + 1)//2 = a - a//2
     square     max(a, b)**2 = (a + b)*max(a, b) - a*b
 
-The basis is a polynomial in which of two *twins* one occurs, at most once in a product. It reads badly: shortening.py
-makes it short again. Divisions of a maximum of two by a number are such maxima, too.
+Two atoms of a law are *twins*: the maximum and the minimum of two arguments, or the two halves. In the basis a sum has
+one of two twins only, and at most once in a product. This form is long; shortening.py makes it short. A division of a
+maximum of two by a number counts as such a maximum.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ if TYPE_CHECKING:
     Unit = Expr | None
     Polynomial = dict[Unit, int]  # None stands for 1
 
-_TERMS = 64  # a unit whose basis would have more terms is its own basis
+_TERMS = 64  # a unit with a longer basis is its own basis
 
-_STEPS = 256  # the same for what takes more steps
+_STEPS = 256  # likewise a unit whose basis needs more steps
 
 _bases = shared_cache(8192)
 _twins = shared_cache(2048)
@@ -70,7 +71,7 @@ def in_basis(terms: Terms, const: int) -> Sum:
 
 
 def part_in_basis(sums: Polynomial, keep: int) -> Polynomial:
-    """The same for a polynomial, in which units with this flag stay."""
+    """The basis of a polynomial, except for units with the flag `keep`, which stay."""
     total: Polynomial = {}
     for unit, k in sums.items():
         law = unit is not None and unit.lattice & LAWFUL and not unit.lattice & keep
@@ -79,7 +80,7 @@ def part_in_basis(sums: Polynomial, keep: int) -> Polynomial:
 
 
 def split(unit: Expr) -> tuple[Unit, Expr]:
-    """A unit with one atom that the laws concern as (the other factors, that one)."""
+    """(the other factors, the atom) of a unit with one atom that the laws concern."""
     if not isinstance(unit.parts, dict):
         return None, unit
     atom = next(atom for atom in powers_of(unit) if atom.lattice & LAWFUL)
@@ -97,7 +98,7 @@ def both_of(atom: Expr) -> Polynomial:
 
 
 def twin_of(atom: Expr) -> Polynomial:
-    """The minimum of what a maximum of two is of, or the other half; and back."""
+    """The twin of an atom: the minimum for a maximum of two, the maximum for a minimum, the other half for a half."""
     if atom.lattice & TWIN:
         terms, const = terms_of(atom.parts[0])  # type: ignore[index]
         return {floordiv.quotient_atom(sum_of(dict(terms), 1 - const), 2): 1}
@@ -129,7 +130,7 @@ def product_of(atom: Expr) -> Polynomial:
 
 
 def _basis_of(unit: Expr) -> Polynomial:
-    """The basis of a unit; the unit itself where that would be long."""
+    """The basis of a unit; the unit itself if the basis would be long."""
     found: Polynomial | None = _bases.get(unit)
     if found is None:
         found = {}
@@ -152,7 +153,7 @@ def _basis_of(unit: Expr) -> Polynomial:
 
 
 def _to_basis(unit: Expr) -> tuple[Unit, Polynomial] | None:
-    """(factor, sum) whose product equals a unit, by the laws from left to right; None in the basis."""
+    """(factor, sum) whose product equals a unit, by the laws from left to right; None for a unit in the basis."""
     for atom, exponent in powers_of(unit).items():
         if atom.lattice & CLAMP:
             return exact_quotient(unit, atom), clamp_basis(atom)
@@ -171,7 +172,7 @@ def _to_basis(unit: Expr) -> tuple[Unit, Polynomial] | None:
 
 
 def limits(clauses: list[Clause] | None) -> tuple[Dim, Dim, Dim] | None:
-    """(c, l, h) with min(max(c, l), h), where l <= h by bounds, for clauses of a minimum; None if it is no clamp."""
+    """(c, l, h) if a minimum with these clauses is the clamp min(max(c, l), h), with l <= h by bounds; else None."""
     if clauses is None or sorted([len(clause) for clause in clauses]) != [1, 2]:
         return None
     (high,), (first, second) = sorted(clauses, key=len)
@@ -184,7 +185,7 @@ def limits(clauses: list[Clause] | None) -> tuple[Dim, Dim, Dim] | None:
 
 
 def clamp_basis(atom: Expr) -> Polynomial:
-    """max(c, l) - max(c, h) + h."""
+    """The clamp min(max(c, l), h) as max(c, l) - max(c, h) + h."""
     found: Polynomial | None = _clamps.get(atom)
     if found is None:
         ends = limits(lattice.of_unit(Min, atom))
@@ -198,7 +199,7 @@ def clamp_basis(atom: Expr) -> Polynomial:
 
 
 def lattice_of(atom: Extremum) -> int:
-    """Which of the laws concern a maximum or minimum."""
+    """The flags of the laws that concern a maximum or minimum."""
     if len(atom.parts) != 2:
         return 0
     if all(split_unit(part) is None for part in atom.parts):
@@ -207,7 +208,7 @@ def lattice_of(atom: Extremum) -> int:
 
 
 def lattice_of_quotient(atom: FloorDiv) -> int:
-    """Which of the laws concern a division of a maximum or minimum: those of its leaves, if these are found again."""
+    """The flags of the laws that concern a division of a maximum or minimum, by its leaves."""
     clauses = lattice.of_unit(Min, atom)
     if clauses is None or rounding.outside([leaf for clause in clauses for leaf in clause]) is None:
         return 0

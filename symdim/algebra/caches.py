@@ -1,4 +1,4 @@
-"""What was computed before, within a bound: the one kind of cache of both packages, and the one call that empties all.
+"""Bounded caches: the one kind of cache of both packages, and the call that empties all of them.
 
 A cache only saves time. Answers are the same when it is empty, and when another thread empties it at any moment: so a
 value is taken by one look-up, never by a test and a second look-up.
@@ -15,7 +15,7 @@ _clearings: list[Callable[[], None]] = []
 
 
 class Cache(dict):  # type: ignore[type-arg]  # a generic base would cost import time
-    """A dict that holds at most `limit` entries: a full one is emptied before the next entry is kept.
+    """A dict of at most `limit` entries. A full one is emptied before the next entry is added.
 
     A look-up is that of a dict. An item assignment and `setdefault` are the ways in.
 

@@ -1,4 +1,4 @@
-"""Smart constructors: the one path that builds expressions, in canonical form and interned.
+"""The constructors. Only they build expressions, and these are canonical and interned.
 
     sums and products       polynomial.py    over units from monomial.py
     // and %                floordiv.py      with polynomial division from long_division.py

@@ -1,12 +1,13 @@
 """Intervals of sums in which maxima and minima are correlated: `min(x, y) - x` is not positive.
 
-Law: a maximum is one of its arguments, and at least each of them. So a sum with `max(a, b)` is, where the sign of the
-coefficient is positive, at least the sum with `a` and at least the sum with `b` in its place, and it is one of the two:
+Law: a maximum is one of its arguments, and at least each of them. So a sum `s + max(a, b)` is `s + a` or `s + b`, and
+at least both:
 
     lo(s + max(a, b)) >= max(lo(s + a), lo(s + b))        hi(s + max(a, b)) <= max(hi(s + a), hi(s + b))
     lo(s + min(a, b)) >= min(lo(s + a), lo(s + b))        hi(s + min(a, b)) <= min(hi(s + a), hi(s + b))
 
-Where only one of the arguments counts, it may depend on the choice of the others: these choices come last.
+The laws in one direction hold for any argument, those in the other direction need all arguments. Choices that need all
+arguments are made first, because a good argument of another atom may depend on them.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
     Terms = dict[Expr, int]
 
-_TERMS = 24  # longer sums are left alone
-_DEPTH = 3  # so deep in an atom a variable is seen
+_TERMS = 24  # the most terms of a sum
+_DEPTH = 3  # how deep in an atom variables are looked for
 
 _inside = shared_cache(2048)
 
@@ -50,13 +51,13 @@ def chosen(terms: Terms, const: int) -> Interval:
 
 
 def least(terms: Terms, const: int, sums: int = SUMS) -> int | None:
-    """A lower bound of a sum, by at most so many other sums."""
+    """A lower bound of a sum, from the bounds of at most `sums` other sums."""
     found = _correlated(terms) if sums > 1 and len(terms) <= _TERMS else []
     if not found:
         relaxes = relaxation.is_correlated(terms)
         return relaxation.least(terms, const, sums) if relaxes else bounds.linear_bounds(terms, const)[0]
     known, _ = bounds.linear_bounds(terms, const)
-    # a choice that must be met by all its arguments comes first
+    # atoms that need all arguments come first
     unit = min(found, key=lambda u: (_any_counts(u, terms[u]), order(u)))
     atom, factor = _split(unit)
     share = sums // len(atom.parts)
@@ -81,7 +82,7 @@ def least(terms: Terms, const: int, sums: int = SUMS) -> int | None:
 
 
 def _any_counts(unit: Expr, k: int) -> bool:
-    """Whether a sum with the term `k*unit` is at least that with each of the arguments in its place."""
+    """Whether a sum with `k*unit` is at least the same sum with any argument in place of the atom."""
     return (type(_split(unit)[0]) is Max) == (k > 0)
 
 
@@ -93,7 +94,7 @@ def _split(unit: Expr) -> tuple[Extremum, Expr | None]:
 
 
 def _correlated(terms: Terms) -> list[Expr]:
-    """The units of a sum that the law is of use for: single maxima and minima times what is not negative."""
+    """The units of a sum to which the law applies: one maximum or minimum, times a factor that is not negative."""
     found: list[tuple[Expr, set[Expr]]] = []
     for unit in terms:
         if unit.lattice & EXTREMUM:
@@ -112,7 +113,7 @@ def _correlated(terms: Terms) -> list[Expr]:
 
 
 def _within(atom: Extremum) -> set[Expr]:
-    """The units in the arguments of a maximum or minimum, and in what these hold in turn; not to be changed."""
+    """The units inside of a maximum or minimum, down to a depth of `_DEPTH`. Callers must not change the set."""
     found: set[Expr] | None = _inside.get(atom)
     if found is None:
         found = set()
@@ -126,5 +127,5 @@ def _within(atom: Extremum) -> set[Expr]:
     return found
 
 
-from symdim.algebra import intervals as bounds  # noqa: E402  (which asks this module for the intervals of sums)
-from symdim.algebra import relaxation  # noqa: E402  (and so does this)
+from symdim.algebra import intervals as bounds  # noqa: E402  (it uses this module for sums)
+from symdim.algebra import relaxation  # noqa: E402  (likewise)

@@ -1,4 +1,4 @@
-"""What the arguments of a maximum or minimum have in common, which is taken out of them."""
+"""Common parts of the arguments of a maximum or minimum, which are taken out of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Scaled:
-    """What is taken out of the arguments: the result is `terms + const + factor * rest`."""
+    """The parts that were taken out: the result is `terms + const + factor * rest`."""
 
     def __init__(self) -> None:
         self.terms: Terms = {}
@@ -26,7 +26,7 @@ class Scaled:
         self.factor = 1
 
     def plus(self, rest: Sum) -> Sum:
-        """The whole sum, for the rest."""
+        """The result for this rest, as a sum. The object must not be used after it."""
         accumulate(self.terms, rest[0], self.factor)
         return self.terms, self.const + self.factor * rest[1]
 
@@ -38,7 +38,7 @@ class Scaled:
         self.factor *= g
 
     def without_common_units(self, dims: list[Dim]) -> list[Dim]:
-        """The dimensions less the maxima and minima that all of them have as terms."""
+        """The dimensions without the maxima and minima that are terms of all."""
         if len(dims) < 2 or any(isinstance(dim, int) for dim in dims):
             return dims
         first, *others = [in_basis(*terms_of(dim))[0] for dim in dims]
@@ -55,7 +55,7 @@ class Scaled:
         return [subtract(dim, taken) for dim in dims]
 
     def normalized(self, leaves: list[Dim]) -> dict[Dim, Dim]:
-        """Each leaf without what is taken out here: what most of them have in common, and a number as a factor."""
+        """Leaf -> what is left of it, after a sum and a number as a factor were taken out of all leaves."""
         if len(leaves) == 2:
             common, parts = _parted(*leaves)
         else:
@@ -78,7 +78,7 @@ def _divided(dim: Dim, g: int) -> Dim:
 
 
 def _common(leaves: list[Dim]) -> Dim:
-    """What most leaves have in common: then most have nothing of a unit, and most that are no numbers no constant."""
+    """The sum with the most frequent coefficient of each unit, and the most frequent constant of leaves with terms."""
     sums = [in_basis(*terms_of(leaf)) for leaf in leaves]
     found: dict[Expr, list[int]] = {}
     for terms, _ in sums:
@@ -105,9 +105,9 @@ def _most_frequent(values: list[int], zeros: int) -> int:
 
 
 def _parted(first: Dim, second: Dim) -> tuple[Sum, list[Dim]]:
-    """(common, the rest of each): of two dimensions none has what both had, and no negative term beside another.
+    """(common, the rests of both): no term is in both rests, and no rest with other terms has a negative one.
 
-    Maxima and minima stay in the dimension that they are a term of, so a remainder of one stays whole.
+    Maxima and minima stay in their dimension, so a remainder of one stays whole.
     """
     (ones, const), (others, other_const) = terms_of(first), terms_of(second)
     for unit in (*ones, *others):
@@ -139,17 +139,17 @@ def _parted(first: Dim, second: Dim) -> tuple[Sum, list[Dim]]:
 
 
 def _signed(terms: Terms) -> tuple[Terms, Terms]:
-    """The positive terms, and the negative ones with the other sign."""
+    """The positive terms, and the negative ones with the sign changed."""
     plus = {unit: k for unit, k in terms.items() if k > 0}
     return plus, {unit: -k for unit, k in terms.items() if k < 0}
 
 
 def _ahead(offset: int, first: bool, second: bool) -> int:
-    """The constant of the first of two dimensions, of which some have other terms: it is ahead by this offset."""
+    """The constant of the first rest, which exceeds that of the second one by `offset`; flags: which rest has terms."""
     return offset if not first else 0 if not second else max(offset, 0)
 
 
 def _is_negative(dim: Dim) -> bool:
-    """Whether the first term of a sum is negative, of those nested the least."""
+    """Whether a sum in the basis is negative in its first term; less nested terms come first."""
     terms, _ = in_basis(*terms_of(dim))
     return bool(terms) and terms[min(terms, key=lambda unit: (unit.height, order(unit)))] < 0

@@ -1,6 +1,6 @@
-"""Questions about dimensions, whether they are ints or expressions. Intervals answer them, so an answer costs little.
+"""Questions about dimensions, ints as well as expressions. Intervals answer them quickly.
 
-An interval proves some things only: `differ(a, b)` is False where it does not know. `symdim.prove` knows more.
+An interval does not prove everything: `differ(a, b)` is False if it is not known. `symdim.prove` proves more.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def variables_of(dims: Iterable[object]) -> tuple[Var, ...]:
-    """The variables of dimensions, each once, in the order of first occurrence; whatever is no expression has none.
+    """The variables of dimensions, each once, in the order of first occurrence. Other objects have none.
 
     >>> from symdim import Var
     >>> N, M = Var("N"), Var("M")
@@ -49,7 +49,7 @@ def at_most(dim: Dim, high: int) -> bool:
 
 
 def sign(dim: Dim) -> int:
-    """1 where the interval proves `dim >= 0`, -1 where it proves `dim < 0`, 0 where it does not tell."""
+    """1 where the interval proves `dim >= 0`, -1 where it proves `dim < 0`, 0 if neither is proved."""
     return 1 if at_least(dim, 0) else -1 if at_most(dim, -1) else 0
 
 

@@ -1,4 +1,4 @@
-"""The display tree: the parts a node reads as. The printer and users who match nodes see only this."""
+"""The display tree: the parts that a node is printed with. The printer and users who match nodes see only this."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def as_node(dim: Dim) -> Expr:
 
 
 def args_of(node: Expr) -> tuple[Expr, ...]:
-    """The parts of a node as it reads.
+    """The parts that a node is printed with.
 
     >>> from symdim import Var, minimum
     >>> N, x = Var("N"), Var("x")
@@ -74,7 +74,7 @@ def _factors(pattern: Pattern) -> list[tuple[Expr, int]]:
 
 
 def _atoms(unit: Expr | None) -> list[tuple[Expr, int]]:
-    """Sums of several terms first, the longest before the others: multiplied in this order they stay factored."""
+    """The factors of a unit. Long sums come first: multiplied in this order they stay factored."""
     if type(unit) is not Mul:
         return [] if unit is None else [(unit, 1)]
     powers = powers_of(unit).items()
@@ -82,7 +82,7 @@ def _atoms(unit: Expr | None) -> list[tuple[Expr, int]]:
 
 
 def summands_of(node: Expr) -> list[Product]:
-    """The terms and patterns of a sum in structural order; the constant last, but the first one positive if any is."""
+    """The terms and patterns of a sum in structural order, but with a positive one first, and the constant last."""
     terms, const = terms_of(node)
     found: list[Pattern] = []
     if node.height:
@@ -103,7 +103,7 @@ def summands_of(node: Expr) -> list[Product]:
 
 
 def product_of(node: Expr) -> Product | None:
-    """A sum as a product, where it is one; see factoring.py."""
+    """A sum as a product; None if it is none. See factoring.py."""
     found = factored(node)
     if found is None:
         return None

@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 
 _ORDERS = 64
-_orders: dict[Expr, list[Expr]] = {}  # of the expressions evaluated last
+_orders: dict[Expr, list[Expr]] = {}  # of recent calls
 _variables = shared_cache(1 << 13)  # expression -> its variables
 
 
 def clear_memo() -> None:
-    """Forget remembered walks."""
+    """Forget what the walks remember."""
     _orders.clear()
 
 
 def children(node: Expr) -> Iterable[Dim]:
-    """The nodes that a node is made of: units of a sum, atoms of a product, parts of an atom."""
+    """The children of a node: units of a sum, atoms of a product, parts of an atom."""
     if node.terms is not None:
         return node.terms
     if node.parts is None:
@@ -42,7 +42,7 @@ def children(node: Expr) -> Iterable[Dim]:
 
 
 def postorder(root: Expr) -> list[Expr]:
-    """All nodes below a node and itself, each once and after its children; not to be changed.
+    """A node and all nodes below it, each once and after its children. Callers must not change the list.
 
     Sorted by height, and at equal height atoms before products before sums: that puts children first, because an atom
     is higher than its parts and a product or sum as high as its highest factor or unit.
@@ -70,7 +70,7 @@ def _rank(node: Expr) -> int:
 
 
 def variables_of(root: Expr) -> tuple[Var, ...]:
-    """All variables in the order of a walk from the leading terms on."""
+    """All variables, in the order of a walk that begins with the leading terms."""
     if isinstance(root, Var):
         return (root,)
     known: tuple[Var, ...] | None = _variables.get(root)
@@ -100,7 +100,7 @@ def _found_variables(root: Expr) -> tuple[Var, ...]:
 
 
 def checked_size(v: Var, value: object) -> int:
-    """A size of a variable; BoundsError where it is outside its bounds, TypeError where it is no int."""
+    """A size of a variable. Raises BoundsError for one outside its bounds, and TypeError for one that is no int."""
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"the size of {v.name!r} is an int, not {value!r}")
     if (v.lo is not None and value < v.lo) or (v.hi is not None and value > v.hi):
@@ -109,7 +109,7 @@ def checked_size(v: Var, value: object) -> int:
 
 
 def evaluate(root: Expr, bindings: Mapping[str | Var, int]) -> Dim:
-    """The value of an expression; an expression again while variables have none."""
+    """The value of an expression; an expression if some variables have no value."""
     values: dict[Expr, int] = {}
     for node in postorder(root):
         if node.terms is not None:
@@ -141,7 +141,7 @@ def evaluate(root: Expr, bindings: Mapping[str | Var, int]) -> Dim:
 
 
 def to_int(root: Expr, bindings: Mapping[str | Var, int]) -> int:
-    """The value; `UnboundName` when a variable has none."""
+    """The value. Raises `UnboundName` if a variable has none."""
     value = evaluate(root, bindings)
     if isinstance(value, int):
         return value
@@ -150,9 +150,9 @@ def to_int(root: Expr, bindings: Mapping[str | Var, int]) -> int:
 
 
 class Substitution(dict[object, "Dim"]):
-    """Dimensions for variables, to be put into many expressions: the parts that these share are rebuilt once.
+    """Dimensions for variables, for use in many expressions. Parts that these share are rebuilt once.
 
-    It must not change once it was used.
+    It must not be changed after its first use.
     """
 
     __slots__ = ("rebuilt",)
@@ -163,7 +163,7 @@ class Substitution(dict[object, "Dim"]):
 
 
 def substitute(root: Expr, mapping: Mapping[Any, Dim]) -> Dim:
-    """The expression with dimensions for variables, all replaced at once."""
+    """The expression with dimensions in place of variables, all at once."""
     values = mapping.rebuilt if isinstance(mapping, Substitution) else {}
     if root not in values:
         for node in postorder(root):
@@ -196,7 +196,7 @@ def replaced(
 
 
 def _rebuilt(node: Expr, values: dict[Dim, Dim], mapping: Mapping[Any, Dim]) -> Dim:
-    """A node with `values` for its parts; a variable is what `mapping` has for it, if anything."""
+    """A node with `values` in place of its parts; for a variable the dimension in `mapping`, if there is one."""
     if isinstance(node, Var):
         given = mapping.get(node.name, mapping.get(node))
         return node if given is None else _replacement(node, checked(given))
@@ -224,7 +224,7 @@ def _rebuilt(node: Expr, values: dict[Dim, Dim], mapping: Mapping[Any, Dim]) -> 
 
 
 def _replacement(v: Var, given: Dim) -> Dim:
-    """A replacement that is not provably outside the bounds of the variable."""
+    """The replacement. Raises BoundsError if it is provably outside the bounds of the variable."""
     if isinstance(given, int):
         return checked_size(v, given)
     lo, hi = given.bounds()

@@ -5,12 +5,12 @@ A dimension (`Dim`) is an `int` or an `Expr`. Every expression is an integer pol
     const + sum(coefficient * unit  for unit, coefficient in terms)
 
 over *units*: atoms (a variable, a floor division, a maximum, a minimum) and products of atoms. A unit is an expression
-too, the one that equals itself, and has `terms` None. `x % k` is held as `x - k*(x//k)`: Euclid's identity is plain
-cancellation, and so is `max + min = sum` (basis.py). The class of a node says how the expression as a whole reads, so
-`x - 4*(x//4)` is a `Mod`; `args` are its parts, and the operator of the class rebuilds the node from them.
+too; its `terms` are None. `x % k` is stored as `x - k*(x//k)`. So Euclid's identity holds by cancellation, and so does
+`max + min = sum` (basis.py). The class of a node is that of its printed form: `x - 4*(x//4)` is a `Mod`. `args` are its
+parts, and the operator of the class rebuilds the node from them.
 
-Equal canonical expressions are one object: compare with `is` or `==`. Nodes are immutable and hash by identity.
-Like any object without a length a node is true; ask `symdim.equal` or `symdim.at_least` about values.
+Equal canonical expressions are one object: compare them with `is` or `==`. Nodes are immutable and hash by identity. A
+node is true, like any object without a length; `symdim.equal` and `symdim.at_least` answer questions about values.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 CACHE_SIZE = 8192
 
-# Results of operators, by operands. An int operand comes first in the key, so that (e, 1.0) can never hit (1, e).
+# Results of operators by operands. An int operand comes first in the key, so (e, 1.0) never finds (1, e).
 _memos: list[Memo] = [{} for _ in range(6)]
 _sums, _differences, _products, _quotients, _remainders, _powers = _memos
 
@@ -41,7 +41,7 @@ for _memo in _memos:
 
 
 def as_dim(value: object) -> Dim | None:
-    """`value` as a dimension: an expression, or an int that is no bool; None for anything else."""
+    """The value if it is a dimension, an expression or an int that is no bool; else None."""
     if type(value) is int:
         return value
     if isinstance(value, Expr):
@@ -52,7 +52,7 @@ def as_dim(value: object) -> Dim | None:
 def _computed(
     memo: Memo, key: tuple[object, object], operation: Callable[[Dim, Dim], Dim], left: Expr, right: object
 ) -> Dim:
-    """The result of an operator, remembered; NotImplemented for an operand that is no dimension."""
+    """The remembered result of an operator; NotImplemented if the operand is no dimension."""
     other = as_dim(right)
     if other is None:
         return NotImplemented  # type: ignore[no-any-return]
@@ -64,7 +64,7 @@ def _computed(
 
 
 class Expr:
-    """A symbolic dimension; made by operators on `Var`, never directly.
+    """A symbolic dimension. Operators on `Var` make it; do not call the class.
 
     >>> from symdim import Var
     >>> N = Var("N")
@@ -90,14 +90,14 @@ class Expr:
     )
     __match_args__: tuple[str, ...] = ("args",)
 
-    terms: dict[Expr, int] | None  # unit -> coefficient, never 0; None when this node is a unit
+    terms: dict[Expr, int] | None  # unit -> coefficient, never 0; None if this node is a unit
     const: int
-    parts: object  # what a unit is made of: see each class; None for a sum
+    parts: object  # the parts of a unit, see each class; None for a sum
     fingerprint: int  # value of the polynomial at a fixed pseudo-random point, modulo a prime (interning.py)
     height: int  # nesting depth of divisions, maxima and minima; 0 for a polynomial in variables
-    lattice: int  # of a unit: which laws of maxima, minima and halves concern it (monomial.py)
+    lattice: int  # the flags of the laws that concern a unit (monomial.py)
     _bounds: Interval | None
-    _named: int | None  # the fingerprint of the expression in which variables of one name are one (order.py)
+    _named: int | None  # the fingerprint in which variables of one name count as one (order.py)
     _names: tuple[str, ...] | None
     _order: tuple[object, ...] | None
     _text: str | None
@@ -107,7 +107,7 @@ class Expr:
 
     @property
     def args(self) -> tuple[Expr, ...]:
-        """The parts of this node as it reads; the operator of its class rebuilds the node from them."""
+        """The parts that this node is printed with. The operator of its class rebuilds the node from them."""
         return canonical.args_of(self)
 
     def __add__(self, other: Dim) -> Dim:
@@ -208,7 +208,7 @@ class Expr:
         return canonical.reduced(self)
 
     def bounds(self) -> Interval:
-        """`(lo, hi)` with `lo <= self <= hi` for all values in the variables' bounds; None: unbounded, or not known."""
+        """`(lo, hi)` with `lo <= self <= hi` for all values of the variables; None is unbounded or not known."""
         return canonical.bounds_of(self)
 
     def variables(self) -> tuple[Var, ...]:
@@ -220,7 +220,7 @@ class Expr:
         return frozenset(v.name for v in canonical.variables_of(self))
 
     def evaluate(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> Dim:
-        """The value for the given sizes, by name or variable; an `Expr` of the rest while some are not given.
+        """The value for the given sizes, by name or variable; an `Expr` if some are not given.
 
         Names that do not occur are ignored. Raises `BoundsError` for a size outside the bounds of its variable and
         `DivisionByZero` where a divisor is 0.
@@ -232,18 +232,18 @@ class Expr:
         return canonical.evaluate(self, {**(bindings or {}), **sizes})  # type: ignore[dict-item]
 
     def to_int(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> int:
-        """The value for the given sizes; raises `UnboundName` with all names that lack one."""
+        """The value for the given sizes. Raises `UnboundName` with all names that have none."""
         return canonical.to_int(self, {**(bindings or {}), **sizes})  # type: ignore[dict-item]
 
     def substitute(self, mapping: Mapping[Any, Dim]) -> Dim:
         """The expression with dimensions in place of variables, all at once (so a swap works).
 
-        The replacements must keep the variables' bounds; `BoundsError` where they provably do not.
+        Raises `BoundsError` for a dimension that is provably outside the bounds of its variable.
         """
         return canonical.substitute(self, mapping)
 
     def guarantee(self, available: Collection[str] = ()) -> Guarantee:
-        """What this size is worth: exact, at most an expression, or unknown; see `guarantee.py`.
+        """How well this size is known: exactly, at most an expression, or not at all; see `guarantee.py`.
 
         >>> from symdim import Var
         >>> print((2 * Var.fresh("found", at_most=Var("N"), origin="NonZero")).guarantee())
@@ -254,13 +254,13 @@ class Expr:
         return guarantee_of(self, available)
 
     def as_exact(self, available: Collection[str] = ()) -> Dim | None:
-        """This size where it is exact, else None."""
+        """This size if it is exact, else None."""
         from symdim.guarantee import as_exact
 
         return as_exact(self, available)
 
     def bound_expr(self, available: Collection[str] = ()) -> Dim | None:
-        """This size where it is exact, its upper bound where there is one, else None."""
+        """This size if it is exact, its upper bound if there is one, else None."""
         return self.guarantee(available).size
 
     def __format__(self, spec: str) -> str:
@@ -325,7 +325,7 @@ class Mod(Expr):
 
 
 class Extremum(Expr):
-    """The greatest or the least of at least two `args`; `parts` is the tuple of them as dimensions."""
+    """The greatest or the least of at least two `args`; `parts` has these as dimensions."""
 
     __slots__ = ()
     parts: tuple[Dim, ...]

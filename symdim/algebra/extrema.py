@@ -8,9 +8,9 @@ Laws used below, for integers (each is a `Law` in laws.py), and their mirror ima
     reflection   max(-a, -b) = -min(a, b)
     rounding     max(a//d, b//d) = max(a, b)//d               d >= 1
 
-The arguments become the clauses of lattice.py first. Then what all leaves have in common is taken out, a number and a
-sum; a form and its reflection tell which of the two is taken; and a common division goes outside (rounding.py). Each
-of these steps depends on the leaves alone.
+The arguments become the clauses of lattice.py first. Then a number and a sum that all leaves have in common are taken
+out. Of the form and its reflection the one with the smaller key is taken. A common division goes outside (rounding.py).
+Each of these steps depends on the leaves alone.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     Sum = tuple[Terms, int]
 
 _known: dict[tuple[object, ...], Dim] = {}
-_raw = shared_cache(8192)  # one element is asked for from many sides: as an atom, its twin, a clamp, a numerator
+_raw = shared_cache(8192)  # one element is asked for as an atom, as a twin, in a clamp, in a numerator
 
-_FLAT = 64  # as written, a maximum with more arguments than this is not merged into another
-_COPIED = 8  # nor one whose merging would copy more terms than this
-_ROUNDS = 12  # changes of form, more than were ever seen
+_FLAT = 64  # beyond the budget, the most arguments of a maximum that is merged into another one
+_COPIED = 8  # the most terms that such a merging copies
+_ROUNDS = 12  # changes of form; fewer were enough in every test
 
 
 def clear_memo() -> None:
@@ -89,9 +89,9 @@ def extremum_of(kind: Kind, dims: list[Dim]) -> Dim:
 
 
 def raw(kind: Kind, dims: list[Dim], rounds: int = 3) -> Sum:
-    """The maximum or minimum of some dimensions: a sum in which its atom is of this kind if it has two arguments.
+    """The maximum or minimum of dimensions, as a sum. With two arguments its atom is of this kind.
 
-    Not to be changed.
+    Callers must not change the result.
     """
     key = (kind, rounds, *dims)
     found: Sum | None = _raw.get(key)
@@ -105,7 +105,7 @@ def _normal(kind: Kind, dims: list[Dim], rounds: int) -> Sum:
     for atom in list(terms):
         if isinstance(atom, Extremum) and rounds and list(atom.parts) != dims and any(map(has_extrema, atom.parts)):
             again = raw(type(atom), list(atom.parts), rounds - 1)
-            if again != ({atom: 1}, 0):  # what was taken out left something to take out
+            if again != ({atom: 1}, 0):  # then more can be taken out
                 k = terms.pop(atom)
                 accumulate(terms, again[0], k)
                 return terms, const + k * again[1]
@@ -122,7 +122,7 @@ def _once(kind: Kind, dims: list[Dim]) -> Sum:
         found = None if clauses is None else of_clauses(kind, clauses)
         if found is not None:
             return total.plus(found)
-        # as written: nested arguments are leaves
+        # beyond the budget nested arguments are leaves
         flat = lattice.irredundant(kind, [(dim,) for dim in _flattened(kind, dims)])
         leaves = [leaf for (leaf,) in flat]
         if len(leaves) == 1:
@@ -135,7 +135,7 @@ def _once(kind: Kind, dims: list[Dim]) -> Sum:
 
 
 def _of_two(kind: Kind, dims: list[Dim], total: Scaled) -> Sum:
-    """Of two dimensions without maxima and minima: what `of_clauses` does for these, in fewer steps."""
+    """The result of `of_clauses` for two dimensions without maxima and minima, in fewer steps."""
     ((first,), *others) = lattice.irredundant(kind, [(dim,) for dim in dims])
     if not others:
         return terms_of(first)
@@ -148,7 +148,7 @@ def _of_two(kind: Kind, dims: list[Dim], total: Scaled) -> Sum:
 
 
 def _is_composed(dim: Dim) -> bool:
-    """Whether a dimension may have clauses, or a part that several share."""
+    """Whether a dimension may have several clauses, or a maximum that other arguments share."""
     if isinstance(dim, int):
         return False
     for unit in terms_of(dim)[0]:  # noqa: SIM110 (asked very often)
@@ -158,7 +158,7 @@ def _is_composed(dim: Dim) -> bool:
 
 
 def of_clauses(kind: Kind, clauses: list[Clause]) -> Sum | None:
-    """The element of these clauses; None where it goes beyond the budget."""
+    """The element of these clauses; None beyond the budget."""
     total = Scaled()
     for _ in range(_ROUNDS):
         clauses = lattice.irredundant(kind, clauses)
@@ -196,7 +196,7 @@ def of_clauses(kind: Kind, clauses: list[Clause]) -> Sum | None:
 
 
 def _outside(kind: Kind, clauses: list[Clause], leaves: Iterable[Dim]) -> Sum | None:
-    """The element as one division, where all leaves but numbers are divisions by the same number; else None."""
+    """The element as one division, if all leaves except numbers are divisions by the same number; else None."""
     found = rounding.outside(list(leaves))
     if found is None:
         return None
@@ -211,7 +211,7 @@ def _outside(kind: Kind, clauses: list[Clause], leaves: Iterable[Dim]) -> Sum | 
 
 
 def _key(leaves: Iterable[Dim]) -> tuple[object, ...]:
-    """What tells a form from its reflection: fewer terms, then fewer negative ones."""
+    """The key by which a form or its reflection is chosen: fewer terms, then fewer negative ones, then their order."""
     found = [terms_of(leaf) for leaf in leaves]
     numbers = [k for terms, const in found for k in (*terms.values(), const) if k]
     order = sorted([dim_order(sum_of(dict(terms), const)) for terms, const in found])
@@ -219,7 +219,7 @@ def _key(leaves: Iterable[Dim]) -> tuple[object, ...]:
 
 
 def _atom_of(kind: Kind, clauses: list[Clause], duals: list[Clause]) -> Expr | None:
-    """The atom of an element; None where its clauses would not be found again."""
+    """The atom of an element; None if its clauses cannot be computed from the atom."""
     found = lattice.tree(clauses, duals) if kind is Max else lattice.tree(duals, clauses)
     assert isinstance(found, tuple)
     kind, inner = found
@@ -235,7 +235,7 @@ def _built(part: Tree) -> Dim:
 
 
 def _flattened(kind: Kind, dims: list[Dim]) -> list[Dim]:
-    """The dimensions with each `k*max(a, b) + rest`, k > 0, as `k*a + rest` and `k*b + rest`; -min counts as a max."""
+    """The dimensions with `k*a + rest` and `k*b + rest` in place of `k*max(a, b) + rest`, for k > 0; -min is a max."""
     flat: list[Dim] = []
     for dim in dims:
         unit = split_unit(dim)
@@ -271,5 +271,5 @@ def extremum_atom(kind: Kind, parts: tuple[Dim, ...]) -> Expr:
     return publish(node)
 
 
-from symdim.algebra import basis, rounding  # noqa: E402  (which make maxima and divisions again)
+from symdim.algebra import basis, rounding  # noqa: E402  (they make maxima and divisions, too)
 from symdim.algebra.common_parts import Scaled  # noqa: E402

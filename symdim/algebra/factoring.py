@@ -1,4 +1,4 @@
-"""Sums that are products: how they print where that is shorter. Expressions themselves stay expanded."""
+"""Sums that are products, for shorter texts. The expressions stay expanded."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     Terms = dict[Expr, int]
 
-_TERMS = 32  # longer sums are not factored: the division of sums costs the square of their length
+_TERMS = 32  # the most terms of a sum that is factored: long division is quadratic in this number
 
 
 def factored(node: Expr) -> tuple[int, Expr | None, list[Expr]] | None:
-    """(k, u, sums) with k*u*product(sums) == node for a number k and a product of atoms u; None for no product.
+    """(k, u, sums) with k*u*product(sums) == node, for a number k and a product of atoms u; None if none is found.
 
-    Found are numbers and atoms that all terms share, and sums that are linear in an atom that the other factors lack.
+    It finds numbers and atoms that all terms share, and sums that are linear in an atom that no other factor has.
 
     >>> from symdim import Var
     >>> x, y, z = Var("x"), Var("y"), Var("z")
@@ -59,7 +59,7 @@ def _primitive(terms: Terms, const: int) -> tuple[int, Expr | None, Expr]:
 
 
 def _split(dim: Expr) -> tuple[Expr, Expr] | None:
-    """(f, g) with f*g == dim, both sums: g is what some atom of the leading term is multiplied by."""
+    """(f, g) with f*g == dim, both sums. g is the coefficient of an atom of the leading term."""
     terms, _ = terms_of(dim)
     for atom in sorted(powers_of(leading(terms)), key=dim_order):
         powers = [powers_of(unit).get(atom, 0) for unit in terms]

@@ -8,11 +8,11 @@ Laws used below, for integers, c > 0 a number and d, a >= 1 known from bounds (e
     reflection   floor(-m/d) = -1 - floor((m - 1)/d)
     interval     floor(n/d) = k when k <= n/d < k + 1
 
-Parts of the numerator that are too small to count are left out (small_parts.py).
+Parts of the numerator that cannot change the quotient are left out (small_parts.py).
 
-Multiples are split off, and common factors cancelled, for every d. Where d is 0 the division has no value, and the
-result may have one: `x*y//y` is `x`. So a divisor that is never negative counts as positive. A divisor that is left
-raises `DivisionByZero` when it is evaluated to 0.
+Multiples are split off, and common factors cancelled, for every d. If d is 0 the division has no value, but the result
+may have one: `x*y//y` is `x`. So a divisor that is never negative counts as positive. A divisor that stays in the
+result raises `DivisionByZero` if it is evaluated to 0.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     Terms = dict[Expr, int]
     Sum = tuple[Terms, int]
 
-_ROUNDS = 32  # rewriting steps of one division by an expression
+_ROUNDS = 32  # the most rewriting steps of a division by an expression
 
 
 def floordiv(n: Dim, d: Dim) -> Dim:
@@ -94,13 +94,13 @@ def ceildiv(n: Dim, d: Dim) -> Dim:
 def _by_number(terms: Terms, const: int, c: int) -> Sum:
     """floor(n / c) for a number c >= 2.
 
-    All steps are taken in the basis of basis.py, in which equal numerators have one form, modulo c; the numerator is
-    made short at the end. A remainder modulo another number is divided as it stands, so a chain of remainders grows by
-    a step each time.
+    All steps work in the basis of basis.py, in which numerators that are equal modulo c have one form. The numerator is
+    made short at the end. A remainder modulo another number is divided as it is; so a chain of remainders grows by one
+    step each time.
 
-    Ends: after a nesting step all coefficients but those from inside the merged division are multiples of its
-    divisor, and the division is gone, so the next one to merge is nested deeper; a reflected numerator stays so when
-    its sign changes.
+    The loop ends. A nesting step removes a division, and all coefficients that are not from inside of it become
+    multiples of its divisor; so the next division to merge is nested deeper. A numerator is reflected at most once,
+    because the other sign is not reflected again.
     """
     whole: Terms = {}
     offset, sign = 0, 1
@@ -146,7 +146,7 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
             core, const, offset = _shortened(whole, rest, core, const, offset, sign, c)
             break
         core = shortening.shortened_modulo(rest, c)
-        if c == 2 and divisions:  # 1 and -1 are one modulo 2: -(m//a) keeps its sign, and is (a - 1 - m)//a
+        if c == 2 and divisions:  # 1 and -1 are equal modulo 2: -(m//a) keeps its sign, as (a - 1 - m)//a
             core = {u: -k if type(u) is FloorDiv and given.get(u, 0) < 0 else k for u, k in core.items()}
         core, const, offset = _shortened(whole, rest, core, const, offset, sign, c)
         composed = sum([bool(unit.lattice & (SPLIT | NESTED)) for unit in core]) == 1
@@ -194,9 +194,9 @@ def _plus(a: Dim | Sum, b: Dim | Sum, k: int) -> Sum:
 def _shortened(
     whole: Terms, rest: Terms, core: Terms, const: int, offset: int, sign: int, c: int
 ) -> tuple[Terms, int, int]:
-    """The sum to divide, and the constants beside it and beside `whole`, to which (rest - core)/c is added.
+    """The sum to divide, its constant, and the constant beside `whole`, to which (rest - core)/c is added.
 
-    Wanted is `core`, which is `rest` modulo c; but a sum whose basis would be too long may be no such one.
+    The sum is `core`, or `rest` if these are not equal modulo c. This happens if the basis would be too long.
     """
     if core is not rest:
         terms, added = basis.in_basis(core, 0)
@@ -212,13 +212,13 @@ def _shortened(
 
 
 def _constant(n: Dim, c: int) -> int | None:
-    """The value of floor(n / c), where the interval of n leaves only one."""
+    """The value of floor(n / c) if the interval of n allows one only, else None."""
     lo, hi = bounds_of(n)
     return lo // c if lo is not None and hi is not None and lo // c == hi // c else None
 
 
 def _by_expression(n: Dim, d: Dim) -> Sum:
-    """floor(n / d) for an expression d, which is not 0 where this has a value."""
+    """floor(n / d) for an expression d. If d is 0 there is no value."""
     whole: Dim = 0
     sign = 1
     for _ in range(_ROUNDS):
@@ -227,7 +227,7 @@ def _by_expression(n: Dim, d: Dim) -> Sum:
             d = known[0]
         if isinstance(d, int):
             return _plus(whole, floordiv(n, d), sign)
-        signed = known != (0, 0)  # else there is no value, whatever the form
+        signed = known != (0, 0)  # else there is no value, and any form is right
         positive = signed and known[0] is not None and known[0] >= 0
         if not positive and ((signed and known[1] is not None and known[1] <= 0) or _leads_negative(d)):
             n, d = scale(n, -1), scale(d, -1)
@@ -276,18 +276,18 @@ def _leads_negative(d: Expr) -> bool:
 
 
 def _is_reflected(terms: Terms, c: int) -> bool:
-    """Whether the form with the opposite numerator is the canonical one, for c > 2.
+    """Whether the form with the negated numerator is the canonical one, for c > 2.
 
-    Coefficients of c/2 keep their sign when the numerator changes its own, so the leading one of the others decides.
+    The leading coefficient decides, without coefficients of c/2, because negation modulo c does not change these.
     """
     others = [unit for unit, k in terms.items() if 2 * k != c]
     return terms[min(others, key=order) if len(others) > 1 else others[0]] < 0
 
 
 def _has_other_sign(terms: Terms, const: int, d: Expr) -> bool:
-    """Whether the numerator that reflection gives is the canonical one for a divisor d >= 1: that of d's own sign.
+    """Whether the reflected numerator is the canonical one for a divisor d >= 1: its leading sign is that of d.
 
-    A leading coefficient that is half of d's keeps its sign.
+    A leading coefficient that is half of that of d keeps its sign.
     """
     if not is_opposite(d):
         return (terms[leading(terms)] if terms else const) < 0
@@ -298,7 +298,7 @@ def _has_other_sign(terms: Terms, const: int, d: Expr) -> bool:
 
 
 def is_opposite(d: Expr) -> bool:
-    """Whether no term of d is positive: `x//y` for y <= -1 is held as `(-x)//(-y)`."""
+    """Whether no term of d is positive: `x//y` for y <= -1 is stored as `(-x)//(-y)`."""
     terms, const = terms_of(d)
     for k in terms.values():
         if k > 0:
@@ -330,8 +330,8 @@ def _atom(n: Dim, d: Dim) -> Expr:
 
 
 def quotient_atom(n: Dim, d: Dim) -> Expr:
-    """The division n // d as it stands, for numerators and divisors that are canonical already (unpickling)."""
+    """The atom n // d, for a numerator and divisor that are canonical already (unpickling)."""
     return _atom(n, d.value if isinstance(d, Const) else d)
 
 
-from symdim.algebra import basis, rounding, shortening  # noqa: E402  (which make divisions again)
+from symdim.algebra import basis, rounding, shortening  # noqa: E402  (they make divisions, too)

@@ -1,9 +1,9 @@
 """One object for each expression: the table of live nodes.
 
 The key of a node is its *fingerprint*: the value of its polynomial at a fixed pseudo-random point modulo the prime
-2**61 - 1. So fingerprints add and multiply like the expressions themselves, and those of equal expressions agree.
-Two different ones agree by chance about once in 2**61 pairs; every hit is therefore compared, and a node that finds
-its place taken goes to a second table, by its full structure. No fingerprint depends on `hash()` or `id()`.
+2**61 - 1. So fingerprints add and multiply like the expressions themselves, and equal expressions have equal ones. Two
+different expressions have the same one about once in 2**61 pairs. So every hit is compared, and a node whose place is
+taken goes into a second table, under its full structure. No fingerprint depends on `hash()` or `id()`.
 """
 
 from __future__ import annotations
@@ -80,9 +80,9 @@ def find_unit(fingerprint: int, kind: type[Expr], parts: object) -> Expr | None:
 
 
 def publish(node: Expr) -> Expr:
-    """The one live node that equals `node`: `node` itself, unless another was there first.
+    """The only live node that equals `node`: `node` itself, unless there was one before.
 
-    `setdefault` is one step for all threads: while no place is crowded, who finds its own free has it without the lock.
+    `setdefault` is atomic. So no lock is needed if the place of the node is free and the second table is empty.
     """
     entry = ref(node)
     if not _crowded and live.setdefault(node.fingerprint, entry) is entry:
@@ -119,11 +119,11 @@ def _publish_crowded(node: Expr, entry: ref[Expr], free: bool) -> Expr:
 
 
 def _sweep() -> None:
-    """Drop the entries of dead nodes; done when the table has doubled, so it costs O(1) for each node made."""
+    """Drop the entries of dead nodes. It runs when the table has doubled, so it costs O(1) for each new node."""
     global _capacity
     tables: tuple[dict[object, ref[Expr]], ...] = (live, _crowded)  # type: ignore[assignment]
     for table in tables:
-        for key in list(table):  # a finalizer that runs meanwhile may make expressions
+        for key in list(table):  # a copy: a finalizer may run now and make expressions
             entry = table.get(key)
             if entry is not None and entry() is None:
                 del table[key]
@@ -131,7 +131,7 @@ def _sweep() -> None:
 
 
 def live_nodes() -> int:
-    """How many nodes other than variables are alive now."""
+    """The number of live nodes other than variables."""
     with _lock:
         _sweep()
         return len(live) + len(_crowded)

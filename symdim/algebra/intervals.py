@@ -1,8 +1,8 @@
 """Exact integer intervals: `(lo, hi)`, where None stands for no bound.
 
-The interval of a sum is that of its terms, met with that of the patterns it reads as: `x - 4*(x//4)` lies in 0..3 as
-`x % 4`; divisions (relaxation.py), maxima and minima (choices.py) that have variables in common are seen together. No
-step recurses: atoms get their interval when they are made.
+The interval of a sum is that of its terms, met with that of its patterns: `x - 4*(x//4)` is `x % 4`, so it lies in
+0..3. Divisions (relaxation.py), maxima and minima (choices.py) with common variables are treated together. No step
+recurses, because atoms get their interval when they are made.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Terms = dict[Expr, int]
 
-_LARGE = 4096  # bits; larger powers are not computed, their bounds are weakened instead
+_LARGE = 4096  # bits; for larger powers the bounds are weaker
 
 
 def bounds_of(dim: Dim) -> Interval:
@@ -119,7 +119,7 @@ def _corner(x: int | None, x_end: int, y: int | None, y_end: int) -> tuple[int, 
 
 
 def power(a: Interval, k: int) -> Interval:
-    """The interval of x**k for x in `a`, k >= 1; weakened where the exact one would be a huge number."""
+    """The interval of x**k for x in `a` and k >= 1. It is weaker if the exact one would need huge numbers."""
     lo, hi = a
     if any(end is not None and end.bit_length() * k > _LARGE and abs(end) > 1 for end in a):
         return (lo, None) if lo is not None and lo >= 0 else (None, None)
@@ -132,7 +132,7 @@ def power(a: Interval, k: int) -> Interval:
 
 
 def quotient(n: Interval, d: Interval) -> Interval:
-    """The interval of floor(x/y) for x in `n` and y in `d`, y != 0; nothing is known where y is always 0.
+    """The interval of floor(x/y) for x in `n` and y in `d`, y != 0; (None, None) if y is always 0.
 
     >>> quotient((-3, 10), (2, None)), quotient((None, -1), (1, 4)), quotient((-3, 10), (-2, None))
     ((-2, 5), (None, -1), (-10, 10))
@@ -152,7 +152,7 @@ def quotient(n: Interval, d: Interval) -> Interval:
 
 
 def without_zero(a: Interval) -> Interval:
-    """The interval of the values in `a` other than 0, of which there is one.
+    """The interval of the values in `a` other than 0; `a` must have one.
 
     >>> without_zero((0, 8)), without_zero((-2, 0)), without_zero((-2, 8))
     ((1, 8), (-2, -1), (-2, 8))
@@ -188,5 +188,5 @@ def _product_bounds(unit: Expr) -> Interval:
     return result
 
 
-# patterns are made of units, whose bounds the functions above give
+# patterns consist of units; the functions above give the bounds of these
 from symdim.algebra import choices, patterns, relaxation  # noqa: E402

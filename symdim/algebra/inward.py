@@ -1,11 +1,11 @@
-"""Sums that read shorter with a term inside of a maximum, a minimum or a division: how they print then.
+"""Shorter texts of sums: terms move into a maximum, a minimum or a division.
 
     shift        k*max(a, b) + k*t = k*max(a + t, b + t)
     multiples    n//d + t = (n + d*t)//d
     remainder    n - d*(n//d) = n % d, where n//d is a maximum (rounding.py) or one division with n inside (merging.py)
 
-So `min(w, x + y) - x` prints as `min(w - x, y)`. Expressions themselves keep the term outside, so that equal ones are
-one object. A way to print is given only if the constructors make the same object of it.
+So `min(w, x + y) - x` prints as `min(w - x, y)`. This is for the text alone. The expression keeps the term outside, so
+equal expressions are one object. A text is used only if the constructors make the same object of it.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     Terms = dict[Expr, int]
     Reading = tuple[int, type[Expr], tuple[Dim, ...], Dim]  # (k, kind, parts, rest): k*kind(*parts) + rest
 
-_TERMS = 8  # longer sums are not tried
+_TERMS = 8  # the most terms of a sum that is tried
 
 
 def readings(node: Expr) -> Iterator[Reading]:
-    """The ways to write a sum with some of its terms inside of another one.
+    """The ways to write a sum with some of its terms inside of one atom.
 
     >>> from symdim import Var, minimum
     >>> x, y, z = Var("x"), Var("y"), Var("z")
@@ -91,7 +91,7 @@ def _is_narrow(terms: Terms, width: int) -> bool:
 
 
 def _taken(unit: Extremum | FloorDiv, k: int, others: Terms) -> Terms:
-    """The terms of a sum, beside `k*unit`, that cancel something inside of the unit."""
+    """The terms of `others`, beside `k*unit`, that cancel a term inside of the unit."""
     if isinstance(unit, Extremum):
         return {u: c for u, c in others.items() if c % k == 0 and _cancels(unit, u, c // k)}
     n, d = unit.parts

@@ -1,15 +1,15 @@
-"""Maxima of minima of sums in one form: no arguments that never count, and no way that they were nested in.
+"""One form for nested maxima and minima: needless arguments are dropped, and the order of nesting does not show.
 
-An *element* is given by its clauses: the maximum of minima of sums, its *leaves*, or the minimum of maxima. Known from
-bounds is an order of the leaves. The laws of a distributive lattice say that of all clauses that make an element, those
-with nothing left to drop are determined by the element:
+An *element* is a nest of maxima and minima of sums. These sums are its *leaves*. Its *clauses* give it as a maximum of
+minima, or as a minimum of maxima. Bounds give a partial order of the leaves. By the laws of a distributive lattice, the
+element determines its clauses when all that is needless has been dropped from them:
 
     absorption      max(a, b) = a                                  a >= b by bounds; the same for whole clauses
     distribution    max(min(a, b), c) = min(max(a, c), max(b, c))  between the two kinds of clauses
 
-It is written with as few repetitions as these tell: an element whose clauses fall into groups without common leaves is
-the maximum (or minimum) of the groups. So `max(min(x, y), min(x, z))` is `min(x, max(y, z))`. Distribution makes long
-what is nested deeply. Beyond a budget an element stays as written, with its nested arguments as leaves.
+An element is written with few repetitions: if its clauses fall into groups without common leaves, it is the maximum (or
+minimum) of the groups. So `max(min(x, y), min(x, z))` is `min(x, max(y, z))`. Distribution makes deep nests long.
+Beyond a budget an element stays as written, and its nested arguments are its leaves.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
 
 OTHER: dict[type[Extremum], type[Extremum]] = {Max: Min, Min: Max}
 
-_DEPTH = 8  # so deep nested arguments are distributed
-_LEAVES = 24  # an element has at most so many leaves in its clauses
-_COPIES = 8  # distribution copies at most so many terms that stand beside a maximum or minimum
-_PAIRS = 16  # arguments are compared in pairs up to this many
+_DEPTH = 8  # arguments are distributed down to this depth of nesting
+_LEAVES = 24  # the most leaves in the clauses of an element
+_COPIES = 8  # the most terms beside a maximum or minimum that distribution copies
+_PAIRS = 16  # the most arguments that are compared in pairs
 
 _known = shared_cache(4096)
 _differences = shared_cache(8192)
 
 
 def distributed(kind: Kind, clauses: list[Clause], depth: int = _DEPTH) -> list[Clause] | None:
-    """The same element in clauses of which no leaf is nested; None where that goes beyond the budget."""
+    """The same element in clauses without nested leaves; None beyond the budget."""
     result: list[Clause] = []
     count = 0
     for clause in clauses:
@@ -140,7 +140,7 @@ def as_extremum(unit: Expr) -> tuple[Kind, Clause] | None:
 
 
 def two_leaves(unit: Expr) -> Clause:
-    """The two leaves of a maximum or minimum, or of a division of one; none where it has more."""
+    """The two leaves of a maximum or minimum, or of a division of one; an empty tuple if it has more."""
     if not isinstance(unit, FloorDiv):
         return unit.parts  # type: ignore[return-value]
     clauses = of_unit(kind_of(unit), unit)
@@ -150,7 +150,7 @@ def two_leaves(unit: Expr) -> Clause:
 
 
 def irredundant(kind: Kind, clauses: list[Clause]) -> list[Clause]:
-    """The clauses that count, each without leaves that do not, in structural order."""
+    """The clauses in structural order, without needless clauses and leaves."""
     clauses = list(dict.fromkeys([_reduced(kind, clause) for clause in clauses]))
     if len(clauses) == 1:
         return clauses
@@ -172,7 +172,7 @@ def _clause_order(clause: Clause) -> tuple[object, ...]:
 
 
 def _reduced(kind: Kind, leaves: list[Dim] | Clause) -> Clause:
-    """A clause without the leaves that another one makes idle, in structural order."""
+    """A clause in structural order, without the leaves that another one makes needless."""
     if len(leaves) == 1:
         return tuple(leaves)
     leaves = sorted(dict.fromkeys(leaves), key=dim_order)
@@ -182,7 +182,7 @@ def _reduced(kind: Kind, leaves: list[Dim] | Clause) -> Clause:
 
 
 def _undominated(kind: Kind, leaves: list[Dim]) -> list[Dim]:
-    """The leaves that are the greatest or least somewhere, as far as bounds of differences tell."""
+    """The leaves, without those that another one exceeds everywhere by the bounds of their difference."""
     kept: list[Dim] = []
     for leaf in leaves:
         rivals: list[Dim] = []
@@ -198,7 +198,7 @@ def _undominated(kind: Kind, leaves: list[Dim]) -> list[Dim]:
 
 
 def _covers(kind: Kind, one: Clause, other: Clause) -> bool:
-    """Whether the first clause makes the other idle."""
+    """Whether the first clause makes the other one needless."""
     return all(any(exceeds(kind, leaf, theirs) for theirs in other) for leaf in one)
 
 
@@ -226,7 +226,7 @@ def _difference(a: Dim, b: Dim) -> Interval:
 
 
 def _by_ranges(kind: Kind, clauses: list[Clause]) -> list[Clause]:
-    """Without the single leaves that are never above the lower bound of another one; for many clauses."""
+    """The clauses, without single leaves that the lower bound of another leaf exceeds. It is linear in their number."""
     ranges = [bounds_of(clause[0]) if len(clause) == 1 else (None, None) for clause in clauses]
     if kind is Max:
         lows = [(lo, -i) for i, (lo, _) in enumerate(ranges) if lo is not None]
@@ -242,7 +242,7 @@ def _by_ranges(kind: Kind, clauses: list[Clause]) -> list[Clause]:
 
 
 def dual(kind: Kind, clauses: list[Clause]) -> list[Clause] | None:
-    """The clauses of the other kind for the same element; None where they go beyond the budget."""
+    """The clauses of the other kind for the same element; None beyond the budget."""
     if len(clauses) == 1:
         return [(leaf,) for leaf in clauses[0]]
     if all(len(clause) == 1 for clause in clauses):
@@ -287,7 +287,7 @@ def leaves_in(part: Tree) -> int:
 
 
 def _tree_order(part: Tree) -> tuple[object, ...]:
-    """Leaves first."""
+    """The sort key of a part of a nest: leaves come first."""
     if isinstance(part, tuple):
         return 1, len(part[1]), part[0] is Min, [_tree_order(inner) for inner in part[1]]
     return 0, dim_order(part)
@@ -310,4 +310,4 @@ def _groups(clauses: list[Clause]) -> list[list[Clause]]:
     return [members for _, members in groups]
 
 
-from symdim.algebra import floordiv  # noqa: E402  (whose divisions are of elements)
+from symdim.algebra import floordiv  # noqa: E402  (it divides elements, too)

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def leaf_count(dim: Dim) -> int:
-    """The number of variables in an expression written out; shared parts count each time they occur.
+    """The number of variables in an expression that is written out. Shared parts count each time.
 
-    It takes time in the number of different parts, although the text may be exponentially longer.
+    The time is linear in the number of different parts; the text may be exponentially longer.
 
     >>> from symdim import Var, maximum
     >>> N = Var("N")
@@ -32,9 +32,9 @@ def leaf_count(dim: Dim) -> int:
 def parts_first(
     dim: Expr, known: Container[Expr], parts_of: Callable[[Expr], list[Expr]]
 ) -> Iterator[tuple[Expr, list[Expr]]]:
-    """An expression and all it is made of, each with its parts and after them, but for what is known.
+    """An expression and its parts at all depths, except those in `known`: each one after its own parts, and with them.
 
-    What is yielded must be known when the next one is asked for.
+    The caller must add each expression to `known` before it takes the next one.
     """
     pending = [dim]
     while pending:
@@ -50,7 +50,7 @@ def parts_first(
 
 
 def parts_of(node: Expr) -> list[Expr]:
-    """The expressions that a node is made of."""
+    """The parts of a node that are expressions."""
     if node.terms is not None:
         return list(node.terms)
     parts: Iterable[object] = node.parts or ()  # type: ignore[assignment]

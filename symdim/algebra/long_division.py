@@ -1,4 +1,4 @@
-"""Division of one polynomial by another with integer coefficients, and the factors they share."""
+"""Division of polynomials with integer coefficients, and their common factors."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
     Terms = dict[Expr, int]
 
-_STEPS = 256  # a division that needs more is not done
+_STEPS = 256  # the most steps of a division
 
 
 def long_division(n: Dim, d: Expr) -> tuple[Dim, Dim]:
     """(q, r) with n == q*d + r.
 
-    Every term of n that the leading term of d divides is reduced, the highest first, until its coefficient is in
-    (-c/2, c/2] for the leading coefficient c of d. The order is a monomial order, so what a step adds lies below the
-    term it reduces: the division ends, and r is the same for all n that differ by a multiple of d.
+    Each term of n that the leading term of d divides is reduced, the highest one first, until its coefficient is in
+    (-c/2, c/2] for the leading coefficient c of d. The order is a monomial order, so a step adds only lower terms. So
+    the division ends, and r is the same for all n that differ by a multiple of d.
     """
     terms, const = terms_of(n)
     d_terms, d_const = terms_of(d)
@@ -76,7 +76,7 @@ def _rounded(k: int, c: int) -> int:
 
 
 def in_lowest_terms(n: Dim, d: Expr) -> tuple[Dim, Dim]:
-    """(n', d') with n/d == n'/d' wherever d is not 0: without the numbers and products that all their terms share."""
+    """(n', d') with n/d == n'/d' if d is not 0, without the numbers and products that all terms of n and d share."""
     (terms, const), (d_terms, d_const) = terms_of(n), terms_of(d)
     number = gcd(const, d_const, *terms.values(), *d_terms.values())
     factor = None if const or d_const else common_factor([*d_terms, *terms])
@@ -86,7 +86,7 @@ def in_lowest_terms(n: Dim, d: Expr) -> tuple[Dim, Dim]:
 
 
 def cancelled(*dims: Dim) -> list[Dim]:
-    """The dimensions without the number that divides all of them and the positive factors that all their terms have.
+    """The dimensions without the number that divides all of them, and without the positive factors of all their terms.
 
     >>> from symdim import Var
     >>> N, M = Var("N"), Var("M")
@@ -104,7 +104,7 @@ def cancelled(*dims: Dim) -> list[Dim]:
 
 
 def common_factor(units: Sequence[Expr]) -> Expr | None:
-    """The product of all atoms that some units share; None where they share none."""
+    """The product of the atoms that all these units have; None if there is none."""
     common: dict[Expr, int] = {}
     for atom, exponent in powers_of(units[0]).items():
         least = exponent

@@ -1,4 +1,4 @@
-"""Divisions in the numerator of another one, which become one division.
+"""Nested divisions, which are merged into one.
 
 nesting      floor((floor(m/a) + r)/d) = floor((m + a*r)/(a*d))      d, a >= 1
 reflection   -floor(m/a) = floor((a - 1 - m)/a)                      a >= 1
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Terms = dict[Expr, int]
 
-_TERMS = 64  # nesting that would give a longer numerator or divisor is left as it is
+_TERMS = 64  # the most terms of a merged numerator or divisor
 
 
 def merged_by_expression(terms: Terms, const: int, d: Expr) -> tuple[Dim, Dim] | None:
@@ -48,7 +48,7 @@ def merged_by_expression(terms: Terms, const: int, d: Expr) -> tuple[Dim, Dim] |
 
 
 def mergeable(terms: Terms) -> FloorDiv | None:
-    """The first division by a positive divisor that occurs alone and with coefficient 1 or -1."""
+    """The first division by a positive divisor that is a term with the coefficient 1 or -1."""
     found: list[FloorDiv] = []
     for unit, k in terms.items():
         if type(unit) is FloorDiv and (k == 1 or k == -1):
@@ -68,7 +68,7 @@ def numerator_of(inner: FloorDiv, a: int, k: int) -> tuple[Terms, int]:
 
 
 def merged(terms: Terms, const: int, inner: FloorDiv) -> tuple[Dim, Dim]:
-    """(n, a) with floor((terms + const)/d) == floor(n/(a*d)) for all d >= 1, without the division `inner`."""
+    """(n, a) with floor((terms + const)/d) == floor(n/(a*d)) for all d >= 1. The division `inner` is gone from n."""
     numerator, a = inner.parts
     if terms[inner] == -1:
         numerator = subtract(subtract(a, 1), numerator)
@@ -77,7 +77,7 @@ def merged(terms: Terms, const: int, inner: FloorDiv) -> tuple[Dim, Dim]:
 
 
 def as_nested(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | None:
-    """(m, r, a*c) where the numerator is one division floor(m/a) of a polynomial and a number; else None."""
+    """(m, r, a*c) with floor((floor(m/a) + const)/c) == floor((m + r)/(a*c)); None for any other numerator."""
     ((unit, k),) = terms.items()
     if k != 1 or type(unit) is not FloorDiv or unit.lattice & SPLIT:
         return None
@@ -89,13 +89,13 @@ def as_nested(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | None
 
 
 def is_whole(unit: Expr, k: int, rest: Terms, c: int) -> bool:
-    """Whether `rest - k*unit`, in the basis and modulo c, has no division that makes up the unit."""
+    """Whether `rest` has, in the basis and modulo c, the divisions of `k*unit` with the same coefficients."""
     own, _ = basis.in_basis({unit: k}, 0)
     return all((rest.get(u, 0) - x) % c == 0 for u, x in own.items() if type(u) is FloorDiv)
 
 
 def remainder_in(rest: Terms, divisions: list[FloorDiv], c: int) -> tuple[bool, Terms] | None:
-    """(False, terms) of a remainder m % a, less a number, that is `rest` modulo c; (True, terms) for `-rest`."""
+    """(False, terms) if `rest` is, modulo c, the terms of a remainder m % a; (True, terms) if `-rest` is; else None."""
     for unit in sorted(divisions, key=lambda u: (-u.height, order(u))) if len(divisions) > 1 else divisions:
         m, a = unit.parts
         if isinstance(a, int) and len(rest) > 1:
@@ -110,4 +110,4 @@ def remainder_in(rest: Terms, divisions: list[FloorDiv], c: int) -> tuple[bool, 
     return None
 
 
-from symdim.algebra import basis  # noqa: E402  (which makes divisions again)
+from symdim.algebra import basis  # noqa: E402  (it makes divisions, too)

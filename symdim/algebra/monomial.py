@@ -13,10 +13,19 @@ if TYPE_CHECKING:
     Powers = dict[Expr, int]
 
 EXTREMUM, SPLIT, NESTED, PAIR, CLAMP, TWIN, NEAR, SEVERAL = 1, 2, 4, 8, 16, 32, 64, 128
-"""`lattice` of units: which laws concern them. EXTREMUM: with a maximum or minimum as a factor (choices.py).
-SPLIT: several arguments; NESTED: a product with such a factor (lattice.py). The others are of basis.py: PAIR with one
-maximum or minimum of two, CLAMP with one clamp, TWIN with one half; NEAR for a multiple of `a*max(a, b)`; SEVERAL for a
-product of these."""
+"""Flags in `lattice` of a unit: which laws concern it.
+
+| flag     | the unit                                                    | laws of      |
+|----------|-------------------------------------------------------------|--------------|
+| EXTREMUM | has a maximum or minimum as a factor                        | choices.py   |
+| SPLIT    | is a maximum or minimum, or a division of one, by a number  | lattice.py   |
+| NESTED   | is a product with a factor that is SPLIT                    | lattice.py   |
+| PAIR     | has one maximum or minimum of two arguments                 | basis.py     |
+| CLAMP    | has one clamp                                               | basis.py     |
+| TWIN     | has one half                                                | basis.py     |
+| NEAR     | is a multiple of `a*max(a, b)`                              | basis.py     |
+| SEVERAL  | is a product of several PAIR, CLAMP or TWIN                 | basis.py     |
+"""
 LAWFUL = PAIR | CLAMP | TWIN | SEVERAL
 
 _products: dict[tuple[Expr, Expr], Expr] = {}
@@ -28,14 +37,14 @@ def clear_memo() -> None:
 
 
 def powers_of(unit: Expr | None) -> Powers:
-    """The atoms of a unit with their exponents, all >= 1, in structural order; not to be changed."""
+    """The atoms of a unit with their exponents, all >= 1, in structural order. Callers must not change the dict."""
     if unit is None:
         return {}
     return unit.parts if type(unit) is Mul and unit.terms is None else {unit: 1}  # type: ignore[return-value]
 
 
 def unit_of(powers: Powers) -> Expr | None:
-    """The product of atoms to the given exponents; takes the dict over. A sum as an atom stays unexpanded."""
+    """The product of atoms to the given exponents. A sum as an atom stays unexpanded. The dict belongs to the node."""
     fingerprint = 1
     for atom, exponent in powers.items():
         if exponent == 1:
@@ -50,7 +59,7 @@ def unit_of(powers: Powers) -> Expr | None:
 
 
 def _new_unit(powers: Powers, fingerprint: int) -> Expr:
-    if len(powers) > 1:  # in whatever order it was multiplied first: a live node serves later inferences too
+    if len(powers) > 1:  # sorted, because a live node serves later inferences, too
         powers = {atom: powers[atom] for atom in sorted_units(powers)}
     node: Mul = object.__new__(Mul)
     node.terms = None
@@ -62,7 +71,7 @@ def _new_unit(powers: Powers, fingerprint: int) -> Expr:
     for atom in powers:
         if atom.terms is not None:
             names_of(atom)
-            bounds.bounds_of(atom)  # now, so that later questions never recurse through nested factors
+            bounds.bounds_of(atom)  # now, so that no later call recurses through nested factors
             height = max(height, 1 + atom.height)
         elif atom.height > height:
             height = atom.height
@@ -73,7 +82,7 @@ def _new_unit(powers: Powers, fingerprint: int) -> Expr:
 
 
 def _lattice_of(powers: Powers) -> int:
-    """The laws that concern a product, by those that concern its atoms."""
+    """The flags of a product, by the flags of its atoms."""
     extremum = 0
     lawful: list[Expr] = []
     for atom in powers:
@@ -129,7 +138,7 @@ def divides(v: Expr | None, u: Expr | None) -> bool:
 
 
 def exact_quotient(u: Expr | None, v: Expr | None) -> Expr | None:
-    """The w with u == v*w, where v divides u."""
+    """The w with u == v*w; v must divide u."""
     if v is None or u is v:
         return u if v is None else None
     powers = dict(powers_of(u))
@@ -147,14 +156,14 @@ def has_sum_factor(unit: Expr) -> bool:
 
 
 def terms_of(dim: Dim) -> tuple[dict[Expr, int], int]:
-    """A dimension as ({unit: coefficient}, constant); not to be changed."""
+    """A dimension as ({unit: coefficient}, constant). Callers must not change the dict."""
     if isinstance(dim, int):
         return {}, dim
     return ({dim: 1}, 0) if dim.terms is None else (dim.terms, dim.const)
 
 
 def split_unit(dim: Dim) -> Expr | None:
-    """The one unit of a sum that is several arguments; None where there is none, more than one, or one in a product."""
+    """The only unit of a sum that has several arguments; None if there is none, another one, or one in a product."""
     if isinstance(dim, int):
         return None
     if dim.terms is None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from symdim.algebra.expr import Dim, Expr
 
-_NAMES = 8  # so many names of a unit take part in its order; a cap keeps keys of constant size
+_NAMES = 8  # the most names of a unit in its key, so that keys have a constant size
 
 
 def names_of(node: Dim) -> tuple[str, ...]:
@@ -40,9 +40,9 @@ def merged_names(nodes: Collection[Dim]) -> tuple[str, ...]:
 
 
 def named_fingerprint(node: Expr) -> int:
-    """The fingerprint, had variables of one name been one: it does not tell in which order they were made.
+    """The fingerprint of an expression in which variables of one name count as one.
 
-    So what it orders has the same order whenever a process builds it.
+    It does not depend on the order in which they were made. So an order by it is the same in every process.
     """
     stack = [] if node._named is not None else [node]
     while stack:
@@ -70,7 +70,7 @@ def kind_number(atom: Expr) -> int:
 
 
 def height_of(node: Dim) -> int:
-    """How deep divisions, maxima and minima are nested in a dimension; 0 for a polynomial in variables."""
+    """The nesting depth of divisions, maxima and minima in a dimension; 0 for a polynomial in variables."""
     return 0 if isinstance(node, int) else node.height
 
 

@@ -41,7 +41,7 @@ class ValueOf(NamedTuple):
 
 
 class Computed(NamedTuple):
-    """The size that an operator computes, clamping and rounding as it does: an expression over `ValueOf` variables.
+    """The size that an operator computes, as an expression over `ValueOf` variables, clamped and rounded as it does.
 
     >>> from symdim import Var, minimum
     >>> print(Computed(minimum(Var.fresh("end[0]"), 8), "a bound of the slice is not known"))
@@ -56,7 +56,7 @@ class Computed(NamedTuple):
 
 
 class Declared(NamedTuple):
-    """A name that only a declared type has: nothing says what decides it."""
+    """A name that only a declared type has. What decides its size is not known."""
 
     name: str
 
@@ -65,10 +65,10 @@ class Declared(NamedTuple):
 
 
 def is_given(origin: object) -> bool:
-    """Whether sizes of this origin are known before anything runs."""
+    """Whether sizes of this origin are known before a run."""
     return origin is None or type(origin) is InputDim
 
 
 def is_data_dependent(origin: object) -> bool:
-    """Whether this origin says that data decide the size; of a declared name nothing is said."""
+    """Whether data decide a size of this origin. That is not known of a declared name."""
     return origin is not None and type(origin) not in (InputDim, Declared)

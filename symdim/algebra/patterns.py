@@ -1,8 +1,8 @@
-"""How a polynomial reads: the remainders and products in it.
+"""The remainders and products in a polynomial, as it is printed.
 
-A `Pattern` is a part `coefficient * unit * (n % d)` of a sum, where `n % d == n - d*(n//d)`. It is looked for at each
-division of the sum, the outermost first, and found when all its terms occur in the sum with at least these
-coefficients, so that taking it out never adds a term.
+A `Pattern` is a part `coefficient * unit * (n % d)` of a sum, where `n % d == n - d*(n//d)`. Each division of the sum
+is tried, the outermost one first. A pattern is found if all its terms occur in the sum with at least these
+coefficients. So taking it out never adds a term.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Terms = dict[Expr, int]
 
 
-_NESTED = 64  # longer sums are not searched for (x//e) % k, which looks at pairs of terms
+_NESTED = 64  # the most terms of a sum in which (x//e) % k is looked for, by pairs of terms
 
 
 class Pattern:
@@ -55,11 +55,11 @@ class Pattern:
             accumulate(self.terms, {unit: coefficient * core_const})
 
     def left_of(self, terms: Terms) -> int:
-        """How many terms of this part stay in a sum that it is taken out of."""
+        """How many of its terms are still in the sum after it was taken out."""
         return sum([terms[unit] != k for unit, k in self.terms.items()])
 
     def rigid(self) -> bool:
-        """Whether it may leave no constant: the remainder of a number."""
+        """Whether it is the remainder of a number, which may leave no constant in the sum."""
         return not self.operands[0][0]
 
     def interval(self) -> Interval:
@@ -74,7 +74,7 @@ class Pattern:
 
 
 def _holds(terms: Terms, part: Terms, factor: int = 1) -> bool:
-    """Whether a sum has all terms of `factor * part`, with the same signs and no smaller size."""
+    """Whether a sum has all terms of `factor * part`, with the same signs and at least these coefficients."""
     for unit, k in part.items():
         mine, theirs = factor * k, terms.get(unit, 0)
         if not (theirs >= mine if mine > 0 else theirs <= mine):
@@ -85,10 +85,9 @@ def _holds(terms: Terms, part: Terms, factor: int = 1) -> bool:
 def _remainders(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms, size: int) -> Iterator[Pattern]:
     """Candidates `k*w*(x % d)` at the term `coefficient*unit`, where `atom` divides `unit`.
 
-    x is the numerator n, or -1 - n because floor((-1 - n)/d) == -1 - floor(n/d); for a number d also floor(n/e) with
-    d replaced by d/e, where e divides d and floor(n/e) occurs in the sum. With a `size` only those of so many terms:
-    for a number d, n - d*(n//d) has one term more than n, since the division is nested deeper than what is in n, and
-    w times the constant is a term too.
+    x is the numerator n, or -1 - n because floor((-1 - n)/d) == -1 - floor(n/d). For a number d it is also floor(n/e),
+    with d/e in place of d, if e divides d and floor(n/e) occurs in the sum. With a `size` only patterns of that many
+    terms are given. For a number d, n - d*(n//d) has one term more than n, and w times the constant is a term too.
     """
     divisor = atom.parts[1]
     d_terms, d_const = terms_of(divisor)
@@ -121,9 +120,9 @@ def _remainders(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms, size
 
 
 def _numerators(atom: FloorDiv, coefficient: int, outer: Expr | None, terms: Terms) -> Iterator[tuple[Terms, int]]:
-    """The numerators n in a sum for which n//d is a division by d: its own, and others of a maximum or minimum.
+    """The numerators n in a sum for which n//d is this division by d: its own, and others of a maximum or minimum.
 
-    Of `min(x, 4)//2` one is min(x, 5), since 5//2 is 4//2.
+    `min(x, 4)//2` also has the numerator min(x, 5), because 5//2 is 4//2.
     """
     numerator, d = atom.parts
     n_terms, n_const = terms_of(numerator)
@@ -143,7 +142,7 @@ def _numerators(atom: FloorDiv, coefficient: int, outer: Expr | None, terms: Ter
 def _reflects(n_terms: Terms, scale: int, divisor: Dim) -> bool:
     """Whether the constructor makes `-1 - n//d` of `(-1 - n)//d` for an expression d.
 
-    It does if d >= 1 and no coefficient is half of d's: the remainder of such a one does not change its sign.
+    It does if d >= 1 and no coefficient of n is half of that of d: such a coefficient would keep its sign.
     """
     lo, _ = bounds.bounds_of(divisor)
     return lo is not None and lo >= 1 and all(2 * abs(k) != abs(scale) for k in n_terms.values())
@@ -174,9 +173,9 @@ def _nested_remainders(atom: FloorDiv, coefficient: int, outer: Expr | None, ter
 
 
 def _candidates(unit: Expr, terms: Terms, const: int, size: int = 0) -> list[Pattern]:
-    """The patterns found at one term: those that leave the least first, then those with the least constant inside.
+    """The patterns at one term. The first ones leave the fewest terms, and among these have the least constant inside.
 
-    With a `size`, those of other sizes may be left out.
+    With a `size`, patterns of other sizes may be left out.
     """
     coefficient = terms.get(unit, 0)
     found: list[Pattern] = []
@@ -188,7 +187,7 @@ def _candidates(unit: Expr, terms: Terms, const: int, size: int = 0) -> list[Pat
 
 
 def _may_remain(atom: Expr, coefficient: int) -> TypeGuard[FloorDiv]:
-    """Whether a multiple of a remainder may hold `coefficient*atom`: `n % d` and `(n//e) % (d//e)` with e < d do."""
+    """Whether `coefficient*atom` may be a term of a multiple of `n % d`, or of `(n//e) % (d//e)` with e < d."""
     if type(atom) is not FloorDiv or atom.terms is not None:
         return False
     divisor = atom.parts[1]
@@ -203,7 +202,7 @@ def _promising(unit: Expr, coefficient: int, terms: Terms) -> bool:
 
 
 def _compound(terms: Terms, size: int = 0) -> list[Expr]:
-    """Units with a division that can give a pattern of `size` terms, outermost first; none if none can."""
+    """The units with a division that may give a pattern of `size` terms, the outermost ones first."""
     for unit, coefficient in terms.items():
         if unit.height and _promising(unit, coefficient, terms):
             break
@@ -222,7 +221,7 @@ def _size(atom: Expr) -> int:
 
 
 def class_of(terms: Terms, const: int) -> type[Expr]:
-    """The node class of a sum that is no unit: what it reads as, as a whole."""
+    """The class of a sum that is no unit: Mod or Mul if one pattern is the whole sum, else Add."""
     pattern = whole(terms, const)
     if pattern is not None:
         return Mod if pattern.unit is None and pattern.coefficient == 1 else Mul

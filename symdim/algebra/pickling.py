@@ -1,4 +1,4 @@
-"""Expressions as flat programs, for `pickle`: each step builds one node from earlier ones, so depth does not matter."""
+"""Expressions as flat programs, for `pickle`. Each step builds a node from earlier ones, so nothing recurses."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def program_of(root: Expr) -> list[Step]:
 
 
 def with_limits(root: Expr) -> list[Expr]:
-    """All nodes below the root in building order, those in upper bounds of variables too."""
+    """All nodes below the root, and in upper bounds of variables, in building order."""
     done: dict[Expr, None] = {}
     stack = [root]
     while stack:
@@ -63,7 +63,7 @@ def with_limits(root: Expr) -> list[Expr]:
 
 
 def rebuilt(steps: list[Step]) -> Expr:
-    """The node a program builds: the very same one while it is alive in this process."""
+    """The node that a program builds. If that node is alive in this process, it is the same object."""
     nodes: list[Expr] = []
     for step in steps:
         nodes.append(_BUILDERS[step[0]](nodes, *step[1:]))

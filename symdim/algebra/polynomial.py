@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     Terms = dict[Expr, int]
 
 MAX_TERMS = 256  # a product with more terms stays factored
-MAX_PAIRS = 16 * MAX_TERMS  # and one with more products of terms than this is not tried
+MAX_PAIRS = 16 * MAX_TERMS  # the most pairs of terms that are multiplied
 
 
 def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
-    """The canonical dimension `const + sum(coefficient*unit)`; takes the dict over, which holds no zeros."""
+    """The canonical dimension `const + sum(coefficient*unit)`. The dict has no zeros and belongs to the node."""
     if not terms:
         return const
     if const == 0 and len(terms) == 1:
@@ -53,7 +53,7 @@ def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
 
 
 def _interned(terms: Terms, const: int) -> Dim:
-    """The same for a sum that is in canonical form."""
+    """The dimension of a sum that is in canonical form already."""
     if not terms:
         return const
     fingerprint, height = const, 0
@@ -159,7 +159,7 @@ def total(dims: Iterable[Dim]) -> Dim:
 
 
 def checked(dim: Dim) -> Dim:
-    """`dim` itself, a leaf as its int; `TypeError` for what is no dimension."""
+    """The dimension, a leaf as its int. Raises `TypeError` for anything else."""
     if isinstance(dim, bool) or not isinstance(dim, (int, Expr)):
         raise TypeError(f"a dimension is an int or an Expr, not {dim!r}")
     return dim.const if isinstance(dim, Const) else dim
@@ -198,7 +198,7 @@ def multiply(a: Dim, b: Dim) -> Dim:
 
 
 def _primitive(a: Expr) -> tuple[int, Expr]:
-    """(c, p) with a == c*p, where p has no common number and its leading coefficient is positive."""
+    """(c, p) with a == c*p. The coefficients of p have no common factor, and the leading one is positive."""
     terms, const = terms_of(a)
     content = gcd(const, *terms.values())
     if terms[leading(terms)] < 0:
@@ -209,7 +209,7 @@ def _primitive(a: Expr) -> tuple[int, Expr]:
 
 
 def _factored(a: Expr, b: Expr) -> Dim:
-    """a * b as a unit in which sums of several terms are atoms."""
+    """a * b as a unit. Sums of several terms are atoms in it."""
     (a_content, a_part), (b_content, b_part) = _primitive(a), _primitive(b)
     powers = dict(powers_of(a_part))
     for atom, exponent in powers_of(b_part).items():
@@ -245,7 +245,7 @@ def power(a: Dim, k: int) -> Dim:
 
 
 def product(dims: Iterable[Dim]) -> Dim:
-    """The product of many dimensions: single terms in linear time, then the sums, the longest last.
+    """The product of many dimensions. Single terms take linear time; then the sums follow, the longest one last.
 
     >>> from symdim import Var, product
     >>> product([Var("B"), 2, Var("S") + 1])

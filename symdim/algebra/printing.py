@@ -6,9 +6,9 @@
     factor   = name | number | power | "max(" sum ("," sum)+ ")" | "min(" ... ")" | "(" sum ")"
     power    = factor "**" number
 
-A name inside an expression that is no dotted identifier stands in backticks, and a backtick in it is doubled. A
-variable on its own prints as its name, whatever that is. Everything printed means the same in Python's grammar.
-Where variables of one name meet, all but the oldest have a number: `x`, `x#2`. So a text never makes two of them one.
+A name that is no dotted identifier stands in backticks inside of an expression; a backtick in it is doubled. A variable
+that is the whole expression prints as its name. A text means the same in Python's grammar. If several variables of one
+name occur, all except the oldest have a number: `x`, `x#2`. So different variables have different texts.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
     Piece: TypeAlias = "str | tuple[Expr, int]"
 
-_TERM, _OPERAND, _FACTOR, _BASE = 1, 2, 3, 4  # what a node stands for in its surroundings; _BASE: of a power
+_TERM, _OPERAND, _FACTOR, _BASE = 1, 2, 3, 4  # the place of a node in its surroundings; _BASE: of a power
 _WORD = re.compile(r"\w+")
-_SHALLOW = 4  # nodes of this height print at once
+_SHALLOW = 4  # nodes up to this height are printed recursively
 
 
 def to_text(dim: Dim) -> str:
@@ -66,7 +66,7 @@ def to_text(dim: Dim) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name as it stands inside an expression.
+    """A name as it is printed inside of an expression.
 
     >>> quoted("input.1"), quoted("seq len"), quoted("a`b")
     ('input.1', '`seq len`', '`a``b`')
@@ -80,7 +80,7 @@ def quoted(name: str) -> str:
 
 
 def told_apart(dims: Sequence[Dim]) -> Sequence[Dim]:
-    """The dimensions as they print together: of variables of one name all but the oldest have a number in theirs.
+    """The dimensions as they are printed together: of variables with one name, all except the oldest have a number.
 
     >>> x, other = Var("x"), Var.fresh("x")
     >>> x - other, told_apart((other, x, other + 1))
@@ -102,7 +102,7 @@ def told_apart(dims: Sequence[Dim]) -> Sequence[Dim]:
 
 
 def _piece(dim: Dim, place: int) -> Piece:
-    """Text, or a node with its place, still to print: what nests deeper than _SHALLOW is left to the caller's stack."""
+    """The text of a node, or the node with its place if it is higher than _SHALLOW; then the caller prints it."""
     if type(dim) is Var:
         return quoted(dim.name)
     if isinstance(dim, Const):
@@ -129,7 +129,7 @@ def _stands(node: Expr, place: int) -> bool:
 
 
 def _pieces(node: Expr) -> list[Piece]:
-    """The text of a node as strings and nodes still to print."""
+    """The text of a node, as strings and as nodes that are still to be printed."""
     kind = type(node)
     if kind is Add:
         return _shorter(node, _sum(summands_of(node)))
@@ -144,7 +144,7 @@ def _pieces(node: Expr) -> list[Piece]:
 
 
 def _shorter(node: Expr, pieces: list[Piece]) -> list[Piece]:
-    """The text of a sum: `pieces`, or another way to write it that has fewer names and numbers."""
+    """The text of a sum: `pieces`, or another form with fewer names and numbers."""
     if node.height > _SHALLOW:
         return pieces
     ways: list[list[Piece]] = []

@@ -1,7 +1,7 @@
-"""Intervals of sums in which divisions are correlated: `n//8 - n//16` is not negative where `n` is not.
+"""Intervals of sums in which divisions are correlated: if `n` is not negative, `n//8 - n//16` is not either.
 
-Law: (n - c + 1)/c <= floor(n/c) <= n/c for a number c >= 1. Putting the linear end for each division of a sum leaves a
-sum with rational coefficients in which the numerators cancel; the interval of that contains the value.
+Law: (n - c + 1)/c <= floor(n/c) <= n/c for a number c >= 1. One of these linear bounds replaces each division of a sum.
+Then numerators cancel, and the interval of the new sum, which has rational coefficients, contains the value.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     Terms = dict[Expr, int]
 
-SUMS = 8  # so many sums are looked at for one end of an interval, by choices.py
-_STEPS = 12  # so many divisions are replaced at most
-_TERMS = 32  # longer sums are left alone
+SUMS = 8  # the most sums that choices.py bounds for one end of an interval
+_STEPS = 12  # the most divisions that are replaced
+_TERMS = 32  # the most terms of a sum
 
 
 def is_correlated(terms: Terms) -> bool:
@@ -41,9 +41,9 @@ def relaxed(terms: Terms, const: int) -> Interval:
 
 
 def least(terms: Terms, const: int, sums: int = SUMS) -> int | None:
-    """A lower bound: `scale` times the sum is held in integers, the most deeply nested division goes first.
+    """A lower bound. `terms + const` is `scale` times the sum. The most deeply nested division is replaced first.
 
-    Maxima and minima that are left are chosen from by at most so many `sums`.
+    The rest may have maxima and minima; choices.py bounds it by at most `sums` sums.
     """
     terms, scale = dict(terms), 1
     for _ in range(_STEPS):
@@ -73,5 +73,5 @@ def least(terms: Terms, const: int, sums: int = SUMS) -> int | None:
     return None if lo is None else -(-lo // scale)
 
 
-from symdim.algebra import choices  # noqa: E402  (which asks this module for the intervals of sums)
-from symdim.algebra.intervals import linear_bounds  # noqa: E402  (and so does this)
+from symdim.algebra import choices  # noqa: E402  (it uses this module for sums)
+from symdim.algebra.intervals import linear_bounds  # noqa: E402  (likewise)

@@ -1,9 +1,9 @@
 """Floor divisions of maxima and minima by one divisor d >= 1, and maxima and minima of such divisions.
 
 Law: floor(max(a, b)/d) = max(floor(a/d), floor(b/d)), the same for the minimum, since rounding never changes an order.
-So a division of a maximum is the maximum of divisions, whose form depends on these leaves alone: where each of them
-but numbers is a division by d, the division stands outside, once, as in `min(N, 512)//16`; else it stands inside, as in
-`min(x, y//2)`, which is `min(2*x, y)//2`.
+So a division of a maximum is the maximum of divisions, and its form depends on these leaves alone. If all leaves except
+numbers are divisions by d, one division stands outside, as in `min(N, 512)//16`. Otherwise divisions stand inside:
+`min(2*x, y)//2` is `min(x, y//2)`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def outside(leaves: list[Dim]) -> Outside | None:
-    """(sign, d, {leaf: n}) where each leaf is sign * (n//d) for the same d >= 1, and some are no numbers; else None.
+    """(sign, d, {leaf: n}) if each leaf is sign * (n//d) for one d >= 1, and not all are numbers; else None.
 
-    Where all divisions are subtracted the sign is -1, else one that is subtracted is -(n//d) = (d - 1 - n)//d.
+    The sign is -1 if all divisions are subtracted. Otherwise a subtracted one is written as -(n//d) = (d - 1 - n)//d.
     """
     divisor = 0
     found: list[tuple[Dim, Dim, int, Dim]] = []  # (leaf, n, k, rest) with leaf = k*(n//d) + rest
@@ -48,7 +48,7 @@ def outside(leaves: list[Dim]) -> Outside | None:
     for leaf, n, k, rest in found:
         numerator = n if k == sign else subtract(divisor - 1, n)
         numerators[leaf] = add(numerator, scale(rest, sign * divisor))
-    # 257 is both 514//2 and 515//2: of these the one that goes with a division
+    # 257 is 514//2 and 515//2: take the numerator that the divisions have modulo d
     offset = min([terms_of(n)[1] % divisor for n in numerators.values()])
     for leaf in leaves:
         if isinstance(leaf, int):
@@ -57,9 +57,9 @@ def outside(leaves: list[Dim]) -> Outside | None:
 
 
 def inside(n: Dim, d: Dim) -> Dim | None:
-    """floor(n/d) for d >= 1 where n is a maximum or minimum and a rest; None where it is none, or beyond the budget.
+    """floor(n/d) for d >= 1, if n is a multiple of a maximum or minimum plus a rest; None beyond the budget.
 
-    None for an expression d, too, that divides none of the arguments: such a division stays as written.
+    It is also None for an expression d that divides no argument: such a division stays as written.
     """
     unit = split_unit(n)
     if unit is None or has_extrema(d):
@@ -78,9 +78,9 @@ def inside(n: Dim, d: Dim) -> Dim | None:
 
 
 def divided(n: Dim, d: int) -> Sum | None:
-    """floor(n / d) for d >= 1 as a sum with one division, although n may be a maximum or minimum.
+    """floor(n / d) for d >= 1 as a sum with one division, also if n has a maximum or minimum.
 
-    None where n is a multiple of one, or has several terms that are: floordiv.py takes these apart.
+    None if n has a multiple k of one with |k| >= d, or several of them: floordiv.py splits these off.
     """
     unit = split_unit(n)
     if unit is None:
@@ -96,7 +96,7 @@ def divided(n: Dim, d: int) -> Sum | None:
 
 
 def with_its_sign(n: Expr, c: int) -> Dim | None:
-    """floor(n / c) for a number c >= 2 and one maximum or minimum, with its sign, and a rest; else None."""
+    """floor(n / c) for a number c >= 2, if n has one maximum or minimum, with a factor below c; else None."""
     unit = split_unit(n)
     if unit is None:
         return None
@@ -113,5 +113,5 @@ def _has_division(dim: Dim) -> bool:
     return isinstance(dim, int) or any(type(unit) is FloorDiv for unit in terms_of(dim)[0])
 
 
-from symdim.algebra import extrema as extremum  # noqa: E402  (which ask for these laws)
+from symdim.algebra import extrema as extremum  # noqa: E402  (they use these laws)
 from symdim.algebra import floordiv, lattice  # noqa: E402

@@ -1,8 +1,8 @@
 """The short form of sums with maxima, minima, clamps and halves: a function of their basis.
 
-From right to left the laws of basis.py make a sum short. That begins with the basis and tries them in the order of the
-atoms, the most deeply nested first, and keeps what has fewer terms. So the form does not depend on how a sum was built.
-In particular `max(a, b)*min(a, b)` is `a*b`.
+The laws of basis.py make a sum short when they are used from right to left. The search begins with the basis. It tries
+the laws on each atom, the most deeply nested ones first, and keeps a form that has fewer terms. So the form does not
+depend on how a sum was built. In particular `max(a, b)*min(a, b)` is `a*b`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from symdim.algebra.basis import Polynomial, Sum, Terms
     from symdim.algebra.expr import Dim, Expr
 
-_TERMS = 64  # products are not written with twins where that has more terms
+_TERMS = 64  # the most terms of a sum after twins are put into its products
 
 _settled = shared_cache(8192)
 _clamps_known = shared_cache(2048)
@@ -48,7 +48,7 @@ _turnings = shared_cache(4096)
 
 
 def settled(terms: Terms, const: int) -> Sum:
-    """The canonical form of a sum with units that the laws concern; `terms` itself where that is the form."""
+    """The canonical form of a sum with units that the laws concern; `terms` itself if it has this form."""
     lawful = [unit for unit in terms if unit.lattice & LAWFUL]
     if is_apart(terms, const, lawful):
         return terms, const
@@ -65,7 +65,7 @@ def settled(terms: Terms, const: int) -> Sum:
 
 
 def shortened_modulo(basis: Terms, c: int) -> Terms:
-    """A short form of a sum without a constant: of one that equals this one, in the basis, modulo c."""
+    """A short form, modulo c, of a sum in the basis without a constant."""
     if not any(unit.lattice & LAWFUL for unit in basis):
         return basis
     found = _shortened(dict(basis), c)  # type: ignore[arg-type]
@@ -74,7 +74,7 @@ def shortened_modulo(basis: Terms, c: int) -> Terms:
 
 
 def _one_turned(terms: Terms, const: int, unit: Expr) -> Sum:
-    """The shorter of the two forms of a sum with one of two twins; the twin is not built where it is not needed."""
+    """The shorter of the two forms of a sum with one twin. The other twin is built only if that form is taken."""
     factor, atom = split(unit)
     here = polynomial(terms, const)
     there = dict(here)
@@ -91,14 +91,14 @@ def _one_turned(terms: Terms, const: int, unit: Expr) -> Sum:
 
 
 def _turned(sums: Polynomial, unit: Expr) -> Polynomial:
-    """The sum with `both - twin` in the place of one of two twins in a unit."""
+    """The sum with `both - twin` in place of a twin in a unit."""
     turned = dict(sums)
     accumulate(turned, _turning(unit), sums[unit])  # type: ignore[arg-type]
     return turned
 
 
 def _turning(unit: Expr) -> Polynomial:
-    """`both - twin - unit`, which is 0; not to be changed."""
+    """`both - twin - unit`, which is 0. Callers must not change it."""
     found: Polynomial | None = _turnings.get(unit)
     if found is None:
         factor, atom = split(unit)
@@ -110,9 +110,9 @@ def _turning(unit: Expr) -> Polynomial:
 
 
 def _is_gain(sums: Polynomial, unit: Expr, c: int) -> bool:
-    """Whether turning one of two twins makes a sum shorter, or as short and more positive; modulo c.
+    """Whether replacing a twin makes a sum shorter, or equally short with fewer negative terms; modulo c.
 
-    Only what changes is looked at: a sum of many maxima asks this of each.
+    It looks at the changed terms only, because it is called for each maximum of a sum.
     """
     factor = sums[unit]
     longer = negative = 0
@@ -131,9 +131,9 @@ def _negatives(sums: Polynomial) -> int:
 
 
 def _shortened(basis: Polynomial, c: int = 0) -> Polynomial:
-    """The short form of a sum in the basis; modulo c where it is not 0."""
+    """The short form of a sum in the basis; modulo c unless c is 0."""
     if len(basis) == 1 and any(unit is not None and unit.lattice & SEVERAL for unit in basis):
-        return basis  # one product is short, however many factors the laws concern
+        return basis  # one term cannot be shorter
     best = _with_singles(basis, c)
     given = basis
     for atom in _atoms(basis, SEVERAL):
@@ -160,7 +160,7 @@ def _modulo(sums: Polynomial, c: int) -> Polynomial:
 
 
 def _atoms(sums: Polynomial, flag: int) -> list[Expr]:
-    """The atoms that the laws concern in units with this flag, the most deeply nested first."""
+    """The atoms with laws in units with this flag, the most deeply nested ones first."""
     units = [unit for unit in sums if unit is not None and unit.lattice & flag]
     return sorted(
         {atom for unit in units for atom in powers_of(unit) if atom.lattice & (PAIR | TWIN)}, key=_depth_first
@@ -173,7 +173,7 @@ def _depth_first(unit: Expr) -> tuple[object, ...]:
 
 
 def _turned_everywhere(sums: Polynomial, atom: Expr) -> Polynomial | None:
-    """The sum with the twin of an atom in all products of several; None where it gets long."""
+    """The sum with the twin of an atom in all products of several twins; None if it gets long."""
     by = less(both_of(atom), twin_of(atom))
     done: Polynomial = {}
     for unit, k in sums.items():
@@ -185,7 +185,7 @@ def _turned_everywhere(sums: Polynomial, atom: Expr) -> Polynomial | None:
 
 
 def _with_singles(sums: Polynomial, c: int) -> Polynomial:
-    """The sum with clamps, and with the better one of two twins where only one stands in a unit."""
+    """The sum with clamps, and with the better twin in each unit that has one only."""
     singles = [
         unit for unit in sums if unit is not None and unit.lattice & (PAIR | TWIN) and not unit.lattice & SEVERAL
     ]
@@ -201,7 +201,7 @@ def _with_singles(sums: Polynomial, c: int) -> Polynomial:
         if unit in best and _is_gain(best, unit, c):
             best = _modulo(_turned(best, unit), c)
     for first, second in combinations(singles if 2 <= len(singles) <= PAIRS else (), 2):
-        if first in best and second in best:  # min(N, 8) - 2*(min(N, 8)//2): only both at once make it shorter
+        if first in best and second in best:  # min(N, 8) - 2*(min(N, 8)//2) is shorter only if both are replaced
             turned = _turned(best, first)
             if second in turned:
                 tried = _modulo(_turned(turned, second), c)
@@ -211,7 +211,7 @@ def _with_singles(sums: Polynomial, c: int) -> Polynomial:
 
 
 def _clamped(sums: Polynomial, first: Expr, second: Expr, c: int) -> Polynomial:
-    """The sum with a clamp in the place of two maxima, where that is shorter."""
+    """The sum with a clamp in place of two maxima, if that is shorter."""
     k, other = sums.get(first, 0), sums.get(second, 0)
     if c and k == other and 2 * k == c:
         other = -other
@@ -236,7 +236,7 @@ def _clamped(sums: Polynomial, first: Expr, second: Expr, c: int) -> Polynomial:
 
 
 def _clamps(low: Expr, high: Expr) -> list[tuple[Polynomial, bool]]:
-    """The sums with a clamp that equal `low - high`, each with whether its limits have a term in common."""
+    """Sums with a clamp that equal `low - high`, each with a flag: whether the limits of the clamp share a term."""
     found: list[tuple[Polynomial, bool]] | None = _clamps_known.get((low, high))
     if found is None:
         found = []
@@ -249,7 +249,7 @@ def _clamps(low: Expr, high: Expr) -> list[tuple[Polynomial, bool]]:
                     accumulate(clamp, polynomial(*terms_of(subtract(a, e))))  # type: ignore[arg-type]
                     left = part_in_basis(clamp, keep=0)
                     accumulate(left, {low: -1, high: 1})  # type: ignore[arg-type]
-                    if not left:  # else intervals say more of the clamp than of the maxima
+                    if not left:  # not if bounds simplified the clamp further
                         found.append((part_in_basis(clamp, keep=CLAMP), _meet(above, beyond)))
         _clamps_known[low, high] = found
     return found
@@ -262,7 +262,7 @@ def _meet(a: Dim, b: Dim) -> bool:
 
 
 def _squares(atom: Expr, sums: Polynomial) -> Iterator[Polynomial]:
-    """Multiples of `max(a, b)**2 - (a + b)*max(a, b) + a*b`, which is 0, that may take terms out of a sum."""
+    """Multiples of `max(a, b)**2 - (a + b)*max(a, b) + a*b`, which is 0, that may cancel terms of a sum."""
     if not atom.lattice & PAIR:
         return
     both, product = both_of(atom), product_of(atom)

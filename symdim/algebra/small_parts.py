@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def without_small_parts(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | None:
-    """(m, r, g) with floor((terms + const)/(c*d)) == floor((m + r)/(c//g*d)) for all d >= 1, None for no small part.
+    """(m, r, g) with floor((terms + const)/(c*d)) == floor((m + r)/(c//g*d)) for all d >= 1; None without small parts.
 
     >>> from symdim import Var
     >>> i, j = Var("i"), Var.fresh("j", 0, 3)
@@ -39,9 +39,9 @@ def without_small_parts(terms: Terms, const: int, c: int) -> tuple[Terms, int, i
 
 
 def without_bounded_parts(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | None:
-    """The same by the law of intervals alone: g begins at c and falls as units with many values join its multiples."""
+    """The same by the law of intervals. g begins at c, and falls until all units with many values are multiples."""
     g = c
-    bounded: dict[Expr, int] = {}  # unit -> how many steps lie between its least and its greatest value
+    bounded: dict[Expr, int] = {}  # unit -> the difference of its bounds
     for unit, k in terms.items():
         lo, hi = unit._bounds or bounds_of(unit)
         if lo is not None and hi is not None and hi - lo < c:
@@ -65,7 +65,7 @@ def without_bounded_parts(terms: Terms, const: int, c: int) -> tuple[Terms, int,
 
 
 def _without_remainders(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | None:
-    """The law of remainders: floor(b/g) cancels a division that occurs with the coefficient -g, modulo c."""
+    """The same by the law of remainders: floor(b/g) cancels a division with the coefficient -g, modulo c."""
     for unit, k in terms.items():
         if type(unit) is not FloorDiv or not k % c:
             continue
@@ -85,7 +85,7 @@ def _without_remainders(terms: Terms, const: int, c: int) -> tuple[Terms, int, i
 
 
 def _as_multiple(atom: FloorDiv, terms: Terms, const: int, g: int) -> tuple[int, int] | None:
-    """(s, t) with floor((terms + const)/g) == s*atom + t for s = 1 or -1, where that is plain to see."""
+    """(s, t) with floor((terms + const)/g) == s*atom + t and s = 1 or -1, if the terms show it; else None."""
     inner, m = terms_of(atom.parts[0]), atom.parts[1]
     content = gcd(g, *terms.values())
     if g // content != m or len(terms) != len(inner[0]):

@@ -1,4 +1,4 @@
-"""Variables, and the scopes in which a name stands for one of them."""
+"""Variables, and scopes. In a scope each name belongs to one variable."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NONCE = int.from_bytes(urandom(8), "little") << 64  # with the process id: scop
 
 
 class Scope:
-    """A name space: one name stands for one variable in it, with one set of bounds.
+    """A name space: each name belongs to one variable in it, with one set of bounds.
 
     >>> left, right = Scope(), Scope()
     >>> left.var("N") is left.var("N"), left.var("N") is right.var("N")
@@ -70,13 +70,13 @@ class Scope:
             return found
 
     def restored(self, name: str, lo: int | None, hi: int | None, at_most: Dim | None, origin: object) -> Var:
-        """The variable a pickle names: the one alive here, which must have the same bounds, or a new one."""
+        """The variable that a pickle names: the live one, which must have the same bounds, or a new one."""
         with _lock:
             found = self._held(name, lambda v: (v.lo, v.hi) == (lo, hi), lo, hi)
             return found or self._enter(make_variable(self, name, lo, hi, at_most, origin))
 
     def _held(self, name: str, agrees: Callable[[Var], bool], lo: int | None, hi: int | None) -> Var | None:
-        """The live variable of this name; `BoundsError` when somebody other than a cache holds it with other bounds."""
+        """The live variable of this name. Raises `BoundsError` if it has other bounds and is held outside of caches."""
         for forget in (clear_caches, None):
             held = self._vars.get(name)
             found = None if held is None else held()
@@ -108,8 +108,8 @@ class Scope:
 class Var(Expr):
     """A variable: an unknown integer in `lo..hi` (inclusive; `hi=None`: unbounded).
 
-    `Var(name)` is the variable of that name in the default scope: the one that exists, or a new one in 1... . While
-    anybody holds it, asking for other bounds raises `BoundsError`. Any string but the empty one is a name.
+    `Var(name)` is the variable of that name in the default scope: the one that exists, or a new one with the bounds 1
+    and None. As long as it is referenced, other bounds raise `BoundsError`. Any string except the empty one is a name.
     `at_most` is an upper bound that may depend on other variables, `origin` says where the variable comes from.
 
     >>> Var("batch") is Var("batch")
@@ -123,7 +123,7 @@ class Var(Expr):
     __match_args__ = ("name",)
 
     name: str
-    lo: int | None  # None (no lower bound) only for variables a prover makes
+    lo: int | None  # None (no lower bound) only for variables of the prover
     hi: int | None
     scope: Scope
     at_most: Dim | None
@@ -157,7 +157,7 @@ def make_variable(
     at_most: Dim | None = None,
     origin: object = None,
 ) -> Var:
-    """A new variable, not entered in its scope; `lo=None` leaves it unbounded below."""
+    """A new variable that is not entered in its scope. With `lo=None` it has no lower bound."""
     if not name:
         raise SymdimError("the name of a variable is empty")
     for bound in (lo, hi):

@@ -1,6 +1,6 @@
-"""How long expressions are when written out, and how much work it is to build them.
+"""The length of an expression that is written out, and the work to build it.
 
-Both depend on the expressions alone, not on what is remembered. So a limit on them refuses a text always or never.
+Both depend on the expression alone, not on caches. So a limit on them always gives the same answer for a text.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 # In steps of about a microsecond:
 _LATTICE = 1 << 12  # to make a maximum, minimum or half with others inside: many forms are tried
 _COMPARED = 4  # for each term in an argument of a maximum: the terms of the arguments are compared
-_LONG = 1 << 10  # for a division by a sum, in which one term after the other is taken out of the numerator
-_DIVISIONS = 8  # so many divisions are compared with a term of the sum that they stand in, for a remainder
+_LONG = 1 << 10  # for a division by a sum: terms are taken out of the numerator one by one
+_DIVISIONS = 8  # the most divisions of a sum that are compared with each of its terms, for a remainder
 
 
 class Written:
-    """The lengths of the expressions asked for, and the work of building all of them; shared parts are work once.
+    """The lengths of expressions, and the work to build all of them. The work of shared parts counts once.
 
     >>> from symdim import Var, maximum
     >>> written, N, M = Written(), Var("N"), Var("M")
@@ -42,7 +42,7 @@ class Written:
         self.work = 0  # in steps
 
     def length(self, dim: Dim) -> int:
-        """The number of names in an expression as it reads, and of further 64-bit words in its numbers."""
+        """The number of names in an expression as it is printed, plus the further 64-bit words in its numbers."""
         if not isinstance(dim, Expr):
             return 1 + (dim.bit_length() >> 6)
         lengths = self.lengths
@@ -58,21 +58,21 @@ class Written:
 
 
 def _parts_read(node: Expr) -> list[Expr]:
-    """The parts of a node as it reads: x and y of `x % y`, which is made of x twice."""
+    """The parts that a node is printed with: x and y of `x % y`, although its sum has x twice."""
     if type(node) is Mod:
         return [p for p in operands_of(node) if isinstance(p, Expr)]
     return parts_of(node)
 
 
 def _numbers(node: Expr) -> Collection[int]:
-    """The numbers that a node is made of."""
+    """The numbers in a node, without those in its parts."""
     if node.terms is not None:
         return [node.const, *node.terms.values()]
     return [p for p in node.parts if isinstance(p, int)] if isinstance(node, FloorDiv | Extremum) else ()
 
 
 def _steps(node: Expr) -> int:
-    """About how many steps it takes to make a node of its parts."""
+    """About how many steps it takes to make a node from its parts."""
     if node.terms is not None:
         size = len(node.terms)
         divisions = [unit for unit in node.terms if unit.height and isinstance(unit, FloorDiv | Mul)]
