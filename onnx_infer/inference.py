@@ -66,8 +66,8 @@ def run(
 ) -> tuple[Engine, Mapping[str, tuple[Size, ...]]]:
     """The engine after its last walk, and the found shapes of inputs; see `onnx_infer.infer`.
 
-    With `is_cautious` nothing is assumed, and a statement tells nothing of values before its node. So a value has its
-    type in every run that comes as far as this value.
+    With `is_cautious` nothing is assumed, and a statement does not change the values before its node. So a value has
+    its type in every run that computes the value.
     """
     if policy not in POLICIES:
         raise ValueError(f"policy {policy!r} is none of {', '.join(POLICIES)}")

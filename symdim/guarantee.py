@@ -35,8 +35,8 @@ Dim: TypeAlias = int | Expr
 Limits: TypeAlias = tuple[Dim | None, Dim | None]
 Sum: TypeAlias = tuple[list[Pattern], dict[Expr, int], int]
 
-_STEPS = 20_000  # of the prover, for all sizes that are bounded together
-_MOST_LEAVES = 60  # a larger expression is bounded part by part, without asking whether it is monotone as a whole
+_STEPS = 20_000  # steps of the prover for all sizes of one call
+_MOST_LEAVES = 60  # the most leaves of an expression that is tested for monotony; a larger one is bounded part by part
 
 
 class Guarantee(NamedTuple):
@@ -143,7 +143,7 @@ def require_rank(dims: Collection[Dim] | None, rank: int, op: str, field: str = 
 
 
 def upper_bound(dim: Dim, available: Collection[str] = ()) -> Dim | None:
-    """An upper bound over exact variables; None if there is none, or none is found.
+    """An upper bound over exact variables; None if none is found.
 
     >>> N = Var("N")
     >>> n = Var.fresh("n", at_most=N, origin="NonZero")
@@ -156,7 +156,7 @@ def upper_bound(dim: Dim, available: Collection[str] = ()) -> Dim | None:
 class UpperBounds:
     """Bounds from above of several sizes, in variables that are exact where the tensors named `available` are known.
 
-    What is proved for them takes `steps` of the prover all in all: where these are used up, bounds are coarser.
+    All proofs together take at most `steps` of the prover. When these are used up, bounds are coarser.
     """
 
     def __init__(self, available: Collection[str] = (), steps: int = _STEPS) -> None:
@@ -167,7 +167,7 @@ class UpperBounds:
         self._left = Budget(steps)
 
     def of(self, dim: Dim) -> Dim | None:
-        """A bound of a size; None where there is none, or none is found."""
+        """An upper bound of a size; None if none is found."""
         if isinstance(dim, int):
             return dim
         for node in with_limits(dim):
@@ -176,7 +176,7 @@ class UpperBounds:
         return self._highest(dim)
 
     def _limits_of(self, variable: Var) -> Limits:
-        """The bounds of a variable in exact ones; those of the variables in its `at_most` are known."""
+        """The bounds of a variable over exact variables. Those of the variables in its `at_most` must be known."""
         if is_exact(variable, self._available):
             return variable, variable
         high = None if variable.at_most is None else self._highest(variable.at_most)
@@ -192,9 +192,9 @@ class UpperBounds:
         return top if high is None else high if top is None else minimum(high, top)
 
     def _at_ends(self, dim: Expr) -> Dim:
-        """An expression that `dim` is at most: variables that occur more than once, in which it is monotone, at an end.
+        """An upper bound: a variable that occurs more than once is replaced by a bound, if `dim` is monotone in it.
 
-        Part by part, `n - n//2` would lose that both n are the same.
+        A bound part by part would not use that both n of `n - n//2` are the same.
         """
         found: Dim = dim
         for variable in dim.variables():
@@ -206,12 +206,12 @@ class UpperBounds:
             if leaf_count(found) > _MOST_LEAVES:
                 break
             try:
-                # the bound may be larger than the variable ever is: monotone up to `hi`, whatever `at_most` says
+                # `at_most` may exceed every value of the variable, so `dim` must be monotone up to its bound
                 free = Var.fresh(variable.name, variable.lo, variable.hi)
                 step = found.substitute({variable: free + 1}) - found.substitute({variable: free})
                 end = high if self._never_negative(step) else low if self._never_negative(-step) else None
                 found = found if end is None else found.substitute({variable: end})
-            except (BoundsError, DivisionByZero):  # of sizes that no run has
+            except (BoundsError, DivisionByZero):  # for sizes that no run has
                 continue
         return found
 

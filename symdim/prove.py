@@ -8,8 +8,8 @@ speed of the machine. If the budget does not suffice, the answer is None.
 True if it is proved without facts, and None otherwise. Then there is no example and no counterexample.
 
 **Divisors.** A dimension that divides by 0 has no value. Questions are about values, so assignments in which one of the
-two sides or a fact has no value do not count. If no assignment is left, every relation is True. What cancelled when a
-dimension was built, as in `x*y//y`, divides by nothing any more.
+two sides or a fact has no value do not count. If no assignment is left, every relation is True. A divisor that
+cancelled when a dimension was built, as in `x*y//y`, is no divisor any more.
 """
 
 from __future__ import annotations

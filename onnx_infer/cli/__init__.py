@@ -1,11 +1,12 @@
 """The command line, `python -m onnx_infer` or `onnx-infer`.
 
-    arguments.py   the options, read before onnx is imported     command.py    one call of the command
-    files.py       reading and writing models                    terminal.py   width, colour, pipes, progress
-    planning.py    --costs, --memory, --max-memory, --diff   texts.py       options with units
-    fleet.py       many models: --json-lines               dynamic.py     --dynamic, --apply
-    forms.py       code, pages and dialects                      demo.py        the model of `--demo`
-    folding.py     --fold, --keep-guards
+    arguments.py   the options, read before onnx is imported     texts.py       the values of options, read from text
+    command.py     one call of the command                       terminal.py    width, colour, pipes, progress
+    files.py       reading and writing models                    demo.py        the model of --demo
+    planning.py    --costs, --memory, --max-memory, --diff       dynamic.py     --dynamic, --apply
+    folding.py     --fold, --keep-guards                         fleet.py       --json-lines: many models
+    forms.py       --emit, --html, --dialect
 
-The room uses all others. The reports come from `results/report/`. Begin with `command.py`.
+The room uses all others. The reports come from `results/report/`. A new option is declared in `arguments.py` and used
+in `command.py`. Begin with `command.py`.
 """

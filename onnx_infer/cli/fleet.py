@@ -87,7 +87,7 @@ class _Progress:
         self._is_shown = False
 
     def tell(self, totals: Totals) -> None:
-        """Show how far the fleet is, and how many models are lost so far."""
+        """Show the progress of the fleet."""
         if self._stream is None or not totals.models:
             return
         filled = _BAR * totals.done // totals.models

@@ -64,7 +64,7 @@ class UndecidedSigns:
         return {}
 
 
-_decided = shared_cache(1 << 10)  # (a size, intervals of symbols) -> whether these say if it is negative
+_decided = shared_cache(1 << 10)  # (a size, intervals of symbols) -> whether the sign is known under these
 
 
 def _is_decided(gap: Expr, ends: Mapping[Var, Interval]) -> bool:
@@ -77,7 +77,7 @@ def _is_decided(gap: Expr, ends: Mapping[Var, Interval]) -> bool:
     return found
 
 
-_solved = shared_cache(1 << 10)  # relation and sizes -> what they say of one symbol
+_solved = shared_cache(1 << 10)  # relation and sizes -> the bound of one symbol that follows
 
 
 def implied_bounds(statements: Iterable[Statement], known: dict[Var, Interval] | None = None) -> dict[Var, Interval]:
@@ -100,7 +100,7 @@ def implied_bounds(statements: Iterable[Statement], known: dict[Var, Interval] |
 
 
 def _of_one_symbol(statement: Statement) -> Sequence[Condition]:
-    """What an inequality says of its symbol, if it has only one."""
+    """The bound of its symbol that follows from an inequality, if it has only one symbol."""
     key = statement[:3]
     found: Sequence[Condition] | None = _solved.get(key)
     if found is None:
@@ -111,7 +111,7 @@ def _of_one_symbol(statement: Statement) -> Sequence[Condition]:
 
 
 def _narrow(found: dict[Var, Interval], condition: Condition) -> None:
-    """Enter a relation of a variable and a number; one that no number meets says nothing."""
+    """Enter a relation of a variable and a number; one that never holds is ignored."""
     relation, var, number = condition
     if not isinstance(var, Var) or not isinstance(number, int):
         return

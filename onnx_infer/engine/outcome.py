@@ -42,7 +42,7 @@ class Outcome(NamedTuple):
     error: tuple[str, str] | None = None
     refused: bool = False
     teaches: bool = True
-    """Whether its statements may say what a fresh size equals."""
+    """Whether its statements may replace fresh sizes."""
 
     def substitute(self, variables: Mapping[Var, Dim], text: Callable[[str], str] = str) -> Outcome:
         """The outcome with other sizes in place of variables, in the bounds of its fresh sizes, too.
@@ -92,7 +92,7 @@ def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None
                 return _failed(unknown, "error", wrong)
             return _failed(unknown, "defect", f"{type(e).__name__}: {e}")
     if trace.errors:
-        # the node runs in no run, so its statements are dropped
+        # the node fails in every run, so its statements are dropped
         return Outcome(
             results, False, trace.errors[0], (), tuple(trace.fresh), ("error", trace.errors[0]), refused=True
         )
@@ -104,7 +104,7 @@ def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None
     if error is None and trace.warnings:
         error = ("warning", trace.warnings[0])
     statements = tuple(trace.statements)
-    # a size that gets a name of its own in each walk may bring in others then
+    # each walk gives this size a new name, so its substitution may differ
     teaches = bool(trace.fresh) or any(s.relation == "equal" and _has_fresh(s) for s in statements)
     return Outcome(results, False, note, statements, tuple(trace.fresh), error, teaches=teaches)
 

@@ -1,7 +1,7 @@
-"""The record of one walk over the bodies of a node, and its repetition with other sizes.
+"""The record of one walk over the bodies of a node. It can be repeated with other sizes.
 
-A repetition has the earlier sizes of another place, and new names for the sizes that were made in the walk. The results
-are those of a walk.
+A repetition gives the results that another walk would give. It replaces the sizes that were made before the walk by
+those of the new place, and gives new names to the sizes that were made in the walk.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Walked(NamedTuple):
-    """A graph inside a node: its number among these, its names, whether it is repeated, and the values in it."""
+    """A graph inside a node: its number among the node's graphs, its names, whether a Loop repeats it, its values."""
 
     number: int
     graph: Graph
@@ -62,7 +62,7 @@ class Recording:
         self._last: tuple[list[object], _Again] | None = None
 
     def keep(self, seen: Record, handles: Sequence[Any]) -> None:
-        """Keep the values of the graphs that were walked."""
+        """Store the values of the graphs that were walked."""
         numbers = {id(handle): i for i, handle in enumerate(handles)}
         for key, (graph, scope) in seen.graphs.items():
             scope.touch(graph.literals)
@@ -80,7 +80,7 @@ class Recording:
             self.graphs.append(Walked(numbers[key], names, scope.repeated, values))
 
     def is_repeatable(self) -> bool:
-        """Whether no text in it names two sizes: with other names their order in the text might change."""
+        """Whether no text names two sizes. Other names might change the order of the sizes in such a text."""
         return all(len(set(GENERATED.findall(text))) < 2 for text in self._texts())
 
     def _texts(self) -> Iterator[str]:
@@ -101,10 +101,10 @@ class Recording:
         for statement in self.outcome.statements:
             found.update(dict.fromkeys(variables_of((statement.lhs, statement.rhs, *statement.filled))))
         computed = [v.origin.size for v in self.outcome.fresh if isinstance(v.origin, Computed)]
-        formal = {v for size in computed for v in elements_of(size) if v not in found}  # of operands, whatever they are
+        formal = {v for size in computed for v in elements_of(size) if v not in found}  # elements of operands
         before = {*self.earlier, *self.outcome.fresh, *formal}
         pending = [*found, *self.outcome.fresh]
-        while pending:  # sizes in the bounds of these
+        while pending:  # also the sizes in the bounds of these
             for v in variables_within(pending.pop()):
                 if v not in found:
                     found[v] = None
@@ -114,7 +114,7 @@ class Recording:
 
     @cached_property
     def kept_names(self) -> list[str]:
-        """The names of the sizes made in the walk that are still there, in sizes or texts."""
+        """The names of the sizes made in the walk that still occur in sizes or texts."""
         kept = {v.name for v in self.made}.union(*map(GENERATED.findall, self._texts()))
         return [name for name in self.names if name in kept]
 
@@ -125,13 +125,13 @@ class Recording:
 
     @cached_property
     def changing(self) -> set[Value]:
-        """The values that have other sizes when it is repeated."""
+        """The values whose sizes a repetition replaces."""
         known = {*self.earlier, *self.made}
         distinct = {value for walked in self.graphs for value in walked.values.values() if value is not None}
         return {value for value in distinct if not known.isdisjoint(made_sizes(value))}
 
     def repeat(self, engine: Walk, earlier: Sequence[Var], node: Node, bodies: Bodies, scope: Values) -> Outcome:
-        """Repeat the whole record, with these earlier sizes and new names for the sizes made in the walk."""
+        """Repeat the record with these earlier sizes, and with new names for the sizes made in the walk."""
         again = self._again(engine, earlier)
         engine.noted += self.noted
         engine.diagnostics += again.diagnostics
@@ -151,7 +151,7 @@ class Recording:
 
     def _again(self, engine: Walk, earlier: Sequence[Var]) -> _Again:
         """The record with other sizes. The last one is kept, because the model may be inferred again."""
-        # a node of depth 0 gives away the same names as in the walk, so that later inferences write the same names
+        # a node of depth 0 takes as many names as its walk did, so later sizes get the same names in every inference
         names = self.kept_names if engine.depth else self.names
         new = [engine.symbols.name() for _ in names]
         declared = [engine.symbols.text(v.name) for v in self.made if isinstance(v.origin, Declared)]
@@ -159,7 +159,7 @@ class Recording:
         if self._last is not None and self._last[0] == key:
             return self._last[1]
         again = _Again(self, earlier, dict(zip(names, new, strict=True)), declared)
-        if not any(map(elements_of, self.made)):  # each time there are others
+        if not any(map(elements_of, self.made)):  # new variables are made each time
             self._last = key, again
         return again
 

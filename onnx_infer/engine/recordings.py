@@ -1,9 +1,9 @@
 """Recordings of nodes with subgraphs: the record of a walk over their bodies is repeated without a walk.
 
-The bodies, the inputs and the values that the bodies capture determine the results of such a node. For a fresh size in
-these values only its bounds and its origin matter: with a different fresh size in its place the results are the same
-after the substitution. So a key has placeholders for the sizes made before the walk, the `earlier` sizes of a
-recording. Sizes made in the walk get new names when it is repeated.
+The bodies, the inputs and the values that the bodies capture determine the results of such a node. Of a fresh size in
+these values only the bounds and the origin matter: with another such size the results are the same, after the
+substitution. So a key has placeholders for the sizes that were made before the walk; a recording calls them `earlier`.
+Sizes that were made in the walk get new names in a repetition.
 
 Nodes of the main graph and of functions are remembered by the bytes of their bodies, for all models. Nodes in bodies
 are remembered while the outer node is walked, because a Loop in a Loop has the same inputs in most of these walks.
@@ -49,7 +49,7 @@ class Recordings:
     def apply(
         self, operator: Operator, node: Node, attributes: Attributes, values: tuple[Value | None, ...], scope: Values
     ) -> Outcome:
-        """The outcome of a node with subgraphs; everything else that belongs to it is recorded."""
+        """The outcome of a node with subgraphs. The engine records everything else that the walk finds."""
         engine = self._engine
         bodies = None if self._settings is None else engine.model.bodies(node)
         earlier = MadeSizes()

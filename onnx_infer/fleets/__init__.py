@@ -4,8 +4,8 @@
     worker.py     a worker process as its parent sees it    child.py      the worker process itself
     examine.py    one model -> one line
 
-A bad model costs its own line and nothing else: a worker that crashes or exceeds a limit had one model. So there is one
-process per slot, with a pipe of its own; a pool that shares a queue would lose the models of others.
+A bad model costs only its own line, because a worker has one model at a time. If it crashes or exceeds a limit, the
+parent knows the model. A pool with a shared queue could not know it. So each slot has its own process and its own pipe.
 
 The room uses `api` and `results`. Begin with `fleet.py`.
 """

@@ -21,7 +21,7 @@ _GRACE = 30
 
 def main() -> None:
     """Answer requests until standard input is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted too, and ends its workers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted too and ends its workers
     answers = os.fdopen(os.dup(1), "w", encoding="ascii")
     os.dup2(2, 1)
     setup = json.loads(sys.stdin.readline())
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def _leave(answers: IO[str]) -> None:
-    """End the process, whose memory is full of a model."""
+    """End the process, because a model has filled its memory."""
     try:
         _tell(answers, {"status": "memory limit", "message": "the memory did not suffice"})
     finally:
@@ -74,7 +74,7 @@ def _limit_memory(limit: int | None) -> None:
 
 
 def peak_memory() -> int | None:
-    """The most bytes of memory that this process has had; None where the system does not tell."""
+    """The most bytes of memory that this process has had; None if the system does not report it."""
     try:
         import resource
     except ImportError:

@@ -22,7 +22,7 @@ _TICK = 0.2
 
 
 class Totals(NamedTuple):
-    """How far a fleet is: models in all, with a line, lost, and with a line before this start; seconds, statuses.
+    """The progress of a fleet: models in all, with a line, lost, and done before this start; seconds, statuses.
 
     `memory`: the most bytes that a worker has had.
     """
@@ -117,7 +117,7 @@ class _Fleet:
                     self._memory = max(self._memory, line["worker_memory"] or 0)
 
     def stop(self) -> None:
-        """Let no slot begin or write anything more."""
+        """From now on slots begin nothing and write nothing."""
         with self._lock:
             self._is_stopped = True
 
@@ -126,7 +126,7 @@ class _Fleet:
             return None if self._is_stopped else next(self._pending, None)
 
     def totals(self) -> Totals:
-        """How far it is."""
+        """The progress so far."""
         with self._lock:
             done = self._statuses.total()
             lost = sum(count for status, count in self._statuses.items() if status in LOST)

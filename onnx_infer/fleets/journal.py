@@ -1,4 +1,4 @@
-"""A file of JSON lines that only grows: what it has is done, and a half-written last line is taken away."""
+"""A file of JSON lines. Models with a line are done; an incomplete last line is removed."""
 
 from __future__ import annotations
 

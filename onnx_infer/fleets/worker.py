@@ -1,4 +1,4 @@
-"""A worker process as its parent sees it: one model at a time, an answer for each, whatever happens to the process."""
+"""A worker process, controlled by its parent. It gets one model at a time. There is an answer even if it crashes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ DEFAULT_LIMITS = Limits()
 
 
 class Worker:
-    """A worker process, which is started at the first question and again after one that it did not survive."""
+    """A worker process. It is started for the first model, and again after it ended."""
 
     def __init__(
         self, options: Mapping[str, Any], limits: Limits, modules: Iterable[str] = (), whole: bool = False
@@ -163,7 +163,7 @@ def _ending(code: int) -> str:
 def lines_of(
     paths: Iterable[str], limits: Limits = DEFAULT_LIMITS, *, whole: bool = False, **options: Any
 ) -> list[dict[str, Any]]:
-    """The lines of models, in one worker process, which is started again where a model ends it.
+    """The lines of models, by one worker process, which is started again if a model ends it.
 
     `options` are those of `infer`. This is what schedulers of other machines map over parts of a list.
     """

@@ -46,7 +46,7 @@ class FoldPass(ir.passes.FunctionalPass):  # type: ignore[misc]
 
 
 def _set_aside(model: ir.Model) -> dict[str, ir.TensorProtocol]:
-    """Put references in place of the large initializers of a model; the tensors by reference."""
+    """Replace the large initializers of a model by references; return the tensors by reference."""
     found: dict[str, ir.TensorProtocol] = {}
     for graph in model.graphs():
         for value in graph.initializers.values():
@@ -61,7 +61,7 @@ def _set_aside(model: ir.Model) -> dict[str, ir.TensorProtocol]:
 
 
 def _is_large(tensor: ir.TensorProtocol) -> bool:
-    """Whether a tensor is not to be written into a message. Texts have no place outside of it."""
+    """Whether a tensor is not written into a message. Strings always are: no reference to them is possible."""
     if tensor.dtype == ir.DataType.STRING:
         return False
     return isinstance(tensor, (ir.ExternalTensor, ir.LazyTensor)) or tensor.nbytes > _FEW_BYTES

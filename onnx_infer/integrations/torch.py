@@ -36,16 +36,16 @@ class SizeFacts(TypedDict):
 
 
 _UNCHECKED = 2
-"""torch traces a dynamic size as at least 2, and runs the program with 0 and 1 all the same: a lower end of up to 2
-says nothing of the sizes that come."""
+"""torch traces a dynamic size as at least 2, but also runs the program with 0 and 1. So a lower end of up to 2 means
+nothing."""
 
 
 def facts(program: Any, model: Any = None) -> SizeFacts:
     """The `range_constraints` of a torch `ExportedProgram` or `ONNXProgram` as `bounds` and `assume`.
 
-    They speak of the symbols in the inputs of `model`, a ModelProto or an `onnx_ir.Model` that was exported from the
-    program, whatever names these have by now; without one, of an ONNXProgram's own model, or in torch's names. Symbols
-    that are no sizes of inputs are left out. A lower end of up to 2, which torch does not check, is 1.
+    The names are those in the inputs of `model`, a ModelProto or an `onnx_ir.Model` that was exported from the program.
+    Without a model they are those of the ONNXProgram's own model, or those of torch. Symbols that are no sizes of
+    inputs are left out. torch does not check a lower end of up to 2; it becomes 1.
     """
     exported = getattr(program, "exported_program", program)
     if not hasattr(exported, "range_constraints"):
@@ -71,13 +71,13 @@ def facts(program: Any, model: Any = None) -> SizeFacts:
 
 
 def _ends(ends: Any) -> tuple[int, int | None]:
-    """Both ends of a range of torch; its infinities are no numbers."""
+    """Both ends of a range of torch. Infinity is None."""
     low, high = (int(text) if (text := str(end)).lstrip("-").isdecimal() else None for end in (ends.lower, ends.upper))
     return low if low is not None and low > _UNCHECKED else 1, high
 
 
 def _relations(size: Expr, low: int, high: int | None, bounds: Mapping[str, tuple[int, int | None]]) -> list[str]:
-    """What an interval of an expression says beside the intervals of its symbols."""
+    """The ends of an interval of an expression that do not follow from the intervals of its symbols."""
     variables = {name: Var.fresh(name, *bounds.get(name, (1, None))) for name in size.free_symbols()}
     known = size.substitute(variables)
     least, most = known.bounds() if isinstance(known, Expr) else (known, known)
@@ -86,7 +86,7 @@ def _relations(size: Expr, low: int, high: int | None, bounds: Mapping[str, tupl
     return below + above
 
 
-# -- whose symbols these are ------------------------------------------------------------------------------------------
+# -- the symbols of the model -----------------------------------------------------------------------------------------
 
 
 def _input_shapes(exported: Any) -> Iterator[tuple[str, tuple[Size, ...]]]:
@@ -118,7 +118,7 @@ def _symbols(
 ) -> dict[str, Dim]:
     """torch's symbols with the sizes that a model has in their place.
 
-    Where torch has an expression, as `4*s83`, its one symbol is the one over which the model has the same: `4*q`.
+    If torch has an expression, as `4*s83`, and the model has `4*q` in its place, then s83 is q.
     """
     found: dict[str, Dim] = {}
     derived: list[tuple[Expr, Dim]] = []

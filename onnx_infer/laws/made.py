@@ -1,9 +1,9 @@
-"""Sizes that an inference makes: those that only the data decide, and declared names of which nothing else is known.
+"""Variables that a walk makes: for sizes that only the data decide, and for names that only declared types have.
 
-Outcomes are remembered under the sizes in their inputs. So walks take the sizes that they make from a table: those of
-the same name, bounds and origin are one variable. A walk gives each name once, so they are different sizes in it. When
-a model is inferred again, its outcomes are found. In a result each of them is a variable that no other result has
-(`engine/own_sizes.py`).
+Outcomes are remembered under the sizes in their inputs. So a walk takes its variables from a table: one variable for
+each name, bounds and origin. Then a second inference of the model finds the outcomes of the first one. Within a walk
+each name is given once, so different sizes have different variables. A result replaces them by variables of its own
+(`engine/made_sizes.py`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _made = shared_cache(1 << 13)  # name, bounds, origin -> variable
 
 
 def make_size(name: str, lo: int | None, hi: int | None, at_most: Dim | None, origin: object) -> Var:
-    """The variable of this name, bounds and origin for walks. The name is given once in a walk.
+    """The variable of this name, bounds and origin. A walk must not give a name twice.
 
     >>> a, b, c = (make_size("_d0", 0, None, None, why) for why in ("rows", "rows", "columns"))
     >>> a is b, a is c

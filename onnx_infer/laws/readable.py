@@ -1,4 +1,4 @@
-"""Sizes whose expressions are too large to read: a fresh size takes their place."""
+"""A fresh size replaces a size whose expression is too large to read."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 MOST_LEAVES = 400
 """The most variables and numbers in the text of a readable size."""
 MOST_LEAVES_OF_A_CHOICE = 56
-"""The most in one of two sizes by broadcasting. Broadcasts of broadcasts grow fast, and a later node often tells which
-of the sizes it is: for a fresh size such a statement is the answer. The number was found by trials on whole models:
-with 40 window attention loses sizes, with 58 a cropped table of positions does.
+"""The same for a size that broadcasts two sizes. Such sizes grow fast, and a later node often demands one of the two.
+A fresh size is then replaced by it. The number was found by trials on whole models: with 40 window attention loses
+sizes, with 58 a cropped table of positions does.
 """
 _LARGEST_COEFFICIENT = 2**63
 

@@ -68,7 +68,7 @@ def are_one(a: Dim, b: Dim) -> bool:
 
 
 def unify(a: Dim, b: Dim, what: str, kind: Kind = "required", filled: Shape = ()) -> Dim:
-    """The one size that two sizes are, which the operator demands to be equal: the more informative of the two.
+    """The more informative of two sizes that the operator demands to be equal.
 
     Their equality becomes a statement of this kind (see `Statement`). Where they provably differ
     this is reported and the size is unknown.

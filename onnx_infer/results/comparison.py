@@ -4,8 +4,9 @@
 attributes on matched operands. If several have the same structure, the first one is matched with the first one, and so
 on. Inputs and outputs are matched by name, the rest of them by position.
 
-*Symbols* of the other result are renamed to ours where matched inputs have them at the same axis, and data-dependent
-sizes where matched values do. Two sizes are the same if they are one canonical expression, or if the prover says so.
+*Symbols* of the second result get the names of the first result at the same axes of matched inputs. Data-dependent ones
+are renamed likewise, by all matched values. Two sizes are equal if they are one canonical expression, or if the
+prover proves it.
 """
 
 from __future__ import annotations
@@ -52,10 +53,10 @@ class OperatorCount(NamedTuple):
 class Comparison(NamedTuple):
     """What differs between two results. Types and guards of the second one are in the symbols of the first one.
 
-    `symbols`: name in the second result -> name in the first one, where these differ. `inputs`, `outputs` and `values`
-    (all others): matched values whose types differ. `only_first`, `only_second`: inner values without a match, thus the
-    nodes that give them. `operators`: the nodes counted by operator, where the numbers differ. `guards_first`,
-    `guards_second`: the guards that the other result does not have.
+    `symbols`: name in the second result -> name in the first one, for symbols that were renamed. `inputs`, `outputs`
+    and `values` (all others): matched values whose types differ. `only_first`, `only_second`: inner values without a
+    match. `operators`: the operators with different numbers of nodes. `guards_first`, `guards_second`: the guards that
+    the other result does not have.
     """
 
     symbols: dict[str, str]
@@ -122,7 +123,7 @@ class _Comparison:
         )
 
     def _rename(self, pairs: Iterable[Pair], *, data_dependent: bool) -> None:
-        """Give symbols of the second result the names at the same places of the first one: inputs', or all others."""
+        """Rename symbols of the second result to those of the first one at the same axes of paired values."""
         for a, b in pairs:
             for ours, theirs in size_pairs(self._type(0, a), self._type(1, b)):
                 if not (isinstance(ours, Var) and isinstance(theirs, Var)) or UNKNOWN_SIZE in (ours, theirs):
@@ -214,7 +215,7 @@ def _inner_pairs(
 
 
 def _structures(result: Inferred, inputs: Mapping[str | None, int], numbers: dict[object, int]) -> dict[str, int]:
-    """The number of each value; two values have the same one if they are computed alike from inputs and constants."""
+    """The number of each value. Values of the same structure have the same number."""
     found: dict[str, int] = {}
 
     def number(*key: object) -> int:

@@ -1,4 +1,4 @@
-"""Laws on the values of inputs: indices into an axis. No size tells whether a run breaks such a law.
+"""Laws on the values of inputs: indices into an axis. Sizes do not decide whether a run breaks such a law.
 
 A look-up by token, edge or position ids fails if one of them is out of bounds. If the elements of an input decide that,
 a run may fail although every guard holds. The laws here name these inputs.

@@ -1,6 +1,6 @@
-"""From the statements of an inference to guards, written as a person would write them.
+"""The guards of a result, made from the statements of its walk and written as a person would write them.
 
-They are solved for a symbol (`symdim.conditions`); equal ones are told once, and what others imply is not.
+A guard is solved for a symbol (`symdim.conditions`). Equal guards are one, and a guard that others imply is left out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def guards_of(engine: Engine) -> list[Guard]:
-    """The statements of an inference as guards, in the order of the nodes; what bounds prove is none."""
+    """The statements of a walk that bounds do not prove, as guards in the order of the nodes."""
     assumed = {i for i, statement in enumerate(engine.statements) if statement.kind == "assumed"}
     least: list[Guard] | None = None if assumed else []
     while True:
@@ -38,7 +38,7 @@ def guards_of(engine: Engine) -> list[Guard]:
         doubtful = {i for i in assumed if _open(stated[i], required) and not _is_certain(stated[i], required)}
         if doubtful == assumed:
             return guards
-        assumed = doubtful  # the others hold in every run
+        assumed = doubtful  # the other ones hold in every run
 
 
 def _all_solved(stated: Iterable[Guard]) -> list[Guard]:
@@ -46,7 +46,7 @@ def _all_solved(stated: Iterable[Guard]) -> list[Guard]:
 
 
 def _least_sizes(engine: Engine, guards: list[Guard]) -> list[Guard]:
-    """The least sizes at which the model may run, where guards only assume that symbols are no smaller."""
+    """Required guards for symbols that a guard only assumes to be large: below its size every run is refused."""
     found: list[Guard] = []
     walks: LeastSizes | None = None
     required = [guard for guard in guards if guard.kind == "required"]
@@ -65,28 +65,28 @@ def _least_sizes(engine: Engine, guards: list[Guard]) -> list[Guard]:
 
 
 def _simplified(solved: Iterable[Guard]) -> list[Guard]:
-    """Guards in plain form without what others say."""
+    """The guards without those that other guards imply. They are in plain form."""
     guards = _combined(solved)
     guards = _combined(simpler for guard in guards for simpler in _under_bounds(guard, guards))
     return [guard for guard in guards if not _is_implied(guard, guards)]
 
 
 def _open(guard: Guard, required: list[Guard]) -> list[Guard]:
-    """What a guard says beyond those that are required."""
+    """The conditions of a guard that the required guards do not imply."""
     found = [simpler for plain in _solved(guard) for simpler in _under_bounds(plain, required)]
     return [guard for guard in found if not _is_implied(guard, required)]
 
 
 def _is_certain(guard: Guard, required: list[Guard]) -> bool:
-    """Whether the tensors that may be empty are not, where what is required holds."""
+    """Whether the required guards imply that the tensors of the guard are not empty."""
     conditions = [[Guard("at_least", size, 1, guard.law) for size in sizes] for sizes in guard.filled]
     return any(not any(_open(condition, required) for condition in alternative) for alternative in conditions)
 
 
 def _stated(engine: Engine, assumed: Collection[int]) -> list[Guard]:
-    """The statements as they are stated, one by one; what rests on the `assumed` ones is no more than assumed.
+    """The statements as guards, one by one, not solved. `assumed` are the indices of those that are only assumed.
 
-    Statements of the kind that are not among these turned out to be required.
+    An assumed statement that is not among them is required. A required one that rests on them is only assumed.
     """
     conditional = resting(engine, assumed)
 
@@ -116,7 +116,7 @@ def _origin(node: Node) -> NodeName:
 
 
 def _solved(guard: Guard) -> list[Guard]:
-    """The guard in plain form; as it is where it never holds."""
+    """The guard in plain form; the guard itself if it never holds."""
     found = solve(guard.condition)
     return [guard] if found is None else _with(guard, found)
 
@@ -126,14 +126,14 @@ def _with(guard: Guard, conditions: Iterable[Condition]) -> list[Guard]:
 
 
 def _strength(guard: Guard) -> int:
-    """What a guard says may be put more simply, or left out, where others say it that are as strong."""
+    """The rank of a guard. Only guards of at least its rank may imply or simplify it."""
     if guard.kind == "assumed":
         return 1 if guard.conditional else 2 if guard.filled else 3
     return 0 if guard.kind == "declared" else 4
 
 
 def _combined(guards: Iterable[Guard]) -> list[Guard]:
-    """Guards that say the same as one, with the origins of all, the strongest first."""
+    """The guards, equal ones as one. It has the kind of the strongest one, and the origins of all."""
     found: dict[Hashable, Guard] = {}
     for guard in guards:
         key = _key(guard)
@@ -142,7 +142,7 @@ def _combined(guards: Iterable[Guard]) -> list[Guard]:
             continue
         first, second = sorted((found[key], guard), key=_strength, reverse=True)
         origins = tuple(dict.fromkeys([*first.origins, *second.origins]))
-        # one node needs it where any of the tensors that it tells of is not empty
+        # a node needs the guard if any of these tensors is not empty
         of_one_node = first.kind == "assumed" and first.origins == second.origins
         filled = tuple(dict.fromkeys([*first.filled, *second.filled])) if of_one_node else first.filled
         found[key] = first._replace(origins=origins, filled=filled)
@@ -150,7 +150,7 @@ def _combined(guards: Iterable[Guard]) -> list[Guard]:
 
 
 def _key(guard: Guard) -> tuple[Hashable, ...]:
-    """What guards that say the same have in common: `M == N` says what `N == M` does."""
+    """The key of a guard. Guards with equal conditions have equal keys, such as `M == N` and `N == M`."""
     relation, lhs, rhs = guard.condition
     if relation in ("divides", "broadcast_to"):
         return relation, lhs, rhs
@@ -166,7 +166,7 @@ def _key(guard: Guard) -> tuple[Hashable, ...]:
 
 
 def _under_bounds(guard: Guard, guards: list[Guard]) -> list[Guard]:
-    """The guard as it reads within the bounds that others demand of its symbols; nothing where these imply it."""
+    """The guard, simplified by the bounds that other guards give to its symbols; an empty list if these imply it."""
     if _bound_of(guard) is not None:
         return [guard]
     narrow: dict[Var, Dim] = {}
@@ -183,7 +183,7 @@ def _under_bounds(guard: Guard, guards: list[Guard]) -> list[Guard]:
 
 
 def _demanded(variable: Var, weak: Guard, guards: Iterable[Guard]) -> tuple[int | None, int | None]:
-    """The bounds of a variable within which all guards hold that are as strong as this one."""
+    """The bounds of a variable, narrowed by the guards that are at least as strong as `weak`."""
     low, high = variable.lo, variable.hi
     for guard in guards:
         if guard.lhs is variable and _strength(guard) >= _strength(weak):
@@ -194,7 +194,7 @@ def _demanded(variable: Var, weak: Guard, guards: Iterable[Guard]) -> tuple[int 
 
 
 def _bound_of(guard: Guard) -> tuple[int | None, int | None] | None:
-    """The interval that a guard leaves to the variable on its left; None where it is no such guard."""
+    """The interval of the variable on the left side of a guard; None if the guard is not a bound of a variable."""
     relation, lhs, rhs = guard.condition
     if not isinstance(lhs, Var) or not isinstance(rhs, int) or relation not in ("equal", "at_least", "at_most"):
         return None
@@ -202,7 +202,7 @@ def _bound_of(guard: Guard) -> tuple[int | None, int | None] | None:
 
 
 def _is_implied(guard: Guard, guards: Iterable[Guard]) -> bool:
-    """Whether another guard that is as strong says more: equality of sizes that broadcast, or a tighter bound."""
+    """Whether a guard that is at least as strong implies this one: as an equality, or as a tighter bound."""
     others = [g for g in guards if g is not guard and _strength(g) >= _strength(guard)]
     if guard.relation == "broadcast":
         equality = _key(guard._replace(relation="equal"))

@@ -39,7 +39,7 @@ class Inferred:
 
     @cached_property
     def _engine(self) -> Engine:
-        """The engine after its walk, with sizes that only this result has; whoever only writes names needs none."""
+        """The engine after its walk, with sizes that only this result has. Writing a model does not need these."""
         self._walked.take_own_sizes()
         return self._walked
 

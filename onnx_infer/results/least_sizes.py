@@ -42,7 +42,7 @@ class LeastSizes:
     def of(self, symbol: Var, low: int, high: int) -> tuple[int, Refusing | None]:
         """The least size in [low, high] below which every run fails, and the first node that refuses a run.
 
-        The whole interval is tried first. Where bounds tell too little of it, smaller ones are tried.
+        The whole interval is tried first, then smaller ones, because bounds prove more for these.
         """
         width, by = high - low, None
         while low < high and self._left >= self._nodes:
@@ -69,7 +69,7 @@ class LeastSizes:
             if v.name == symbol.name
         }
         if any((v.lo or 0) > low for v in found):
-            return None  # the walk knows of larger sizes only: statements of an earlier one exclude the others
+            return None  # an earlier walk excluded such sizes already
         narrow: dict[Var, Dim] = {v: low if low == high else Var.fresh(v.name, low, high) for v in found}
         inputs = [(name, kind and substitute(kind, narrow)) for name, kind in graph.inputs]
         model = engine.model._replace(graph=graph._replace(inputs=inputs))

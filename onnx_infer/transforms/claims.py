@@ -1,4 +1,4 @@
-"""The types that a model declares of its inner values and outputs: taken off for a proof, and put back after it."""
+"""The declared types of inner values and outputs. They are taken off for a proof and put back after it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Claims:
-    """The declared types of a model, which has none from now on until `put_back`. Those of its inputs stay."""
+    """The declared types of a model. It has none until `put_back`; those of its inputs stay."""
 
     def __init__(self, model: ModelProto) -> None:
         self._model = model

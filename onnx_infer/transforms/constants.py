@@ -35,7 +35,7 @@ _KINDS: dict[int, type[np.generic]] = {
 }  # fmt: skip
 _EXACT = frozenset((dt.BOOL, *dt.INTEGER_RANGE))
 _FEW_BYTES = 1 << 10
-"""A constant of more bytes is made only if it takes the place of constants that are as large."""
+"""A larger constant is made only if it replaces constants of this size."""
 
 
 def known_tensor(value: Value | None) -> TensorProto | None:
@@ -68,8 +68,8 @@ class Constants:
     def result(self, node: NodeProto, names: list[str], made: Value | None, readers: Mapping[str, int]) -> Array | None:
         """The only output of a node that reads constants of these names; None if it is not computed here.
 
-        `made` is its inferred type. `readers` says how many nodes read a constant: large ones are computed only if no
-        other node needs what they are computed from.
+        `made` is its inferred type. `readers` has the number of nodes that read a constant. A large result is computed
+        only if no other node reads the constants from which it is computed.
         """
         compute = _COMPUTED.get(node.op_type) if is_default(node) else None
         if compute is None or len([name for name in node.output if name]) != 1 or "" in names or not names:

@@ -1,4 +1,4 @@
-"""A model while it is changed: its nodes in all graphs, who reads which name, and which nodes nothing reads.
+"""A model while it is changed: the nodes of all graphs, the readers of each name, and the nodes without readers.
 
 Every name in the graphs of a draft is given once (`unique_names.py`), so one table serves the main graph and all graphs
 inside it. The bodies of functions are models of their own (`functions.py`).
@@ -99,13 +99,13 @@ class Draft:
                     yield node
 
     def remove(self, nodes: Iterable[NodeProto]) -> None:
-        """Let these nodes be gone."""
+        """Remove these nodes."""
         self._gone.update(map(id, nodes))
 
     # -- names ----------------------------------------------------------------------------------------------------
 
     def current(self, name: str) -> str:
-        """The name that is read in place of this one."""
+        """The name that nodes now read in place of this one."""
         while name in self._renamed:
             name = self._renamed[name]
         return name

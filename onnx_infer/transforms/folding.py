@@ -75,7 +75,7 @@ def fold(model: Source, *, keep_guards: bool = False, **facts: Unpack[Facts]) ->
     folded = onnx.ModelProto()
     folded.CopyFrom(source)
     facts.setdefault("min_dim", 0)
-    if folded.training_info or not has_texts(folded):  # graphs for training read values of the main graph
+    if folded.training_info or not has_texts(folded):  # training graphs read values of the main graph
         return folded
     _fold(folded, keep_guards, facts)
     if folded.functions:

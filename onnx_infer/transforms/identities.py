@@ -1,4 +1,4 @@
-"""Nodes that give what they get, in every run: the same elements in a tensor of the same type and shape."""
+"""Nodes whose result equals their input in every run: the same elements, type and shape."""
 
 from __future__ import annotations
 

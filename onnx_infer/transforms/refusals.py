@@ -1,8 +1,8 @@
-"""Which nodes may go or change: those that refuse no run, or only runs that a node that stays refuses too.
+"""The nodes that may go or change: they refuse no run, or only runs that a remaining node refuses too.
 
-A node refuses a run if one of its laws fails. Its rule states these laws, and what bounds prove never fails. So a node
-may go if every law that it states is proved, or is stated by another node that stays. Its rule must have seen enough:
-the ranks of its inputs, and the elements of those that are sizes, axes or indices.
+A node refuses a run if one of its laws fails. Its rule states these laws, and a law that bounds prove never fails. So a
+node may go if every law that it states is proved, or is stated by another node that stays. For this, the rule must know
+the ranks of the inputs, and the elements of those that are sizes, axes or indices.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One pass over the nodes of a model: each is replaced by what it gives, where that is known or exists already."""
+"""One pass over the nodes of a model. A node is replaced if its result is known or exists already."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Rewriting:
                         reads.add(name, self._types.get(name))
 
     def _without(self, node: NodeProto, graph: GraphProto) -> bool:
-        """Replace a node that gives what it gets, or a constant; return whether it is gone."""
+        """Remove a Constant, or a node that returns its input; return whether it is gone."""
         draft = self._draft
         if not node.output:
             return False
@@ -98,7 +98,7 @@ class Rewriting:
     # -- what a node gives ----------------------------------------------------------------------------------------
 
     def _by_value(self, node: NodeProto, same: dict[Value, str], reads: ShapeReads) -> bool:
-        """Read the outputs of known elements elsewhere; return whether that is so for all of them."""
+        """Replace the outputs of known elements; return whether all outputs are of this kind."""
         if node.op_type == "Constant" and is_default(node):
             return True
         done = True

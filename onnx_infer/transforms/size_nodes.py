@@ -47,9 +47,9 @@ class Plan(NamedTuple):
 def cheapest(
     draft: Draft, readers: dict[Wanted, list[Reader]], result: Inferred, may_go: Callable[[NodeProto], bool]
 ) -> Plan | None:
-    """The tensors that are better computed from the inputs than as the model does, with their nodes; None if none is.
+    """The tensors that take fewer nodes if they are computed from the inputs, with these nodes; None if there are none.
 
-    All are tried together, because they share nodes, the new ones and the old ones. Then each is tried without.
+    All tensors are tried together, because they share nodes. Then each one is left out in turn.
     """
     opset, sources, used = result._engine.model.opsets.get("", 0), result.sources, set(result._engine.model.names())
 

@@ -1,4 +1,4 @@
-"""Names of inner graphs, changed where another graph gives the same name: then a name stands for one value."""
+"""Unique names: a value of an inner graph gets another name if another graph has a value of its name."""
 
 from __future__ import annotations
 

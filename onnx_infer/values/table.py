@@ -1,4 +1,4 @@
-"""The table of live values: equal values are one object. Its references are weak, so values that nobody has go."""
+"""The table of live values: equal values are one object. References are weak, so unused values are freed."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def publish(key: tuple[Any, ...], value: Any) -> Any:
 
 
 def _sweep() -> None:
-    """Drop the entries of dead values; done when the table has doubled, so it costs O(1) for each new value."""
+    """Drop the entries of dead values. It runs when the table has doubled, so it costs O(1) for each new value."""
     global _capacity
-    for made in list(TABLE):  # a copy: a finalizer may run meanwhile and make values
+    for made in list(TABLE):  # a copy: a finalizer may run now and make values
         entry = TABLE.get(made)
         if entry is not None and entry() is None:
             del TABLE[made]

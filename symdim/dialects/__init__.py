@@ -1,10 +1,10 @@
 """Expressions in other languages.
 
-texts.py               the texts of JAX, torch and SymPy
-sympy_expressions.py   SymPy's objects, both ways; the only file that imports sympy, and only in calls
-languages.py           how C, Rust, JavaScript and Python write arithmetic
-straight_code.py       expressions as statements of such a language, each part computed once
-arithmetic/            exact arithmetic in each language; `straight_code.py` relies on these functions
+    texts.py               the texts of JAX, torch and SymPy
+    sympy_expressions.py   SymPy's objects, both ways; the only file that imports sympy, and only in calls
+    languages.py           how C, Rust, JavaScript and Python write arithmetic
+    straight_code.py       expressions as statements of such a language, each part computed once
+    arithmetic.*           exact arithmetic in each language: the functions that the statements call
 
 The room uses `algebra`, `parser` and `compile`. Begin with `texts.py`, or with `straight_code.py` for code.
 """

@@ -119,7 +119,7 @@ class _Order:
         return reasons
 
     def without_dominated(self, atoms: Sequence[Expr]) -> tuple[dict[Expr, Dim], Reasons]:
-        """The maxima and minima with arguments that another makes idle, each with its equal without these, and why."""
+        """({maximum or minimum: the same without dominated arguments}, the reasons), for those that have some."""
         found: dict[Expr, Dim] = {}
         reasons: Reasons = frozenset()
         for atom in atoms:
@@ -174,7 +174,7 @@ class _Order:
 
 
 def _as_kind(kind: type[Extremum], atom: Extremum) -> Dim | None:
-    """The maximum or minimum of the arguments of an atom that is one of both, where the atom gives it."""
+    """The maximum or minimum of the arguments of an atom, if the atom is this one; else None."""
     if isinstance(atom, kind):
         return atom
     return subtract(add(*atom.parts), atom) if len(atom.parts) == 2 else None

@@ -1,6 +1,8 @@
 """One function from symbols to all sizes of a model, as source text in another language (docs/emit.md).
 
-content.py       what is emitted, as data: symbols, distinct sizes, values, guards
-statements.py    the statements of the function, and what the languages share around them
-source.py        the text in a language, by one file for each: c.py, rust.py, javascript.py, python.py
+    content.py       the symbols, distinct sizes, values and guards of the function, as data
+    statements.py    the statements of the function, and what the texts of all languages share
+    source.py        the text in a language; each language has a file: c.py, rust.py, javascript.py, python.py
+
+The arithmetic of a language is in `symdim/dialects/languages.py`. Begin with `source.py`.
 """

@@ -1,4 +1,4 @@
-"""What an emitted function takes and gives, as data: symbols, distinct sizes, values by their sizes, guards."""
+"""The content of an emitted function, as data: symbols, distinct sizes, values by their sizes, guards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The statements of an emitted function, and what the languages share around them."""
+"""The statements of an emitted function, and what the texts of all languages share."""
 
 from __future__ import annotations
 

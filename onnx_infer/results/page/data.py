@@ -1,4 +1,4 @@
-"""What a page shows, as JSON: the values, nodes and messages of a result, by their places in tables."""
+"""The contents of a page, as JSON: tables of the values, nodes and messages of a result."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _LONGEST = 400
 
 
 def page_data(result: Inferred, content: Content, sizes: Mapping[str, int]) -> dict[str, Any]:
-    """The tables of a page. Sizes are places in the `content`, which gets those that the page needs besides.
+    """The tables of a page; `assets/model.js` reads them. `sizes` are sizes of symbols for the start.
 
-    `assets/model.js` reads it. `sizes` are sizes of symbols for the start.
+    A size is its place in the `content`. Sizes that only the page needs are added to the content.
     """
     tables = _Tables(result, content)
     nodes = tables.nodes()

@@ -1,4 +1,4 @@
-"""The page as one text: nothing in it is loaded from elsewhere."""
+"""The page as one text. It loads nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def emitted(code: Statements) -> str:
 
 
 def script() -> str:
-    """The modules of the page as one: their imports and exports are left out, since their names differ."""
+    """The modules of the script as one. No two modules define the same name, so imports and exports are left out."""
     return "\n".join([_MODULE_WORDS.sub("", asset(f"{name}.js")) for name in MODULES])
 
 

@@ -1,4 +1,4 @@
-"""The sizes with which a page opens: usual ones, at which guards hold if such are found."""
+"""The sizes with which a page opens: usual sizes at which as few guards as possible fail."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def _excess(larger: Sequence[int], smaller: Sequence[int]) -> float:
 def _uncovered(sums: Iterable[Polynomial]) -> tuple[dict[int, int], list[Polynomial]]:
     """The sums that no other covers, the largest first, and the number of each by its id.
 
-    What covered the last one is asked first. So of most sums nothing is kept, and one comparison is made.
+    The sum that covered the last one is compared first. So most sums take one comparison, and are not stored.
     """
     front: list[Polynomial] = []
     place: dict[int, int] = {}

@@ -1,10 +1,11 @@
 """The largest value of one symbol at which a model runs within some memory.
 
 The peak of memory need not grow with a symbol: padding, `x % 32` and branches make it fall. So the search excludes
-intervals. A value whose sizes never fall (`growth` proves it) has its least bytes at the lower end of an interval; of
-other values the intervals of the expressions tell them. If the least bytes of all live values are too many at some
-step, or if a required guard surely fails, no size of the interval fits. Intervals that are not excluded are halved, the
-upper half first, down to single sizes, where all is exact. If the peak never falls, this is a bisection.
+intervals. If `growth` proves that no size of a value falls, its least bytes are those at the lower end of an interval.
+For other values they are the lower bound of the expression. No size of the interval fits if the least bytes of all live
+values are too many at some step, or if bounds prove that a required guard fails. An interval that is not excluded is
+halved. The upper half is tried first, down to single sizes, for which everything is exact. If the peak never falls,
+this is a bisection.
 """
 
 from __future__ import annotations
@@ -130,7 +131,7 @@ class _Search:
         return next((str(violation) for violation in failed if violation.kind == "required"), "")
 
     def _is_excluded(self, first: int, last: int) -> bool:
-        """Whether surely no size of this interval fits."""
+        """Whether it is proved that no size of this interval fits."""
         inside = Var.fresh(self.symbol.name, first, last)
         try:
             counts = self.memory.bytes_at({**self.sizes, self.symbol: first})

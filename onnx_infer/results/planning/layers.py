@@ -1,4 +1,4 @@
-"""Costs and memory by layer. A layer is a module of the exported program, as the names of the nodes tell it.
+"""Costs and memory by layer. A layer is a module of the exported program; the names of the nodes contain its path.
 
 Exporters put the path of the module into the name of a node (`/encoder/layers.0/attention/MatMul`) or into its metadata
 (`pkg.torch.onnx.name_scopes`). The layer is this path up to the first part that ends with a number. So the parts of a

@@ -1,4 +1,4 @@
-"""What a constant tensor shows of itself along an axis, so that it can be made for another size there."""
+"""The pattern of a constant tensor along an axis, by which the tensor can be made for another size."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 Kind = Literal["size", "repeat", "count", "step", "mask"]
 
 _FEWEST_STEPS = 3
-"""The fewest slices that show a step: two always do."""
+"""The fewest slices that count as equal steps. Any two slices have a step."""
 
 _FEWEST_ELEMENTS = 6
-"""The fewest elements that show the diagonal of a mask."""
+"""The fewest elements that count as a mask."""
 
 
 def pattern(array: Array, axis: int, traced: Collection[int]) -> tuple[Kind, int] | None:
-    """How a constant goes on along an axis, and its step; None if it does not tell. `traced` sizes are no steps.
+    """The pattern of a constant along an axis, and its step; None if it has none. `traced` sizes are no steps.
 
     >>> pattern(np.full((1, 4), 7.0), 1, []), pattern(np.arange(6).reshape(2, 3), 0, [])
     (('repeat', 0), ('count', 0))
@@ -44,10 +44,10 @@ def pattern(array: Array, axis: int, traced: Collection[int]) -> tuple[Kind, int
 
 
 class Mask(NamedTuple):
-    """A constant that is `low` where column <= row + offset, and `high` elsewhere; its other axes are repeated.
+    """A constant that is `low` where column <= row + offset, else `high`, and constant along its other axes.
 
     `rows` and `columns` are axes. `is_at_end`: the diagonal ends in the last corner, so the offset is the difference of
-    the two sizes.
+    both sizes.
     """
 
     rows: int
@@ -59,7 +59,7 @@ class Mask(NamedTuple):
 
 
 def mask_of(array: Array) -> Mask | None:
-    """The causal mask that a constant is; None if it is none.
+    """A constant as a causal mask; None if it is none.
 
     >>> mask_of(np.where(np.tri(3, 5, 2), 0.0, -9.0)[None])
     Mask(rows=1, columns=2, offset=2, low=0.0, high=-9.0, is_at_end=True)

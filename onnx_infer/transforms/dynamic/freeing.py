@@ -1,4 +1,4 @@
-"""Free sizes of inputs: symbols in place of numbers, and no declared size that was only true of the traced ones."""
+"""Free sizes of inputs: symbols replace numbers, and declared sizes of other values are dropped."""
 
 from __future__ import annotations
 

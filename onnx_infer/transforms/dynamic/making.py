@@ -1,8 +1,8 @@
-"""`make_dynamic`: a model of traced sizes gets free ones, and what pins them is found, and changed if that is certain.
+"""`make_dynamic`: free sizes for a traced model. It finds what pins them, and changes it if that is certain.
 
-The traced model and the freed one are inferred side by side. A constant that equals a traced size, where the operand
-now has a free one, is replaced by the free one. The changed model is the same function at the traced sizes. It is
-inferred again at the end: a guard that still equates a free size with something is a pin.
+The traced model and the freed one are inferred side by side. If a constant equals a traced size, and the operand has a
+free size now, the free size replaces the constant. At the traced sizes the changed model computes the same. It is
+inferred again at the end: a guard that still equates a free size with another one is a pin.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def make_dynamic(model: onnx.ModelProto, axes: Mapping[str, Mapping[int, str]], 
 
 
 def _pinning_guards(result: InferenceResult, traced: Mapping[str, int], known: set[tuple[str, str]]) -> Iterator[Pin]:
-    """The guards of the model that equate a free size with something, or end at the traced one, and its errors."""
+    """The errors of the model, and the guards that equate a free size with another one or end at the traced one."""
     sizes: dict[str | Var, int] = dict(traced.items())
     for guard in result.guards:
         if not any(v.name in traced for v in guard.variables()) or (guard.operator, guard.node) in known:

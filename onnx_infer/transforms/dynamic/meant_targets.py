@@ -1,9 +1,9 @@
-"""What the target of a traced Reshape was meant to be, once the sizes of its operand are free.
+"""The meant target of a traced Reshape whose operand has free sizes now.
 
-A traced target has numbers. The meant one has a size for each of them that is equal at the traced sizes, and as many
-elements as the operand at all sizes. So the factors of the operand's sizes are distributed over the target in row-major
-order. Of several such targets the one that changes least is meant: that with the fewest sizes that multiply a number
-and a free size. If several change equally little, none is certain.
+A traced target has numbers. The meant target has the same sizes at the traced sizes, and as many elements as the
+operand at all sizes. So the factors of the operand's sizes are distributed over the target in row-major order. There
+may be several such targets. Then the one with the fewest mixed sizes is meant; a mixed size is a number times free
+sizes. If several have as few, the target is not certain.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from symdim import Var
 
 Merged: TypeAlias = "dict[Dim, tuple[Dim, ...]]"
-"""The sizes of which a size was merged, in row-major order: a product does not tell it."""
+"""Size -> the sizes that a Reshape merged into it, in row-major order. The product does not keep their order."""
 
 _MOST_SIZES = 12
 _MOST_STEPS = 5_000
 
 
 class Factors(NamedTuple):
-    """A size as a number times free sizes, these with their traced values."""
+    """A size as a number times free sizes. Each of these has its traced value."""
 
     number: int
     free: tuple[tuple[Expr, int], ...]
@@ -62,7 +62,7 @@ def meant_target(
 ) -> tuple[Dim, ...] | None:
     """The meant target of a Reshape; None if it is not certain. `target` are the sizes of its result when traced.
 
-    A size that an earlier Reshape merged of others is taken apart in the order in which it was merged.
+    A size that an earlier Reshape merged is taken apart in the order of the merged sizes.
 
     >>> from symdim import Var
     >>> N, S = Var("N"), Var("S")
@@ -90,7 +90,7 @@ def meant_target(
 
 
 def remember(merged: Merged, operand: Sequence[Dim], result: Sequence[Dim], traced: Mapping[str | Var, int]) -> None:
-    """Note of which sizes of its operand a Reshape made the free sizes of its result.
+    """Note which sizes of the operand a Reshape merged into the free sizes of its result.
 
     >>> from symdim import Var
     >>> N, H, W, merged = Var("N"), Var("H"), Var("W"), {}
@@ -114,7 +114,7 @@ def remember(merged: Merged, operand: Sequence[Dim], result: Sequence[Dim], trac
 
 
 def _in_order(parts: Sequence[Dim], size: Dim, traced: Mapping[str | Var, int]) -> tuple[Dim, ...]:
-    """The factors of a size in the order of the parts; a number stands where the first number of the parts does."""
+    """The factors of a size in the order of the parts. A number has the place of the first number of the parts."""
     number, free = factors(size, traced)
     left = Counter(factor for factor, _ in free)
     found: list[Dim] = []
@@ -171,7 +171,7 @@ class _State(NamedTuple):
 
 
 def _meant_block(bags: Sequence[Factors], target: Sequence[int]) -> list[Dim] | None:
-    """The sizes of a part of the target; None if several change equally little."""
+    """The sizes of a part of the target; None if they are not certain."""
     if not any(bag.free for bag in bags):
         return list(target)
     if not target:
@@ -215,7 +215,7 @@ def _steps(state: _State, target: Sequence[int]) -> Iterator[_State]:
 
 
 def _is_mixed(size: Dim) -> bool:
-    """Whether a size is a number other than 1 times something free."""
+    """Whether a size is mixed: a number other than 1 times a free size."""
     if isinstance(size, int):
         return False
     terms, const = terms_of(size)

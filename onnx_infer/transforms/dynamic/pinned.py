@@ -1,9 +1,9 @@
-"""From a size that must be free back to the constant that pins it.
+"""From a size that must be free, back to the constant that pins it.
 
 A value has the traced size at an axis, and a node demands a free size there. The axis is followed through the nodes
 that keep it, back to a constant size (the target of an Expand, the end of a Slice, ...), to a constant tensor, or to an
-input. A constant tensor with a clear pattern goes on in it: equal slices, an index 0, 1, 2, ..., equal steps, a causal
-mask (`constants.py`). Other tensors pin the size: only the author knows what they have elsewhere.
+input. A constant tensor with a clear pattern can be continued: equal slices, 0, 1, 2, ..., equal steps, a causal mask
+(`constants.py`). Any other tensor pins the size, because only the author knows its further elements.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Change(NamedTuple):
 
 
 class Pin(NamedTuple):
-    """What pins a free size, and for which no change is certain: where it is, why, and what a person can do."""
+    """A place that pins a free size and has no certain change: the node, the reason, and what a person can do."""
 
     operator: str
     node: str
@@ -97,10 +97,9 @@ class Pin(NamedTuple):
 
 
 class Tracer:
-    """Follows pinned sizes back over the traced model, whose result it gets with the traced sizes that are free now.
+    """Follows pinned sizes back over the traced model. `static` is its result, `traced` the sizes that are free now.
 
-    A step that equals such a size is not taken for a number. `values` are the traced sizes by symbol, and `merged` is
-    what the walk knows of merged sizes; the walk sets both.
+    The walk sets `values`, the traced sizes by symbol, and `merged`, the merged sizes.
     """
 
     def __init__(self, static: InferenceResult, traced: Iterable[int]) -> None:
@@ -208,7 +207,7 @@ class Tracer:
     # -- nodes --------------------------------------------------------------------------------------------------------
 
     def _through(self, node: Node, axis: int, wanted: Dim) -> Change | Way | None:
-        """What decides the size of a result at an axis: a constant size, or axes of operands; None: not known."""
+        """A constant size, or axes of operands, that decide the size of a result at an axis; None if not known."""
         op_type, domain, inputs, *_ = node
         if domain in ("", "ai.onnx") and axis < len(self.shape(node[3][0])):
             if op_type in POINTWISE:

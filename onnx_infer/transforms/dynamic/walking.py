@@ -1,8 +1,8 @@
-"""The walk over a freed model: at each node it asks what was meant, and goes on as if it were there.
+"""The walk over a freed model. Each node is inferred as it was meant, not as it was traced.
 
-A traced Reshape, Expand or Slice has constants that equal traced sizes. Where the operand has a free size now, the
-constant is replaced by what was meant. Where a node demands a free size of an operand that has the traced one, the
-operand is taken to have the free size, and `Tracer` finds the constant behind it, which the next walk replaces.
+A traced Reshape, Expand or Slice has constants that equal traced sizes. If its operand has a free size now, the meant
+size replaces the constant. If a node demands a free size and an operand has the traced one, the walk continues with the
+free size. `Tracer` finds the constant that pins the operand, and the next walk replaces it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _BROADCASTING = frozenset(
 
 
 class FreedWalk:
-    """Walks over one freed model. `changes` are those that all walks found, `pins` those of the last one."""
+    """Walks over one freed model. `changes` are those of all walks, `pins` those of the last one."""
 
     def __init__(self, model: ModelProto, tracer: Tracer, traced: dict[str, int]) -> None:
         self.model, self.tracer, self._traced_names = model, tracer, traced
@@ -48,7 +48,7 @@ class FreedWalk:
         self.pins: dict[tuple[str, str, str], Pin] = {}
 
     def run(self) -> bool:
-        """Walk over the model; returns whether there is a new change."""
+        """Walk over the model; return whether there is a new change."""
         before = len(self.changes)
         front = ModelProtoFrontEnd(self.model)
         symbols = Symbols(*front.dim_params())
@@ -106,7 +106,7 @@ class FreedWalk:
         return node
 
     def _check_index(self, node: Node) -> None:
-        """A constant index of a whole free axis must go on to be one; if it does not, the trace does not tell it."""
+        """Pin the node if its constant indices go over a free axis but do not have its size."""
         data, index = (self._shape(name) for name in node[2][:2])
         axis = node[4].values.get("axis", 0)
         if not data or index is None or not -len(data) <= axis < len(data):
@@ -293,7 +293,7 @@ def as_target(meant: Shape, operand: Shape, no_zeros: bool) -> tuple[Dim, ...]:
 
 
 def _reshaped(shape: Shape, target: tuple[Any, ...], allowzero: int) -> tuple[Shape, bool]:
-    """What Reshape makes of the target as it is, and whether it fails or demands that sizes are equal."""
+    """The result for the target as it is, and whether Reshape fails or demands equal sizes then."""
     with Trace() as trace:
         try:
             found = reshaped(shape, target, allowzero)

@@ -1,4 +1,4 @@
-// Texts of numbers, and elements of the page. All texts of a model become text nodes; nothing here reads markup.
+// Texts of numbers, and elements of the page. A text of a model always becomes a text node, never markup.
 
 const BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 const COUNT_UNITS = ["", "K", "M", "G", "T", "P", "E"];

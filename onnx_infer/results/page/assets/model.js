@@ -1,4 +1,4 @@
-// What the page knows of the model: values, nodes and guards by name, and all of it at sizes of the symbols.
+// The model: its values, nodes and guards, and their numbers at sizes of the symbols.
 
 export class Value {
   constructor(index, [name, type, axes, bytes, verdict, reason, elements]) {

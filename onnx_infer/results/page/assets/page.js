@@ -1,4 +1,4 @@
-// The parts of the page, and what happens when one of them is used.
+// The parts of the page and their events.
 
 import { Curve } from "./curve.js";
 import { Details } from "./details.js";

@@ -26,16 +26,17 @@ export class Rows {
     return parts.join("\n").toLowerCase();
   }
 
-  /** The height of a row, and that of the heading above them, in pixels: other ones on narrow screens. */
+  /** The height of a row in pixels; it differs on narrow screens. */
   get height() {
     return parseFloat(getComputedStyle(this.list).getPropertyValue("--row"));
   }
 
+  /** The height of the list below its heading, in pixels. */
   get room() {
     return this.list.clientHeight - parseFloat(getComputedStyle(this.list).getPropertyValue("--head"));
   }
 
-  /** Scroll as little as it takes to see a row; to the middle if it was far away. */
+  /** Scroll as little as needed to show a row, or bring it to the `middle` if it is out of view. */
   scrollTo(place, middle = false) {
     const top = place * this.height;
     const end = top + this.height - this.room;
