@@ -1,8 +1,4 @@
-"""The command line: `python -m onnx_infer model.onnx`, or `onnx-infer model.onnx`.
-
-Exit codes: 0 all is well, 1 the model has errors (they are shown), 2 the call is wrong, a file cannot be read or
-written, or the file is no model, 130 interrupted.
-"""
+"""The command line: `python -m onnx_infer model.onnx`, or `onnx-infer model.onnx`."""
 
 from __future__ import annotations
 
@@ -11,12 +7,10 @@ import sys
 from typing import TYPE_CHECKING
 
 from onnx_infer import needed
-from onnx_infer.cli.arguments import WrongCall, read_arguments
+from onnx_infer.cli.arguments import INTERRUPTED, USAGE, WrongCall, read_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-OK, MODEL_ERRORS, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 _MANY = 100_000
 """More objects than all imports make together. After so many new ones garbage is collected."""

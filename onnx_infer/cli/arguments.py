@@ -21,6 +21,9 @@ LANGUAGES = ("c", "rust", "js", "python")
 DIALECTS = ("jax", "torch", "sympy")
 """The dialects of `symdim.dialects.texts`; a test compares them."""
 
+OK, MODEL_ERRORS, USAGE, INTERRUPTED = 0, 1, 2, 130
+"""The exit codes; `_EPILOG` explains them."""
+
 STANDARD = "-"
 """The path that stands for standard input, or output."""
 
@@ -63,6 +66,14 @@ def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     if options.keep_guards and not options.fold:
         parser.error("argument --keep-guards: needs --fold")
     return options
+
+
+def inference_options(options: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of `onnx_infer.infer` that a call gives. Those with their defaults are left out."""
+    names = ("policy", "bounds", "assume", "bidirectional", "assume_declared", "initializers", "values")
+    given = {name: getattr(options, name) for name in names}
+    given.update(bounds=dict(options.bounds), values=dict(options.values))
+    return {name: value for name, value in given.items() if value}
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -145,22 +156,18 @@ def _add_fleets(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_inference(group: argparse._ArgumentGroup) -> None:
-    def repeatable(name: str, metavar: str, help: str, read: Callable[[str], Any] = str) -> None:
-        group.add_argument(name, metavar=metavar, type=read, action="append", default=[], help=f"{help}; repeatable")
+    def repeatable(name: str, metavar: str, help: str, read: Callable[[str], Any] = str, dest: str = "") -> None:
+        group.add_argument(
+            name, metavar=metavar, type=read, action="append", default=[], help=f"{help}; repeatable",
+            dest=dest or name.strip("-"),
+        )  # fmt: skip
 
     repeatable("--bind", "NAME=SIZE", "fix a symbol", binding)
     repeatable("--rename", "OLD=NEW", "give a symbol another name, before all else", renaming)
     repeatable("--bounds", "NAME=LO..HI", "limit a symbol", interval)
-    repeatable("--value", "INPUT=VALUE", "the elements of an input: sr=16000, axes=[0, 1]", input_value)
+    repeatable("--value", "INPUT=VALUE", "the elements of an input: sr=16000, axes=[0, 1]", input_value, "values")
     repeatable("--assume", "RELATION", "what else holds: 'H %% 32 == 0'")
-    group.add_argument(
-        "--import",
-        metavar="MODULE",
-        dest="modules",
-        action="append",
-        default=[],
-        help="import a module with rules first, also from this folder; repeatable",
-    )
+    repeatable("--import", "MODULE", "import a module with rules first, also from this folder", dest="modules")
     group.add_argument(
         "--bidirectional", action="store_true", help="infer the shapes of inputs from what uses them, too"
     )
@@ -170,10 +177,9 @@ def _add_inference(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--initializers",
         choices=("overridable", "constant"),
-        default="overridable",
-        help="initializers that are also inputs: unknown, since a caller may override them, or constants",
+        help="initializers that are also inputs: unknown, since a caller may override them (default), or constants",
     )
-    group.add_argument("--policy", choices=POLICIES, default="refine", help="inferred against declared types")
+    group.add_argument("--policy", choices=POLICIES, help="inferred against declared types; the default is refine")
 
 
 def _add_output(group: argparse._ArgumentGroup) -> None:

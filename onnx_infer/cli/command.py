@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.api import infer, rename_symbols
-from onnx_infer.cli.arguments import STANDARD, WrongCall
+from onnx_infer.cli.arguments import MODEL_ERRORS, OK, STANDARD, WrongCall, inference_options
 from onnx_infer.cli.files import check_target, read, write, write_text
 from onnx_infer.cli.terminal import progress, show, width
 from onnx_infer.errors import ArgumentError, InputValueError, ShapeInferenceError, UnknownSymbol
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
     from onnx_infer.result import InferenceResult
-
-OK, MODEL_ERRORS = 0, 1
 
 _MOST_ROWS = 40
 
@@ -144,16 +142,7 @@ def _model(options: Namespace, path: str | None) -> ModelProto:
 
 def _infer(model: ModelProto, options: Namespace) -> InferenceResult:
     try:
-        return infer(
-            model,
-            policy=options.policy,
-            bounds=dict(options.bounds),
-            assume=options.assume,
-            bidirectional=options.bidirectional,
-            assume_declared=options.assume_declared,
-            initializers=options.initializers,
-            values=dict(options.value),
-        )
+        return infer(model, **inference_options(options))
     except InputValueError as error:
         raise WrongCall(f"--value: {str(error).removeprefix('values: ')}") from None
     except UnknownSymbol as error:  # its text starts with the option

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, TextIO
 
-from onnx_infer.cli.arguments import WrongCall
+from onnx_infer.cli.arguments import MODEL_ERRORS, OK, WrongCall, inference_options
 from onnx_infer.cli.files import failure
 from onnx_infer.cli.terminal import show
 from onnx_infer.fleets.fleet import LOST, Totals, run_fleet
@@ -14,8 +14,6 @@ from onnx_infer.fleets.worker import Limits
 
 if TYPE_CHECKING:
     from argparse import Namespace
-
-OK, MODEL_ERRORS = 0, 1
 
 _BAR = 30
 
@@ -32,7 +30,7 @@ def run(options: Namespace) -> int:
             modules=options.modules,
             whole=options.all,
             told=progress.tell,
-            **_inference(options),
+            **inference_options(options),
         )
     except OSError as error:
         raise failure(options.json_lines, error) from None
@@ -42,20 +40,6 @@ def run(options: Namespace) -> int:
         progress.clear()
     show(summary(totals, options.json_lines), sys.stdout)
     return OK if totals.statuses.keys() <= {"ok"} else MODEL_ERRORS
-
-
-def _inference(options: Namespace) -> dict[str, object]:
-    """The options of inference that differ from their defaults; each line has them."""
-    given = {
-        "policy": options.policy if options.policy != "refine" else None,
-        "bounds": {name: list(ends) for name, ends in options.bounds},
-        "assume": options.assume,
-        "bidirectional": options.bidirectional,
-        "assume_declared": options.assume_declared,
-        "initializers": options.initializers if options.initializers != "overridable" else None,
-        "values": dict(options.value),
-    }
-    return {name: value for name, value in given.items() if value}
 
 
 def summary(totals: Totals, target: str) -> str:

@@ -9,7 +9,8 @@ import onnx
 import onnx.parser
 import pytest
 
-from onnx_infer.__main__ import MODEL_ERRORS, OK, USAGE, main
+from onnx_infer.__main__ import main
+from onnx_infer.cli.arguments import MODEL_ERRORS, OK, USAGE
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,8 @@ import onnx.parser
 import pytest
 from onnx import helper, numpy_helper
 
-from onnx_infer.__main__ import OK, USAGE, main
+from onnx_infer.__main__ import main
+from onnx_infer.cli.arguments import OK, USAGE
 
 WEIGHTS = np.arange(12, dtype=np.float32).reshape(3, 4)
 TEXT = """<ir_version: 10, opset_import: ["": 20]> g (float[N, H] x) => (float[A, B] y) { y = Relu (x) }"""

@@ -11,7 +11,8 @@ import onnx
 import onnx.parser
 import pytest
 
-from onnx_infer.__main__ import MODEL_ERRORS, OK, USAGE, main
+from onnx_infer.__main__ import main
+from onnx_infer.cli.arguments import MODEL_ERRORS, OK, USAGE
 from onnx_infer.cli.fleet import _Progress
 from onnx_infer.fleets import Totals
 

@@ -15,8 +15,9 @@ import onnx
 import onnx.parser
 import pytest
 
-from onnx_infer.__main__ import INTERRUPTED, MODEL_ERRORS, OK, main
+from onnx_infer.__main__ import main
 from onnx_infer.cli import arguments, command
+from onnx_infer.cli.arguments import INTERRUPTED, MODEL_ERRORS, OK
 from onnx_infer.cli.terminal import progress, show
 from onnx_infer.types.merge import POLICIES
 from symdim.dialects.languages import LANGUAGES

@@ -12,7 +12,8 @@ import pytest
 from onnx import numpy_helper
 
 from onnx_infer import NoModelError, fold
-from onnx_infer.__main__ import OK, main
+from onnx_infer.__main__ import main
+from onnx_infer.cli.arguments import OK
 from onnx_infer.integrations.onnx_ir_smaller import FoldPass
 
 from .damage import Damage

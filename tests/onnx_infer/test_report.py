@@ -11,7 +11,8 @@ import onnx.parser
 import pytest
 
 import onnx_infer
-from onnx_infer.__main__ import MODEL_ERRORS, main
+from onnx_infer.__main__ import main
+from onnx_infer.cli.arguments import MODEL_ERRORS
 from onnx_infer.results.report.causes import Causes
 from onnx_infer.results.report.explanation import explain
 from onnx_infer.results.report.layout import cut

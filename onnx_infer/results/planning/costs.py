@@ -11,7 +11,7 @@ from contextlib import suppress
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.model.graph import label_of
+from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.results.inferred import reads_of, schedule
 from onnx_infer.results.planning.multiply_adds import multiply_adds
 from onnx_infer.values import dtype as dt
@@ -73,14 +73,11 @@ def costs(result: Inferred) -> Costs:
     seen: set[object] = set()
     found = []
     for node in schedule(result):
-        op_type, domain, *_ = node
         read = dict.fromkeys(reads_of(result, node))
         held = [parameters(engine.scope[n]) for n in read if n in engine.scope.constants and n not in seen]
         seen.update(read)
         held += bodies.parameters(node, engine.scope, seen)
-        operator = f"{domain}::{op_type}" if domain else op_type
-        label = label_of(node)
-        found.append(NodeCost(operator, label, total(held), bodies.count(node, engine.scope)))
+        found.append(NodeCost(title_of(node), label_of(node), total(held), bodies.count(node, engine.scope)))
     return Costs(found)
 
 

@@ -22,10 +22,10 @@ from symdim.algebra.dims import at_least, at_most, bounds_of, differ, excludes, 
 from symdim.conditions.monotone import growth
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from onnx_infer.results.inferred import Inferred
-    from onnx_infer.results.planning.memory import Peak, Step
+    from onnx_infer.results.planning.memory import Peak
     from onnx_infer.values.tensor import Dim
     from symdim.conditions.condition import Condition
 
@@ -139,7 +139,7 @@ class _Search:
             return False
         for name in self.falling:
             counts[name] = max(bounds_of(substituted(self.bytes[name], {self.symbol: inside}))[0] or 0, 0)
-        if _most(self.memory.steps, self.memory.kept, counts) > self.limit:
+        if max(self.memory.live_bytes(counts)) > self.limit:
             return True
         return any(surely_fails(condition.substitute({self.symbol: inside})) for condition in self.conditions)
 
@@ -156,16 +156,6 @@ def _chosen(symbols: Mapping[str, Var], symbol: str | None, sizes: Mapping[str, 
     if symbol is None:
         raise SymdimError("every symbol has a size already")
     return symbols[symbol]
-
-
-def _most(steps: Sequence[Step], kept: Sequence[str], counts: Mapping[str, int]) -> int:
-    """The most bytes that are live at a step."""
-    alive = most = sum(counts[name] for name in kept)
-    for step in steps:
-        alive += sum(counts[name] for name in step.born)
-        most = max(most, alive)
-        alive -= sum(counts[name] for name in step.dead)
-    return most
 
 
 def surely_fails(condition: Condition) -> bool:

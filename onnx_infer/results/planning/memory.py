@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.model.graph import label_of
+from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.results.inferred import reads_of, schedule
 from onnx_infer.results.planning.envelope import ZERO, Envelope, Polynomial, envelope
 from onnx_infer.results.planning.planner import byte_size
@@ -123,18 +123,23 @@ class MemoryPlan:
         counts = self._byte_counts(*(given[v.name] if v.name in given else given[v] for v in self.symbols))
         return dict(zip(self.sizes, counts, strict=True))
 
+    def live_bytes(self, counts: Mapping[str, int]) -> Iterator[int]:
+        """The bytes that are live before all steps, then at each step, if the values have these numbers of bytes."""
+        live = sum(counts[name] for name in self.kept)
+        yield live
+        for step in self.steps:
+            live += sum(counts[name] for name in step.born)
+            yield live
+            live -= sum(counts[name] for name in step.dead)
+
     def peak_at(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> Peak:
         """The peak at these sizes; raises UnboundName for symbols without one."""
         counts = self.bytes_at(bindings, **sizes)
-        alive = base = sum(counts[name] for name in self.kept)
-        most, at = base, -1
-        for i, step in enumerate(self.steps):
-            alive += sum(counts[name] for name in step.born)
-            if alive > most or at < 0:
-                most, at = alive, i
-            alive -= sum(counts[name] for name in step.dead)
-        if at < 0:
+        base, *sums = self.live_bytes(counts)
+        if not sums:
             return Peak(base, Step("", "", (), ()), self.kept)
+        most = max(sums)
+        at = sums.index(most)
         live = dict.fromkeys(self.kept)
         for step in self.steps[:at]:
             live.update(dict.fromkeys(step.born))
@@ -154,10 +159,7 @@ def _steps(
     for name, i in last.items():
         if name in sizes:
             dead[i].append(name)
-    found = []
-    for node, dying in zip(nodes, dead, strict=False):
-        op_type, domain, _, given, _, _ = node
-        operator = f"{domain}::{op_type}" if domain else op_type
-        label = label_of(node)
-        found.append(Step(operator, label, tuple(name for name in given if name in sizes), tuple(dying)))
-    return found
+    return [
+        Step(title_of(node), label_of(node), tuple(name for name in node[3] if name in sizes), tuple(dying))
+        for node, dying in zip(nodes, dead, strict=False)
+    ]

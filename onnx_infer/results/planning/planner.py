@@ -78,7 +78,7 @@ class Planner:
             if value is None:
                 raise SymdimError(f"value {name!r} cannot be planned: the model has no such value")
             shape = _planned(value, upper)
-            free = [] if shape is None else [v.name for v in _variables(shape) if v not in code]
+            free = [] if shape is None else [v.name for v in variables_of(shape) if v not in code]
             if free and chosen is not None:
                 raise UnboundName(tuple(free))
             if shape is None or free:
@@ -91,7 +91,7 @@ class Planner:
             if place is None:
                 place = rows[shape] = len(rows)
                 text = tuple_text(map(code.operand, shape))
-                row_texts.append(code.assign(text, note=name) if _variables(shape) else text)
+                row_texts.append(code.assign(text, note=name) if variables_of(shape) else text)
             assert isinstance(value, SymTensor)
             key = place, dt.BITS.get(value.dtype or 0, 0)
             if key not in counts:
@@ -151,7 +151,7 @@ def planner(result: Inferred, args: Sequence[str | Var] | None, values: Iterable
         sizes = variables_of(dim for _, dim in result.sources.axes)
         return Planner(types, list(dict.fromkeys(sizes)), upper=upper, chosen=values)
     shapes = (_planned(value, upper) for value in types.values())
-    symbols = {v.name: v for shape in dict.fromkeys(shapes) if shape is not None for v in _variables(shape)}
+    symbols = {v.name: v for shape in dict.fromkeys(shapes) if shape is not None for v in variables_of(shape)}
     chosen = [symbols.get(arg) if isinstance(arg, str) else arg for arg in args]
     found = [v for v in chosen if isinstance(v, Var)]
     if len(found) < len(chosen):
@@ -164,10 +164,6 @@ def _planned(value: Value, upper: bool) -> Shape | None:
     if not isinstance(value, SymTensor) or value.shape is None:
         return None
     return tuple(map(without_computed, bounding_shape(value.shape) if upper else value.shape))
-
-
-def _variables(shape: Shape) -> tuple[Var, ...]:
-    return variables_of(shape)
 
 
 def bounding_shape(shape: Shape) -> Shape:

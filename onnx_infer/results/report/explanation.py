@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.model.graph import label_of
+from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.results.report.causes import Causes
 from onnx_infer.results.report.layout import WIDTH, cut, type_text
 from onnx_infer.results.verdicts import is_exact, lacks_elements, variables
@@ -119,9 +119,8 @@ def _is_told(step: Step, cause: Reason) -> bool:
 
 
 def _node_text(node: Node) -> str:
-    op_type, domain, *_, handle = node
-    operator = f"{domain}::{op_type}" if domain else op_type
-    return f"{operator} '{text(handle.name)}' of" if handle.name else f"{operator} of"
+    name = node[5].name
+    return f"{title_of(node)} '{text(name)}' of" if name else f"{title_of(node)} of"
 
 
 def origin_text(variable: Var) -> str:
