@@ -103,36 +103,23 @@ _former_paths.MOVED.update(
 )
 
 _MODULES = {
-    "api": ("infer", "infer_shapes", "infer_shapes_path", "infer_symbolic_shapes", "rename_symbols"),
-    "operators.calling": ("call_rule",),
-    "operators.context": (
-        "Node",
-        "ShapeInferenceContext",
-        "ValueInfo",
-        "broadcast_shapes",
-        "check_inputs",
-        "require_attr",
-    ),
-    "diagnostics": ("Diagnostic",),
-    "errors": (
-        "ArgumentError",
-        "ExternalDataError",
-        "NoModelError",
-        "OpUsageError",
-        "ShapeInferenceError",
-        "Unknown",
-        "UnknownSymbol",
-    ),
-    "results.guards": ("Guard", "Violation"),
-    "results.materialization": ("Materialized", "materialize"),
-    "transforms.dynamic.making": ("Dynamic", "make_dynamic"),
-    "types.merge": ("ShapeMergePolicy",),
-    "node": ("infer_function_output_types", "infer_node_outputs"),
-    "operators.registration": ("OpShapeInferenceRegistry", "op", "registry"),
-    "result": ("InferenceResult",),
-    "transforms.folding": ("fold",),
-    "values.tensor": ("Dim", "Map", "Optional", "Sequence", "Sparse", "SymTensor"),
+    "api": "infer infer_shapes infer_shapes_path infer_symbolic_shapes rename_symbols",
+    "diagnostics": "Diagnostic",
+    "errors": "ArgumentError ExternalDataError NoModelError OpUsageError ShapeInferenceError Unknown UnknownSymbol",
+    "node": "infer_function_output_types infer_node_outputs",
+    "operators.calling": "call_rule",
+    "operators.context": "Node ShapeInferenceContext ValueInfo broadcast_shapes check_inputs require_attr",
+    "operators.registration": "OpShapeInferenceRegistry op registry",
+    "result": "InferenceResult",
+    "results.guards": "Guard Violation",
+    "results.materialization": "Materialized materialize",
+    "transforms.dynamic.making": "Dynamic make_dynamic",
+    "transforms.folding": "fold",
+    "types.merge": "ShapeMergePolicy",
+    "values.tensor": "Dim Map Optional Sequence Sparse SymTensor",
 }
+"""Module -> the public names in it, which are loaded on first use."""
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 
 def needed() -> str | None:
@@ -143,16 +130,14 @@ def needed() -> str | None:
 
 def __getattr__(name: str) -> object:
     """A public name. Its module is loaded now."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if missing := needed():
+        raise ImportError(missing)
     from importlib import import_module
 
-    for module, names in _MODULES.items():
-        if name in names:
-            if missing := needed():
-                raise ImportError(missing)
-            loaded = import_module(f".{module}", __name__)
-            globals().update({public: getattr(loaded, public) for public in names})
-            return globals()[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
+    return value
 
 
 def __dir__() -> list[str]:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from itertools import chain, count
+from itertools import chain
 from typing import TYPE_CHECKING, Unpack
 
-import numpy as np
 import onnx_ir as ir
 
 from onnx_infer.integrations.onnx_ir import infer
 from onnx_infer.integrations.onnx_ir_names import given_values, subgraphs
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.results.materialization import unused_name
+from onnx_infer.transforms.constants import known_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from onnx_infer.inference import Options
     from onnx_infer.integrations.onnx_ir import InferenceResult
-    from onnx_infer.values.tensor import Value
-
-_KINDS = {ir.DataType.INT64: np.int64, ir.DataType.INT32: np.int32, ir.DataType.BOOL: np.bool_}
-"""The element types of sizes, axes and conditions: what is known of their elements is exact."""
 
 
 class FoldKnownValuesPass(ir.passes.InPlacePass):  # type: ignore[misc]
@@ -52,9 +48,7 @@ class FoldKnownValuesPass(ir.passes.InPlacePass):  # type: ignore[misc]
         for node, value, tensor in known:
             constant = ir.node("Constant", [], {"value": tensor}).outputs[0]
             constant.shape, constant.type = value.shape, value.type
-            names = (f"{value.name}_known{number}" for number in chain([""], count(2)))
-            constant.name = next(name for name in names if name not in taken)
-            taken.add(constant.name)
+            constant.name = unused_name(f"{value.name}_known", taken)
             node.graph.insert_before(node, constant.producer())
             ir.convenience.replace_all_uses_with(value, constant)
         return ir.passes.PassResult(model, result.modified or bool(known))
@@ -72,16 +66,6 @@ def _known_values(graph: ir.Graph, result: InferenceResult) -> Iterator[tuple[ir
             pending += subgraphs(node)
             for value in node.outputs if node.op_type != "Constant" else ():
                 if value.uses() and not value.is_graph_output():
-                    tensor = _tensor(result.type_of(value))
+                    tensor = known_tensor(result.type_of(value))
                     if tensor is not None:
-                        yield node, value, tensor
-
-
-def _tensor(value: Value | None) -> ir.Tensor | None:
-    if not isinstance(value, SymTensor) or value.data is None or value.shape is None:
-        return None
-    kind = _KINDS.get(ir.DataType(value.dtype or 0))
-    if kind is None or not all(isinstance(element, int) for element in value.data):
-        return None
-    shape = [d for d in value.shape if isinstance(d, int)]  # all of them: elements go with known sizes
-    return ir.tensor(np.array(value.data, dtype=kind).reshape(shape))
+                        yield node, value, ir.from_proto(tensor)

@@ -109,6 +109,16 @@ def _readable(size: Dim, sources: Sources, field: str) -> Dim:
     return found
 
 
+def unused_name(base: str, used: set[str]) -> str:
+    """The base, or the base with a number if it is used already. The name is added to `used`."""
+    name, count = base, 0
+    while name in used:
+        count += 1
+        name = f"{base}_{count}"
+    used.add(name)
+    return name
+
+
 class Names:
     """Makes unused names.
 
@@ -123,13 +133,7 @@ class Names:
 
     def new(self, kind: str) -> str:
         """A name for a value of this kind."""
-        name = base = f"{self._prefix}_{kind}"
-        count = 0
-        while name in self._used:
-            count += 1
-            name = f"{base}_{count}"
-        self._used.add(name)
-        return name
+        return unused_name(f"{self._prefix}_{kind}", self._used)
 
 
 class SizeNodes:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from onnx import AttributeProto, helper
 
 from onnx_infer.model.attributes import kind_of
+from onnx_infer.results.materialization import unused_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -134,12 +135,7 @@ class Draft:
 
     def new_name(self, base: str) -> str:
         """An unused name."""
-        name, count = base, 0
-        while name in self._names:
-            count += 1
-            name = f"{base}_{count}"
-        self._names.add(name)
-        return name
+        return unused_name(base, self._names)
 
     def add_constant(self, tensor: TensorProto, name: str, graph: GraphProto | None = None) -> str:
         """Add an initializer of this name, to the main graph unless another one is given; return the name."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onnx_infer.results.materialization import unused_name
 from onnx_infer.transforms.draft import graphs_of, subgraphs
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def make_names_unique(model: ModelProto) -> None:
         names = {**outer, **{name: name for name in _given(graph)}}
         for name in _given(graph):
             if name in taken:
-                names[name] = _unused(name, everything)
+                names[name] = unused_name(name, everything)
         taken.update(names[name] for name in _given(graph))
         if any(old != new for old, new in names.items()):
             _rename(graph, names)
@@ -38,14 +39,6 @@ def _given(graph: GraphProto) -> list[str]:
     given = [*(info.name for info in graph.input), *(tensor.name for tensor in graph.initializer)]
     given += [sparse.values.name for sparse in graph.sparse_initializer]
     return list(dict.fromkeys(name for name in (*given, *(n for x in graph.node for n in x.output)) if name))
-
-
-def _unused(name: str, everything: set[str]) -> str:
-    count = 1
-    while (new := f"{name}_{count}") in everything:
-        count += 1
-    everything.add(new)
-    return new
 
 
 def _rename(graph: GraphProto, names: Mapping[str, str]) -> None:

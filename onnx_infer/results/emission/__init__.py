@@ -4,5 +4,5 @@
     statements.py    the statements of the function, and what the texts of all languages share
     source.py        the text in a language; each language has a file: c.py, rust.py, javascript.py, python.py
 
-The arithmetic of a language is in `symdim/dialects/languages.py`. Begin with `source.py`.
+How a language writes arithmetic is in `symdim/dialects/`. Begin with `source.py`.
 """

@@ -18,6 +18,7 @@ from onnx_infer.ops.reshaping import reshaped
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.transforms.dynamic.meant_targets import Merged, meant_target, remember
 from onnx_infer.transforms.dynamic.pinned import Change, Pin, Place, Tracer
+from onnx_infer.transforms.targets import END
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, product
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from onnx_infer.model.graph import Node
     from onnx_infer.values.tensor import Dim, Shape
     from symdim import Var
-
-LARGEST = 2**63 - 1
-"""The end of a Slice that goes to the end of the axis."""
 
 _BROADCASTING = frozenset(
     "Add And Div Equal Greater GreaterOrEqual Less LessOrEqual Max Mean Min Mod Mul Or Pow Sub Sum Where Xor".split()  # noqa: SIM905
@@ -230,7 +228,7 @@ class FreedWalk:
         for at, (end, axis) in enumerate(zip(ends.data, chosen, strict=False)):
             size = shape[axis] if -len(shape) <= axis < len(shape) else 0
             if isinstance(size, Expr) and isinstance(end, int) and end == self._value(size):
-                self._note([self.tracer.change(node, 2, at, end, LARGEST)])
+                self._note([self.tracer.change(node, 2, at, end, END)])
 
     # -- sizes that a node demands ------------------------------------------------------------------------------------
 

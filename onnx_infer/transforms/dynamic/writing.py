@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from onnx import NodeProto, TensorProto, helper
 
 from onnx_infer.results.materialization import Names, materialize
+from onnx_infer.transforms.draft import INITIALIZERS_ALONE_SINCE
 from onnx_infer.transforms.dynamic.constants import mask_of
 from onnx_infer.values.text import text
 from symdim import SymdimError, product
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 _INT32_MAX = 2**31 - 1
 _SINCE = {"Expand": 8, "Where": 9, "Less": 9, "Slice": 10, "Range": 11}
-_INITIALIZERS_ALONE_SINCE = 4
 _WHERE_KINDS = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT32, TensorProto.INT64)
 
 
@@ -101,7 +101,7 @@ class Writer:
 
     def _hold(self, tensor: TensorProto) -> str:
         """The name of a constant in the model; before IR version 4 an initializer would have to be an input."""
-        if self.model.ir_version >= _INITIALIZERS_ALONE_SINCE:
+        if self.model.ir_version >= INITIALIZERS_ALONE_SINCE:
             self.model.graph.initializer.append(tensor)
         else:
             self._nodes.append(helper.make_node("Constant", [], [tensor.name], tensor.name, value=tensor))
