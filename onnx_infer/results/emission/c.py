@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.results.emission.statements import INT64_MAX, wrapped
+from onnx_infer.results.emission.source_text import INT64_MAX, SourceText, wrapped
 
 if TYPE_CHECKING:
     from onnx_infer.results.emission.content import Symbol
-    from onnx_infer.results.emission.statements import Statements
 
 _TEXT = """\
 {heading}
@@ -53,39 +52,21 @@ int {name}_sizes(const int64_t *given, int64_t *sizes, unsigned char *holds) {{
 """
 
 
-def source(code: Statements, name: str) -> str:
-    """The text of the file, in which all public names start with `name`."""
-    content, quoted = code.content, code.quoted
-    values, place = [], 0
-    for title, dtype, axes in content.values:
-        values.append(f"{{{quoted(title)}, {quoted(dtype)}, {len(axes)}, axes + {place}}},")
-        place += len(axes)
-    guards = [f"{{{', '.join(map(quoted, guard[:4]))}, {guard.lhs}, {guard.rhs}}}," for guard in content.guards]
-    parameters = [
-        f"const int64_t {variable} = given[{i}];{code.language.note(symbol.name)}"
-        for i, (variable, symbol) in enumerate(zip(code.names, code.symbols, strict=True))
-    ]
-    results = [f"sizes[{i}] = {text};" for i, text in enumerate(code.sizes)] or ["(void)sizes;"]
-    results += [f"holds[{i}] = {text};" for i, text in enumerate(code.guards)] or ["(void)holds;"]
-    return _TEXT.format(
-        name=name,
-        heading=code.heading,
-        arithmetic=code.language.arithmetic(),
-        symbol_count=len(code.symbols),
-        size_count=len(code.sizes),
-        value_count=len(values),
-        guard_count=len(guards),
-        symbols=code.indented(_symbol(code, symbol) for symbol in code.symbols),
-        axes=wrapped((str(axis) for value in content.values for axis in value.axes), 2),
-        values=code.indented(values),
-        guards=code.indented(guards),
-        parameters=code.indented(parameters),
-        statements=code.indented(code.lines),
-        results=code.indented(results),
-    )
+class C(SourceText):
+    """All public names start with the name of the function, because files of C have no names of their own."""
 
+    template = _TEXT
+    symbol_entry = "{{{name}, {low}, {high}, {optional}}},"
+    value_entry = "{{{name}, {dtype}, {rank}, axes + {first}}},"
+    guard_entry = "{{{text}, {law}, {kind}, {node}, {lhs}, {rhs}}},"
+    parameter = "const int64_t {name} = given[{i}];{note}"
+    flags = "0", "1"
 
-def _symbol(code: Statements, symbol: Symbol) -> str:
-    low, high = code.limits(symbol)
-    ends = ", ".join(["INT64_MAX" if end == INT64_MAX else code.language.number(end) for end in (low, high)])
-    return f"{{{code.quoted(symbol.name)}, {ends}, {int(symbol.optional)}}},"
+    def ends(self, symbol: Symbol) -> list[str]:
+        return ["INT64_MAX" if end == INT64_MAX else self.language.number(end) for end in self.limits(symbol)]
+
+    def parts(self) -> dict[str, object]:
+        results = [f"sizes[{i}] = {text};" for i, text in enumerate(self.sizes)] or ["(void)sizes;"]
+        results += [f"holds[{i}] = {text};" for i, text in enumerate(self.guards)] or ["(void)holds;"]
+        axes = (str(axis) for value in self.content.values for axis in value.axes)
+        return {**super().parts(), "axes": wrapped(axes, 2), "results": self.indented(results)}

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.results.emission.statements import wrapped
+from onnx_infer.results.emission.source_text import SourceText
 
 if TYPE_CHECKING:
     from onnx_infer.results.emission.content import Symbol
-    from onnx_infer.results.emission.statements import Statements
 
 _TEXT = """\
 {heading}
@@ -40,7 +39,7 @@ function checked(given, {{ name, low, high, optional }}) {{
 
 /** The distinct sizes, and for each guard whether it holds, at these sizes of the symbols. Throws RangeError. */
 function sizes(given) {{
-  const [{parameters}] = symbols.map((symbol, i) => checked(given[i], symbol));
+  const [{names}] = symbols.map((symbol, i) => checked(given[i], symbol));
 {statements}  return {{
     sizes: [
 {sizes}    ],
@@ -50,36 +49,19 @@ function sizes(given) {{
 }}
 """
 
-_EXPORTS = "\nexport { symbols, values, guards, sizes };\n"
 
+class JavaScript(SourceText):
+    """`exports` is the end of the text."""
 
-def source(code: Statements, exports: str = _EXPORTS) -> str:
-    """The text of the module."""
-    quoted = code.quoted
-    values = [
-        f"{{ name: {quoted(name)}, dtype: {quoted(dtype)}, axes: [{', '.join(map(str, axes))}] }},"
-        for name, dtype, axes in code.content.values
-    ]
-    guards = [
-        f"{{ text: {quoted(guard.text)}, law: {quoted(guard.law)}, kind: {quoted(guard.kind)}, "
-        f"node: {quoted(guard.node)}, lhs: {guard.lhs}, rhs: {guard.rhs} }},"
-        for guard in code.content.guards
-    ]
-    text = _TEXT.format(
-        heading=code.heading,
-        arithmetic=code.language.arithmetic(),
-        symbols=code.indented(_symbol(code, symbol) for symbol in code.symbols),
-        values=code.indented(values),
-        guards=code.indented(guards),
-        parameters=", ".join(code.names),
-        statements=code.indented(code.lines),
-        sizes=wrapped(code.sizes, 6),
-        holds=wrapped(code.guards, 6),
-    )
-    return text + exports
+    template = _TEXT
+    symbol_entry = "{{ name: {name}, low: {low}, high: {high}, optional: {optional} }},"
+    value_entry = "{{ name: {name}, dtype: {dtype}, axes: [{axes}] }},"
+    guard_entry = "{{ text: {text}, law: {law}, kind: {kind}, node: {node}, lhs: {lhs}, rhs: {rhs} }},"
+    result_indent = 6
+    exports = "\nexport { symbols, values, guards, sizes };\n"
 
+    def ends(self, symbol: Symbol) -> list[str]:
+        return ["null" if end is None else self.language.number(end) for end in symbol.variable.bounds()]
 
-def _symbol(code: Statements, symbol: Symbol) -> str:
-    low, high = ["null" if end is None else code.language.number(end) for end in symbol.variable.bounds()]
-    optional = str(symbol.optional).lower()
-    return f"{{ name: {code.quoted(symbol.name)}, low: {low}, high: {high}, optional: {optional} }},"
+    def source(self) -> str:
+        return super().source() + self.exports

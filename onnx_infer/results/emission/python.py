@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.results.emission.statements import wrapped
+from onnx_infer.results.emission.source_text import SourceText
 
 if TYPE_CHECKING:
     from onnx_infer.results.emission.content import Symbol
-    from onnx_infer.results.emission.statements import Statements
 
 _TEXT = """\
 {heading}
@@ -42,27 +41,16 @@ def sizes(given):
 """
 
 
-def source(code: Statements) -> str:
-    """The text of the module."""
-    quoted = code.quoted
-    values = [f"({quoted(name)}, {quoted(dtype)}, {axes})," for name, dtype, axes in code.content.values]
-    guards = [f"({', '.join(map(quoted, guard[:4]))}, {guard.lhs}, {guard.rhs})," for guard in code.content.guards]
-    parameters = [
-        f"{name} = given[{i}]{code.language.note(symbol.name)}"
-        for i, (name, symbol) in enumerate(zip(code.names, code.symbols, strict=True))
-    ]
-    return _TEXT.format(
-        heading=code.heading,
-        arithmetic=code.language.arithmetic(),
-        symbols=code.indented((_symbol(code, symbol) for symbol in code.symbols), 4),
-        values=code.indented(values, 4),
-        guards=code.indented(guards, 4),
-        parameters=code.indented(parameters, 4),
-        statements=code.indented(code.lines, 4),
-        sizes=wrapped(code.sizes, 8),
-        holds=wrapped(code.guards, 8),
-    )
+class Python(SourceText):
+    """A module without imports."""
 
+    template = _TEXT
+    symbol_entry = "({name}, {low}, {high}, {optional}),"
+    value_entry = "({name}, {dtype}, {places}),"
+    guard_entry = "({text}, {law}, {kind}, {node}, {lhs}, {rhs}),"
+    parameter = "{name} = given[{i}]{note}"
+    flags = "False", "True"
+    indent, result_indent = 4, 8
 
-def _symbol(code: Statements, symbol: Symbol) -> str:
-    return f"({code.quoted(symbol.name)}, {', '.join(map(str, symbol.variable.bounds()))}, {symbol.optional}),"
+    def ends(self, symbol: Symbol) -> list[str]:
+        return list(map(str, symbol.variable.bounds()))

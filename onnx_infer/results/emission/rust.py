@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.results.emission.statements import wrapped
+from onnx_infer.results.emission.source_text import SourceText
 
 if TYPE_CHECKING:
-    from onnx_infer.results.emission.statements import Statements
+    from onnx_infer.results.emission.content import Symbol
 
 _TEXT = """\
 {heading}
@@ -73,38 +73,15 @@ pub fn sizes(given: &[Option<i64>; {symbol_count}]) -> Result<Sizes, usize> {{
 """
 
 
-def source(code: Statements) -> str:
-    """The text of the file."""
-    quoted = code.quoted
-    symbols = []
-    for symbol in code.symbols:
-        low, high = code.limits(symbol)
-        optional = str(symbol.optional).lower()
-        symbols.append(f"Symbol {{ name: {quoted(symbol.name)}, low: {low}, high: {high}, optional: {optional} }},")
-    values = [
-        f"Value {{ name: {quoted(name)}, dtype: {quoted(dtype)}, axes: &[{', '.join(map(str, axes))}] }},"
-        for name, dtype, axes in code.content.values
-    ]
-    guards = [
-        f"Guard {{ text: {quoted(guard.text)}, law: {quoted(guard.law)}, kind: {quoted(guard.kind)}, "
-        f"node: {quoted(guard.node)}, lhs: {guard.lhs}, rhs: {guard.rhs} }},"
-        for guard in code.content.guards
-    ]
-    parameters = [
-        f"let {name}: Size = given[{i}].ok_or(Fault::NotGiven);{code.language.note(symbol.name)}"
-        for i, (name, symbol) in enumerate(zip(code.names, code.symbols, strict=True))
-    ]
-    return _TEXT.format(
-        heading=code.heading,
-        arithmetic=code.language.arithmetic(),
-        symbol_count=len(symbols),
-        value_count=len(values),
-        guard_count=len(guards),
-        symbols=code.indented(symbols, 4),
-        values=code.indented(values, 4),
-        guards=code.indented(guards, 4),
-        parameters=code.indented(parameters, 4),
-        statements=code.indented(code.lines, 4),
-        sizes=wrapped(code.sizes, 12),
-        holds=wrapped(code.guards, 12),
-    )
+class Rust(SourceText):
+    """A module of its own crate or file."""
+
+    template = _TEXT
+    symbol_entry = "Symbol {{ name: {name}, low: {low}, high: {high}, optional: {optional} }},"
+    value_entry = "Value {{ name: {name}, dtype: {dtype}, axes: &[{axes}] }},"
+    guard_entry = "Guard {{ text: {text}, law: {law}, kind: {kind}, node: {node}, lhs: {lhs}, rhs: {rhs} }},"
+    parameter = "let {name}: Size = given[{i}].ok_or(Fault::NotGiven);{note}"
+    indent, result_indent = 4, 12
+
+    def ends(self, symbol: Symbol) -> list[str]:
+        return list(map(str, self.limits(symbol)))

@@ -5,17 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ArgumentError
-from onnx_infer.results.emission import c, javascript, python, rust
+from onnx_infer.results.emission.c import C
 from onnx_infer.results.emission.content import content_of
-from onnx_infer.results.emission.statements import Statements
+from onnx_infer.results.emission.javascript import JavaScript
+from onnx_infer.results.emission.python import Python
+from onnx_infer.results.emission.rust import Rust
 from symdim.dialects.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from onnx_infer.results.emission.content import Content
+    from onnx_infer.results.emission.source_text import SourceText
     from onnx_infer.results.inferred import Inferred
     from symdim.dialects.languages import LanguageName
 
-_WRITERS = {"rust": rust.source, "js": javascript.source, "python": python.source}
+_TEXTS: dict[LanguageName, type[SourceText]] = {"c": C, "rust": Rust, "js": JavaScript, "python": Python}
 
 
 def source(result: Inferred, language: LanguageName, name: str = "model") -> str:
@@ -33,5 +36,4 @@ def source(result: Inferred, language: LanguageName, name: str = "model") -> str
 
 def source_of(content: Content, language: LanguageName, name: str = "model") -> str:
     """The source text of the function for a content."""
-    code = Statements(content, LANGUAGES[language])
-    return c.source(code, name) if language == "c" else _WRITERS[language](code)
+    return _TEXTS[language](content, LANGUAGES[language], name).source()

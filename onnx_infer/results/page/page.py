@@ -9,9 +9,8 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING
 
-from onnx_infer.results.emission import javascript
 from onnx_infer.results.emission.content import content_of
-from onnx_infer.results.emission.statements import Statements
+from onnx_infer.results.emission.javascript import JavaScript
 from onnx_infer.results.page.data import page_data
 from onnx_infer.values.text import printable
 from symdim.dialects.languages import LANGUAGES
@@ -19,6 +18,7 @@ from symdim.dialects.languages import LANGUAGES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from onnx_infer.results.emission.content import Content
     from onnx_infer.results.inferred import Inferred
 
 MODULES = ("format", "model", "curve", "symbols", "rows", "details", "page")
@@ -38,14 +38,15 @@ def html(result: Inferred, title: str, sizes: Mapping[str, int]) -> str:
         title=escape(printable(title)),
         style=asset("page.css").rstrip(),
         data=json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
-        script=f"{emitted(Statements(content, LANGUAGES['js']))}\n{script()}",
+        script=f"{_emitted(content)}\n{script()}",
     )
 
 
-def emitted(code: Statements) -> str:
+def _emitted(content: Content) -> str:
     """The emitted function and its tables, as the constant `emitted`."""
-    exports = "\nreturn { symbols, guards, sizes };\n"
-    return f"const emitted = (() => {{\n{javascript.source(code, exports)}}})();\n"
+    code = JavaScript(content, LANGUAGES["js"])
+    code.exports = "\nreturn { symbols, guards, sizes };\n"
+    return f"const emitted = (() => {{\n{code.source()}}})();\n"
 
 
 def script() -> str:
