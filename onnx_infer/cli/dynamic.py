@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.cli.arguments import WrongCall
 from onnx_infer.errors import ArgumentError
-from onnx_infer.results.report.layout import cut, folded, limited
-from onnx_infer.results.report.plain_data import head_json
-from onnx_infer.results.report.plans import plain
+from onnx_infer.results.report.layout import folded, limited, text_of
+from onnx_infer.results.report.plain_data import head_json, plain
 from onnx_infer.results.report.table import HEADINGS, guard_line
 from onnx_infer.transforms.dynamic.making import make_dynamic
-from onnx_infer.values.text import printable
 
 if TYPE_CHECKING:
     from argparse import Namespace

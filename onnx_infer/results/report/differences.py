@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.results.report.layout import cut, limited
+from onnx_infer.results.report.layout import limited, text_of
 from onnx_infer.results.report.plain_data import guard_json, head_json, type_json
 from onnx_infer.results.report.table import guard_line
-from onnx_infer.values.text import printable
 
 if TYPE_CHECKING:
     from onnx_infer.results.comparison import Comparison, TypeDifference
@@ -27,11 +26,7 @@ def differences_text(found: Comparison, limit: int | None, width: int | None) ->
         (f"{len(found.only_second)} values of the second model alone:", [f"+ {name}" for name in found.only_second]),
         ("guards:", [f"{sign}{guard_line(g)[1:]}" for sign, part in _guards(found) for g in part]),
     ]
-    lines = []
-    for heading, told in sections:
-        if told:
-            lines += ["", heading, *limited(told, limit)]
-    return "\n".join(cut(printable(line), width) for line in lines[1:])
+    return text_of(([heading, *limited(lines, limit)] for heading, lines in sections if lines), width)
 
 
 def _guards(found: Comparison) -> tuple[tuple[str, list[Any]], ...]:

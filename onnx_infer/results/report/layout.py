@@ -9,7 +9,7 @@ from onnx_infer.values.tensor import SymTensor
 from onnx_infer.values.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any, TypeAlias
 
     from onnx_infer.values.tensor import Value
@@ -89,6 +89,12 @@ def rows(lines: Sequence[tuple[str, Value]], width: int | None, write: Write = s
     return [
         f"  {name:{column}}  {type_text(value, rest, write)}" for name, (_, value) in zip(names, lines, strict=True)
     ]
+
+
+def text_of(sections: Iterable[list[str]], width: int | None) -> str:
+    """The sections with empty lines between them. Empty sections are left out, and long lines are cut."""
+    lines = [line for section in sections if section for line in ["", *section]][1:]
+    return "\n".join(cut(printable(line), width) for line in lines)
 
 
 def limited(lines: list[str], limit: int | None) -> list[str]:

@@ -100,7 +100,7 @@ def _reason_json(cause: Reason | None) -> dict[str, Any] | None:
 
 
 def _guarantee_json(guarantee: Guarantee) -> dict[str, Any]:
-    return {"kind": guarantee.kind, "size": _plain(guarantee.size)}
+    return {"kind": guarantee.kind, "size": plain(guarantee.size)}
 
 
 def _symbol_json(variable: Var) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def _symbol_json(variable: Var) -> dict[str, Any]:
     return {
         "low": low,
         "high": high,
-        "at_most": _plain(variable.at_most),
+        "at_most": plain(variable.at_most),
         "origin": None if given else printable(str(variable.origin)),
     }
 
@@ -150,11 +150,11 @@ def type_json(value: Value | None) -> dict[str, Any]:
     {'kind': 'tensor', 'dtype': 'i64', 'shape': [2], 'data': [3, None]}
     """
     if isinstance(value, (SymTensor, Sparse)):
-        shape = None if value.shape is None else [_plain(dim) for dim in value.shape]
+        shape = None if value.shape is None else [plain(dim) for dim in value.shape]
         kind = "sparse" if isinstance(value, Sparse) else "tensor"
         out = {"kind": kind, "dtype": dt.text(value.dtype) if value.dtype else None, "shape": shape}
         if isinstance(value, SymTensor) and value.data is not None:
-            out["data"] = [_plain(x) for x in value.data]
+            out["data"] = [plain(x) for x in value.data]
         return out
     if isinstance(value, Sequence):
         return {"kind": "sequence", "elem": type_json(value.elem)}
@@ -165,8 +165,8 @@ def type_json(value: Value | None) -> dict[str, Any]:
     return {"kind": "unknown"}
 
 
-def _plain(x: object) -> object:
-    """An element as JSON. Infinities, which JSON does not have, and expressions become text."""
+def plain(x: object) -> object:
+    """A size or element as JSON. Expressions and infinities, which JSON does not have, become text."""
     if x is None or isinstance(x, (bool, int, str)):
         return x
     return x if isinstance(x, float) and abs(x) < float("inf") else str(x)

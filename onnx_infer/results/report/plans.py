@@ -8,7 +8,8 @@ from onnx_infer.results.planning.costs import costs
 from onnx_infer.results.planning.layers import layers
 from onnx_infer.results.planning.memory import MemoryPlan
 from onnx_infer.results.planning.planner import byte_size
-from onnx_infer.results.report.layout import cut, limited
+from onnx_infer.results.report.layout import cut, limited, text_of
+from onnx_infer.results.report.plain_data import plain
 from onnx_infer.values.text import printable
 from symdim import Expr, total
 
@@ -60,7 +61,7 @@ class Plans:
             _Table(("layer", "nodes", "parameters", "multiply-adds"), rows if len(rows) > 1 else [], limit),
             _Table(("node", "parameters", "multiply-adds"), each, None),
         ]
-        return _text([head, *(table.lines(width) for table in tables)], width)
+        return text_of([head, *(table.lines(width) for table in tables)], width)
 
     def memory_text(self, limit: int | None, width: int | None) -> str:
         """The peak of the computed values with its nodes, the bytes of inputs and constants, and the layers."""
@@ -76,7 +77,7 @@ class Plans:
             _Table(("live at the peak", "bytes"), [(name, self.memory.sizes[name]) for name in live], limit),
             _Table(("layer", "nodes", "bytes of its values", "peak"), layers_ if len(layers_) > 1 else [], limit),
         ]
-        return _text([head + limited(peaks, limit), rest, *(table.lines(width) for table in tables)], width)
+        return text_of([head + limited(peaks, limit), rest, *(table.lines(width) for table in tables)], width)
 
     def live(self) -> tuple[str, ...]:
         """The values that are live at the peak, if no size has a symbol; otherwise none."""
@@ -125,7 +126,7 @@ def largest_text(found: LargestSize, width: int | None) -> str:
     name = found.symbol
     if found.size is None or found.peak is None:
         proved = "no size" if found.at_most < 0 else f"no size above {found.at_most} (the search ended there)"
-        return _text([[f"{name}: {proved} fits into {found.limit} bytes"]], width)
+        return text_of([[f"{name}: {proved} fits into {found.limit} bytes"]], width)
     lines = [
         f"{name} = {found.size} is the largest size that fits into {found.limit} bytes",
         f"  the peak is {found.peak.bytes} bytes at {_place(found.peak.step)}",
@@ -135,7 +136,7 @@ def largest_text(found: LargestSize, width: int | None) -> str:
         lines.append(f"  the peak never falls if {name} grows, so every smaller size fits too")
     else:
         lines.append(f"  it is not proved that every smaller size fits: the peak may fall if {name} grows")
-    return _text([lines], width)
+    return text_of([lines], width)
 
 
 def largest_json(found: LargestSize) -> dict[str, Any]:
@@ -177,12 +178,6 @@ class _Table(NamedTuple):
         return limited(lines, None if self.limit is None else self.limit + 1)
 
 
-def _text(sections: Iterable[list[str]], width: int | None) -> str:
-    """The sections with empty lines between them."""
-    lines = [line for section in sections if section for line in ["", *section]][1:]
-    return "\n".join(cut(printable(line), width) for line in lines)
-
-
 def _bytes(result: Inferred, names: Iterable[str]) -> Dim:
     """The bytes of values; those without a known number do not count."""
     counts = [byte_size(result.types[name], upper=True) for name in names]
@@ -206,8 +201,3 @@ def _step_json(step: Step | None) -> dict[str, str] | None:
 
 def _known(count: Dim | None) -> object:
     return "not known" if count is None else count
-
-
-def plain(size: Dim | str | None) -> int | str | None:
-    """A size as JSON: a number, a text that `symdim.parse` reads, or null."""
-    return size if size is None or isinstance(size, (int, str)) else str(size)

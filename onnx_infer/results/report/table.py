@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.results.data_laws import data_laws
 from onnx_infer.results.report.causes import Causes
-from onnx_infer.results.report.layout import WIDTH, cut, folded, limited, more, rows
-from onnx_infer.values.text import printable
+from onnx_infer.results.report.layout import WIDTH, folded, limited, more, rows, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -38,7 +37,7 @@ def table(result: Inferred, limit: int | None = 40, width: int | None = WIDTH, w
     are at most `limit` lines of each kind (None: all), of at most `width` characters (None: any width).
     `write` makes the texts of sizes in types and guards.
     """
-    return "\n".join(_Table(result, limit, width, write).lines())
+    return text_of(_Table(result, limit, width, write).sections(), width)
 
 
 class _Table:
@@ -49,11 +48,11 @@ class _Table:
         self.causes = Causes(result)
         self.verdicts = {name: self.causes.verdict(name) for name in result.types}
 
-    def lines(self) -> list[str]:
-        """All lines, empty ones between sections."""
+    def sections(self) -> list[list[str]]:
+        """The lines of each section."""
         inputs = list(dict.fromkeys(self.result.inputs))
         outputs = [name for name in dict.fromkeys(self.result.outputs) if name in self.result.types]
-        sections = [
+        return [
             [part for line in self._errors() for part in folded(line, self.width)],
             self._summary(),
             self._values("inputs:", inputs),
@@ -62,8 +61,6 @@ class _Table:
             *(self._guards(kind) for kind in HEADINGS),
             self._data_laws(),
         ]
-        lines = [line for section in sections if section for line in ["", *section]][1:]
-        return [cut(printable(line), self.width) for line in lines]
 
     def _errors(self) -> list[str]:
         roots = [line for root in self.causes.roots() for line in root_lines(root, spelled=self.limit is None)]
