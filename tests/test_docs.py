@@ -160,6 +160,17 @@ def test_the_site_lists_pages_that_exist() -> None:
     assert {f"docs/{page}" for page in pages} <= set(PAGES)
 
 
+def test_the_design_has_one_section_for_each_room() -> None:
+    text = text_of("docs/design.md")
+    named = [
+        room for heading in re.findall(r"^### (.*)$", text, re.MULTILINE) for room in re.findall(r"(\w+)/", heading)
+    ]
+    rooms = [path.parent.name for top in ("symdim", "onnx_infer") for path in (ROOT / top).glob("*/__init__.py")]
+    assert sorted(named) == sorted(rooms)
+    glossary = text.partition("## Glossary")[2].partition("\n## ")[0]
+    assert 20 <= glossary.count("\n| ") - 1 <= 30
+
+
 def test_links_between_pages_lead_somewhere() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text_of(page)):
