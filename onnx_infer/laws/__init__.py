@@ -1,13 +1,13 @@
 """The laws that rules share. Rules call laws; laws never call rules.
 
     statements.py    statements and fresh sizes of a rule, in addition to its result
-    made.py          the variables of sizes that an inference makes
+    made.py          the variables that a walk makes
     known.py         assumptions about sizes
     sizes.py         broadcasting, equal sizes, axes, exact quotients
     readable.py      sizes whose expressions are too large
     windows.py       positions of a sliding window
     slices.py        the elements of a slice
-    limits.py        sizes that must not be too small
+    limits.py        sizes that must not be too small or too large
 
 The room uses `values` and `symdim`. Begin with `sizes.py`.
 """

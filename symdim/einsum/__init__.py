@@ -11,6 +11,8 @@
     padding.py         one margin for several uses of a tensor
     codegen.py         a plan as a Python function
 
+The room uses `store` and what is above it. Begin with `spec.py`, then `planning.py`.
+
 >>> from symdim.einsum import EinsumSpec, plan
 >>> known = EinsumSpec("2*o<+k; k => o").infer(["H"], [3], result=[4])
 >>> print(known.operands[0])

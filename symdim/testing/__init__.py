@@ -5,7 +5,7 @@
     einsum_cases.py    cases about specifications and plans
     operators.py       operators of other packages in cases
 
-No other code of the package imports this room.
+No other code of the package imports this room. Begin with `laws.py`.
 """
 
 from __future__ import annotations

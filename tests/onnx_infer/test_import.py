@@ -80,3 +80,4 @@ def test_the_docstring_of_a_package_is_a_map_of_its_modules(package: str) -> Non
     packages = {path.parent.name for path in folder.glob("*/__init__.py")}
     assert modules | packages <= set(re.findall(r"\w+", text))
     assert set(re.findall(r"(\w+)\.py\b", text)) <= modules
+    assert "/" not in package or re.search(r"\b[Bb]egin (with|there)\b", text)

@@ -2,6 +2,8 @@
 
 onnx has no schema for them. Each is registered with the names of its inputs in order, as `X W B? rest*`. The rules have
 parameters only for the inputs that they use. Output types are those of the first input, unless there is a `dtype`.
+
+The room uses what `ops` uses. To add an operator, write its rule in the file of its family. Begin with `linear.py`.
 """
 
 from __future__ import annotations
