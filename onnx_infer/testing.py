@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.elements.conditions import positive
 from onnx_infer.elements.ratio import Ratio
@@ -168,7 +168,7 @@ def _infer(
     domain: str,
     output_count: int,
 ) -> tuple[list[Value], str | None]:
-    """The outputs of one node, and its diagnostics."""
+    """The outputs of one node, and the message of its error."""
     operator = bind(domain, op_type, version)
     if operator is None:
         raise OpUsageError(f"no operator {domain}::{op_type} at version {version}")
@@ -249,49 +249,63 @@ def run_shape_inference_with_values(
     return [substitute(value, names) for value in results]
 
 
+class Call(NamedTuple):
+    """The call of a case: an operator of a version, its attributes and its inputs."""
+
+    domain: str
+    name: str
+    version: int
+    attributes: dict[str, Any]
+    inputs: list[Value | None]
+
+
+def read_call(text: str) -> Call:
+    """The call in a case, which is the text before `->`.
+
+    >>> read_call("Concat-13(axis=-1): f32[N, 3], f32[N, H]")
+    Call(domain='', name='Concat', version=13, attributes={'axis': -1}, inputs=[f32[N, 3], f32[N, H]])
+    """
+    head, operands = _split_head(text)
+    found = _HEAD.match(head)
+    if found is None:
+        raise ValueError(f"not the head of a case: {head!r}")
+    inputs = [read_value(operand) for operand in split(operands)]
+    attributes = read_attributes(found["attributes"] or "")
+    return Call(found["domain"] or "", found["name"], int(found["version"]), attributes, inputs)
+
+
 def run_case(line: str) -> tuple[str, str]:
     """Run one case; return the actual and the expected result as texts.
 
     >>> run_case("Add-14: f32[N, 1], f32[5] -> f32[N, 5]")
     ('f32[N, 5]', 'f32[N, 5]')
     """
-    call, expected = line.rsplit("->", 1)
-    head, _, operands = _split_head(call)
-    found = _HEAD.match(head)
-    if found is None:
-        raise ValueError(f"not the head of a case: {head!r}")
-    inputs = [read_value(t) for t in split(operands)]
-    attributes = read_attributes(found["attributes"] or "")
+    text, expected = line.rsplit("->", 1)
+    domain, name, version, attributes, inputs = read_call(text)
     before, error_word, message = expected.strip().partition("error")
     wanted = split(before)
     only_error = bool(error_word) and all(want == "-" for want in wanted)
     count = len(wanted) + only_error
-    results, error = _infer(found["name"], inputs, attributes, int(found["version"]), found["domain"] or "", count)
+    results, error = _infer(name, inputs, attributes, version, domain, count)
     failed = [] if error is None else [f"error: {error}"]
     if only_error:
         return ", ".join(failed or map(str, results)), error_word + message
     shown = ["-" if want == "-" else str(value) for want, value in zip(wanted, results, strict=True)]
-    normal = [str(_renamed(want)) for want in wanted]
+    normal = [want if want == "-" else str(read_value(want)) for want in wanted]
     return ", ".join(shown + failed), ", ".join(normal + ([error_word + message] if error_word else []))
 
 
-def _renamed(text: str) -> Any:
-    """The expected text in its canonical printed form."""
-    value = read_value(text)
-    return "-" if value is None else value
-
-
-def _split_head(call: str) -> tuple[str, str, str]:
+def _split_head(call: str) -> tuple[str, str]:
     """The head and the operands: before and after the first colon outside brackets that is not part of a `::`."""
     depth = 0
     for i, c in enumerate(call):
         depth += (c in "([{") - (c in ")]}")
         if c == ":" and depth == 0 and call[i - 1 : i] != ":" and call[i + 1 : i + 2] != ":":
-            return call[:i].strip(), ":", call[i + 1 :].strip()
-    return call.strip(), "", ""
+            return call[:i].strip(), call[i + 1 :].strip()
+    return call.strip(), ""
 
 
 __all__ = [
-    "const_value", "infer_node", "read_attributes", "read_value", "run_case", "run_shape_inference",
-    "run_shape_inference_with_values", "split", "ts",
+    "Call", "const_value", "infer_node", "read_attributes", "read_call", "read_value", "run_case",
+    "run_shape_inference", "run_shape_inference_with_values", "split", "ts",
 ]  # fmt: skip

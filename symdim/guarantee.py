@@ -142,21 +142,15 @@ def require_rank(dims: Collection[Dim] | None, rank: int, op: str, field: str = 
 # -- bounds in known sizes --------------------------------------------------------------------------------------------
 
 
-def upper_bound(dim: Dim, available: Collection[str] = ()) -> Dim | None:
-    """An upper bound over exact variables; None if none is found.
-
-    >>> N = Var("N")
-    >>> n = Var.fresh("n", at_most=N, origin="NonZero")
-    >>> upper_bound(n - n // 2), upper_bound(minimum(n + 5, 12)), upper_bound(n * n // 3)
-    ((N + 1)//2, min(N, 7) + 5, N**2//3)
-    """
-    return UpperBounds(available).of(dim)
-
-
 class UpperBounds:
     """Bounds from above of several sizes, in variables that are exact where the tensors named `available` are known.
 
     All proofs together take at most `steps` of the prover. When these are used up, bounds are coarser.
+
+    >>> N = Var("N")
+    >>> n, bounds = Var.fresh("n", at_most=N, origin="NonZero"), UpperBounds()
+    >>> bounds.of(n - n // 2), bounds.of(minimum(n + 5, 12)), bounds.of(n * n // 3)
+    ((N + 1)//2, min(N, 7) + 5, N**2//3)
     """
 
     def __init__(self, available: Collection[str] = (), steps: int = _STEPS) -> None:

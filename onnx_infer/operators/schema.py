@@ -66,7 +66,6 @@ class Schema(NamedTuple):
     constraints: dict[str, frozenset[str]]
     min_input: int
     max_input: int
-    has_body: bool = False
     known: bool = True
     """Whether onnx has this schema. Otherwise it was derived from the rule, and the rule gives the output types."""
     attributes: dict[str, int] = {}  # noqa: RUF012  (never changed)
@@ -129,7 +128,6 @@ def read_schema(schema: onnx.defs.OpSchema) -> Schema:
         {c.type_param_str: frozenset(c.allowed_type_strs) for c in schema.type_constraints},
         schema.min_input,
         schema.max_input,
-        schema.has_function or schema.has_context_dependent_function,
         True,
         {name: a.type.value for name, a in attributes.items()},
         schema.min_output,

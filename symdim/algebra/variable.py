@@ -199,8 +199,3 @@ def _end(hi: int | None) -> str:
 
 
 _default = scope_of(0, 0)
-
-
-def default_scope() -> Scope:
-    """The scope of `Var(name)`."""
-    return _default

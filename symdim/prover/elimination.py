@@ -105,9 +105,9 @@ def _within(v: Var, dim: Dim) -> bool:
     return above and (v.hi is None or (hi is not None and hi <= v.hi))
 
 
-def _replace(problem: Problem, v: Var, dim: Dim, reasons: Reasons, kept: tuple[Hypothesis, ...] = ()) -> Problem:
+def _replace(problem: Problem, v: Var, dim: Dim, reasons: Reasons) -> Problem:
     """The problem with v := dim, and the bounds of v as hypotheses about dim."""
-    more = list(kept)
+    more: list[Hypothesis] = []
     lo, hi = bounds_of(dim)
     if v.lo is not None and (lo is None or lo < v.lo):
         more.append(Hypothesis(subtract(dim, v.lo), ">=", reasons))

@@ -28,18 +28,10 @@ class Case:
     """One operator case: a node, and the types of its inputs over symbols."""
 
     def __init__(self, line: str) -> None:
-        call, expected = line.rsplit("->", 1)
-        head, _, operands = testing._split_head(call)
-        found = testing._HEAD.match(head)
-        assert found is not None
-        self.line = line
-        self.domain, self.name, self.version = (
-            normal_domain(found["domain"] or ""),
-            found["name"],
-            int(found["version"]),
-        )
-        self.attributes = testing.read_attributes(found["attributes"] or "")
-        self.inputs = [testing.read_value(text) for text in testing.split(operands)]
+        text, expected = line.rsplit("->", 1)
+        call = testing.read_call(text)
+        self.line, self.domain = line, normal_domain(call.domain)
+        _, self.name, self.version, self.attributes, self.inputs = call
         self.output_count = len(testing.split(expected))
 
     def fits(self, opset: int) -> bool:

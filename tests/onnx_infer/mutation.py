@@ -85,21 +85,19 @@ def _concrete(value: Value | None, rng: Random, sizes: dict[Any, int]) -> Value 
 
 def read(line: str, rng: Random) -> NodeCase | None:
     """A case's node at random sizes; None where it has no concrete form."""
-    call, expected = line.rsplit("->", 1)
-    head, _, operands = testing._split_head(call)
-    found = testing._HEAD.match(head)
-    assert found is not None
-    domain, name = normal_domain(found["domain"] or ""), found["name"]
+    text, expected = line.rsplit("->", 1)
+    call = testing.read_call(text)
+    domain, name = normal_domain(call.domain), call.name
     if (domain, name) not in versions() or name in SUBGRAPHS:
         return None
-    version = max((v for v in versions()[domain, name] if v <= int(found["version"])), default=0)
+    version = max((v for v in versions()[domain, name] if v <= call.version), default=0)
     if not version:
         return None
     sizes: dict[Any, int] = {}
-    inputs = tuple(_concrete(testing.read_value(t), rng, sizes) for t in testing.split(operands))
+    inputs = tuple(_concrete(value, rng, sizes) for value in call.inputs)
     wanted = testing.split(expected.partition("error: ")[0])
     outputs = len(wanted) + all(text == "-" for text in wanted)  # an error alone stands for the last output
-    case = NodeCase(domain, name, version, testing.read_attributes(found["attributes"] or ""), inputs, outputs)
+    case = NodeCase(domain, name, version, call.attributes, inputs, outputs)
     known = case.schema.attributes
     for key, value in case.attributes.items():  # mutations change the elements of lists by their kind
         if type(value) is int and key in known and known[key].type == onnx.defs.OpSchema.AttrType.FLOAT:

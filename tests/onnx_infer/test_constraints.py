@@ -41,17 +41,12 @@ class Case(NamedTuple):
 
 def concrete(line: str) -> Case | None:
     """An operator case with a prime for each symbol; None where it has no form, or no shapes that are all known."""
-    call, expected = line.rsplit("->", 1)
-    head, _, operands = testing._split_head(call)
-    found = testing._HEAD.match(head)
-    assert found is not None
-    domain, name, version = found["domain"] or "", found["name"], int(found["version"])
+    text, expected = line.rsplit("->", 1)
+    domain, name, version, attributes, values = testing.read_call(text)
     operator = bind(domain, name, version)
     form = None if operator is None else bound_form(domain, name, version, operator.schema)
     if form is None or "error" in expected:
         return None
-    attributes = testing.read_attributes(found["attributes"] or "")
-    values = [testing.read_value(text) for text in testing.split(operands)]
     inputs = with_primes(values)
     count = len(testing.split(expected))
     try:

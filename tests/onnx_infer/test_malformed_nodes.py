@@ -19,16 +19,12 @@ SHAPES = (None, (), (N,), (0, 0), (N, 3, 5), (1, 1, 1, 1, 1))
 ATTRIBUTES = (-1, 2.5, "x", (), (0,), (2.5,))
 
 
-def first_cases(path: Any) -> dict[str, tuple[str, dict[str, Any], list[Value | None]]]:
+def first_cases(path: Any) -> dict[str, tuple[int, dict[str, Any], list[Value | None]]]:
     """For each operator of a file its first case: the version, the attributes and the operands."""
-    found: dict[str, tuple[str, dict[str, Any], list[Value | None]]] = {}
+    found: dict[str, tuple[int, dict[str, Any], list[Value | None]]] = {}
     for _, line in lines(path):
-        head, _, operands = testing._split_head(line.rsplit("->", 1)[0])
-        parts = testing._HEAD.match(head)
-        assert parts is not None
-        title = f"{parts['domain'] or ''}::{parts['name']}"
-        given = [testing.read_value(text) for text in testing.split(operands)]
-        found.setdefault(title, (parts["version"], testing.read_attributes(parts["attributes"] or ""), given))
+        call = testing.read_call(line.rsplit("->", 1)[0])
+        found.setdefault(f"{call.domain}::{call.name}", (call.version, call.attributes, call.inputs))
     return found
 
 
@@ -49,7 +45,7 @@ def test_no_rule_fails_otherwise_than_by_an_error(path: Any) -> None:
         domain, _, name = title.rpartition("::")
         for given, inputs in calls:
             try:
-                testing._infer(name, inputs, given, int(version), domain, 2)
+                testing._infer(name, inputs, given, version, domain, 2)
             except (OpUsageError, ShapeInferenceError):
                 continue
             except AssertionError as defect:

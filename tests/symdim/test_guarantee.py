@@ -30,7 +30,7 @@ from symdim import (
     require_exact_shape,
     require_rank,
 )
-from symdim.guarantee import UpperBounds, upper_bound
+from symdim.guarantee import UpperBounds
 
 N, M = Var("N"), Var("M")
 
@@ -225,7 +225,7 @@ def check_random_sizes(seed, count):
         size = _random_size(rng, [n, m, d, e], 3)
         if isinstance(size, int):
             continue
-        high = upper_bound(size)
+        high = UpperBounds().of(size)
         if high is None:
             continue
         found += 1
