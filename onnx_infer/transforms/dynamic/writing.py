@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _INT32_MAX = 2**31 - 1
 _SINCE = {"Expand": 8, "Where": 9, "Less": 9, "Slice": 10, "Range": 11}
-_WHERE_KINDS = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT32, TensorProto.INT64)
+_WHERE_DTYPES = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT32, TensorProto.INT64)
 
 
 class Writer:
@@ -69,34 +69,34 @@ class Writer:
         elements: list[Dim] = list(self._tracer.elements(first.operand) or ())
         for change in changes:
             elements[change.at] = change.new
-        vector = self._vector(elements, self._kind(first.operand))
+        vector = self._vector(elements, self._dtype(first.operand))
         is_scalar = self._tracer.is_scalar(first.operand)
         return self._node("Reshape", vector, self._vector([])) if is_scalar else vector
 
-    def _vector(self, elements: list[Dim], kind: int = TensorProto.INT64) -> str:
+    def _vector(self, elements: list[Dim], dtype: int = TensorProto.INT64) -> str:
         """The name of a vector of sizes of this element type."""
-        key = tuple(elements), kind
+        key = tuple(elements), dtype
         if key not in self._vectors:
             numbers = [size for size in elements if isinstance(size, int)]
             if len(numbers) == len(elements):
-                self._vectors[key] = self._constant(numbers, kind)
+                self._vectors[key] = self._constant(numbers, dtype)
             else:
-                self._vectors[key] = self._computed(elements, kind)
+                self._vectors[key] = self._computed(elements, dtype)
         return self._vectors[key]
 
-    def _computed(self, elements: list[Dim], kind: int) -> str:
+    def _computed(self, elements: list[Dim], dtype: int) -> str:
         """Sizes from the inputs; 0, -1 and other numbers stay as they are."""
         made = materialize(elements, self._result, prefix=self._names.new("size"))
         for tensor in made.initializers:
             self._hold(tensor)
         self._nodes += made.nodes
-        return made.output if kind == TensorProto.INT64 else self._node("Cast", made.output, to=kind)
+        return made.output if dtype == TensorProto.INT64 else self._node("Cast", made.output, to=dtype)
 
-    def _constant(self, numbers: list[int], kind: int) -> str:
+    def _constant(self, numbers: list[int], dtype: int) -> str:
         name = self._names.new("_".join(map(str, numbers)).replace("-", "m") or "scalar")
-        if kind == TensorProto.INT32:
+        if dtype == TensorProto.INT32:
             numbers = [min(number, _INT32_MAX) for number in numbers]
-        self._hold(helper.make_tensor(name, kind, [len(numbers)], numbers))
+        self._hold(helper.make_tensor(name, dtype, [len(numbers)], numbers))
         return name
 
     def _hold(self, tensor: TensorProto) -> str:
@@ -130,7 +130,7 @@ class Writer:
     def _stepped(self, name: str, change: Change) -> str:
         """The first slice of a constant along an axis, and further ones by equal steps."""
         steps = self._typed(self._range(change.new), change.operand)
-        factor = self._constant([change.step], self._kind(change.operand))
+        factor = self._constant([change.step], self._dtype(change.operand))
         along = self._node("Reshape", self._node("Mul", steps, factor), self._vector(self._along(change, -1)))
         return self._node("Add", self._first(name, change.at), along)
 
@@ -159,19 +159,19 @@ class Writer:
         )
         offset = sizes[found.columns] - sizes[found.rows] if found.is_at_end else found.offset
         ends = self._node("Add", rows, self._vector([offset + 1]))
-        mask = self._chosen(self._node("Less", columns, ends), found.low, found.high, self._kind(name))
+        mask = self._chosen(self._node("Less", columns, ends), found.low, found.high, self._dtype(name))
         changed = {found.rows, found.columns, *(change.at for change in changes)}
         others: list[Dim] = [1 if axis in changed else size for axis, size in enumerate(array.shape)]
         return mask if set(others) == {1} else self._node("Expand", mask, self._vector(others))
 
-    def _chosen(self, condition: str, low: float, high: float, kind: int) -> str:
+    def _chosen(self, condition: str, low: float, high: float, dtype: int) -> str:
         """`low` where a condition holds, else `high`. Runtimes have Where for a few element types only."""
-        if kind == TensorProto.BOOL:
+        if dtype == TensorProto.BOOL:
             return condition if low else self._node("Not", condition)
-        own = kind if kind in _WHERE_KINDS else TensorProto.FLOAT
+        own = dtype if dtype in _WHERE_DTYPES else TensorProto.FLOAT
         values = [self._hold(helper.make_tensor(self._names.new("mask"), own, [1], [x])) for x in (low, high)]
         chosen = self._node("Where", condition, *values)
-        return chosen if own == kind else self._node("Cast", chosen, to=kind)
+        return chosen if own == dtype else self._node("Cast", chosen, to=dtype)
 
     def _range(self, end: Dim) -> str:
         """The vector of the numbers below a size."""
@@ -180,9 +180,9 @@ class Writer:
 
     def _typed(self, name: str, like: str) -> str:
         """Integers in the type of a constant."""
-        kind = self._kind(like)
-        return name if kind == TensorProto.INT64 else self._node("Cast", name, to=kind)
+        dtype = self._dtype(like)
+        return name if dtype == TensorProto.INT64 else self._node("Cast", name, to=dtype)
 
-    def _kind(self, name: str) -> int:
+    def _dtype(self, name: str) -> int:
         """The element type of an operand."""
         return int(getattr(self._tracer.static.types[name], "dtype", None) or TensorProto.INT64)
