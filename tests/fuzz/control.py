@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 DEEPEST = 2
-"""Bodies in bodies of bodies are the most."""
+"""The deepest nesting of bodies."""
 
 
 def body(scope: Scope, parameters: Sequence[tuple[str, Any]] = ()) -> Scope:
-    """The scope of a body, with some nodes. It captures what is visible where it stands."""
+    """The scope of a body, with some nodes. It may capture every value that is visible at its place."""
     inner = Scope(scope.grower, scope.arrays)
     inner.depth = scope.depth + 1
     for name, array in parameters:
@@ -129,7 +129,7 @@ def sequence(scope: Scope) -> None:
         scope.attempt(scope.node("SequenceConstruct", *others))
     elif kind[0] == "s":
         lengths = [scope.constant(rng.choice([1, 2, 3]))] if rng.random() < 0.6 else []
-        keepdims = None if lengths else rng.choice([0, 1])  # onnxruntime heeds it where there are lengths, too
+        keepdims = None if lengths else rng.choice([0, 1])  # onnxruntime uses it with lengths, too
         scope.attempt(scope.node("SplitToSequence", value, *lengths, axis=axis, keepdims=keepdims))
     elif known:
         position = scope.constant(rng.choice([0, 0, 1, -1]))

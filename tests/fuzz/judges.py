@@ -1,6 +1,6 @@
 """What must hold of the inference of a model. A judge gives the text of each fault that it finds.
 
-A run that onnxruntime refuses says nothing but that it was refused. Sizes are claimed only where no guard fails.
+Nothing else is known of a run that onnxruntime refuses. Sizes are claimed only for runs in which no guard fails.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tests.fuzz.subject import Run, Subject
 
 MOST_SIZES = 6
-"""So many sizes of a model are computed by nodes, and compared."""
+"""The most sizes of a model that are computed by nodes and compared."""
 
 
 ON_PURPOSE = ("SAME padding of a dilated pool", "the window of the pool exceeds the padded size")
@@ -40,7 +40,7 @@ OWN_LIMITS = (PLANNING, CRASHED, "Subgraph must have the shape set for all outpu
 """Refusals by which onnxruntime says nothing of the model. What is inferred may help it."""
 
 LENIENT = (r"Loop-\d+ '\w+': .* of the iterations .*differ", r"\w+Window-17 '\w+': size is not positive")
-"""Errors of models that break the specification, and that onnxruntime runs all the same."""
+"""Errors of models that onnxruntime runs although they break the specification."""
 
 
 def runs(subject: Subject, _: Runtime) -> Iterator[str]:
@@ -82,7 +82,7 @@ def errors(subject: Subject, _: Runtime) -> Iterator[str]:
 
 
 def concrete(subject: Subject, _: Runtime) -> Iterator[str]:
-    """The model at given sizes has the types of the model at these sizes, and not less is known of them."""
+    """The model at given sizes has the types of the model at these sizes, and knows at least as much of them."""
     for run in subject.runs[::2]:
         if not run.succeeded or subject.failing(run):
             continue
@@ -180,14 +180,18 @@ def planned(subject: Subject, _: Runtime) -> Iterator[str]:
         planner = subject.result.planner()
     except UnboundName:
         return
+    memory = subject.result.memory()
     for run in subject.runs:
         if run.succeeded and not subject.failing(run):
             sizes = {v.name: run.sizes[v.name] for v in planner.args}
             plan = planner(**sizes)
+            counted = [memory.peak_at(run.sizes).bytes] if {v.name for v in memory.symbols} <= run.sizes.keys() else []
             for name, actual in subject.outputs(run).items():
                 claimed = plan.shapes.get(name)
                 if claimed is not None and isinstance(actual, np.ndarray) and tuple(claimed) != actual.shape:
                     yield f"{name}: planned as {claimed} at {run.sizes}, but {actual.shape}"
+                if name in memory.sizes and any(peak < (plan.bytes.get(name) or 0) for peak in counted):
+                    yield f"{name}: {plan.bytes[name]} bytes at {run.sizes}, but the peak is {counted[0]}"
 
 
 def materialized(subject: Subject, runtime: Runtime) -> Iterator[str]:
@@ -291,7 +295,7 @@ def verdict(subject: Subject, runtime: Runtime, only: str = "") -> list[tuple[st
     for judge in [judge for judge in JUDGES if only in ("", judge.__name__)]:
         try:
             text = next(judge(subject, runtime), None)
-        except Exception as error:  # whatever inference raises on a model is a fault of it
+        except Exception as error:  # an exception of inference is a fault, too
             text = f"{type(error).__name__}: {error}"
         if text is not None:
             found.append((judge.__name__, text))
@@ -302,6 +306,6 @@ def _is_lenient(subject: Subject) -> bool:
     """Whether onnxruntime runs the model although the specification forbids it."""
     try:
         texts = [str(diagnostic) for diagnostic in subject.result.diagnostics]
-    except Exception:  # a judge will say so
+    except Exception:  # a judge reports it
         return False
     return any(re.match(pattern, text) for pattern in LENIENT for text in texts)

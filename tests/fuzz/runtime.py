@@ -14,7 +14,7 @@ Outcome = list[Any] | str
 """The outputs of a run, or the text of the refusal."""
 
 CRASHED = "crashed: no answer"
-"""The outcome where the process died or did not answer in time."""
+"""The outcome if the process died or did not answer in time."""
 
 _SECONDS = 10.0
 
@@ -37,7 +37,7 @@ class Runtime:
                 answer: list[Outcome] = self._pipe.recv()
                 return answer
         except (EOFError, OSError):
-            pass  # the process is dead: the answer below says so
+            pass  # the process is dead: there will be no answer below
         self.stop()
         return [CRASHED for _ in feeds]
 

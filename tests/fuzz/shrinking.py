@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.fuzz.runtime import Runtime
 
 SECONDS = 10.0
-"""So long a model is shrunk at most."""
+"""The most time for one model."""
 
 
 def shrunk(one: Judged, judge: str, text: str, runtime: Runtime) -> tuple[onnx.ModelProto, str]:

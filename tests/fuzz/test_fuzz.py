@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from onnx_infer import SymTensor
+from onnx_infer.results.planning.memory import MemoryPlan
 from onnx_infer.testing import read_value
 from tests.fuzz import judges
 from tests.fuzz.cases import fitting
@@ -77,6 +78,13 @@ def test_a_wrong_type_is_found(wrong: str, found: set[str], runtime: Runtime) ->
     if value.shape is not None:
         given.result.shapes["y"] = value.shape
     assert {"runs", "planned"} & faults(given, runtime) == found
+
+
+def test_a_peak_below_a_value_is_found(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = subject(runtime)
+    peak = given.result.memory().peak_at(N=2, M=3)
+    monkeypatch.setattr(MemoryPlan, "peak_at", lambda *_: peak._replace(bytes=40))
+    assert faults(given, runtime) == {"planned"}
 
 
 def test_a_crash_costs_one_answer(runtime: Runtime) -> None:

@@ -22,7 +22,7 @@ NOISE = "NMH019 +-*/%^()[]{},.?_'\"`\\\t\n&|~<>=!:;@#$\x00é∞٣\ud800"
 DECLARED = {"N", "M", "H", "seq len", "batch"}
 
 LONGEST = 120
-"""A text from the grammar has about so many characters at most."""
+"""About the most characters of a text of the grammar."""
 
 
 def grown(rng: Random, depth: int) -> str:
@@ -57,7 +57,7 @@ def mutated(rng: Random, text: str) -> str:
 
 
 def texts(seed: int) -> Iterator[str]:
-    """Random texts for ever: of the grammar, with changes, and noise."""
+    """Random texts without end: texts of the grammar, changed ones, and noise."""
     rng = Random(seed)
     while True:
         kind = rng.random()
@@ -69,7 +69,7 @@ def texts(seed: int) -> Iterator[str]:
 
 
 def fault(text: str) -> str | None:
-    """What is wrong with the reading of a text; None where all is well.
+    """What is wrong with the reading of a text; None if nothing is.
 
     A text is read or refused with a ParseError that shows its place. What is printed is read as the same object.
     """
