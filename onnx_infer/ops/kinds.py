@@ -84,21 +84,6 @@ class Graph(Protocol):
 
 
 __all__ = [
-    "AnyRank",
-    "AnyRanks",
-    "Dim",
-    "Elements",
-    "Floats",
-    "Graph",
-    "IntVector",
-    "Ints",
-    "Scalar",
-    "Shape",
-    "Sizes",
-    "Strings",
-    "SymTensor",
-    "Value",
-    "Values",
-    "Variadic",
-    "Windows",
-]
+    "AnyRank", "AnyRanks", "Dim", "Elements", "Floats", "Graph", "IntVector", "Ints", "Scalar", "Shape",
+    "Sizes", "Strings", "SymTensor", "Value", "Values", "Variadic", "Windows",
+]  # fmt: skip

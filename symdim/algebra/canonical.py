@@ -28,29 +28,10 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Dim, Expr
 
 __all__ = [
-    "add",
-    "args_of",
-    "bounds_of",
-    "ceildiv",
-    "clear_memo",
-    "constant",
-    "evaluate",
-    "floordiv",
-    "maximum",
-    "minimum",
-    "mod",
-    "multiply",
-    "power",
-    "product",
-    "quotient_by_positive",
-    "reduced",
-    "substitute",
-    "subtract",
-    "to_int",
-    "to_text",
-    "total",
-    "variables_of",
-]
+    "add", "args_of", "bounds_of", "ceildiv", "clear_memo", "constant", "evaluate", "floordiv", "maximum",
+    "minimum", "mod", "multiply", "power", "product", "quotient_by_positive", "reduced", "substitute",
+    "subtract", "to_int", "to_text", "total", "variables_of",
+]  # fmt: skip
 
 
 def clear_memo() -> None:

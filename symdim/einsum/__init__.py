@@ -39,20 +39,7 @@ from symdim.einsum.spec import Spec, SpecError
 from symdim.einsum.subscripts import parse_subscripts
 
 __all__ = [
-    "EinsumSpec",
-    "Inference",
-    "Padding",
-    "Plan",
-    "Spec",
-    "SpecError",
-    "discardable",
-    "padding_of",
-    "parse_spec",
-    "parse_subscripts",
-    "plan",
-    "plan_batch_slice",
-    "plan_compose",
-    "plan_pointwise",
-    "plan_transpose",
-    "state",
-]
+    "EinsumSpec", "Inference", "Padding", "Plan", "Spec", "SpecError", "discardable", "padding_of",
+    "parse_spec", "parse_subscripts", "plan", "plan_batch_slice", "plan_compose", "plan_pointwise",
+    "plan_transpose", "state",
+]  # fmt: skip
