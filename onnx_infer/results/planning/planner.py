@@ -78,31 +78,34 @@ class Planner:
             if value is None:
                 raise SymdimError(f"value {name!r} cannot be planned: the model has no such value")
             shape = _planned(value, upper)
-            free = [] if shape is None else [v.name for v in variables_of(shape) if v not in code]
-            if free and chosen is not None:
-                raise UnboundName(tuple(free))
+            free = () if shape is None else tuple(v.name for v in variables_of(shape) if v not in code)
             if shape is None or free:
-                reason = f"it depends on {', '.join(free)}" if free else f"its sizes are not known: {value}"
-                if chosen is not None:
-                    raise SymdimError(f"value {name!r} cannot be planned: {reason}")
-                self.missing[name] = reason
+                self._leave_out(name, value, free, is_chosen=chosen is not None)
                 continue
-            place = rows.get(shape)
-            if place is None:
-                place = rows[shape] = len(rows)
+            place = rows.setdefault(shape, len(rows))
+            if place == len(row_texts):
                 text = tuple_text(map(code.operand, shape))
                 row_texts.append(code.assign(text, note=name) if variables_of(shape) else text)
             assert isinstance(value, SymTensor)
-            key = place, dt.BITS.get(value.dtype or 0, 0)
-            if key not in counts:
-                counts[key] = len(counts)
-                count_texts.append(_bytes_text(code, shape, key[1]))
-            self.shape_places[name], self.byte_places[name] = place, counts[key]
+            bits = dt.BITS.get(value.dtype or 0, 0)
+            count = counts.setdefault((place, bits), len(counts))
+            if count == len(count_texts):
+                count_texts.append(_bytes_text(code, shape, bits))
+            self.shape_places[name], self.byte_places[name] = place, count
         self._shapes = tuple(rows)
         self.source = code.source(f"{tuple_text(row_texts)}, {tuple_text(count_texts)}")
         self.function: Callable[..., tuple[tuple[tuple[int, ...], ...], tuple[int | None, ...]]] = function_of(
             self.source
         )
+
+    def _leave_out(self, name: str, value: Value, free: tuple[str, ...], is_chosen: bool) -> None:
+        """Note why a value is not planned; raise it as an error if the caller has chosen the value."""
+        if free and is_chosen:
+            raise UnboundName(free)
+        reason = f"it depends on {', '.join(free)}" if free else f"its sizes are not known: {value}"
+        if is_chosen:
+            raise SymdimError(f"value {name!r} cannot be planned: {reason}")
+        self.missing[name] = reason
 
     def __repr__(self) -> str:
         missing = f", {len(self.missing)} left out" if self.missing else ""
