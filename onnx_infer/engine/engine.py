@@ -151,8 +151,8 @@ class Engine(Walk):
             if not attributes.plain:
                 outcome = self._special(operator, node, values, scope)
             else:
-                found = remembered.get((operator, attributes, len(outputs), values))
-                outcome = self._outcome(operator, attributes, values, len(outputs)) if found is None else found
+                found = remembered.get(key := (operator, attributes, len(outputs), values))
+                outcome = self._missed(key) if found is None else found
             if not outcome.plain:
                 outcome = self._replay(outcome, operator, node, values, scope)
             if len(outputs) == 1:  # the usual case
@@ -223,12 +223,17 @@ class Engine(Walk):
         self, operator: Operator, attributes: Attributes, values: tuple[Value | None, ...], output_count: int
     ) -> Outcome:
         """What the rule says of a node, remembered."""
-        key = (operator, attributes, output_count, values)
-        found: Outcome | None = self._remembered.get(key)
-        if found is None:
-            found = apply(operator, attributes, values, output_count)
-            if not any(v is not None and v.data is not None and len(v.data) > MAX_DATA for v in values):
-                self._remembered[key] = found
+        found: Outcome | None = self._remembered.get(key := (operator, attributes, output_count, values))
+        return self._missed(key) if found is None else found
+
+    def _missed(self, key: tuple[Operator, Attributes, int, tuple[Value | None, ...]]) -> Outcome:
+        """What the rule says of a node like none before. It is remembered unless an input has many elements."""
+        operator, attributes, output_count, values = key
+        found = apply(operator, attributes, values, output_count)
+        for value in values:
+            if value is not None and value.data is not None and len(value.data) > MAX_DATA:
+                return found
+        self._remembered[key] = found
         return found
 
     def _replay(

@@ -8,7 +8,7 @@ from onnx_infer.operators.later_schemas import newest_known
 from onnx_infer.operators.operator import Operator
 from onnx_infer.operators.registration import normal_domain, registry
 from onnx_infer.operators.schema import NEWEST, find_schema, opened, read_schema, schema_of_rule
-from symdim.algebra.caches import Cache, clear_with_caches
+from symdim.algebra.caches import Cache
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,14 +18,6 @@ if TYPE_CHECKING:
 # As loaded families do, operators stay when caches are emptied: they tell nothing of a model.
 _operators = Cache(1 << 13)  # (rule, since_version, of a later opset) -> Operator
 _tables = Cache(1 << 4)  # (generation of the registry, opset imports) -> Operators
-
-
-def _forget_types() -> None:
-    for operator in list(_operators.values()):
-        operator.forget_types()
-
-
-clear_with_caches(_forget_types)
 
 
 def bind(domain: str, op_type: str, version: int) -> Operator | None:

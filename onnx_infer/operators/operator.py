@@ -14,19 +14,22 @@ from onnx_infer.errors import OpUsageError, Unknown
 from onnx_infer.laws.readable import is_unreadable
 from onnx_infer.laws.statements import is_contradicted
 from onnx_infer.operators.arguments import Arguments
+from onnx_infer.operators.element_types import ElementTypes, types_of
 from onnx_infer.operators.parameters import TENSORS
 from onnx_infer.operators.results import result_value
-from onnx_infer.operators.schema import Schema, fixed_dtype
-from onnx_infer.operators.verification import check_attributes, check_inputs, check_types
-from onnx_infer.types.join import kind_of
-from onnx_infer.values.dtype import NAMES
-from onnx_infer.values.tensor import MAX_DATA, Optional, Sequence, SymTensor, Value, is_small
+from onnx_infer.operators.verification import check_attributes
+from onnx_infer.values.dtype import INT64, NAMES
+from onnx_infer.values.tensor import MAX_DATA, SymTensor, Value, is_small
+from symdim import Var
 from symdim.algebra.caches import Cache
 
 if TYPE_CHECKING:
     from onnx_infer.model.graph import Attributes
     from onnx_infer.operators.parameters import Parameter
     from onnx_infer.operators.rule import Rule
+    from onnx_infer.operators.schema import Schema
+
+_FAR = 2**62
 
 
 class Asked(NamedTuple):
@@ -55,8 +58,7 @@ class Operator:
         plain = rule.data is not None and hasattr(rule.data, "__code__")
         self._data_arguments = Arguments(rule.data, schema) if rule.data is not None and plain else None
         self._dtype_arguments = Arguments(rule.dtype, schema) if rule.dtype is not None else None
-        self._types = [self._type_source(formal.type_str) for formal in schema.outputs]
-        self._kinds = [kind(schema, formal.type_str) for formal in schema.outputs]
+        self.types = ElementTypes(schema, by_default=rule.dtype is None)
         asked = (*self.parameters, *(self._dtype_arguments.parameters if self._dtype_arguments else ()))
         self.wants = frozenset(p.at for p in asked if p.source in ("input", "variadic") and p.want not in TENSORS)
         used = self._data_arguments.parameters if self._data_arguments else None
@@ -69,44 +71,20 @@ class Operator:
             self.reads = frozenset(p.at for p in used if p.source in ("input", "variadic"))
         self._follows = rule.moves or isinstance(rule.data, Lifted)
         self.partial = frozenset(p.at for p in used or () if p.admits_unknown)
-        variadic = [i for i, formal in enumerate(schema.inputs) if formal.variadic]
-        self.variadic_from = variadic[0] if variadic else None
         self.asks = bool(self.wants or self.reads)
         self._asked = Cache(1 << 6)  # number of inputs -> Asked
-        self._dtypes_of = Cache(1 << 8)  # types of operands -> element types of outputs
-        self._misuse_of = Cache(1 << 8)  # types of operands -> why the schema does not allow them
-
-    def forget_types(self) -> None:
-        """Forget what was found of types of operands: those of sequences hold expressions."""
-        self._dtypes_of.clear()
-        self._misuse_of.clear()
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters of the rule's shape function; empty for a function on the context."""
         return self._arguments.parameters if self._arguments is not None else ()
 
-    def _type_source(self, type_str: str) -> tuple[str, int] | None:
-        """The source of an output's element type: ("input", index), ("fixed", dtype) or None."""
-        fixed = fixed_dtype(self.schema, type_str)
-        if fixed is not None:
-            return "fixed", fixed
-        for i, formal in enumerate(self.schema.inputs):
-            if type_str and formal.type_str in (type_str, f"seq({type_str})"):
-                return "input", i
-        return None
-
-    def position(self, index: int) -> int:
-        """The index of the formal input of an actual input."""
-        start = self.variadic_from
-        return start if start is not None and index > start else index
-
     def asked(self, count: int) -> Asked:
         """The inputs that the rule and its data function ask for, for this number of actual inputs."""
         found: Asked | None = self._asked.get(count)
         if found is None:
             sets = self.wants, self.reads - self.partial, self.wants | self.reads
-            at = [self.position(i) for i in range(count)]
+            at = [self.types.position(i) for i in range(count)]
             kinds = [tuple(i for i, formal in enumerate(at) if formal in asked) for asked in sets]
             found = self._asked[count] = Asked(*kinds)
         return found
@@ -120,12 +98,12 @@ class Operator:
 
         Raises `OpUsageError` and `ShapeInferenceError` with only the law; the engine adds operator and node.
         """
-        types = _types(inputs)
+        types = types_of(inputs)
         dtypes = self._dtypes(types, inputs, attributes, output_count)
         wrong, note = self.attribute_misuse(attributes), None
         if self._arguments is None:
             values = self._call_with_context(inputs, attributes, output_count)
-            return values, None, wrong or self._type_misuse(types, inputs, values)
+            return values, None, wrong or self.types.misuse(types, inputs, values)
         try:
             results = self.rule.shape(**self._arguments(inputs, attributes, dtypes))
         except Unknown as unknown:
@@ -135,7 +113,7 @@ class Operator:
         found = []
         for i, dtype in enumerate(dtypes):
             result = results[i] if i < len(results) else None
-            found.append(self._unknown(i, dtype, inputs) if result is None else result_value(result, dtype))
+            found.append(self.types.unknown(i, dtype, inputs) if result is None else result_value(result, dtype))
         if self.rule.data is not None and note is None and not is_contradicted():
             self._propagate(found, inputs, attributes, dtypes)
             if self._follows:
@@ -143,7 +121,7 @@ class Operator:
         if not is_contradicted():
             found = [named_element(x, i) if isinstance(x, SymTensor) else x for i, x in enumerate(found)]
         values = tuple(found)
-        return values, note, wrong or self._type_misuse(types, inputs, values)
+        return values, note, wrong or self.types.misuse(types, inputs, values)
 
     def _call_with_context(
         self, inputs: tuple[Value | None, ...], attributes: Attributes, output_count: int
@@ -160,16 +138,9 @@ class Operator:
     ) -> str | None:
         """Why the schema does not allow a node whose sizes are clear anyway, or None."""
         try:
-            return self.attribute_misuse(attributes) or self._type_misuse(_types(inputs), inputs, outputs)
+            return self.attribute_misuse(attributes) or self.types.misuse(types_of(inputs), inputs, outputs)
         except OpUsageError as e:
             return str(e)
-
-    def _type_misuse(self, types: Any, inputs: tuple[Value | None, ...], outputs: tuple[Value, ...]) -> str | None:
-        key = types, _types(outputs)
-        found = self._misuse_of.get(key, "unread")
-        if found == "unread":
-            found = self._misuse_of[key] = check_types(self.schema, inputs, outputs)
-        return found  # type: ignore[no-any-return]
 
     def attribute_misuse(self, attributes: Attributes) -> str | None:
         """Why the schema does not allow attributes whose values are clear anyway, or None; raises `OpUsageError`."""
@@ -184,11 +155,7 @@ class Operator:
         self, types: Any, inputs: tuple[Value | None, ...], attributes: Attributes, output_count: int
     ) -> list[int | None]:
         """The element types of the outputs, for a node that the schema allows."""
-        known, key = self._dtypes_of, (types, output_count)
-        found: list[int | None] | None = known.get(key)
-        if found is None:
-            check_inputs(self.schema, inputs)
-            found = known[key] = [self._schema_dtype(inputs, i) for i in range(output_count)]
+        found = self.types.of_outputs(types, inputs, output_count)
         if self._dtype_arguments is None:
             return found
         self.attribute_misuse(attributes)
@@ -205,48 +172,16 @@ class Operator:
                 out[i] = dtype
         return out
 
-    def _schema_dtype(self, inputs: tuple[Value | None, ...], output: int) -> int | None:
-        """The element type of an output according to the schema."""
-        source = self._types[min(output, len(self._types) - 1)] if self._types else None
-        if source is None:
-            by_default = not self.schema.known and self.rule.dtype is None
-            return _dtype_of(inputs[0]) if by_default and inputs else None
-        kind, value = source
-        return value if kind == "fixed" else self._first_dtype(inputs, value)
-
-    def _first_dtype(self, inputs: tuple[Value | None, ...], index: int) -> int | None:
-        """The element type of a formal input: the first known one among all inputs with the same type variable."""
-        type_str = self.schema.inputs[index].type_str
-        for i, value in enumerate(inputs):
-            position = self.position(i)
-            if position < len(self.schema.inputs) and self.schema.inputs[position].type_str == type_str:
-                dtype = _dtype_of(value)
-                if dtype is not None:
-                    return dtype
-        return None
-
     def unknowns(
         self, inputs: tuple[Value | None, ...], attributes: Attributes, output_count: int
     ) -> tuple[Value, ...]:
         """The results of a node whose rule failed, as far as the schema determines them."""
         try:
-            dtypes = self._dtypes(_types(inputs), inputs, attributes, output_count)
+            dtypes = self._dtypes(types_of(inputs), inputs, attributes, output_count)
             self.attribute_misuse(attributes)
         except ValueError:
             dtypes = [None] * output_count
-        return tuple([self._unknown(i, dtype, inputs) for i, dtype in enumerate(dtypes)])
-
-    def _unknown(self, index: int, dtype: int | None, inputs: tuple[Value | None, ...]) -> Value:
-        """A result with only its type known. If the type variable allows all kinds, it has the kind of its input."""
-        which = min(index, len(self._kinds) - 1)
-        kind = self._kinds[which] if self._kinds else SymTensor
-        if kind is Sequence:
-            return Sequence(SymTensor(dtype))
-        if kind is Optional:
-            return Optional()
-        source = self._types[which] if kind is None else None
-        given = inputs[source[1]] if source is not None and source[1] < len(inputs) else None
-        return SymTensor(dtype) if given is None or isinstance(given, SymTensor) else kind_of(given)
+        return tuple([self.types.unknown(i, dtype, inputs) for i, dtype in enumerate(dtypes)])
 
     # -- data -----------------------------------------------------------------------------------------------------
 
@@ -261,7 +196,8 @@ class Operator:
         if not any(map(is_small, values)):
             return
         if self.partial:
-            unknown = [self.position(i) for i, value in enumerate(inputs) if value is not None and value.data is None]
+            position = self.types.position
+            unknown = [position(i) for i, value in enumerate(inputs) if value is not None and value.data is None]
             if len(unknown) == len(inputs) and not self.reads.isdisjoint(unknown):
                 return
         try:
@@ -274,7 +210,7 @@ class Operator:
                 continue
             assert isinstance(value, SymTensor)
             dtype = value.dtype
-            elements = [None if is_unreadable(x) else convert(x, dtype) for x in self._flat(result, value)]
+            elements = [_held(x, dtype) for x in self._flat(result, value)]
             if not elements or elements.count(None) < len(elements):
                 samples = value.samples if None in elements else ()
                 values[i] = SymTensor(value.dtype, value.shape, elements, samples=samples)
@@ -285,13 +221,13 @@ class Operator:
         """The results of the data function, one per output; raises `Unknown` if it cannot compute them."""
         data = self.rule.data
         assert data is not None
-        tensors = [x for x in inputs if isinstance(x, SymTensor)]
-        if isinstance(data, Lifted) and isinstance(first, SymTensor) and is_small(first):
-            return [data.of(first.dims, tensors)]
-        if self._data_arguments is None:
-            results = data(*[x.array for x in tensors])
-        else:
+        if self._data_arguments is not None:
             results = data(**self._data_arguments(inputs, attributes, dtypes, arrays=True))
+        else:
+            tensors = [x for x in inputs if isinstance(x, SymTensor)]
+            if isinstance(data, Lifted) and isinstance(first, SymTensor) and is_small(first):
+                return [data.of(first.dims, tensors)]
+            results = data(*[x.array for x in tensors])
         return results if isinstance(results, list) else [results]
 
     def _follow(self, value: Value, inputs: tuple[Value | None, ...]) -> Value:
@@ -318,22 +254,8 @@ class Operator:
         return elements
 
 
-def kind(schema: Schema, type_str: str) -> type[Value] | None:
-    """The class of the values that a type string or type variable allows; None if it allows several."""
-    allowed = schema.constraints.get(type_str, {type_str})
-    if all(text.startswith("tensor(") for text in allowed):
-        return SymTensor
-    classes = {"seq": Sequence, "optional": Optional}
-    found = {classes.get(text.partition("(")[0], SymTensor) for text in allowed}
-    return found.pop() if len(found) == 1 else None
-
-
-def _types(values: tuple[Value | None, ...]) -> tuple[Any, ...]:
-    """The values as schemas see them: the element types of tensors; other values unchanged."""
-    return tuple([v.dtype or 0 if isinstance(v, SymTensor) else v for v in values])
-
-
-def _dtype_of(value: Value | None) -> int | None:
-    while value is not None and not hasattr(value, "dtype"):
-        value = getattr(value, "elem", None)
-    return getattr(value, "dtype", None)
+def _held(x: Any, dtype: int | None) -> Any:
+    """An element of a result as its element type holds it; None if it is not known or its expression is too large."""
+    if dtype == INT64 and (isinstance(x, Var) or (type(x) is int and -_FAR < x < _FAR)):
+        return x  # the usual ones, which need no conversion
+    return None if is_unreadable(x) else convert(x, dtype)

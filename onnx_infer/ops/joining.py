@@ -59,9 +59,10 @@ def joined_sizes(inputs: AnyRanks, axis: int) -> Shape:
 
 
 @op("Concat", data=_concat_data)
-def concat(inputs: AnyRanks, axis: int = 1) -> SymTensor:
+def concat(inputs: AnyRanks, axis: int = 1) -> SymTensor | Shape:
     """Sizes at `axis` add up, all others are equal (Concat-1, 4, 11, 13; the default axis of version 1 is 1)."""
-    return SymTensor(None, joined_sizes(inputs, axis), samples=joined_samples(inputs, axis))
+    sizes, samples = joined_sizes(inputs, axis), joined_samples(inputs, axis)
+    return SymTensor(None, sizes, samples=samples) if samples else sizes
 
 
 def _equal_parts(size: Dim, count: int, uneven: bool) -> list[Dim]:

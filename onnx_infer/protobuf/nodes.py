@@ -41,9 +41,12 @@ def read_attributes(op_type: str, attributes: Any) -> Attributes:
     if op_type in _WITH_GRAPHS:  # a body may be large
         return _parse(attributes)
     key = tuple(map(_bytes_of_attribute, attributes))
+    found: Attributes | None = _interned.get(key)
+    if found is not None:
+        return found
     size = sum(map(len, key))
     known = _interned if size <= _MAX_ATTRIBUTES else _tables
-    found: Attributes | None = known.get(key)
+    found = known.get(key)
     if found is None:
         found = _parse(attributes)
         if not found.has_graphs and size <= _MAX_TABLES:

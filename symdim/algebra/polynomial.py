@@ -152,6 +152,9 @@ def total(dims: Iterable[Dim]) -> Dim:
     terms: Terms = {}
     const = 0
     for dim in dims:
+        if type(dim) is int:
+            const += dim
+            continue
         added, offset = terms_of(checked(dim))
         accumulate(terms, added)
         const += offset

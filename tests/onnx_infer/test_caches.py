@@ -108,19 +108,21 @@ def test_a_declared_text_is_another_expression_under_other_bounds() -> None:
     assert texts(model)["v"] == "f32[max(N, 4)]"
 
 
-def test_operators_stay_bound_when_caches_are_emptied_and_forget_types() -> None:
+def test_operators_stay_bound_when_caches_are_emptied_and_remember_no_sequence() -> None:
     source = """<ir_version: 8, opset_import: ["": 18]> g (seq(float[N]) s) => (float[N] y) {
         zero = Constant <value: tensor = int64 {0}> ()
-        y = SequenceAt (s, zero)
+        x = SequenceAt (s, zero)
+        y = Relu (x)
     }"""
     assert texts(parse_model(source))["y"] == "f32[N]"
-    bound = lookup.bind("", "SequenceAt", 18)
-    assert bound is not None
-    assert bound._dtypes_of
+    bound = [lookup.bind("", name, 18) for name in ("SequenceAt", "Relu")]
     clear_caches()
-    assert lookup.bind("", "SequenceAt", 18) is bound
-    assert not bound._dtypes_of  # the types of sequences are values, which hold expressions
-    assert not bound._misuse_of
+    assert [lookup.bind("", name, 18) for name in ("SequenceAt", "Relu")] == bound
+    of_sequence, of_tensor = (operator.types for operator in bound if operator is not None)
+    assert not of_sequence._outputs  # the types of sequences are values, which hold expressions
+    assert not of_sequence._misuse
+    assert ((1,), 1) in of_tensor._outputs
+    assert ((1,), (1,)) in of_tensor._misuse
 
 
 def test_each_walk_finds_the_texts_that_it_read_before(monkeypatch: pytest.MonkeyPatch) -> None:
