@@ -8,14 +8,14 @@ import numpy as np
 
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.known import holds
-from onnx_infer.laws.sizes import at_least, differ, normalize_axis, unify_joined
+from onnx_infer.laws.sizes import at_least, differ, normalize_axis, unify, unify_joined
 from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal
 from onnx_infer.types.join import NOTHING, elements, join, opened, sequence_of, varying
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import MAX_DATA, UNKNOWN_SIZE, Sequence, SymTensor
-from symdim import ceildiv, total
+from symdim import Expr, ceildiv, total
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,7 +119,8 @@ def split_to_sequence(input: SymTensor, split: Elements | None, axis: int, keepd
     """(..., d, ...) -> the parts along an axis: of given sizes, of one size, or single (SplitToSequence-11, 24).
 
     A scalar `split` gives ceil(d / split) parts; the last may be smaller. Without `split` the parts have size 1; if
-    `keepdims` is 0, they do not have the axis.
+    `keepdims` is 0, they do not have the axis. The specification ignores `keepdims` where `split` is given, but
+    onnxruntime does so only for a vector: it takes the axis of scalar parts away too, and refuses any but 1.
     """
     axis = normalize_axis(axis, input.rank)
     size = input.dims[axis]
@@ -127,6 +128,12 @@ def split_to_sequence(input: SymTensor, split: Elements | None, axis: int, keepd
     def part(*length: Dim) -> SymTensor:
         return SymTensor(input.dtype, (*input.dims[:axis], *length, *input.dims[axis + 1 :]))
 
+    if not keepdims and split is not None and split.shape == ():
+        given = split.data[0] if split.data is not None else None
+        demand(given is None or not differ(given, 1), "parts without the axis do not have size 1", given)
+        if isinstance(given, Expr):
+            unify(given, 1, "the size of parts without the axis")
+        return Sequence(part(), size)
     if split is None:
         return Sequence(part(1) if keepdims else part(), size)
     if split.shape is None or split.data is None or (split.shape == () and split.data[0] is None):

@@ -35,13 +35,6 @@ def empty_reduction(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     return node.op_type.startswith(("Reduce", "Arg")) and getattr(arrays.get(node.input[0]), "size", 1) == 0
 
 
-def lengths_and_keepdims(node: onnx.NodeProto, _: Mapping[str, Any]) -> bool:
-    """A SplitToSequence with lengths: it heeds keepdims all the same."""
-    return (
-        node.op_type == "SplitToSequence" and len(node.input) == 2 and any(a.name == "keepdims" for a in node.attribute)
-    )
-
-
 def large_extremum(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     """A Max or Min of 64-bit integers beyond 32 bits: some elements are taken from the wrong operand."""
     if node.op_type not in ("Max", "Min"):
@@ -50,7 +43,7 @@ def large_extremum(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     return any(a.dtype == np.int64 and a.size and np.abs(a.astype(float)).max() >= 2**31 for a in numbers)
 
 
-QUIRKS = (no_turns, empty_reduction, lengths_and_keepdims, large_extremum)
+QUIRKS = (no_turns, empty_reduction, large_extremum)
 """Where onnxruntime departs from the specification."""
 
 
