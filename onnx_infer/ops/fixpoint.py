@@ -47,13 +47,14 @@ class Growth(NamedTuple):
 class Fixpoint(NamedTuple):
     """The state, the body's results for it, and the changing sizes with their next values.
 
-    `growth` are the changing sizes with a closed form. `inside` are all sizes of the body's inside, including the turn
-    and the changing sizes.
+    `limit` is a number of turns that are not exceeded, or None. `growth` are the changing sizes with a
+    closed form. `inside` are all sizes of the body's inside, including the turn and the changing sizes.
     """
 
     state: list[Value]
     outputs: list[Value]
     turn: Var
+    limit: Dim | None
     growth: dict[Var, Growth]
     after: dict[Var, Dim]
     inside: frozenset[Var]
@@ -80,7 +81,24 @@ def scalar(body: Graph, position: int, dtype: int, value: Any) -> Value:
     return SymTensor(dtype, shape, None if value is None else (value,))
 
 
-def fixpoint(body: Graph, turn: Var, unconditional: bool, initial: list[Value]) -> Fixpoint:
+def in_time(size: Dim, turn: Var, limit: Dim | None) -> Dim:
+    """The size without the turn, if it is the same in all turns before the limit; otherwise the size as it is.
+
+    In terms of the turns that are left, what a clamp is for may be plain: `min(T, turn + 1) - turn` is 1 if turn < T.
+
+    >>> from symdim import Var, maximum, minimum
+    >>> T, turn = Var("T"), Var.fresh("turn", lo=0)
+    >>> in_time(minimum(maximum(T, turn) - turn, 1), turn, T), in_time(minimum(maximum(T, turn) - turn, 2), turn, T)
+    (1, min(max(T, turn) - turn, 2))
+    """
+    if limit is None or turn not in variables_of([size]):
+        return size
+    left = Var.fresh("left", lo=0)
+    other = substituted(size, {turn: limit - 1 - left})
+    return size if left in variables_of([other]) else other
+
+
+def fixpoint(body: Graph, turn: Var, limit: Dim | None, unconditional: bool, initial: list[Value]) -> Fixpoint:
     """The most specific state that the body keeps.
 
     In an iteration the condition was true. Without a condition input some runtimes ignore the body's condition.
@@ -102,12 +120,13 @@ def fixpoint(body: Graph, turn: Var, unconditional: bool, initial: list[Value]) 
             body.remember(state[1:], inside)
             first = first_sizes(state, [condition, *initial])
             inside |= {turn}
-            return Fixpoint(state[1:], outputs, turn, closed_forms(first, after, turn, inside), after, inside)
+            growth = closed_forms(first, after, turn, limit, inside)
+            return Fixpoint(state[1:], outputs, turn, limit, growth, after, inside)
         state = wider
     state = [kind_of(x) for x in state]
     body.remember([], frozenset())
     outputs = body(index, *state, repeated=True)
-    return Fixpoint(state[1:], outputs, turn, {}, {}, body.locals(outputs, initial) | {turn})
+    return Fixpoint(state[1:], outputs, turn, limit, {}, {}, body.locals(outputs, initial) | {turn})
 
 
 def likely_state(body: Graph, initial: list[Value], last: list[Value], inside: frozenset[Var]) -> list[Value]:
@@ -180,13 +199,15 @@ def first_sizes(state: list[Value], initial: list[Value]) -> dict[Var, Dim]:
     return first
 
 
-def closed_forms(first: dict[Var, Dim], after: dict[Var, Dim], turn: Var, inside: frozenset[Var]) -> dict[Var, Growth]:
+def closed_forms(
+    first: dict[Var, Dim], after: dict[Var, Dim], turn: Var, limit: Dim | None, inside: frozenset[Var]
+) -> dict[Var, Growth]:
     """The changing sizes that grow by the same amount in all turns, or by an amount that grows so."""
     found: dict[Var, Growth] = {}
     for _ in range(2):
         now: dict[Var, Dim] = {var: growth.at(turn) for var, growth in found.items()}
         for var in [v for v in first if v in after and v not in found]:
-            step = linear(substituted(after[var] - var, now), turn)
+            step = linear(in_time(substituted(after[var] - var, now), turn, limit), turn)
             if step is not None and inside.isdisjoint(variables_of(step)):
                 found[var] = Growth(first[var], *step)
     return found

@@ -14,7 +14,7 @@ from onnx_infer.laws.sizes import unify_shapes
 from onnx_infer.laws.statements import element, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.control_flow import check_outputs, condition, stacked
-from onnx_infer.ops.fixpoint import fixpoint, scalar, variables
+from onnx_infer.ops.fixpoint import fixpoint, in_time, scalar, variables
 from onnx_infer.ops.trip_count import how_often
 from onnx_infer.types.join import NOTHING, ceiling, join_with_itself, kind_of, parts_of
 from onnx_infer.values import dtype as dt
@@ -44,12 +44,11 @@ def loop(
     count = len(v_initial)
     require(body.input_count == count + 2, "the number of inputs of body is not that of the node", body.input_count)
     check_outputs("body", body.output_count, output_count + 1)
-    limit = None if M is None or isinstance(M, Unknown) else maximum(M, 0)
-    if isinstance(limit, int) and limit >= _ENDLESS:
-        limit = None
+    given = None if isinstance(M, Unknown) or (isinstance(M, int) and M >= _ENDLESS) else M
+    limit = None if given is None else maximum(given, 0)
     most = None if limit is None else maximum(limit - 1, 0)
     turn = body.size("the number of the iteration", at_most=most)
-    found = fixpoint(body, turn, cond is None, list(v_initial))
+    found = fixpoint(body, turn, given, cond is None, list(v_initial))
     starts = True if cond is None else condition(cond)
     goes_on = found.condition()
     if goes_on is not True and cond is None:
@@ -131,6 +130,7 @@ def in_last_iteration(found: Fixpoint, values: list[Value]) -> list[Value]:
     last: dict[Dim, Dim] = {}
 
     def outer(size: Dim) -> Dim:
+        size = in_time(size, found.turn, found.limit)
         inner = [v for v in size.variables() if v in found.inside] if isinstance(size, Expr) else []
         if isinstance(size, int) or not inner:
             return size
