@@ -9,7 +9,6 @@ import onnx
 
 from onnx_infer.inference import check, log, run
 from onnx_infer.options import no_model, no_path
-from onnx_infer.protobuf import specialize
 from onnx_infer.protobuf.files import read_model, save_model
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.result import InferenceResult
@@ -132,6 +131,8 @@ def rename_symbols(model: Model, names: Mapping[str, str]) -> Model:
     where two symbols would become one.
     """
     if isinstance(model, onnx.ModelProto):
+        from onnx_infer.protobuf import specialize
+
         specialize.rename_symbols(model, names)
         return model
     return _of_onnx_ir(model).rename_symbols(model, names)

@@ -15,8 +15,6 @@ from symdim.algebra.origin import InputDim
 from symdim.algebra.printing import quoted, to_text, told_apart
 from symdim.algebra.variable import Var
 from symdim.errors import BroadcastError, NegativeSize, NotDivisible, ReshapeError, SizeOverflow, UnboundName
-from symdim.parser.tokens import is_name
-from symdim.parsing import read_dim_param
 
 if TYPE_CHECKING:
     from symdim.algebra.expr import Interval
@@ -330,6 +328,9 @@ def size_of_broadcast(*sizes: Dim) -> Dim:
 def _dims(given: Iterable[Dim | str | None]) -> tuple[Dim, ...]:
     """Sizes of any kind as dimensions; strings by `read_dim_param`, with the names among them as declared names."""
     sizes = tuple(given)
+    from symdim.parser.tokens import is_name  # most shapes have no texts
+    from symdim.parsing import read_dim_param
+
     names = frozenset(size for size in sizes if isinstance(size, str) and is_name(size))
     return tuple([read_dim_param(size, names) if isinstance(size, str) else _dim(size) for size in sizes])
 

@@ -60,8 +60,7 @@ def report(made: Dynamic, options: Namespace, limit: int | None, width: int | No
     sections.append(["outputs:", *outputs])
     if is_done(made, options):
         sections.append(list(_FREE))
-    lines = [line for section in sections for line in ["", *section]][1:]
-    return "\n".join(cut(printable(line), width) for line in lines)
+    return text_of(sections, width)
 
 
 def is_done(made: Dynamic, options: Namespace) -> bool:

@@ -8,7 +8,6 @@ numpy object arrays, which broadcast. An element that cannot be computed exactly
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -160,7 +159,8 @@ def exact_root(x: Element) -> float | None:
     if not isinstance(x, float) or not 0 <= x < math.inf:
         return None
     root = math.sqrt(x)
-    return root if Fraction(root) ** 2 == Fraction(x) else None
+    numerator, denominator = root.as_integer_ratio()
+    return root if x.as_integer_ratio() == (numerator**2, denominator**2) else None
 
 
 def power(x: Element, y: Element) -> Element:
@@ -176,9 +176,10 @@ def power(x: Element, y: Element) -> Element:
         return x**exponent
     if not math.isfinite(x):
         return None
-    exact = Fraction(x) ** exponent
+    numerator, denominator = (part**exponent for part in x.as_integer_ratio())
     # runtimes compute integer powers as doubles; they differ if the result does not fit
-    return type(x)(exact) if abs(exact.numerator) <= 2**24 and exact.denominator <= 2**24 else None
+    exact = abs(numerator) <= 2**24 and denominator <= 2**24
+    return type(x)(numerator / denominator) if exact else None
 
 
 def absolute(x: Element) -> Element:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from onnx_infer.laws.sizes import at_least
@@ -111,9 +110,9 @@ def fraction(x: Element) -> tuple[Dim, Dim] | None:
     if isinstance(x, float):
         if not math.isfinite(x):
             return None
-        exact = Fraction(x)
-        small = exact.denominator <= _SMALL and (abs(exact.numerator) <= _SMALL or exact.denominator == 1)
-        return (exact.numerator, exact.denominator) if small else None
+        numerator, denominator = x.as_integer_ratio()
+        small = denominator <= _SMALL and (abs(numerator) <= _SMALL or denominator == 1)
+        return (numerator, denominator) if small else None
     return (int(x), 1) if isinstance(x, (bool, int)) else (x, 1)
 
 

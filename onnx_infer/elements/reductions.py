@@ -6,7 +6,6 @@ all terms are multiples of one power of two, and the sum of their magnitudes fit
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import reduce
 from math import isfinite, isqrt, prod
 from typing import TYPE_CHECKING
@@ -19,23 +18,25 @@ from onnx_infer.values import dtype as dt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from fractions import Fraction
 
 _SIGNIFICAND = {dt.FLOAT: 24, dt.DOUBLE: 53, dt.FLOAT16: 11}
-_ZERO, _ONE = Fraction(0), Fraction(1)
 _EXPONENT = {dt.FLOAT: 126, dt.DOUBLE: 1022, dt.FLOAT16: 14}
 
 
 def _fractions(elements: list[Element]) -> list[Fraction] | None:
     """The elements as fractions, if all are finite floats."""
     if all(isinstance(x, float) and isfinite(x) for x in elements):
+        from fractions import Fraction  # few models need it
+
         return [Fraction(x) for x in elements]
     return None
 
 
-def _float(x: Fraction, dtype: int | None) -> float | None:
+def _float(x: Fraction | int, dtype: int | None) -> float | None:
     """The fraction as a float of the element type, if it is one."""
     value = convert(float(x), dtype) if dtype in _SIGNIFICAND else None
-    return value if value is not None and isfinite(value) and Fraction(value) == x else None
+    return value if value is not None and isfinite(value) and value.as_integer_ratio() == x.as_integer_ratio() else None
 
 
 def _fold(function: Callable[[Element, Element], Element], elements: list[Element]) -> Element:
@@ -43,9 +44,9 @@ def _fold(function: Callable[[Element, Element], Element], elements: list[Elemen
     return reduce(lambda x, y: None if x is None or y is None else function(x, y), elements)
 
 
-def _exact_sum(elements: list[Fraction], dtype: int | None) -> Fraction | None:
+def _exact_sum(elements: list[Fraction], dtype: int | None) -> Fraction | int | None:
     scale = max((x.denominator for x in elements), default=1)
-    return sum(elements, _ZERO) if sum(map(abs, elements)) * scale <= 2 ** _SIGNIFICAND.get(dtype or 0, 0) else None
+    return sum(elements) if sum(map(abs, elements)) * scale <= 2 ** _SIGNIFICAND.get(dtype or 0, 0) else None
 
 
 def total(elements: list[Element], dtype: int | None) -> Element:
@@ -72,7 +73,8 @@ def mean(elements: list[Element], dtype: int | None) -> Element:
     count = len(elements)
     whole = convert(total(elements, dtype), dtype) if count else None
     if isinstance(whole, float):
-        return _float(Fraction(whole) / count, dtype) if isfinite(whole) else None
+        exact = _fractions([whole])
+        return None if exact is None else _float(exact[0] / count, dtype)
     return None if whole is None else arithmetic.divide(whole, count)
 
 
@@ -87,7 +89,7 @@ def multiplied(elements: list[Element], dtype: int | None) -> Element:
     fractions = _fractions(elements) if elements else None
     if fractions is None:
         return _fold(arithmetic.multiply, elements) if elements else 1
-    return _float(prod(fractions, start=_ONE), dtype) if _any_order(fractions, dtype) else None
+    return _float(prod(fractions), dtype) if _any_order(fractions, dtype) else None
 
 
 def _any_order(factors: list[Fraction], dtype: int | None) -> bool:
@@ -95,7 +97,7 @@ def _any_order(factors: list[Fraction], dtype: int | None) -> bool:
     factors = [abs(x) for x in factors if x]
     odd = prod(x.numerator // (x.numerator & -x.numerator) for x in factors)
     limit: int = 2 ** _EXPONENT.get(dtype or 0, 0)
-    magnitudes = (prod(max(x, _ONE) for x in factors), prod(max(1 / x, _ONE) for x in factors))
+    magnitudes = (prod(x for x in factors if x > 1), prod(1 / x for x in factors if x < 1))
     return odd <= 2 ** _SIGNIFICAND.get(dtype or 0, 0) and all(x <= limit for x in magnitudes)
 
 

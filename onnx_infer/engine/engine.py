@@ -6,7 +6,7 @@ remembered outcome replays the statements, notes and fresh sizes of its rule; fr
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.diagnostics import Diagnostic, Refusal, about_node
@@ -16,7 +16,6 @@ from onnx_infer.engine.functions import Call, Functions, read_once
 from onnx_infer.engine.implied_bounds import Undecided
 from onnx_infer.engine.inner_graphs import inner_graphs
 from onnx_infer.engine.outcome import Outcome, apply
-from onnx_infer.engine.recordings import Recordings
 from onnx_infer.engine.scope import Scope, UndefinedInput
 from onnx_infer.engine.subgraph import Subgraph
 from onnx_infer.engine.walk import Walk
@@ -29,6 +28,7 @@ from symdim.algebra.caches import Cache, shared_cache
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
+    from onnx_infer.engine.recordings import Recordings
     from onnx_infer.engine.run_time_elements import NewSize
     from onnx_infer.laws.statements import Statement
     from onnx_infer.model.graph import Attributes, Graph, Model, Node
@@ -64,9 +64,16 @@ class Engine(Walk):
         self.declared = DeclaredTypes(self, policy, assume_declared, trusted)
         self._impatient = impatient
         self.functions = Functions(self)
-        self.recordings = Recordings(self, None if trusted else (policy, assume_declared, is_cautious))
+        self._settings = None if trusted else (policy, assume_declared, is_cautious)
         self.inner: list[tuple[Graph, Scope]] = []
         self._views: dict[int, Graph] = {}
+
+    @cached_property
+    def recordings(self) -> Recordings:
+        """The nodes with subgraphs, which few models have."""
+        from onnx_infer.engine.recordings import Recordings
+
+        return Recordings(self, self._settings)
 
     def run(self) -> None:
         """Infer the main graph, then replace fresh sizes that turned out to equal known ones.

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 from symdim import Expr, Var
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import at_least, substituted
-from symdim.conditions.condition import Condition
-from symdim.conditions.solving import solve
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from onnx_infer.laws.statements import Statement
     from onnx_infer.values.tensor import Dim
+    from symdim.conditions.condition import Condition
 
     Interval = tuple[int, int | None]
 
@@ -104,6 +103,9 @@ def _of_one_symbol(statement: Statement) -> Sequence[Condition]:
     key = statement[:3]
     found: Sequence[Condition] | None = _solved.get(key)
     if found is None:
+        from symdim.conditions.condition import Condition  # few models need it
+        from symdim.conditions.solving import solve
+
         condition = Condition(*key)  # type: ignore[arg-type]  # no inequality is "undecided"
         found = solve(condition) or () if len(condition.variables()) == 1 else ()
         _solved[key] = found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from onnx_infer.laws.made import make_size
 from onnx_infer.values.tensor import UNKNOWN_SIZE
-from symdim import Expr, Scope, SymdimError, Var, parse, read_dim_param
+from symdim import Expr, Scope, SymdimError, Var
 from symdim.algebra.caches import clear_with_caches, shared_cache
 from symdim.algebra.dims import variables_of
 from symdim.algebra.interning import text_fingerprint
@@ -152,6 +152,8 @@ class Symbols:
 
         With two such names it would not be clear that each is a size.
         """
+        from symdim.parsing import read_dim_param
+
         reading = _Reading(self)
         found = read_dim_param(text, self.names, scope=reading)
         if isinstance(found, int) or (isinstance(found, Var) and found.name == text):
@@ -215,6 +217,8 @@ class Symbols:
             known = _expressions.get((text, names, tuple(map(self.symbol, words))))
             if known is not None:
                 return known  # type: ignore[no-any-return]
+        from symdim.parsing import parse  # most models have only names
+
         reading = _Reading(self)
         try:
             found = parse(text, names, scope=reading)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,8 +84,11 @@ def _repeated(X: Any, scales: Floats | None, sizes: Sizes | None, mode: str = "n
     at = normalize_axes(axes, X.ndim) if axes else range(X.ndim)
     out = X
     for axis, given in zip(at, scales or sizes or (), strict=True):
-        times = given if scales else Fraction(given, X.shape[axis]) if isinstance(given, int) and X.shape[axis] else 0
-        if not isinstance(times, (float, Fraction)) or times < 1 or times != int(times):
+        times = given
+        if not scales:
+            whole = isinstance(given, int) and X.shape[axis] and given % X.shape[axis] == 0
+            times = given // X.shape[axis] if whole else 0
+        if not isinstance(times, (float, int)) or times < 1 or times != int(times):
             raise Unknown("a scale is not a whole number")
         out = np.repeat(out, int(times), axis)
     return out

@@ -11,7 +11,6 @@ import onnx
 
 from onnx_infer.errors import ExternalDataError, NoModelError
 from onnx_infer.options import no_model
-from onnx_infer.protobuf.external_data import copy, data_files, relink
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,6 +60,8 @@ def save_model(
 
 
 def _bring_data(model: onnx.ModelProto, source: Path, target: Path, copy_data: bool) -> None:
+    from onnx_infer.protobuf.external_data import copy, data_files, relink
+
     files = data_files(model, source)
     if copy_data:
         copy(files, source, target)

@@ -130,7 +130,7 @@ def test_each_walk_finds_the_texts_that_it_read_before(monkeypatch: pytest.Monke
     walks = [Symbols(declared, bounds=bounds) for bounds in ({}, {"N": (4, None)})]
     read = [symbols.text(declared[1]) for symbols in walks]
     assert list(map(str, read)) == ["max(N, 4)//2", "N//2"]
-    monkeypatch.delattr("onnx_infer.model.symbols.parse")
+    monkeypatch.delattr("symdim.parsing.parse")
     assert [Symbols(declared, bounds=bounds).text(declared[1]) for bounds in ({}, {"N": (4, None)})] == read
 
 

@@ -53,6 +53,20 @@ def test_public_names_are_listed_before_they_load(package: str) -> None:
     assert package in loaded_by(code)
 
 
+def test_inference_loads_only_what_the_model_needs() -> None:
+    model = """<ir_version: 8, opset_import: ["": 18]> g (float[N, 3] x) => (float[N, 3] y) { y = Relu(x) }"""
+    steps = [
+        "from onnx import parser, shape_inference",
+        "before = set(sys.modules)",
+        "from onnx_infer import infer_shapes",
+        f"infer_shapes(parser.parse_model({model!r}))",
+    ]
+    rare = {"fractions", "decimal", "filecmp", "symdim.parsing", "symdim.conditions", "onnx_infer.engine.recordings"}
+    loaded = loaded_by("; ".join(steps))
+    assert "onnx_infer.engine.engine" in loaded
+    assert not loaded & rare
+
+
 def test_operator_families_load_at_the_first_look_up() -> None:
     assert not [name for name in loaded_by("import onnx_infer") if name.startswith("onnx_infer.ops.elementwise")]
     assert "onnx_infer.ops.elementwise" in loaded_by("import onnx_infer; onnx_infer.registry.get('', 'Add', 20)")
