@@ -16,7 +16,7 @@ from onnx_infer.model.symbols import Symbols, said
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.operators.schema import find_schema
 from onnx_infer.protobuf.declarations import innermost_shape
-from onnx_infer.protobuf.nodes import message, nodes
+from onnx_infer.protobuf.nodes import ProtoNodes, message
 from onnx_infer.protobuf.reading import OVERRIDABLE, GraphReader, header, load, schema_body
 from onnx_infer.protobuf.schema_functions import schema_function
 from onnx_infer.protobuf.wire import type_bytes
@@ -106,7 +106,7 @@ def _walk(
     inputs = [(n, value_type(input_types[n], symbols.reader(n)) if n in input_types else None) for n in given]
     literals: list[str] = []
     bodies = partial(schema_function, schema_body, message)
-    walk = partial(nodes, [node], constants, literals)
+    walk = ProtoNodes([node], constants, literals)
     graph = Graph("", inputs, constants, walk, literals, texts(node.output), {})
     functions = {} if function is None else {_CALLED: reader.function(function)}
     engine = Engine(Model(graph, functions, opsets, header, load, reader.graph, bodies, list), symbols, "refine")

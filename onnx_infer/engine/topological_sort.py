@@ -5,11 +5,11 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from onnx_infer.model.graph import label_of
+from onnx_infer.model.graph import ReadNodes, label_of
 from onnx_infer.values.tensor import SymTensor, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator
 
     from onnx_infer.engine.scope import Scope
     from onnx_infer.model.graph import Graph, Node
@@ -21,54 +21,97 @@ def sort_nodes(
     """The nodes in topological order; otherwise their order stays (Kahn's algorithm).
 
     Names that no node produces, and values on a cycle, become unknown values; `complain` gets the messages. `view`
-    returns the graph of a graph attribute.
+    returns the graph of a graph attribute. Nodes that can be read again are not held, as they would take most memory.
     """
-    nodes = list(graph.nodes())
-    held = scope.constants
-    producer = {name: i for i, node in enumerate(nodes) for name in node[3] if name and name not in held}
-    reads = [[*node[2], *captured(view, node)] if node[4].has_graphs else node[2] for node in nodes]
-    order, stuck = _ordered(reads, producer)
+    nodes: Iterable[Node] = graph.nodes()
+    node_at: Callable[[int], Node]
+    if isinstance(graph.nodes, ReadNodes):
+        node_at = graph.nodes.again
+    else:
+        nodes = list(nodes)
+        node_at = nodes.__getitem__
+    reads = _Reads()
+    for node in nodes:
+        reads.add([*node[2], *captured(view, node)] if node[4].has_graphs else node[2], node[3])
+    names = reads.without_givers(scope.constants)
+    order, stuck = reads.ordered()
     if stuck:
-        complain(f"nodes on or behind a cycle are not inferred: {', '.join(label_of(nodes[i]) for i in stuck[:5])}")
-    for i in (*order, *stuck):
-        for name in reads[i]:
-            if name and name not in producer and not scope.knows(name):
-                complain(f"input '{name}' of node '{label_of(nodes[i])}' is produced by no node")
-                scope[name] = SymTensor(None, None)
+        labels = ", ".join([label_of(node_at(i)) for i in stuck[:5]])
+        complain(f"nodes on or behind a cycle are not inferred: {labels}")
+    unknown = {number for number, name in names.items() if not scope.knows(name)}
+    for i in (*order, *stuck) if unknown else ():
+        for number in reads.of(i):
+            if number in unknown:
+                unknown.remove(number)
+                complain(f"input '{names[number]}' of node '{label_of(node_at(i))}' is produced by no node")
+                scope[names[number]] = SymTensor(None, None)
     for i in stuck:
-        for name in nodes[i][3]:
+        for name in node_at(i)[3]:
             scope[name] = SymTensor(None, None)
-    return _taken([nodes[i] for i in reversed(order)])
+    return map(node_at, order)
 
 
-def _ordered(reads: list[list[str]], producer: Mapping[str, int]) -> tuple[list[int], list[int]]:
-    """The indices of the nodes in topological order, and those of nodes on or behind a cycle."""
-    missing = array("l", [0]) * len(reads)  # the number of inputs of each node that are not given yet
-    # the readers of each node as a linked list: `first` is its head, `after` the next element
-    first, reader, after = array("l", [-1]) * len(reads), array("l"), array("l")
-    for i in range(len(reads) - 1, -1, -1):
-        for name in reads[i]:
-            source = producer.get(name)
-            if source is not None:
-                missing[i] += 1
-                reader.append(i)
-                after.append(first[source])
-                first[source] = len(reader) - 1
-    order = [i for i, count in enumerate(missing) if count == 0]
-    for i in order:  # the list grows during the loop
-        edge = first[i]
-        while edge >= 0:
-            missing[reader[edge]] -= 1
-            if missing[reader[edge]] == 0:
-                order.append(reader[edge])
-            edge = after[edge]
-    return order, [i for i, count in enumerate(missing) if count]
+class _Reads:
+    """Which values the nodes of a graph read and give. Names have numbers, so that many nodes take little memory."""
 
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._givers = array("l")  # number of a name -> the last node that gives it, or -1
+        self._reads, self._ends = array("l"), array("l", [0])  # the numbers that nodes read, one node after the other
 
-def _taken(nodes: list[Node]) -> Iterator[Node]:
-    """The nodes, the last first. Each one is removed from the list when it is taken: half the memory of a walk."""
-    while nodes:
-        yield nodes.pop()
+    def _number(self, name: str) -> int:
+        number = self._numbers.setdefault(name, len(self._numbers))
+        if number == len(self._givers):
+            self._givers.append(-1)
+        return number
+
+    def add(self, read: Iterable[str], given: Iterable[str]) -> None:
+        """Add a node. Empty names are absent operands."""
+        node = len(self._ends) - 1
+        self._reads.extend([self._number(name) for name in read if name])
+        self._ends.append(len(self._reads))
+        for name in given:
+            if name:
+                self._givers[self._number(name)] = node
+
+    def of(self, node: int) -> array[int]:
+        """The numbers of the names that a node reads."""
+        return self._reads[self._ends[node] : self._ends[node + 1]]
+
+    def without_givers(self, constants: Container[str]) -> dict[int, str]:
+        """The names that no node gives, by number. A name that is a constant too stands for the constant.
+
+        To be called once, when all nodes are there.
+        """
+        numbers, self._numbers = self._numbers, {}
+        for name, number in numbers.items():
+            if name in constants:
+                self._givers[number] = -1
+        return {number: name for name, number in numbers.items() if self._givers[number] < 0}
+
+    def ordered(self) -> tuple[array[int], list[int]]:
+        """The indices of the nodes in topological order, and those of nodes on or behind a cycle."""
+        count = len(self._ends) - 1
+        missing = array("l", [0]) * count  # the number of inputs of each node that are not given yet
+        # the readers of each node as a linked list: `first` is its head, `after` the next element
+        first, reader, after = array("l", [-1]) * count, array("l"), array("l")
+        for i in range(count - 1, -1, -1):
+            for number in self.of(i):
+                source = self._givers[number]
+                if source >= 0:
+                    missing[i] += 1
+                    reader.append(i)
+                    after.append(first[source])
+                    first[source] = len(reader) - 1
+        order = array("l", [i for i, left in enumerate(missing) if left == 0])
+        for i in order:  # it grows during the loop
+            edge = first[i]
+            while edge >= 0:
+                missing[reader[edge]] -= 1
+                if missing[reader[edge]] == 0:
+                    order.append(reader[edge])
+                edge = after[edge]
+        return order, [i for i, left in enumerate(missing) if left]
 
 
 def captured(view: Callable[[Any], Graph], node: Node) -> list[str]:

@@ -11,7 +11,7 @@ from onnx_infer.values.text import text
 from symdim.algebra.caches import Cache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from onnx_infer.model.symbols import Size, Symbols
     from onnx_infer.values.tensor import Value
@@ -41,6 +41,19 @@ Node: TypeAlias = "tuple[str, str, list[str], list[str], Attributes, Any]"
 """(op_type, domain, inputs, outputs, attributes, handle). The handle belongs to the front end and has a `.name`."""
 
 
+class ReadNodes:
+    """The nodes of a graph, read one after the other from where the model is kept."""
+
+    __slots__ = ()
+
+    def __call__(self) -> Iterator[Node]:
+        raise NotImplementedError
+
+    def again(self, index: int) -> Node:
+        """The node at this index of the last complete reading, read once more."""
+        raise NotImplementedError
+
+
 def label_of(node: Node) -> str:
     """The node's name, or its first output if it has no name."""
     return text(node[5].name or next(iter(node[3]), ""))
@@ -55,9 +68,9 @@ class Graph(NamedTuple):
     """A graph or subgraph.
 
     `inputs`: names with their declared types. `constants`: name -> handle, for the model's `header` and `load`.
-    `nodes`: a function that iterates over the nodes. Constant nodes are not among them: their tensors are added to the
-    constants, and their names to `literals`. `outputs`: names with declared types. `declared`: the other declared
-    types. `defaults`: for inputs that are also initializers, the declared type and the handle.
+    `nodes`: a function that iterates over the nodes, perhaps `ReadNodes`. Constant nodes are not among them: their
+    tensors are added to the constants, and their names to `literals`. `outputs`: names with declared types. `declared`:
+    the other declared types. `defaults`: for inputs that are also initializers, the declared type and the handle.
     """
 
     name: str

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx import AttributeProto, NodeProto
 
 from onnx_infer.model.attributes import attribute_value, constant, kind_of
-from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes
+from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, ReadNodes
 from onnx_infer.values.text import text, texts
 from symdim.algebra.caches import shared_cache
 
@@ -75,24 +76,44 @@ class Literal(NamedTuple):
     handle: Any
 
 
-def nodes(protos: Any, constants: dict[str, Any], literals: list[str]) -> Iterator[Node]:
-    """The nodes of a graph. Constant tensors are added to the graph's constants instead.
+class ProtoNodes(ReadNodes):
+    """The nodes of a graph. Constant tensors are added to the graph's constants instead, their names to `literals`.
 
-    If a graph is read again, unchanged or with a few other nodes, its nodes are recognised by their bytes. This takes a
-    third of the time of reading their parts. Nothing is remembered when a graph is read for the first time.
+    If a graph is met again, unchanged or with a few other nodes, its nodes are recognised by their bytes. This takes a
+    third of the time of reading their parts. Nothing is remembered when a graph is met for the first time.
     """
-    again = _is_met_again(protos)
-    for proto in protos:
-        wire = _bytes_of(proto) if again else None
-        node: Node | Literal | None = None if wire is None else _nodes.get(wire)
-        if node is None:
-            node = read_node(proto, wire)
-        if isinstance(node, Literal):
-            if node.name not in constants:
-                literals.append(node.name)
-            constants[node.name] = node.handle
-        else:
-            yield node
+
+    __slots__ = ("_before", "_constants", "_is_met_again", "_literals", "_protos")
+
+    def __init__(self, protos: Any, constants: dict[str, Any], literals: list[str]) -> None:
+        self._protos, self._constants, self._literals = protos, constants, literals
+        self._is_met_again: bool | None = None
+        self._before: list[int] = []  # for each constant the number of nodes before it
+
+    def __call__(self) -> Iterator[Node]:
+        protos, constants = self._protos, self._constants
+        before: list[int] = []
+        if self._is_met_again is None:
+            self._is_met_again = _is_met_again(protos)
+        again = self._is_met_again
+        for i, proto in enumerate(protos):
+            wire = _bytes_of(proto) if again else None
+            node: Node | Literal | None = None if wire is None else _nodes.get(wire)
+            if node is None:
+                node = read_node(proto, wire)
+            if isinstance(node, Literal):
+                if node.name not in constants:
+                    self._literals.append(node.name)
+                constants[node.name] = node.handle
+                before.append(i - len(before))
+            else:
+                yield node
+        self._before = before
+
+    def again(self, index: int) -> Node:
+        """The node at this index of the last complete reading, read once more."""
+        constants = bisect_right(self._before, index)
+        return read_node(self._protos[index + constants], None)  # type: ignore[return-value]  # no constant
 
 
 def _is_met_again(protos: Any) -> bool:

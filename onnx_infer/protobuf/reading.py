@@ -14,7 +14,7 @@ from onnx_infer.model.symbols import Symbols, said
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf.bodies import bodies, handles
 from onnx_infer.protobuf.declarations import Declared, declared_type, sizes_in
-from onnx_infer.protobuf.nodes import message, nodes
+from onnx_infer.protobuf.nodes import ProtoNodes, message
 from onnx_infer.protobuf.schema_functions import schema_function
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
@@ -130,7 +130,7 @@ class GraphReader:
         defaults: Mapping[str, tuple[Value | None, Any]],
     ) -> Graph:
         literals: list[str] = []
-        walk = partial(nodes, proto.node, constants, literals)
+        walk = ProtoNodes(proto.node, constants, literals)
         return Graph(text(proto.name), inputs, constants, walk, literals, outputs, declared, proto, defaults)
 
     def type(self, name: str, wire: bytes) -> Value | None:

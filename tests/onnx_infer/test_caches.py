@@ -85,7 +85,7 @@ def _messages_of(values: Iterable[Any]) -> list[Any]:
 def test_a_remembered_node_has_the_bytes_and_the_name_of_its_message() -> None:
     proto = onnx.helper.make_node("Elu", ["x"], ["y"], name="elu", alpha=2.0)
     for _ in range(3):
-        (found,) = nodes.nodes([proto], {}, [])
+        (found,) = nodes.ProtoNodes([proto], {}, [])()
         assert found[5].name == "elu"
         assert nodes.message(found) == proto.SerializeToString()
     assert isinstance(found[5], nodes.Named)
