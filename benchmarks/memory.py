@@ -3,6 +3,8 @@
 `--models 10000` shows the memory of one process that infers so many different small models, with subgraphs and
 functions in them: what is remembered between inferences is bounded, so it levels off after some thousands.
 
+`--nodes 200000` measures models of so many small nodes without weights instead: in order, the last first, shuffled.
+
 Each engine runs in its own process; what is shown is the memory of the process after loading, and how far inference
 went above that at its peak (Linux: VmRSS and VmHWM of /proc/self/status). `in place` writes into the ModelProto given,
 the others make a copy.
@@ -19,6 +21,7 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
+import large_models as make
 import onnx
 from onnx import TensorProto, helper
 from timing import shown, table
@@ -58,18 +61,19 @@ def work(engine: str, path: str) -> dict[str, float]:
     loaded = megabytes("VmRSS")
     start = perf_counter()
     if engine == "onnx":
-        onnx.shape_inference.infer_shapes(model, data_prop=True)
+        inferred = onnx.shape_inference.infer_shapes(model, data_prop=True)
     else:
-        infer_shapes(model, in_place=engine.endswith("in place"))
-    return {"seconds": perf_counter() - start, "loaded": loaded, "extra": max(0.0, megabytes("VmHWM") - loaded)}
+        inferred = infer_shapes(model, in_place=engine.endswith("in place"))
+    seconds, extra = perf_counter() - start, max(0.0, megabytes("VmHWM") - loaded)
+    return {"seconds": seconds, "loaded": loaded, "extra": extra, "values": len(inferred.graph.value_info)}
 
 
-def measure(megabytes: int) -> dict[str, dict[str, float]]:
+def measure(model: onnx.ModelProto) -> dict[str, dict[str, float]]:
     """Engine -> megabytes after loading, megabytes above that at the peak, seconds; without engines that fail."""
     found: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "heavy.onnx"
-        onnx.save(heavy_model(megabytes), path)
+        onnx.save(model, path)
         for engine in ENGINES:
             command = [sys.executable, __file__, "--worker", engine, str(path)]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -115,12 +119,24 @@ def tables(found: dict[str, dict[str, float]]) -> str:
     return table(["engine", "after loading", "more for inference", "time"], rows)
 
 
+def many_nodes(count: int) -> str:
+    """A table for each order of so many nodes, and how many values got a type."""
+    orders = {"in order": make.ordered_nodes, "the last first": make.reversed_nodes, "shuffled": make.shuffled_nodes}
+    parts = []
+    for name, make_nodes in orders.items():
+        found = measure(make_nodes(count))
+        values = ", ".join(f"{engine} {row['values']:,}" for engine, row in found.items())
+        parts.append(f"{count:,} nodes, {name}. Values with a type: {values}.\n\n{tables(found)}")
+    return "\n\n".join(parts)
+
+
 def main() -> None:
     """Measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--megabytes", type=int, default=1024)
     parser.add_argument("--worker", nargs=2, metavar=("ENGINE", "PATH"), help=argparse.SUPPRESS)
     parser.add_argument("--models", type=int, metavar="N", help="N different small models in one process instead")
+    parser.add_argument("--nodes", type=int, metavar="N", help="a model of N small nodes instead")
     options = parser.parse_args()
     if options.models:
         print(many_models(options.models))
@@ -128,7 +144,10 @@ def main() -> None:
     if options.worker:
         print(json.dumps(work(*options.worker)))
         return
-    print(tables(measure(options.megabytes)))
+    if options.nodes:
+        print(many_nodes(options.nodes))
+        return
+    print(tables(measure(heavy_model(options.megabytes))))
 
 
 if __name__ == "__main__":

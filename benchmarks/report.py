@@ -42,7 +42,7 @@ MEASURE: dict[str, Callable[[], Any]] = {
     "models": lambda: models.measure([], rounds=3, runs=10),
     "phases": lambda: phases.measure([], rounds=8),
     "scaling": scaling.per_node,
-    "memory": lambda: memory.measure(1024),
+    "memory": lambda: memory.measure(memory.heavy_model(1024)),
     "prover": lambda: prover.measure(prover.cases_of(prover.CASES)),
 }
 
