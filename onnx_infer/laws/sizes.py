@@ -91,12 +91,12 @@ def unify(a: Dim, b: Dim, what: str, kind: Kind = "required", filled: Shape = ()
     return min(a, b, key=_rank_of_knowledge)
 
 
-def confirm(size: Dim, other: Dim, what: str, kind: Kind = "required") -> Dim:
+def confirm(size: Dim, other: Dim, what: str, kind: Kind = "required", filled: Shape = ()) -> Dim:
     """`unify` for a size that another law determines: it stays even if the other provably differs (an error)."""
     if size is not other and differ(size, other) and not (kind == "assumed" and is_cautious()):
         contradict(broken(f"{what} differ", size, other))
         return size
-    return unify(size, other, what, kind)
+    return unify(size, other, what, kind, filled)
 
 
 def unify_shapes(a: Shape, b: Shape, what: str, kind: Kind = "required") -> Shape:
@@ -112,11 +112,12 @@ def unify_shapes(a: Shape, b: Shape, what: str, kind: Kind = "required") -> Shap
     return tuple(unify(x, y, f"{what} at axis {i}", kind) for i, (x, y) in enumerate(zip(a, b, strict=True)))
 
 
-def confirm_shape(shape: Shape, other: Shape | None, what: str) -> Shape:
+def confirm_shape(shape: Shape, other: Shape | None, what: str, kind: Kind = "required", filled: Shape = ()) -> Shape:
     """`confirm` axis by axis. A different rank is reported too; an unknown shape is ignored."""
     if other is None or not demand(len(shape) == len(other), f"ranks of {what} differ", len(shape), len(other)):
         return shape
-    return tuple(confirm(x, y, f"{what} at axis {i}") for i, (x, y) in enumerate(zip(shape, other, strict=True)))
+    pairs = enumerate(zip(shape, other, strict=True))
+    return tuple(confirm(x, y, f"{what} at axis {i}", kind, filled) for i, (x, y) in pairs)
 
 
 def may_be_empty(shape: Shape) -> bool:
@@ -323,8 +324,8 @@ def normalize_axes(axes: Iterable[object], rank: int) -> tuple[int, ...]:
     return out
 
 
-def exact_quotient(n: Dim, d: Dim, what: str = "the element count") -> Dim:
-    """`n / d` for operators that demand divisibility and d != 0. The divisibility becomes a statement.
+def exact_quotient(n: Dim, d: Dim, what: str = "the element count", kind: Kind = "required", filled: Shape = ()) -> Dim:
+    """`n / d` for operators that demand divisibility and d != 0. The divisibility becomes a statement of this kind.
 
     >>> from symdim import Var
     >>> exact_quotient(6 * Var("N"), 3)
@@ -336,5 +337,5 @@ def exact_quotient(n: Dim, d: Dim, what: str = "the element count") -> Dim:
         return n // d if n % d == 0 else conflicting(f"{what} {n} is not divisible by {d}")
     quotient = n // d
     if quotient * d != n:
-        state("divides", d, n, what)
+        state("divides", d, n, what, kind, filled)
     return quotient

@@ -28,20 +28,21 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from onnx_infer.laws.statements import Kind
     from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, Sizes, SymTensor
 
     Array = NDArray[Any]
 
 
-def demand_equal(a: Dim, b: Dim, what: str) -> None:
+def demand_equal(a: Dim, b: Dim, what: str, kind: Kind = "required", filled: Shape = ()) -> None:
     """State that two numbers of elements are equal. If they provably differ, this is reported.
 
     A declared size is assumed to be at least 1. But a node with an explicit 0 shows that the tensor is empty after all.
     """
     if (a != 0 and b != 0) or (isinstance(a, int) and isinstance(b, int)):
-        confirm(a, b, what)
+        confirm(a, b, what, kind, filled)
     else:
-        state("equal", a, b, what)
+        state("equal", a, b, what, kind, filled)
 
 
 def known_sizes(sizes: Iterable[Any]) -> tuple[int, ...]:

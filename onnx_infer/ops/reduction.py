@@ -49,7 +49,9 @@ def reduce(data: AnyRank, axes: Ints | Unknown | None, keepdims: int, noop_with_
     if data.shape is None:
         raise Unknown("the rank of data is not known")
     rank = len(data.shape)
-    if isinstance(axes, Unknown) or (axes and None in axes and rank):
+    if not rank and not isinstance(axes, Unknown):
+        axes = tuple(axis for axis in axes or () if axis is not None)  # a scalar stays one
+    if isinstance(axes, Unknown) or (axes and None in axes):
         return _unknown_axes(data.shape, None if isinstance(axes, Unknown) else axes, keepdims)
     if every:
         reduced = set() if noop_with_empty_axes else set(range(rank))

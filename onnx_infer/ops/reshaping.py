@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.lifting import SAME
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import (
     are_one,
     at_least,
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from onnx_infer.laws.statements import Kind
     from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, Sizes
 
     Array = NDArray[Any]
@@ -62,10 +62,11 @@ def _without_common(sizes: Iterable[Dim], others: Iterable[Dim]) -> tuple[list[D
     return rest, apart
 
 
-def quotient_of_sizes(sizes: Iterable[Dim], divisors: Iterable[Dim]) -> Dim:
+def quotient_of_sizes(sizes: Iterable[Dim], divisors: Iterable[Dim], assumed: Shape = ()) -> Dim:
     """`product(sizes) / product(divisors)`, for operators that demand an exact quotient and divisors other than 0.
 
-    Factors cancel even if their interval contains 0, because they are not 0 in a valid run.
+    Factors cancel even if their interval contains 0, because they are not 0 in a valid run. The quotient is demanded
+    only where the `assumed` sizes are at least 1.
 
     >>> from symdim import Var
     >>> N, S = Var("N"), Var("S")
@@ -76,7 +77,7 @@ def quotient_of_sizes(sizes: Iterable[Dim], divisors: Iterable[Dim]) -> Dim:
     dividend, divisor = product(above), product(below)
     if divisor == 0:
         return conflicting("beside a size of 0 the -1 is not determined")
-    return exact_quotient(dividend, divisor, "the element count")
+    return exact_quotient(dividend, divisor, "the element count", "assumed" if assumed else "required", assumed)
 
 
 class _Target:
@@ -88,6 +89,10 @@ class _Target:
     def __init__(self, shape: Shape | None, elements: Ints, allowzero: int) -> None:
         demand(elements.count(-1) <= 1, "more than one size is -1")
         demand(not (allowzero and 0 in elements and -1 in elements), "allowzero with both 0 and -1")
+        self.assumed: Shape = ()  # the elements that are taken for sizes
+        for element in elements:
+            if isinstance(element, Expr) and not at_least(element, -1):
+                state("at_least", element, -1, "an element of the target shape")
         self.shape, self.elements, self.copies = shape, elements, not allowzero
         self.sizes = [self._certain(i, e) for i, e in enumerate(elements)]
 
@@ -121,7 +126,7 @@ class _Target:
     def likely(self, index: int) -> Dim | None:
         """The assumed size for an expression that may be 0 or -1; None for other open elements, and in cautious walks.
 
-        A statement says that it is at least 1, because a 0 would copy another size and a -1 would be the rest. A
+        It is assumed to be at least 1, because a 0 would copy another size and a -1 would be the rest. A
         data-dependent size may really be 0: if the copied size is 1, max(e, 1) is exact.
         """
         element = self.elements[index]
@@ -129,9 +134,11 @@ class _Target:
             return None
         if is_fresh(element) and at_least(element, 0) and self._copied(index) == 1:
             return maximum(element, 1)
-        if is_cautious():
+        most = bounds(element)[1]
+        if is_cautious() or (most is not None and most < 1):
             return None
-        state("at_least", element, 1, "a size of the target shape")
+        state("at_least", element, 1, "a size of the target shape", "assumed")
+        self.assumed += (element,)
         return element
 
 
@@ -159,10 +166,10 @@ def reshaped(shape: Shape | None, elements: Ints, allowzero: int = 0) -> Shape:
                 return tuple(fresh("what is left beside a size of 0") if s is None else s for s in sizes)
             for size in settled:
                 state("at_least", size, 1, "a size beside -1", "assumed")
-        sizes[rest] = size = quotient_of_sizes(shape, settled)
+        sizes[rest] = size = quotient_of_sizes(shape, settled, target.assumed)
         _demand_computed(elements[rest], size)
     elif shape is not None and len(settled) == len(sizes):
-        _demand_as_many(settled, shape)
+        _demand_as_many(settled, shape, target.assumed)
     if None not in sizes:
         return tuple(sizes)  # type: ignore[arg-type]
     count = product(shape) if shape is not None and at_least(product(shape), 1) else None
@@ -172,7 +179,6 @@ def reshaped(shape: Shape | None, elements: Ints, allowzero: int = 0) -> Shape:
 def _demand_computed(element: Dim | None, size: Dim) -> None:
     """Demand that a computed element of the target is the size that the element count leaves, unless it is 0 or -1."""
     if isinstance(element, Expr) and not (is_fresh(element) or is_fresh(size) or are_one(element, size)):
-        demand_at_least(element, -1, "a size of the target shape")
         state("broadcast_to", maximum(element, 0) + 1, size + 1, "a computed size and what the others leave, plus 1")
 
 
@@ -190,11 +196,12 @@ def _cancels_zeros(sizes: list[Dim], shape: Shape) -> bool:
     return all(at_least(size, 1) for size in rest)
 
 
-def _demand_as_many(sizes: Iterable[Dim], shape: Shape) -> None:
-    """State that the element count of the shape is the product of the sizes."""
+def _demand_as_many(sizes: Iterable[Dim], shape: Shape, assumed: Shape) -> None:
+    """State that the element count of the shape is the product of the sizes, where the assumed ones are at least 1."""
     mine, theirs = _without_common(sizes, shape)
     if product(mine) != product(theirs):
-        demand_equal(product(sizes), product(shape), "the element counts")
+        kind: Kind = "assumed" if assumed else "required"
+        demand_equal(product(sizes), product(shape), "the element counts", kind, assumed)
 
 
 def _rest(sizes: list[Dim | None], elements: Ints) -> int | None:

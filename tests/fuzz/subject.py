@@ -29,10 +29,22 @@ def no_turns(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
 
 
 def empty_reduction(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
-    """A reduction of nothing, or a function of nothing, which may reduce it: the axis becomes one of size 0."""
-    if node.domain == "local":
+    """A reduction of nothing, or a function or subgraph that may reduce nothing: the axis becomes one of size 0."""
+    bodies = [attribute.g for attribute in node.attribute if attribute.HasField("g")]
+    if node.domain == "local" or any(map(_reduces, bodies)):
         return any(getattr(arrays.get(name), "size", 1) == 0 for name in (*node.input, *node.output))
     return node.op_type.startswith(("Reduce", "Arg")) and getattr(arrays.get(node.input[0]), "size", 1) == 0
+
+
+def _reduces(graph: onnx.GraphProto) -> bool:
+    """Whether there is a reduction in a graph or in the graphs of its nodes."""
+    graphs = [graph]
+    while graphs:
+        for node in graphs.pop().node:
+            if node.op_type.startswith(("Reduce", "Arg")):
+                return True
+            graphs += [attribute.g for attribute in node.attribute if attribute.HasField("g")]
+    return False
 
 
 def large_extremum(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:

@@ -108,6 +108,43 @@ def test_where_no_required_guard_fails_the_model_runs_and_where_none_fails_sizes
     assert outcomes == met
 
 
+def test_a_computed_element_of_a_target_is_assumed_to_be_a_size() -> None:
+    """A 0 in the target copies a size: 5 rows are reshaped to 5 rows."""
+    graph = """g (float[N, 6] x) => (y) <
+        int64[1] five = {5}, int64[1] rest = {-1}, int64[1] none = {0}, int64[1] one = {1}
+    > {
+        s = Shape(x) n = Slice(s, none, one) d = Sub(n, five) t = Concat<axis=0>(d, rest) y = Reshape(x, t)
+    }"""
+    model = parsed(graph, '<ir_version: 8, opset_import: ["": 18]>')
+    result = infer(model)
+    assert kinds(result) == ["required N >= 5", "assumed N >= 6", "assumed 6*N % (N - 5) == 0"]
+    session = session_of(model)
+    assert [y.shape for y in run(session, counting(result, {"N": 5})) or ()] == [(5, 6)]
+    for n in (1, 3, 4, 6, 7, 8):
+        assert outcome(session, result, {"N": n}) == ("refused" if n < 5 else "as inferred")
+
+
+def test_elements_of_a_target_that_no_size_can_be_are_not_taken_for_sizes() -> None:
+    graph = """g (float[L] x) => (t, y) <int64 eight = {8}, int64 four = {4}, int64[1] none = {0}> {
+        s = Shape(x) q = Div(s, four) n = Neg(q) p = Neg(s) t = Concat<axis=0>(n, none) y = Reshape(t, n)
+    }"""
+    result = infer(parsed(graph))
+    assert kinds(result) == ["required L <= 7"]
+    assert result.shapes["y"] == (2,)
+
+
+def test_a_sum_with_an_empty_result_is_not_refused() -> None:
+    graph = """g (float[N, 3, 8, 8] x, float[4, 3, 1, 1] w, float[1, 4, 8, 8] z) => (y) {
+        y = com.microsoft.FusedConv(x, w, , z)
+    }"""
+    model = parsed(graph, '<ir_version: 8, opset_import: ["": 18, "com.microsoft": 1]>')
+    result = infer(model, min_dim=0)
+    assert kinds(result) == ["assumed N == 1"]
+    assert kinds(infer(model)) == ["required N == 1"]
+    session = session_of(model)
+    assert [outcome(session, result, {"N": n}) for n in (0, 1, 2)] == ["other sizes", "as inferred", "refused"]
+
+
 def test_a_required_guard_behind_an_assumed_one_is_required_where_that_holds() -> None:
     graph = """g (float[1, 1, H] x, float[1, 1, 4] w) => (y) {
         p = MaxPool<kernel_shape=[3], strides=[2]>(x) y = Conv(p, w)

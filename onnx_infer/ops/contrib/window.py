@@ -7,7 +7,7 @@ from inspect import unwrap
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import bounds, confirm_shape, of_rank, unify
+from onnx_infer.laws.sizes import bounds, confirm_shape, doubtful_sizes, may_be_empty, of_rank, unify
 from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.resize import grid_sample
@@ -17,6 +17,7 @@ from onnx_infer.values.tensor import SymTensor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from onnx_infer.laws.statements import Kind
     from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, Windows
 
 
@@ -49,9 +50,12 @@ def of_channels_last(rule: Callable[..., Any]) -> Callable[..., Any]:
 def conv_and_sum(
     X: AnyRank, W: AnyRank, B: AnyRank | None, Z: AnyRank | None, *, window: Windows, group: int = 1
 ) -> Shape:
-    """As Conv. Z is added to the result, and has its shape: it is not broadcast."""
+    """As Conv. Z is added to the result, and has its shape: it is not broadcast. An empty result ignores Z."""
     out: Shape = conv(X, W, B, window=window, group=group)
-    return out if Z is None else confirm_shape(out, Z.shape, "the sizes of the result and of Z")
+    if Z is None:
+        return out
+    kind: Kind = "assumed" if may_be_empty(out) else "required"
+    return confirm_shape(out, Z.shape, "the sizes of the result and of Z", kind, doubtful_sizes(out))
 
 
 contrib("NhwcConv", inputs="X W B?")(of_channels_last(conv))
