@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from onnx_infer.transforms.refusals import Refusals
     from onnx_infer.values.tensor import Dim, Shape, Value
 
-_RANDOM = frozenset(
+RANDOM = frozenset(
     ("Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
 )
 _PURE_DOMAINS = frozenset(("", "ai.onnx", "ai.onnx.ml"))
@@ -153,7 +153,7 @@ class Rewriting:
 
     def _key(self, node: NodeProto) -> object:
         """What nodes that compute the same have in common; None for random ones and those with graphs."""
-        if node.domain not in _PURE_DOMAINS or node.op_type in _RANDOM or next(subgraphs(node), None) is not None:
+        if node.domain not in _PURE_DOMAINS or node.op_type in RANDOM or next(subgraphs(node), None) is not None:
             return None
         if any(name in self._draft.outputs for name in node.output):
             return None
