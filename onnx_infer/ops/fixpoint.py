@@ -91,8 +91,8 @@ def in_time(size: Dim, turn: Var, limit: Dim | None) -> Dim:
     >>> in_time(minimum(maximum(T, turn) - turn, 1), turn, T), in_time(minimum(maximum(T, turn) - turn, 2), turn, T)
     (1, min(max(T, turn) - turn, 2))
     """
-    if limit is None or turn not in variables_of([size]):
-        return size
+    if limit is None or at_least(-limit, 0) or turn not in variables_of([size]):
+        return size  # without a turn nothing is the same in all turns
     left = Var.fresh("left", lo=0)
     other = substituted(size, {turn: limit - 1 - left})
     return size if left in variables_of([other]) else other

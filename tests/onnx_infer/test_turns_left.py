@@ -28,6 +28,14 @@ LOOPS = [
 ]
 
 
+def test_a_loop_without_turns() -> None:
+    """The number of the turn has no value then."""
+    model = parsed(LOOP.format(k=1, less=0).replace("n = Sub(t, m)", "n = Sub(m, one)"), HEAD)
+    result = infer(model)
+    assert result.diagnostics == []
+    assert str(result.shapes["y"]) == "(N, 1)"
+
+
 @pytest.mark.parametrize(("k", "less", "grown", "stacked"), LOOPS)
 def test_slices_of_a_loop(k: int, less: int, grown: str | None, stacked: str | None) -> None:
     model = parsed(LOOP.format(k=k, less=less), HEAD)
