@@ -59,10 +59,25 @@ def _matmul_integer(A: Array, B: Array, a_zero_point: Array | None, b_zero_point
 
 
 @op("MatMul", data=_matmul)
-@op("MatMulInteger", data=_matmul_integer)
 def matmul(A: SymTensor, B: SymTensor) -> Shape:
-    """(*batch, M, K), (*batch, K, N) -> (*batch, M, N) (MatMul-1 to 13, MatMulInteger-10)."""
+    """(*batch, M, K), (*batch, K, N) -> (*batch, M, N) (MatMul-1 to 13)."""
     return matmul_shape(A.dims, B.dims)
+
+
+def demand_columns(columns: Dim, **parameters: SymTensor | None) -> None:
+    """Demand that parameters of a quantized matrix that are vectors have one element, or one for each column."""
+    for name, x in parameters.items():
+        if x is not None and x.shape is not None and len(x.shape) == 1:
+            broadcast_to((columns,), x.shape, name)
+
+
+@op("MatMulInteger", data=_matmul_integer)
+def matmul_integer(A: SymTensor, B: SymTensor, b_zero_point: AnyRank | None) -> Shape:
+    """As MatMul, for integers (MatMulInteger-10)."""
+    shape = matmul_shape(A.dims, B.dims)
+    if B.rank >= 2:
+        demand_columns(B.dims[-1], b_zero_point=b_zero_point)
+    return shape
 
 
 @op("QLinearMatMul")

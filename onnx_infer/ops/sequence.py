@@ -8,6 +8,7 @@ import numpy as np
 
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.known import holds
+from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import at_least, differ, normalize_axis, unify, unify_joined
 from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.operators.registration import op
@@ -47,6 +48,8 @@ def check_element_type(sequence: Sequence, value: Value) -> None:
 def position_in(sequence: Sequence, position: Dim | Unknown, end: int = 0) -> int | None:
     """A position in [-n, n + end), counted from the front; None if it or n is not known."""
     length = sequence.length
+    if isinstance(position, int) and isinstance(length, Expr):
+        demand_at_least(length, -position if position < 0 else position + 1 - end, "the number of elements")
     if not isinstance(position, int) or not isinstance(length, int):
         return None
     require(-length <= position < length + end, f"position {position} is out of range for {length} elements")

@@ -39,6 +39,18 @@ NODES = {
         "float[1, 3, 2] x, float[3, 2] p, float[2, L, 2] v, float[2, 2, M] w",
         'MoE<k=1, activation_type="swiglu", swiglu_fusion=1>(x, p, v, , w)',
     ),
+    "scales, zero points and the bias of columns": (
+        "float[1, 3, 2] x, float[K] s, int8[L] z, float[M] b, int8[2, 4] v",
+        "DynamicQuantizeMatMul(x, v, s, z, b)",
+    ),
+    "the gate of a sum": (
+        "float[N, K, 2] x, float[M, L, 1] g",
+        "GatedAdd(x, x, g)",
+    ),
+    "scores of repeated tokens": (
+        "int64[N, 2] i, float[L, 3] s",
+        "NGramRepeatBlock<ngram_size=2>(i, s)",
+    ),
     "gates": (
         "float[N, K, 2] x, float[M, L] p",
         "HyperConnectionPreMix(x, p)",
@@ -60,7 +72,7 @@ NODES = {
         "HyperConnectionPostMix(x, h, p, s)",
     ),
 }
-DTYPES = {1: np.float32, 6: np.int32}
+DTYPES = {1: np.float32, 3: np.int8, 6: np.int32, 7: np.int64}
 
 
 def test_tokens_are_predicted_from_the_source() -> None:

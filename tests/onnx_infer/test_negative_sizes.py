@@ -14,7 +14,8 @@ SIZES = tuple(range(1, 9))
 
 # n is N - 3 in a vector, m is N - 3 as a scalar; x: (N, S)
 GIVEN = """<int64[1] three = {3}, int64[1] one = {1}, int64[1] zero = {0}, int64[1] two = {2}, int64 hop = {1},
-    int64[1] last = {-1}, int64[1] far = {9223372036854775807}, float[1] f = {1.0}, float[2] off_on = {0.0, 1.0}> {
+    int64[1] last = {-1}, int64 minus = {-2},
+    int64[1] far = {9223372036854775807}, float[1] f = {1.0}, float[2] off_on = {0.0, 1.0}> {
     h = Shape<start=0, end=1>(x) s = Shape<start=1>(x) n = Sub(h, three) m = Squeeze(n) """
 
 # (nodes, the guards)
@@ -32,6 +33,9 @@ REFUSED = [
     ("u = Unsqueeze(x, last) y = DFT<axis=1>(u, m)", ["N >= 4"]),
     ("u = Unsqueeze(x, zero) t = Concat<axis=0>(one, n, two) y = Resize(u, , , t)", ["N >= 4"]),
     ("u = Unsqueeze(x, zero) t = Concat<axis=0>(one, n, two) c = Cast<to=1>(t) y = Resize(u, , c)", ["N >= 4"]),
+    ("q = SplitToSequence<axis=1>(x) two_ = Constant<value_int=2>() y = SequenceAt(q, two_)", ["S >= 3"]),
+    ("q = SplitToSequence<axis=1>(x) y = SequenceAt(q, minus)", ["S >= 2"]),
+    ("q = SplitToSequence<axis=1>(x) r = SequenceErase(q, hop) y = ConcatFromSequence<axis=1>(r)", ["S >= 2"]),
     ("t = Concat<axis=0>(n, s) y = CenterCropPad(x, t) d = Shape<end=1>(y) z = Sub(d, one) v = Expand(f, z)",
         ["N >= 4"]),
 ]  # fmt: skip

@@ -73,9 +73,12 @@ def bias_softmax(data: SymTensor, axis: int = 1) -> Shape:
 
 
 @contrib("GatedAdd", inputs="X Y gate")
-def gated_add(X: SymTensor, Y: AnyRank) -> Shape:
-    """X's shape; Y has the same shape; the gate is (..., 1)."""
-    return X.dims if Y.shape is None else unify_shapes(X.dims, Y.shape, "X and Y")
+def gated_add(X: SymTensor, Y: AnyRank, gate: AnyRank) -> Shape:
+    """X's shape; Y has the same shape; the gate too, but for its last size of 1."""
+    shape = X.dims if Y.shape is None else unify_shapes(X.dims, Y.shape, "X and Y")
+    if gate.shape is not None and X.rank:
+        shape = (*unify_shapes((*shape[:-1], 1), gate.shape, "X and the gate")[:-1], shape[-1])
+    return shape
 
 
 # -- dropout -----------------------------------------------------------------------------------------------------------

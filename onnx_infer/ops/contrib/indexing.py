@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.limits import demand_at_least, demand_at_most
-from onnx_infer.laws.sizes import at_least, normalize_axis, of_rank, unknown_shape
+from onnx_infer.laws.sizes import at_least, confirm, normalize_axis, of_rank, unknown_shape
 from onnx_infer.laws.statements import fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.contrib import contrib
@@ -32,9 +32,10 @@ def torch_embedding(weight: AnyRank, indices: SymTensor) -> Shape:
 
 
 @contrib("NGramRepeatBlock", inputs="input_ids scores", dtype=lambda scores: scores.dtype)
-def ngram_repeat_block(scores: AnyRank) -> Shape:
-    """Scores (B, words) -> the same."""
-    return of_rank(scores.shape, 2, "scores")
+def ngram_repeat_block(input_ids: AnyRank, scores: AnyRank) -> Shape:
+    """Tokens (B, length), scores (B, words) -> the scores."""
+    batch, words = of_rank(scores.shape, 2, "scores")
+    return confirm(batch, of_rank(input_ids.shape, 2, "input_ids")[0], "batch sizes of scores and input_ids"), words
 
 
 @contrib("Unique", inputs="x", dtype=lambda x: [x.dtype, dt.INT64, dt.INT64])

@@ -8,7 +8,7 @@ from onnx_infer.errors import require
 from onnx_infer.laws.sizes import confirm, of_rank, unify
 from onnx_infer.laws.statements import fresh
 from onnx_infer.ops.contrib import contrib
-from onnx_infer.ops.linear import gemm, matmul_shape
+from onnx_infer.ops.linear import demand_columns, gemm, matmul_shape
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Sparse
 from symdim import product
@@ -40,12 +40,24 @@ def fused_matmul(
 
 
 @contrib("DynamicQuantizeMatMul", inputs="A B b_scale b_zero_point? bias?")
-@contrib("MatMulInteger16", inputs="A B", dtype=lambda A: dt.INT32 if A.dtype == dt.INT16 else None)
 @contrib(
     "MatMulIntegerToFloat",
     inputs="A B a_scale b_scale a_zero_point? b_zero_point? bias?",
     dtype=lambda a_scale: a_scale.dtype,
 )
+def quantized_matmul(
+    A: SymTensor, B: SymTensor, b_scale: AnyRank, b_zero_point: AnyRank | None, bias: AnyRank | None
+) -> Shape:
+    """(*batch, M, K), (*batch, K, N), scales and zero points for each column of B or for all -> (*batch, M, N)."""
+    shape = matmul_shape(A.dims, B.dims)
+    if B.rank >= 2:
+        demand_columns(B.dims[-1], b_scale=b_scale, b_zero_point=b_zero_point)
+        if bias is not None and bias.shape is not None and len(bias.shape) == 1:
+            confirm(B.dims[-1], bias.shape[0], "the columns of B and the size of bias")
+    return shape
+
+
+@contrib("MatMulInteger16", inputs="A B", dtype=lambda A: dt.INT32 if A.dtype == dt.INT16 else None)
 @contrib("QOrderedMatMul", inputs="A scale_A B scale_B scale_Y bias? C? scale_C?")
 def matmul(A: SymTensor, B: SymTensor) -> Shape:
     """(*batch, M, K), (*batch, K, N) -> (*batch, M, N)."""
