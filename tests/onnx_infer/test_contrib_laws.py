@@ -43,6 +43,14 @@ NODES = {
         "float[1, 3, 2] x, float[K] s, int8[L] z, float[M] b, int8[2, 4] v",
         "DynamicQuantizeMatMul(x, v, s, z, b)",
     ),
+    "channels of a causal convolution": (
+        "float[N, K, 3] x, float[M, 1, 2] w",
+        "CausalConvWithState(x, w)",
+    ),
+    "channels of a causal convolution, last": (
+        "float[N, 3, 2, K] x, float[L, 1, 2] w",
+        "CausalConvWithState<channels_last=1>(x, w)",
+    ),
     "the gate of a sum": (
         "float[N, K, 2] x, float[M, L, 1] g",
         "GatedAdd(x, x, g)",
@@ -83,7 +91,8 @@ def test_tokens_are_predicted_from_the_source() -> None:
 
 @pytest.mark.parametrize(("inputs", "node"), NODES.values(), ids=NODES)
 def test_guards_tell_what_onnxruntime_refuses(inputs: str, node: str) -> None:
-    model = parsed(f"g ({inputs}) => (float[] y) {{ y = com.microsoft.{node} }}", HEAD)
+    made = "y, state" if node.startswith("CausalConv") else "y"
+    model = parsed(f"g ({inputs}) => (float[] y) {{ {made} = com.microsoft.{node} }}", HEAD)
     model.graph.output[0].type.tensor_type.ClearField("shape")
     result = infer(model)
     assert result.diagnostics == []

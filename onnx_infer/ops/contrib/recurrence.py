@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import require
-from onnx_infer.laws.sizes import confirm_shape, exact_quotient, of_rank, unify, unify_shapes
+from onnx_infer.laws.sizes import confirm, confirm_shape, exact_quotient, of_rank, unify, unify_shapes
 from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.recurrent import DIRECTIONS
 from onnx_infer.values import dtype as dt
+from symdim import product
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Dim, Shape, SymTensor
@@ -66,7 +67,9 @@ def causal_conv_with_state(
         return [input.dims, past]
     require(input.rank >= 3, "rank of the input is less than 3", input.rank)
     batch, *rest = input.dims
-    length = (of_rank(weight.shape, 3, "weight")[2] - 1) * dilation
+    filters, _, kernel = of_rank(weight.shape, 3, "weight")
+    confirm(filters, product(rest[1:]) if channels_last else rest[0], "channels of the weight and of the input")
+    length = (kernel - 1) * dilation
     state: Shape = (batch, length, *rest[1:]) if channels_last else (batch, rest[0], length)
     state = (state_window, *state) if state_window else state
     return [input.dims, state if past is None else unify_shapes(state, past, "present and past_state")]
