@@ -114,18 +114,38 @@ def scaled(size: Dim, scale: Any) -> Dim:
     return _of_float(size, scale)
 
 
-def _of_float(size: Dim, scale: float) -> Dim:
+def fraction_for(size: Dim, scale: float) -> Fractional | None:
+    """The fraction that a positive float32 is where this size is multiplied by it; None if that depends on the size.
+
+    If it is one up to a large number, the size is assumed to be no larger. A cautious walk assumes nothing, and demands
+    that double precision gives the same.
+
+    >>> from symdim import Var
+    >>> H = Var("H")
+    >>> fraction_for(H, float(np.float32(1.3))), fraction_for(Var.fresh("H", 1, 64), float(np.float32(1.3)))[:2]
+    (None, (13, 10))
+    """
     fraction = as_fraction(scale)
     most, high = fraction.most, bounds(size)[1]
     is_below = most is None or (high is not None and high <= most) or at_least(most - size, 0)
-    is_taken = is_below or (most is not None and most >= _ENOUGH)
-    if is_taken and (not is_cautious() or (is_below and fraction.everywhere)):
-        if not is_below and most is not None:
-            state("at_most", size, most, f"floats round {size} * {scale} otherwise", "assumed")
-        return size * fraction.above // fraction.below
-    limit = "" if is_below else f", in another way above {most} than up to it"
-    above = Fraction(math.ceil(scale * (1 + 1 / _FLOAT_ERROR) * _MAX_DENOMINATOR), _MAX_DENOMINATOR)
-    return fresh(f"floats round {size} * {scale}{limit}", at_most=size * above.numerator // above.denominator)
+    if is_cautious():
+        return fraction if is_below and fraction.everywhere else None
+    if is_below or most is None:
+        return fraction
+    if most < _ENOUGH:
+        return None
+    state("at_most", size, most, f"floats round {size} * {np.float32(scale)!s} otherwise", "assumed")
+    return fraction
+
+
+def _of_float(size: Dim, scale: float) -> Dim:
+    found = fraction_for(size, scale)
+    if found is not None:
+        return size * found.above // found.below
+    above, below, most, *_ = as_fraction(scale)
+    note = f"floats round {size} * {np.float32(scale)!s}; up to {most} it is {size * above // below}"
+    limit = Fraction(math.ceil(scale * (1 + 1 / _FLOAT_ERROR) * _MAX_DENOMINATOR), _MAX_DENOMINATOR)
+    return fresh(note, at_most=size * limit.numerator // limit.denominator)
 
 
 def _of_quotient(size: Dim, scale: Ratio) -> Dim:

@@ -147,3 +147,17 @@ def test_of_a_rounded_product_nothing_else_is_known() -> None:
     assert result.types["r"].data is None
     assert result.types["i"].data is None
     assert result.types["d"].data is not None
+
+
+def test_bounds_tell_how_a_float_rounds() -> None:
+    """90 * 1.3 is 116 in single precision."""
+    text = PRODUCTS.format(dtype=1, scale="float[1] {1.3}", order="f, c")
+    model = parsed(text, '<ir_version: 8, opset_import: ["": 18]>')
+    assert str(infer(model).shapes["y"]) == "(_d0,)"
+    assert str(infer(model, bounds={"H": (1, 90)}).shapes["y"]) == "(_d0,)"
+    bounded = infer(model, bounds={"H": (1, 89)})
+    assert [d.evaluate({"H": 89}) for d in bounded.shapes["y"] or ()] == [115]  # type: ignore[union-attr]
+    resized = """g (float[1, 1, H] x) => (y) <float[3] s = {1.0, 1.0, 1.3}> { y = Resize<mode="nearest">(x, , s) }"""
+    model = parsed(resized, '<ir_version: 8, opset_import: ["": 18]>')
+    assert infer(model).notes["y"] == "floats round H * 1.3; up to 89 it is H + 3*H//10"
+    assert str(infer(model, bounds={"H": (1, 89)}).shapes["y"]) == "(1, 1, H + 3*H//10)"
