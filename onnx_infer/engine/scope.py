@@ -50,8 +50,9 @@ class Scope(dict[str, "Value"]):
         return scope
 
     def __missing__(self, name: str) -> Value:
-        if name in self.constants:
-            value = self[name] = self.model.header(self.constants[name])
+        handle = self.constants.get(name)
+        if handle is not None:
+            value = self[name] = self.model.header(handle)
             if value.data is None and may_be_read(value):
                 self.unread.add(name)
             return value

@@ -14,7 +14,7 @@ from onnx_infer.values.text import text, texts
 from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from onnx_infer.model.graph import Node
 
@@ -95,12 +95,11 @@ class ProtoNodes(ReadNodes):
         before: list[int] = []
         if self._is_met_again is None:
             self._is_met_again = _is_met_again(protos)
-        again = self._is_met_again
-        for i, proto in enumerate(protos):
-            wire = _bytes_of(proto) if again else None
-            node: Node | Literal | None = None if wire is None else _nodes.get(wire)
-            if node is None:
-                node = read_node(proto, wire)
+        read: Iterable[Node | Literal | None] = map(read_node, protos)
+        if self._is_met_again:
+            read = map(_nodes.get, map(_bytes_of, protos))
+        for i, found in enumerate(read):
+            node = read_node(protos[i], _bytes_of(protos[i])) if found is None else found
             if isinstance(node, Literal):
                 if node.name not in constants:
                     self._literals.append(node.name)
@@ -113,7 +112,7 @@ class ProtoNodes(ReadNodes):
     def again(self, index: int) -> Node:
         """The node at this index of the last complete reading, read once more."""
         constants = bisect_right(self._before, index)
-        return read_node(self._protos[index + constants], None)  # type: ignore[return-value]  # no constant
+        return read_node(self._protos[index + constants])  # type: ignore[return-value]  # no constant
 
 
 def _is_met_again(protos: Any) -> bool:
@@ -128,7 +127,7 @@ def _is_met_again(protos: Any) -> bool:
     return False
 
 
-def read_node(proto: NodeProto, wire: bytes | None) -> Node | Literal:
+def read_node(proto: NodeProto, wire: bytes | None = None) -> Node | Literal:
     """A node, read from its message. It is remembered under its bytes `wire` if these are few."""
     op_type, domain, given, made, attributes = _parts(proto)
     inputs, outputs = given[:], made[:]

@@ -176,9 +176,7 @@ def header(handle: TensorProto | SparseTensorProto | AttributeProto | SymTensor)
     A literal (the value of a Constant node) has its elements if they are few. So has an initializer of a few integers,
     because most rules that read such a constant ask for them.
     """
-    if isinstance(handle, SymTensor):
-        return handle
-    if type(handle) is TensorProto:
+    if isinstance(handle, TensorProto):
         kind, dims = handle.data_type, tuple(handle.dims[:])
         found: SymTensor | None = _headers.get((kind, dims))
         if found is not None:
@@ -187,6 +185,8 @@ def header(handle: TensorProto | SparseTensorProto | AttributeProto | SymTensor)
             return constant(handle)
         found = _headers[kind, dims] = SymTensor(dt.read(kind), sizes(handle))
         return found
+    if isinstance(handle, SymTensor):
+        return handle
     if isinstance(handle, AttributeProto):
         return constant(handle.t)
     return sparse_constant(handle)

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 _SHORT = [bytes((n,)) for n in range(128)]
 _TAGS = [bytes((number << 3 | 2,)) for number in range(16)]
-_NAMES = [_TAGS[1] + size for size in _SHORT]
+_TAGGED = [[tag + size for size in _SHORT] for tag in _TAGS]
+"""Number of a field -> size of its payload -> what comes before the payload."""
 
 
 def varint(n: int) -> bytes:
@@ -109,7 +110,7 @@ def type_field(value: Value) -> bytes:
 
 def value_infos(number: int, values: Mapping[str, Value | None], without: Container[str] = ()) -> bytes:
     """Value infos as a repeated field of this number, without absent and unknown values and those in `skip`."""
-    tag = _TAGS[number]
+    tag, entries, names = _TAGS[number], _TAGGED[number], _TAGGED[1]
     out: list[bytes] = []
     for name, value in values.items():
         if value is None or name in without:
@@ -119,9 +120,14 @@ def value_infos(number: int, values: Mapping[str, Value | None], without: Contai
             kind = type_field(value)
         if not kind:
             continue
-        text = name.encode() if name.isascii() else encoded(name)
-        size = len(text)
-        prefix = _NAMES[size] if size < 128 else _TAGS[1] + varint(size)
-        size += len(prefix) + len(kind)
-        out += (tag, _SHORT[size] if size < 128 else varint(size), prefix, text, kind)
+        try:
+            text = name.encode()
+        except UnicodeEncodeError:
+            text = encoded(name)
+        size = 2 + len(text) + len(kind)
+        if size < 128:
+            out += (entries[size], names[len(text)], text, kind)
+        else:
+            told = field(1, text) + kind
+            out += (tag, varint(len(told)), told)
     return b"".join(out)

@@ -6,6 +6,7 @@ Test cases use their text form: `f32[N, 3]`, `i64[2]={N, 2}`, `f32[...]` (rank u
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -14,6 +15,7 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.table import TABLE, find, publish
 from onnx_infer.values.text import printable
 from symdim import Expr, Var, product
+from symdim.algebra.caches import clear_with_caches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -290,6 +292,7 @@ def is_small(value: Value) -> bool:
     return count <= (MAX_FLOATS if value.dtype in dt.FLOATS else MAX_DATA)
 
 
+@lru_cache(maxsize=1 << 12)
 def may_be_read(value: Value) -> bool:
     """Whether the elements of a constant are read if a rule asks for them: they are few, or a vector of integers."""
     if is_small(value):
@@ -298,6 +301,9 @@ def may_be_read(value: Value) -> bool:
         return False
     (count,) = value.shape
     return value.dtype in dt.INTEGER_RANGE and isinstance(count, int) and count <= MAX_VECTOR
+
+
+clear_with_caches(may_be_read.cache_clear)
 
 
 def substitute(value: Value, mapping: Mapping[Any, Dim]) -> Value:
