@@ -239,7 +239,10 @@ def test_a_guard_of_the_changed_model_is_a_pin() -> None:
     made = make_dynamic(
         parsed("g (float[1, 3] x, float[3, 3] w) => (y) { y = Gemm(x, w) }"), {"x": {1: "S"}}, apply=True
     )
-    assert [str(pin) for pin in made.pins] == ["Gemm 'y': inner sizes of the product; it runs only where S == 3"]
+    assert [str(pin) for pin in made.pins] == [
+        "input 'w' has 3 at axis 0; free it too: w:0=S",
+        "Gemm 'y': inner sizes of the product; it runs only where S == 3",
+    ]
 
 
 def test_old_opsets_and_ir_versions() -> None:

@@ -16,6 +16,7 @@ from onnx import TensorProto, numpy_helper
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.transforms.dynamic.constants import pattern
 from onnx_infer.transforms.dynamic.meant_targets import blocks, meant_target
+from onnx_infer.transforms.dynamic.trials import deciding
 from onnx_infer.values.tensor import SymTensor
 from symdim import Expr
 
@@ -127,7 +128,7 @@ class Tracer:
             node = self.givers.get(name)
             found: Change | Pin | Way
             if node is not None:
-                found = self._through(node, axis, wanted) or Pin(
+                found = self._through(node, name, axis, wanted) or Pin(
                     title_of(node), label_of(node), f"gives {self.size(name, axis)} at axis {axis} of '{name}'",
                     f"it should be {wanted}",
                 )  # fmt: skip
@@ -206,7 +207,7 @@ class Tracer:
 
     # -- nodes --------------------------------------------------------------------------------------------------------
 
-    def _through(self, node: Node, axis: int, wanted: Dim) -> Change | Way | None:
+    def _through(self, node: Node, name: str, axis: int, wanted: Dim) -> Change | Way | None:
         """A constant size, or axes of operands, that decide the size of a result at an axis; None if not known."""
         op_type, domain, inputs, *_ = node
         if domain in ("", "ai.onnx") and axis < len(self.shape(node[3][0])):
@@ -215,7 +216,8 @@ class Tracer:
             rule, least = _RULES.get(op_type, (None, 0))
             if rule is not None and len(inputs) >= least:
                 return rule(self, node, axis, wanted)
-        return None
+        places = deciding(node, self.static._engine.scope, node[3].index(name), axis, wanted)
+        return [step for operand, own in places for step in self._on(node, operand, own, wanted)] or None
 
     def _on(self, node: Node, operand: int, axis: int, wanted: Dim) -> Way:
         return [(Place(node[3][0], operand), node[2][operand], axis, wanted)]
@@ -244,20 +246,6 @@ class Tracer:
         if elements is None or at >= len(elements) or elements[at] != size:
             return None
         return self.change(node, operand, at, elements[at], wanted)
-
-    def _transpose(self, node: Node, axis: int, wanted: Dim) -> Way | None:
-        rank = len(self.shape(node[2][0]))
-        perm = node[4].values.get("perm") or tuple(reversed(range(rank)))
-        return self._on(node, 0, perm[axis], wanted) if axis < len(perm) else None
-
-    def _gather(self, node: Node, axis: int, wanted: Dim) -> Way:
-        data, indices = len(self.shape(node[2][0])), len(self.shape(node[2][1]))
-        start = node[4].values.get("axis", 0) % max(data, 1)
-        if axis < start:
-            return self._on(node, 0, axis, wanted)
-        if axis < start + indices:
-            return self._on(node, 1, axis - start, wanted)
-        return self._on(node, 0, axis - indices + 1, wanted)
 
     def _expand(self, node: Node, axis: int, wanted: Dim) -> Change | Way | None:
         target = self.elements(node[2][1])
@@ -320,23 +308,12 @@ class Tracer:
             return None
         return self._aligned(node, axis, wanted, range(len(node[2])))
 
-    def _matmul(self, node: Node, axis: int, wanted: Dim) -> Way | None:
-        rank = len(self.shape(node[3][0]))
-        left, right = (len(self.shape(name)) for name in node[2][:2])
-        if min(left, right) < 2:
-            return None
-        if axis == rank - 1:
-            return self._on(node, 1, right - 1, wanted)
-        if axis == rank - 2:
-            return self._on(node, 0, left - 2, wanted)
-        return self._aligned(node, axis, wanted, range(2))
-
 
 _RULES: Mapping[str, tuple[Callable[[Tracer, Node, int, Dim], Change | Way | None], int]] = {
-    "Transpose": (Tracer._transpose, 1), "Gather": (Tracer._gather, 2), "Expand": (Tracer._expand, 2),
-    "Slice": (Tracer._slice, 3), "ConstantOfShape": (Tracer._constant_of_shape, 1), "Tile": (Tracer._tile, 2),
-    "Resize": (Tracer._resize, 4), "Squeeze": (Tracer._squeezed, 1), "Unsqueeze": (Tracer._squeezed, 1),
-    "Flatten": (Tracer._squeezed, 1), "Reshape": (Tracer._squeezed, 1), "Concat": (Tracer._concat, 1),
-    "MatMul": (Tracer._matmul, 2), "Range": (Tracer._range, 3),
+    "Expand": (Tracer._expand, 2), "Slice": (Tracer._slice, 3), "ConstantOfShape": (Tracer._constant_of_shape, 1),
+    "Tile": (Tracer._tile, 2), "Resize": (Tracer._resize, 4), "Squeeze": (Tracer._squeezed, 1),
+    "Unsqueeze": (Tracer._squeezed, 1), "Flatten": (Tracer._squeezed, 1), "Reshape": (Tracer._squeezed, 1),
+    "Concat": (Tracer._concat, 1), "Range": (Tracer._range, 3),
 }  # fmt: skip
-"""The rule of an operator, and the least number of its inputs."""
+"""Operators that read sizes, or that give a size by several operands, with the least number of inputs. Of others the
+rule is asked (`trials.py`)."""

@@ -18,23 +18,19 @@ from onnx_infer.ops.reshaping import reshaped
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.transforms.dynamic.meant_targets import Merged, meant_target, remember
 from onnx_infer.transforms.dynamic.pinned import Change, Pin, Place, Tracer
+from onnx_infer.transforms.dynamic.trials import demanded
 from onnx_infer.transforms.targets import END
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, product
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from onnx import ModelProto
 
     from onnx_infer.model.graph import Node
     from onnx_infer.values.tensor import Dim, Shape
     from symdim import Var
 
-_BROADCASTING = frozenset(
-    "Add And Div Equal Greater GreaterOrEqual Less LessOrEqual Max Mean Min Mod Mul Or Pow Sub Sum Where Xor".split()  # noqa: SIM905
-)
 
 
 class FreedWalk:
@@ -73,7 +69,8 @@ class FreedWalk:
             return node
         self._find_changes(node)
         node = self._with_changes(node)
-        for operand, axis, wanted in list(self._demands(node)):
+        asked = [] if node[0] == "Reshape" else list(demanded(node, scope, self._value))  # its target is seen to
+        for operand, axis, wanted in asked:
             place = Place(node[3][0], operand)
             changes, pins = self.tracer.trace(place, self._original(node, operand), axis, wanted)
             self._note(changes)
@@ -229,47 +226,6 @@ class FreedWalk:
             size = shape[axis] if -len(shape) <= axis < len(shape) else 0
             if isinstance(size, Expr) and isinstance(end, int) and end == self._value(size):
                 self._note([self.tracer.change(node, 2, at, end, END)])
-
-    # -- sizes that a node demands ------------------------------------------------------------------------------------
-
-    def _demands(self, node: Node) -> Iterator[tuple[int, int, Dim]]:
-        """The operands, axes and sizes where one operand has a free size and another one its traced value."""
-        op_type, domain, inputs, *_ = node
-        if domain not in ("", "ai.onnx"):
-            return
-        shapes = [self._shape(name) for name in inputs]
-        if op_type in _BROADCASTING:
-            yield from self._aligned(shapes, keep_ones=True)
-        elif op_type in ("Concat", "GatherElements") and shapes[0]:
-            rank = len(shapes[0])
-            axis = node[4].values.get("axis", 0)  # of a Concat since opset 4 it is always there
-            equal = [s if s is None else tuple(0 if i == axis % rank else d for i, d in enumerate(s)) for s in shapes]
-            yield from self._aligned(equal, keep_ones=False)
-        elif op_type in ("LSTM", "GRU", "RNN") and not node[4].values.get("layout"):
-            batches = [s[1:2] if s is not None and i in (0, 5, 6) else None for i, s in enumerate(shapes)]
-            yield from ((operand, 1, wanted) for operand, _, wanted in self._aligned(batches, keep_ones=False))
-        elif op_type == "MatMul" and all(s is not None and len(s) >= 2 for s in shapes):
-            left, right = (s or () for s in shapes)
-            yield from self._aligned([(*left[:-2], 0, 0), (*right[:-2], 0, 0)], keep_ones=True)
-            for operand, axis, mine, other in (
-                (0, len(left) - 1, left[-1], right[-2]),
-                (1, len(right) - 2, right[-2], left[-1]),
-            ):
-                if isinstance(mine, int) and isinstance(other, Expr) and self._value(other) == mine:
-                    yield operand, axis, other
-
-    def _aligned(self, shapes: list[Shape | None], keep_ones: bool) -> Iterator[tuple[int, int, Dim]]:
-        """The demands of operands whose sizes, counted from the end, are to be equal, or 1 with `keep_ones`."""
-        rank = max((len(s) for s in shapes if s is not None), default=0)
-        for back in range(1, rank + 1):
-            sizes = [s[-back] if s is not None and len(s) >= back else 0 for s in shapes]
-            free = {size for size in sizes if isinstance(size, Expr)}
-            if len(free) != 1:
-                continue
-            (wanted,) = free
-            for operand, size in enumerate(sizes):
-                if isinstance(size, int) and size == self._value(wanted) and not (keep_ones and size == 1):
-                    yield operand, len(shapes[operand] or ()) - back, wanted
 
 
 def as_target(meant: Shape, operand: Shape, no_zeros: bool) -> tuple[Dim, ...]:
