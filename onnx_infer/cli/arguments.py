@@ -57,14 +57,13 @@ def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
         parser.error("argument --dynamic: write the model with -o, and ask for --html or --emit of that")
     if options.html == STANDARD == options.output:
         parser.error("argument --html: -o writes to standard output already")
-    if options.dialect is not None and (options.json or options.emit is not None):
-        parser.error("argument --dialect: --json and --emit have forms of their own")
     if options.fold and options.output is None and not options.in_place:
         parser.error("argument --fold: needs -o or --in-place")
     if options.fold and options.dynamic:
         parser.error("argument --fold: write the freed model with -o, and fold that")
     if options.keep_guards and not options.fold:
         parser.error("argument --keep-guards: needs --fold")
+    _check_forms(parser, options)
     return options
 
 
@@ -76,9 +75,32 @@ def inference_options(options: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value}
 
 
+_PLANS = ("costs", "memory", "max_memory")
+_REPORTS = ("explain", "diff", "emit", "dynamic")
+"""The options that print something in place of the table. Only those of `_PLANS` go together."""
+
+
+def _check_forms(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """One call prints one thing."""
+    if options.emit is not None and (options.output is not None or options.in_place or options.json):
+        parser.error("argument --emit: prints the code: write it with > FILE, without -o, --in-place and --json")
+    if options.dialect is not None and (options.json or options.emit is not None):
+        parser.error("argument --dialect: --json and --emit have forms of their own")
+    given = [name for name in (*_REPORTS, *_PLANS) if getattr(options, name) not in (None, [], False)]
+    if len(given) > 1 and given[0] in _REPORTS:
+        parser.error(
+            f"argument {_option(given[0])}: not together with {_option(given[1])}, which prints something else"
+        )
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="onnx-infer",
+        usage="%(prog)s [OPTION ...] FILE",  # the list of all options would hide the message of an error
         description="Infer the type and shape of every value of an ONNX model, sizes as expressions of input sizes.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -117,6 +139,8 @@ _ONE_MODEL = (
 )
 """The options that say something of one model."""
 
+_OF_FLEETS = ("jobs", "timeout", "max_worker_memory")
+
 
 def _check_models(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Let `model` be the one model of the call, None for the demo or many models."""
@@ -126,12 +150,16 @@ def _check_models(parser: argparse.ArgumentParser, options: argparse.Namespace) 
             parser.error(f"argument FILE: {len(options.models)} models need --json-lines")
         if not (options.models or options.demo):
             parser.error("one of the arguments FILE --demo is required")
+        for name in _OF_FLEETS:
+            if getattr(options, name) is not None:
+                parser.error(f"argument {_option(name)}: needs --json-lines")
         return
+    options.jobs, options.timeout = options.jobs or 1, options.timeout or 300
     if options.demo or STANDARD in options.models or not options.models:
         parser.error("argument --json-lines: needs files or folders")
     for name in _ONE_MODEL:
         if getattr(options, name) not in (None, False, []):
-            parser.error(f"argument --{name.replace('_', '-')}: is for one model, not for --json-lines")
+            parser.error(f"argument {_option(name)}: is for one model, not for --json-lines")
 
 
 def _add_dynamic(group: argparse._ArgumentGroup) -> None:
@@ -146,10 +174,8 @@ def _add_fleets(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--json-lines", metavar="OUT", help="infer all models of files and folders; one line each, added to this file"
     )
-    group.add_argument("--jobs", metavar="N", type=positive, default=1, help="the number of worker processes")
-    group.add_argument(
-        "--timeout", metavar="SECONDS", type=positive, default=300, help="the time for one model; the default is 300"
-    )
+    group.add_argument("--jobs", metavar="N", type=positive, help="the number of worker processes; the default is 1")
+    group.add_argument("--timeout", metavar="SECONDS", type=positive, help="the time for one model; the default is 300")
     group.add_argument(
         "--max-worker-memory", metavar="BYTES", type=byte_count, help="the memory of a worker, such as 2GB"
     )

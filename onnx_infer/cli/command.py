@@ -75,7 +75,7 @@ def _written(model: ModelProto, result: InferenceResult, options: Namespace) -> 
     from onnx_infer.cli.folding import folded
 
     smaller, told = folded(model, options)
-    return smaller, "" if options.json or options.emit is not None else f"\n\n{told}"
+    return smaller, "" if options.json else f"\n\n{told}"
 
 
 def _show(text: str, options: Namespace, target: str | None) -> None:

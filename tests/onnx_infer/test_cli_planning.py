@@ -121,3 +121,24 @@ def test_the_layer_in_the_metadata_of_a_node() -> None:
     scopes = "['', 'model', 'model.layers.3', 'model.layers.3.act', 'relu']"
     model.graph.node[0].metadata_props.add(key="pkg.torch.onnx.name_scopes", value=scopes)
     assert [layer.name for layer in infer(model).layers()] == ["model/layers.3"]
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (["--emit", "c", "-o", "x.c"], "argument --emit: prints the code: write it with > FILE"),
+        (["--emit", "js", "--json"], "argument --emit: prints the code: write it with > FILE"),
+        (["--emit", "c", "--memory"], "argument --emit: not together with --memory, which prints something else"),
+        (["--diff", "b.onnx", "--max-memory", "1GB"], "argument --diff: not together with --max-memory"),
+        (["--explain", "y", "--dynamic", "x:0=N"], "argument --explain: not together with --dynamic"),
+        (["--jobs", "2"], "argument --jobs: needs --json-lines"),
+        (["--timeout", "9"], "argument --timeout: needs --json-lines"),
+        (["--max-worker-memory", "1GB"], "argument --max-worker-memory: needs --json-lines"),
+    ],
+)
+def test_options_that_do_not_go_together(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match=str(USAGE)):
+        main(["model.onnx", *options])
+    usage, error = capsys.readouterr().err.splitlines()
+    assert usage == "usage: onnx-infer [OPTION ...] FILE"  # one line, so the error is seen
+    assert error.startswith(f"onnx-infer: error: {said}")

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from symdim import Var
 
 
-
 class FreedWalk:
     """Walks over one freed model. `changes` are those of all walks, `pins` those of the last one."""
 
