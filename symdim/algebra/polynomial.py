@@ -13,6 +13,7 @@ from symdim.algebra.patterns import class_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import TypeGuard
 
     from symdim.algebra.expr import Dim
 
@@ -211,18 +212,21 @@ def _primitive(a: Expr) -> tuple[int, Expr]:
     return content, part
 
 
-def _factored(a: Expr, b: Expr) -> Dim:
-    """a * b as a unit. Sums of several terms are atoms in it."""
-    (a_content, a_part), (b_content, b_part) = _primitive(a), _primitive(b)
-    powers = dict(powers_of(a_part))
-    for atom, exponent in powers_of(b_part).items():
-        powers[atom] = powers.get(atom, 0) + exponent
+def _factored(*dims: Expr) -> Dim:
+    """The product as a unit in which sums of several terms are atoms."""
+    content = 1
+    powers: dict[Expr, int] = {}
+    for dim in dims:
+        number, part = _primitive(dim)
+        content *= number
+        for atom, exponent in powers_of(part).items():
+            powers[atom] = powers.get(atom, 0) + exponent
     unit = unit_of(powers)
     assert unit is not None
-    return scale(unit, a_content * b_content)
+    return scale(unit, content)
 
 
-def _is_single(a: Dim) -> bool:
+def _is_single(a: Dim) -> TypeGuard[Expr]:
     return isinstance(a, Expr) and (a.terms is None or (len(a.terms) == 1 and a.const == 0))
 
 
@@ -281,7 +285,10 @@ def product(dims: Iterable[Dim]) -> Dim:
     result: Dim = coefficient if single is None or not coefficient else sum_of({single: coefficient}, 0)
     if not sums:
         return result
-    for factor in sorted(sums, key=lambda dim: (len(terms_of(dim)[0]), dim_order(dim))):
+    factors = sorted(sums, key=lambda dim: (len(terms_of(dim)[0]), dim_order(dim)))
+    for i, factor in enumerate(factors):
+        if _is_single(result) and has_sum_factor(next(iter(terms_of(result)[0]))):
+            return _factored(result, *factors[i:])  # what stays factored takes up the rest at once
         result = multiply(result, factor)
     return result
 

@@ -26,6 +26,7 @@ from symdim import (
 )
 from symdim.algebra.polynomial import MAX_TERMS
 from symdim.algebra.variable import Scope, make_variable
+from tests.counting import calls_of
 
 BOUNDS = [(None, None), (1, None), (0, None), (1, 7), (0, 5), (None, 4), (3, 3), (-3, 3), (-6, -1)]
 OPERATORS = {
@@ -173,6 +174,13 @@ def test_long_products_stay_factored():
     power = (total(sizes) + 1) ** 300
     assert power * (total(sizes) + 1) is (total(sizes) + 1) ** 301
     assert power.evaluate(dict.fromkeys(sizes, 1)) == 13**300
+
+
+def test_products_of_many_sums_take_linear_work():
+    scope = Scope()
+    sums = [scope.var(f"n{i}") + 1 for i in range(400)]
+    few, many = (calls_of(lambda n=n: product(sums[:n])) for n in (200, 400))
+    assert many < 3 * few
 
 
 def test_powers():
