@@ -26,7 +26,8 @@ STORAGE = ("batch", "output", "input")
 class SpecError(SymdimError):
     """A specification does not fit its use; `kind` says in which way.
 
-    Kinds: arity, padding_unspecified, index_out_of_range, rank_mismatch, size_mismatch.
+    Kinds: arity, index_mismatch, index_out_of_range, padding_mismatch, padding_unspecified, rank_mismatch,
+    repeated_part, size_mismatch, stride_mismatch, unknown_label.
     """
 
     def __init__(self, kind: str, message: str) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from tests.mutation.tracing import NOTE, Spawning, Trace, noting
 from tests.mutation.trial import Functions, Outcome, Test, ended, silence, start
@@ -31,11 +32,11 @@ if TYPE_CHECKING:
 PART = 100
 """So many tests are traced in one process."""
 
-QUICK = 40
-"""So many tests in the first trial of a mutant. One that survives it is tried with the others."""
+QUICK, QUICK_SECONDS = 40, 1.0
+"""So many tests in the first trial of a mutant, and so long. A mutant that survives is tried with the others."""
 
 SECONDS = 6.0
-"""The tests of the second trial take so long at most, quickest first."""
+"""The tests of the second trial take so long at most."""
 
 KILLERS = 10
 """So many tests that found other mutants of the file come first."""
@@ -82,32 +83,37 @@ class Session:
         return True
 
     def _known(self) -> Trace:
-        """What the tests run: read from the file, or learned now and kept there."""
+        """What the tests run. It is kept in the file; tests that are new since then are traced now.
+
+        If the code has changed, all tests are.
+        """
         names = [item.nodeid for item in self._items]
+        key = crc32("".join((self.root / path).read_text(encoding="utf-8") for path in self.files).encode())
+        trace = Trace()
         if self.learned.exists():
-            kept, trace = pickle.loads(self.learned.read_bytes())
-            if kept == names:
-                return trace
-        learner = os.fork()
-        if not learner:
-            try:
-                self._learn(names)
-            finally:
-                os._exit(0)
-        os.waitpid(learner, 0)
-        trace: Trace = pickle.loads(self.learned.read_bytes())[1]
+            former, kept, known = pickle.loads(self.learned.read_bytes())
+            place = {name: i for i, name in enumerate(kept)}
+            if former == key:
+                trace = known.renumbered({place[name]: i for i, name in enumerate(names) if name in place})
+        missing = [i for i in range(len(names)) if i not in trace.seconds]
+        if missing:
+            learner = os.fork()
+            if not learner:
+                try:
+                    self._learn(missing, trace)
+                    self.learned.write_bytes(pickle.dumps((key, names, trace)))
+                finally:
+                    os._exit(0)
+            os.waitpid(learner, 0)
+            _, _, trace = pickle.loads(self.learned.read_bytes())
         return trace
 
-    def _learn(self, names: list[str]) -> None:
-        """Trace all tests, some at a time in processes of their own, and keep what they show in the file.
-
-        Tests whose process dies are left out.
-        """
+    def _learn(self, missing: Sequence[int], trace: Trace) -> None:
+        """Trace tests, some at a time in processes of their own. Tests whose process dies are left out."""
         spawning, hits = Spawning(), set[int]()
         places = self._note_places(hits)
-        waiting = [range(start, min(start + PART, len(names))) for start in range(0, len(names), PART)]
-        running: dict[int, range] = {}
-        trace = Trace(dict.fromkeys(range(len(names)), 0.0))
+        waiting = [missing[start : start + PART] for start in range(0, len(missing), PART)]
+        running: dict[int, Sequence[int]] = {}
         while waiting or running:
             while waiting and len(running) < self.jobs:
                 tests = waiting.pop()
@@ -121,12 +127,9 @@ class Session:
                         os._exit(0)
                 running[child] = tests
             child, _ = os.wait()
-            file = self._scratch / f"{child}.trace"
-            tests = running.pop(child)
-            trace.add(pickle.loads(file.read_bytes()) if file.exists() else Trace(left_out=set(tests)))
-            if not file.exists():
-                print(f"left out, because their process died: {names[tests[0]]} to {names[tests[-1]]}", flush=True)
-        self.learned.write_bytes(pickle.dumps((names, trace)))
+            tests, file = running.pop(child), self._scratch / f"{child}.trace"
+            lost = Trace(seconds=dict.fromkeys(tests, 0.0), left_out=set(tests))
+            trace.add(pickle.loads(file.read_bytes()) if file.exists() else lost)
 
     def _note_places(self, hits: set[int]) -> list[Place]:
         """Let the code add the number of each statement to `hits`: the places by their numbers."""
@@ -220,15 +223,19 @@ class Session:
         at_line = self._trace.quickest((str(self.root / mutant.path), mutant.line))
         at_all = set(at_line)
         killers = [test for test, _ in self._killers.get(mutant.path, Counter()).most_common(KILLERS) if test in at_all]
-        first = dict.fromkeys([*killers, *at_line[:QUICK]])
+        first = dict.fromkeys([*killers, *self._within(QUICK_SECONDS, at_line[:QUICK])])
         if trial == 1:
             return list(first)
         package = mutant.path.partition("/")[0]
         own = (f"{package}/", f"tests/{package}/")
         rest = [test for test in at_line if test not in first]
         rest.sort(key=lambda test: not self._items[test].nodeid.startswith(own))
-        seconds = accumulate(self._trace.seconds[test] for test in rest)
-        return [test for test, until in zip(rest, seconds, strict=True) if until < SECONDS]
+        return self._within(SECONDS, rest)
+
+    def _within(self, seconds: float, tests: Sequence[int]) -> list[int]:
+        """The first test, and others until their time is over."""
+        until = accumulate(self._trace.seconds[test] for test in tests)
+        return [test for test, end in zip(tests, until, strict=True) if end < seconds or test == tests[0]]
 
     def _tests(self, numbers: Sequence[int]) -> list[Test]:
         following = [*numbers[1:], None]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import FrameType
 
 Place = tuple[str, int]
@@ -36,6 +36,15 @@ class Trace:
         self.left_out |= other.left_out
         for place, tests in other.tests.items():
             self.tests.setdefault(place, array("H")).extend(tests)
+
+    def renumbered(self, numbers: Mapping[int, int]) -> Trace:
+        """The same of some tests, under other numbers."""
+        places = {
+            place: array("H", [numbers[test] for test in tests if test in numbers])
+            for place, tests in self.tests.items()
+        }
+        seconds = {numbers[test]: time for test, time in self.seconds.items() if test in numbers}
+        return Trace(seconds, {numbers[test] for test in self.left_out if test in numbers}, places)
 
     def quickest(self, place: Place) -> list[int]:
         """The tests that were at a place, quickest first."""

@@ -130,7 +130,7 @@ def _try(place: Callable[[], int], tests: Sequence[Test], board: mmap) -> None:
         return write("unplaced", 0)
     for number, test in enumerate(tests, 1):
         write("running", number)
-        signal.setitimer(signal.ITIMER_PROF, 5 + 20 * test.seconds)
+        signal.setitimer(signal.ITIMER_PROF, 2 + 10 * test.seconds)
         if not test.passes():
             return write("killed", number)
     return write("survived", len(tests))

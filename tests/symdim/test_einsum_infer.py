@@ -172,3 +172,15 @@ def test_subscripts_have_the_shapes_of_numpy(case):
     known = EinsumSpec(parse_subscripts(text)).infer(*shapes)
     assert known.result.output == Row.of(expected)
     assert not known.result.batch.dims
+
+
+def test_labels_that_a_specification_lacks():
+    known = EinsumSpec("..r.., i=>i").infer(None)
+    for read in (known.size, known.row, lambda name: known.set_dim(name, 3)):
+        with pytest.raises(SpecError, match=r"has no label 'k', but i, r$") as caught:
+            read("k")
+        assert caught.value.kind == "unknown_label"
+
+
+def test_a_specification_is_written_as_the_call_that_makes_it():
+    assert repr(EinsumSpec("ij;jk=>ik")) == f"EinsumSpec({str(EinsumSpec('ij;jk=>ik').spec)!r})"

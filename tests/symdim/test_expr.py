@@ -230,6 +230,13 @@ def test_scopes_keep_identity():
     assert copy.deepcopy(scope) is scope
 
 
+def test_a_scope_that_nobody_holds_is_made_again():
+    data = pickle.dumps(Scope().var("v") + 1)
+    first, second = pickle.loads(data), pickle.loads(data)
+    assert first is second
+    assert first.variables()[0].scope.var("v") + 1 is first
+
+
 def test_pickle_in_another_process():
     dim = maximum(H // 2, Var.fresh("k", 0, 9)) * N
     data = pickle.dumps((dim, dim.variables()))

@@ -214,3 +214,8 @@ def test_numerators_are_rounded_down_where_the_remainder_is_known(m):
             value = shorter if isinstance(shorter, int) else shorter.evaluate(N=size)
             assert value == (3 * size + r) // c, (shorter, m, s, r, c, size)
     assert simplify((N + m - 1) // m, Facts([f"N % {m} == 0"])) is N // m
+
+
+def test_facts_are_a_sequence():
+    facts = Facts(["N >= 3", "M == 2*N"])
+    assert [str(facts[0]), str(facts[-1])] == [str(fact) for fact in facts] == ["N >= 3", "M == 2*N"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symdim import Axes, ParseError, Row, RowVar, SymdimError
+from symdim import Axes, ParseError, Row, RowVar, Shape, SymdimError
 
 NAMES = st.sampled_from(["N", "S", "seq len", "a.b", "x,y", "2*N + 1"])
 SIZES = st.one_of(st.integers(0, 9), NAMES)
@@ -73,3 +73,8 @@ def test_fresh_rows_are_distinct():
 def test_what_is_no_row(text):
     with pytest.raises(ParseError):
         Row.parse(text)
+
+
+def test_a_row_of_known_rank_is_a_shape():
+    assert Row.of(["N", 3]).shape() == Shape(["N", 3])
+    assert Row.of(["N", "..r..", 3]).shape() is None

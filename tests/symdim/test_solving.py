@@ -149,3 +149,8 @@ def test_growth_contains_every_step_and_thresholds_are_exact() -> None:
 
 def _divides_by_0(gap: Expr, x: Var, value: int) -> bool:
     return Condition("equal", gap, 0).sides({x: value}) is None
+
+
+def test_a_condition_at_other_sizes():
+    condition = Condition("at_least", N * M, 3).substitute({N: H + 1, M: 2})
+    assert condition == Condition("at_least", 2 * H + 2, 3)
