@@ -1,0 +1,51 @@
+"""Sizes that only the data decide: between which bounds the rule of a node puts them."""
+
+from __future__ import annotations
+
+import pytest
+
+from onnx_infer import SymTensor
+from onnx_infer.testing import infer_node, read_attributes, read_value, split
+from symdim import Var
+
+# operator, version and attributes; the inputs; the sizes of the outputs, an open one between its bounds
+NODES = [
+    ("GatherElements-13(axis=1)", "f32[N, 3], i64[...]", "0..N 0..?"),
+    ("GatherElements-13(axis=-2)", "f32[N, 3], i64[...]", "0..? 0..3"),
+    ("StringSplit-20(maxsplit=2)", "str[N]", "N 0..3"),
+    ("StringSplit-20(maxsplit=0)", "str[N]", "N 0..1"),
+    ("StringSplit-20(maxsplit=-1)", "str[N]", "N 0..?"),
+    ('StringNormalizer-10(stopwords=["a"])', "str[C]", "1..C"),
+    ('StringNormalizer-10(stopwords=["a"])', "str[1, 1]", "1 1"),
+    ('StringNormalizer-10(stopwords=["a"])', "str[2]", "1..2"),
+    ("StringNormalizer-10", "str[C]", "C"),
+    ("ReduceSum-13(keepdims=0)", "f32[N, M], i64[1]", "1..max(M, N)"),
+    ("ReduceSum-13(keepdims=0)", "f32[N, M - 1], i64[1]", "0..max(M, N + 1) - 1"),
+    ("ReduceSum-13", "f32[N, 1, 2, M - 1], i64[1]", "1..N 1 1..2 0..max(M, 2) - 1"),
+    ("ReduceSum-13", "f32[N, M], i64[2]={0, ?}", "1 1..M"),
+    ("Compress-11(axis=0)", "f32[N, M], bool[3]={True, ?, False}", "0..min(N, 2) M"),
+    ("Compress-11(axis=0)", "f32[N, M], bool[3]={True, False, True}", "min(max(N, 2), 3) - 1 M"),
+    ("Compress-11(axis=0)", "f32[N, M], bool[K]", "0..N M"),
+    ("Squeeze-13", "f32[N, M, 3], i64[1]={?}", "1..max(M, N) 3"),
+    ("Squeeze-13", "f32[N - 1, 2, 1], i64[1]={?}", "0..max(N, 3) - 1 1..2"),
+    ("Squeeze-13", "f32[N, 1], i64[1]={?}", "N"),
+    ("Squeeze-13", "f32[N, 1, 3], i64[1]={?}", "N 3"),
+]
+
+
+def between(size: object) -> str:
+    """The size, or the bounds of one that is new."""
+    if not isinstance(size, Var) or not size.name.startswith("_"):
+        return str(size)
+    return f"{size.lo}..{size.at_most if size.at_most is not None else '?' if size.hi is None else size.hi}"
+
+
+@pytest.mark.parametrize(("head", "inputs", "expected"), NODES)
+def test_bounds(head: str, inputs: str, expected: str) -> None:
+    call, _, attributes = head.removesuffix(")").partition("(")
+    name, version = call.split("-")
+    outputs = 2 if name == "StringSplit" else 1
+    operands = [read_value(text) for text in split(inputs)]
+    (found, *_) = infer_node(name, operands, read_attributes(attributes), version=int(version), output_count=outputs)
+    assert isinstance(found, SymTensor)
+    assert " ".join(map(between, found.dims)) == expected
