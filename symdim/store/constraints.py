@@ -110,7 +110,8 @@ class Divisible(Constraint):
     by: Dim
 
     def __str__(self) -> str:
-        return f"({self.dim}) % {self.by} == 0"
+        size = str(self.dim)
+        return f"{f'({size})' if ' ' in size else size} % {self.by} == 0"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -188,8 +189,10 @@ class RankEdge(Constraint):
     by: int
 
     def __str__(self) -> str:
-        high, low = ("0" if v is None else f"rank({v.name})" for v in (self.high, self.low))
-        return f"{high} >= {low} + {self.by}"
+        high, low = ("" if v is None else f"rank({v.name})" for v in (self.high, self.low))
+        if not high:
+            return f"{low} <= {-self.by}"
+        return f"{high} >= {f'{low} + {self.by}' if low else self.by}"
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -220,7 +220,7 @@ class Session:
 
     def _selected(self, mutant: Mutant, trial: int) -> list[int]:
         """The tests of a trial, all of which run the statement: first some quick ones, then those of the package."""
-        at_line = self._trace.quickest((str(self.root / mutant.path), mutant.line))
+        at_line = self._in_turns(self._trace.quickest((str(self.root / mutant.path), mutant.line)))
         at_all = set(at_line)
         killers = [test for test, _ in self._killers.get(mutant.path, Counter()).most_common(KILLERS) if test in at_all]
         first = dict.fromkeys([*killers, *self._within(QUICK_SECONDS, at_line[:QUICK])])
@@ -231,6 +231,16 @@ class Session:
         rest = [test for test in at_line if test not in first]
         rest.sort(key=lambda test: not self._items[test].nodeid.startswith(own))
         return self._within(SECONDS, rest)
+
+    def _in_turns(self, tests: Sequence[int]) -> list[int]:
+        """One case of each test function, then a second one of each, and so on: what is different finds more."""
+        turns: Counter[str] = Counter()
+        turn: dict[int, int] = {}
+        for test in tests:
+            name = self._items[test].nodeid.partition("[")[0]
+            turn[test] = turns[name]
+            turns[name] += 1
+        return sorted(tests, key=turn.__getitem__)
 
     def _within(self, seconds: float, tests: Sequence[int]) -> list[int]:
         """The first test, and others until their time is over."""

@@ -195,6 +195,22 @@ def test_a_trip_count_of_many_iterations_is_not_walked() -> None:
     assert constant_trips(10**6, body="o = Concat<axis=0>(a, x) p = Neg(x)")["y"] == "f32[1000001*N, 2]"
 
 
+def test_a_loop_without_nodes_of_any_number_of_iterations() -> None:
+    text = """g (float[N] x) => (y) { m = Constant<value_int=4000000000000>() yes = Constant<value=bool {1}>()
+        y = Loop(m, yes, x) <body = b (int64 i, bool c1, float[u] a) => (c1, a) {}> }"""
+    assert named_types(text, "y") == {"y": "f32[N]"}
+
+
+def test_shapes_that_change_in_one_round_after_the_other_are_dropped() -> None:
+    carried = [f"a{i}" for i in range(12)]
+    inputs = ", ".join(f"float[] {a}" for a in carried)
+    outputs = ", ".join(f"y{i}" for i in range(12))
+    text = f"""g (float[N] x, float[2, 3] w, int64 m, bool c) => ({outputs}) {{
+        {outputs} = Loop(m, c, {"x, " * 11} w) <body = b (int64 i, bool ci, {inputs})
+        => (ci, {", ".join(carried[1:])}, a11) {{}}> }}"""
+    assert set(named_types(text, *outputs.split(", ")).values()) == {"f32[...]"}
+
+
 def test_a_while_loop_on_known_data() -> None:
     text = """g (float[N, 2] x) => (y, k) { yes = Constant<value=bool {1}>() zero = Constant<value_int=0>()
         y, k = Loop("", yes, x, zero) <body = b (int64 i, bool ci, float[u, v] a, int64 j) => (co, o, j1) {

@@ -212,6 +212,7 @@ ROUND_TRIPS = [
     maximum(H // 2 % 4, N * M) // (N + 1),
     Scope().var("N", 0, 5) + N,
     Var.fresh("k", at_most=2 * N, origin=("NonZero", 0)) // 3,
+    minimum(H, N * M, 7) * N,
     Const(4),
 ]
 

@@ -1,0 +1,84 @@
+"""What a store says: its facts, guards, contradictions and bounds of ranks."""
+
+from __future__ import annotations
+
+import pytest
+
+from symdim import Row, RowVar, Store, Var
+from symdim.store.errors import Contradiction
+
+N, M, H, W = Var("N"), Var("M"), Var("H"), Var("W")
+
+
+def test_facts_are_written_as_they_are_meant():
+    store = Store()
+    r, q, out = Row(variable=RowVar("r")), Row(variable=RowVar("q")), store.fresh("out")
+    store.eq(N, M)
+    store.concat(N, [M, H])
+    store.exact([r, Row.of([7]), q], [3, 7])
+    store.refine(N, M)
+    store.bcast(r, [q, Row.of([4])])
+    store.bounds(N, 2)
+    store.divisible(N, 4)
+    store.divisible(N + 1, 4)
+    store.rank(r, 1, 3)
+    store.window(H, out, W, stride=2, pads=(0, 1), ceil=True)
+    store.label(out, "C")
+    assert [str(fact) for fact in store._facts] == [
+        "N == M",
+        "N == H + M",
+        "[..r..] ++ [7] ++ [..q..] == [3, 7]",
+        "M in (1, N)",
+        "[..q..] broadcasts to [..r..]",
+        "[4] broadcasts to [..r..]",
+        "[..r..] == broadcast([..q..], [4])",
+        "N >= 2",
+        "N % 4 == 0",
+        "(N + 1) % 4 == 0",
+        "rank(r) >= 1",
+        "rank(r) <= 3",
+        "out0 == windows of W in H (stride 2, dilation 1, pads (0, 1), ceil)",
+        "H - W + 1 >= 0",
+        "label(out0) == 'C'",
+    ]
+
+
+def test_every_fact_of_a_contradiction_has_its_origin():
+    store, r = Store(), Row(variable=RowVar("r"))
+    store.rank(r, 1, 3, origin="the rank")
+    store.eq_row(r, Row.of([N, M, H, W]), origin="the row")
+    with pytest.raises(Contradiction) as caught:
+        store.propagate()
+    assert {str(fact.origin) for fact in caught.value.chain} == {"the rank", "the row"}
+
+
+def test_rows_that_fit_nowhere():
+    store, r, q = Store(), Row(variable=RowVar("r")), Row(variable=RowVar("q"))
+    store.exact([r, Row.of([7]), q], [3, 4, 5])
+    with pytest.raises(Contradiction, match="is nowhere in"):
+        store.propagate()
+
+
+def test_a_guard_is_written_with_its_origin():
+    store = Store()
+    store.eq(N, 2 * M, origin="a node")
+    assert [str(guard) for guard in store.guards()] == ["N == 2*M    (a node)"]
+
+
+def test_bounds_of_a_rank():
+    store, r = Store(), RowVar("r")
+    store.rank(Row(variable=r), 1, 3)
+    assert store.rank_bounds(Row.of([N, 3])) == (2, 2)
+    assert store.rank_bounds(Row((N,), r)) == (2, 4)
+    assert store.rank_bounds(Row(variable=RowVar("q"))) == (0, None)
+
+
+def test_windows_of_a_kernel_that_is_known_later():
+    store = Store()
+    kernel, after, plain = store.fresh("kernel"), store.fresh("after"), store.fresh("plain")
+    store.window(H, after, kernel, stride=2, pads=(0, 1), ceil=True)
+    store.window(H, plain, kernel, stride=2, ceil=True)
+    assert str(store.value(plain)) == "1 - (max(kernel0, 2) - H)//2"
+    assert store.value(after) is after
+    store.eq(kernel, 3)
+    assert (store.value(after), store.value(plain)) == ((H + 1) // 2, H // 2)
