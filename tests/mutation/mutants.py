@@ -1,7 +1,7 @@
 """The faults that a source can have: one expression or statement of a function, changed.
 
 Comparisons and arithmetic are exchanged, constants moved by one, conditions negated, operands, arguments and statements
-left out, arguments exchanged, results replaced by None. Texts stay as they are.
+left out, arguments exchanged, results replaced by None. Texts stay as they are, and so does `strict` of `zip`.
 """
 
 from __future__ import annotations
@@ -102,22 +102,20 @@ def mutants_of(source: str, path: str) -> list[Mutant]:
 
 
 def sample(mutants: Iterable[Mutant], seed: int, count: int) -> list[Mutant]:
-    """So many mutants, drawn evenly over the functions: one of each function, then a second one of each, and so on."""
-    random = Random(seed)
+    """So many mutants, drawn evenly over the functions: one of each function, then a second one of each, and so on.
+
+    What is drawn of a function does not depend on the other functions.
+    """
     functions: dict[tuple[str, str], list[Mutant]] = {}
     for mutant in mutants:
         functions.setdefault((mutant.path, mutant.function), []).append(mutant)
-    for of_one in functions.values():
+    ranked: list[tuple[int, float, Mutant]] = []
+    for key, of_one in functions.items():
+        random = Random(f"{seed} {key}")
         random.shuffle(of_one)
-    drawn: list[Mutant] = []
-    while functions and len(drawn) < count:
-        round_ = list(functions)
-        random.shuffle(round_)
-        for key in round_:
-            drawn.append(functions[key].pop())
-            if not functions[key]:
-                del functions[key]
-    return drawn[:count]
+        ranked += [(turn, random.random(), mutant) for turn, mutant in enumerate(of_one)]
+    ranked.sort(key=lambda drawn: drawn[:2])
+    return [mutant for _, _, mutant in ranked[:count]]
 
 
 Change = tuple[str, int, ast.AST, tuple[Any, Any], ast.AST]
@@ -167,6 +165,8 @@ def _within(function: ast.FunctionDef | ast.Lambda, name: str) -> Iterator[Chang
 def _inner(node: ast.AST) -> Iterator[tuple[Any, Any]]:
     """The places inside of a node: of all but annotations, defaults and decorators."""
     for name, value in ast.iter_fields(node):
+        if isinstance(node, ast.keyword) and node.arg == "strict":
+            continue  # an assertion on lengths
         if name in ("annotation", "returns", "decorator_list", "args") and not isinstance(node, ast.Call):
             continue
         if isinstance(value, list):
@@ -231,7 +231,8 @@ def _calls(node: ast.Call) -> Iterator[ast.AST]:
     for i in range(len(args) - 1):
         yield _with(node, args=[*args[:i], args[i + 1], args[i], *args[i + 2 :]])
     for i in range(len(node.keywords)):
-        yield _with(node, keywords=node.keywords[:i] + node.keywords[i + 1 :])
+        if node.keywords[i].arg != "strict":
+            yield _with(node, keywords=node.keywords[:i] + node.keywords[i + 1 :])
 
 
 def _with(node: Any, **fields: Any) -> Any:

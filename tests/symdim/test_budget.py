@@ -140,3 +140,25 @@ def test_chains_of_facts_are_found_in_linear_work():
     assert facts.relevant(Var("k7")) == []
     facts.assume("m7 <= n3")
     assert len(facts.relevant(Var("m7"))) == 402
+
+
+ZERO = x * x // 2 * 2 - x * x + x % 2
+
+QUESTIONS = [
+    (prove.equal, (ZERO, 0), (ZERO, 1)),
+    (prove.not_equal, (ZERO, 1), (ZERO, 0)),
+    (prove.at_least, (ZERO, 0), (ZERO, 1)),
+    (prove.greater, (ZERO, -1), (ZERO, 0)),
+    (prove.at_most, (ZERO, 0), (ZERO, -1)),
+    (prove.less, (ZERO, 1), (ZERO, 0)),
+    (prove.positive, (ZERO + 1,), (ZERO,)),
+    (prove.nonnegative, (ZERO,), (ZERO - 1,)),
+    (prove.divides, (3, x * (x + 1) * (x + 2)), (3, x * (x + 1))),
+]
+
+
+@pytest.mark.parametrize(("question", "yes", "no"), QUESTIONS, ids=[question[0].__name__ for question in QUESTIONS])
+def test_every_question_takes_its_steps_from_the_budget(question, yes, no):
+    assert question(*yes) is True
+    assert question(*no) is False
+    assert question(*yes, budget=0) is None
