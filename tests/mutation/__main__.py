@@ -34,6 +34,8 @@ PACKAGES = ("symdim", "onnx_infer")
 
 TESTS = ["symdim", "onnx_infer", "tests", "docs", "README.md"]
 
+SURVIVED = ("survived", "untested")
+
 FLAGS = ["-o", "addopts=", "--doctest-modules", "--doctest-glob=*.md", "-qq", "-s", "--tb=no"]
 FLAGS += ["-p", "no:cacheprovider", "-p", "no:xdist"]
 
@@ -55,6 +57,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="mutants with this text in their names")
     parser.add_argument("--tests", nargs="*", default=[], help="these tests in place of all")
     parser.add_argument("--out", type=Path, default=Path("mutants.jsonl"), help="outcomes, a line each")
+    parser.add_argument("--again", action="store_true", help="in place of a sample, try those that survived in --out")
     parser.add_argument("--learned", type=Path, default=Path("mutants.trace"), help="which tests run which line")
     options = parser.parse_args()
     at_import = lines_of(import_all, [str(ROOT / package) for package in PACKAGES])
@@ -67,7 +70,8 @@ def main() -> int:
     outcomes = Outcomes(options.out)
 
     def draw(possible: Sequence[Mutant]) -> list[Mutant]:
-        return outcomes.missing(sample(possible, options.seed, options.count))
+        drawn = outcomes.survivors(possible) if options.again else sample(possible, options.seed, options.count)
+        return outcomes.missing(drawn)
 
     session = Session(ROOT, files_in(ROOMS), mutants, at_import, draw, outcomes.add, options.learned, options.jobs)
     os.environ["HYPOTHESIS_PROFILE"] = "mutants"
@@ -100,6 +104,13 @@ class Outcomes:
         self._reasons = justified()
         self._outcomes: dict[str, tuple[Mutant, str]] = {}
 
+    def survivors(self, possible: Sequence[Mutant]) -> list[Mutant]:
+        """Those that survived formerly, which are now forgotten."""
+        found = [mutant for mutant in possible if self._former.get(mutant.name) in SURVIVED]
+        for mutant in found:
+            del self._former[mutant.name]
+        return found
+
     def missing(self, drawn: Sequence[Mutant]) -> list[Mutant]:
         """Those of the sample that are to be tried. Justified ones and former outcomes are not."""
         for mutant in drawn:
@@ -128,7 +139,7 @@ class Outcomes:
         survivors = []
         for name, (mutant, what) in self._outcomes.items():
             rooms.setdefault(room_of(mutant.path), Counter())[what] += 1
-            if what in ("survived", "untested"):
+            if what in SURVIVED:
                 survivors.append(f"{what} at line {mutant.line}: {name}")
         print(*sorted(survivors), sep="\n")
         for room, counts in sorted(rooms.items()):

@@ -162,3 +162,9 @@ def test_every_question_takes_its_steps_from_the_budget(question, yes, no):
     assert question(*yes) is True
     assert question(*no) is False
     assert question(*yes, budget=0) is None
+
+
+def test_multiplying_out_takes_its_steps_before():
+    with pytest.raises(OutOfBudget):
+        Budget(1).expand({total(Var(f"d{i}") for i in range(20)): 50})
+    Budget(1).expand({x: 10**9})

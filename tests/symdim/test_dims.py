@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from symdim import Var
 from symdim.algebra import dims
+from symdim.algebra.order import dim_order
 
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim
@@ -45,3 +46,9 @@ def test_variables_are_found_once_and_in_order() -> None:
     assert dims.variables_of([2, m, n * m, None]) == (m, n)
     assert dims.substituted(n + m, {n: 2}) == m + 2
     assert dims.substituted(7, {n: 2}) == 7
+
+
+def test_the_order_of_dimensions():
+    N, M = Var("N"), Var("M")
+    ordered = [N * M, 2 * N, N - 1, N, N + 1, 3]
+    assert sorted(ordered[::-1], key=dim_order) == ordered

@@ -184,3 +184,7 @@ def test_labels_that_a_specification_lacks():
 
 def test_a_specification_is_written_as_the_call_that_makes_it():
     assert repr(EinsumSpec("ij;jk=>ik")) == f"EinsumSpec({str(EinsumSpec('ij;jk=>ik').spec)!r})"
+
+
+def test_a_part_that_is_left_out_is_empty():
+    assert EinsumSpec("a^b => b").infer([4], result=[4]).size("a") == 0

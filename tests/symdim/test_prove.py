@@ -10,6 +10,8 @@ import pytest
 
 from symdim import Facts, Var, at_least, ceildiv, equal, maximum, minimum, prove
 from symdim.prover.budget import Budget
+from symdim.prover.cases import _by_value
+from symdim.prover.hypotheses import Hypothesis, problem_of
 from symdim.testing import explain_text, prove_text
 from tests.symdim.fuzz_prover import wrong
 from tests.symdim.statements import statements, violation
@@ -212,3 +214,9 @@ def test_z3_agrees():
 
     for statement in statements(77, 150):
         assert not contradicts(statement, prove_text(*statement)), statement
+
+
+def test_the_cases_of_a_value_are_all_its_values():
+    v = Var.fresh("v", 2, 5)
+    problem = problem_of([Hypothesis(v * v - 3 * v, ">=", frozenset())], (v,), Budget(1000))
+    assert [str(case.hypotheses[0].dim) for case in _by_value(problem, v, 2, 5)] == ["-2", "0", "4", "10"]

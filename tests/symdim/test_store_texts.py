@@ -82,3 +82,19 @@ def test_windows_of_a_kernel_that_is_known_later():
     assert store.value(after) is after
     store.eq(kernel, 3)
     assert (store.value(after), store.value(plain)) == ((H + 1) // 2, H // 2)
+
+
+def test_rows_around_axes_that_fit_at_one_place():
+    store, r, q = Store(), Row(variable=RowVar("r")), Row(variable=RowVar("q"))
+    store.exact([r, Row.of([7]), q], [3, 7, 5])
+    assert (str(store.row(r)), str(store.row(q))) == ("[3]", "[5]")
+
+
+def test_joined_rows_tell_where_they_come_from():
+    store, r, a = Store(), Row(variable=RowVar("r")), Row(variable=RowVar("a"))
+    store.bcast(r, [a, Row.of([4])], origin="the join")
+    store.eq_row(a, Row.of([1]), origin="an operand")
+    store.eq_row(r, Row.of([N, 4]), origin="the result")
+    with pytest.raises(Contradiction) as caught:
+        store.propagate()
+    assert {str(fact.origin) for fact in caught.value.chain} == {"the join", "an operand", "the result"}
