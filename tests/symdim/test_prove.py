@@ -220,3 +220,12 @@ def test_the_cases_of_a_value_are_all_its_values():
     v = Var.fresh("v", 2, 5)
     problem = problem_of([Hypothesis(v * v - 3 * v, ">=", frozenset())], (v,), Budget(1000))
     assert [str(case.hypotheses[0].dim) for case in _by_value(problem, v, 2, 5)] == ["-2", "0", "4", "10"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_facts_of_a_proof_suffice(seed):
+    """With the facts that a proof names, and no others, no assignment violates the statement."""
+    for statement in statements(seed, 100):
+        proof = explain_text(*statement)
+        if proof.answer is True and len(proof.facts) < len(statement.assume):
+            assert violation(statement._replace(assume=proof.facts), 400) is None, (statement, proof)
