@@ -11,5 +11,11 @@
     shrinking.py    a smaller model with the same fault
     texts.py        random dim_params
 
+    damaged.py      damaged and hostile models through every entry point, and what this costs
+    damage.py       the damaged forms of a model
+    hostile.py      models made to be hostile: depth, width, recursion, lies
+    hostile_sizes.py  the same with sizes: texts, huge numbers, expressions that grow
+    entry_points.py every way into the library
+
 Begin with `growing.py`. A fault is printed as the text of a model that a test can parse.
 """

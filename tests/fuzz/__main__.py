@@ -1,5 +1,7 @@
 """Random models for some minutes: `python -m tests.fuzz --minutes 10 --seed 1`; or texts: `--texts 100000`.
 
+Damaged models: `--damaged 1000`, of the fuzzer's own ones or of those in a folder (`--models-from DIR`).
+
 Exit code 1 if a fault was found.
 """
 
@@ -9,11 +11,14 @@ import argparse
 import sys
 import time
 from collections import Counter
+from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import onnx
 
+from tests.fuzz import damaged
 from tests.fuzz.models import judged
 from tests.fuzz.runtime import Runtime
 from tests.fuzz.shrinking import shrunk
@@ -32,7 +37,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="the first seed; each model has its own")
     parser.add_argument("--models", type=int, default=10**9, help="stop after so many models")
     parser.add_argument("--texts", type=int, help="judge so many dim_params in place of models")
+    parser.add_argument(
+        "--damaged", type=int, help="judge so many damaged and hostile models, through every entry point"
+    )
+    parser.add_argument("--models-from", type=Path, metavar="DIR", help="with --damaged: the models that are damaged")
     options = parser.parse_args()
+    if options.damaged is not None:
+        return 1 if damaged.run(options.seed, options.damaged, options.models_from, partial(print, flush=True)) else 0
     if options.texts is not None:
         return judge_texts(options.seed, options.texts)
     end = time.monotonic() + 60 * options.minutes

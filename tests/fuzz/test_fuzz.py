@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
+from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
 
-from onnx_infer import SymTensor
+from onnx_infer import SymTensor, infer
 from onnx_infer.results.planning.memory import MemoryPlan
 from onnx_infer.testing import read_value
 from tests.fuzz import judges
 from tests.fuzz.cases import fitting
+from tests.fuzz.damaged import Call, Damaged, measured, too_costly
+from tests.fuzz.entry_points import ENTRY_POINTS, Given, drawn
+from tests.fuzz.hostile import HOSTILE
 from tests.fuzz.models import Judged, judged
 from tests.fuzz.runtime import CRASHED, Runtime
 from tests.fuzz.shrinking import shrunk
@@ -110,3 +115,46 @@ def test_shrinking_keeps_the_fault(runtime: Runtime, monkeypatch: pytest.MonkeyP
 def test_random_dim_params_are_read_or_refused() -> None:
     found = {text: wrong for text in islice(texts(0), 2000) if (wrong := fault(text))}
     assert found == {}
+
+
+# -- damaged and hostile models ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("start", range(0, 200, 50))
+def test_damaged_models_cause_documented_errors_only(start: int, runtime: Runtime, tmp_path: Path) -> None:
+    models = Damaged(None, runtime)
+    for seed in range(start, start + 50):
+        name, data = models.model(seed)
+        if len(data) > 10_000:
+            continue
+        given = Given(data, tmp_path, Random(seed))
+        for entry_point in drawn(Random(f"asked {seed}"), 1):
+            assert measured(name, entry_point, given).fault is None, (seed, entry_point)
+
+
+@pytest.mark.parametrize("maker", dict.fromkeys(HOSTILE), ids=lambda maker: maker.__name__)
+def test_hostile_models_go_through_every_entry_point(maker: Callable[[Random], bytes], tmp_path: Path) -> None:
+    data = min((maker(Random(seed)) for seed in range(6)), key=lambda made: abs(len(made) - 1000))
+    given = Given(data, tmp_path, Random(0))
+    for entry_point in drawn(Random(0), None):
+        assert measured(maker.__name__, entry_point, given).fault is None, entry_point
+
+
+def test_a_damaged_model_depends_on_its_seed_alone(runtime: Runtime) -> None:
+    first, second = (Damaged(None, runtime) for _ in range(2))
+    assert [first.model(seed) for seed in (3, 15, 44)] == [second.model(seed) for seed in (44, 15, 3)][::-1]
+
+
+def test_what_is_wrong_with_a_call_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = Given(parsed("g (float[N] x) => (y) { y = Relu(x) }").SerializeToString(), tmp_path, Random(0))
+
+    def raising(_: Given) -> None:
+        raise RecursionError("too deep")
+
+    monkeypatch.setitem(ENTRY_POINTS, "infer", raising)
+    assert "too deep" in str(measured("a", "infer", given).fault)
+    monkeypatch.setitem(ENTRY_POINTS, "infer", lambda _: infer(b"no model"))
+    assert measured("a", "infer", given).fault is None
+    assert too_costly(Call(2.5, 0, "a", "infer", None), 1.0) is not None
+    assert too_costly(Call(2.5, 0, "a", "infer", None), 2.0) is None
+    assert too_costly(Call(0.1, 101 << 20, "a", "infer", None), 1.0) is not None

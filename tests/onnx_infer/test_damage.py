@@ -13,12 +13,12 @@ import onnx.parser
 import pytest
 from onnx import helper
 
-from onnx_infer import InferenceResult, NoModelError, infer, infer_shapes
+from onnx_infer import ArgumentError, InferenceResult, NoModelError, infer, infer_shapes
 from onnx_infer.__main__ import main
 from onnx_infer.errors import OnnxInferError
+from tests.fuzz.damage import Damage
 
 from . import models
-from .damage import Damage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -348,3 +348,18 @@ def test_nodes_on_a_cycle_that_read_what_nobody_gives() -> None:
     result = infer(model)
     assert "input 'nowhere' of node 'a' is produced by no node" in [str(d) for d in result.diagnostics]
     use(result)
+
+
+def test_a_model_that_onnx_ir_cannot_copy() -> None:
+    import onnx_ir as ir
+
+    from onnx_infer.integrations import onnx_ir
+    from onnx_infer.integrations.onnx_ir_smaller import FoldPass
+
+    text = '<ir_version: 10, opset_import: ["": 20]> g (float[N] x) => (y, z) { y = Add (x, nowhere) z = Neg (x) }'
+    model = ir.from_proto(onnx.parser.parse_model(text))
+    for call in (onnx_ir.infer_shapes, FoldPass().call):
+        with pytest.raises(ArgumentError, match=r"in_place=True works: Value .* is an outer-scope value"):
+            call(model)
+    onnx_ir.infer_shapes(model, in_place=True)
+    assert str(model.graph.outputs[1].shape) == "[N]"
