@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from onnx_infer.results.planning.layers import Layer
     from onnx_infer.results.planning.memory import MemoryPlan
     from onnx_infer.results.planning.planner import Planner
+    from onnx_infer.results.reasons import Reason
     from onnx_infer.results.saved import Part
     from onnx_infer.values.tensor import Shape
     from symdim import Guarantee, Var
@@ -30,8 +31,19 @@ Model = TypeVar("Model")
 class InferenceResult(Inferred):
     """The result of one inference. Nothing is written to the model until `apply`.
 
-    `types`, `shapes`, `values`, `notes`, `diagnostics`, `guards` and `reasons` are those of `Inferred`.
+    `types`, `shapes`, `values`, `notes`, `diagnostics` and `guards` are those of `Inferred`.
     """
+
+    @property
+    def reasons(self) -> dict[str, tuple[Reason, ...]]:
+        """Value name -> the reasons why its type is not a function of the input sizes, the most helpful first.
+
+        Each has a kind, a text, the node where it begins, and the names of the conditions, inputs or operators that
+        decide it; see `reasons.py`.
+        """
+        from onnx_infer.results.reasons import reasons
+
+        return reasons(self)
 
     @cached_property
     def data_laws(self) -> list[DataLaw]:

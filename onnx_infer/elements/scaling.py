@@ -6,7 +6,6 @@ onnxruntime and the shape inference of onnx multiply in single precision. So 10 
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,13 +24,13 @@ _MAX_DENOMINATOR = 128
 whole number where it is none: the scale and the product are each off by at most 2**-24 of it."""
 
 _FLOAT_ERROR = 2**20
-"""A float32 product of a size and a scale is off by less than this part of it: each rounding by at most 2**-24."""
+"""A float32 product of a size and a scale differs by less than one part in this number: each rounding by 2**-24."""
 
 _MOST_PRODUCTS = 2**16
 """The most sizes that are multiplied to see how a scale rounds."""
 
 _ENOUGH = 2**10
-"""A scale that is a fraction for sizes up to this one is taken for it, if the size is assumed to be no larger."""
+"""A scale may be taken for a fraction that gives its products up to this size. An assumed guard says so."""
 
 
 class Fractional(NamedTuple):
@@ -67,10 +66,13 @@ def as_fraction(scale: float) -> Fractional:
 
 
 def _searched(scale: float) -> Fractional:
+    from fractions import Fraction  # few models need it
+
     exact = Fraction(scale)
     near = exact.limit_denominator(_MAX_DENOMINATOR)
     if np.float32(near) == np.float32(scale) and exact >= near:
-        return Fractional(*near.as_integer_ratio(), None, everywhere=True, whole=_is_whole(near, scale))
+        ratio = near.as_integer_ratio()
+        return Fractional(*ratio, None, everywhere=True, whole=_is_whole(*ratio, scale))
     sizes = np.arange(1, max(2, min(_MOST_PRODUCTS, int(_MOST_PRODUCTS / scale))))
     products = np.floor(sizes.astype(np.float32) * np.float32(scale)).astype(np.int64)
     least = np.maximum.accumulate(products / sizes)
@@ -80,11 +82,12 @@ def _searched(scale: float) -> Fractional:
     above, below = int(products[at]), int(sizes[at])
     everywhere = bool((products[:most] == np.floor(sizes[:most] * scale)).all())
     is_simple = not len(broken) and above > 0 and below <= _MAX_DENOMINATOR
-    return Fractional(above, below, None if is_simple else most, everywhere, _is_whole(Fraction(above, below), scale))
+    return Fractional(above, below, None if is_simple else most, everywhere, _is_whole(above, below, scale))
 
 
-def _is_whole(fraction: Fraction, scale: float) -> bool:
-    above, below = fraction.as_integer_ratio()
+def _is_whole(above: int, below: int, scale: float) -> bool:
+    common = math.gcd(above, below)
+    above, below = above // common, below // common
     multiples = np.arange(1, max(2, min(_MOST_PRODUCTS, int(_MOST_PRODUCTS / scale)) // below))
     return bool((np.float32(scale) * (multiples * below).astype(np.float32) == multiples * above).all())
 

@@ -15,7 +15,6 @@ from onnx_infer.values.one_of import OneOf
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
 from symdim import Expr, minimum
 from symdim.algebra.caches import shared_cache
-from symdim.conditions.condition import Condition
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
@@ -77,6 +76,8 @@ class DeclaredTypes:
             return
         relation: Relation = "at_least" if first else "at_most"
         if self.assumed:
+            from symdim.conditions.condition import Condition  # few models need it
+
             engine.assumed.append(str(Condition(relation, condition.size, int(first))))
             return
         kind: Kind = "assumed" if name in self._trusted else "declared"

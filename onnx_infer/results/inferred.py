@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from onnx_infer.model.graph import Node
     from onnx_infer.model.symbols import Size
     from onnx_infer.results.guards import Guard
-    from onnx_infer.results.reasons import Reason
     from onnx_infer.values.tensor import Shape, Value
     from symdim import Expr
 
@@ -104,17 +103,6 @@ class Inferred:
     def data_guards(self) -> list[Guard]:
         """Conditions on sizes that only the data decide."""
         return self._guards[1]
-
-    @cached_property
-    def reasons(self) -> dict[str, tuple[Reason, ...]]:
-        """Value name -> the reasons why its type is not a function of the input sizes, the most helpful first.
-
-        Each has a kind, a text, the node where it begins, and the names of the conditions, inputs or operators that
-        decide it; see `reasons.py`.
-        """
-        from onnx_infer.results.reasons import reasons
-
-        return reasons(self)
 
 
 def schedule(result: Inferred) -> list[Node]:

@@ -66,10 +66,12 @@ def reasons(result: Inferred) -> dict[str, tuple[Reason, ...]]:
     z value ('k',)
     """
     kept: dict[str, tuple[Reason, ...]] | None = vars(result._engine).get("reasons")
-    if kept is not None:  # the result was read from a pickle, which has no model
+    if kept is not None:  # found before; a result from a pickle has no model to find them in
         return kept
     walk = _Reasons(result)
-    return {name: found for name in result.types if (found := walk.of(name))}
+    found = {name: why for name in result.types if (why := walk.of(name))}
+    vars(result._engine)["reasons"] = found
+    return found
 
 
 class _Reasons:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.errors import OnnxInferError
 from onnx_infer.results.data_laws import data_laws
 from onnx_infer.results.inferred import schedule
+from onnx_infer.results.reasons import reasons
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def saved(result: Inferred) -> Part:
         scope=Types(result.types),
         diagnostics=result.diagnostics,
         notes=result.notes,
-        reasons=result.reasons,
+        reasons=reasons(result),
         data_laws=data_laws(result),
         model=Part(graph=Wiring(result._engine.model.graph, schedule(result))),
     )

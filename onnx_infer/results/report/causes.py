@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.model.graph import label_of
+from onnx_infer.results.reasons import reasons
 from onnx_infer.results.verdicts import input_variables, is_exact, is_typed
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Causes:
 
     def __init__(self, result: Inferred) -> None:
         self._result = result
-        self._reasons = result.reasons
+        self._reasons = reasons(result)
         self.inputs = input_variables(result)
         self.literals = frozenset(result._engine.model.graph.literals)
         self.givers: dict[str, Node] = {}
