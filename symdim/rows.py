@@ -12,7 +12,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from symdim.algebra.expr import Expr
-from symdim.algebra.printing import quoted, to_text
+from symdim.algebra.printing import listed, to_text
 from symdim.algebra.variable import Var
 from symdim.errors import ParseError, SymdimError
 from symdim.shape import Shape
@@ -167,7 +167,7 @@ class Row:
         return Row(tuple(map(change, self.lead)), self.variable, tuple(map(change, self.trail)))
 
     def __str__(self) -> str:
-        lead, trail = ([_axis(d) for d in part] for part in (self.lead, self.trail))
+        lead, trail = ([listed(d) for d in part] for part in (self.lead, self.trail))
         if self.variable is not None:
             lead.append("..." if self.variable.serial else repr(self.variable))
         elif lead:
@@ -218,10 +218,6 @@ def _variable(item: object) -> RowVar:
 
 def _sizes(items: list[Dim | str | RowVar]) -> list[Dim | str]:
     return [item for item in items if not isinstance(item, RowVar)]
-
-
-def _axis(dim: Dim) -> str:
-    return quoted(dim.name) if isinstance(dim, Var) else to_text(dim)
 
 
 def _plain(dim: Dim) -> int | str:

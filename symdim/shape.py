@@ -12,7 +12,7 @@ from symdim.algebra.dims import bounds_of, differ, excludes, variables_of
 from symdim.algebra.expr import Expr, as_dim
 from symdim.algebra.order import dim_order
 from symdim.algebra.origin import InputDim
-from symdim.algebra.printing import quoted, to_text, told_apart
+from symdim.algebra.printing import listed, quoted, to_text, told_apart
 from symdim.algebra.variable import Var
 from symdim.errors import BroadcastError, NegativeSize, NotDivisible, ReshapeError, SizeOverflow, UnboundName
 
@@ -347,5 +347,4 @@ def _dim(size: object) -> Dim:
 
 
 def _text(dims: Sequence[Dim]) -> str:
-    """The sizes as a list. A name that stands alone is quoted if needed, so that the list can be read again."""
-    return f"[{', '.join(quoted(dim.name) if isinstance(dim, Var) else to_text(dim) for dim in told_apart(dims))}]"
+    return f"[{', '.join(map(listed, told_apart(dims)))}]"

@@ -162,5 +162,13 @@ def test_symdim_knows_nothing_of_onnx_infer() -> None:
 
 
 @pytest.mark.parametrize("package", ["symdim", "onnx_infer"])
+def test_a_file_is_read_in_one_sitting(package: str) -> None:
+    paths = [path for path in (ROOT / package).rglob("*.*") if path.suffix in (".py", ".js", ".css", ".c", ".rs")]
+    lengths = {path: len(path.read_text("utf-8").splitlines()) for path in paths}
+    assert len(lengths) > 100
+    assert [path for path, length in lengths.items() if length > 350] == []
+
+
+@pytest.mark.parametrize("package", ["symdim", "onnx_infer"])
 def test_only_faces_lie_on_the_tops(package: str) -> None:
     assert len(list((ROOT / package).glob("[!_]*.py"))) <= 12

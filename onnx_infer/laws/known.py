@@ -65,7 +65,7 @@ _ACTIVE = _Active()
 
 
 def assuming(known: Known | None, action: Callable[[], T]) -> T:
-    """What the action gives while these facts are active, or none.
+    """The result of an action. These facts, or none, are active while it runs.
 
     A plain assignment ends that: an interrupt can stop the `__exit__` of a context before it has done anything.
     """

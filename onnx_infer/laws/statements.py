@@ -94,7 +94,7 @@ def state(
 
 
 def cautiously(action: Callable[[], T], is_cautious: bool = True) -> T:
-    """What the action gives while rules assume nothing: the sizes are those of every runtime.
+    """The result of an action. While it runs, rules assume nothing, so their sizes are right for every runtime.
 
     A plain assignment ends that: an interrupt can stop the `__exit__` of a context before it has done anything.
     """

@@ -25,7 +25,7 @@ def types_of(values: tuple[Value | None, ...]) -> Types:
 class ElementTypes:
     """What one schema says of types. With `by_default` an operator that onnx does not know keeps the first input's.
 
-    It is remembered for tensors: their element types tell nothing of a model. Sequences may hold expressions.
+    Answers for tensors are remembered for ever, because they depend on no model. Sequences may hold expressions.
     """
 
     def __init__(self, schema: Schema, by_default: bool) -> None:

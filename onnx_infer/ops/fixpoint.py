@@ -84,7 +84,7 @@ def scalar(body: Graph, position: int, dtype: int, value: Any) -> Value:
 def in_time(size: Dim, turn: Var, limit: Dim | None) -> Dim:
     """The size without the turn, if it is the same in all turns before the limit; otherwise the size as it is.
 
-    In terms of the turns that are left, what a clamp is for may be plain: `min(T, turn + 1) - turn` is 1 if turn < T.
+    Written over the turns that are left, a clamp may vanish: `min(T, turn + 1) - turn` is 1 if turn < T.
 
     >>> from symdim import Var, maximum, minimum
     >>> T, turn = Var("T"), Var.fresh("turn", lo=0)

@@ -1,7 +1,7 @@
-"""The bodies of functions as models of their own, which are folded as such.
+"""The bodies of functions as models of their own, which `fold` folds like any model.
 
-An input of such a model has what all calls have in common: the element type, the rank, the sizes that are numbers, and
-elements that are known. Every other size is a symbol. Two sizes are one symbol if they are equal in each call.
+An input of such a model has what is equal in all calls: the element type, the rank, sizes that are numbers, and known
+elements. Every other size is a symbol. Two sizes have one symbol if they are equal in each call.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def put_back(function: FunctionProto, body: ModelProto) -> None:
 
 
 class _Common:
-    """What the operands of several calls have in common."""
+    """The common part of the operands of several calls."""
 
     def __init__(self, calls: list[tuple[Value | None, ...]]) -> None:
         self._calls = calls

@@ -108,10 +108,10 @@ def _is_stated(op_type: str, domain: str) -> bool:
 
 
 def _divisions(draft: Draft, types: Mapping[str, Value]) -> list[Division]:
-    """What nodes demand that their rules do not state, because every size has a value without it; None: not known.
+    """Nodes with the demands that their rules do not state, because every size has a value without them.
 
-    An integer is not divided by 0, no size beside a -1 is 0, and no size of a target is negative. Of a node in an inner
-    graph, which may not run, it is as if it were not known.
+    An integer is not divided by 0, no size beside a -1 is 0, and no size of a target is negative. The demands are None
+    if they are not known, and for a node in an inner graph, which may not run.
     """
     found: list[Division] = []
     for depth, (_, nodes) in enumerate(draft.bodies):
@@ -203,7 +203,7 @@ class _Law(NamedTuple):
 
 
 class _Solved(dict[Condition, list[Condition]]):
-    """The plain conditions that a condition amounts to; none where bounds prove it, itself where it never holds."""
+    """Condition -> its plain conditions: none if bounds prove it, the condition itself if it never holds."""
 
     def __missing__(self, condition: Condition) -> list[Condition]:
         plain = solve(condition)
@@ -211,7 +211,7 @@ class _Solved(dict[Condition, list[Condition]]):
         return found
 
     def of(self, statement: Statement) -> list[Condition]:
-        """What a statement demands of a run."""
+        """The plain conditions that a statement demands of a run."""
         relation, lhs, rhs, _, kind, _ = statement
         return [] if relation == "undecided" or kind == "declared" else self[Condition(relation, lhs, rhs)]
 
@@ -228,7 +228,7 @@ def _open_laws(engine: Engine) -> list[_Law]:
 
 
 def _laws_of(divisions: list[Division]) -> list[_Law]:
-    """The demands of nodes that are known. Of an empty tensor nothing is divided, so only a Reshape surely refuses."""
+    """The known demands as laws. A Div of an empty tensor divides nothing, so only a Reshape is certain to refuse."""
     solved = _Solved()
     return [
         _Law([plain for c in conditions for plain in solved[c]], first_output(node), node.op_type == "Reshape", False)

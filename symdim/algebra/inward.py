@@ -65,7 +65,7 @@ def readings(node: Expr) -> Iterator[Reading]:
 
 
 def _remainders(node: Expr) -> Iterator[Reading]:
-    """A sum as `k*(n % d) + rest`, where n is all that k*d does not divide, or one maximum or minimum of it."""
+    """A sum as `k*(n % d) + rest`: n has all terms that k*d does not divide, or one of them, a maximum or minimum."""
     terms, const = terms_of(node)
     sizes = sorted({abs(c) for c in terms.values()})
     for k, d in [(k, c // k) for k in sizes for c in sizes if c > k and c % k == 0]:
@@ -85,7 +85,7 @@ def _remainders(node: Expr) -> Iterator[Reading]:
 
 
 def _is_narrow(terms: Terms, width: int) -> bool:
-    """Whether a sum has less than so many values."""
+    """Whether a sum has at most `width` values."""
     lo, hi = bounds_of(sum_of(dict(terms), 0))
     return lo is not None and hi is not None and hi - lo < width
 

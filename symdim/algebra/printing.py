@@ -79,6 +79,11 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
+def listed(dim: Dim) -> str:
+    """The text of a dimension in a list. A single name is quoted if needed, so that the list can be read again."""
+    return quoted(dim.name) if isinstance(dim, Var) else to_text(dim)
+
+
 def told_apart(dims: Sequence[Dim]) -> Sequence[Dim]:
     """The dimensions as they are printed together: of variables with one name, all except the oldest have a number.
 

@@ -1,4 +1,4 @@
-"""Numbers beside free sizes that one trace may have decided: nothing contradicts them at other sizes.
+"""Numbers beside free sizes that the trace may have decided. Nothing contradicts them at other sizes.
 
 A Pad that made an axis of 13 a multiple of 4 has the width 3, and a Slice that took all but the last 5 places of 80 has
 the end 75. Such a number may as well be meant, so it is no pin. A person must look at it.
