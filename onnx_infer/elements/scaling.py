@@ -147,8 +147,8 @@ def _of_float(size: Dim, scale: float) -> Dim:
         return size * found.above // found.below
     above, below, most, *_ = as_fraction(scale)
     note = f"floats round {size} * {np.float32(scale)!s}; up to {most} it is {size * above // below}"
-    limit = Fraction(math.ceil(scale * (1 + 1 / _FLOAT_ERROR) * _MAX_DENOMINATOR), _MAX_DENOMINATOR)
-    return fresh(note, at_most=size * limit.numerator // limit.denominator)
+    limit = math.ceil(scale * (1 + 1 / _FLOAT_ERROR) * _MAX_DENOMINATOR)
+    return fresh(note, at_most=size * limit // _MAX_DENOMINATOR)
 
 
 def _of_quotient(size: Dim, scale: Ratio) -> Dim:
