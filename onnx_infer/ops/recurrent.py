@@ -77,7 +77,28 @@ def recurrent(gates: int) -> Callable[..., list[Shape]]:
 
 op("RNN")(recurrent(1))
 op("GRU")(recurrent(3))
-op("LSTM")(recurrent(4))
+_of_four_gates = recurrent(4)
+
+
+@op("LSTM")
+def lstm(
+    X: AnyRank,
+    W: AnyRank,
+    R: AnyRank,
+    B: AnyRank | None,
+    sequence_lens: AnyRank | None,
+    initial_h: AnyRank | None,
+    initial_c: AnyRank | None,
+    direction: str,
+    hidden_size: int | None,
+    layout: int = 0,
+) -> list[Shape]:
+    """As `recurrent`, with a second state of the shape of the first one (LSTM-1, 7, 14, 22)."""
+    whole, last, _ = _of_four_gates(X, W, R, B, sequence_lens, initial_h, direction, hidden_size, layout)
+    if initial_c is not None:
+        last = confirm_shape(last, initial_c.shape, "initial_c")
+        whole = (last[0], whole[1], *last[1:]) if layout else (whole[0], *last)
+    return [whole, last, last]
 
 
 @op("CausalConvWithState")

@@ -22,6 +22,9 @@ CASES: dict[str, tuple[str, dict[str, tuple[int, ...]]]] = {
         {"past": (2, 8, 7), "kernel": (5, 8, 3)}),
     "back through a product of two operands":
         ('c = Einsum<equation = "bi,bj->bji">(a, b) y = Add(x, c)', {"a": (2, 8), "b": (2, 5)}),
+    "both states of an LSTM": ("t = Transpose<perm = [1, 0, 2]>(x) l, h, c = LSTM<hidden_size = 4>(t, w, r, , , h0, c0)"
+        " y = Transpose<perm = [1, 0, 2]>(c)",
+        {"w": (1, 16, 8), "r": (1, 16, 4), "h0": (1, 2, 4), "c0": (1, 2, 4)}),
     "an index as large as the data": ("i = Cast<to = 7>(c) y = GatherElements<axis = 2>(x, i)", {"c": (2, 5, 8)}),
 }  # fmt: skip
 

@@ -7,7 +7,7 @@ another one? Does a law that was broken hold?
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
 from onnx_infer.engine.outcome import Outcome, apply
@@ -97,12 +97,18 @@ def deciding(node: Node, scope: Scope, index: int, axis: int, wanted: Dim) -> tu
     if given is None or before is None:
         return ()
     after = (*before[:axis], wanted, *before[axis + 1 :])
-    places = list(given.places(before[axis]))
-    for ways in ([(place,) for place in places], [p for p in combinations(places, 2) if p[0][0] != p[1][0]]):
+    for ways in _ways(given, before[axis]):
         found = [way for way in ways if given.with_sizes(way, wanted).shape(index) == after]
         if found:
             return found[0] if len(found) == 1 else ()
     return ()
+
+
+def _ways(given: Trial, size: Dim) -> Iterator[list[tuple[tuple[int, int], ...]]]:
+    """The places of a size, first each alone, then those of each two operands together."""
+    places = list(given.places(size))
+    yield [(place,) for place in places]
+    yield [(first, second) for first, second in combinations(places, 2) if first[0] != second[0]]
 
 
 def demanded(node: Node, scope: Scope, number: Callable[[Dim], int | None]) -> Iterator[tuple[int, int, Dim]]:
@@ -113,18 +119,21 @@ def demanded(node: Node, scope: Scope, number: Callable[[Dim], int | None]) -> I
         step = _cured(given, broken, number)
         if step is None:
             return
-        (operand, axis, wanted), given, broken = step
-        yield operand, axis, wanted
+        places, wanted, given, broken = step
+        yield from ((operand, axis, wanted) for operand, axis in places)
 
 
 def _cured(
     given: Trial, broken: list[tuple[Dim, int]], number: Callable[[Dim], int | None]
-) -> tuple[tuple[int, int, Dim], Trial, list[tuple[Dim, int]]] | None:
-    """A place whose free size leaves fewer laws broken, with what is left."""
+) -> tuple[tuple[tuple[int, int], ...], Dim, Trial, list[tuple[Dim, int]]] | None:
+    """Places whose free size leaves fewer laws broken, the size, and what is left.
+
+    Several operands may break one law in turn: of two states of a layer each alone would have to have the batch.
+    """
     for wanted, size in broken:
-        for place in given.places(size):
-            tried = given.with_sizes([place], wanted)
+        for way in chain.from_iterable(_ways(given, size)):
+            tried = given.with_sizes(way, wanted)
             left = tried.equated(number)
             if left is not None and len(left) < len(broken):
-                return (*place, wanted), tried, left
+                return way, wanted, tried, left
     return None
