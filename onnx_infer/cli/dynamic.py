@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 
 _FREE = (
-    "nothing in the model pins the free sizes. What one trace has decided, such as the branch of an If,",
-    "is not in the model: compare with the original program at another size.",
+    "nothing in the model pins the free sizes",
+    "what one trace has decided is not in the model, such as the branch of an If:",
+    "compare with the original program at another size",
 )
 
 
@@ -53,7 +54,7 @@ def report(made: Dynamic, options: Namespace, limit: int | None, width: int | No
         pins = [line for pin in made.pins for line in folded(f"  {pin}", width)]
         sections.append(["what pins a free size, and needs a person:", *limited(pins, limit)])
     if made.doubts:
-        heading = "numbers that the trace may have decided (right if they are meant at every size):"
+        heading = "numbers that the trace may have decided; right if meant at every size:"
         sections.append([heading, *limited([f"  {doubt}" for doubt in made.doubts], limit)])
     if guards := [guard_line(guard) for guard in made.result.guards if guard.kind == "required"]:
         sections.append([HEADINGS["required"], *limited(list(dict.fromkeys(guards)), limit)])

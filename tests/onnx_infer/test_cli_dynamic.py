@@ -54,10 +54,10 @@ def test_a_model_that_becomes_free(path: str, tmp_path: Path, capsys: pytest.Cap
     assert main([path, "--dynamic", "x:0=N"]) == MODEL_ERRORS
     out = str(tmp_path / "out.onnx")
     assert main([path, "--dynamic", "x:0=N", "--apply", "-o", out]) == OK
-    *_, last, empty, free, warning, gap, written = capsys.readouterr().out.splitlines()
-    assert (last, empty, gap, written) == ("  y: f32[N, 6]", "", "", f"written: {out}")
-    assert free.startswith("nothing in the model pins the free sizes.")
-    assert "compare with the original program at another size" in warning
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-7:-4] == ["  y: f32[N, 6]", "", "nothing in the model pins the free sizes"]
+    assert lines[-3:] == ["compare with the original program at another size", "", f"written: {out}"]
+    assert max(map(len, lines[:-1])) < 80  # no terminal cuts them
     made = onnx.load(out)
     onnx.checker.check_model(made, full_check=True)
     assert [d.dim_param or d.dim_value for d in made.graph.output[0].type.tensor_type.shape.dim] == ["N", 6]
@@ -72,9 +72,7 @@ def test_numbers_that_the_trace_may_have_decided(path: str, capsys: pytest.Captu
         {"operator": "Pad", "node": "y", "what": "padding of 3 on axis 1 of size S"}
     ]
     assert main([path, "--dynamic", "x:1=S", "--apply"]) == OK
-    assert (
-        "may have decided (right if they are meant at every size):\n  Pad 'y': padding of 3" in capsys.readouterr().out
-    )
+    assert "may have decided; right if meant at every size:\n  Pad 'y': padding of 3" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from onnx_infer import NoModelError, fold
 from onnx_infer.__main__ import main
 from onnx_infer.cli.arguments import OK
 from onnx_infer.integrations.onnx_ir_smaller import FoldPass
+from tests.fuzz.damage import Damage
 
-from .damage import Damage
 from .folding import compare, model_of, operators
 from .test_damage import small
 from .test_fold_branches import LOOP, RANK
