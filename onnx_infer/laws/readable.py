@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.laws.statements import fresh
-from symdim import Expr, leaf_count
+from symdim import Expr, Mul, leaf_count
+from symdim.algebra.monomial import powers_of
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
@@ -18,18 +19,21 @@ A fresh size is then replaced by it. The number was found by trials on whole mod
 sizes, with 58 a cropped table of positions does.
 """
 _LARGEST_COEFFICIENT = 2**63
+_LARGEST_EXPONENT = 63
 
 
 def is_unreadable(size: object, most: int = MOST_LEAVES) -> bool:
     """Whether an expression, written out, is too large to be useful. A fresh symbol is better then.
 
     Chains of clamps that no interval decides double at every step. So do coefficients if a tensor is repeatedly
-    concatenated with itself.
+    concatenated with itself, and exponents if a size is repeatedly squared.
     """
     if not isinstance(size, Expr):
         return False
-    terms = size.terms or {}
+    terms = {size: 1} if size.terms is None else size.terms
     if any(abs(k) > _LARGEST_COEFFICIENT for k in terms.values()):
+        return True
+    if any(max(powers_of(unit).values()) > _LARGEST_EXPONENT for unit in terms if isinstance(unit, Mul)):
         return True
     return (size.height >= 3 or len(terms) >= 32) and leaf_count(size) > most
 

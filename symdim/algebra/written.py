@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from symdim.algebra.expr import Dim
 
+_LONGEST = 1 << 16  # bits of a power: more are not told apart
+
 # In steps of about a microsecond:
 _LATTICE = 1 << 12  # to make a maximum, minimum or half with others inside: many forms are tried
 _COMPARED = 4  # for each term in an argument of a maximum: the terms of the arguments are compared
@@ -65,7 +67,9 @@ def _parts_read(node: Expr) -> list[Expr]:
 
 
 def _numbers(node: Expr) -> Collection[int]:
-    """The numbers in a node, without those in its parts."""
+    """The numbers in a node, without those in its parts; a power makes one of as many bits as its exponent."""
+    if isinstance(node.parts, dict):
+        return [1 << min(exponent, _LONGEST) - 1 for exponent in node.parts.values() if exponent >= 64]
     if node.terms is not None:
         return [node.const, *node.terms.values()]
     return [p for p in node.parts if isinstance(p, int)] if isinstance(node, FloorDiv | Extremum) else ()

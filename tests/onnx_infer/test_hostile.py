@@ -6,7 +6,7 @@ import onnx
 import onnx.parser
 import pytest
 
-from onnx_infer import infer, infer_shapes
+from onnx_infer import infer, infer_shapes, materialize
 
 HEALTHY = "bystander = Abs (z)"
 
@@ -113,3 +113,15 @@ def test_sizes_beyond_64_bits_are_refused_and_the_rest_is_kept() -> None:
     assert any("does not fit into 64 bits" in str(d) for d in result.diagnostics)
     assert str(result.types["bystander"]) == "f32[4, 2]"
     assert infer_shapes(model).graph.output[1].type.tensor_type.shape.dim[0].dim_value == 4
+
+
+def test_a_size_that_is_squared_again_and_again_is_not_kept() -> None:
+    """A part for each factor of the largest power would fill the memory wherever a size is written as nodes or code."""
+    squares = " ".join(f"v{i + 1} = Mul (v{i}, v{i})" for i in range(40))
+    model = onnx.parser.parse_model(
+        f"""<ir_version: 10, opset_import: ["": 20]> g (float[N] x) => (y, z)
+        {{ v0 = Shape (x) {squares} y = ConstantOfShape (v40) z = ConstantOfShape (v5) }}"""
+    )
+    result = infer(model)
+    assert [str(result.types[name]) for name in "yz"] == ["f32[_d0]", "f32[N**32]"]
+    assert materialize(result.shapes["z"], result).nodes

@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from symdim import Scope, Shape, check, parse
+from symdim import Scope, Shape, Var, check, parse
 from symdim.errors import ParseError
 from symdim.parser import grammar
 from symdim.parser.grammar import MAX_WORK
@@ -134,3 +134,13 @@ def test_round_is_a_sum_of_two_divisions(divisor: int | str) -> None:
     for by in range(1, 9) if divisor == "d" else [int(divisor)]:
         for i in range(70):
             assert rounded.to_int(x=i, d=by) == round(Fraction(i - 30, by))
+
+
+@pytest.mark.parametrize("text", ["N**1000000", "N**100*(N**100000 + 1)", "(N**10000)**10000", "M + N**(10**12)"])
+def test_powers_that_make_long_numbers_are_refused(text: str) -> None:
+    with pytest.raises(ParseError, match="the number is too large"):
+        parse(text)
+
+
+def test_powers_of_usual_sizes_are_read() -> None:
+    assert parse("N**1000 * M**63") == Var("N") ** 1000 * Var("M") ** 63
