@@ -203,8 +203,10 @@ class UpperBounds:
                 # `at_most` may exceed every value of the variable, so `dim` must be monotone up to its bound
                 free = Var.fresh(variable.name, variable.lo, variable.hi)
                 step = found.substitute({variable: free + 1}) - found.substitute({variable: free})
-                end = high if self._never_negative(step) else low if self._never_negative(-step) else None
-                found = found if end is None else found.substitute({variable: end})
+                if high is not None and self._never_negative(step):
+                    found = found.substitute({variable: high})
+                elif low is not None and self._never_negative(-step):
+                    found = found.substitute({variable: low})
             except (BoundsError, DivisionByZero):  # for sizes that no run has
                 continue
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import random
 from itertools import product as grid
+from typing import Any
 
 import pytest
 
@@ -26,11 +27,13 @@ from symdim import (
     guarantee_of,
     maximum,
     minimum,
+    prove,
     require_exact,
     require_exact_shape,
     require_rank,
 )
 from symdim.guarantee import UpperBounds
+from symdim.prove import Proof
 
 N, M = Var("N"), Var("M")
 
@@ -252,3 +255,19 @@ def test_sizes_bounded_together_share_their_work():
     assert UpperBounds().of(size) == N * N - N // 3 * N
     assert UpperBounds(steps=0).of(size) == N * N
     assert guarantee_of(size, (), UpperBounds(steps=0)) == ("upper_bound", N * N)
+
+
+def test_a_variable_without_an_upper_bound_is_asked_for_the_other_end_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    original = prove.explain
+
+    def counting(*arguments: Any, **options: Any) -> Proof:
+        asked.append(arguments)
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(prove, "explain", counting)
+    found = Var.fresh("found", 0, origin="NonZero")
+    assert bound_expr(40 - found - found // 2) == 40
+    assert len(asked) == 1
+    assert bound_expr(found + found // 2) is None
+    assert len(asked) == 2
