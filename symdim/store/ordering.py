@@ -21,9 +21,14 @@ if TYPE_CHECKING:
 
 
 def in_order(facts: Iterable[Constraint]) -> list[Constraint]:
-    """The constraints in an order that does not depend on the given order."""
-    given = list(facts)
-    return sorted(given, key=_key) if len(given) > 1 else given
+    """The constraints in an order that does not depend on the given order.
+
+    Their contents are read only where kind and law do not tell them apart.
+    """
+    alike: dict[tuple[str, str], list[Constraint]] = {}
+    for fact in facts:
+        alike.setdefault((type(fact).__name__, fact.law), []).append(fact)
+    return [f for head in sorted(alike) for f in (sorted(alike[head], key=_key) if alike[head][1:] else alike[head])]
 
 
 def row_order(v: RowVar) -> tuple[str, int]:
@@ -33,7 +38,7 @@ def row_order(v: RowVar) -> tuple[str, int]:
 
 def _key(fact: Constraint) -> tuple[object, ...]:
     content = (getattr(fact, field.name) for field in fields(fact) if field.name not in ("origin", "parents", "law"))
-    return type(fact).__name__, fact.law, *map(_part, content), str(fact.origin)
+    return *map(_part, content), str(fact.origin)
 
 
 def _part(value: Any) -> tuple[object, ...]:
