@@ -11,6 +11,7 @@ import argparse
 import ast
 import sys
 from collections import Counter
+from contextlib import suppress
 from itertools import cycle, islice
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -54,7 +55,7 @@ KINDS: dict[str, Callable[[int, int], Iterator[Statement]]] = {
 
 
 def main() -> int:
-    """Ask both; print the contradictions, the counts, and what only z3 decides."""
+    """Ask both; print the contradictions, the counts, and what only z3 decides. An interrupt ends it earlier."""
     parser = argparse.ArgumentParser(prog="python -m tests.symdim.second_opinion", description=__doc__)
     parser.add_argument("--statements", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
@@ -62,14 +63,15 @@ def main() -> int:
     counts: Counter[tuple[str, bool | None, bool | None]] = Counter()
     only_z3: list[tuple[bool, Statement]] = []
     made = {kind: kind_of(options.seed, options.statements) for kind, kind_of in KINDS.items()}
-    for kind in islice(cycle(made), options.statements):
-        statement = next(made[kind])
-        ours, theirs = prove_text(*statement), z3_answer(statement)
-        counts[kind, ours, theirs] += 1
-        if None not in (ours, theirs) and ours is not theirs:
-            print("CONTRADICTION", ours, theirs, *statement, flush=True)
-        if ours is None and theirs is not None and is_possible(statement):
-            only_z3.append((theirs, statement))
+    with suppress(KeyboardInterrupt):
+        for kind in islice(cycle(made), options.statements):
+            statement = next(made[kind])
+            ours, theirs = prove_text(*statement), z3_answer(statement)
+            counts[kind, ours, theirs] += 1
+            if None not in (ours, theirs) and ours is not theirs:
+                print("CONTRADICTION", ours, theirs, *statement, flush=True)
+            if ours is None and theirs is not None and is_possible(statement):
+                only_z3.append((theirs, statement))
     print(f"of possible assumptions z3 alone decides {len(only_z3)}")
     for answer, statement in sorted(only_z3, key=lambda pair: len(str(pair)))[:_SHOWN]:
         print("only z3:", answer, *statement)
