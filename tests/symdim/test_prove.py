@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from symdim import Facts, Var, at_least, ceildiv, equal, maximum, minimum, prove
+from symdim.prover.axioms import divisor_is_positive
 from symdim.prover.budget import Budget
 from symdim.prover.cases import _by_value
 from symdim.prover.hypotheses import Hypothesis, problem_of
@@ -229,3 +230,10 @@ def test_the_facts_of_a_proof_suffice(seed):
         proof = explain_text(*statement)
         if proof.answer is True and len(proof.facts) < len(statement.assume):
             assert violation(statement._replace(assume=proof.facts), 400) is None, (statement, proof)
+
+
+def test_a_divisor_that_is_never_negative_counts_as_positive():
+    signs = [x - 2, x - 1, x]  # from -1, 0 and 1 on
+    assert [divisor_is_positive(v) for v in signs] == [False, True, True]
+    assert [prove.nonnegative(v) for v in signs] == [False, True, True]
+    assert [prove.nonnegative(v * v - v) for v in signs] == [True, True, True]

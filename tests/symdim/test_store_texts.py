@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from symdim import Row, RowVar, Store, Var
 from symdim.store.errors import Contradiction
+from symdim.store.intervals import divided
 
 N, M, H, W = Var("N"), Var("M"), Var("H"), Var("W")
 
@@ -98,3 +101,41 @@ def test_joined_rows_tell_where_they_come_from():
     with pytest.raises(Contradiction) as caught:
         store.propagate()
     assert {str(fact.origin) for fact in caught.value.chain} == {"the join", "an operand", "the result"}
+
+
+def test_every_fact_keeps_its_origin():
+    store, where = Store(), "here"
+    r, q, d = Row(variable=RowVar("r")), Row(variable=RowVar("q")), store.fresh()
+    store.eq(N, M, origin=where)
+    store.affine(N, M, stride=2, origin=where)
+    store.concat(N, [M, H], origin=where)
+    store.eq_row(r, q, origin=where)
+    store.exact([r, q], [3], origin=where)
+    store.refine(N, M, origin=where)
+    store.refine_row(r, q, origin=where)
+    store.bcast_to(r, q, origin=where)
+    store.bcast(r, [q], origin=where)
+    store.elements([r], N, [M], origin=where)
+    store.window(N, d, 3, origin=where)
+    store.window(N, d, W, pads=(0, 1), ceil=True, origin=where)
+    store.bounds(N, 2, origin=where)
+    store.divisible(N, 4, origin=where)
+    store.rank(r, 1, 3, origin=where)
+    store.label(d, "C", origin=where)
+    assert {(str(fact.origin), fact.parents) for fact in store._facts} == {(where, ())}
+
+
+def test_a_label_is_that_of_every_equal_size():
+    store = Store()
+    one, other = store.fresh(), store.fresh()
+    store.label(one, "channels")
+    store.eq(one, other)
+    assert store.label_of(other) == "channels"
+
+
+def test_intervals_of_what_is_multiplied():
+    far = range(-30, 31)
+    for k, lo, hi in product((-3, -2, -1, 1, 2, 3), (None, -7, -6, 0, 5), (None, -6, 0, 4, 6)):
+        met = [x for x in far if (lo is None or lo <= k * x) and (hi is None or k * x <= hi)]
+        low, high = divided((lo, hi), k)
+        assert [x for x in far if (low is None or low <= x) and (high is None or x <= high)] == met, (k, lo, hi)
