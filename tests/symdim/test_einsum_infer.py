@@ -188,3 +188,10 @@ def test_a_specification_is_written_as_the_call_that_makes_it():
 
 def test_a_part_that_is_left_out_is_empty():
     assert EinsumSpec("a^b => b").infer([4], result=[4]).size("a") == 0
+
+
+def test_labels_that_are_set_are_checked_at_once():
+    known = EinsumSpec("ij=>ij").infer([3, 4])
+    with pytest.raises(Contradiction):
+        known.set_equal("i", "j")
+    assert str(EinsumSpec("ij;jk=>ik")) == "ij; jk => ik"

@@ -29,6 +29,7 @@ from symdim import (
     total,
 )
 from symdim.algebra.caches import clear_caches
+from symdim.algebra.evaluate import Substitution
 
 N, M, H = Var("N"), Var("M"), Var("H")
 
@@ -279,3 +280,13 @@ def test_a_long_chain_is_printed_and_freed():
     assert str(dim).count("max") == 3000
     clear_caches()
     del dim
+
+
+def test_substitutions_that_share_parts():
+    values = Substitution({N: 4, M: 2})
+    assert [dim.substitute(values) for dim in (N * M + H, N // 2 - M, N * M)] == [H + 8, 0, 8]
+
+
+def test_a_sign_that_changes_nothing():
+    assert +N is N
+    assert +(N + 1) is N + 1

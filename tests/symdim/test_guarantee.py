@@ -32,6 +32,7 @@ from symdim import (
     require_exact_shape,
     require_rank,
 )
+from symdim.algebra.origin import is_data_dependent
 from symdim.guarantee import UpperBounds
 from symdim.prove import Proof
 
@@ -271,3 +272,8 @@ def test_a_variable_without_an_upper_bound_is_asked_for_the_other_end_alone(monk
     assert len(asked) == 1
     assert bound_expr(found + found // 2) is None
     assert len(asked) == 2
+
+
+def test_no_origin_is_no_dependence_on_data():
+    assert not is_data_dependent(None)
+    assert is_data_dependent("a node")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from itertools import product
 
 import pytest
@@ -139,3 +140,20 @@ def test_intervals_of_what_is_multiplied():
         met = [x for x in far if (lo is None or lo <= k * x) and (hi is None or k * x <= hi)]
         low, high = divided((lo, hi), k)
         assert [x for x in far if (low is None or low <= x) and (high is None or x <= high)] == met, (k, lo, hi)
+
+
+def test_a_contradiction_is_pickled_with_its_chain():
+    store = Store()
+    store.eq(N, 3, origin="first")
+    store.eq(N, 4, origin="second")
+    with pytest.raises(Contradiction) as caught:
+        store.propagate()
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.kind, str(again)) == (caught.value.kind, str(caught.value))
+    assert [str(fact.origin) for fact in again.chain] == ["second", "first"]
+
+
+def test_facts_in_a_notebook():
+    store = Store()
+    store.eq(N, M, origin="a node")
+    assert "<tr><th>fact</th><th>origin</th></tr><tr><td>N == M</td><td>a node</td></tr>" in store._repr_html_()
