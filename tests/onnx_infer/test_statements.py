@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from onnx_infer.laws.known import Known
+from onnx_infer.laws.known import Known, assuming
 from onnx_infer.laws.sizes import at_least, broadcast_size, confirm, differ
-from onnx_infer.laws.statements import Statement, Trace, cautious, contradict, is_contradicted, state, unread
+from onnx_infer.laws.statements import Statement, Trace, cautiously, contradict, is_contradicted, state, unread
 from symdim import Facts, Var
 
 N, M, H = Var("N"), Var("M"), Var("H")
@@ -31,17 +31,21 @@ def test_the_innermost_trace_notes_what_is_stated() -> None:
 
 def test_a_cautious_walk_drops_what_is_assumed_only() -> None:
     for kind, errors in (("required", 1), ("assumed", 0)):
-        with Trace() as trace, cautious:
-            confirm(2, 3, "sizes", kind)  # type: ignore[arg-type]
+        with Trace() as trace:
+            cautiously(lambda kind=kind: confirm(2, 3, "sizes", kind))  # type: ignore[misc]
         assert len(trace.errors) == errors, kind
 
 
 def test_the_innermost_facts_decide() -> None:
-    with Known(Facts(["N >= 5"])):
+    def inside() -> None:
+        assert not at_least(N, 5)
+        assert differ(M, 3)
+        assert (broadcast_size(M, 4), broadcast_size(4, M)) == (4, 4)
+
+    def outside() -> None:
         assert at_least(N, 5)
-        with Known(Facts(["M == 4", "H >= 9"])):
-            assert not at_least(N, 5)
-            assert differ(M, 3)
-            assert (broadcast_size(M, 4), broadcast_size(4, M)) == (4, 4)
+        assuming(Known(Facts(["M == 4", "H >= 9"])), inside)
         assert at_least(N, 5)
+
+    assuming(Known(Facts(["N >= 5"])), outside)
     assert not at_least(N, 5)
