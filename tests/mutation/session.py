@@ -35,7 +35,7 @@ PART = 100
 QUICK, QUICK_SECONDS = 40, 1.0
 """So many tests in the first trial of a mutant, and so long. A mutant that survives is tried with the others."""
 
-SECONDS = 3.0
+SECONDS = 30.0
 """The tests of the second trial take so long at most."""
 
 KILLERS = 10
