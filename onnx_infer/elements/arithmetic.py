@@ -177,8 +177,9 @@ def power(x: Element, y: Element) -> Element:
     if not math.isfinite(x):
         return None
     numerator, denominator = (part**exponent for part in x.as_integer_ratio())
-    # runtimes compute integer powers as doubles; they differ if the result does not fit
-    exact = abs(numerator) <= 2**24 and denominator <= 2**24
+    # a runtime computes a power of integers as a double, which must fit their type; one of floats in their precision
+    most = 2**31 - 1 if isinstance(x, int) else 2**24
+    exact = abs(numerator) <= most and denominator <= most
     return type(x)(numerator / denominator) if exact else None
 
 
