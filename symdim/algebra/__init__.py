@@ -10,6 +10,7 @@
     rounding.py        divisions of maxima and minima             choices.py       bounds of correlated maxima
     basis.py           one form for equal sums                    shortening.py    the short form of a sum
     apart.py           sums that are short already                inward.py        terms inside, for short texts
+    stable.py          results that their parts make again        signs.py         the choice of opposite divisions
     order.py           the order of terms
     intervals.py       bounds of expressions                      relaxation.py    bounds of correlated divisions
     patterns.py        remainders in a sum                        display.py       the parts that a node is printed with

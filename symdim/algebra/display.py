@@ -6,11 +6,11 @@ from operator import itemgetter
 
 from symdim.algebra.expr import Add, Expr, Extremum, FloorDiv, Mul
 from symdim.algebra.factoring import factored
-from symdim.algebra.floordiv import is_opposite
 from symdim.algebra.monomial import powers_of, terms_of
 from symdim.algebra.order import dim_order, leading, order
 from symdim.algebra.patterns import Pattern, disjoint, whole
 from symdim.algebra.polynomial import constant, multiply, power, scale, sum_of
+from symdim.algebra.signs import is_opposite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,9 +21,10 @@ from symdim.algebra.expr import CACHE_SIZE, Extremum, Max, Min
 from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
 from symdim.algebra.intervals import bounds_of, greatest, smallest
 from symdim.algebra.lattice import OTHER
-from symdim.algebra.monomial import EXTREMUM, NESTED, SPLIT, accumulate, has_extrema, split_unit, terms_of
+from symdim.algebra.monomial import EXTREMUM, NESTED, SPLIT, split_unit, terms_of
 from symdim.algebra.order import dim_order, height_of, merged_names
 from symdim.algebra.polynomial import add, checked, scale, sum_of
+from symdim.algebra.stable import stable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,31 +89,20 @@ def extremum_of(kind: Kind, dims: list[Dim]) -> Dim:
     return sum_of(dict(terms), const)
 
 
-def raw(kind: Kind, dims: list[Dim], rounds: int = 3) -> Sum:
+def raw(kind: Kind, dims: list[Dim]) -> Sum:
     """The maximum or minimum of dimensions, as a sum. With two arguments its atom is of this kind.
 
     Callers must not change the result.
     """
-    key = (kind, rounds, *dims)
+    key = (kind, *dims)
     found: Sum | None = _raw.get(key)
     if found is None:
-        found = _raw[key] = _normal(kind, dims, rounds)
+        found = _raw[key] = stable(once(kind, dims), key[1:])  # type: ignore[arg-type]
     return found
 
 
-def _normal(kind: Kind, dims: list[Dim], rounds: int) -> Sum:
-    terms, const = _once(kind, dims)
-    for atom in list(terms):
-        if isinstance(atom, Extremum) and rounds and list(atom.parts) != dims and any(map(has_extrema, atom.parts)):
-            again = raw(type(atom), list(atom.parts), rounds - 1)
-            if again != ({atom: 1}, 0):  # then more can be taken out
-                k = terms.pop(atom)
-                accumulate(terms, again[0], k)
-                return terms, const + k * again[1]
-    return terms, const
-
-
-def _once(kind: Kind, dims: list[Dim]) -> Sum:
+def once(kind: Kind, dims: list[Dim]) -> Sum:
+    """The same by one pass of stable.py."""
     total = Scaled()
     if len(dims) == 2 and not any(map(_is_composed, dims)):
         return _of_two(kind, dims, total)
@@ -203,7 +193,7 @@ def _outside(kind: Kind, clauses: list[Clause], leaves: Iterable[Dim]) -> Sum | 
     sign, d, numerators = found
     kind = kind if sign > 0 else OTHER[kind]
     n = of_clauses(kind, [tuple([numerators[leaf] for leaf in clause]) for clause in clauses])
-    divided = None if n is None else rounding.divided(sum_of(*n), d)
+    divided = None if n is None else rounding.divided(sum_of(*stable(n, ())), d)
     if divided is None:
         return None
     terms, const = divided

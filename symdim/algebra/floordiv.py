@@ -32,10 +32,11 @@ from symdim.algebra.merging import (
     numerator_of,
     remainder_in,
 )
-from symdim.algebra.monomial import NESTED, SPLIT, TWIN, accumulate, divides, split_unit, terms_of
-from symdim.algebra.order import height_of, leading, merged_names, names_of, order
+from symdim.algebra.monomial import NESTED, SPLIT, TWIN, accumulate, has_laws, split_unit, terms_of
+from symdim.algebra.order import height_of, merged_names, names_of
 from symdim.algebra.polynomial import add, multiply, scale, subtract, sum_of
 from symdim.algebra.small_parts import without_small_parts
+from symdim.algebra.stable import stable
 from symdim.errors import DivisionByZero
 
 TYPE_CHECKING = False
@@ -66,12 +67,21 @@ def floordiv(n: Dim, d: Dim) -> Dim:
         if isinstance(n, int) or d == 1:
             return n
         if type(n) is Mod:
-            lo, hi = bounds_of(n)
-            if lo is not None and hi is not None and lo // d == hi // d:
-                return lo // d
-        within = rounding.with_its_sign(n, d)
-        return sum_of(*_by_number(*terms_of(n), d)) if within is None else within
-    return sum_of(*_by_expression(n, d))
+            known = _constant(n, d)
+            if known is not None:
+                return known
+    return sum_of(*stable(once(n, d), (n, d)))
+
+
+def once(n: Dim, d: Dim) -> Sum:
+    """floor(n / d) for a number d >= 2 or an expression, as a sum that is not canonical yet; a pass of stable.py."""
+    if not isinstance(d, int):
+        return _by_expression(n, d)
+    within = None if isinstance(n, int) else rounding.with_its_sign(n, d)
+    if within is None:
+        return _by_number(*terms_of(n), d)
+    terms, const = terms_of(within)
+    return dict(terms), const
 
 
 def mod(n: Dim, d: Dim) -> Dim:
@@ -133,7 +143,7 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
             c, const = c // g, const // g
         if not height:
             core = rest
-            if c > 2 and _is_reflected(rest, c):
+            if c > 2 and signs.is_reflected(rest, c):
                 terms, const, sign = {unit: -k for unit, k in rest.items()}, c - 1 - const, -sign
                 continue
             break
@@ -146,19 +156,17 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
             core, const, offset = _shortened(whole, rest, core, const, offset, sign, c)
             break
         core = shortening.shortened_modulo(rest, c)
-        if c == 2 and divisions:  # 1 and -1 are equal modulo 2: -(m//a) keeps its sign, as (a - 1 - m)//a
-            core = {u: -k if type(u) is FloorDiv and given.get(u, 0) < 0 else k for u, k in core.items()}
+        inner = _merging(core, rest, c) if c == 2 and divisions else None
+        if inner is not None and given.get(inner, 0) < 0:
+            core = {**core, inner: -core[inner]}  # 1 and -1 are one modulo 2, but -(m//a) is merged as (a - 1 - m)//a
         core, const, offset = _shortened(whole, rest, core, const, offset, sign, c)
         composed = sum([bool(unit.lattice & (SPLIT | NESTED)) for unit in core]) == 1
         if composed:
             within = rounding.inside(sum_of(dict(core), const), c)
             if within is not None:
                 return _plus((whole, offset), within, sign)
-        whole_ones = core if core is rest else {u: k for u, k in core.items() if is_whole(u, k, rest, c)}
-        inner = mergeable(whole_ones) if divisions else None
-        if composed:
-            rest = core
-        if inner is None and c > 2 and _is_reflected(rest, c):
+        inner = _merging(core, rest, c) if divisions else None
+        if inner is None and c > 2 and signs.is_reflected(rest, c):
             known = _constant(sum_of(dict(core), const), c) if any(unit.height for unit in core) else None
             if known is not None:
                 return whole, offset + sign * known
@@ -176,11 +184,16 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
             continue
         break
     n = sum_of(dict(core), const)
-    known = _constant(n, c)
-    if known is not None:
-        return whole, offset + sign * known
+    linear = _without_division(n, c)
+    if linear is not None:
+        return _plus((whole, offset), linear, sign)
     accumulate(whole, {_atom(n, c): sign})
     return whole, offset
+
+
+def _merging(core: Terms, rest: Terms, c: int) -> FloorDiv | None:
+    """The division that is merged with the one by c of a sum, `core`, which is `rest` in the basis."""
+    return mergeable(core if core is rest else {u: k for u, k in core.items() if is_whole(u, k, rest, c)})
 
 
 def _plus(a: Dim | Sum, b: Dim | Sum, k: int) -> Sum:
@@ -217,6 +230,24 @@ def _constant(n: Dim, c: int) -> int | None:
     return lo // c if lo is not None and hi is not None and lo // c == hi // c else None
 
 
+def _without_division(n: Dim, c: int) -> Sum | None:
+    """floor(n / c), where n has one value by its interval, or two, lo and hi = lo + g, since all are one modulo g:
+
+    floor(n / c) = floor(lo / c) + (floor(hi / c) - floor(lo / c))*((n - lo) / g)
+    """
+    lo, hi = bounds_of(n)
+    if lo is None or hi is None:
+        return None
+    first, step = lo // c, hi // c - lo // c
+    if not step:
+        return {}, first
+    terms, const = terms_of(n)
+    g = gcd(*terms.values())
+    if hi - lo != g or (const - lo) % g:
+        return None
+    return {unit: k // g * step for unit, k in terms.items()}, first + (const - lo) // g * step
+
+
 def _by_expression(n: Dim, d: Dim) -> Sum:
     """floor(n / d) for an expression d. If d is 0 there is no value."""
     whole: Dim = 0
@@ -229,15 +260,17 @@ def _by_expression(n: Dim, d: Dim) -> Sum:
             return _plus(whole, floordiv(n, d), sign)
         signed = known != (0, 0)  # else there is no value, and any form is right
         positive = signed and known[0] is not None and known[0] >= 0
-        if not positive and ((signed and known[1] is not None and known[1] <= 0) or _leads_negative(d)):
+        if not positive and ((signed and known[1] is not None and known[1] <= 0) or signs.leads_negative(d)):
             n, d = scale(n, -1), scale(d, -1)
             continue
         m, divisor = in_lowest_terms(n, d)
         if divisor is not d:
             n, d = m, divisor
             continue
-        q, n = long_division(n, d)
-        whole = add(whole, scale(q, sign))
+        q, rest = long_division(n, d)
+        if q != 0 and has_laws(rest) and long_division(rest, d)[0] != 0:
+            q, rest = 0, n  # its short form has multiples of d again, so it would go on
+        whole, n = add(whole, scale(q, sign)), rest
         if n == 0:
             return terms_of(whole)
         within = rounding.inside(n, d) if positive else None
@@ -249,7 +282,7 @@ def _by_expression(n: Dim, d: Dim) -> Sum:
             if further is not None:
                 n, d = further
                 continue
-            if _has_other_sign(terms, const, d):
+            if signs.has_other_sign(terms, const, d):
                 whole, sign = add(whole, -sign), -sign
                 n = subtract(-1, n)
                 continue
@@ -262,48 +295,6 @@ def _by_expression(n: Dim, d: Dim) -> Sum:
                 return terms_of(whole)
         break
     return _plus(whole, _atom(n, d), sign)
-
-
-def symmetric(k: int, c: int) -> int:
-    """The number in (-c/2, c/2] that is k modulo c."""
-    r = k % c
-    return r - c if 2 * r > c else r
-
-
-def _leads_negative(d: Expr) -> bool:
-    terms, _ = terms_of(d)
-    return terms[leading(terms)] < 0
-
-
-def _is_reflected(terms: Terms, c: int) -> bool:
-    """Whether the form with the negated numerator is the canonical one, for c > 2.
-
-    The leading coefficient decides, without coefficients of c/2, because negation modulo c does not change these.
-    """
-    others = [unit for unit, k in terms.items() if 2 * k != c]
-    return terms[min(others, key=order) if len(others) > 1 else others[0]] < 0
-
-
-def _has_other_sign(terms: Terms, const: int, d: Expr) -> bool:
-    """Whether the reflected numerator is the canonical one for a divisor d >= 1: its leading sign is that of d.
-
-    A leading coefficient that is half of that of d keeps its sign.
-    """
-    if not is_opposite(d):
-        return (terms[leading(terms)] if terms else const) < 0
-    if not terms:
-        return const > 0
-    lead, by = leading(terms), leading(terms_of(d)[0])
-    return terms[lead] > 0 and not (divides(by, lead) and 2 * terms[lead] == -terms_of(d)[0][by])
-
-
-def is_opposite(d: Expr) -> bool:
-    """Whether no term of d is positive: `x//y` for y <= -1 is stored as `(-x)//(-y)`."""
-    terms, const = terms_of(d)
-    for k in terms.values():
-        if k > 0:
-            return False
-    return const <= 0
 
 
 def _atom(n: Dim, d: Dim) -> Expr:
@@ -325,8 +316,16 @@ def _atom(n: Dim, d: Dim) -> Expr:
     if several:
         node.lattice = SPLIT | basis.lattice_of_quotient(node)
     else:
-        node.lattice = TWIN if d == 2 else 0
+        node.lattice = TWIN if d == 2 and _has_other_half(n) else 0
     return publish(node)
+
+
+def _has_other_half(n: Dim) -> bool:
+    """Whether n//2 is one of x//2 and (x + 1)//2 for a sum x: with a constant, the terms of maxima may change."""
+    terms, const = terms_of(n)
+    if not has_laws(n):
+        return True
+    return const in (0, 1) and terms_of(sum_of(dict(terms), 1 - const)) == (terms, 1 - const)
 
 
 def quotient_atom(n: Dim, d: Dim) -> Expr:
@@ -334,4 +333,4 @@ def quotient_atom(n: Dim, d: Dim) -> Expr:
     return _atom(n, d.value if isinstance(d, Const) else d)
 
 
-from symdim.algebra import basis, rounding, shortening  # noqa: E402  (they make divisions, too)
+from symdim.algebra import basis, rounding, shortening, signs  # noqa: E402  (they make divisions, too)

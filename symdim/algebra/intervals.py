@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.expr import Expr
-from symdim.algebra.monomial import powers_of
+from symdim.algebra.expr import Expr, FloorDiv
+from symdim.algebra.monomial import exact_quotient, powers_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -185,7 +185,19 @@ def _product_bounds(unit: Expr) -> Interval:
     for atom, exponent in powers_of(unit).items():
         base = bounds_of(atom)
         result = times(result, base if exponent == 1 else power(base, exponent))
+    for atom in powers_of(unit) if unit.height else ():
+        if type(atom) is FloorDiv and exact_quotient(unit, atom) is atom.parts[1]:
+            result = meet(result, _rounded_down(*atom.parts))
     return result
+
+
+def _rounded_down(n: Dim, d: Dim) -> Interval:
+    """The interval of n//d*d, which for d >= 1 is n less what is left over."""
+    least, _ = bounds_of(d)
+    if least is None or least < 0:
+        return None, None
+    lo, hi = bounds_of(n)
+    return 0 if lo is not None and lo >= 0 else None, hi
 
 
 # patterns consist of units; the functions above give the bounds of these

@@ -51,6 +51,8 @@ def readings(node: Expr) -> Iterator[Reading]:
         if not taken:
             continue
         rest = sum_of({u: c for u, c in others.items() if u not in taken}, const)
+        if len(terms_of(rest)[0]) >= len(terms):
+            continue  # a short form of the rest may be long: then one reading might lead to another without an end
         inside = sum_of({u: c // k for u, c in taken.items()}, 0)
         if isinstance(unit, FloorDiv):
             n, d = unit.parts

@@ -163,18 +163,23 @@ def terms_of(dim: Dim) -> tuple[dict[Expr, int], int]:
 
 
 def split_unit(dim: Dim) -> Expr | None:
-    """The only unit of a sum that has several arguments; None if there is none, another one, or one in a product."""
+    """The only unit of a sum that has several arguments, whatever products stand beside it; None for none or more."""
     if isinstance(dim, int):
         return None
     if dim.terms is None:
         return dim if dim.lattice & SPLIT else None
-    found = [unit for unit in dim.terms if unit.lattice & (SPLIT | NESTED)]
-    return found[0] if len(found) == 1 and found[0].lattice & SPLIT else None
+    found = [unit for unit in dim.terms if unit.lattice & SPLIT]
+    return found[0] if len(found) == 1 else None
 
 
 def has_extrema(dim: Dim) -> bool:
     """Whether a term of a sum has a maximum or minimum, or a division of one, as a factor."""
     return any(unit.lattice & (EXTREMUM | SPLIT | NESTED) for unit in terms_of(dim)[0])
+
+
+def has_laws(dim: Dim) -> bool:
+    """Whether the laws of basis.py concern a term of a sum."""
+    return any(unit.lattice & LAWFUL for unit in terms_of(dim)[0])
 
 
 def accumulate(total: dict[Expr, int], terms: dict[Expr, int], factor: int = 1, unit: Expr | None = None) -> None:

@@ -12,6 +12,7 @@ from symdim.algebra.expr import FloorDiv, Max, Min
 from symdim.algebra.monomial import NESTED, SPLIT, divides, has_extrema, split_unit, terms_of
 from symdim.algebra.order import leading
 from symdim.algebra.polynomial import add, scale, subtract, sum_of
+from symdim.algebra.small_parts import nearest_residue
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def divided(n: Dim, d: int) -> Sum | None:
     terms, const = terms_of(n)
     if abs(terms[unit]) >= d:
         return None
-    rest = {u: k if u is unit else floordiv.symmetric(k, d) for u, k in terms.items()}
+    rest = {u: k if u is unit else nearest_residue(k, d) for u, k in terms.items()}
     whole = {u: (k - rest[u]) // d for u, k in terms.items() if k != rest[u]}
     offset, const = divmod(const, d)
     whole[floordiv.quotient_atom(sum_of({u: k for u, k in rest.items() if k}, const), d)] = 1

@@ -32,6 +32,7 @@ from symdim.algebra.monomial import (
 )
 from symdim.algebra.order import order
 from symdim.algebra.polynomial import subtract
+from symdim.algebra.small_parts import nearest_residue
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def _is_gain(sums: Polynomial, unit: Expr, c: int) -> bool:
         old = sums.get(u, 0)
         new = old + factor * k
         if c:
-            new = 0 if u is None else floordiv.symmetric(new, c)
+            new = 0 if u is None else nearest_residue(new, c)
         longer += bool(new) - bool(old)
         negative += (new < 0) - (old < 0)
     return longer < 0 or (longer == 0 and negative < 0 and not unit.lattice & TWIN)
@@ -155,7 +156,7 @@ def _shortened(basis: Polynomial, c: int = 0) -> Polynomial:
 def _modulo(sums: Polynomial, c: int) -> Polynomial:
     if not c:
         return sums
-    reduced = {unit: floordiv.symmetric(k, c) for unit, k in sums.items()}
+    reduced = {unit: nearest_residue(k, c) for unit, k in sums.items()}
     return {unit: k for unit, k in reduced.items() if k and unit is not None}
 
 
@@ -282,4 +283,4 @@ def _squares(atom: Expr, sums: Polynomial) -> Iterator[Polynomial]:
 
 # these make sums
 from symdim.algebra import extrema as extremum  # noqa: E402
-from symdim.algebra import floordiv, lattice  # noqa: E402
+from symdim.algebra import lattice  # noqa: E402

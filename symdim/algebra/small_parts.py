@@ -52,7 +52,7 @@ def without_bounded_parts(terms: Terms, const: int, c: int) -> tuple[Terms, int,
             if g == 1:
                 return None
     while True:
-        small = {unit: r for unit in bounded if (r := _nearest_residue(terms[unit], g))}
+        small = {unit: r for unit in bounded if (r := nearest_residue(terms[unit], g))}
         if not small:
             return None
         lo, hi = linear_bounds(small, const)
@@ -69,23 +69,23 @@ def _without_remainders(terms: Terms, const: int, c: int) -> tuple[Terms, int, i
     for unit, k in terms.items():
         if type(unit) is not FloorDiv or not k % c:
             continue
-        g = abs(_nearest_residue(k, c))
+        g = abs(nearest_residue(k, c))
         if g <= 1 or c % g:
             continue
-        small = {u: r for u, coefficient in terms.items() if (r := _nearest_residue(coefficient, g))}
+        small = {u: r for u, coefficient in terms.items() if (r := nearest_residue(coefficient, g))}
         found = _as_multiple(unit, small, const, g) if small else None
         if found is None:
             continue
-        sign, offset = found
+        own, offset = found
         rest = _divided(terms, small, g)
-        accumulate(rest, {unit: sign})
+        accumulate(rest, own)
         if rest.get(unit, 0) % (c // g) == 0:
             return rest, offset, g
     return None
 
 
-def _as_multiple(atom: FloorDiv, terms: Terms, const: int, g: int) -> tuple[int, int] | None:
-    """(s, t) with floor((terms + const)/g) == s*atom + t and s = 1 or -1, if the terms show it; else None."""
+def _as_multiple(atom: FloorDiv, terms: Terms, const: int, g: int) -> tuple[Terms, int] | None:
+    """floor((terms + const)/g) as a sum, where it is the atom, the other half or -1 - atom, and a number; else None."""
     inner, m = terms_of(atom.parts[0]), atom.parts[1]
     content = gcd(g, *terms.values())
     if g // content != m or len(terms) != len(inner[0]):
@@ -94,7 +94,9 @@ def _as_multiple(atom: FloorDiv, terms: Terms, const: int, g: int) -> tuple[int,
         if all(inner[0].get(unit) == sign * k // content for unit, k in terms.items()):
             q, r = divmod((const // content if sign == 1 else -1 - const // content) - inner[1], m)
             if r == 0:
-                return sign, q if sign == 1 else -1 - q
+                return {atom: sign}, q if sign == 1 else -1 - q
+            if m == 2 and sign == 1:  # (x + 1)//2 = x - x//2
+                return {**inner[0], atom: -1}, q + inner[1]
     return None
 
 
@@ -102,7 +104,7 @@ def _divided(terms: Terms, small: Terms, g: int) -> Terms:
     return {unit: k // g for unit, coefficient in terms.items() if (k := coefficient - small.get(unit, 0))}
 
 
-def _nearest_residue(k: int, c: int) -> int:
+def nearest_residue(k: int, c: int) -> int:
     """The r with r == k modulo c in (-c/2, c/2]."""
     r = k % c
     return r - c if 2 * r > c else r

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import product
 from random import Random
 from typing import Any, get_args
 
 import pytest
 
-from symdim import BoundsError, Expr, SymdimError, UnboundName, Var, maximum, minimum, parse, total
+from symdim import SymdimError, UnboundName, Var, maximum, minimum, parse, total
 from symdim.dialects.languages import LANGUAGES, LanguageName
 from symdim.dialects.straight_code import StraightCode
 from symdim.dialects.texts import Dialect, text_in
@@ -42,25 +41,8 @@ def test_texts(dim: Any, jax: str, torch: str, sympy: str) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_texts_are_read_back_as_the_same_expression(dialect: Dialect) -> None:
-    others = []
     for dim in strategies.random_expressions(300, seed=5, leaves=12):
-        read = parse(text_in(dim, dialect), strategies.VARIABLES)
-        if read is not dim:
-            others.append((read, dim))
-    # JAX writes max and min of pairs. Built in pairs, one of many operands may be another form of the same size.
-    assert len(others) <= (3 if dialect == "jax" else 0)
-    for read, dim in others:
-        for sizes in product(range(1, 7), repeat=len(strategies.VARIABLES)):
-            bindings = dict(zip(strategies.VARIABLES, sizes, strict=True))
-            assert evaluated(read, bindings) == evaluated(dim, bindings)
-
-
-def evaluated(dim: Expr, sizes: dict[str, int]) -> int | None:
-    """The value; None where a divisor is 0, and outside of the bounds of a symbol."""
-    try:
-        return dim.to_int({name: sizes[name] for name in dim.free_symbols()})
-    except (ZeroDivisionError, BoundsError):
-        return None
+        assert parse(text_in(dim, dialect), strategies.VARIABLES) is dim
 
 
 def test_variables_of_one_name_stay_apart() -> None:

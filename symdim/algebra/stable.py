@@ -1,0 +1,69 @@
+"""Results that stay: what constructors make of the parts of an atom is that atom.
+
+A constructor takes its operands apart in steps. A step may leave what an earlier one would have taken further. So an
+atom that was not given as it stands is made once more from its parts, until nothing changes. Then the parts of an
+expression make it again, and so does its text.
+"""
+
+from __future__ import annotations
+
+from symdim.algebra.caches import shared_cache
+from symdim.algebra.expr import Extremum, FloorDiv
+from symdim.algebra.monomial import CLAMP, PAIR, accumulate, split_unit
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeGuard
+
+    from symdim.algebra.expr import Dim, Expr
+
+    Sum = tuple[dict[Expr, int], int]
+
+_ROUNDS = 4  # two are the most that were seen
+
+_known = shared_cache(8192)
+
+
+def stable(found: Sum, given: tuple[Dim, ...]) -> Sum:
+    """A sum in which each atom is what its parts make, where its parts are not those that were `given`."""
+    for _ in range(_ROUNDS):
+        changed: Sum | None = None
+        for unit, k in found[0].items():
+            if _may_change(unit, given):
+                again = _made_again(unit)
+                if again != ({unit: 1}, 0):
+                    terms, const = changed or (dict(found[0]), found[1])
+                    accumulate(terms, {unit: -k})
+                    accumulate(terms, again[0], k)
+                    changed = terms, const + k * again[1]
+        if changed is None:
+            return found
+        found = changed
+    return found
+
+
+def _may_change(unit: Expr, given: tuple[Dim, ...]) -> TypeGuard[FloorDiv | Extremum]:
+    """Not a polynomial, a maximum, minimum or clamp of polynomials, or one of these divided by a number."""
+    if unit.height <= 1 or not isinstance(unit, (FloorDiv, Extremum)) or unit.parts == given:
+        return False
+    flags, height = unit.lattice, unit.height
+    if isinstance(unit, FloorDiv):
+        inner = split_unit(unit.parts[0])
+        flags, height = flags & (0 if inner is None else inner.lattice), height - 1
+    return height > (2 if flags & CLAMP else 1 if flags & PAIR else 0)
+
+
+def _made_again(atom: FloorDiv | Extremum) -> Sum:
+    """What one pass of its constructor makes of the parts of an atom; not to be changed."""
+    found: Sum | None = _known.get(atom)
+    if found is None:
+        if isinstance(atom, FloorDiv):
+            found = floordiv.once(*atom.parts)
+        else:
+            found = extremum.once(type(atom), list(atom.parts))
+        _known[atom] = found
+    return found
+
+
+from symdim.algebra import extrema as extremum  # noqa: E402  (which make atoms)
+from symdim.algebra import floordiv  # noqa: E402

@@ -1,0 +1,97 @@
+"""The parts of an expression make it again, and so does its text; of each of these they once did not."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from symdim import Expr, Scope, maximum, minimum, parse
+from symdim.algebra.evaluate import postorder
+from symdim.algebra.expr import Extremum, FloorDiv, Max
+from symdim.algebra.variable import make_variable
+
+SCOPE = Scope()
+BOUNDS = {
+    "x": (None, None),
+    "y": (None, None),
+    "N": (1, None),
+    "M": (0, None),
+    "K": (2, 9),
+    "L": (0, 3),
+    "w": (None, -1),
+}
+SYMBOLS = {name: make_variable(SCOPE, name, lo, hi) for name, (lo, hi) in BOUNDS.items()}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # the sign of a numerator or divisor whose leading term is not that of its negative
+        "max(min(L, L - M), x % y) % (64//w)",
+        "min(8 % y, M) % (M//w)",
+        "8//min(j, -1)//(M + N)//-2",
+        # a form of the rest is as long as the sum: its readings led to each other
+        "(j % y % (w % -6) - min(x, M, w))//2",
+        # 1 and -1 are one modulo 2
+        "((L + y)//y) % 2",
+        "x % ((17 % ((K//y) % w)) % 2)",
+        "((2//((6//M)*x)) % 2)//(-6//M)",
+        # what is a remainder is bounded, and so is the rest
+        "(1 % M - 10) % 2",
+        # a law applies to what an earlier one left
+        "x*x % (min(x, 2) + 16 + x)",
+        "min(max(8 % K, 1), N)//4",
+        "(min(max(M, K), max(min(L, K), 9))*2)//3//5",
+        "((max(K - M, L, 1) % 4)//3)//8//2",
+        "(2*min((max(L, N)//2)*M, N)) % 3",
+        "min((N + 7 + min(M, N) % 5)*N, M)//8",
+        # an upper half is not one of the twins where its terms change with the constant
+        "((min(N, 2) - K + 3) % 5)//2",
+    ],
+)
+def test_texts_and_parts_make_the_same_object(text):
+    dim = parse(text, SYMBOLS)
+    assert parse(str(dim), SYMBOLS) is dim
+    for node in postorder(dim):
+        if isinstance(node, FloorDiv) and node.terms is None:
+            n, d = node.parts
+            assert n // d is node
+        elif isinstance(node, Extremum):
+            assert (maximum if isinstance(node, Max) else minimum)(*node.parts) is node
+
+
+def test_a_numerator_is_reflected_once():
+    """Its sign is that of the first term in the basis; by that of the short form this went on for ever."""
+    N, K, L = (SYMBOLS[name] for name in "NKL")
+    product = N * (K - 2 * minimum(K, L) - L)
+    remainder = product % 5
+    assert isinstance(remainder, Expr)
+    assert remainder.bounds() == (0, 4)
+    assert -((-product) // 5) is (product + 4) // 5
+
+
+def test_a_remainder_by_two_loses_a_division_whatever_its_sign():
+    L = SYMBOLS["L"]
+    assert (L % 2 + 3) // 4 is L % 2
+    assert (-(L % 2)) // 4 is -(L % 2)
+    assert 7 - 2 * ((-(L % 2)) % 4) is 7 - 6 * (L % 2)
+
+
+def test_a_division_of_what_has_two_values_is_none():
+    M, two = SYMBOLS["M"], make_variable(SCOPE, "two", 4, 5)
+    assert [two // 5, (two + 1) // 2, (7 - two) // 3, (3 * two + 2) // 4] == [two - 4, two - 2, 5 - two, two - 1]
+    assert (M % 2 + 3) // 4 is M % 2
+    for value in (4, 5):
+        for k, c, d in product(range(-7, 8), range(-6, 7), range(2, 9)):
+            dim = (k * two + c) // d
+            assert (dim if isinstance(dim, int) else dim.evaluate(two=value)) == (k * value + c) // d
+
+
+def test_pairs_of_three_with_a_product_beside():
+    M, N, L = (SYMBOLS[name] for name in "MNL")
+    a, b, c = 11 % (L + 1), M * maximum(N, 7) - 3, N
+    flat = minimum(a, b, c)
+    assert minimum(minimum(a, b), c) is flat
+    assert minimum(minimum(a, c), b) is flat
+    assert minimum(minimum(b, c), a) is flat
