@@ -19,6 +19,8 @@ GRID = (0, 1, 2, 3, 4, 5, 7, 11)
 SEEN = [
     ("min(max(N, 3), 5)", "min(max(N, 3), 5)", (3, 5)),
     ("max(min(N, M) - 3, 0)", "max(min(M, N), 3) - 3", (0, None)),
+    ("M*min(max(N, 3), 5)//min(max(N, 3), 5)", "M", (1, None)),
+    ("M*max(min(N, M) - 3, 1)//max(min(N, M) - 3, 1)", "M", (1, None)),
     ("min(max(N, 3) - 3, 5)", "min(max(N, 3), 8) - 3", (0, 5)),
     ("8*min(max(N, 3) - 3, 5)", "8*min(max(N, 3), 8) - 24", (0, 40)),
     ("min(min(M, 128) + min(N, 128), 128)", "min(min(M, 128) + min(N, 128), 128)", (2, 128)),
@@ -91,6 +93,19 @@ def test_halves_of_sums_of_maxima_end():
 def test_a_division_by_an_expression_goes_inside_where_it_divides():
     assert str(minimum(X * N, Y) // N) == "min(y//N, x)"
     assert str(maximum(X, 5) // (Y + 1)) == "max(x, 5)//(y + 1)"
+
+
+def test_nested_clamps_are_written_once():
+    dim, ends = X, [Var(name) for name in "abcdef"]
+    for low, high in zip(ends[::2], ends[1::2], strict=True):
+        dim = minimum(maximum(dim, low), high)
+    assert str(dim) == "min(max(min(max(min(max(a, x), b), c), d), e), f)"
+    assert isinstance(dim, Expr)
+    assert dim.bounds() == (1, None)
+    for x, *point in product((0, 3, 6), (1, 4), (2, 5), (1, 4), (2, 5), (1, 4), (2, 5)):
+        a, b, c, d, e, f = point
+        sizes = {X: x, **dict(zip(ends, point, strict=True))}
+        assert dim.evaluate(sizes) == min(max(min(max(min(max(a, x), b), c), d), e), f)
 
 
 def test_nested_clamps_stay_linear():
