@@ -186,13 +186,15 @@ def _product_bounds(unit: Expr) -> Interval:
         base = bounds_of(atom)
         result = times(result, base if exponent == 1 else power(base, exponent))
     for atom in powers_of(unit) if unit.height else ():
-        if type(atom) is FloorDiv and exact_quotient(unit, atom) is atom.parts[1]:
-            result = meet(result, _rounded_down(*atom.parts))
+        if type(atom) is FloorDiv:
+            n, d = atom.parts
+            if type(d) is not int and exact_quotient(unit, atom) is d:
+                result = meet(result, _rounded_down(n, d))
     return result
 
 
 def _rounded_down(n: Dim, d: Dim) -> Interval:
-    """The interval of n//d*d, which for d >= 1 is n less what is left over."""
+    """The interval of n//d*d, which is n - n % d, for d >= 1; a divisor that is never negative counts as positive."""
     least, _ = bounds_of(d)
     if least is None or least < 0:
         return None, None

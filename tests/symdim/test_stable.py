@@ -88,6 +88,13 @@ def test_a_division_of_what_has_two_values_is_none():
             assert (dim if isinstance(dim, int) else dim.evaluate(two=value)) == (k * value + c) // d
 
 
+def test_a_multiple_that_is_rounded_down_is_bounded_by_the_numerator():
+    N, K, x = (SYMBOLS[name] for name in "NKx")
+    assert ((K + 3) // N * N).bounds() == (0, 12)
+    assert (12 // x * x).bounds() == (None, None)
+    assert (12 // x * x).evaluate(x=-5) == 15
+
+
 def test_pairs_of_three_with_a_product_beside():
     M, N, L = (SYMBOLS[name] for name in "MNL")
     a, b, c = 11 % (L + 1), M * maximum(N, 7) - 3, N
