@@ -80,7 +80,7 @@ def once(n: Dim, d: Dim) -> Sum:
     within = None if isinstance(n, int) else rounding.with_its_sign(n, d)
     if within is None:
         return _by_number(*terms_of(n), d)
-    terms, const = terms_of(within)
+    terms, const = within
     return dict(terms), const
 
 

@@ -57,7 +57,7 @@ def outside(leaves: list[Dim]) -> Outside | None:
     return sign, divisor, numerators
 
 
-def inside(n: Dim, d: Dim) -> Dim | None:
+def inside(n: Dim, d: Dim) -> Sum | None:
     """floor(n/d) for d >= 1, if n is a multiple of a maximum or minimum plus a rest; None beyond the budget.
 
     It is also None for an expression d that divides no argument: such a division stays as written.
@@ -74,8 +74,7 @@ def inside(n: Dim, d: Dim) -> Dim | None:
     clauses = [tuple([floordiv.floordiv(leaf, d) for leaf in clause]) for clause in clauses]
     if not isinstance(d, int) and all(_has_division(leaf) for clause in clauses for leaf in clause):
         return None
-    found = extremum.of_clauses(kind, clauses)
-    return None if found is None else sum_of(*found)
+    return extremum.of_clauses(kind, clauses)
 
 
 def divided(n: Dim, d: int) -> Sum | None:
@@ -96,7 +95,7 @@ def divided(n: Dim, d: int) -> Sum | None:
     return whole, offset
 
 
-def with_its_sign(n: Expr, c: int) -> Dim | None:
+def with_its_sign(n: Expr, c: int) -> Sum | None:
     """floor(n / c) for a number c >= 2, if n has one maximum or minimum, with a factor below c; else None."""
     unit = split_unit(n)
     if unit is None:
