@@ -93,7 +93,7 @@ def of_unit(kind: Kind, unit: Expr, depth: int = _DEPTH) -> list[Clause] | None:
     if isinstance(unit, FloorDiv):
         n, d = unit.parts
         inner = distributed(kind, [(n,)], depth - 1)
-        if inner is not None:
+        if inner is not None and all(split_unit(leaf) is None for clause in inner for leaf in clause):
             found = [tuple([floordiv.floordiv(leaf, d) for leaf in clause]) for clause in inner]
     else:
         parts: tuple[Dim, ...] = unit.parts  # type: ignore[assignment]
