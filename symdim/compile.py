@@ -9,8 +9,8 @@ from typing import Any, overload
 
 from symdim.algebra.evaluate import children, variables_of
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
-from symdim.algebra.monomial import powers_of
 from symdim.algebra.order import dim_order, order, sorted_units
+from symdim.algebra.sums.monomial import powers_of
 from symdim.algebra.variable import Var
 from symdim.errors import SymdimError, UnboundName
 from symdim.shape import Shape

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from symdim.algebra.divisions.floordiv import mod
 from symdim.algebra.evaluate import variables_of
 from symdim.algebra.expr import Expr
-from symdim.algebra.floordiv import mod
 from symdim.algebra.order import dim_order
-from symdim.algebra.polynomial import checked
+from symdim.algebra.sums.polynomial import checked
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.hypotheses import Hypothesis, normalised, problem_of
 

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Expr
 
 MOVED = {
-    "symdim.bounds": "symdim.algebra.intervals",
+    "symdim.bounds": "symdim.algebra.bounds.intervals",
     "symdim.canonical": "symdim.algebra.canonical",
     "symdim.evaluate": "symdim.algebra.evaluate",
     "symdim.expr": "symdim.algebra.expr",
     "symdim.laws": "symdim.testing.laws",
-    "symdim.leaves": "symdim.algebra.leaves",
+    "symdim.leaves": "symdim.algebra.texts.leaves",
     "symdim.origin": "symdim.algebra.origin",
     "symdim.program": "symdim.algebra.pickling",
-    "symdim.text": "symdim.algebra.printing",
-    "symdim.tree": "symdim.algebra.display",
+    "symdim.text": "symdim.algebra.texts.printing",
+    "symdim.tree": "symdim.algebra.texts.display",
     "symdim.variable": "symdim.algebra.variable",
 }
 """Former module path -> today's. `onnx_infer` adds its own."""

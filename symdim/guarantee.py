@@ -22,12 +22,12 @@ from symdim.algebra.canonical import maximum, minimum, product, total
 from symdim.algebra.dims import bounds_of, sign, variables_of
 from symdim.algebra.evaluate import children, postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
-from symdim.algebra.leaves import leaf_count
-from symdim.algebra.monomial import powers_of
 from symdim.algebra.origin import Computed, ValueOf, is_given
-from symdim.algebra.patterns import Pattern, patterns
 from symdim.algebra.pickling import with_limits
-from symdim.algebra.polynomial import sum_of
+from symdim.algebra.sums.monomial import powers_of
+from symdim.algebra.sums.polynomial import sum_of
+from symdim.algebra.texts.leaves import leaf_count
+from symdim.algebra.texts.patterns import Pattern, patterns
 from symdim.algebra.variable import Var
 from symdim.errors import BoundsError, DivisionByZero, RankError, UnsupportedDynamicShape
 

@@ -7,8 +7,8 @@ from typing import Protocol
 
 from symdim.algebra.dims import bounds_of
 from symdim.algebra.expr import Expr
+from symdim.algebra.texts.written import Written
 from symdim.algebra.variable import Var
-from symdim.algebra.written import Written
 from symdim.errors import ParseError
 from symdim.parser.grammar import Dialect, Reader
 from symdim.parser.tokens import Lexicon, is_name, is_number, is_word, lexicon

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from symdim.algebra.floordiv import mod
-from symdim.algebra.intervals import bounds_of
-from symdim.algebra.polynomial import add, checked, scale
+from symdim.algebra.bounds.intervals import bounds_of
+from symdim.algebra.divisions.floordiv import mod
+from symdim.algebra.sums.polynomial import add, checked, scale
 from symdim.facts import Facts
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.halves import HALVES, halved

@@ -12,7 +12,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from symdim.algebra.expr import Expr
-from symdim.algebra.printing import listed, to_text
+from symdim.algebra.texts.printing import listed, to_text
 from symdim.algebra.variable import Var
 from symdim.errors import ParseError, SymdimError
 from symdim.shape import Shape

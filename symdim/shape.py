@@ -12,7 +12,7 @@ from symdim.algebra.dims import bounds_of, differ, excludes, variables_of
 from symdim.algebra.expr import Expr, as_dim
 from symdim.algebra.order import dim_order
 from symdim.algebra.origin import InputDim
-from symdim.algebra.printing import listed, quoted, to_text, told_apart
+from symdim.algebra.texts.printing import listed, quoted, to_text, told_apart
 from symdim.algebra.variable import Var
 from symdim.errors import BroadcastError, NegativeSize, NotDivisible, ReshapeError, SizeOverflow, UnboundName
 

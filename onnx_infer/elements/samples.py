@@ -17,7 +17,7 @@ from onnx_infer.laws.statements import elements_of, unread
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor, is_small
 from symdim import Expr, Var
-from symdim.algebra.monomial import powers_of
+from symdim.algebra.sums.monomial import powers_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

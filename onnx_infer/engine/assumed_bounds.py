@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from symdim import Var
-from symdim.algebra.monomial import terms_of
 from symdim.algebra.order import sorted_units
+from symdim.algebra.sums.monomial import terms_of
 from symdim.conditions.condition import Condition
 from symdim.conditions.solving import solve
 

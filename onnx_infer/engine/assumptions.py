@@ -12,8 +12,8 @@ from onnx_infer.laws.known import Known, holds
 from onnx_infer.model.given import Given, interval_text
 from onnx_infer.model.graph import label_of
 from symdim import Expr, Facts, ParseError, Var, parse, simplify
+from symdim.algebra.divisions.floordiv import mod
 from symdim.algebra.expr import FloorDiv
-from symdim.algebra.floordiv import mod
 from symdim.algebra.order import leading, sorted_units
 from symdim.conditions.condition import Condition
 from symdim.conditions.solving import solve

@@ -12,8 +12,8 @@ from symdim import BoundsError, DivisionByZero, Expr, Var, minimum
 from symdim.algebra.caches import Cache, shared_cache
 from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import Substitution
-from symdim.algebra.long_division import cancelled
 from symdim.algebra.origin import Computed
+from symdim.algebra.sums.long_division import cancelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

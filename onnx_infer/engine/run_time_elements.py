@@ -18,8 +18,8 @@ from onnx_infer.laws.statements import Statement, elements_of
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, Scope, Var
-from symdim.algebra.monomial import terms_of
 from symdim.algebra.origin import Computed, ValueOf
+from symdim.algebra.sums.monomial import terms_of
 from symdim.algebra.variable import make_variable
 
 if TYPE_CHECKING:

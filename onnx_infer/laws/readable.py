@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.laws.statements import fresh
 from symdim import Expr, Mul, leaf_count
-from symdim.algebra.monomial import powers_of
+from symdim.algebra.sums.monomial import powers_of
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim

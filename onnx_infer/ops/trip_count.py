@@ -22,8 +22,8 @@ from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import fresh
 from symdim import Expr, Max, Min, Var, ceildiv, maximum, minimum
 from symdim.algebra.dims import substituted
-from symdim.algebra.lattice import as_extremum
-from symdim.algebra.monomial import terms_of
+from symdim.algebra.minmax.lattice import as_extremum
+from symdim.algebra.sums.monomial import terms_of
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim

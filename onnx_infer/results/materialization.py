@@ -14,8 +14,8 @@ from onnx_infer.laws.sizes import at_least, bounds
 from onnx_infer.results.sources import Sources
 from symdim import Add, Const, Expr, FloorDiv, Max, Min, Mod, Mul, UnsupportedDynamicShape, Var
 from symdim.algebra.dims import variables_of
-from symdim.algebra.display import as_node
 from symdim.algebra.origin import InputDim, ValueOf
+from symdim.algebra.texts.display import as_node
 from symdim.guarantee import require_exact
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from onnx_infer.laws.sizes import at_least
 from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, Var
 from symdim.algebra.dims import substituted, variables_of
-from symdim.algebra.monomial import powers_of
 from symdim.algebra.origin import Computed, InputDim, ValueOf
+from symdim.algebra.sums.monomial import powers_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

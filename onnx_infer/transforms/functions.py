@@ -15,7 +15,7 @@ from onnx_infer.operators.registration import normal_domain
 from onnx_infer.transforms.constants import known_tensor
 from onnx_infer.transforms.draft import constants_as_nodes, graphs_of, has_texts
 from onnx_infer.values.tensor import SymTensor
-from symdim.algebra.intervals import bounds_of
+from symdim.algebra.bounds.intervals import bounds_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

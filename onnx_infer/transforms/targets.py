@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.laws.sizes import at_least
 from symdim import Expr, Mul, product
-from symdim.algebra.intervals import bounds_of
+from symdim.algebra.bounds.intervals import bounds_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

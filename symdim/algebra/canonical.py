@@ -12,15 +12,15 @@ but never search for a proof, so each costs microseconds.
 from __future__ import annotations
 
 from symdim.algebra import evaluate as _evaluate
-from symdim.algebra import extrema as _extremum
-from symdim.algebra import monomial as _monomial
+from symdim.algebra.bounds.intervals import bounds_of
 from symdim.algebra.caches import clear_with_caches
-from symdim.algebra.display import args_of
+from symdim.algebra.divisions.floordiv import ceildiv, floordiv, mod
 from symdim.algebra.evaluate import evaluate, substitute, to_int, variables_of
-from symdim.algebra.extrema import maximum, minimum
-from symdim.algebra.floordiv import ceildiv, floordiv, mod
-from symdim.algebra.intervals import bounds_of
-from symdim.algebra.polynomial import add, constant, multiply, power, product, subtract, total
+from symdim.algebra.minmax import extrema as _extremum
+from symdim.algebra.minmax.extrema import maximum, minimum
+from symdim.algebra.sums import monomial as _monomial
+from symdim.algebra.sums.polynomial import add, constant, multiply, power, product, subtract, total
+from symdim.algebra.texts.display import args_of
 from symdim.former_paths import quotient_by_positive
 
 TYPE_CHECKING = False
@@ -46,7 +46,7 @@ clear_with_caches(clear_memo)
 
 def to_text(dim: Dim) -> str:
     """The printed form. The module is loaded when something is printed."""
-    from symdim.algebra import printing
+    from symdim.algebra.texts import printing
 
     return printing.to_text(dim)
 

@@ -5,8 +5,8 @@ An interval does not prove everything: `differ(a, b)` is False if it is not know
 
 from __future__ import annotations
 
+from symdim.algebra.bounds.intervals import bounds_of
 from symdim.algebra.expr import Expr
-from symdim.algebra.intervals import bounds_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from symdim.algebra.caches import shared_cache
+from symdim.algebra.divisions.floordiv import floordiv
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Mul
-from symdim.algebra.extrema import maximum, minimum
-from symdim.algebra.floordiv import floordiv
-from symdim.algebra.monomial import accumulate, powers_of, terms_of
+from symdim.algebra.minmax.extrema import maximum, minimum
 from symdim.algebra.order import dim_order, sorted_units
-from symdim.algebra.polynomial import checked, power, product, sum_of
+from symdim.algebra.sums.monomial import accumulate, powers_of, terms_of
+from symdim.algebra.sums.polynomial import checked, power, product, sum_of
 from symdim.algebra.variable import Var
 from symdim.errors import BoundsError, DivisionByZero, UnboundName
 

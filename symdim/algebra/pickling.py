@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from symdim.algebra.divisions.floordiv import quotient_atom
 from symdim.algebra.evaluate import children, postorder
 from symdim.algebra.expr import Expr, FloorDiv, Max, Min, Mul
-from symdim.algebra.extrema import extremum_atom
-from symdim.algebra.floordiv import quotient_atom
-from symdim.algebra.monomial import powers_of, unit_of
-from symdim.algebra.polynomial import constant, sum_of
+from symdim.algebra.minmax.extrema import extremum_atom
+from symdim.algebra.sums.monomial import powers_of, unit_of
+from symdim.algebra.sums.polynomial import constant, sum_of
 from symdim.algebra.variable import Var, scope_of
 
 TYPE_CHECKING = False

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from symdim.algebra.display import operands_of
+from symdim.algebra.bounds.intervals import meet, plus, scaled
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, FloorDiv, Max, Min, Mul
-from symdim.algebra.intervals import meet, plus, scaled
-from symdim.algebra.monomial import accumulate, powers_of, terms_of
+from symdim.algebra.sums.monomial import accumulate, powers_of, terms_of
+from symdim.algebra.texts.display import operands_of
 from symdim.algebra.variable import Var
 
 TYPE_CHECKING = False

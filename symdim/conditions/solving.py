@@ -21,13 +21,13 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.display import operands_of
+from symdim.algebra.bounds.intervals import bounds_of
 from symdim.algebra.expr import Expr, FloorDiv, Max, Min, Mod, Mul
-from symdim.algebra.intervals import bounds_of
-from symdim.algebra.lattice import as_extremum
-from symdim.algebra.long_division import cancelled
-from symdim.algebra.monomial import powers_of, terms_of
-from symdim.algebra.polynomial import add, multiply, scale, subtract, sum_of, total
+from symdim.algebra.minmax.lattice import as_extremum
+from symdim.algebra.sums.long_division import cancelled
+from symdim.algebra.sums.monomial import powers_of, terms_of
+from symdim.algebra.sums.polynomial import add, multiply, scale, subtract, sum_of, total
+from symdim.algebra.texts.display import operands_of
 from symdim.algebra.variable import Var
 from symdim.conditions.condition import Condition
 from symdim.conditions.monotone import threshold

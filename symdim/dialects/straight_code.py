@@ -12,8 +12,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
 
 from symdim.algebra.dims import excludes, variables_of
-from symdim.algebra.display import factors_of, operands_of, summands_of
 from symdim.algebra.expr import Add, FloorDiv, Max, Min, Mod, Mul
+from symdim.algebra.texts.display import factors_of, operands_of, summands_of
 from symdim.algebra.variable import Var
 from symdim.compile import in_order
 from symdim.errors import UnboundName

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from symdim.algebra.display import factors_of, operands_of, summands_of
 from symdim.algebra.expr import Add, Expr, FloorDiv, Max, Min, Mod, Mul
-from symdim.algebra.printing import told_apart
+from symdim.algebra.texts.display import factors_of, operands_of, summands_of
+from symdim.algebra.texts.printing import told_apart
 from symdim.algebra.variable import Var
 from symdim.compile import in_order
 from symdim.dialects.straight_code import displayed_parts

@@ -15,9 +15,9 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from symdim.algebra.display import factors_of, operands_of, summands_of
 from symdim.algebra.expr import Add, Expr, FloorDiv, Max, Min, Mod, Mul
-from symdim.algebra.printing import quoted, told_apart
+from symdim.algebra.texts.display import factors_of, operands_of, summands_of
+from symdim.algebra.texts.printing import quoted, told_apart
 from symdim.algebra.variable import Var
 from symdim.compile import in_order
 from symdim.dialects.straight_code import displayed_parts
@@ -26,8 +26,8 @@ from symdim.errors import SymdimError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symdim.algebra.display import Product
     from symdim.algebra.expr import Dim
+    from symdim.algebra.texts.display import Product
 
 Dialect: TypeAlias = Literal["jax", "torch", "sympy"]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from symdim.algebra.canonical import total
 from symdim.algebra.dims import variables_of
 from symdim.algebra.expr import Expr
-from symdim.algebra.printing import to_text
+from symdim.algebra.texts.printing import to_text
 from symdim.algebra.variable import Scope
 from symdim.einsum.index import Affine, Dim, Index, terms_of
 from symdim.einsum.loopnest import LoopNest

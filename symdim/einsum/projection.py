@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from symdim.algebra.canonical import minimum
 from symdim.algebra.dims import differ
-from symdim.algebra.printing import to_text
+from symdim.algebra.texts.printing import to_text
 from symdim.einsum.index import Concat, Dim, Fixed, Index, Iterator, Static, affine, terms_of
 from symdim.einsum.spec import SpecError
 

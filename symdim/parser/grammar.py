@@ -27,7 +27,7 @@ from operator import add, floordiv, mod, mul, sub
 from typing import Any, Literal, NoReturn, TypeAlias
 
 from symdim.algebra.expr import Expr
-from symdim.algebra.written import Written
+from symdim.algebra.texts.written import Written
 from symdim.errors import ParseError, SymdimError
 from symdim.parser.functions import FUNCTIONS, Function
 from symdim.parser.rational import (

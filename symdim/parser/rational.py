@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from symdim.algebra import canonical
 from symdim.algebra.expr import Expr
-from symdim.algebra.polynomial import MAX_PAIRS, MAX_TERMS
+from symdim.algebra.sums.polynomial import MAX_PAIRS, MAX_TERMS
 from symdim.errors import DivisionByZero, SymdimError
 
 Value: TypeAlias = "int | Expr | Rational"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from symdim.algebra.written import Written
+from symdim.algebra.texts.written import Written
 from symdim.errors import ParseError
 from symdim.parser.tokens import lexicon
 from symdim.parsing import part_of

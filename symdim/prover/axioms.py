@@ -13,12 +13,12 @@ from __future__ import annotations
 from math import gcd
 from typing import NamedTuple
 
+from symdim.algebra.bounds.intervals import bounds_of
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Mul
-from symdim.algebra.intervals import bounds_of
-from symdim.algebra.monomial import terms_of
 from symdim.algebra.order import order
-from symdim.algebra.polynomial import multiply, subtract
+from symdim.algebra.sums.monomial import terms_of
+from symdim.algebra.sums.polynomial import multiply, subtract
 from symdim.prover.hypotheses import Hypothesis
 from symdim.prover.linear import System, refute
 

@@ -9,8 +9,8 @@ Replacements multiply coefficients, round after round. The prover skips a replac
 
 from __future__ import annotations
 
-from symdim.algebra.monomial import terms_of
-from symdim.algebra.polynomial import MAX_TERMS, multiply
+from symdim.algebra.sums.monomial import terms_of
+from symdim.algebra.sums.polynomial import MAX_TERMS, multiply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

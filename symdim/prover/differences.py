@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
+from symdim.algebra.bounds.intervals import bounds_of
 from symdim.algebra.expr import Expr
-from symdim.algebra.intervals import bounds_of
-from symdim.algebra.monomial import terms_of
 from symdim.algebra.order import order
+from symdim.algebra.sums.monomial import terms_of
 from symdim.prover.hypotheses import INTERVALS, Hypothesis, Problem, Refuted
 
 TYPE_CHECKING = False

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from math import gcd
 
+from symdim.algebra.bounds.intervals import bounds_of, quotient
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, FloorDiv
-from symdim.algebra.intervals import bounds_of, quotient
-from symdim.algebra.monomial import powers_of, terms_of
 from symdim.algebra.order import order
-from symdim.algebra.polynomial import scale, subtract, sum_of
+from symdim.algebra.sums.monomial import powers_of, terms_of
+from symdim.algebra.sums.polynomial import scale, subtract, sum_of
 from symdim.algebra.variable import Var
 from symdim.prover.budget import TooLarge
 from symdim.prover.hypotheses import DEFINED, Hypothesis, Problem, Refuted

@@ -6,11 +6,11 @@ Both forms are common: a size that is padded to an even one and halved is q - q/
 
 from __future__ import annotations
 
+from symdim.algebra.divisions.floordiv import floordiv
 from symdim.algebra.evaluate import postorder, replaced
 from symdim.algebra.expr import Expr, FloorDiv
-from symdim.algebra.floordiv import floordiv
-from symdim.algebra.monomial import terms_of
-from symdim.algebra.polynomial import add, subtract
+from symdim.algebra.sums.monomial import terms_of
+from symdim.algebra.sums.polynomial import add, subtract
 from symdim.prover.budget import words_of
 
 TYPE_CHECKING = False

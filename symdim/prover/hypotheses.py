@@ -11,12 +11,12 @@ from itertools import count
 from math import gcd
 from typing import NamedTuple
 
+from symdim.algebra.bounds.intervals import bounds_of
 from symdim.algebra.evaluate import postorder, replaced, variables_of
 from symdim.algebra.expr import Expr, FloorDiv, Mul
-from symdim.algebra.intervals import bounds_of
-from symdim.algebra.long_division import long_division
-from symdim.algebra.monomial import exact_quotient, powers_of, terms_of, unit_of
-from symdim.algebra.polynomial import add, subtract, sum_of
+from symdim.algebra.sums.long_division import long_division
+from symdim.algebra.sums.monomial import exact_quotient, powers_of, terms_of, unit_of
+from symdim.algebra.sums.polynomial import add, subtract, sum_of
 from symdim.algebra.variable import Scope, Var, make_variable
 from symdim.errors import DivisionByZero
 from symdim.prover.budget import Budget, words_of

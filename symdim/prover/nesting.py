@@ -11,14 +11,14 @@ from __future__ import annotations
 from itertools import permutations
 from math import gcd
 
+from symdim.algebra.bounds.intervals import bounds_of, quotient
+from symdim.algebra.divisions.floordiv import floordiv
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Mul
-from symdim.algebra.floordiv import floordiv
-from symdim.algebra.intervals import bounds_of, quotient
-from symdim.algebra.long_division import long_division
-from symdim.algebra.monomial import exact_quotient, powers_of, terms_of
 from symdim.algebra.order import order
-from symdim.algebra.polynomial import add, multiply, scale, subtract, sum_of
+from symdim.algebra.sums.long_division import long_division
+from symdim.algebra.sums.monomial import exact_quotient, powers_of, terms_of
+from symdim.algebra.sums.polynomial import add, multiply, scale, subtract, sum_of
 from symdim.prover.axioms import atoms_of, defining, divisor_is_positive
 from symdim.prover.hypotheses import Hypothesis, Problem
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from symdim.algebra.bounds.intervals import bounds_of, linear_bounds
 from symdim.algebra.expr import Expr, FloorDiv, Mul
-from symdim.algebra.intervals import bounds_of, linear_bounds
-from symdim.algebra.monomial import powers_of, terms_of, times
 from symdim.algebra.order import order
-from symdim.algebra.polynomial import add, subtract
+from symdim.algebra.sums.monomial import powers_of, terms_of, times
+from symdim.algebra.sums.polynomial import add, subtract
 from symdim.prover.axioms import PRODUCT, RANGE, SQUARE, Constraint, divisor_is_positive, nonlinear
 
 TYPE_CHECKING = False

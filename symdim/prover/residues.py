@@ -9,8 +9,8 @@ from __future__ import annotations
 from math import gcd, lcm
 
 from symdim.algebra.expr import Expr, FloorDiv
-from symdim.algebra.monomial import powers_of, terms_of
 from symdim.algebra.order import order
+from symdim.algebra.sums.monomial import powers_of, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

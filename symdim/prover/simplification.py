@@ -16,13 +16,13 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from symdim import prove
+from symdim.algebra.divisions.floordiv import floordiv, mod
 from symdim.algebra.evaluate import children, postorder, replaced
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
-from symdim.algebra.extrema import maximum, minimum
-from symdim.algebra.floordiv import floordiv, mod
-from symdim.algebra.monomial import divides, exact_quotient, powers_of, terms_of
+from symdim.algebra.minmax.extrema import maximum, minimum
 from symdim.algebra.order import order
-from symdim.algebra.polynomial import add, multiply, product, subtract, sum_of
+from symdim.algebra.sums.monomial import divides, exact_quotient, powers_of, terms_of
+from symdim.algebra.sums.polynomial import add, multiply, product, subtract, sum_of
 from symdim.errors import DivisionByZero
 from symdim.facts import Facts
 from symdim.prover.budget import Budget, OutOfBudget

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from symdim.algebra.divisions.floordiv import floordiv, mod
 from symdim.algebra.expr import Expr
-from symdim.algebra.extrema import maximum
-from symdim.algebra.floordiv import floordiv, mod
-from symdim.algebra.monomial import powers_of, terms_of
-from symdim.algebra.polynomial import power, product, total
+from symdim.algebra.minmax.extrema import maximum
+from symdim.algebra.sums.monomial import powers_of, terms_of
+from symdim.algebra.sums.polynomial import power, product, total
 from symdim.algebra.variable import Var
 from symdim.errors import SymdimError
 from symdim.rows import RowVar

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim.algebra.extrema import maximum
+from symdim.algebra.minmax.extrema import maximum
 from symdim.algebra.variable import Var
 from symdim.rows import Row, RowVar
 from symdim.store.constraints import RowRefines, SizeRefines

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symdim.algebra.bounds.intervals import plus, power, scaled, times
 from symdim.algebra.expr import Expr, FloorDiv, Max, Min
-from symdim.algebra.intervals import plus, power, scaled, times
-from symdim.algebra.monomial import powers_of, terms_of
 from symdim.algebra.order import order
+from symdim.algebra.sums.monomial import powers_of, terms_of
 from symdim.algebra.variable import Var
 from symdim.store.errors import OUT_OF_RANGE, kind_of
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from symdim.algebra.intervals import meet
+from symdim.algebra.bounds.intervals import meet
 from symdim.algebra.order import dim_order
 from symdim.algebra.variable import Scope, Var
 from symdim.rows import Row, RowVar
@@ -275,7 +275,7 @@ class Propagation(Solution):
 
     def count(self, row: Row) -> Dim:
         """The number of elements of a row, with a variable for the count of its unknown part."""
-        from symdim.algebra.polynomial import product
+        from symdim.algebra.sums.polynomial import product
 
         row = self.row(row)
         factors = list(row.dims)

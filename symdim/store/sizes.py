@@ -5,11 +5,11 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING
 
+from symdim.algebra.divisions.floordiv import mod
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
-from symdim.algebra.floordiv import mod
-from symdim.algebra.monomial import powers_of, terms_of
 from symdim.algebra.order import dim_order
-from symdim.algebra.polynomial import power, product, total
+from symdim.algebra.sums.monomial import powers_of, terms_of
+from symdim.algebra.sums.polynomial import power, product, total
 from symdim.algebra.variable import Var
 from symdim.store.constraints import Bounds, Divisible, SizeEqual
 from symdim.store.errors import INDIVISIBLE, OUT_OF_RANGE, UNEQUAL, kind_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symdim.algebra.bounds.intervals import bounds_of, greatest, meet, plus, power, quotient, scaled, smallest, times
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
-from symdim.algebra.intervals import bounds_of, greatest, meet, plus, power, quotient, scaled, smallest, times
-from symdim.algebra.monomial import powers_of
+from symdim.algebra.sums.monomial import powers_of
 from symdim.algebra.variable import Var
 from symdim.store.errors import LONGEST_CHAIN, OUT_OF_RANGE, Contradiction, kind_of
 from symdim.store.mentions import mentioned_in, variables_in

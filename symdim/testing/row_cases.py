@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from symdim.algebra.printing import to_text
+from symdim.algebra.texts.printing import to_text
 from symdim.algebra.variable import Scope, Var
 from symdim.einsum.reader import NameClash
 from symdim.errors import ParseError, SymdimError

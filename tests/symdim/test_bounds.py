@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from symdim import Scope, Var, ceildiv, maximum, minimum
-from symdim.algebra.intervals import greatest, meet, power, quotient, times
+from symdim.algebra.bounds.intervals import greatest, meet, power, quotient, times
 
 scope = Scope()
 N, K = scope.var("N"), scope.var("K", 0, 10)

@@ -24,7 +24,7 @@ from symdim import (
     product,
     total,
 )
-from symdim.algebra.polynomial import MAX_TERMS
+from symdim.algebra.sums.polynomial import MAX_TERMS
 from symdim.algebra.variable import Scope, make_variable
 from tests.counting import calls_of
 

@@ -7,9 +7,9 @@ from itertools import product
 import pytest
 
 from symdim import Var, ceildiv, maximum, minimum, parse
+from symdim.algebra.bounds.intervals import bounds_of
 from symdim.algebra.expr import Expr
-from symdim.algebra.intervals import bounds_of
-from symdim.algebra.leaves import leaf_count
+from symdim.algebra.texts.leaves import leaf_count
 
 N, M = Var("N"), Var("M")
 X, Y, Z = (Var.fresh(name) for name in "xyz")

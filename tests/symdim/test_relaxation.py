@@ -7,7 +7,7 @@ import random
 import pytest
 
 from symdim import Expr, Var, leaf_count, maximum
-from symdim.algebra.relaxation import is_correlated, relaxed
+from symdim.algebra.bounds.relaxation import is_correlated, relaxed
 
 X, Y = Var.fresh("x", 0), Var.fresh("y", 2, 9)
 SIZES = (0, 1, 2, 3, 5, 8, 17, 64, 1000)

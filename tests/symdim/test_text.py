@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from symdim import Add, Scope, Shape, Var, ceildiv, maximum, minimum, total
-from symdim.algebra.printing import quoted, to_text
+from symdim.algebra.texts.printing import quoted, to_text
 from symdim.algebra.variable import make_variable
 
 scope = Scope()

@@ -7,9 +7,9 @@ from itertools import product
 import pytest
 
 from symdim import Var, maximum, minimum
-from symdim.algebra.choices import chosen
+from symdim.algebra.bounds.choices import chosen
 from symdim.algebra.expr import Expr
-from symdim.algebra.monomial import terms_of
+from symdim.algebra.sums.monomial import terms_of
 
 X, Y, Z = (Var.fresh(name) for name in "xyz")
 ATOMS = [maximum(X, Y), minimum(X, Y), minimum(X, 4), X // 2, (X + 1) // 2, (Y + 1) // 2, minimum(maximum(X, 2), 6)]

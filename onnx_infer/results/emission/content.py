@@ -8,7 +8,7 @@ from onnx_infer.results.sources import without_computed
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor
 from symdim.algebra.dims import variables_of
-from symdim.algebra.printing import told_apart
+from symdim.algebra.texts.printing import told_apart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,8 +13,8 @@ from math import gcd, prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from symdim import Expr, product
-from symdim.algebra.factoring import factored
-from symdim.algebra.monomial import powers_of, terms_of
+from symdim.algebra.sums.monomial import powers_of, terms_of
+from symdim.algebra.texts.factoring import factored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

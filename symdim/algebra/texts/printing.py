@@ -17,9 +17,9 @@ import re
 from itertools import accumulate, count
 
 from symdim.algebra.dims import substituted, variables_of
-from symdim.algebra.display import factors_of, operands_of, product_of, summands_of
 from symdim.algebra.expr import Add, Const, Expr, Extremum, FloorDiv, Max, Mod, Mul
-from symdim.algebra.inward import readings
+from symdim.algebra.texts.display import factors_of, operands_of, product_of, summands_of
+from symdim.algebra.texts.inward import readings
 from symdim.algebra.variable import Scope, Var, make_variable
 
 TYPE_CHECKING = False
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypeAlias
 
-    from symdim.algebra.display import Product
     from symdim.algebra.expr import Dim
+    from symdim.algebra.texts.display import Product
 
     Piece: TypeAlias = "str | tuple[Expr, int]"
 

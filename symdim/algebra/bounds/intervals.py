@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import gcd
 
 from symdim.algebra.expr import Expr, FloorDiv
-from symdim.algebra.monomial import exact_quotient, powers_of
+from symdim.algebra.sums.monomial import exact_quotient, powers_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -203,4 +203,5 @@ def _rounded_down(n: Dim, d: Dim) -> Interval:
 
 
 # patterns consist of units; the functions above give the bounds of these
-from symdim.algebra import choices, patterns, relaxation  # noqa: E402
+from symdim.algebra.bounds import choices, relaxation  # noqa: E402
+from symdim.algebra.texts import patterns  # noqa: E402

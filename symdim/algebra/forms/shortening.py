@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from itertools import combinations, permutations
 
-from symdim.algebra.apart import PAIRS, is_apart, is_in_basis, is_plain
-from symdim.algebra.basis import both_of, in_basis, less, part_in_basis, polynomial, product_of, split, twin_of
 from symdim.algebra.caches import shared_cache
+from symdim.algebra.divisions.small_parts import nearest_residue
 from symdim.algebra.expr import Max, Min
+from symdim.algebra.forms.apart import PAIRS, is_apart, is_in_basis, is_plain
+from symdim.algebra.forms.basis import both_of, in_basis, less, part_in_basis, polynomial, product_of, split, twin_of
 from symdim.algebra.interning import PRIME
-from symdim.algebra.monomial import (
+from symdim.algebra.order import order
+from symdim.algebra.sums.monomial import (
     CLAMP,
     LAWFUL,
     NEAR,
@@ -30,16 +32,14 @@ from symdim.algebra.monomial import (
     times,
     unit_of,
 )
-from symdim.algebra.order import order
-from symdim.algebra.polynomial import subtract
-from symdim.algebra.small_parts import nearest_residue
+from symdim.algebra.sums.polynomial import subtract
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from symdim.algebra.basis import Polynomial, Sum, Terms
     from symdim.algebra.expr import Dim, Expr
+    from symdim.algebra.forms.basis import Polynomial, Sum, Terms
 
 _TERMS = 64  # the most terms of a sum after twins are put into its products
 
@@ -282,5 +282,5 @@ def _squares(atom: Expr, sums: Polynomial) -> Iterator[Polynomial]:
 
 
 # these make sums
-from symdim.algebra import extrema as extremum  # noqa: E402
-from symdim.algebra import lattice  # noqa: E402
+from symdim.algebra.minmax import extrema as extremum  # noqa: E402
+from symdim.algebra.minmax import lattice  # noqa: E402

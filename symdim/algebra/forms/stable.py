@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.expr import Extremum, FloorDiv
-from symdim.algebra.monomial import CLAMP, PAIR, accumulate, split_unit
+from symdim.algebra.sums.monomial import CLAMP, PAIR, accumulate, split_unit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,5 +65,5 @@ def _made_again(atom: FloorDiv | Extremum) -> Sum:
     return found
 
 
-from symdim.algebra import extrema as extremum  # noqa: E402  (which make atoms)
-from symdim.algebra import floordiv  # noqa: E402
+from symdim.algebra.divisions import floordiv  # noqa: E402
+from symdim.algebra.minmax import extrema as extremum  # noqa: E402  (which make atoms)

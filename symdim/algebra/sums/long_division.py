@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.intervals import bounds_of
-from symdim.algebra.monomial import accumulate, divides, exact_quotient, powers_of, terms_of, unit_of
+from symdim.algebra.bounds.intervals import bounds_of
 from symdim.algebra.order import leading, order
-from symdim.algebra.polynomial import sum_of
+from symdim.algebra.sums.monomial import accumulate, divides, exact_quotient, powers_of, terms_of, unit_of
+from symdim.algebra.sums.polynomial import sum_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

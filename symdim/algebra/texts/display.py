@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from operator import itemgetter
 
+from symdim.algebra.divisions.signs import is_opposite
 from symdim.algebra.expr import Add, Expr, Extremum, FloorDiv, Mul
-from symdim.algebra.factoring import factored
-from symdim.algebra.monomial import powers_of, terms_of
 from symdim.algebra.order import dim_order, leading, order
-from symdim.algebra.patterns import Pattern, disjoint, whole
-from symdim.algebra.polynomial import constant, multiply, power, scale, sum_of
-from symdim.algebra.signs import is_opposite
+from symdim.algebra.sums.monomial import powers_of, terms_of
+from symdim.algebra.sums.polynomial import constant, multiply, power, scale, sum_of
+from symdim.algebra.texts.factoring import factored
+from symdim.algebra.texts.patterns import Pattern, disjoint, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from itertools import product
 
+from symdim.algebra.bounds.intervals import bounds_of
+from symdim.algebra.divisions.floordiv import floordiv, mod
 from symdim.algebra.expr import Extremum, FloorDiv, Max, Mod
-from symdim.algebra.extrema import maximum, minimum
-from symdim.algebra.floordiv import floordiv, mod
-from symdim.algebra.intervals import bounds_of
-from symdim.algebra.monomial import split_unit, terms_of
+from symdim.algebra.minmax.extrema import maximum, minimum
 from symdim.algebra.order import dim_order, order
-from symdim.algebra.polynomial import add, scale, subtract, sum_of
+from symdim.algebra.sums.monomial import split_unit, terms_of
+from symdim.algebra.sums.polynomial import add, scale, subtract, sum_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra import intervals as bounds
+from symdim.algebra.bounds import intervals as bounds
 from symdim.algebra.expr import Add, FloorDiv, Mod, Mul
-from symdim.algebra.monomial import SPLIT, accumulate, divides, exact_quotient, powers_of, split_unit, terms_of
 from symdim.algebra.order import leading, order
+from symdim.algebra.sums.monomial import SPLIT, accumulate, divides, exact_quotient, powers_of, split_unit, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -273,5 +273,5 @@ def met_with_patterns(node: Expr, terms: Terms, known: Interval) -> Interval:
     return bounds.meet(known, result)
 
 
-from symdim.algebra import floordiv  # noqa: E402  (which makes sums, whose class is told here)
-from symdim.algebra.polynomial import sum_of  # noqa: E402
+from symdim.algebra.divisions import floordiv  # noqa: E402  (which makes sums, whose class is told here)
+from symdim.algebra.sums.polynomial import sum_of  # noqa: E402

@@ -6,9 +6,9 @@ perhaps not. So exactly one of two opposite forms is held.
 
 from __future__ import annotations
 
-from symdim.algebra import basis
-from symdim.algebra.monomial import divides, terms_of
+from symdim.algebra.forms import basis
 from symdim.algebra.order import leading, order
+from symdim.algebra.sums.monomial import divides, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

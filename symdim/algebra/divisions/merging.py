@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from math import gcd
 
+from symdim.algebra.bounds.intervals import bounds_of
+from symdim.algebra.divisions.small_parts import without_bounded_parts
 from symdim.algebra.expr import FloorDiv
-from symdim.algebra.intervals import bounds_of
-from symdim.algebra.long_division import divided
-from symdim.algebra.monomial import SPLIT, accumulate, terms_of
 from symdim.algebra.order import order
-from symdim.algebra.polynomial import add, multiply, subtract, sum_of
-from symdim.algebra.small_parts import without_bounded_parts
+from symdim.algebra.sums.long_division import divided
+from symdim.algebra.sums.monomial import SPLIT, accumulate, terms_of
+from symdim.algebra.sums.polynomial import add, multiply, subtract, sum_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,4 +110,4 @@ def remainder_in(rest: Terms, divisions: list[FloorDiv], c: int) -> tuple[bool, 
     return None
 
 
-from symdim.algebra import basis  # noqa: E402  (it makes divisions, too)
+from symdim.algebra.forms import basis  # noqa: E402  (it makes divisions, too)

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from itertools import product
 
+from symdim.algebra.bounds.intervals import bounds_of, linear_bounds
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.expr import Extremum, FloorDiv, Max, Min
-from symdim.algebra.intervals import bounds_of, linear_bounds
-from symdim.algebra.monomial import SPLIT, accumulate, split_unit, terms_of
 from symdim.algebra.order import dim_order
-from symdim.algebra.polynomial import add, scale, sum_of
+from symdim.algebra.sums.monomial import SPLIT, accumulate, split_unit, terms_of
+from symdim.algebra.sums.polynomial import add, scale, sum_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -310,4 +310,4 @@ def _groups(clauses: list[Clause]) -> list[list[Clause]]:
     return [members for _, members in groups]
 
 
-from symdim.algebra import floordiv  # noqa: E402  (it divides elements, too)
+from symdim.algebra.divisions import floordiv  # noqa: E402  (it divides elements, too)

@@ -6,9 +6,18 @@ from math import gcd
 
 from symdim.algebra.expr import Add, Const, Expr, Mul
 from symdim.algebra.interning import PRIME, live, publish
-from symdim.algebra.monomial import LAWFUL, SEVERAL, accumulate, has_sum_factor, powers_of, terms_of, times, unit_of
 from symdim.algebra.order import dim_order, leading
-from symdim.algebra.patterns import class_of
+from symdim.algebra.sums.monomial import (
+    LAWFUL,
+    SEVERAL,
+    accumulate,
+    has_sum_factor,
+    powers_of,
+    terms_of,
+    times,
+    unit_of,
+)
+from symdim.algebra.texts.patterns import class_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -293,4 +302,4 @@ def product(dims: Iterable[Dim]) -> Dim:
     return result
 
 
-from symdim.algebra import shortening  # noqa: E402  (its laws are of sums, which are made here)
+from symdim.algebra.forms import shortening  # noqa: E402  (its laws are of sums, which are made here)

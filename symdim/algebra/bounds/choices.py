@@ -12,11 +12,11 @@ arguments are made first, because a good argument of another atom may depend on 
 
 from __future__ import annotations
 
+from symdim.algebra.bounds.relaxation import SUMS
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.expr import Extremum, FloorDiv, Max
-from symdim.algebra.monomial import EXTREMUM, accumulate, exact_quotient, powers_of, terms_of, times
 from symdim.algebra.order import order
-from symdim.algebra.relaxation import SUMS
+from symdim.algebra.sums.monomial import EXTREMUM, accumulate, exact_quotient, powers_of, terms_of, times
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,5 +127,5 @@ def _within(atom: Extremum) -> set[Expr]:
     return found
 
 
-from symdim.algebra import intervals as bounds  # noqa: E402  (it uses this module for sums)
-from symdim.algebra import relaxation  # noqa: E402  (likewise)
+from symdim.algebra.bounds import intervals as bounds  # noqa: E402  (it uses this module for sums)
+from symdim.algebra.bounds import relaxation  # noqa: E402  (likewise)

@@ -7,17 +7,17 @@ like this: `(H + 1)//2 + (W + 1)//2`, `4*(H//2)*(W//2)`, `max(N, 3) + max(M, 5)`
 
 from __future__ import annotations
 
-from symdim.algebra.basis import both_of, split
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.expr import FloorDiv, Max
-from symdim.algebra.monomial import CLAMP, LAWFUL, NEAR, PAIR, SEVERAL, TWIN, powers_of, terms_of, times, unit_of
+from symdim.algebra.forms.basis import both_of, split
+from symdim.algebra.sums.monomial import CLAMP, LAWFUL, NEAR, PAIR, SEVERAL, TWIN, powers_of, terms_of, times, unit_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from symdim.algebra.basis import Terms, Unit
     from symdim.algebra.expr import Expr
+    from symdim.algebra.forms.basis import Terms, Unit
 
     Brought = tuple[Collection[Unit], int, bool]
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.expr import FloorDiv, Max, Min
-from symdim.algebra.monomial import (
+from symdim.algebra.sums.monomial import (
     CLAMP,
     LAWFUL,
     PAIR,
@@ -29,12 +29,12 @@ from symdim.algebra.monomial import (
     terms_of,
     unit_of,
 )
-from symdim.algebra.polynomial import sum_of
+from symdim.algebra.sums.polynomial import sum_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim, Expr, Extremum
-    from symdim.algebra.lattice import Clause
+    from symdim.algebra.minmax.lattice import Clause
 
     Terms = dict[Expr, int]
     Sum = tuple[Terms, int]
@@ -218,5 +218,6 @@ def lattice_of_quotient(atom: FloorDiv) -> int:
 
 
 # these make sums
-from symdim.algebra import extrema as extremum  # noqa: E402
-from symdim.algebra import floordiv, lattice, rounding  # noqa: E402
+from symdim.algebra.divisions import floordiv  # noqa: E402
+from symdim.algebra.minmax import extrema as extremum  # noqa: E402
+from symdim.algebra.minmax import lattice, rounding  # noqa: E402

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.basis import in_basis
-from symdim.algebra.monomial import NESTED, SPLIT, accumulate, terms_of
+from symdim.algebra.forms.basis import in_basis
 from symdim.algebra.order import order
-from symdim.algebra.polynomial import add, scale, subtract, sum_of
+from symdim.algebra.sums.monomial import NESTED, SPLIT, accumulate, terms_of
+from symdim.algebra.sums.polynomial import add, scale, subtract, sum_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from math import gcd
 
+from symdim.algebra.bounds.intervals import bounds_of, linear_bounds
 from symdim.algebra.expr import FloorDiv
-from symdim.algebra.intervals import bounds_of, linear_bounds
-from symdim.algebra.monomial import accumulate, terms_of
 from symdim.algebra.order import order
+from symdim.algebra.sums.monomial import accumulate, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

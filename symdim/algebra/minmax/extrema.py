@@ -15,23 +15,23 @@ Each of these steps depends on the leaves alone.
 
 from __future__ import annotations
 
-from symdim.algebra import lattice
+from symdim.algebra.bounds.intervals import bounds_of, greatest, smallest
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.expr import CACHE_SIZE, Extremum, Max, Min
+from symdim.algebra.forms.stable import stable
 from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
-from symdim.algebra.intervals import bounds_of, greatest, smallest
-from symdim.algebra.lattice import OTHER
-from symdim.algebra.monomial import EXTREMUM, NESTED, SPLIT, split_unit, terms_of
+from symdim.algebra.minmax import lattice
+from symdim.algebra.minmax.lattice import OTHER
 from symdim.algebra.order import dim_order, height_of, merged_names
-from symdim.algebra.polynomial import add, checked, scale, sum_of
-from symdim.algebra.stable import stable
+from symdim.algebra.sums.monomial import EXTREMUM, NESTED, SPLIT, split_unit, terms_of
+from symdim.algebra.sums.polynomial import add, checked, scale, sum_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from symdim.algebra.expr import Dim, Expr
-    from symdim.algebra.lattice import Clause, Kind, Tree
+    from symdim.algebra.minmax.lattice import Clause, Kind, Tree
 
     Terms = dict[Expr, int]
     Sum = tuple[Terms, int]
@@ -261,5 +261,6 @@ def extremum_atom(kind: Kind, parts: tuple[Dim, ...]) -> Expr:
     return publish(node)
 
 
-from symdim.algebra import basis, rounding  # noqa: E402  (they make maxima and divisions, too)
-from symdim.algebra.common_parts import Scaled  # noqa: E402
+from symdim.algebra.forms import basis  # noqa: E402  (they make maxima and divisions, too)
+from symdim.algebra.minmax import rounding  # noqa: E402
+from symdim.algebra.minmax.common_parts import Scaled  # noqa: E402

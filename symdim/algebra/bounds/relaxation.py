@@ -73,5 +73,5 @@ def least(terms: Terms, const: int, sums: int = SUMS) -> int | None:
     return None if lo is None else -(-lo // scale)
 
 
-from symdim.algebra import choices  # noqa: E402  (it uses this module for sums)
-from symdim.algebra.intervals import linear_bounds  # noqa: E402  (likewise)
+from symdim.algebra.bounds import choices  # noqa: E402  (it uses this module for sums)
+from symdim.algebra.bounds.intervals import linear_bounds  # noqa: E402  (likewise)

@@ -194,4 +194,4 @@ def accumulate(total: dict[Expr, int], terms: dict[Expr, int], factor: int = 1, 
             del total[u]
 
 
-from symdim.algebra import intervals as bounds  # noqa: E402  (bounds reads patterns, which are made of units)
+from symdim.algebra.bounds import intervals as bounds  # noqa: E402  (bounds reads patterns, which are made of units)

@@ -5,10 +5,10 @@ Both depend on the expression alone, not on caches. So a limit on them always gi
 
 from __future__ import annotations
 
-from symdim.algebra.display import operands_of
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Mod, Mul
-from symdim.algebra.leaves import parts_first, parts_of
-from symdim.algebra.monomial import terms_of
+from symdim.algebra.sums.monomial import terms_of
+from symdim.algebra.texts.display import operands_of
+from symdim.algebra.texts.leaves import parts_first, parts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import gcd
 
 from symdim.algebra.expr import Expr
-from symdim.algebra.long_division import common_factor, divided, long_division
-from symdim.algebra.monomial import exact_quotient, has_sum_factor, powers_of, terms_of
 from symdim.algebra.order import dim_order, leading
-from symdim.algebra.polynomial import multiply, scale
+from symdim.algebra.sums.long_division import common_factor, divided, long_division
+from symdim.algebra.sums.monomial import exact_quotient, has_sum_factor, powers_of, terms_of
+from symdim.algebra.sums.polynomial import multiply, scale
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -19,11 +19,8 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.expr import Const, FloorDiv, Mod
-from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
-from symdim.algebra.intervals import bounds_of, quotient
-from symdim.algebra.long_division import in_lowest_terms, long_division
-from symdim.algebra.merging import (
+from symdim.algebra.bounds.intervals import bounds_of, quotient
+from symdim.algebra.divisions.merging import (
     as_nested,
     is_whole,
     mergeable,
@@ -32,11 +29,14 @@ from symdim.algebra.merging import (
     numerator_of,
     remainder_in,
 )
-from symdim.algebra.monomial import NESTED, SPLIT, TWIN, accumulate, has_laws, split_unit, terms_of
+from symdim.algebra.divisions.small_parts import without_small_parts
+from symdim.algebra.expr import Const, FloorDiv, Mod
+from symdim.algebra.forms.stable import stable
+from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
 from symdim.algebra.order import height_of, merged_names, names_of
-from symdim.algebra.polynomial import add, multiply, scale, subtract, sum_of
-from symdim.algebra.small_parts import without_small_parts
-from symdim.algebra.stable import stable
+from symdim.algebra.sums.long_division import in_lowest_terms, long_division
+from symdim.algebra.sums.monomial import NESTED, SPLIT, TWIN, accumulate, has_laws, split_unit, terms_of
+from symdim.algebra.sums.polynomial import add, multiply, scale, subtract, sum_of
 from symdim.errors import DivisionByZero
 
 TYPE_CHECKING = False
@@ -333,4 +333,6 @@ def quotient_atom(n: Dim, d: Dim) -> Expr:
     return _atom(n, d.value if isinstance(d, Const) else d)
 
 
-from symdim.algebra import basis, rounding, shortening, signs  # noqa: E402  (they make divisions, too)
+from symdim.algebra.divisions import signs  # noqa: E402  (they make divisions, too)
+from symdim.algebra.forms import basis, shortening  # noqa: E402
+from symdim.algebra.minmax import rounding  # noqa: E402

@@ -8,11 +8,11 @@ numbers are divisions by d, one division stands outside, as in `min(N, 512)//16`
 
 from __future__ import annotations
 
+from symdim.algebra.divisions.small_parts import nearest_residue
 from symdim.algebra.expr import FloorDiv, Max, Min
-from symdim.algebra.monomial import NESTED, SPLIT, divides, has_extrema, split_unit, terms_of
 from symdim.algebra.order import leading
-from symdim.algebra.polynomial import add, scale, subtract, sum_of
-from symdim.algebra.small_parts import nearest_residue
+from symdim.algebra.sums.monomial import NESTED, SPLIT, divides, has_extrema, split_unit, terms_of
+from symdim.algebra.sums.polynomial import add, scale, subtract, sum_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,5 +113,6 @@ def _has_division(dim: Dim) -> bool:
     return isinstance(dim, int) or any(type(unit) is FloorDiv for unit in terms_of(dim)[0])
 
 
-from symdim.algebra import extrema as extremum  # noqa: E402  (they use these laws)
-from symdim.algebra import floordiv, lattice  # noqa: E402
+from symdim.algebra.divisions import floordiv  # noqa: E402
+from symdim.algebra.minmax import extrema as extremum  # noqa: E402  (they use these laws)
+from symdim.algebra.minmax import lattice  # noqa: E402

@@ -1,0 +1,8 @@
+"""Intervals of expressions.
+
+    intervals.py     arithmetic of intervals, and the interval of an expression
+    relaxation.py    sums of divisions that have variables in common
+    choices.py       sums of minima and maxima that have variables in common
+
+Begin with `intervals.py`.
+"""
