@@ -8,7 +8,7 @@ the ranks of the inputs, and the elements of those that are sizes, axes or indic
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.engine.outcome import Outcome, apply
 from onnx_infer.engine.scope import Scope, UndefinedInput
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from onnx_infer.engine.engine import Engine
     from onnx_infer.laws.statements import Statement
-    from onnx_infer.model.graph import Node
+    from onnx_infer.model.graph import Graph, Node
     from onnx_infer.transforms.draft import Draft
     from onnx_infer.values.tensor import Dim, Value
     from symdim.conditions.condition import Relation
@@ -245,12 +245,21 @@ def _stating_inside(engine: Engine, draft: Draft) -> set[str]:
     known = {id(graph) for graph, _ in draft.bodies}
     solved, found = _Solved(), set[str]()
     for graph, scope in engine.inner:
+        scope.constants = _constants_of(engine, graph)
+    for graph, scope in engine.inner:
         for node in graph.nodes() if id(graph.handle) in known else ():
             if _is_stated(node[0], node[1]):
                 outcome = _outcome(node, scope)
                 if outcome is None or outcome.error or any(map(solved.of, outcome.statements)):
                     found.add(_name_of(node))
     return found
+
+
+def _constants_of(engine: Engine, graph: Graph) -> Mapping[str, Any]:
+    """The constants of an inner graph, to be read. A walk that repeats a record has only their names."""
+    read = engine.model.subgraph(graph.handle)
+    list(read.nodes())  # nodes of constants count once they are read
+    return read.constants
 
 
 def _outcome(node: Node, scope: Scope) -> Outcome | None:

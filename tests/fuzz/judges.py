@@ -37,7 +37,7 @@ MOST_SIZES = 6
 ON_PURPOSE = ("SAME padding of a dilated pool", "the window of the pool exceeds the padded size")
 """Reasons of sizes that are unknown because runtimes disagree."""
 
-OWN_LIMITS = (PLANNING, CRASHED, "Subgraph must have the shape set for all outputs")
+OWN_LIMITS = (PLANNING, CRASHED, "shape set for all outputs", "subgraph input 0 has unknown shape")
 """Refusals by which onnxruntime says nothing of the model. What is inferred may help it."""
 
 LENIENT = (r"Loop-\d+ '\w+': .* of the iterations .*differ", r"\w+Window-17 '\w+': size is not positive")

@@ -118,3 +118,14 @@ def test_nodes_out_of_order_are_sorted_by_no_one(keep_guards: bool) -> None:
     found = fold(model, keep_guards=keep_guards)
     assert count_nodes(found) <= count_nodes(model)
     compare(model, found, (0, 1, 3))
+
+
+def test_a_body_that_inference_repeats_folds_as_at_first() -> None:
+    """A second inference repeats the record of a body, which has only the names of its constants."""
+    model = model_of("""(float[N] x) => (float[N] y, int64[T, R] z) <int64 turns = {2}, bool go = {1}> {
+        y, z = Loop(turns, go, x) <body = b (int64 i, bool c, float[] h) => (bool[] d, float[] k, int64[] s) {
+            d = Identity(c) row = Constant<value = int64[2] {1, -1}>() k = Identity(h) r = Reshape(h, row) s = Shape(r)
+        }>}""")
+    first = fold(model)
+    assert fold(model) == first
+    assert fold(model) == first
