@@ -7,6 +7,7 @@ between any two lines.
 from __future__ import annotations
 
 import sys
+from inspect import CO_GENERATOR
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -30,7 +31,7 @@ def interrupted(action: Callable[[], object], step: int) -> bool:
 
     def profile(frame: FrameType, event: str, _: object) -> None:
         nonlocal left
-        if event in ("call", "c_return") and frame.f_code.co_filename.startswith(_PACKAGES):
+        if _is_step(frame, event):
             left -= 1
             if not left:
                 sys.setprofile(None)
@@ -81,7 +82,7 @@ def number_of_steps(action: Callable[[], object]) -> int:
 
     def profile(frame: FrameType, event: str, _: object) -> None:
         nonlocal count
-        count += event in ("call", "c_return") and frame.f_code.co_filename.startswith(_PACKAGES)
+        count += _is_step(frame, event)
 
     sys.setprofile(profile)
     try:
@@ -89,3 +90,10 @@ def number_of_steps(action: Callable[[], object]) -> int:
     finally:
         sys.setprofile(None)
     return count
+
+
+def _is_step(frame: FrameType, event: str) -> bool:
+    """Whether an interrupt is raised here. A generator may be called to be closed: Python ignores exceptions then."""
+    if event == "call" and frame.f_code.co_flags & CO_GENERATOR:
+        return False
+    return event in ("call", "c_return") and frame.f_code.co_filename.startswith(_PACKAGES)
