@@ -13,6 +13,9 @@ from symdim.store import Origin, Store
 
 Dim: TypeAlias = int | Expr
 
+_LONGEST_TEXT = 1000
+"""Characters of a specification that a message shows. The origin of each axis holds this text."""
+
 
 class Names(NamedTuple):
     """The meaning of the names of a specification in a store: sizes by label, row variables by name."""
@@ -57,6 +60,8 @@ def state(
 class _Statement:
     def __init__(self, store: Store, spec: Spec, names: Names, node: str) -> None:
         self.store, self.spec, self.names, self.node = store, spec, names, node
+        text = str(spec)
+        self.text = text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 3]}..."
         self.sizes, self.rows = names
 
     def state(self, shapes: Sequence[Row | Axes], operands: Sequence[str]) -> Names:
@@ -67,11 +72,11 @@ class _Statement:
             actual = shape if isinstance(shape, Axes) else Axes(output=shape)
             stretched = joined if self.spec.broadcasts and not is_result else None
             for kind, row, axes in zip(KINDS, pattern, actual, strict=True):
-                origin = Origin(self.node, operand if kind == "output" else f"{operand} {kind}", None, str(self.spec))
+                origin = Origin(self.node, operand if kind == "output" else f"{operand} {kind}", None, self.text)
                 self.store.eq_row(axes, self.template(row, origin, stretched), origin=origin)
         for name, occurrences in joined.items():
             whole = Row(variable=self.rows[name]) if name in self.rows else Row(trail=(self.sizes[name],))
-            self.store.bcast(whole, occurrences, origin=Origin(self.node, "", None, f"{self.spec}: {name}"))
+            self.store.bcast(whole, occurrences, origin=Origin(self.node, "", None, f"{self.text}: {name}"))
         return self.names
 
     def template(self, row: RowSpec, origin: Origin, stretched: dict[str, list[Row]] | None) -> Row:
@@ -86,7 +91,7 @@ class _Statement:
                 variable = RowVar.fresh(row.variable)
                 stretched.setdefault(row.variable, []).append(Row(variable=variable))
         lead, trail = (
-            tuple(self.size(axis, sizes, origin._replace(text=f"{self.spec}: {axis}")) for axis in axes)
+            tuple(self.size(axis, sizes, origin._replace(text=f"{self.text}: {axis}")) for axis in axes)
             for axes in (row.lead, row.trail)
         )
         return Row(lead, variable, trail)

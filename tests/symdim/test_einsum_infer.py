@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symdim import EinsumSpec, Row, Var
+from symdim import EinsumSpec, Row, Store, Var
 from symdim.einsum import SpecError, parse_subscripts
+from symdim.einsum.constraints import state
 from symdim.store.errors import Contradiction
+from tests.counting import calls_of
 
 N, H = Var("N"), Var("H")
 
@@ -195,3 +197,22 @@ def test_labels_that_are_set_are_checked_at_once():
     with pytest.raises(Contradiction):
         known.set_equal("i", "j")
     assert str(EinsumSpec("ij;jk=>ik")) == "ij; jk => ik"
+
+
+def test_the_text_of_a_long_specification_is_written_once():
+    def work(terms: int) -> int:
+        spec = parse_subscripts(",".join(["ab"] * terms) + "->a")
+        return calls_of(lambda: state(Store(), spec, [Row()] * (terms + 1)))
+
+    assert work(120) < 2.7 * work(60)
+
+
+def test_a_message_shows_the_start_of_a_long_specification():
+    spec = parse_subscripts(",".join(["ab"] * 1000))
+    store = Store()
+    state(store, spec, [Row((2, 3))] * 999 + [Row((2, 3, 4)), Row()])
+    with pytest.raises(Contradiction) as caught:
+        store.propagate()
+    assert "ab,ab,ab" in str(caught.value)
+    assert "..." in str(caught.value)
+    assert len(str(caught.value)) < 2500
