@@ -46,7 +46,7 @@ from symdim.parser.rational import (
 )
 from symdim.parser.tokens import Lexicon, is_name, is_number, unquote
 
-MAX_LENGTH = 1 << 20
+MAX_LENGTH = 1 << 17
 MAX_WORK = 1 << 19
 MAX_GROWTH = 8
 _ROOM = 1 << 12

@@ -279,7 +279,7 @@ def test_printed_forms_read_back_whatever_the_names(tree, names):
         assert parse(str(expression), expression.free_symbols(), scope=scope) is expression
 
 
-DEEP = 20_000  # twenty times what Python's stack holds
+DEEP = 10_000  # ten times what Python's stack holds
 
 
 @pytest.mark.parametrize(
@@ -303,13 +303,13 @@ def test_long_and_deep_texts(text, expected):
     ("text", "why"),
     [
         (
-            "(" * 40_000 + "x0" + "".join(f" + x{i})" for i in range(1, 40_001)),
+            "(" * 12_000 + "x0" + "".join(f" + x{i})" for i in range(1, 12_001)),
             f"reading this takes more than {MAX_WORK} steps",
         ),
-        ("*".join(["9**4000"] * 20_000), "the product is too large"),
-        ("*".join(["(9**4000*N)"] * 20_000), "the product is too large"),
+        ("*".join(["9**4000"] * 10_000), "the product is too large"),
+        ("*".join(["(9**4000*N)"] * 10_000), "the product is too large"),
         ("(N + M)**14001", "the power is too large"),
-        ("N" * (MAX_LENGTH + 1) + "+", "longer than 1048576 characters"),
+        ("N" * (MAX_LENGTH + 1) + "+", "longer than 131072 characters"),
     ],
     ids=["nested sums", "numbers", "coefficients", "power", "length"],
 )
