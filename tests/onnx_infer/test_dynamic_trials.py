@@ -41,3 +41,18 @@ def test_a_batch_becomes_free(name: str) -> None:
     parts = [session_of(model).run(None, {"x": x[i : i + 2]})[0] for i in (0, 2, 4)]
     whole: Any = session_of(made.model).run(None, {"x": x})[0]
     assert np.array_equal(whole, np.concatenate(parts))
+
+
+def test_a_change_of_one_element_keeps_those_that_the_model_computes() -> None:
+    model = parsed(
+        """g (float[2, 5, 8] x) => (float[A, B, C] y)
+        <int64[1] zero = {0}, int64[1] five = {5}, int64[1] eight = {8}, float[1, 1, 1] c = {3}> {
+        sizes = Shape(x) batch = Gather(sizes, zero) target = Concat<axis = 0>(batch, five, eight)
+        e = Expand(c, target) y = Add(x, e) }""",
+        HEAD,
+    )
+    made = make_dynamic(model, {"x": {0: "N", 1: "S"}}, apply=True)
+    assert [str(change) for change in made.changes] == ["Expand 'e': operand 'target': 5 at index 1 becomes S"]
+    assert made.is_free, made.pins
+    x = np.zeros((3, 7, 8), np.float32)
+    assert session_of(made.model).run(None, {"x": x})[0].shape == x.shape

@@ -9,8 +9,9 @@ from onnx import NodeProto, TensorProto, helper
 from onnx_infer.results.materialization import Names, materialize
 from onnx_infer.transforms.draft import INITIALIZERS_ALONE_SINCE
 from onnx_infer.transforms.dynamic.constants import mask_of
+from onnx_infer.values.tensor import SymTensor
 from onnx_infer.values.text import text
-from symdim import SymdimError, product
+from symdim import Expr, SymdimError, product
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,12 +67,21 @@ class Writer:
             for change in others:
                 name = self._repeated(name, change) if change.kind == "repeat" else self._stepped(name, change)
             return name
-        elements: list[Dim] = list(self._tracer.elements(first.operand) or ())
+        elements = self._elements(first.operand)
         for change in changes:
             elements[change.at] = change.new
         vector = self._vector(elements, self._dtype(first.operand))
         is_scalar = self._tracer.is_scalar(first.operand)
         return self._node("Reshape", vector, self._vector([])) if is_scalar else vector
+
+    def _elements(self, name: str) -> list[Dim]:
+        """The elements of an operand: those that the freed model computes from its sizes, else the traced ones."""
+        traced = self._tracer.elements(name) or ()
+        value = self._result.types.get(name)
+        freed = value.data if isinstance(value, SymTensor) else None
+        if freed is None or len(freed) != len(traced):
+            return list(traced)
+        return [own if isinstance(own, (int, Expr)) else n for own, n in zip(freed, traced, strict=True)]
 
     def _vector(self, elements: list[Dim], dtype: int = TensorProto.INT64) -> str:
         """The name of a vector of sizes of this element type."""
