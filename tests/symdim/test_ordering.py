@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from itertools import product
+from typing import TYPE_CHECKING
+
 import pytest
 
-from symdim.prover.ordering import MONOTONE
+from symdim import Expr, Var, maximum, minimum
+from symdim.prove import BUDGET
+from symdim.prover.axioms import LINEAR
+from symdim.prover.budget import Budget
+from symdim.prover.hypotheses import Hypothesis, problem_of
+from symdim.prover.ordering import MONOTONE, with_order
 from symdim.testing import explain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from symdim import Dim
 
 FOLLOWS = [
     ("(x + y)//z", "(x + y + w)//z"),
@@ -16,6 +29,8 @@ FOLLOWS = [
     ("(2*x)//z", "(2*y)//z", "x <= y"),
     ("(x*v)//z", "(y*v)//z", "x <= y"),
     ("(x//2)//z", "(y//2)//z", "x <= y"),
+    ("x//(4*s)", "y//(4*s)", "x//4 <= y//4"),
+    ("(2*x)//z", "(3*y)//z", "2*x <= 3*y"),
     ("min(x//z, w)", "min(y//z, w + 1)", "x <= y"),
     ("max(x//z, 3)*v", "max(y//z, 4)*v", "x <= y"),
     ("max(x//z, v//z)", "max(y//z, w//z)", "x <= y", "v <= w"),
@@ -33,3 +48,29 @@ def test_order_of_the_parts_is_that_of_the_whole(smaller: str, larger: str, fact
     assert explain_text(smaller, "<", larger, {}, facts).answer is False
     for fact in facts:
         assert explain_text(smaller, "<=", larger, {}, tuple({*facts} - {fact})).answer is False
+
+
+def test_a_part_that_may_stay_is_in_order_too() -> None:
+    may_be_0 = {"x": (0, None), "w": (0, None)}
+    assert explain_text("x*(y//z)", "<=", "x*((y + w)//z)", may_be_0).answer is True
+
+
+def test_the_first_factor_of_the_divisor_that_orders_the_quotients_suffices() -> None:
+    proof = explain_text("x//(2*s*t)", "<=", "y//(2*s*t)", {}, ["x//s <= y//s"])
+    assert (proof.answer, {*proof.laws}) == (True, {LINEAR, MONOTONE})
+
+
+@pytest.mark.parametrize("extremum", [minimum, maximum])
+def test_what_order_adds_holds_wherever_the_hypotheses_do(extremum: Callable[..., Dim]) -> None:
+    """x//s and y//s are at most (x + y)//s. That orders the maxima, and not the minima."""
+    x, y, z, s = variables = [Var(name) for name in "xyzs"]
+    smaller, larger = extremum(x // s, y // s), extremum((x + y) // s, z)
+    given = larger - smaller + 3
+    problem = problem_of([Hypothesis(given, ">=", frozenset())], (), Budget(BUDGET))
+    ordered = with_order(problem)
+    dims = [] if ordered is None else [h.dim for h in ordered.hypotheses]
+    assert (larger - smaller in dims) is (extremum is maximum)
+    for point in product(range(1, 9), range(1, 9), range(1, 4), range(1, 4)):
+        values = dict(zip(variables, point, strict=True))
+        if given.evaluate(values) >= 0:
+            assert all(isinstance(dim, Expr) and dim.evaluate(values) >= 0 for dim in dims), (point, dims)

@@ -9,10 +9,14 @@ import sys
 import pytest
 
 from symdim import Facts, Var, at_least, ceildiv, equal, maximum, minimum, prove
-from symdim.prover.axioms import divisor_is_positive
+from symdim.algebra.variable import Scope, make_variable
+from symdim.prover.axioms import MAXIMUM, Constraint, divisor_is_positive
 from symdim.prover.budget import Budget
 from symdim.prover.cases import _by_value
+from symdim.prover.elimination import CONGRUENCE, DIFFERENCE, EQUATION, REMAINDER
 from symdim.prover.hypotheses import Hypothesis, problem_of
+from symdim.prover.ordering import MONOTONE, with_order
+from symdim.prover.products import products
 from symdim.testing import explain_text, prove_text
 from tests.symdim.fuzz_prover import wrong
 from tests.symdim.statements import statements, violation
@@ -92,6 +96,32 @@ def test_explanations_name_the_laws():
     assert refuted.answer is False
     assert refuted.counterexample is not None
     assert refuted.laws == ()
+
+
+@pytest.mark.parametrize(
+    ("law", "lhs", "relation", "rhs", "fact"),
+    [
+        (REMAINDER, "H//2*2", "==", "H", "H % 4 == 0"),
+        (CONGRUENCE, "(x - y) % 5", "==", "0", "3*x + 2*y == 5*z"),
+        (DIFFERENCE, "x*z", "<=", "y*z", "x <= y"),
+        (MONOTONE, "(2*x)//z", "<=", "(3*y)//z", "2*x <= 3*y"),
+    ],
+)
+def test_a_fact_is_used_by_its_own_law(law, lhs, relation, rhs, fact):
+    proof = explain_text(lhs, relation, rhs, {}, (fact,))
+    assert (proof.answer, proof.facts) == (True, (fact,))
+    assert law in proof.laws
+    assert explain_text(lhs, relation, rhs, {}).answer is False
+
+
+def test_coefficients_without_a_common_factor_are_inverted():
+    proof = explain_text("x % 7", "==", "(2*y) % 7", {}, ["4*x + 6*y == 7*z"])
+    assert (proof.answer, {*proof.laws}) == (True, {CONGRUENCE, EQUATION})
+
+
+def test_what_refutes_the_cases_is_named():
+    """Each case may need laws of its own."""
+    assert {MAXIMUM, MONOTONE} < {*explain_text("max(H//s, W//s)", "==", "max(H, W)//s", {}).laws}
 
 
 @pytest.mark.parametrize("budget", [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])
@@ -237,3 +267,16 @@ def test_a_divisor_that_is_never_negative_counts_as_positive():
     assert [divisor_is_positive(v) for v in signs] == [False, True, True]
     assert [prove.nonnegative(v) for v in signs] == [False, True, True]
     assert [prove.nonnegative(v * v - v) for v in signs] == [True, True, True]
+
+
+@pytest.mark.parametrize(("least", "holds"), [(0, True), (-1, False)])
+def test_only_a_factor_that_is_never_negative_keeps_an_order(least, holds):
+    """2*y <= 3*z gives 2*k*y <= 3*k*z if k >= 0: as a product, and below a division."""
+    k = make_variable(Scope(), "k", least, 9, None, None)
+    difference = 3 * z - 2 * y
+    made = products([Constraint(dim, frozenset()) for dim in (difference, k * (z - y))], [], [], Budget(prove.BUDGET))
+    assert (k * difference in [constraint.dim for constraint in made]) is holds
+    apart = (2 * k * y) // s - (3 * k * z) // s
+    given = [Hypothesis(dim, ">=", frozenset()) for dim in (difference, apart)]
+    ordered = with_order(problem_of(given, (), Budget(prove.BUDGET)))
+    assert (ordered is not None and -apart in [h.dim for h in ordered.hypotheses]) is holds
