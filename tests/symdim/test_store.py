@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from symdim import Row, RowVar, Store, Var
+from symdim import Row, RowVar, Store, Var, maximum, minimum
 from symdim.store import Origin
 from symdim.store.errors import Contradiction
 from symdim.testing.row_cases import solve
@@ -238,6 +238,45 @@ def test_4_36_occurs_check():
     assert entailed(*through) == {"error": "occurs"}
 
 
+def test_an_equation_is_solved_for_the_size_that_is_not_given():
+    store = Store()
+    store.eq(N, 2 * M + H)
+    assert (store.value(N), store.value(H)) == (H + 2 * M, H)
+    store, u = Store(), Var("u")
+    store.generated(u)
+    store.eq(N + u * M, 2 * M + H)
+    assert (store.value(N), store.value(u)) == (N, (H - N) // M + 2)
+    assert [guard.text for guard in store.guards()] == ["(H - N)//M + 2 >= 1", "(H + 2*M - N) % M == 0"]
+
+
+def test_an_equation_that_was_solved_later_waits_no_more():
+    store = Store()
+    store.eq(N * M, 12)
+    store.propagate()
+    assert len(store._state.pending) == 1
+    store.eq(M, 4)
+    assert store.value(N) == 3
+    assert not store._state.pending
+
+
+@pytest.mark.parametrize(
+    ("dim", "lo", "hi", "expected"),
+    [
+        (maximum(N, M), None, 5, [(1, 5), (1, 5)]),
+        (maximum(N, 3), 7, None, [(7, None), (1, None)]),
+        (minimum(N, 9), None, 7, [(1, 7), (1, None)]),
+        (minimum(N, M), 4, None, [(4, None), (4, None)]),
+        (N // 2 + M // 3, 5, 10, [(1, 21), (1, 32)]),
+        (N // 2, 3, 4, [(6, 9), (1, None)]),
+    ],
+)
+def test_an_interval_narrows_the_parts(dim, lo, hi, expected):
+    store = Store()
+    store.bounds(dim, lo=lo, hi=hi)
+    store.propagate()
+    assert [store.interval(v) for v in (N, M)] == expected
+
+
 def test_4_37_affine_sizes():
     def valid(over, kernel):
         return {"stride": 2, "over": over, "kernel": kernel, "dilation": 1, "padding": False}
@@ -321,6 +360,23 @@ def test_4_44_contradictions_tell_where_they_come_from():
     assert error.kind == "size_mismatch"
     assert {fact.origin.operand for fact in error.chain} == {"A", "B"}
     assert all(part in str(error) for part in ("MatMul_3, A", "MatMul_3, B", "4", "5", "j"))
+
+
+def test_4_44_contradictions_of_an_axis_name_the_rows():
+    store = Store()
+    store.refine_row(Row.of([3, 5]), Row.of([3, 4]), origin=Origin("Add_1", "A"))
+    with pytest.raises(Contradiction) as caught:
+        store.propagate()
+    assert caught.value.kind == "size_mismatch"
+    assert [str(fact) for fact in caught.value.chain] == ["[3, 4] broadcasts to [3, 5]"]
+    assert (Origin("Add_1", "A"),) == tuple(fact.origin for fact in caught.value.chain)
+
+
+def test_4_44_bounds_of_a_fresh_size_need_no_statement():
+    store = Store()
+    store.eq(store.fresh("v", 4), 3)
+    with pytest.raises(Contradiction, match="would be 3, outside of 4"):
+        store.propagate()
 
 
 def test_4_44_chains_are_short():

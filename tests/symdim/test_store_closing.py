@@ -124,6 +124,23 @@ def test_stage_5_an_unknown_count_is_that_of_the_bound(given, is_leaf):
     assert (store.value(v), store.row(Row((), r)).dims) == (4, (4, 32))
 
 
+def test_a_row_is_not_bounded_through_a_row_beside_a_known_axis():
+    """v broadcasts to [2, ..u..] and u to [3, 4]: v itself may have any of the three axes."""
+    store, v, u = Store(), Row.unknown("v"), RowVar("u")
+    store.refine_row(Row((2,), u), v)
+    store.refine_row(Row.of([3, 4]), Row((), u))
+    store.close(leaves=[v])
+    assert (store.row(v).dims, store.row(Row((), u)).dims) == ((), (3, 4))
+
+
+def test_sizes_that_are_not_used_stay_open():
+    store, used, dead = Store(), *(Store().fresh(name) for name in ("used", "dead"))
+    store.generated(used)
+    store.generated(dead)
+    assert store.close(others=[Row.of([used, dead])], without=[dead]) == {used: "sizes"}
+    assert store.value(dead) is dead
+
+
 def test_counts_are_closed_with_their_rows():
     """A count that stands for the size of an axis is guessed as that size."""
     store, r, s, y = Store(least=1), RowVar("r"), RowVar("s"), Store().fresh("y")
