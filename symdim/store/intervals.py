@@ -89,7 +89,7 @@ def _terms(p: Propagation, dim: Expr, wanted: Interval) -> list[tuple[Dim, Inter
 
 def _is_quotient(unit: Expr) -> bool:
     """Whether a unit is a division by a positive number."""
-    if not isinstance(unit, FloorDiv) or unit.terms is not None:
+    if not isinstance(unit, FloorDiv):
         return False
     divisor = unit.parts[1]
     return isinstance(divisor, int) and divisor > 0

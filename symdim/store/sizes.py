@@ -111,7 +111,7 @@ def _reads_well(terms: dict[Expr, int], v: Var) -> bool:
 
 def _unit_equal(p: Propagation, fact: SizeEqual, unit: Expr, value: int) -> bool:
     """unit == value for a product, a division, a maximum or a minimum."""
-    if isinstance(unit, FloorDiv) and unit.terms is None:
+    if isinstance(unit, FloorDiv):
         n, d = unit.parts
         if isinstance(d, int) and d > 0:  # n//d == q  iff  q*d <= n <= q*d + d - 1
             p.push(Bounds(fact.origin, (fact,), fact.law, n, value * d, value * d + d - 1))

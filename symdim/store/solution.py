@@ -65,9 +65,9 @@ class Solution:
         return dim.substitute({v: sizes[v] for v in bound})
 
     def holder(self, dim: Dim) -> Dim:
-        """The number or variable that a size equals. A variable that equals an expression stands for itself."""
+        """The number or variable that a size equals. A size that equals an expression stands for itself."""
         value = self.size(dim)
-        return dim if isinstance(dim, Var) and not isinstance(value, int | Var) else value
+        return value if isinstance(value, int | Var) else dim
 
     def _settle(self, variable: Var) -> None:
         """Bring the value of a variable up to date, without recursion."""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 
 from symdim import Row, RowVar, Store, Var, maximum, minimum
 from symdim.store import Origin
+from symdim.store.constraints import RowRefines, SizeEqual
 from symdim.store.errors import Contradiction
+from symdim.store.mentions import mentioned_in
+from symdim.store.ordering import in_order
 from symdim.testing.row_cases import solve
 
 N, M, H, W = Var("N"), Var("M"), Var("H"), Var("W")
@@ -370,6 +375,52 @@ def test_4_44_contradictions_of_an_axis_name_the_rows():
     assert caught.value.kind == "size_mismatch"
     assert [str(fact) for fact in caught.value.chain] == ["[3, 4] broadcasts to [3, 5]"]
     assert (Origin("Add_1", "A"),) == tuple(fact.origin for fact in caught.value.chain)
+
+
+def test_4_44_arguments_of_a_contradiction():
+    store, v = Store(), Store().fresh("v")
+    store.bounds(v, lo=5, origin="bound")
+    store.eq(v, 4, origin="value")
+    with pytest.raises(Contradiction) as caught:
+        store.propagate()
+    error = caught.value
+    assert error.args == (error.kind, error.message, error.chain)
+    assert {str(fact.origin) for fact in error.chain} == {"bound", "value"}
+
+
+def test_a_rank_is_explained_by_both_of_its_bounds():
+    store, row = Store(), Row.unknown("r")
+    store.rank(row, 2, 2, origin="two axes")
+    assert store.explain(row) == ("rank(r) >= 2 (two axes)", "rank(r) <= 2 (two axes)")
+
+
+def test_closed_rows_mention_sizes_only():
+    fact = RowRefines(Origin(), (), "size", Row.of([N]), Row.of([M, "..r.."]))
+    assert mentioned_in(fact) == (N, M, RowVar("r"))
+
+
+def test_facts_have_one_order():
+    facts = [SizeEqual(Origin(), (), "size", dim, 2) for dim in (N, M, N + M, 3)]
+    assert all(in_order(order) == in_order(facts) for order in permutations(facts))
+
+
+def test_a_divisibility_narrows_to_its_first_and_last_size():
+    store = Store()
+    store.bounds(N, lo=1, hi=10)
+    store.divisible(N + 1, 4)
+    store.propagate()
+    assert store.interval(N) == (3, 7)
+
+
+def test_a_label_that_comes_by_another_part_forbids_stretching():
+    store = Store()
+    a, b, whole, result = (store.fresh(name) for name in ("a", "b", "whole", "result"))
+    store.refine(result, a)
+    store.label(b, "rgb")
+    assert store.equal(result, a) is None
+    store.concat(whole, [a, b])
+    assert store.label_of(a) == "rgb"
+    assert store.equal(result, a) is True
 
 
 def test_4_44_bounds_of_a_fresh_size_need_no_statement():

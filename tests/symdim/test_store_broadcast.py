@@ -43,6 +43,14 @@ def test_c_the_only_size_left_is_the_results():
     assert store.row(out).dims == (1, N)
 
 
+def test_c_equal_sizes_are_one_size():
+    store = Store()
+    a, b, result = (store.fresh(name) for name in ("a", "b", "result"))
+    store.bcast(Row.of([result]), [Row.of([a]), Row.of([b])])
+    store.eq(a, b)
+    assert store.equal(result, a) is True
+
+
 def test_d_rank_of_the_result():
     store, out = join(Row.of([3]), Row.of([N, 1, 3]))
     assert store.row(out).dims == (N, 1, 3)
@@ -148,6 +156,14 @@ def test_exact_quotient_and_its_guard():
     store.eq(x, 6)
     assert store.value(H * W) in (24, H * W)
     assert store.equal(H * W, 24) is True
+
+
+def test_an_interval_that_the_value_has_anyway_is_no_guard():
+    store, n, quarter = Store(), Var.fresh("n", 4), Store().fresh("quarter", 1)
+    store.generated(quarter)
+    store.eq(4 * quarter, n)
+    assert store.value(quarter) is n // 4
+    assert [guard.text for guard in store.guards()] == ["n % 4 == 0"]
 
 
 def test_guards_of_equal_inputs():

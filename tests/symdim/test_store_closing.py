@@ -141,6 +141,15 @@ def test_sizes_that_are_not_used_stay_open():
     assert store.value(dead) is dead
 
 
+def test_stage_7_a_count_is_guessed_after_its_divisors():
+    """elements([2], r) == 5*v / (w*m) with w >= 3: a guess of 1 for v would leave none for w."""
+    store, row = Store(least=1), Row.unknown("r")
+    v, w = store.fresh("v"), store.fresh("w", 3)
+    store.elements([Row.of([2]), row], 5 * v, [w, Var("m")])
+    store.close(leaves=[v, row])
+    assert (store.value(v), store.value(w), store.row(row).dims) == (6, 3, ())
+
+
 def test_counts_are_closed_with_their_rows():
     """A count that stands for the size of an axis is guessed as that size."""
     store, r, s, y = Store(least=1), RowVar("r"), RowVar("s"), Store().fresh("y")
