@@ -171,6 +171,9 @@ def test_long_products_stay_factored():
     assert whole.bounds() == (2**12, None)
     assert whole // whole == 1
     assert whole.substitute(dict.fromkeys(sizes, 1)) == 2**12
+    doubled = product([2 * n + 4 for n in sizes])
+    assert isinstance(doubled, Expr)
+    assert doubled.evaluate(dict.fromkeys(sizes, 1)) == 6**12
     power = (total(sizes) + 1) ** 300
     assert power * (total(sizes) + 1) is (total(sizes) + 1) ** 301
     assert power.evaluate(dict.fromkeys(sizes, 1)) == 13**300

@@ -30,6 +30,7 @@ from symdim import (
 )
 from symdim.algebra.caches import clear_caches
 from symdim.algebra.evaluate import Substitution
+from symdim.algebra.variable import scope_of
 
 N, M, H = Var("N"), Var("M"), Var("H")
 
@@ -237,6 +238,18 @@ def test_a_scope_that_nobody_holds_is_made_again():
     first, second = pickle.loads(data), pickle.loads(data)
     assert first is second
     assert first.variables()[0].scope.var("v") + 1 is first
+
+
+def test_a_variable_that_nobody_holds_is_made_again():
+    data = pickle.dumps(Scope().var("v", 2, 9))
+    scope, owner = Scope(), pickle.loads(data).scope
+    clear_caches()
+    assert [(v.name, v.bounds()) for v in (pickle.loads(data), scope.restored("w", 2, 9, None, None))] == [
+        ("v", (2, 9)),
+        ("w", (2, 9)),
+    ]
+    assert pickle.loads(data).scope is owner
+    assert scope_of(1, 10**9).var("v").name == "v"
 
 
 def test_pickle_in_another_process():

@@ -248,6 +248,15 @@ def test_bounds_hold_by_brute_force():
     assert check_random_sizes(seed=1, count=150) > 60
 
 
+def test_a_number_bounds_itself():
+    assert UpperBounds().of(5) == 5
+
+
+def test_a_remainder_is_below_its_divisor():
+    N, index = Var("N"), Var.fresh("index", 0, origin="the data decide")
+    assert guarantee_of(index % N) == ("upper_bound", N - 1)
+
+
 def test_sizes_bounded_together_share_their_work():
     """Where the steps are used up, bounds are coarser, and still bounds."""
     N = Var("N")

@@ -53,6 +53,15 @@ SEEN = [
     ("(y - x//4) % 8", "(y - x//4) % 8", (0, 7)),
     ("min(x//2, y//3) - 5*min(x//10, y//12)", "min(x//2, y//3) - 5*min(x//10, y//12)", (None, 4)),
     ("min(max(4*x + 3, y) - 4*x, 63)", "min(max(y - 4*x, 3), 63)", (3, 63)),
+    ("min(max(N - 2, x), 2)", "min(max(N, x + 2), 4) - 2", (0, 2)),
+    ("(y + 2)*(M*x - N)", "(M*x - N)*(y + 2)", (None, None)),
+    ("(M - x//N)//2", "(M*N + N - x - 1)//(2*N)", (None, None)),
+    ("N*max(x, y)**2", "N*max(x, y)**2", (0, None)),
+    ("x*(max(y, 3) - max(y, 5))", "x*min(max(y, 3), 5) - 5*x", (None, 0)),
+    ("max(x, y) - max(x + z, y)", "min(max(x, y) - x, z) - z", (None, 0)),
+    ("(3 - x) % N + 2*y + 4 - z", "(3 - x) % N + 2*y - z + 4", (None, None)),
+    ("max(x*N + y, M)//N", "max(N*x + y, M)//N", (0, None)),
+    ("max(max(6//M, x) + min(N, 8)//5, 4)", "max(max(6//M, x) + min(N, 5)//5, 4)", (4, None)),
 ]
 
 
@@ -93,6 +102,17 @@ def test_halves_of_sums_of_maxima_end():
 def test_a_division_by_an_expression_goes_inside_where_it_divides():
     assert str(minimum(X * N, Y) // N) == "min(y//N, x)"
     assert str(maximum(X, 5) // (Y + 1)) == "max(x, 5)//(y + 1)"
+
+
+def test_a_division_goes_inside_where_the_divisor_divides_one_of_several_terms():
+    n, i = Var.fresh("n", 4), Var.fresh("i", 0, 3)
+    assert maximum(n * X + i, Y) // n is maximum(X, Y // n)
+
+
+def test_a_number_that_is_the_greatest_stays():
+    i = Var.fresh("i", 0, 3)
+    assert str(maximum(minimum(X, Y), i, 3)) == "max(min(x, y), 3)"
+    assert str(minimum(maximum(X, Y), i + 5, 5)) == "min(max(x, y), 5)"
 
 
 def test_nested_clamps_are_written_once():
