@@ -30,7 +30,7 @@ _crowded: dict[object, ref[Expr]] = {}
 def shared_lock() -> RLock:
     """A lock that is free in a forked process, in which no thread is left that could release it."""
     lock = RLock()
-    if hasattr(os, "register_at_fork"):
+    if hasattr(os, "register_at_fork"):  # pragma: no branch  # Windows has no fork
         os.register_at_fork(after_in_child=lock._at_fork_reinit)  # type: ignore[attr-defined]  # as the library does
     return lock
 

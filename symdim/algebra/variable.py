@@ -77,16 +77,19 @@ class Scope:
 
     def _held(self, name: str, agrees: Callable[[Var], bool], lo: int | None, hi: int | None) -> Var | None:
         """The live variable of this name. Raises `BoundsError` if it has other bounds and is held outside of caches."""
-        for forget in (clear_caches, None):
-            held = self._vars.get(name)
-            found = None if held is None else held()
-            if found is None or agrees(found):
-                return found
-            if forget is None:
-                raise BoundsError(f"{name!r} is already in {found.lo}..{_end(found.hi)}, not {lo}..{_end(hi)}")
-            del found
-            forget()
-        return None
+        found = self._live_variable(name)
+        if found is None or agrees(found):
+            return found
+        del found
+        clear_caches()
+        found = self._live_variable(name)
+        if found is None or agrees(found):
+            return found
+        raise BoundsError(f"{name!r} is already in {found.lo}..{_end(found.hi)}, not {lo}..{_end(hi)}")
+
+    def _live_variable(self, name: str) -> Var | None:
+        held = self._vars.get(name)
+        return None if held is None else held()
 
     def _enter(self, variable: Var) -> Var:
         self._vars[variable.name] = ref(variable)

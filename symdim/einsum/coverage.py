@@ -147,6 +147,7 @@ def _no_collision(rows: Sequence[Mapping[str, int]], ranges: Mapping[str, int]) 
         slack.append([s + abs(row.get(name, 0)) * (ranges[name] - 1) for s, row in zip(slack[-1], rows, strict=True)])
     slack.reverse()
     work = 0
+    # The ends below keep each sum within what the remaining names can still change, so at the end all sums are 0.
     stack = [(0, (0,) * len(rows), False)]
     while stack:
         depth, sums, moved = stack.pop()
@@ -161,8 +162,6 @@ def _no_collision(rows: Sequence[Mapping[str, int]], ranges: Mapping[str, int]) 
             if c:
                 ends = (-bound - value, bound - value) if c > 0 else (value - bound, value + bound)
                 low, high = max(low, -(-ends[0] // abs(c))), min(high, ends[1] // abs(c))
-            elif abs(value) > bound:
-                high = low - 1
         work += high - low + 1
         if work > _BUDGET:
             return None

@@ -122,8 +122,17 @@ def test_what_is_not_defined():
         N < 3  # noqa: B015
     with pytest.raises(SymdimError):
         N**-1
+    for exponent in (2.5, True):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            N**exponent
     with pytest.raises(TypeError):
         Add(N, 1)
+    for extremum, name in ((maximum, "maximum"), (minimum, "minimum")):
+        with pytest.raises(TypeError, match=f"{name} of no dimensions"):
+            extremum()
+    for value in ("3", True):
+        with pytest.raises(TypeError, match="a constant is an int"):
+            Const(value)
     with pytest.raises(DivisionByZero):
         N // 0
     with pytest.raises(ZeroDivisionError):
@@ -195,6 +204,8 @@ def test_variables_and_scopes():
             Scope().var("x", lo, hi)
     with pytest.raises(TypeError):
         Var(3)
+    with pytest.raises(TypeError, match="bounds of 'x' are ints, not"):
+        Scope().var("x", 1.5)
     fresh = Var.fresh("nnz", at_most=3 * a, origin="NonZero")
     assert (fresh.lo, fresh.hi, fresh.origin) == (0, 27, "NonZero")
     assert Var.fresh("nnz") is not fresh
@@ -231,6 +242,7 @@ def test_scopes_keep_identity():
     v = scope.var("v")
     assert pickle.loads(pickle.dumps(scope)).var("v") is v
     assert copy.deepcopy(scope) is scope
+    assert copy.copy(scope) is scope
 
 
 def test_a_scope_that_nobody_holds_is_made_again():

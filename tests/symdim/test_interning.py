@@ -22,6 +22,10 @@ def test_a_cache_is_emptied_only_when_it_is_full():
     assert cache == {"a": 1, "b": 2}
     cache["c"] = 3
     assert cache == {"c": 3}
+    assert [cache.setdefault("d", 4), cache.setdefault("c", 5)] == [4, 3]
+    assert cache == {"c": 3, "d": 4}
+    assert cache.setdefault("e", 6) == 6
+    assert cache == {"e": 6}
 
 
 def test_equal_expressions_are_one_object():
