@@ -244,10 +244,11 @@ def _stating_inside(engine: Engine, draft: Draft) -> set[str]:
     """The first outputs of the nodes in inner graphs that state a law. A graph may not run, so no other node counts."""
     known = {id(graph) for graph, _ in draft.bodies}
     solved, found = _Solved(), set[str]()
-    for graph, scope in engine.inner:
+    walked = [(graph, scope) for graph, scope in engine.inner if id(graph.handle) in known]
+    for graph, scope in walked:
         scope.constants = _constants_of(engine, graph)
-    for graph, scope in engine.inner:
-        for node in graph.nodes() if id(graph.handle) in known else ():
+    for graph, scope in walked:
+        for node in graph.nodes():
             if _is_stated(node[0], node[1]):
                 outcome = _outcome(node, scope)
                 if outcome is None or outcome.error or any(map(solved.of, outcome.statements)):
