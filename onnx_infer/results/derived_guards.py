@@ -34,7 +34,7 @@ def guards_of(engine: Engine) -> list[Guard]:
         if least is None:
             least = _least_sizes(engine, guards)
             guards = _simplified([*least, *guards])
-        required = [guard for guard in guards if guard.kind == "required"]
+        required = _Index(guard for guard in guards if guard.kind == "required")
         doubtful = {i for i in assumed if _open(stated[i], required) and not _is_certain(stated[i], required)}
         if doubtful == assumed:
             return guards
@@ -49,7 +49,7 @@ def _least_sizes(engine: Engine, guards: list[Guard]) -> list[Guard]:
     """Required guards for symbols that a guard only assumes to be large: below its size every run is refused."""
     found: list[Guard] = []
     walks: LeastSizes | None = None
-    required = [guard for guard in guards if guard.kind == "required"]
+    required = _Index(guard for guard in guards if guard.kind == "required")
     for guard in guards:
         least, _ = _bound_of(guard) or (None, None)
         if guard.kind != "assumed" or guard.relation != "at_least" or least is None:
@@ -67,17 +67,19 @@ def _least_sizes(engine: Engine, guards: list[Guard]) -> list[Guard]:
 def _simplified(solved: Iterable[Guard]) -> list[Guard]:
     """The guards without those that other guards imply. They are in plain form."""
     guards = _combined(solved)
-    guards = _combined(simpler for guard in guards for simpler in _under_bounds(guard, guards))
-    return [guard for guard in guards if not _is_implied(guard, guards)]
+    index = _Index(guards)
+    guards = _combined(simpler for guard in guards for simpler in _under_bounds(guard, index))
+    index = _Index(guards)
+    return [guard for guard in guards if not _is_implied(guard, index)]
 
 
-def _open(guard: Guard, required: list[Guard]) -> list[Guard]:
+def _open(guard: Guard, required: _Index) -> list[Guard]:
     """The conditions of a guard that the required guards do not imply."""
     found = [simpler for plain in _solved(guard) for simpler in _under_bounds(plain, required)]
     return [guard for guard in found if not _is_implied(guard, required)]
 
 
-def _is_certain(guard: Guard, required: list[Guard]) -> bool:
+def _is_certain(guard: Guard, required: _Index) -> bool:
     """Whether the required guards imply that the tensors of the guard are not empty."""
     conditions = [[Guard("at_least", size, 1, guard.law) for size in sizes] for sizes in guard.filled]
     return any(not any(_open(condition, required) for condition in alternative) for alternative in conditions)
@@ -165,13 +167,26 @@ def _key(guard: Guard) -> tuple[Hashable, ...]:
 # -- what other guards imply ----------------------------------------------------------------------------------------
 
 
-def _under_bounds(guard: Guard, guards: list[Guard]) -> list[Guard]:
+class _Index:
+    """Guards by the variable that they bound, and by what they equate: those that may imply another one."""
+
+    def __init__(self, guards: Iterable[Guard]) -> None:
+        self.bounds: dict[Dim, list[Guard]] = {}
+        self.equalities: dict[Hashable, list[Guard]] = {}
+        for guard in guards:
+            if _bound_of(guard) is not None:
+                self.bounds.setdefault(guard.lhs, []).append(guard)
+            if guard.relation == "equal":
+                self.equalities.setdefault(_key(guard), []).append(guard)
+
+
+def _under_bounds(guard: Guard, index: _Index) -> list[Guard]:
     """The guard, simplified by the bounds that other guards give to its symbols; an empty list if these imply it."""
     if _bound_of(guard) is not None:
         return [guard]
     narrow: dict[Var, Dim] = {}
     for variable in guard.variables():
-        low, high = _demanded(variable, guard, guards)
+        low, high = _demanded(variable, guard, index)
         if (low, high) != (variable.lo, variable.hi) and low is not None and (high is None or low <= high):
             narrow[variable] = low if low == high else Var.fresh(variable.name, low, high)
     found = solve(guard.condition.substitute(narrow)) if narrow else None
@@ -182,11 +197,11 @@ def _under_bounds(guard: Guard, guards: list[Guard]) -> list[Guard]:
     return _with(guard, simpler) if len("; ".join(map(str, simpler))) < len(str(guard)) else [guard]
 
 
-def _demanded(variable: Var, weak: Guard, guards: Iterable[Guard]) -> tuple[int | None, int | None]:
+def _demanded(variable: Var, weak: Guard, index: _Index) -> tuple[int | None, int | None]:
     """The bounds of a variable, narrowed by the guards that are at least as strong as `weak`."""
     low, high = variable.lo, variable.hi
-    for guard in guards:
-        if guard.lhs is variable and _strength(guard) >= _strength(weak):
+    for guard in index.bounds.get(variable, ()):
+        if _strength(guard) >= _strength(weak):
             least, most = _bound_of(guard) or (None, None)
             low = least if low is None or (least is not None and least > low) else low
             high = most if high is None or (most is not None and most < high) else high
@@ -201,18 +216,19 @@ def _bound_of(guard: Guard) -> tuple[int | None, int | None] | None:
     return None if relation == "at_most" else rhs, None if relation == "at_least" else rhs
 
 
-def _is_implied(guard: Guard, guards: Iterable[Guard]) -> bool:
+def _is_implied(guard: Guard, index: _Index) -> bool:
     """Whether a guard that is at least as strong implies this one: as an equality, or as a tighter bound."""
-    others = [g for g in guards if g is not guard and _strength(g) >= _strength(guard)]
     if guard.relation == "broadcast":
         equality = _key(guard._replace(relation="equal"))
-        return any(g.relation == "equal" and _key(g) == equality for g in others)
+        return any(_strength(g) >= _strength(guard) for g in index.equalities.get(equality, ()))
     bound = _bound_of(guard)
     if bound is None or guard.relation == "equal":
         return False
     low, high = bound
-    for other in others:
-        least, most = (_bound_of(other) if other.lhs is guard.lhs else None) or (None, None)
+    for other in index.bounds.get(guard.lhs, ()):
+        if other is guard or _strength(other) < _strength(guard):
+            continue
+        least, most = _bound_of(other) or (None, None)
         if low is not None and least is not None and least >= low:
             return True
         if high is not None and most is not None and most <= high:

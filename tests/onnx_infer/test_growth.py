@@ -11,6 +11,7 @@ from onnx_infer.engine import functions
 from onnx_infer.engine.frame import Frame
 from onnx_infer.engine.general_calls import MOST_NESTED
 from onnx_infer.engine.subgraph import Subgraph
+from onnx_infer.results.derived_guards import guards_of
 from onnx_infer.values import table
 from onnx_infer.values.tensor import SymTensor
 from symdim import Var
@@ -85,6 +86,20 @@ def work(make: Callable[[int], ModelProto], n: int) -> int:
     """The calls of an inference after a small one, which reads what operators are made of."""
     model, small = make(n), make(2)
     return calls_of(lambda: infer(model), first=lambda: infer(small))
+
+
+def test_the_guards_of_many_axes_are_compared_with_few_others() -> None:
+    def guards(n: int) -> int:
+        sizes = [", ".join(f"{stem}{n}x{i}" for i in range(n)) for stem in "AB"]
+        model = graph(
+            [f"float[{sizes[0]}] x", f"float[{sizes[1]}] y"],
+            ["z"],
+            ["z = Add(x, y)"],
+        )
+        result = infer(model)
+        return calls_of(lambda: guards_of(result._engine))
+
+    assert guards(400) < 2.4 * guards(200)
 
 
 def test_work_does_not_depend_on_what_ran_before() -> None:
