@@ -8,7 +8,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from symdim.algebra.canonical import maximum, minimum, product
-from symdim.algebra.dims import bounds_of, differ, excludes, variables_of
+from symdim.algebra.dims import at_least, bounds_of, differ, excludes, variables_of
 from symdim.algebra.expr import Expr, as_dim
 from symdim.algebra.order import dim_order
 from symdim.algebra.origin import InputDim
@@ -322,6 +322,8 @@ def size_of_broadcast(*sizes: Dim) -> Dim:
     >>> size_of_broadcast(Var("N"), Var("M")), size_of_broadcast(Var("N"), may_be_empty)
     (max(M, N), K - min(max(K, 1), N) + N)
     """
+    if all(at_least(size, 1) for size in sizes):
+        return maximum(*sizes)
     return maximum(*sizes, 1) + minimum(*sizes, 1) - 1
 
 

@@ -41,5 +41,6 @@ def is_unreadable(size: object, most: int = MOST_LEAVES) -> bool:
 def readable(size: Dim, most: int = MOST_LEAVES) -> Dim:
     """The size, or a fresh size if its expression is too large."""
     if isinstance(size, Expr) and is_unreadable(size, most):
-        return fresh("its expression is too large", at_most=size.bounds()[1])
+        low, high = size.bounds()
+        return fresh("its expression is too large", at_least=max(low or 0, 0), at_most=high)
     return size

@@ -177,7 +177,7 @@ def broadcast_size(a: Dim, b: Dim) -> Dim:
         return a if a == b else conflicting(f"sizes do not broadcast: {a} and {b}")
     if differ(a, b) and differ(a, 1) and differ(b, 1):
         return conflicting(f"sizes do not broadcast: {a} and {b}")
-    if maximum(a, 0) == maximum(b, 0):  # no size is negative
+    if not (at_least(a, 0) and at_least(b, 0)) and maximum(a, 0) == maximum(b, 0):  # no size is negative
         return a if maximum(a, 0) == b else b
     if are_one(a, b) or holds(a, "==", b):
         return min(a, b, key=_rank_of_knowledge)

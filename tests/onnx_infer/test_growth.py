@@ -11,6 +11,7 @@ from onnx_infer.engine import functions
 from onnx_infer.engine.frame import Frame
 from onnx_infer.engine.general_calls import MOST_NESTED
 from onnx_infer.engine.subgraph import Subgraph
+from onnx_infer.laws.readable import MOST_LEAVES_OF_A_CHOICE
 from onnx_infer.results.derived_guards import guards_of
 from onnx_infer.values import table
 from onnx_infer.values.tensor import SymTensor
@@ -63,6 +64,11 @@ def branches_that_differ(n: int) -> ModelProto:
     return graph(["bool c", *(f"float[N{n}x{i}] x{i}" for i in range(n))], names(n, "y"), [node])
 
 
+def chain_of_symbols(n: int) -> ModelProto:
+    nodes = [f"y{i + 1} = Add(y{i}, x{i})" for i in range(n)]
+    return graph(["float[N] y0", *(f"float[N{n}x{i}] x{i}" for i in range(n))], [f"y{n}"], nodes)
+
+
 def last_node_first(n: int) -> ModelProto:
     return graph(["float[N] v0"], [f"v{n}"], [f"v{i} = Neg(v{i - 1})" for i in range(n, 0, -1)])
 
@@ -86,6 +92,14 @@ def work(make: Callable[[int], ModelProto], n: int) -> int:
     """The calls of an inference after a small one, which reads what operators are made of."""
     model, small = make(n), make(2)
     return calls_of(lambda: infer(model), first=lambda: infer(small))
+
+
+@pytest.mark.parametrize("n", [30, 120])
+def test_a_symbol_in_a_chain_of_broadcasts_costs_one_maximum(n: int) -> None:
+    """Sizes of at least 1 need no minimum with 1, also after a fresh size has replaced a long maximum."""
+    assert work(chain_of_symbols, n) < n * 130 * min(n, MOST_LEAVES_OF_A_CHOICE)
+    (size,) = infer(chain_of_symbols(n)).types[f"y{n}"].shape
+    assert size.bounds() == (1, None)
 
 
 def test_the_guards_of_many_axes_are_compared_with_few_others() -> None:
