@@ -68,6 +68,12 @@ def test_each_part_of_all_expressions_is_computed_once():
     assert code.statements == ["t0 = N + 3", "t1 = t0//4", "t2 = M*t1", "t3 = t2 + 1"]
 
 
+def test_a_sum_begins_with_a_positive_term():
+    N, M = Var("N"), Var("M")
+    code = StraightLine([N, M])
+    assert code.source(code.operand(N - M)).splitlines()[1] == " t0 = N - M"
+
+
 def test_large_numbers():
     shape = Shape([10**6000 * N + 10**5000, N**300])
     assert compile_shape(shape, ["N"])(3) == (3 * 10**6000 + 10**5000, 3**300)

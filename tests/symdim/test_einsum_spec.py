@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from symdim import ParseError
 from symdim.einsum import discardable, parse_spec, parse_subscripts
-from symdim.einsum.reader import NameClash
+from symdim.einsum.reader import NameClash, _Lexeme
 from symdim.einsum.spec import AffineIndex, Concatenation, FixedIndex, Label, RowSpec, ShapeSpec, Spec
 from symdim.testing.einsum_cases import solve
 
@@ -80,6 +80,18 @@ def test_4_14_affine(text, expected):
     """4.14: `[stride*]over[= or <][+offset][+[dilation*]kernel]`."""
     assert axes(text) == (expected,)
     assert axes(str(parse_spec(text))) == (expected,)
+
+
+def test_4_14_a_dilation_of_1_is_not_written():
+    assert [str(AffineIndex("o", 2, 1, "k", dilation)) for dilation in (1, 3, "d")] == [
+        "2*o+1+k",
+        "2*o+1+3*k",
+        "2*o+1+d*k",
+    ]
+
+
+def test_a_row_stands_for_no_name():
+    assert [_Lexeme("r", 0, row).is_name for row in (None, "r")] == [True, False]
 
 
 def test_4_15_concatenations():
@@ -192,6 +204,7 @@ def test_subscripts_of_numpy(text, expected):
     spec = parse_subscripts(text)
     assert str(spec) == expected
     assert parse_subscripts(str(spec)) == spec
+    assert (spec.multi, spec.broadcasts) == (False, True)
 
 
 @pytest.mark.parametrize(

@@ -248,6 +248,8 @@ def test_compose_and_transpose():
     np.testing.assert_array_equal(run(composed, w, x), np.einsum("oi,bi->bo", w, x))
     assert composed.injective is False
     assert composed == plan_compose(shapes)
+    scaled = plan_compose([*shapes, {"batch": [2], "output": [3]}])
+    np.testing.assert_array_equal(run(scaled, w, x, numbers(2, 3)), np.einsum("oi,bi,bo->bo", w, x, numbers(2, 3)))
     shared = plan_compose([{"input": [4], "output": [3]}, [1]], [3])
     np.testing.assert_array_equal(run(shared, w, np.array([2])), 2 * w.sum(1))
     turned = plan_transpose({"batch": [2], "input": [3], "output": [4]}, {"batch": [2], "input": [4], "output": [3]})

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symdim import Var
-from symdim.einsum.coverage import covers, is_injective
+from symdim.einsum.coverage import _groups, covers, is_injective, is_onto
 from symdim.testing.einsum_cases import solve
 
 N, M = Var("N"), Var("M")
@@ -74,6 +74,24 @@ def test_4_51_injective_at_all_sizes(axes, sizes, expected):
 )
 def test_4_51_surjective_at_all_sizes(axes, sizes, shape, expected):
     assert covers(axes, sizes, shape) is expected
+
+
+@pytest.mark.parametrize(
+    "index, offset, extent, expected",
+    [
+        ({"o": -1}, 2, 3, True),
+        ({"o": -1}, 2, 4, False),
+        ({"o": 1}, M, 3, False),
+        ({"o": 1}, M, N - 1, None),  # an extent of 0 is reached
+    ],
+)
+def test_4_51_one_index_onto_an_axis(index, offset, extent, expected):
+    assert is_onto(index, offset, {"o": 3}, extent) is expected
+
+
+def test_axes_with_common_iterators_are_one_group():
+    assert _groups([{"a", "c"}, {"a", "b"}, {"d"}, {"c"}]) == [[2], [0, 1, 3]]
+    assert _groups([{"a"}, {"b"}, {"a", "b"}]) == [[0, 1, 2]]
 
 
 def test_long_searches_end():

@@ -10,6 +10,7 @@ from random import Random
 import pytest
 
 from symdim import Scope, parse
+from symdim.parser.rational import MAX_PAIRS, work_of_power, work_of_product
 
 SCOPE = Scope()
 X, Y = SCOPE.var("x", 0, 30), SCOPE.var("y", 1, 12)
@@ -47,6 +48,22 @@ def test_rounded_quotients(name):
             expected = ROUNDINGS[name](value(text, x, y))
             actual = dim if isinstance(dim, int) else dim.evaluate(x=x, y=y)
             assert actual == expected, (text, x, y)
+
+
+def test_quotients_over_several_denominators_are_rounded_once():
+    assert str(parse("floor(x/3 + y/2 + z)")) == "(2*x + 3*y)//6 + z"
+    assert str(parse("floor(x/3 + y/3 + z)")) == "(x + y)//3 + z"
+
+
+def test_what_was_rounded_is_divided_as_the_dialect_says():
+    assert str(parse("floor(x/2)/2")) == "x//4"
+
+
+def test_the_work_of_a_product_counts_constants_as_terms():
+    a, b, c = (Scope().var(name) for name in "abc")
+    assert work_of_product([a + 1, b + 1]) == work_of_product([a + b, b + c]) < work_of_product([a + b + 1, b + 1])
+    assert work_of_power(a + 1, 9) == work_of_power(a + b, 9) > 0
+    assert work_of_product([a + 1, b + 1]) < MAX_PAIRS
 
 
 def test_exact_texts_are_accepted_only_when_they_are_integers():
