@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symdim import EinsumSpec, Row, Store, Var
-from symdim.einsum import SpecError, parse_subscripts
+from symdim.einsum import SpecError, parse_spec, parse_subscripts
 from symdim.einsum.constraints import state
 from symdim.store.errors import Contradiction
 from tests.counting import calls_of
@@ -76,6 +76,12 @@ def test_4_15_concatenation():
     assert texts(EinsumSpec("3^rest => rest").infer(["N + 3"])) == ["N + 3", "N"]
     known = EinsumSpec("a^b => a").infer([5], result=[5])
     assert (known.size("a"), known.size("b")) == (5, 0)
+
+
+def test_4_27_only_a_part_that_may_be_left_out_may_be_empty():
+    store, spec = Store(), parse_spec("a^b => a")
+    names = state(store, spec, [Row.unknown(), Row.unknown()])
+    assert [store.interval(names.sizes[label]) for label in "ab"] == [(1, None), (0, None)]
 
 
 def test_4_17_number_of_operands():

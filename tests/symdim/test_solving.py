@@ -40,6 +40,8 @@ def agrees(condition: Condition, limit: int = 100) -> None:
         ("at_least", S // 2, P, "S >= 2*P"),
         ("at_least", maximum(H // 8, 1), 2, "H >= 16"),
         ("at_most", maximum(H // 8, 1), 2, "H <= 23"),
+        ("at_least", maximum(H - S, 1), 2, "H >= S + 2"),
+        ("at_least", maximum(H * S, 3), 5, "H*S >= 5"),
         ("at_least", minimum(H // 2, 9), 4, "H >= 8"),
         ("at_least", minimum(H // 2, 3), 4, "never"),
         ("at_least", (H // 4) * (S // 3), 1, "H >= 4; S >= 3"),
