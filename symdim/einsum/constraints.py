@@ -109,7 +109,7 @@ class _Statement:
                 self.store.concat(
                     size, [sizes[part] if isinstance(part, str) else part for part in parts], origin=origin
                 )
-            case AffineIndex():
+            case AffineIndex():  # pragma: no branch  # the last kind of axis
                 size = self.store.fresh(str(axis))
                 check_affine(axis, self.spec, self.sizes)
                 self.affine(size, axis, sizes, origin)

@@ -117,7 +117,7 @@ class _Labels:
                     raise SpecError("repeated_part", f"{self.spec}: a label occurs twice in {axis}")
                 places = [self.labels[p] if isinstance(p, str) else self.projections.fresh("part", p) for p in parts]
                 return Parts(tuple(places)), size, NO_MARGIN
-            case AffineIndex():
+            case AffineIndex():  # pragma: no branch  # the last kind of axis
                 return self.affine(axis, size)
 
     def affine(self, axis: AffineIndex, size: Dim) -> tuple[Term, Dim, Margin]:

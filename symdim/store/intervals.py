@@ -36,7 +36,8 @@ def narrow_within(p: Propagation, fact: SizeEqual | Bounds, dim: Dim, wanted: In
             continue
         if isinstance(part, Var):
             p.narrow(part, lo, hi, fact)
-        elif isinstance(part, Expr):
+        else:
+            assert isinstance(part, Expr)  # the interval of a number is the number
             stack += _parts(p, part, (lo, hi))
 
 

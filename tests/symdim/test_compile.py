@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from symdim import Shape, SymdimError, UnboundName, Var, maximum, total
+from symdim import Shape, SymdimError, UnboundName, Var, maximum, product, total
 from symdim.algebra.expr import Expr
 from symdim.compile import StraightLine, compile_shape, is_plain
 from tests.symdim import strategies
@@ -108,3 +108,9 @@ def test_long_and_deep_expressions():
     for _ in range(2_000):
         deep = maximum(deep // 3 + M, H % 7)
     assert compile_shape(Shape([deep]), ["N", "M", "H"])(100, 9, 5) == (deep.evaluate(N=100, M=9, H=5),)
+
+
+def test_long_products_take_several_statements():
+    names = [f"p{i}" for i in range(70)]
+    function = compile_shape(Shape([product([Var(name) for name in names])]), names)
+    assert function(*[2 if i % 30 == 0 else 1 for i in range(70)]) == (8,)

@@ -107,3 +107,14 @@ def test_cases_written_as_data():
     case = {"group": "injective", "index": ["i", 0, {"terms": [[2, "o"], [1, "w"], [1, "o"]]}]}
     assert solve({**case, "ranges": {"i": 5, "o": 4, "w": 3}}) == {"injective": True}
     assert solve({**case, "ranges": {"i": 5, "o": 4, "w": 4}}) == {"injective": False}
+
+
+def test_axes_with_a_common_iterator_are_counted_point_by_point():
+    """(i, i + j) of two values each misses (1, 0); (i, i + j - 1) of more values for j reaches every position."""
+    assert covers([({"i": 1}, 0), ({"i": 1, "j": 1}, 0)], {"i": 2, "j": 2}, [2, 2]) is False
+    assert covers([({"i": 1}, 0), ({"i": 1, "j": 1}, -1)], {"i": 2, "j": 3}, [2, 2]) is True
+
+
+def test_an_empty_shape_is_covered_and_a_stride_of_unknown_sign_is_not_decided():
+    assert covers([({"i": 1}, 0)], {"i": 5}, [0]) is True
+    assert covers([({"i": Var("N") - Var("M")}, 0)], {"i": 5}, [3]) is None

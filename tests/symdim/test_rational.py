@@ -9,7 +9,8 @@ from random import Random
 
 import pytest
 
-from symdim import Scope, parse
+from symdim import Scope, SymdimError, Var, parse, total
+from symdim.parser import rational
 from symdim.parser.rational import MAX_PAIRS, work_of_power, work_of_product
 
 SCOPE = Scope()
@@ -80,3 +81,25 @@ def test_exact_texts_are_accepted_only_when_they_are_integers():
             x, y = random.randint(0, 30), random.randint(1, 12)
             assert (dim if isinstance(dim, int) else dim.evaluate(x=x, y=y)) == value(text, x, y), (text, x, y)
     assert accepted > 100
+
+
+def test_quotients_have_limits():
+    with pytest.raises(SymdimError, match="the denominator is too large"):
+        rational.divide(1, 2**40_000)
+    with pytest.raises(SymdimError, match="more than 32 denominators"):
+        rational.sum_of([rational.divide(Var("N"), k) for k in range(2, 40)])
+    with pytest.raises(SymdimError, match="Heaviside at 0 must be 0 or 1"):
+        parse("Heaviside(x, 2)")
+
+
+def test_the_work_of_a_product_is_not_counted_beyond_its_largest_size():
+    long = total([Var(f"u{i}") for i in range(40)])
+    assert rational.work_of_product([long] * 9) - rational.work_of_product([long] * 3) == 6  # one for each value
+
+
+def test_sums_of_quotients_and_the_integer_part_of_an_integer():
+    N, M = Var("N"), Var("M")
+    assert rational.trunc(N) is N
+    assert (
+        rational.floor(rational.sum_of([rational.divide(N, 2), rational.divide(M, 3), 1])) is (3 * N + 2 * M) // 6 + 1
+    )

@@ -156,3 +156,13 @@ def _divides_by_0(gap: Expr, x: Var, value: int) -> bool:
 def test_a_condition_at_other_sizes():
     condition = Condition("at_least", N * M, 3).substitute({N: H + 1, M: 2})
     assert condition == Condition("at_least", 2 * H + 2, 3)
+
+
+def test_thresholds_at_the_ends_of_the_range() -> None:
+    """-1 means that no size meets the condition, 0 that every one does; without an end above it is not known."""
+    assert [threshold(SMALL // 2 + SMALL // 3 - 100), threshold(-100 - SMALL // 2), threshold(50 - SMALL // 2)] == [
+        -1,
+        -1,
+        0,
+    ]
+    assert [threshold(N // 3 + N // 5 - 2**90), threshold(2**90 - N - N // 2)] == [None, None]

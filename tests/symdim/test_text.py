@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from symdim import Add, Scope, Shape, Var, ceildiv, maximum, minimum, total
+from symdim import Add, Const, Scope, Shape, Var, ceildiv, maximum, minimum, product, total
+from symdim.algebra.texts.display import factors_of
 from symdim.algebra.texts.printing import quoted, to_text
 from symdim.algebra.variable import make_variable
 
@@ -136,3 +137,9 @@ def test_a_sum_that_prints_as_a_product_stays_a_sum():
     dim = (H - 2) * (N - 2)
     assert type(dim) is Add
     assert total(dim.args) is dim
+
+
+def test_a_sum_has_one_factor_and_a_leaf_counts_as_its_number():
+    assert factors_of(H + 1) == (1, [(H + 1, 1)])
+    assert product([Const(2), H]) is 2 * H
+    assert str(Const(-2)) == "-2"

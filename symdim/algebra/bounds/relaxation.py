@@ -6,12 +6,12 @@ Then numerators cancel, and the interval of the new sum, which has rational coef
 
 from __future__ import annotations
 
-from symdim.algebra.expr import FloorDiv
+from symdim.algebra.expr import Expr, FloorDiv
 from symdim.algebra.order import named_fingerprint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Expr, Interval
+    from symdim.algebra.expr import Interval
 
     Terms = dict[Expr, int]
 
@@ -54,13 +54,11 @@ def least(terms: Terms, const: int, sums: int = SUMS) -> int | None:
         k = terms.pop(chosen)
         numerator, c = chosen.parts
         assert isinstance(c, int)
+        assert isinstance(numerator, Expr)  # a number divided by a number is a number
         terms = {unit: a * c for unit, a in terms.items()}
         const, scale = const * c, scale * c
         if k > 0:
             const -= k * (c - 1)
-        if isinstance(numerator, int):
-            const += k * numerator
-            continue
         inner = numerator.terms if numerator.terms is not None else {numerator: 1}
         const += k * numerator.const
         for unit, a in inner.items():

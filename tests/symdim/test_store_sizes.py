@@ -1,0 +1,185 @@
+"""Sizes in a store: what each kind of equation, bound and divisibility gives, and when it is contradictory."""
+
+from __future__ import annotations
+
+import pytest
+
+from symdim import Dim, Row, RowVar, Scope, Store, Var, maximum, minimum
+from symdim.algebra.variable import make_variable
+from symdim.store.errors import Contradiction
+
+Interval = tuple[int | None, int | None]
+
+N, M, H, W = Var("N"), Var("M"), Var("H"), Var("W")
+
+
+def texts(store: Store) -> list[str]:
+    return [guard.text for guard in store.guards()]
+
+
+def test_one_part_of_an_extremum_is_the_value_that_the_others_cannot_have():
+    store = Store()
+    high, low = store.fresh(), store.fresh()
+    store.eq(maximum(high, 5), 7)
+    store.eq(minimum(low, 9), 7)
+    assert (store.value(high), store.value(low)) == (7, 7)
+    small, large = store.fresh("small", 0, 6), store.fresh("large")
+    store.eq(maximum(small, large), 7)
+    assert (store.value(large), store.interval(small)) == (7, (0, 6))
+
+
+def test_a_known_power_gives_its_root():
+    store = Store()
+    side = store.fresh()
+    store.eq(side**2, 49)
+    assert store.value(side) == 7
+    store.eq(store.fresh() ** 2, 50)
+    with pytest.raises(Contradiction, match=r"\*\*2 == 50"):
+        store.propagate()
+
+
+def test_a_product_is_not_divided_where_a_factor_may_be_negative():
+    store = Store()
+    a, b = make_variable(Scope(), "a", -9, 9), make_variable(Scope(), "b", -9, 9)
+    store.eq(a * b, 12)
+    assert (store.interval(a), store.interval(b)) == ((-9, 9), (-9, 9))
+
+
+def test_a_division_by_a_size_gives_no_interval():
+    store = Store()
+    n, d = store.fresh("n", 0, 99), store.fresh("d", 1, 9)
+    store.eq(n // d, 7)
+    store.bounds(n // d, lo=3)
+    assert (store.interval(n), store.interval(d)) == ((0, 99), (1, 9))
+
+
+@pytest.mark.parametrize(
+    ("dim", "by", "message"),
+    [
+        (N, 0, "N is not a multiple of 0"),
+        (7, 2, "7 is not a multiple of 2"),
+        (2 * N + 1, 2, r"2\*N \+ 1 is not a multiple of 2"),
+        (2 * N + 2 * M + 1, 4, r"2\*M \+ 2\*N \+ 1 is not a multiple of 4"),
+    ],
+)
+def test_a_size_that_has_a_remainder_is_no_multiple(dim: Dim, by: int, message: str):
+    store = Store()
+    store.divisible(dim, by)
+    with pytest.raises(Contradiction, match=message):
+        store.propagate()
+
+
+def test_a_divisibility_rounds_the_interval_of_one_size_only():
+    store = Store()
+    one, other = store.fresh("one", 5, 21), store.fresh("other", 5, 21)
+    store.divisible(one + 1, 4)
+    assert store.interval(one) == (7, 19)
+    for dim, by in ((other + N, 4), (other // 3, 4), (N + M, M), (other, 1)):
+        store.divisible(dim, by)
+    assert store.interval(other) == (5, 21)
+    assert "(M + N) % M == 0" in texts(store)
+
+
+@pytest.mark.parametrize(
+    ("dim", "lo", "hi", "expected"),
+    [
+        (H // 3, 2, 5, (6, 17)),
+        (H // 3, 2, None, (6, None)),
+        (H // 3, None, 5, (1, 17)),
+        (maximum(H, 5), None, 9, (1, 9)),
+        (maximum(H, 5), 7, None, (7, None)),
+        (minimum(H, 9), 4, None, (4, None)),
+        (minimum(H, 9), None, 6, (1, 6)),
+        (maximum(H, W), 7, 9, (1, 9)),
+        (minimum(H, W), 7, 9, (7, None)),
+        (H * W, 1, 9, (1, 9)),
+        (H * maximum(W - 3, 0), 0, 9, (1, None)),
+    ],
+)
+def test_a_bound_narrows_the_sizes_below_it(dim: Dim, lo: int | None, hi: int | None, expected: Interval):
+    store = Store()
+    store.bounds(dim, lo, hi)
+    assert store.interval(H) == expected
+
+
+def test_long_sums_are_not_narrowed():
+    store = Store()
+    sizes = [store.fresh(f"s{i}", 1, 50) for i in range(9)]
+    store.bounds(sum(sizes[1:], sizes[0]), hi=20)
+    assert {store.interval(size) for size in sizes} == {(1, 50)}
+    store.bounds(sum(sizes[1:8], sizes[0]), hi=20)
+    assert store.interval(sizes[0]) == (1, 13)
+
+
+def test_intervals_that_grow_for_ever_are_cut():
+    """Each of two sizes is larger than the other: no round of narrowing is the last one."""
+    store = Store()
+    a, b = store.fresh("a", 1), store.fresh("b", 1)
+    store.bounds(a - b * b, lo=1)
+    store.bounds(b - a * a, lo=1)
+    least, most = store.interval(a)
+    assert least is not None
+    assert least > 1
+    assert most is None
+
+
+def test_equations_over_given_sizes_are_solved_for_others():
+    store = Store()
+    quotient, exact, unknown = store.fresh(), store.fresh(), store.fresh()
+    store.eq(5 * N, M * quotient)
+    store.eq((M + 1) * exact, (M + 1) * N)
+    store.eq(Var.fresh("Z", 0) * unknown, 6 * Var.fresh("Y", 0))
+    assert store.value(quotient) is 5 * N // M
+    assert store.value(exact) is N
+    assert store.value(unknown) is unknown
+    assert "5*N % M == 0" in texts(store)
+
+
+def test_what_waits_is_assumed_by_questions():
+    store = Store()
+    store.divisible(N + M, 4)
+    store.bounds(N * M - H, lo=3, hi=9)
+    assert store.check((N + M) % 4, "==", 0) is True
+    assert store.check(N * M, ">=", H + 3) is True
+    assert store.check(N * M, ">", H + 9) is False
+    assert store.check(N * M, ">=", H + 4) is None
+
+
+def test_guards_are_checked_at_sizes():
+    store = Store()
+    store.bcast(Row.of([H]), [Row.of([N]), Row.of([M])])
+    store.refine(W, Var("V"))
+    store.bounds(N - M, lo=-2, hi=5)
+    held = {guard.text: guard for guard in store.guards()}
+    join, refinement, bounds = (
+        next(guard for text, guard in held.items() if sign in text) for sign in ("broadcast", "V", "<=")
+    )
+    assert join.text == "H == broadcast(N, M)"
+    assert [join.holds({"H": h, "N": 1, "M": 3}) for h in (3, 1)] == [True, False]
+    assert [refinement.holds({"W": 5, "V": v}) for v in (5, 1, 2)] == [True, True, False]
+    assert [bounds.holds({"N": n, "M": 3}) for n in (1, 8, 9)] == [True, True, False]
+
+
+def test_rows_that_broadcast_to_each_other_are_equal():
+    store = Store()
+    r, s = RowVar.fresh("r"), RowVar.fresh("s")
+    store.refine_row(Row((), r), Row((), s))
+    store.refine_row(Row((), s), Row((), r))
+    store.eq_row(Row((), r), Row.of([N, 3]))
+    assert str(store.row(Row((), s)).flat()) == "[N, 3]"
+
+
+def test_open_rows_of_enough_axes_share_what_is_between():
+    store = Store()
+    r, s = RowVar.fresh("r"), RowVar.fresh("s")
+    store.rank(Row((), r), 2, 5)
+    store.eq_row(Row((N, M), r), Row((), s, (H, W)))
+    assert store.rank_bounds(Row((), s)) == (2, 5)
+    assert str(store.row(Row((), s)))[:7] == "[N, M, "
+
+
+def test_a_row_that_occurs_twice_is_not_split():
+    store = Store()
+    r = RowVar.fresh("r")
+    store.exact([Row((), r), Row.of([7]), Row((), r)], [N, 7, M])
+    assert store.row(Row((), r)).is_open
