@@ -19,7 +19,7 @@ from symdim.prover.ordering import MONOTONE, with_order
 from symdim.prover.products import products
 from symdim.testing import explain_text, prove_text
 from tests.symdim.fuzz_prover import wrong
-from tests.symdim.statements import statements, violation
+from tests.symdim.statements import Statement, statements, violation
 
 x, y, z, s = (Var(name) for name in "xyzs")
 SEEDS = range(24) if os.environ.get("CI") else range(6)
@@ -36,6 +36,53 @@ def test_random_statements(seed):
         assert not wrong(statement, proof, violation(statement, 400)), (seed, statement, proof)
         still_open += proof.answer is None
     assert still_open <= 2
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        # maxima compared part by part
+        (
+            Statement(
+                "max(min(max(x, 3)//2, w) + w, z) + w",
+                "<=",
+                "max(min(max(x + v, 3)//2, w) + w, z) + w",
+                {"v": (0, None)},
+            ),
+            True,
+        ),
+        (Statement("max(x, z, min(z, y))*max(x, y)", "<=", "max(x, y, z)*max(x, y, z)", {}), True),
+        (Statement("max(y, z)*min(max(z, y), max(x, z))", "<=", "max(x, y, z)*max(x, y, z)", {}), True),
+        (Statement("max(0, -(-(min(7, S) - min(T, S))//2))", "<=", "max(7 - T, 0)", {}), None),
+        # merged divisions with a divisor that divides one part
+        (
+            Statement("max(max(4*x*z, z, 5)//z, max(4*y*z, z, 5)//z)", "==", "max(4*z*max(x, y), z, 5)//z - 2", {}),
+            False,
+        ),
+        # residues of a variable that an interval leaves without a value, or a variable without a lower end
+        (
+            Statement("5*a", "!=", "8*b + 1", {"a": (3, 9), "b": (0, None)}, ("a*a % 12 == 0", "(a + 9) % a <= b//10")),
+            True,
+        ),
+        (Statement("a", "==", "b + 4", {"a": (1, 20)}, ("(b + 6) % 12 == 0", "(9*b + a) % 16 == (8*b + a)//b")), False),
+        (
+            Statement(
+                "a", ">=", "b", {"a": (None, None), "b": (None, None)}, ("(b + 8) % 60 + 5*a % 12 == (2*b - a + 7)//a",)
+            ),
+            False,
+        ),
+        (Statement("a", "<=", "3*b + 4", {"b": (1, 20)}, ("9*b % 7 == 3", "b % 12 == 9*b//a")), False),
+    ],
+)
+def test_statements_in_which_a_case_is_impossible_or_a_law_is_rare(statement, expected):
+    proof = explain_text(*statement)
+    assert proof.answer is expected
+    assert not wrong(statement, proof, violation(statement, 400))
+
+
+def test_only_the_six_relations_are_asked():
+    with pytest.raises(ValueError, match="a relation is one of == != >= > <= <, not '=>'"):
+        prove.explain(x, "=>", y)
 
 
 @pytest.mark.parametrize(
