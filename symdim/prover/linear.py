@@ -160,7 +160,7 @@ class System:
         const = 0
         for (v, end), weight in weights.items():
             bound = self.lower[v] if end < 0 else self.upper[v]
-            if bound is None or weight <= 0:  # pragma: no cover  # the check of a certificate, against faults here
+            if bound is None or weight <= 0:
                 raise AssertionError("a certificate uses a bound that is not there")
             const += end * weight * bound
             total[v] = total.get(v, 0) - end * weight

@@ -101,3 +101,11 @@ def test_a_wrong_certificate_is_rejected():
     system.rows[total] = {total: 1, x: 1}
     with pytest.raises(AssertionError, match="add up"):
         system.check(Budget(100))
+
+
+def test_a_certificate_uses_bounds_that_are_there_with_positive_weights():
+    system = System()
+    x = system.variable(0, None)
+    for weights in ({(x, 1): 1}, {(x, -1): 0}):
+        with pytest.raises(AssertionError, match="a bound that is not there"):
+            system._verified(weights)
