@@ -317,22 +317,20 @@ def size_of_broadcast(*sizes: Dim) -> Dim:
 
     This is the largest size, or 0 if one is 0. If no size can be 0, it is `max(sizes)`.
 
-    >>> from symdim import Scope
-    >>> may_be_empty = Scope().var("K", 0)
+    >>> may_be_empty = Var.fresh("K", 0)
     >>> size_of_broadcast(Var("N"), Var("M")), size_of_broadcast(Var("N"), may_be_empty)
     (max(M, N), K - min(max(K, 1), N) + N)
     """
-    if all(at_least(size, 1) for size in sizes):
-        return maximum(*sizes)
-    return maximum(*sizes, 1) + minimum(*sizes, 1) - 1
+    is_filled = all(at_least(size, 1) for size in sizes)
+    return maximum(*sizes) if is_filled else maximum(*sizes, 1) + minimum(*sizes, 1) - 1
 
 
 def _dims(given: Iterable[Dim | str | None]) -> tuple[Dim, ...]:
     """Sizes of any kind as dimensions; strings by `read_dim_param`, with the names among them as declared names."""
-    sizes = tuple(given)
     from symdim.parser.tokens import is_name  # most shapes have no texts
     from symdim.parsing import read_dim_param
 
+    sizes = tuple(given)
     names = frozenset(size for size in sizes if isinstance(size, str) and is_name(size))
     return tuple([read_dim_param(size, names) if isinstance(size, str) else _dim(size) for size in sizes])
 
