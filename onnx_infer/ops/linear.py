@@ -13,7 +13,7 @@ import numpy as np
 from onnx_infer.elements import arithmetic
 from onnx_infer.elements.ratio import Ratio
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import broadcast, broadcast_size, broadcast_to, confirm_shape, of_rank, unify
+from onnx_infer.laws.sizes import broadcast, broadcast_size, broadcast_to, confirm_shape, may_be_empty, of_rank, unify
 from onnx_infer.laws.statements import conflicting, fresh
 from onnx_infer.operators.registration import op
 
@@ -64,19 +64,21 @@ def matmul(A: SymTensor, B: SymTensor) -> Shape:
     return matmul_shape(A.dims, B.dims)
 
 
-def demand_columns(columns: Dim, **parameters: SymTensor | None) -> None:
-    """Demand that parameters of a quantized matrix that are vectors have one element, or one for each column."""
-    for name, x in parameters.items():
+def demand_columns(result: Shape, B: SymTensor, **parameters: SymTensor | None) -> None:
+    """Demand that parameters of a quantized matrix B that are vectors have one element, or one for each column.
+
+    onnxruntime reads no parameter for a product that is empty.
+    """
+    for name, x in parameters.items() if B.rank >= 2 and not may_be_empty(result) else ():
         if x is not None and x.shape is not None and len(x.shape) == 1:
-            broadcast_to((columns,), x.shape, name)
+            broadcast_to((B.dims[-1],), x.shape, name)
 
 
 @op("MatMulInteger", data=_matmul_integer)
 def matmul_integer(A: SymTensor, B: SymTensor, b_zero_point: AnyRank | None) -> Shape:
     """As MatMul, for integers (MatMulInteger-10)."""
     shape = matmul_shape(A.dims, B.dims)
-    if B.rank >= 2:
-        demand_columns(B.dims[-1], b_zero_point=b_zero_point)
+    demand_columns(shape, B, b_zero_point=b_zero_point)
     return shape
 
 

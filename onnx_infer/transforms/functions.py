@@ -75,8 +75,11 @@ class Functions:
     def body(self, function: FunctionProto) -> Body | None:
         """The body of a function as a model; None if it has attributes, or a call leaves out an input.
 
-        What such a body computes depends on more than the types of its operands.
+        What such a body computes depends on more than the types of its operands. None also before opset 9, where a
+        constant of a body, which is a node there, cannot be an integer (Constant-1).
         """
+        if any(opset.version < 9 for opset in function.opset_import if opset.domain in ("", "ai.onnx")):
+            return None
         calls = self._calls[_key(function.domain, function.name, function)]
         known = [call for call in calls if call is not None]
         if len(known) < len(calls) or function.attribute or function.attribute_proto or _has_references(function):

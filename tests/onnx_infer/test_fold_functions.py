@@ -87,3 +87,14 @@ def test_declared_types_of_inner_values_go_with_them() -> None:
     for name in ("t", "r"):
         model.functions[0].value_info.add(name=name)
     assert [info.name for info in fold(model).functions[0].value_info] == ["r"]
+
+
+def test_before_opset_9_a_body_stays() -> None:
+    """There a node makes constants of floats only, and a function has no initializers."""
+    head, function = HEAD.replace("18", "8"), FUNCTION.replace("18", "8")
+    graph = "(int64[4] x) => (int64[4] y) {y = own.tiled(x)}"
+    model = parsed(
+        f"g {graph} {function} tiled (x) => (y) {{ o = Size(x) n = Shape(o) s = Shape(n) y = Tile(x, s) }}", head
+    )
+    found = fold(model)
+    assert [n.op_type for n in found.functions[0].node] == ["Size", "Shape", "Shape", "Tile"]

@@ -145,6 +145,16 @@ def test_a_sum_with_an_empty_result_is_not_refused() -> None:
     assert [outcome(session, result, {"N": n}) for n in (0, 1, 2)] == ["other sizes", "as inferred", "refused"]
 
 
+def test_parameters_of_an_empty_product_are_not_read() -> None:
+    graph = """g (uint8[N, 4] a, uint8[4, M] b, float[1] s, float[2] t) => (y) {
+        y = com.microsoft.MatMulIntegerToFloat(a, b, s, t)
+    }"""
+    model = parsed(graph, '<ir_version: 8, opset_import: ["": 18, "com.microsoft": 1]>')
+    assert texts(infer(model)) == ["com.microsoft::MatMulIntegerToFloat y: M == 2"]
+    assert texts(infer(model, min_dim=0)) == []
+    assert run(session_of(model), counting(infer(model), {"N": 0, "M": 3})) is not None
+
+
 def test_a_required_guard_behind_an_assumed_one_is_required_where_that_holds() -> None:
     graph = """g (float[1, 1, H] x, float[1, 1, 4] w) => (y) {
         p = MaxPool<kernel_shape=[3], strides=[2]>(x) y = Conv(p, w)
