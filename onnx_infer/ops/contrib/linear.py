@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import require
-from onnx_infer.laws.sizes import confirm, may_be_empty, of_rank, unify
+from onnx_infer.laws.sizes import at_least, confirm, may_be_empty, of_rank, unify
 from onnx_infer.laws.statements import fresh
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.linear import demand_columns, gemm, matmul_shape
@@ -48,9 +48,13 @@ def fused_matmul(
 def quantized_matmul(
     A: SymTensor, B: SymTensor, b_scale: AnyRank, b_zero_point: AnyRank | None, bias: AnyRank | None
 ) -> Shape:
-    """(*batch, M, K), (*batch, K, N), scales and zero points for each column of B or for all -> (*batch, M, N)."""
+    """(*batch, M, K), (*batch, K, N), scales and zero points for each column of B or for all -> (*batch, M, N).
+
+    onnxruntime takes longer scales where B has one column.
+    """
     shape = matmul_shape(A.dims, B.dims)
-    demand_columns(shape, B, b_scale=b_scale, b_zero_point=b_zero_point)
+    if B.rank >= 2 and at_least(B.dims[-1], 2):
+        demand_columns(shape, B, b_scale=b_scale, b_zero_point=b_zero_point)
     if B.rank >= 2 and not may_be_empty(shape) and bias is not None and bias.shape is not None and len(bias.shape) == 1:
         confirm(B.dims[-1], bias.shape[0], "the columns of B and the size of bias")
     return shape
