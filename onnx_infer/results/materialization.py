@@ -75,7 +75,7 @@ def materialize(
     nodes are inserted; so data-dependent sizes can be computed after the node that decides them. `opset` is the version
     of the default domain; the default is the model's. Names begin with `prefix` and are unused in the model. Raises
     `UnsupportedDynamicShape` for a size with a symbol that cannot be read, and `ValueError` if the opset lacks an
-    operator.
+    operator or a number of the size is no int64.
 
     >>> import onnx.parser, onnx_infer
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 17]>
@@ -189,9 +189,11 @@ class SizeNodes:
         return self._held[root]
 
     def constant(self, *values: int) -> str:
-        """The name of a constant vector."""
+        """The name of a constant vector. Raises `ValueError` for numbers that an int64 tensor cannot hold."""
         found = self._constants.get(values)
         if found is None:
+            if beyond := [value for value in values if not -(2**63) <= value < 2**63]:
+                raise ValueError(f"a size has the number {beyond[0]}, which is no int64")
             found = self._constants[values] = self.names.new("_".join(map(str, values)) or "empty")
             self.initializers.append(helper.make_tensor(found, TensorProto.INT64, (len(values),), values))
         return found

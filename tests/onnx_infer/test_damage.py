@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-from contextlib import redirect_stderr, redirect_stdout
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +11,10 @@ import onnx.parser
 import pytest
 from onnx import helper
 
-from onnx_infer import ArgumentError, InferenceResult, NoModelError, infer, infer_shapes
-from onnx_infer.__main__ import main
+from onnx_infer import InferenceResult, NoModelError, infer, infer_shapes
 from onnx_infer.errors import OnnxInferError
 from tests.fuzz.damage import Damage
+from tests.fuzz.entry_points import command
 
 from . import models
 
@@ -62,18 +60,6 @@ def use(result: InferenceResult) -> None:
     assert result.memory().peak is not None
     assert result.costs() is not None
     result.planner(sorted(symbols, key=lambda v: v.name))
-
-
-def command(path: Path, *options: str) -> tuple[int | str | None, str]:
-    """The exit code of the command and what it prints, encoded as on a terminal."""
-    raw = io.BytesIO()
-    with redirect_stdout(io.TextIOWrapper(raw, "utf-8")) as out, redirect_stderr(io.StringIO()):
-        try:
-            code: int | str | None = main([str(path), *options])
-        except SystemExit as end:
-            code = end.code
-        out.flush()
-        return code, raw.getvalue().decode()
 
 
 @pytest.mark.parametrize("name", ["control", "decoder", "windows", "detector"])
@@ -348,18 +334,3 @@ def test_nodes_on_a_cycle_that_read_what_nobody_gives() -> None:
     result = infer(model)
     assert "input 'nowhere' of node 'a' is produced by no node" in [str(d) for d in result.diagnostics]
     use(result)
-
-
-def test_a_model_that_onnx_ir_cannot_copy() -> None:
-    import onnx_ir as ir
-
-    from onnx_infer.integrations import onnx_ir
-    from onnx_infer.integrations.onnx_ir_smaller import FoldPass
-
-    text = '<ir_version: 10, opset_import: ["": 20]> g (float[N] x) => (y, z) { y = Add (x, nowhere) z = Neg (x) }'
-    model = ir.from_proto(onnx.parser.parse_model(text))
-    for call in (onnx_ir.infer_shapes, FoldPass().call):
-        with pytest.raises(ArgumentError, match=r"in_place=True works: Value .* is an outer-scope value"):
-            call(model)
-    onnx_ir.infer_shapes(model, in_place=True)
-    assert str(model.graph.outputs[1].shape) == "[N]"

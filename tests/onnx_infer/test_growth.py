@@ -335,22 +335,3 @@ def test_nested_loops(trips: str, most: int, monkeypatch: pytest.MonkeyPatch) ->
         assert len(result.types["w"].shape or ()) == 1  # type: ignore[attr-defined]
         assert walks <= most * depth
         assert result._engine.symbols.count <= most * depth * depth
-
-
-# -- sizes beyond 64 bits ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("first", ["float[2] v0", "float[N] v0"])
-def test_doubling_ends_at_64_bits(first: str) -> None:
-    nodes = [f"v{i + 1} = Concat<axis=0>(v{i}, v{i})" for i in range(70)]
-    result = infer(graph([first], ["v70"], nodes))
-    assert "a size of the result does not fit into 64 bits" in messages(result)[0]
-    assert str(result.types["v61"]).startswith("f32[")
-
-
-def test_doubling_of_what_may_be_0_is_written() -> None:
-    nodes = ["v0 = NonZero(x)", *(f"v{i + 1} = Concat<axis=1>(v{i}, v{i})" for i in range(200))]
-    result = infer(graph(["float[N] x"], ["v200"], nodes))
-    sizes = [len(str(result.types[f"v{i}"])) for i in range(201)]
-    assert max(sizes) < 40
-    assert not result.diagnostics

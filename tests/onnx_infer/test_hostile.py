@@ -6,7 +6,9 @@ import onnx
 import onnx.parser
 import pytest
 
-from onnx_infer import infer, infer_shapes, materialize
+from onnx_infer import ArgumentError, infer, infer_shapes, materialize
+
+from .texts import messages, parsed
 
 HEALTHY = "bystander = Abs (z)"
 
@@ -125,3 +127,37 @@ def test_a_size_that_is_squared_again_and_again_is_not_kept() -> None:
     result = infer(model)
     assert [str(result.types[name]) for name in "yz"] == ["f32[_d0]", "f32[N**32]"]
     assert materialize(result.shapes["z"], result).nodes
+
+
+def test_a_model_that_onnx_ir_cannot_copy() -> None:
+    import onnx_ir as ir
+
+    from onnx_infer.integrations import onnx_ir
+    from onnx_infer.integrations.onnx_ir_smaller import FoldPass
+
+    text = '<ir_version: 10, opset_import: ["": 20]> g (float[N] x) => (y, z) { y = Add (x, nowhere) z = Neg (x) }'
+    model = ir.from_proto(onnx.parser.parse_model(text))
+    for call in (onnx_ir.infer_shapes, FoldPass().call):
+        with pytest.raises(ArgumentError, match=r"in_place=True works: Value .* is an outer-scope value"):
+            call(model)
+    onnx_ir.infer_shapes(model, in_place=True)
+    assert str(model.graph.outputs[1].shape) == "[N]"
+
+
+def doubled(first: str, nodes: str, axis: int, times: int) -> onnx.ModelProto:
+    """A chain of Concats of a tensor with itself."""
+    chain = " ".join(f"v{i + 1} = Concat<axis={axis}>(v{i}, v{i})" for i in range(times))
+    return parsed(f"g ({first}) => (v{times}) {{ {nodes} {chain} }}")
+
+
+@pytest.mark.parametrize("first", ["float[2] v0", "float[N] v0"])
+def test_doubling_ends_at_64_bits(first: str) -> None:
+    result = infer(doubled(first, "", 0, 70))
+    assert "a size of the result does not fit into 64 bits" in messages(result)[0]
+    assert str(result.types["v61"]).startswith("f32[")
+
+
+def test_doubling_of_what_may_be_0_is_written() -> None:
+    result = infer(doubled("float[N] x", "v0 = NonZero(x)", 1, 200))
+    assert max(len(str(result.types[f"v{i}"])) for i in range(201)) < 40
+    assert not result.diagnostics

@@ -86,6 +86,11 @@ def test_what_an_old_opset_lacks() -> None:
         materialize(N, given(N), opset=6)
 
 
+def test_a_number_that_is_no_int64() -> None:
+    with pytest.raises(ValueError, match=f"the number {2**63}, which is no int64"):
+        materialize(N * 2**63, given(N))
+
+
 def test_random_expressions() -> None:
     random = Random(5)
     names = sorted(strategies.BOUNDS)

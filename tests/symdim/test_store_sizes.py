@@ -183,3 +183,50 @@ def test_a_row_that_occurs_twice_is_not_split():
     r = RowVar.fresh("r")
     store.exact([Row((), r), Row.of([7]), Row((), r)], [N, 7, M])
     assert store.row(Row((), r)).is_open
+
+
+def test_an_equation_is_solved_for_the_size_that_is_not_given():
+    store = Store()
+    store.eq(N, 2 * M + H)
+    assert (store.value(N), store.value(H)) == (H + 2 * M, H)
+    store, u = Store(), Var("u")
+    store.generated(u)
+    store.eq(N + u * M, 2 * M + H)
+    assert (store.value(N), store.value(u)) == (N, (H - N) // M + 2)
+    assert [guard.text for guard in store.guards()] == ["(H - N)//M + 2 >= 1", "(H + 2*M - N) % M == 0"]
+
+
+def test_an_equation_that_was_solved_later_waits_no_more():
+    store = Store()
+    store.eq(N * M, 12)
+    store.propagate()
+    assert len(store._state.pending) == 1
+    store.eq(M, 4)
+    assert store.value(N) == 3
+    assert not store._state.pending
+
+
+@pytest.mark.parametrize(
+    ("dim", "lo", "hi", "expected"),
+    [
+        (maximum(N, M), None, 5, [(1, 5), (1, 5)]),
+        (maximum(N, 3), 7, None, [(7, None), (1, None)]),
+        (minimum(N, 9), None, 7, [(1, 7), (1, None)]),
+        (minimum(N, M), 4, None, [(4, None), (4, None)]),
+        (N // 2 + M // 3, 5, 10, [(1, 21), (1, 32)]),
+        (N // 2, 3, 4, [(6, 9), (1, None)]),
+    ],
+)
+def test_an_interval_narrows_the_parts(dim, lo, hi, expected):
+    store = Store()
+    store.bounds(dim, lo=lo, hi=hi)
+    store.propagate()
+    assert [store.interval(v) for v in (N, M)] == expected
+
+
+def test_a_divisibility_narrows_to_its_first_and_last_size():
+    store = Store()
+    store.bounds(N, lo=1, hi=10)
+    store.divisible(N + 1, 4)
+    store.propagate()
+    assert store.interval(N) == (3, 7)

@@ -1,0 +1,69 @@
+"""Contradictions of a store: what they say, and the facts that they come from. 4.44 is the feature's number."""
+
+from __future__ import annotations
+
+import pytest
+
+from symdim import Row, Store, Var
+from symdim.store import Origin
+from symdim.store.errors import Contradiction
+
+
+def test_4_44_contradictions_tell_where_they_come_from():
+    store = Store()
+    j = store.fresh("j")
+    store.eq_row(Row.of([3, 4]), Row.of([Var("i"), j]), origin=Origin("MatMul_3", "A", text="j"))
+    store.eq_row(Row.of([5, 6]), Row.of([j, Var("k")]), origin=Origin("MatMul_3", "B", text="j"))
+    with pytest.raises(Contradiction) as caught:
+        store.propagate()
+    error = caught.value
+    assert error.kind == "size_mismatch"
+    assert {fact.origin.operand for fact in error.chain} == {"A", "B"}
+    assert all(part in str(error) for part in ("MatMul_3, A", "MatMul_3, B", "4", "5", "j"))
+
+
+def test_4_44_contradictions_of_an_axis_name_the_rows():
+    store = Store()
+    store.refine_row(Row.of([3, 5]), Row.of([3, 4]), origin=Origin("Add_1", "A"))
+    with pytest.raises(Contradiction) as caught:
+        store.propagate()
+    assert caught.value.kind == "size_mismatch"
+    assert [str(fact) for fact in caught.value.chain] == ["[3, 4] broadcasts to [3, 5]"]
+    assert (Origin("Add_1", "A"),) == tuple(fact.origin for fact in caught.value.chain)
+
+
+def test_4_44_arguments_of_a_contradiction():
+    store, v = Store(), Store().fresh("v")
+    store.bounds(v, lo=5, origin="bound")
+    store.eq(v, 4, origin="value")
+    with pytest.raises(Contradiction) as caught:
+        store.propagate()
+    error = caught.value
+    assert error.args == (error.kind, error.message, error.chain)
+    assert {str(fact.origin) for fact in error.chain} == {"bound", "value"}
+
+
+def test_a_rank_is_explained_by_both_of_its_bounds():
+    store, row = Store(), Row.unknown("r")
+    store.rank(row, 2, 2, origin="two axes")
+    assert store.explain(row) == ("rank(r) >= 2 (two axes)", "rank(r) <= 2 (two axes)")
+
+
+def test_4_44_bounds_of_a_fresh_size_need_no_statement():
+    store = Store()
+    store.eq(store.fresh("v", 4), 3)
+    with pytest.raises(Contradiction, match="would be 3, outside of 4"):
+        store.propagate()
+
+
+def test_4_44_chains_are_short():
+    store = Store()
+    sizes = [store.fresh() for _ in range(100)]
+    for i in range(99):
+        store.eq(sizes[i + 1], sizes[i] + 1, origin=f"step {i}")
+    store.eq(sizes[0], 1, origin="begin")
+    store.eq(sizes[99], 7, origin="end")
+    with pytest.raises(Contradiction) as caught:
+        store.propagate()
+    assert 2 <= len(caught.value.chain) <= 20
+    assert len(set(caught.value.chain)) == len(caught.value.chain)
