@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim, Shape
 
 
-def demand_in_bounds(indices: SymTensor, size: Dim, column: int | None = None) -> None:
-    """Demand that the indices (or those at one place of the last axis) are in [-size, size - 1].
+def demand_in_bounds(indices: SymTensor, size: Dim, column: int | None = None, *, negative: bool = True) -> None:
+    """Demand that the indices (or those at one place of the last axis) are in [-size, size - 1], or in [0, size - 1].
 
     An empty tensor has no index. If the tensor may be empty, the index in the statement is multiplied by 0 for an empty
     tensor; index 0 is always allowed there.
@@ -32,22 +32,23 @@ def demand_in_bounds(indices: SymTensor, size: Dim, column: int | None = None) -
     found = samples_of(indices) if column is None else samples_at(indices, column)
     known = [i for i in found if isinstance(i, (int, Expr)) and not is_fresh(i)]
     above = [i for i in known if not at_least(size - i, 1)]
-    below = [i for i in known if not at_least(size + i, 0)]
+    least = -size if negative else 0
+    below = [i for i in known if not at_least(i - least, 0)]
     if not above and not below:
         return
     any_index = minimum(product(doubtful_sizes(indices.shape)), 1)  # 1, or 0 where the tensor is empty
     if any_index == 0 or is_fresh(any_index):
         return
     for i in (*above, *below) if any_index == 1 else ():
-        if any(end is not None and end < 0 for end in (bounds(size - i - 1)[1], bounds(size + i)[1])):
+        if any(end is not None and end < 0 for end in (bounds(size - i - 1)[1], bounds(i - least)[1])):
             contradict(f"index {i} is out of bounds for an axis of size {size}")
             return
     for i in largest(above):
         if not is_positive(size - i):
             state("at_most", any_index * (i + 1), size, "an index and the size of its axis")
     for i in smallest(below):
-        if not is_positive(size + i + 1):
-            state("at_least", any_index * i, -size, "an index and the size of its axis")
+        if not is_positive(i - least + 1):
+            state("at_least", any_index * i, least, "an index and the size of its axis")
 
 
 def demand_all_in_bounds(indices: SymTensor, sizes: Shape) -> None:

@@ -28,6 +28,7 @@ FAMILIES = (
     "loop",
     "loss",
     "ml",
+    "ml_models",
     "movement",
     "normalization",
     "optional",

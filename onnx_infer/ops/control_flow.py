@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.elements.conditions import Positive
 from onnx_infer.errors import require
-from onnx_infer.laws.sizes import normalize_axis, unify, unify_shapes
+from onnx_infer.laws.sizes import at_least, normalize_axis, unify, unify_shapes
 from onnx_infer.laws.statements import fresh, warn
 from onnx_infer.operators.registration import op
 from onnx_infer.types.join import NOTHING, demand_side, either, elements, of_branches, of_different_rank, sequence_of
@@ -85,11 +85,13 @@ def only_one(then_branch: Graph, else_branch: Graph, taken: Positive | None) -> 
 # -- Scan -------------------------------------------------------------------------------------------------------------
 
 
-def constant_state(body: Graph, states: list[Value], items: list[Value]) -> tuple[list[Value], list[Value]]:
+def constant_state(
+    body: Graph, states: list[Value], items: list[Value], reached: bool | None = None
+) -> tuple[list[Value], list[Value]]:
     """The state variables and outputs of the body of a Scan. Their shapes are the same in each iteration."""
     states = [s.without_data() if isinstance(s, SymTensor) else s for s in states]
     while True:
-        outputs = body(*states, *items)
+        outputs = body(*states, *items, reached=reached)
         after = [same_state(i, a, b) for i, (a, b) in enumerate(zip(states, outputs, strict=False))]
         if after == states or not body.may_repeat():
             states = after
@@ -166,7 +168,7 @@ def scan(
     check_ints("scan_output_directions", scan_output_directions, output_count - count, 0)
     length = common_size(scanned, axes, "the lengths of the scanned inputs")
     items = [item_of(x, axis) for x, axis in zip(scanned, axes, strict=True)]
-    states, outputs = constant_state(body, states, items)
+    states, outputs = constant_state(body, states, items, reached=True if at_least(length, 1) else None)
     return states + [stacked(x, length, axis) for x, axis in zip(outputs, out_axes, strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""The operators of ai.onnx.ml: feature engineering, linear models, support vector machines, tree ensembles.
+"""The operators of ai.onnx.ml for features and maps; its models are in `ml_models.py`.
 
 If an operator works on rows (N, F), a vector (F,) is one row.
 """
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from onnx_infer.elements.indices import demand_in_bounds
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import exact_quotient, of_rank, unify
+from onnx_infer.laws.sizes import confirm, unify
 from onnx_infer.laws.statements import conflicting, demand, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
@@ -18,7 +19,7 @@ from onnx_infer.values.tensor import Map, Sequence, SymTensor
 from symdim import product, total
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import AnyRank, Dim, Shape, Value, Variadic
+    from onnx_infer.ops.kinds import AnyRank, Dim, Elements, Shape, Value, Variadic
 
 DOMAIN = "ai.onnx.ml"
 
@@ -30,6 +31,18 @@ def rows(X: AnyRank) -> Dim:
     if X.rank not in (1, 2):
         return conflicting(f"the rank must be 1 or 2: {X.rank}")
     return X.dims[0] if X.rank == 2 else 1
+
+
+def features(X: AnyRank) -> Dim | None:
+    """The number of features F of (N, F) or (F,), or None."""
+    return X.shape[-1] if X.shape else None
+
+
+def confirm_features(X: AnyRank, count: Dim, of: str) -> None:
+    """Demand that X has as many features as the vectors of the model."""
+    size = features(X)
+    if size is not None:
+        confirm(size, count, f"the numbers of features of X and of {of}")
 
 
 def length(*lists: tuple[Any, ...] | None) -> int:
@@ -44,9 +57,19 @@ def one_of(what: str, *lists: tuple[Any, ...] | None) -> Dim:
     return length(*lists)
 
 
-@op("Binarizer", "Imputer", "Scaler", domain=DOMAIN)
+@op("Binarizer", "Imputer", domain=DOMAIN)
 def same_shape(X: AnyRank) -> Shape | None:
-    """X -> the same shape (Binarizer-1, Imputer-1, Scaler-1)."""
+    """X -> the same shape (Binarizer-1, Imputer-1)."""
+    return X.shape
+
+
+@op("Scaler", domain=DOMAIN)
+def scaler(X: AnyRank, *, offset: tuple[float, ...] | None, scale: tuple[float, ...] | None) -> Shape | None:
+    """X -> the same shape. `offset` and `scale` have one element for each feature, or one for all (Scaler-1)."""
+    shifts, factors = length(offset), length(scale)
+    demand(shifts == factors, "offset and scale differ in length", shifts, factors)
+    if factors > 1:
+        confirm_features(X, factors, "scale")
     return X.shape
 
 
@@ -127,9 +150,10 @@ def _extract(X: Any, Y: Any) -> Any:
 
 
 @op("ArrayFeatureExtractor", domain=DOMAIN, data=_extract)
-def array_feature_extractor(X: SymTensor, Y: AnyRank) -> Shape:
+def array_feature_extractor(X: SymTensor, Y: Elements) -> Shape:
     """(*batch, F), K indices of any shape -> (*batch, K); of a vector (1, K) (ArrayFeatureExtractor-1)."""
     require(X.rank >= 1, "the rank of X must be at least 1", X.rank)
+    demand_in_bounds(Y, X.dims[-1], negative=False)
     return (*(X.dims[:-1] or (1,)), fresh("the rank of Y is not known") if Y.shape is None else Y.size)
 
 
@@ -145,114 +169,6 @@ def feature_vectorizer(X: Variadic, *, inputdimensions: tuple[int, ...] | None) 
     if inputdimensions and len(inputdimensions) != len(X):
         return batch, conflicting(f"inputdimensions must have one element per input: {len(X)}")
     return batch, total(inputdimensions or (product(x.dims[1:] if x.rank > 1 else x.dims) for x in X))
-
-
-# -- models ------------------------------------------------------------------------------------------------------------
-
-
-@op("LinearRegressor", domain=DOMAIN)
-def linear_regressor(X: AnyRank, *, targets: int) -> Shape:
-    """(N, F) -> (N, targets) (LinearRegressor-1)."""
-    return (rows(X), targets)
-
-
-@op("SVMRegressor", domain=DOMAIN)
-def svm_regressor(X: AnyRank) -> Shape:
-    """(N, F) -> (N, 1) (SVMRegressor-1)."""
-    return (rows(X), 1)
-
-
-def _label_dtype(classlabels_strings: Any) -> list[int | None]:
-    """Labels are strings if there are string labels, else integers. The schema gives the type of the scores."""
-    return [dt.STRING if classlabels_strings else dt.INT64, None]
-
-
-@op("LinearClassifier", domain=DOMAIN, dtype=_label_dtype)
-def linear_classifier(
-    X: AnyRank, *, coefficients: tuple[float, ...], intercepts: tuple[float, ...] | None,
-    classlabels_ints: tuple[int, ...] | None, classlabels_strings: tuple[str, ...] | None,
-) -> list[Shape]:  # fmt: skip
-    """(N, F) -> labels (N,), scores (N, E) (LinearClassifier-1).
-
-    E is the number of intercepts, one per set of F coefficients. One set that separates two labels gives 2 scores.
-    """
-    batch = rows(X)
-    scores: Dim = length(intercepts)
-    if not scores:
-        features = X.shape[-1] if X.shape else fresh("the number of features")
-        scores = exact_quotient(len(coefficients), features, "the number of coefficients")
-    if length(classlabels_ints, classlabels_strings) == 2 and scores == 1:
-        scores = 2
-    return [(batch,), (batch, scores)]
-
-
-@op("SVMClassifier", domain=DOMAIN, dtype=_label_dtype)
-def svm_classifier(
-    X: AnyRank, *, classlabels_ints: tuple[int, ...] | None, classlabels_strings: tuple[str, ...] | None,
-    vectors_per_class: tuple[int, ...] | None, prob_a: tuple[float, ...] | None,
-) -> list[Shape]:  # fmt: skip
-    """(N, F) -> labels (N,), scores (N, E) of C classes (SVMClassifier-1).
-
-    With support vectors but no probabilities, E = C(C - 1)/2: one score per pair of classes. Otherwise E = C. Two
-    classes have two scores.
-    """
-    batch, classes = rows(X), length(classlabels_ints, classlabels_strings)
-    pairwise = any(vectors_per_class or ()) and not prob_a and classes != 2
-    scores: Dim = classes * (classes - 1) // 2 if pairwise else classes
-    return [(batch,), (batch, scores or fresh("the number of scores without classes"))]
-
-
-@op("TreeEnsembleClassifier", domain=DOMAIN, dtype=_label_dtype)
-def tree_ensemble_classifier(
-    X: AnyRank, *, classlabels_int64s: tuple[int, ...] | None, classlabels_strings: tuple[str, ...] | None
-) -> list[Shape]:
-    """(N, F) -> labels (N,), scores (N, number of labels) (TreeEnsembleClassifier-1, 3, 5)."""
-    batch, _ = of_rank(X.shape, 2, "X")
-    scores = one_of("classlabels_int64s and classlabels_strings", classlabels_int64s, classlabels_strings)
-    return [(batch,), (batch, scores)]
-
-
-@op("TreeEnsembleRegressor", domain=DOMAIN)
-def tree_ensemble_regressor(X: AnyRank, *, n_targets: int | None) -> Shape:
-    """(N, F) -> (N, n_targets) (TreeEnsembleRegressor-1, 3, 5)."""
-    batch, _ = of_rank(X.shape, 2, "X")
-    return (batch, fresh("n_targets is not given") if n_targets is None else n_targets)
-
-
-@op("TreeEnsemble", domain=DOMAIN)
-def tree_ensemble(
-    X: AnyRank, *, n_targets: int | None, aggregate_function: int, post_transform: int, tree_roots: tuple[int, ...],
-    nodes_featureids: tuple[int, ...], nodes_splits: SymTensor, nodes_modes: SymTensor,
-    nodes_truenodeids: tuple[int, ...], nodes_falsenodeids: tuple[int, ...], nodes_trueleafs: tuple[int, ...],
-    nodes_falseleafs: tuple[int, ...], nodes_hitrates: SymTensor | None,
-    nodes_missing_value_tracks_true: tuple[int, ...] | None, leaf_targetids: tuple[int, ...], leaf_weights: SymTensor,
-) -> Shape:  # fmt: skip
-    """(N, F) -> (N, n_targets); nodes_* have one element per inner node, leaf_* one per leaf (TreeEnsemble-5)."""
-    nodes, leaves = nodes_splits.size, leaf_weights.size
-    for name, given, count in (
-        ("nodes_featureids", nodes_featureids, nodes), ("nodes_truenodeids", nodes_truenodeids, nodes),
-        ("nodes_falsenodeids", nodes_falsenodeids, nodes), ("nodes_trueleafs", nodes_trueleafs, nodes),
-        ("nodes_falseleafs", nodes_falseleafs, nodes), ("leaf_targetids", leaf_targetids, leaves),
-        ("nodes_missing_value_tracks_true", nodes_missing_value_tracks_true, nodes),
-    ):  # fmt: skip
-        demand(not given or len(given) == count, f"{name} must have {count} elements", len(given or ()))
-    for name, tensor in (("nodes_modes", nodes_modes), ("nodes_hitrates", nodes_hitrates)):
-        demand(tensor is None or tensor.size == nodes, f"{name} must have {nodes} elements", tensor)
-    for name, tensor in (("nodes_splits", nodes_splits), ("leaf_weights", leaf_weights)):
-        demand(X.dtype in (None, tensor.dtype), f"element types of X and {name} differ", tensor)
-    features = X.shape[-1] if X.shape else None
-    for name, ids, end in (
-        ("tree_roots", tree_roots, nodes), ("leaf_targetids", leaf_targetids, n_targets),
-        ("nodes_featureids", nodes_featureids, features), ("aggregate_function", (aggregate_function,), 4),
-        ("post_transform", (post_transform,), 5),
-    ):  # fmt: skip
-        within = all(i >= 0 and (not isinstance(end, int) or i < end) for i in ids)
-        demand(within, f"{name} must be in [0, {end})", list(ids[:8]))
-    for leafs, ids in ((nodes_trueleafs, nodes_truenodeids), (nodes_falseleafs, nodes_falsenodeids)):
-        ends = ((leaves if leaf else nodes) for leaf in leafs)
-        demand(all(0 <= i < end for i, end in zip(ids, ends, strict=False)), "a branch leads to no node or leaf")
-    demand(n_targets is not None and n_targets >= 1, "n_targets must be at least 1", n_targets)
-    return of_rank(X.shape, 2, "X")[0], n_targets or fresh("n_targets is not given")
 
 
 # -- maps --------------------------------------------------------------------------------------------------------------

@@ -12,8 +12,14 @@ from onnx_infer import infer
 from .sessions import run, session_of
 from .texts import parsed
 
-HEAD = '<ir_version: 10, opset_import: ["": 23, "com.microsoft": 1]>'
+HEAD = '<ir_version: 10, opset_import: ["": 23, "com.microsoft": 1, "ai.onnx.ml": 3]>'
 DTYPES = {onnx.TensorProto.FLOAT: np.float32, onnx.TensorProto.INT32: np.int32, onnx.TensorProto.INT64: np.int64}
+
+# a tree that compares feature 2; the features of its leaves do not count
+TREE = (
+    'nodes_modes=["BRANCH_LEQ", "LEAF", "LEAF"], nodes_featureids=[2, 7, 7], nodes_values=[0.5, 0.0, 0.0], '
+    "nodes_treeids=[0, 0, 0], nodes_nodeids=[0, 1, 2], nodes_truenodeids=[1, 0, 0], nodes_falsenodeids=[2, 0, 0]"
+)
 
 # (inputs, nodes, sizes at which the model runs; of integer inputs all elements are 0)
 DEMANDS = [
@@ -56,6 +62,24 @@ DEMANDS = [
     ("float[B, S, I] x, float[J, H] w, float[K] b, int32[C, M] m",
         "y = com.microsoft.Attention<num_heads=2>(x, w, b, m)",
         "B=2 S=3 I=6 J=6 H=24 K=24 C=2 M=3"),
+    ("float[A, F] x", "i = Constant<value_ints=[2, 0]>() y = ai.onnx.ml.ArrayFeatureExtractor(x, i)", "A=2 F=4"),
+    ("float[A, F] x", "y = ai.onnx.ml.Scaler<scale=[1.0, 2.0, 3.0], offset=[0.0, 0.0, 0.0]>(x)", "A=2 F=3"),
+    ("float[A, F] x", "y = ai.onnx.ml.LinearRegressor<targets=2, coefficients=[1.0, 2.0, 3.0, 4.0, 5.0]>(x)",
+        "A=2 F=2"),
+    ("float[F] x", "y, z = ai.onnx.ml.LinearClassifier<coefficients=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "
+        "intercepts=[0.0, 0.0], classlabels_ints=[0, 1]>(x)", "F=3"),
+    ("float[A, F] x", "y = ai.onnx.ml.SVMRegressor<coefficients=[1.0, 2.0, 3.0], rho=[0.0], "
+        "kernel_params=[1.0, 0.0, 3.0]>(x)", "A=2 F=3"),
+    ("float[A, F] x", "y = ai.onnx.ml.SVMRegressor<n_supports=2, support_vectors=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "
+        "coefficients=[1.0, 2.0], rho=[0.0], kernel_type=\"RBF\", kernel_params=[1.0, 0.0, 3.0]>(x)", "A=2 F=3"),
+    ("float[A, F] x", "y, z = ai.onnx.ml.SVMClassifier<coefficients=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], rho=[0.0], "
+        "classlabels_ints=[0, 1], kernel_params=[1.0, 0.0, 3.0]>(x)", "A=2 F=3"),
+    ("float[A, F] x", f"y = ai.onnx.ml.TreeEnsembleRegressor<{TREE}, n_targets=1, target_ids=[0, 0], "
+        "target_nodeids=[1, 2], target_treeids=[0, 0], target_weights=[1.0, 2.0]>(x)", "A=2 F=3"),
+    ("float[A, F] x", f"y, z = ai.onnx.ml.TreeEnsembleClassifier<{TREE}, class_ids=[0, 1], class_nodeids=[1, 2], "
+        "class_treeids=[0, 0], class_weights=[1.0, 2.0], classlabels_int64s=[0, 1]>(x)", "A=2 F=3"),
+    ("float[S, A] x, float[T, B] w", "y = Scan<num_scan_inputs=2, body=g (float[C] r, float[D] q) => (float[E] o) "
+        "{ o = Sub(r, q) }>(x, w)", "S=3 T=3 A=4 B=4"),
 ]  # fmt: skip
 
 
