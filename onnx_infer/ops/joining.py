@@ -21,12 +21,12 @@ from onnx_infer.laws.sizes import (
     unify_joined,
     unknown_shape,
 )
-from onnx_infer.laws.statements import conflicting, demand, element, fresh, state
+from onnx_infer.laws.statements import conflicting, demand, element, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal, known_sizes
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
-from symdim import Expr, ceildiv, maximum, total
+from symdim import ceildiv, maximum, total
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,14 +66,11 @@ def concat(inputs: AnyRanks, axis: int = 1) -> SymTensor | Shape:
 
 
 def _equal_parts(size: Dim, count: int, uneven: bool) -> list[Dim]:
-    """The sizes of `count` equal parts. If `uneven`, the last part is the rest and may be smaller."""
+    """The sizes of `count` equal parts. If `uneven`, the last part is the rest, which may be smaller, or empty."""
     if not uneven:
         return [exact_quotient(size, count, "the size to split")] * count
     part = ceildiv(size, count)
-    last = size - part * (count - 1)
-    if isinstance(last, Expr) and not at_least(last, 1):
-        state("at_least", last, 1, "the last part")  # onnxruntime refuses an empty one
-    return [*[part] * (count - 1), last]
+    return [*[part] * (count - 1), not_negative(size - part * (count - 1), "the last part")]
 
 
 def _given_parts(size: Dim, split: tuple[Any, ...], count: int) -> list[Dim]:

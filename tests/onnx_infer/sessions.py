@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from onnx_infer import InferenceResult
 
 _errors = ort.capi.onnxruntime_pybind11_state
+VERSION = tuple(map(int, ort.__version__.split(".")[:2]))
+"""The installed onnxruntime. An older one lacks operators, and refuses more."""
+
 REFUSED = (_errors.Fail, _errors.InvalidArgument, _errors.RuntimeException, _errors.EPFail)
 """What onnxruntime raises where it does not run a node."""
 
