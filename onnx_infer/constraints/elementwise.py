@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.constraints.registration import form
+from onnx_infer.constraints.relations import joined
 
 if TYPE_CHECKING:
     from onnx_infer.constraints.relations import Relations, Rows
@@ -92,6 +93,16 @@ def biased(s: Relations, operands: Rows, out: Row) -> None:
     """The first input's shape; its last size is the size of the bias."""
     s.same(operands[0], out)
     s.eq(s.size(operands[0], -1), s.axes(operands[1], 1)[0], operands[1], 0)
+
+
+@form("SwiGLU", domain="com.microsoft")
+def gated(s: Relations, gate: Row, up: Row | None, out: Row) -> None:
+    """Both halves have the shape of the result; without `up`, the gate has both in its last size."""
+    if up is not None:
+        s.same(out, gate, up)
+    else:
+        rest, (half,) = s.trailing(out, 1)
+        s.be(gate, joined(rest, (2 * half,)))
 
 
 @form("QLinearAdd", "QLinearMul", domain="com.microsoft")

@@ -90,7 +90,7 @@ def _swapped(s: Relations, x: Row) -> Row:
     return Row(batch.lead, batch.variable, (*batch.trail, n, m))
 
 
-@form("MatMulNBits", "MatMulBnb4", domain="com.microsoft")
+@form("MatMulNBits", "MatMulBnb4", "MatMulPacked", domain="com.microsoft")
 def matmul_of_bits(s: Relations, A: Row, out: Row, K: int, N: int, transB: int = 1) -> None:
     """(..r.., K) -> (..r.., N), with a weight packed into bits; without transB, (..r.., N) -> (..r.., K)."""
     rest, (inner,) = s.trailing(A, 1)

@@ -16,7 +16,7 @@ collects several attributes; the rule chooses its name. The annotation selects t
 `| None` allows an absent optional input or attribute. `| Unknown` allows a value that is present but not known; without
 it, the rule is not called for such a node and the result is unknown. A data function gets an array of None instead.
 Three names are not from the schema: `output_count`, `output_dtype` (of the first output; only if the schema has no
-attribute of this name) and `since_version`.
+attribute of this name, and the parameter no default) and `since_version`.
 """
 
 from __future__ import annotations
@@ -97,9 +97,10 @@ def parameters(function: Callable[..., Any], schema: Schema) -> tuple[Parameter,
     out = []
     for name, want, none, unknown, default in _signature(function):
         index = -1
+        is_attribute = name in schema.defaults or (name == "output_dtype" and default is not NOT_GIVEN)
         if want in COLLECTIONS:
             source = "attributes"
-        elif name in SPECIAL and name not in schema.defaults:
+        elif name in SPECIAL and not is_attribute:
             source = "special"
         elif name in inputs:
             index = inputs[name]

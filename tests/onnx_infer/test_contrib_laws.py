@@ -9,7 +9,7 @@ import pytest
 
 from onnx_infer import infer
 
-from .sessions import REFUSED, session_of
+from .sessions import REFUSED, VERSION, all_sizes, run, session_of, shape_at
 from .texts import parsed
 
 HEAD = '<ir_version: 10, opset_import: ["": 18, "com.microsoft": 1]>'
@@ -80,6 +80,29 @@ NODES = {
         "HyperConnectionPostMix(x, h, p, s)",
     ),
 }
+if VERSION >= (1, 32):
+    NODES |= {
+        "the router of groups of experts": (
+            "float[N, K, L] x, float[M] b",
+            "MoEGroupRouter<top_k=1>(x, b)",
+        ),
+        "groups of experts": (
+            "float[N, K, L] x, float[L] b",
+            "MoEGroupRouter<top_k=2, n_group=2>(x, b)",
+        ),
+        "decays of each head": (
+            "float[N, K, 1, 2] x, float[N, L, M, 2] v, float[N, K, 1] d, float[N, 1, 2, 2] s",
+            "GatedDeltaNet(x, x, v, , d, d, s)",
+        ),
+        "decays of each element of a key": (
+            "float[N, 2, 1, K] x, float[N, 2, M, 2] v, float[N, 2, M, L] d, float[N, 2, M] b, float[N, M, 2, 2] s",
+            "GatedDeltaNet(x, x, v, , d, b, s)",
+        ),
+        "heads of values": (
+            "float[1, 2, K, 2] x, float[1, 2, L, M] v, float[1, 2, L] b, float[N, 4, 2, 2] s",
+            "GatedDeltaNet(x, x, v, , b, b, s)",
+        ),
+    }
 DTYPES = {1: np.float32, 3: np.int8, 6: np.int32, 7: np.int64}
 
 
@@ -87,6 +110,24 @@ def test_tokens_are_predicted_from_the_source() -> None:
     text = """g (int64[N] s, int64[M] c, int64[1] p, int64[K] t) => (o, e) {
         o, e = com.microsoft.BifurcationDetector(s, c, p, t) }"""
     assert [str(g) for g in infer(parsed(text, HEAD)).guards if g.kind == "required"] == ["N + 1 >= K"]
+
+
+def test_the_total_of_padded_queries_is_an_upper_bound() -> None:
+    """It need not be the sum of the past and the new tokens. onnxruntime before 1.32 has no padded queries."""
+    text = """g (float[B, S, 16] q, float[B, S, 8] k, float[B, 1, P, 8] c, int32[B] l, int32[B] n) => (y, d, e)
+        <int32 t = {3}> { y, d, e = com.microsoft.GroupQueryAttention
+            <num_heads=2, kv_num_heads=1>(q, k, k, c, c, l, t, , , , , , , , , , n) }"""
+    model = parsed(text, HEAD)
+    result = infer(model)
+    assert [str(guard) for guard in result.guards] == ["S <= 3"]
+    session = session_of(model) if VERSION >= (1, 32) else None
+    for sizes in all_sizes(result, (1, 2, 3, 4)):
+        feeds = {name: np.zeros(shape_at(result, name, sizes), np.float32) for name in "qkc"}
+        feeds |= {"l": np.zeros(sizes["B"], np.int32), "n": np.ones(sizes["B"], np.int32)}
+        outputs = run(session, feeds) if session is not None else None
+        assert session is None or (outputs is None) is bool(result.check(sizes)), sizes
+        for name, array in zip("yde", outputs or [], strict=False):
+            assert array.shape == shape_at(result, name, sizes)
 
 
 @pytest.mark.parametrize(("inputs", "node"), NODES.values(), ids=NODES)

@@ -1,10 +1,11 @@
-"""Elementwise operators of onnxruntime: activations, sums fused with activations, dropout, products."""
+"""Elementwise operators of onnxruntime: activations, sums fused with activations, gates, dropout, products."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.laws.sizes import broadcast, exact_quotient, normalize_axis, unify_shapes
+from onnx_infer.errors import require
+from onnx_infer.laws.sizes import broadcast, confirm_shape, exact_quotient, normalize_axis, unify_shapes
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.contrib.normalization import with_vectors
@@ -72,13 +73,25 @@ def bias_softmax(data: SymTensor, axis: int = 1) -> Shape:
     return data.dims
 
 
-@contrib("GatedAdd", inputs="X Y gate")
-def gated_add(X: SymTensor, Y: AnyRank, gate: AnyRank) -> Shape:
-    """X's shape; Y has the same shape; the gate too, but for its last size of 1."""
+@contrib("GatedAdd", inputs="X Y gate gate_weight?")
+def gated_add(X: SymTensor, Y: AnyRank, gate: AnyRank, gate_weight: AnyRank | None) -> Shape:
+    """X's shape; Y has the same shape; the gate too, but for its last size: 1, or K with a gate_weight (K, 1)."""
     shape = X.dims if Y.shape is None else unify_shapes(X.dims, Y.shape, "X and Y")
     if gate.shape is not None and X.rank:
-        shape = (*unify_shapes((*shape[:-1], 1), gate.shape, "X and the gate")[:-1], shape[-1])
+        last: Shape = (1,) if gate_weight is None else gate.shape[-1:]
+        shape = (*unify_shapes((*shape[:-1], *last), gate.shape, "X and the gate")[:-1], shape[-1])
+        if gate_weight is not None and gate_weight.shape is not None:
+            confirm_shape((*last, 1), gate_weight.shape, "the last size of the gate and gate_weight")
     return shape
+
+
+@contrib("SwiGLU", inputs="gate up?")
+def swiglu(gate: SymTensor, up: AnyRank | None) -> Shape:
+    """The common shape of both halves; without `up`, the gate holds both of them: (..., 2 * n) -> (..., n)."""
+    if up is not None:
+        return gate.dims if up.shape is None else unify_shapes(gate.dims, up.shape, "gate and up")
+    require(gate.rank >= 1, "the gate is a scalar")
+    return (*gate.dims[:-1], exact_quotient(gate.dims[-1], 2, "the last size of the gate"))
 
 
 # -- dropout -----------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Loops of onnxruntime that generate sequences with a decoder: greedy and beam search, sampling."""
+"""Generation of sequences with a decoder: greedy and beam search, sampling; the end of a speculative step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from onnx_infer.ops.contrib import contrib
 from onnx_infer.values import dtype as dt
 
 if TYPE_CHECKING:
-    from onnx_infer.ops.kinds import Dim, Shape, SymTensor
+    from onnx_infer.ops.kinds import AnyRank, Dim, Shape, SymTensor
 
 _GREEDY = "input_ids max_length min_length? repetition_penalty? vocab_mask? prefix_vocab_mask? attention_mask?"
 _BEAMS = (
@@ -39,6 +39,17 @@ def sampling(input_ids: SymTensor, max_length: Dim | Unknown, vocab_size: int = 
     """Prompts (B, S) -> sequences (B, max_length), and logits (B, words)."""
     sequences = greedy_search(input_ids, max_length)
     return [*sequences, (input_ids.dims[0], _words(vocab_size))]
+
+
+@contrib(
+    "SpeculativePrefixCommit",
+    inputs="next_tokens input_ids status ctl ctx_commit prefixes ptrs",
+    dtype=lambda ctl, ctx_commit: [dt.INT32, ctl.dtype, ctx_commit.dtype],
+)
+def commit_prefix(next_tokens: SymTensor, ctl: AnyRank, ctx_commit: AnyRank) -> list[Shape | None]:
+    """Tokens (B, rows), or (rows) of one sequence -> the lengths before (B), and the state, changed in place."""
+    require(next_tokens.rank in (1, 2), "rank of next_tokens is neither 1 nor 2", next_tokens.rank)
+    return [(next_tokens.dims[0] if next_tokens.rank == 2 else 1,), ctl.shape, ctx_commit.shape]
 
 
 @contrib("BeamSearch", inputs=_BEAMS, dtype=lambda: dt.INT32)

@@ -9,6 +9,7 @@ from onnx_infer.laws.limits import demand_at_least, demand_at_most
 from onnx_infer.laws.sizes import confirm_shape, exact_quotient, of_rank, unify, unify_shapes
 from onnx_infer.laws.statements import element, fresh, state
 from onnx_infer.ops.contrib import contrib
+from onnx_infer.values import dtype as dt
 from symdim import maximum
 
 if TYPE_CHECKING:
@@ -44,6 +45,12 @@ def _cache_types(query: AnyRank, past_key: AnyRank | None, past_value: AnyRank |
     return [query.dtype, (past_key or query).dtype, (past_value or query).dtype, query.dtype]
 
 
+def _dynamic_types(
+    query: AnyRank, past_key: AnyRank | None, past_value: AnyRank | None, output_bf16: int = 0
+) -> list[int | None]:
+    return [dt.BFLOAT16 if output_bf16 else query.dtype, *_cache_types(query, past_key, past_value)[1:3], dt.INT32]
+
+
 def _demand_room(past: Dim, batch: Dim, length: Dim, total: Dim) -> None:
     """Demand that the past has room for the total length, or lacks exactly the new tokens.
 
@@ -57,7 +64,7 @@ def _demand_room(past: Dim, batch: Dim, length: Dim, total: Dim) -> None:
 @contrib(
     "GroupQueryAttention",
     inputs="query key? value? past_key? past_value? seqlens_k total_sequence_length cos_cache? sin_cache? "
-    "position_ids? attention_bias? head_sink? k_scale? v_scale? q_norm_weight? k_norm_weight?",
+    "position_ids? attention_bias? head_sink? k_scale? v_scale? q_norm_weight? k_norm_weight? query_seqlens?",
     dtype=_cache_types,
 )
 def group_query_attention(
@@ -72,15 +79,18 @@ def group_query_attention(
     sliding_window_cache: int = 0,
     kv_cache_bit_width: int = 0,
     value: AnyRank | None = None,
+    query_seqlens: AnyRank | None = None,
 ) -> list[Shape]:
     """Query (B, S, heads * size), pasts (B, kv_heads, P, size) -> the query's shape, presents, scores.
 
     The presents have the length max(P, total): a past buffer that is long enough is shared, others grow. A window of
-    the cache keeps P. The scores are (B, heads, S, total).
+    the cache keeps P. The scores are (B, heads, S, total). With query_seqlens (B), the numbers of queries that are no
+    padding, the total is an upper bound.
     """
     (batch, length), hidden, size = _hidden(query, key, num_heads, kv_num_heads, 3)
-    if seqlens_k.shape is not None and seqlens_k.rank == 1:
-        batch = unify(batch, seqlens_k.dims[0], "batch sizes of query and seqlens_k")
+    for name, lengths in (("seqlens_k", seqlens_k), ("query_seqlens", query_seqlens)):
+        if lengths is not None and lengths.shape is not None and lengths.rank == 1:
+            batch = unify(batch, lengths.dims[0], f"batch sizes of query and {name}")
     if key is not None and value is not None and key.shape is not None and value.shape is not None:
         new = unify_shapes(of_rank(key.shape, 3, "key"), of_rank(value.shape, 3, "value"), "key and value")
         batch = unify(batch, new[0], "batch sizes of query and key")
@@ -94,10 +104,12 @@ def group_query_attention(
     if past is not None and past_key is not None and past_key.shape is not None and not sliding_window_cache:
         room = past[2]
     if isinstance(total, Unknown):
-        most = None if room is None else room + length
+        most = None if room is None or query_seqlens is not None else room + length
         total = fresh(total.note, at_most=most, value=element("total_sequence_length"))
-    elif room is not None:
+    elif room is not None and query_seqlens is None:
         _demand_room(room, batch, length, total)
+    elif room is not None:
+        demand_at_least(total, length, "the total length")
     needed = 0 if sliding_window_cache else total
     if past is not None:
         needed = maximum(past[2], needed)
@@ -126,16 +138,26 @@ def sparse_attention(
 @contrib(
     "DynamicSparseAttention",
     inputs="query key? value? past_key? past_value? auxiliary_key? auxiliary_value? selected_indices selected_counts "
-    "seqlens_k total_sequence_length cos_cache? sin_cache? position_ids? q_norm_weight? k_norm_weight? head_sink?",
-    dtype=_cache_types,
+    "seqlens_k total_sequence_length cos_cache? sin_cache? position_ids? q_norm_weight? k_norm_weight? head_sink? "
+    "committed_length? key_scale? value_scale?",
+    dtype=_dynamic_types,
 )
 def dynamic_sparse_attention(
-    query: AnyRank, key: AnyRank | None, past_key: AnyRank | None, num_heads: int, kv_num_heads: int
-) -> list[Shape]:
-    """As GroupQueryAttention. The schema does not define the length of the presents."""
+    query: AnyRank,
+    key: AnyRank | None,
+    past_key: AnyRank | None,
+    past_value: AnyRank | None,
+    num_heads: int,
+    kv_num_heads: int,
+) -> list[Shape | None]:
+    """As GroupQueryAttention, with a status (1). The presents have the shapes of the pasts, which are buffers.
+
+    Without pasts the schema does not define how long they are.
+    """
     (batch, length), hidden, size = _hidden(query, key, num_heads, kv_num_heads, 3)
     state = (batch, kv_num_heads, fresh("the schema does not say how long the present is"), size)
-    return [(batch, length, hidden), state, state]
+    presents = [state if past is None else past.shape for past in (past_key, past_value)]
+    return [(batch, length, hidden), *presents, (1,)]
 
 
 # -- in pages ----------------------------------------------------------------------------------------------------------

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import require
-from onnx_infer.laws.sizes import at_least, confirm, may_be_empty, of_rank, unify
-from onnx_infer.laws.statements import fresh
+from onnx_infer.laws.limits import demand_at_least
+from onnx_infer.laws.sizes import at_least, confirm, exact_quotient, may_be_empty, of_rank, unify
+from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.linear import demand_columns, gemm, matmul_shape
 from onnx_infer.values import dtype as dt
@@ -106,7 +107,7 @@ def fused_gemm(A: SymTensor, B: SymTensor, C: AnyRank | None, transA: int = 0, t
 
 def projected(A: SymTensor, inner: Dim, outer: Dim) -> Shape:
     """(*batch, inner) -> (*batch, outer)."""
-    require(A.rank >= 1, "A is a scalar")
+    require(A.rank >= 1, "the left factor is a scalar")
     unify(A.dims[-1], inner, "the last size of A and the inner size of the weight")
     return (*A.dims[:-1], outer)
 
@@ -114,6 +115,22 @@ def projected(A: SymTensor, inner: Dim, outer: Dim) -> Shape:
 @contrib("MatMulNBits", inputs="A B scales zero_points? g_idx? bias?")
 def matmul_of_bits(A: SymTensor, K: int, N: int) -> Shape:
     """(*batch, M, K), N * K packed weights -> (*batch, M, N)."""
+    return projected(A, K, N)
+
+
+@contrib("MatMulNBitsQLoRA", inputs="X W scales lora_A lora_A_scales lora_B lora_B_scales")
+def matmul_of_bits_with_adapter(X: SymTensor, lora_B: AnyRank, K: int, N: int) -> Shape:
+    """(*batch, K), N * K packed weights, an adapter whose second matrix has N rows -> (*batch, N)."""
+    if lora_B.shape is not None:
+        confirm(N, of_rank(lora_B.shape, 3, "lora_B")[0], "N and the rows of lora_B")
+    return projected(X, K, N)
+
+
+@contrib("MatMulPacked", inputs="A B global_scale?")
+def matmul_of_packed_rows(A: SymTensor, B: AnyRank, K: int, N: int) -> Shape:
+    """(*batch, K), N rows of K packed elements -> (*batch, N)."""
+    if B.shape is not None:
+        confirm(N, of_rank(B.shape, 2, "B")[0], "N and the rows of B")
     return projected(A, K, N)
 
 
@@ -175,17 +192,78 @@ def mixture_of_experts(
     fc2_experts_weights: AnyRank,
     activation_type: str = "relu",
     swiglu_fusion: int = 0,
+    expert_weight_bits: int = 4,
+    fc1_expert_weight_bits: int | None = None,
+    fc2_expert_weight_bits: int | None = None,
 ) -> Shape:
     """(tokens, hidden) or (B, S, hidden) -> the same. The router has a row (experts) for each token.
 
-    The weights are (experts, inner, hidden) and (experts, hidden, inner), or with their last two axes swapped; packed
-    weights have fewer elements by the same factor. The first ones have twice as many rows if they hold gates too.
+    The weights are (experts, inner, hidden) and (experts, hidden, inner), or with their last two axes swapped. Packed
+    weights have fewer elements by their number of bits. The first ones have twice as many rows if they hold gates too.
     """
     tokens, experts = of_rank(router_probs.shape, 2, "router_probs")
     confirm(product(input.dims[:-1]), tokens, "the number of tokens and of rows of router_probs")
     confirm(experts, of_rank(fc2_experts_weights.shape, 3, "fc2_experts_weights")[0], "the numbers of experts")
-    if activation_type != "swiglu" or swiglu_fusion:
-        rows = 2 if activation_type == "swiglu" else 1
-        first, second = (of_rank(w.shape, 3, "weights")[1:] for w in (fc1_experts_weights, fc2_experts_weights))
-        confirm(product(first), rows * product(second), "the numbers of elements of the weights of an expert")
+    gated = activation_type in ("swiglu", "geglu")
+    if not gated or swiglu_fusion:
+        weights = (fc1_experts_weights, fc2_experts_weights)
+        first, second = (product(of_rank(w.shape, 3, "weights")[1:]) for w in weights)
+        first_bits = fc1_expert_weight_bits or expert_weight_bits
+        second_bits = fc2_expert_weight_bits or expert_weight_bits
+        if first_bits != second_bits:
+            first, second = second_bits * first, first_bits * second
+        confirm(first, (2 if gated else 1) * second, "the numbers of elements of the weights of an expert")
     return input.dims
+
+
+@contrib(
+    "MoEPacked",
+    inputs="input router_probs gate_experts_weights up_experts_weights? down_experts_weights router_weights?",
+)
+def mixture_of_packed_experts(input: SymTensor, router_probs: AnyRank, gate_experts_weights: AnyRank) -> Shape:
+    """(*batch, hidden) -> the same. The router has a row (experts) for each token."""
+    require(input.rank >= 1, "the input is a scalar")
+    tokens, experts = of_rank(router_probs.shape, 2, "router_probs")
+    confirm(product(input.dims[:-1]), tokens, "the number of tokens and of rows of router_probs")
+    confirm(experts, of_rank(gate_experts_weights.shape, 3, "gate_experts_weights")[0], "the numbers of experts")
+    return input.dims
+
+
+@contrib(
+    "MoEGroupRouter",
+    inputs="logits expert_bias projection_weight?",
+    dtype=lambda logits: [logits.dtype, dt.FLOAT, dt.FLOAT],
+)
+def route_to_experts(
+    logits: SymTensor,
+    expert_bias: AnyRank,
+    projection_weight: AnyRank | None,
+    top_k: int,
+    n_group: int = 1,
+    topk_group: int = 1,
+) -> list[Shape]:
+    """Logits (*batch, experts), or tokens (count, K) and weights (experts, K) -> scores (tokens, experts), thrice."""
+    require(logits.rank >= 2, "rank of the logits is less than 2", logits.rank)
+    *batch, experts = logits.dims
+    if projection_weight is not None:
+        width = of_rank(logits.dims, 2, "logits that are projected")[1]
+        experts, inner = of_rank(projection_weight.shape, 2, "projection_weight")
+        unify(width, inner, "the last sizes of logits and projection_weight")
+    if expert_bias.shape is not None:
+        experts = unify(experts, of_rank(expert_bias.shape, 1, "expert_bias")[0], "experts of logits and expert_bias")
+    demand_at_least(experts, top_k, "the number of experts")
+    demand(1 <= topk_group <= n_group, "there are not that many groups", topk_group, n_group)
+    exact_quotient(experts, n_group, "the number of experts")
+    return [(product(batch), experts)] * 3
+
+
+@contrib("RouterGateUpProj", inputs="X W")
+def project_to_router_and_expert(X: SymTensor, W: AnyRank, router_size: int) -> list[Shape]:
+    """(*batch, K), (K, router + 2*inner) -> (*batch, router), (*batch, inner)."""
+    require(X.rank >= 1, "X is a scalar")
+    demand(router_size > 0, "router_size must be positive", router_size)
+    inner, columns = of_rank(W.shape, 2, "W")
+    unify(X.dims[-1], inner, "the last size of X and the first one of W")
+    demand_at_least(columns, router_size + 2, "the number of columns of W")
+    expert = exact_quotient(columns - router_size, 2, "the number of columns of the gate and the expert")
+    return [(*X.dims[:-1], router_size), (*X.dims[:-1], expert)]

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.elements.indices import demand_in_bounds
 from onnx_infer.errors import require
-from onnx_infer.laws.limits import demand_at_least
+from onnx_infer.laws.limits import demand_at_least, demand_at_most
 from onnx_infer.laws.sizes import broadcast_to, confirm, exact_quotient, normalize_axis, of_rank, unify, unify_shapes
+from onnx_infer.laws.statements import demand
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.normalization import layer_normalization
@@ -81,6 +82,36 @@ def branchwise_rms_norm(X: SymTensor) -> Shape:
 def gated_rms_norm(X: SymTensor, gate: AnyRank) -> Shape:
     """X's shape; the gate has the same shape."""
     return X.dims if gate.shape is None else unify_shapes(X.dims, gate.shape, "X and gate")
+
+
+@contrib(
+    "RMSNormRotary",
+    inputs="X scale position_ids cosine sine prefill_numerics?",
+    dtype=lambda output_fp16=0: [dt.FLOAT16 if output_fp16 else dt.BFLOAT16, dt.FLOAT],
+)
+def rms_norm_rotary(
+    X: AnyRank,
+    scale: AnyRank,
+    rotary_embedding_dim: int,
+    input_start: int = 0,
+    input_width: int = 0,
+    flatten_batch: int = 0,
+) -> list[Shape]:
+    """(B, S, heads, stride), scale (width) -> (B, S, heads*width), or (1, B*S, ...); normalized (B, S, heads, width).
+
+    The width is that of a slice of the last axis, or of all of it.
+    """
+    batch, length, heads, stride = of_rank(X.shape, 4, "X")
+    width = input_width or stride
+    demand(input_start >= 0 and input_width >= 0, "the slice is negative", input_start, input_width)
+    demand_at_most(input_start + width, stride, "the end of the slice")
+    if scale.shape is not None:
+        width = unify(width, of_rank(scale.shape, 1, "scale")[0], "the width and the size of scale")
+    even = rotary_embedding_dim > 0 and rotary_embedding_dim % 2 == 0
+    demand(even, "rotary_embedding_dim must be positive and even", rotary_embedding_dim)
+    demand_at_least(width, rotary_embedding_dim, "the width")
+    outer = (1, batch * length) if flatten_batch else (batch, length)
+    return [(*outer, heads * width), (batch, length, heads, width)]
 
 
 # -- of groups of channels ---------------------------------------------------------------------------------------------

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import require
-from onnx_infer.laws.sizes import broadcast, normalize_axis
-from onnx_infer.laws.statements import fresh
+from onnx_infer.laws.sizes import broadcast, normalize_axis, of_rank
+from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.joining import joined_sizes
 from onnx_infer.ops.quantization import dequantize, quantize
@@ -119,3 +119,11 @@ def gather_blocks(
         require(bits in (2, 4, 8), "bits is none of 2, 4 and 8", bits)
         sizes[-1] = sizes[-1] * (8 // bits)
     return (*sizes[:gather], *indices.dims, *sizes[gather + 1 :])
+
+
+@contrib("GatherPacked", inputs="data indices", dtype=lambda output_dtype=dt.BFLOAT16: output_dtype)
+def gather_packed(data: AnyRank, indices: SymTensor, K: int) -> Shape:
+    """Rows (count, bytes) of K packed elements each -> (*indices, K). An index out of bounds selects the first row."""
+    of_rank(data.shape, 2, "data")
+    demand(K > 0, "K must be positive", K)
+    return (*indices.dims, K)

@@ -1,18 +1,21 @@
-"""Operators of onnxruntime that carry a state along a sequence: LSTM, causal convolution, linear attention, hashes."""
+"""Operators of onnxruntime that carry a state along a sequence: LSTM, causal convolution, linear attention."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import require
+from onnx_infer.laws.limits import demand_at_least, demand_at_most
 from onnx_infer.laws.sizes import confirm, confirm_shape, exact_quotient, of_rank, unify, unify_shapes
-from onnx_infer.laws.statements import demand, fresh
+from onnx_infer.laws.statements import conflicting, fresh
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.recurrent import DIRECTIONS
 from onnx_infer.values import dtype as dt
 from symdim import product
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from onnx_infer.ops.kinds import AnyRank, Dim, Shape, SymTensor
 
 # -- LSTM --------------------------------------------------------------------------------------------------------------
@@ -56,31 +59,64 @@ def causal_conv_with_state(
     dilation: int = 1,
     channels_last: int = 0,
     state_window: int = 0,
+    state_length: int = 0,
+    state_channels_last: int = -1,
+    input_channels: int = 0,
+    input_channel_offset: int = 0,
+    state_update_capacity: int = 0,
 ) -> list[Shape | None]:
     """(B, C, length), (C, 1, k) -> (B, C, length), state (B, C, (k - 1)*dilation); W states of a window come first.
 
     With channels last: (B, length, *channels) and (B, (k - 1)*dilation, *channels). With 2 or 3 spatial axes the state
-    has the shape of the past state.
+    has the shape of the past state. Of one axis of channels, last, a slice may be taken, and the state may be longer,
+    have its channels first, and come with its changes (B, capacity, C).
     """
     past = None if past_state is None else past_state.shape
-    if ndim != 1:
+    extended = state_length or state_channels_last != -1 or input_channels or input_channel_offset
+    if extended or state_update_capacity:
+        plain = ndim == 1 and channels_last and not state_window
+        require(plain, "a slice, or a state of another form, needs one axis, channels last and no window")
+        of_rank(input.dims, 3, "the input with a slice, or a state of another form,")
+    elif ndim != 1:
         return [input.dims, past]
     require(input.rank >= 3, "rank of the input is less than 3", input.rank)
     batch, *rest = input.dims
     filters, _, kernel = of_rank(weight.shape, 3, "weight")
+    if input_channels or input_channel_offset:
+        demand_at_most(input_channel_offset + (input_channels or rest[1]), rest[1], "the end of the slice")
+        rest = [rest[0], input_channels or rest[1]]
     confirm(filters, product(rest[1:]) if channels_last else rest[0], "channels of the weight and of the input")
     length = (kernel - 1) * dilation
-    state: Shape = (batch, length, *rest[1:]) if channels_last else (batch, rest[0], length)
+    if state_length:
+        demand_at_most(length, state_length, "the length that the kernel reads")
+        length = state_length
+    is_last = channels_last if state_channels_last == -1 else state_channels_last
+    channels = rest[1:] if channels_last else rest[:1]
+    state: Shape = (batch, length, *channels) if is_last else (batch, *channels, length)
     state = (state_window, *state) if state_window else state
-    return [input.dims, state if past is None else unify_shapes(state, past, "present and past_state")]
+    state = state if past is None else unify_shapes(state, past, "present and past_state")
+    return [(batch, *rest), state, (batch, state_update_capacity, *channels)]
 
 
 @contrib(
-    "VarlenCausalConvWithState", inputs="input weight cumulative_sequence_length bias? initial_state capture_count?"
+    "VarlenCausalConvWithState",
+    inputs="input weight cumulative_sequence_length bias? initial_state capture_count? kernel_delta? previous_mask?",
 )
-def packed_causal_conv(input: AnyRank, initial_state: AnyRank, state_update_capacity: int = 0) -> list[Shape]:
-    """Tokens (count, C), state (B, C, length) -> both, and the changes of the state (B, capacity, C)."""
+def packed_causal_conv(
+    input: AnyRank,
+    initial_state: AnyRank,
+    kernel_delta: AnyRank | None,
+    previous_mask: AnyRank | None,
+    state_update_capacity: int = 0,
+) -> list[Shape]:
+    """Tokens (count, C), state (B, C, length) -> both, and the changes of the state (B, capacity, C).
+
+    The changes of the kernel (count, taps, groups) and the mask (count, 1) have an element for each token.
+    """
     count, channels = of_rank(input.shape, 2, "input")
+    for name, given, rank in (("kernel_delta", kernel_delta, 3), ("previous_mask", previous_mask, 2)):
+        if given is not None and given.shape is not None:
+            count = unify(count, of_rank(given.shape, rank, name)[0], f"the numbers of tokens of the input and {name}")
     batch, depth, length = of_rank(initial_state.shape, 3, "initial_state")
     channels = unify(channels, depth, "channels of input and initial_state")
     return [(count, channels), (batch, channels, length), (batch, state_update_capacity, channels)]
@@ -130,10 +166,15 @@ def gated_delta_net(
     query: SymTensor,
     value: AnyRank | None,
     cu_seqlens: AnyRank | None,
+    decay: AnyRank | None,
+    beta: AnyRank | None,
     initial_state: AnyRank | None,
     state_update_capacity: int = 0,
 ) -> list[Shape]:
-    """Query (*tokens, Hq, d), value (*tokens, H, e) or packed -> (*tokens, H, e), state (B, H, e, d), its changes."""
+    """Query (*tokens, Hq, d), value (*tokens, H, e) or packed -> (*tokens, H, e), state (B, H, e, d), its changes.
+
+    The changes hold the decay, (*tokens, H) or (*tokens, H, d), the key and the value of each token.
+    """
     require(query.rank >= (1 if value is None else 2), "query has too few axes; its shape", query)
     if value is None:
         require(initial_state is not None, "packed query, key and value need an initial_state")
@@ -145,157 +186,82 @@ def gated_delta_net(
     else:
         *tokens, q_heads, q_size = query.dims
         v = of_rank(value.shape, query.rank, "value")
-        key_width = q_heads * q_size
         if initial_state is None:
             heads, value_size, size = v[-2], v[-1], q_size
             require(cu_seqlens is not None, "cu_seqlens or initial_state must be given")
             batch = of_rank(None if cu_seqlens is None else cu_seqlens.shape, 1, "cu_seqlens")[0] - 1
+        tokens = list(confirm_shape(tuple(tokens), v[:-2], "the tokens of query and value"))
         heads, value_size = unify(heads, v[-2], "heads of value"), unify(value_size, v[-1], "sizes of value's heads")
-    changes = state_update_capacity * (heads + key_width + heads * value_size)
+        size = unify(size, q_size, "sizes of a head of query and of the state")
+        exact_quotient(heads, q_heads, "the number of heads of value")
+        key_width = q_heads * size
+    batch = _sequences(batch, tokens, cu_seqlens)
+    if beta is not None:
+        confirm_shape((*tokens, heads), beta.shape, "the tokens and their heads, and beta")
+    changes = state_update_capacity * (_decay_width(decay, (*tokens, heads, size)) + key_width + heads * value_size)
     return [(*tokens, heads, value_size), (batch, heads, value_size, size), (batch, changes)]
 
 
-# -- streams of features -----------------------------------------------------------------------------------------------
+def _sequences(batch: Dim, tokens: Sequence[Dim], cu_seqlens: AnyRank | None) -> Dim:
+    """The number of sequences: of their ends, of the first axis of two, or a divisor of the number of tokens."""
+    if cu_seqlens is not None:
+        return confirm(batch, of_rank(cu_seqlens.shape, 1, "cu_seqlens")[0] - 1, "the numbers of states and sequences")
+    if len(tokens) > 1:
+        return unify(batch, tokens[0], "the numbers of states and sequences")
+    exact_quotient(product(tokens), batch, "the number of tokens")
+    return batch
 
 
-@contrib("HyperConnectionPreMix", inputs="streams pre_mix")
-def mix_streams(streams: SymTensor, pre_mix: AnyRank, num_branches: int = 0) -> Shape:
-    """(..., C, H) or, for C branches, (..., C * H) -> (..., H). The gates have the leading sizes of the streams."""
-    require(streams.rank >= 1, "the streams have no axis")
-    if num_branches:
-        mixed = (*streams.dims[:-1], exact_quotient(streams.dims[-1], num_branches, "the size of all streams"))
-    else:
-        require(streams.rank >= 2, "grouped streams have at least 2 axes", streams.rank)
-        mixed = (*streams.dims[:-2], streams.dims[-1])
-    _demand_gates(mixed[:-1], num_branches or streams.dims[-2], pre_mix, joined=num_branches > 0)
-    return mixed
-
-
-def _demand_gates(leading: Shape, count: Dim, gates: AnyRank, joined: bool) -> None:
-    """Demand gates (..., C), (..., C, 1) or (..., C, H), or (..., C * H) for `joined` streams: `leading` and C."""
-    least = len(leading) + 1
-    if gates.shape is None or not demand(len(gates.shape) >= least, "the gates have too few axes", len(gates.shape)):
-        return
-    known = leading if joined and len(gates.shape) == least else (*leading, count)
-    confirm_shape(known, gates.shape[: len(known)], "the sizes of the streams and of the gates")
-
-
-@contrib("HyperConnectionPostMix", inputs="streams block_output post_mix stream_mix?")
-def add_to_streams(
-    streams: SymTensor, block_output: AnyRank, post_mix: AnyRank, stream_mix: AnyRank | None, num_branches: int = 0
-) -> Shape:
-    """The streams' shape. The output of the block is (..., H), and mixes of streams are (..., C, C)."""
-    mixed = mix_streams(streams, post_mix, num_branches)
-    confirm_shape(mixed, block_output.shape, "the sizes of a stream and of block_output")
-    if stream_mix is not None:
-        count = num_branches or streams.dims[-2]
-        confirm_shape((*mixed[:-1], count, count), stream_mix.shape, "the sizes of the streams and of stream_mix")
-    return streams.dims
-
-
-@contrib("EngramGate", inputs="key query value key_norm_scale query_norm_scale conv_norm_scale?")
-def engram_gate(key: AnyRank) -> list[Shape]:
-    """Keys (B, S, C, hidden) -> the gated values and the normalized ones, of the same shape."""
-    return [of_rank(key.shape, 4, "key")] * 2
-
-
-# -- hashes of n-grams -------------------------------------------------------------------------------------------------
+def _decay_width(decay: AnyRank | None, keys: Shape) -> Dim:
+    """The number of decays of a token with keys (*tokens, H, d): one for each head, or for each element of its key."""
+    *_, heads, size = keys
+    if decay is None:
+        return heads
+    if decay.shape is None:
+        return fresh("the rank of decay is not known", at_most=heads * size)
+    rank = len(decay.shape)
+    if not len(keys) - 1 <= rank <= len(keys):
+        return conflicting(f"rank of decay does not fit: {rank}")
+    confirm_shape(keys[:rank], decay.shape, "the tokens and their heads, and decay")
+    return heads if rank < len(keys) else heads * size
 
 
 @contrib(
-    "NGramHashMapping",
-    inputs="input_ids multipliers vocab_sizes past_ids? head_offsets? eos_token_id? segment_ids?",
+    "Mamba2Verify",
+    inputs="projection conv_state ssm_state conv_weight conv_bias dt_bias A_negative D norm_weight state_row",
+    dtype=lambda projection: [*[projection.dtype] * 2, dt.FLOAT, projection.dtype, dt.FLOAT],
 )
-def hash_ngrams(input_ids: AnyRank, max_ngram_size: int, n_head_per_ngram: int) -> list[Shape]:
-    """Ids (B, S) -> hashes (B, S, (n - 1)*heads), the last ids (B, n - 1)."""
-    batch, length = of_rank(input_ids.shape, 2, "input_ids")
-    return [(batch, length, (max_ngram_size - 1) * n_head_per_ngram), (batch, max_ngram_size - 1)]
-
-
-@contrib(
-    "VarlenNGramHashMapping",
-    inputs="input_ids multipliers vocab_sizes cumulative_sequence_length past_ids? head_offsets? eos_token_id? "
-    "segment_ids? past_segment_ids? capture_count?",
-    dtype=lambda input_ids: [input_ids.dtype, input_ids.dtype, dt.INT32, input_ids.dtype],
-)
-def hash_packed_ngrams(
-    input_ids: AnyRank,
-    cumulative_sequence_length: AnyRank,
-    max_ngram_size: int,
-    n_head_per_ngram: int,
-    state_update_capacity: int = 0,
+def verify_mamba2(
+    projection: AnyRank,
+    conv_state: AnyRank,
+    ssm_state: AnyRank,
+    heads: int,
+    n_groups: int,
+    head_dim: int = 64,
+    d_state: int = 128,
 ) -> list[Shape]:
-    """Ids (count) of B sequences -> hashes (count, (n - 1)*heads), last ids and segments (B, n - 1), their changes."""
-    (count,) = of_rank(input_ids.shape, 1, "input_ids")
-    batch = of_rank(cumulative_sequence_length.shape, 1, "cumulative_sequence_length")[0] - 1
-    last = max_ngram_size - 1
-    return [(count, last * n_head_per_ngram), (batch, last), (batch, last), (batch, state_update_capacity, last)]
+    """Tokens (R, 2*D + 2*groups*d + heads) -> (R, D), the states, (R, D + 2*groups*d), (R, D), with D = heads*size.
 
-
-# -- selection of the attended entries ---------------------------------------------------------------------------------
-
-
-def _capacity(policy_mode: str, compress_ratio: int, token_budget: int | None, index_topk: int | None) -> int:
-    """The number of entries that are selected for each query."""
-    require(policy_mode in ("qsa", "csa"), "policy_mode is neither qsa nor csa", policy_mode)
-    given = token_budget if policy_mode == "qsa" else index_topk
-    require(given, "token_budget of policy_mode qsa, or index_topk of csa, must be given")
-    return (given or 0) + (compress_ratio - 1 if policy_mode == "qsa" else 0)
-
-
-@contrib(
-    "SparseAttentionIndexer",
-    inputs="query key? query_norm_weight key_norm_weight cos_cache sin_cache mask? past_key gate? position_bias? "
-    "head_weights? position_ids? past_sequence_length? past_proj_buffer?",
-    dtype=lambda query, past_key: [dt.INT32, past_key.dtype, query.dtype],
-)
-def sparse_attention_indexer(
-    query: AnyRank,
-    past_key: AnyRank,
-    past_sequence_length: AnyRank | None,
-    policy_mode: str,
-    compress_ratio: int,
-    token_budget: int | None,
-    index_topk: int | None,
-) -> list[Shape]:
-    """Queries (B, S, hidden), keys (B, P, size) -> entries (B, S, capacity), keys (B, P + S, size), (2, B, n, 2*size).
-
-    With past_sequence_length the keys keep P. In the mode csa (compressed keys) fewer than S are added.
+    The states of the convolution are (slots, D + 2*groups*d, 3), those of the recurrence (slots, heads, d, size).
     """
-    batch, length, _ = of_rank(query.shape, 3, "query")
-    old_batch, old, size = of_rank(past_key.shape, 3, "past_key")
-    batch = unify(batch, old_batch, "batch sizes of query and past_key")
-    if past_sequence_length is None:
-        most = length + compress_ratio
-        old = old + (length if policy_mode == "qsa" else fresh("the number of new compressed keys", at_most=most))
-    present = (batch, old, size)
-    buffer = (2, batch, fresh("the length of the buffer", at_most=2 * compress_ratio - 1), 2 * size)
-    return [(batch, length, _capacity(policy_mode, compress_ratio, token_budget, index_topk)), present, buffer]
+    positive = heads > 0 and n_groups > 0 and heads % n_groups == 0
+    require(positive, "heads is no positive multiple of n_groups", heads, n_groups)
+    inner = heads * head_dim
+    channels = inner + 2 * n_groups * d_state
+    rows, width = of_rank(projection.shape, 2, "projection")
+    confirm(inner + channels + heads, width, "the width of gate, channels and steps, and of projection")
+    demand_at_least(rows, 1, "the number of tokens")
+    conv, ssm = of_rank(conv_state.shape, 3, "conv_state"), of_rank(ssm_state.shape, 4, "ssm_state")
+    slots = unify(conv[0], ssm[0], "slots of conv_state and ssm_state")
+    demand_at_least(slots, 1, "the number of slots")
+    conv = confirm_shape((slots, channels, 3), conv, "the sizes of the channels and of conv_state")
+    ssm = confirm_shape((slots, heads, d_state, head_dim), ssm, "the sizes of the heads and of ssm_state")
+    return [(rows, inner), conv, ssm, (rows, channels), (rows, inner)]
 
 
-@contrib(
-    "PackedSparseAttentionIndexer",
-    inputs="query key? query_norm_weight key_norm_weight cos_cache sin_cache cumulative_sequence_lengths "
-    "past_sequence_lengths gate? position_bias? head_weights? position_ids? past_key_state past_kv_buffer "
-    "past_gate_buffer? past_state_lengths state_update_capture_count? state_update_active?",
-    dtype=lambda query: [dt.INT32, dt.INT32, query.dtype, query.dtype, query.dtype, dt.INT32, query.dtype],
-)
-def packed_sparse_attention_indexer(
-    query: AnyRank,
-    past_key_state: AnyRank,
-    past_kv_buffer: AnyRank,
-    past_gate_buffer: AnyRank | None,
-    past_state_lengths: AnyRank,
-    policy_mode: str,
-    compress_ratio: int,
-    token_budget: int | None,
-    index_topk: int | None,
-    state_update_capacity: int = 0,
-) -> list[Shape | None]:
-    """Queries (count, hidden) -> entries (count, capacity), their numbers (count), states, their changes."""
-    count = of_rank(query.shape, 2, "query")[0]
-    batch, _, size = of_rank(past_key_state.shape, 3, "past_key_state")
-    capacity = _capacity(policy_mode, compress_ratio, token_budget, index_topk)
-    gates = None if past_gate_buffer is None else past_gate_buffer.shape
-    states = (past_key_state.shape, past_kv_buffer.shape, gates, past_state_lengths.shape)
-    return [(count, capacity), (count,), *states, (batch, state_update_capacity, size)]
+@contrib("ConvStateReplay", inputs="source_backing capture_backing destination_backing metadata",
+         dtype=lambda destination_backing: destination_backing.dtype)  # fmt: skip
+@contrib("GatedDeltaNetStateReplay", inputs="source_backing capsule_backing destination_backing metadata")
+def replay(destination_backing: AnyRank) -> Shape:
+    """The destination, a vector that is changed in place."""
+    return of_rank(destination_backing.shape, 1, "destination_backing")
