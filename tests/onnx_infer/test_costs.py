@@ -8,7 +8,8 @@ import onnx
 import pytest
 
 from onnx_infer import SymTensor, infer
-from onnx_infer.results.planning.multiply_adds import multiply_adds
+from onnx_infer.operators.lookup import bind
+from onnx_infer.results.planning.multiply_adds import NOT_COUNTED, multiply_adds
 from symdim import Var
 
 from .test_planner import with_weights
@@ -27,6 +28,8 @@ COUNTS: list[tuple[str, list[Any], list[Any], dict[str, Any], Any]] = [
     ("Gemm", [(8, N), (8, 5)], [(N, 5)], {"transA": 1}, 40 * N),
     ("com.microsoft::FusedMatMul", [(3, N, 8), (3, 8, 5)], [(3, N, 5)], {}, 120 * N),
     ("com.microsoft::MatMulNBits", [(N, 64), (8, 2, 16)], [(N, 8)], {"K": 64, "N": 8}, 512 * N),
+    ("com.microsoft::MatMulPacked", [(N, 64), (8, 34)], [(N, 8)], {"K": 64, "N": 8}, 512 * N),
+    ("com.microsoft::MatMulBlockQuantizedFp8Weight", [(N, 64), (8, 64)], [(N, 8)], {}, 512 * N),
     ("QLinearMatMul", [(N, 8), (), (), (8, 5)], [(N, 5)], {}, 40 * N),
     ("Conv", [(N, 6, H), (4, 3, 5)], [(N, 4, H - 4)], {"group": 2}, 60 * N * (H - 4)),
     ("QLinearConv", [(N, 6, H), (), (), (4, 6, 5)], [(N, 4, H - 4)], {}, 120 * N * (H - 4)),
@@ -100,6 +103,13 @@ def test_costs_of_functions_and_subgraphs() -> None:
     ]
     assert [n.node for n in costs.unknown] == ["u"]
     assert costs.multiply_adds == 32 * N + 4 * N**2
+
+
+@pytest.mark.parametrize("title", sorted(NOT_COUNTED))
+def test_an_operator_that_is_not_counted_is_one_of_those_with_a_rule(title: str) -> None:
+    domain, _, op_type = title.rpartition("::")
+    assert multiply_adds(op_type, domain, [], [], {}) is None
+    assert any(bind(domain, op_type, version) for version in range(1, 20))
 
 
 @pytest.mark.parametrize(

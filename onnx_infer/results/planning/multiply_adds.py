@@ -23,12 +23,18 @@ if TYPE_CHECKING:
 Shapes: TypeAlias = "Sequence[Shape | None]"
 Rule: TypeAlias = "Callable[[Shapes, Shapes, Mapping[str, Any]], Dim | None]"
 
+_MICROSOFT = (
+    "AttnLSTM", "CDist", "DecoderAttention", "DecoderMaskedMultiHeadAttention", "DecoderMaskedSelfAttention",
+    "DynamicSparseAttention", "GatedDeltaNet", "GatedRelativePositionBias", "HyperConnectionLowRankMix", "Irfft",
+    "LinearAttention", "LongformerAttention", "Mamba2Verify", "MatMulNBitsMlp", "MatMulNBitsQLoRA", "MatMulNBitsQkv",
+    "MoE", "MoEGroupRouter", "MoEPacked", "PackedAttention", "PackedMultiHeadAttention", "PackedSparseAttentionIndexer",
+    "PagedAttention", "QMoE", "QOrderedAttention", "QOrderedLongformerAttention", "Rfft", "RouterGateUpProj",
+    "SparseAttention", "SparseAttentionIndexer", "SparsePagedAttention", "VarlenCausalConvWithState",
+    "WordConvEmbedding",
+)  # fmt: skip
 NOT_COUNTED = frozenset(
-    ("DFT", "STFT", "Det", "ai.onnx.ml::SVMClassifier", "ai.onnx.ml::SVMRegressor", "com.microsoft::DecoderAttention",
-     "com.microsoft::DecoderMaskedMultiHeadAttention", "com.microsoft::DecoderMaskedSelfAttention",
-     "com.microsoft::LongformerAttention", "com.microsoft::MoE",
-     "com.microsoft::PackedAttention", "com.microsoft::PackedMultiHeadAttention", "com.microsoft::PagedAttention",
-     "com.microsoft::QMoE", "com.microsoft::QOrderedAttention", "com.microsoft::SparseAttention")
+    ("DFT", "STFT", "Det", "ai.onnx.ml::SVMClassifier", "ai.onnx.ml::SVMRegressor",
+     *[f"com.microsoft::{name}" for name in _MICROSOFT])
 )  # fmt: skip
 """Operators with multiply-adds that are not counted here."""
 
@@ -173,12 +179,15 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(
         ("MatMul", "MatMulInteger", "QLinearMatMul", "Gemm", "com.microsoft::DynamicQuantizeMatMul",
          "com.microsoft::FusedGemm", "com.microsoft::FusedMatMul", "com.microsoft::FusedMatMulActivation",
-         "com.microsoft::GemmFastGelu", "com.microsoft::GemmFloat8", "com.microsoft::MatMulFpQ4",
+         "com.microsoft::GemmFastGelu", "com.microsoft::GemmFloat8", "com.microsoft::MatMulBlockQuantizedFp4Weight",
+         "com.microsoft::MatMulBlockQuantizedFp8Weight", "com.microsoft::MatMulFpQ4",
          "com.microsoft::MatMulInteger16", "com.microsoft::MatMulIntegerToFloat", "com.microsoft::QGemm",
          "com.microsoft::QOrderedMatMul", "com.microsoft::SparseToDenseMatMul", "com.microsoft::TransposeMatMul"),
         _matrix_product(),
     ),
-    **dict.fromkeys(("com.microsoft::MatMulNBits", "com.microsoft::MatMulBnb4"), _matrix_product("K")),
+    **dict.fromkeys(
+        ("com.microsoft::MatMulBnb4", "com.microsoft::MatMulNBits", "com.microsoft::MatMulPacked"), _matrix_product("K")
+    ),
     **dict.fromkeys(
         ("Conv", "ConvInteger", "DeformConv", "com.microsoft::FusedConv", "com.microsoft::NhwcFusedConv",
          "com.microsoft::NhwcConv", "com.microsoft.nchwc::Conv", "com.microsoft::CausalConvWithState"),
