@@ -24,7 +24,7 @@ from onnx_infer.values.tensor import UNKNOWN_SIZE
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from onnx_infer.bidirectional.found_shapes import Found
+    from onnx_infer.engine.found import Found
     from onnx_infer.laws.statements import Statement
     from onnx_infer.model.graph import FrontEnd, Model, Node
     from onnx_infer.model.input_values import InputValue
@@ -152,7 +152,7 @@ _MOST_WALKS = 4
 
 
 def _view(
-    front: FrontEnd, all_constant: bool, found: Found | None, values: Mapping[str, InputValue], symbols: Symbols
+    front: FrontEnd, all_constant: bool, values: Mapping[str, InputValue], found: Found | None, symbols: Symbols
 ) -> Model:
     """The model with the found types and the given elements."""
     view = front.view(symbols, all_constant)
@@ -178,22 +178,22 @@ def walk(
 
     The assumptions about symbols hold during the walk: intervals are the bounds of the symbols, and rules ask the other
     relations. If a sign is undecided and the statements so far imply lower bounds of input sizes, the walk starts again
-    under these bounds. The symbols of the result are those of the first walk.
+    under these bounds. So it does if later nodes force sizes of earlier values (`engine/found.py`).
+    The symbols of the result are those of the first walk.
     """
     names, reserved = front.dim_params()
     if not adopt:
         reserved = []  # sizes that an earlier inference named get new names
     if found is not None:
         names = found.names(front)
-    trusted = () if found is None else found.values
 
-    view_of = partial(_view, front, all_constant, found, values)
+    view_of = partial(_view, front, all_constant, values)
     bounds, related = given.intervals(), frozenset[str]()
     if given:
         from onnx_infer.engine.assumptions import Assumptions, narrowed, settled_facts
     if given.relations:
         symbols = Symbols(names, reserved, bounds=bounds, min_dim=min_dim)
-        view_of(symbols)  # this names the axes of inputs
+        view_of(found, symbols)  # this names the axes of inputs
         bounds, related = narrowed(given, Assumptions(given.relations, symbols.known()))
     fixed = {name: low for name, (low, high) in bounds.items() if low == high}
     narrower: dict[str, tuple[int, int | None]] = {}
@@ -206,20 +206,22 @@ def walk(
             related=related, relations=given.relations,
         )  # fmt: skip
         originals.append(symbols)
-        view = view_of(symbols)
+        view = view_of(found, symbols)
         known = Assumptions(given.relations, symbols.known()).known() if related else None
         last = count == most - 1
         engine = Engine(
-            view, symbols, policy, adopt=adopt, assume_declared=assume_declared, impatient=not last, trusted=trusted,
-            is_cautious=is_cautious,
+            view, symbols, policy, adopt=adopt, assume_declared=assume_declared, impatient=not last,
+            trusted=() if found is None else found.values, is_cautious=is_cautious,
         )  # fmt: skip
         assuming(known, engine.run)
         implied = engine.undecided_signs.implied(engine.statements)
         learnt = {v.name: ends for v, ends in implied.items()}
         renamed = (*narrower, *related - fixed.keys()) if narrower else ()
         to_original = {symbols.text(name): originals[0].text(name) for name in renamed}
-        if not learnt or last:
+        solved = engine.with_solved(found)
+        if last or not (learnt or solved != found):
             break
+        found = solved
         for statement, node in zip(engine.statements, engine.statement_nodes, strict=True):
             if any(v in implied for v in implied_bounds([statement])):
                 stated.append((statement.substitute(to_original), node))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onnx_infer.bidirectional.model_facts import equal_to
+from onnx_infer.engine.found import Found
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.results import LARGEST_SIZE
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor
@@ -13,37 +14,13 @@ from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import Declared
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from onnx_infer.bidirectional.model_facts import Known
     from onnx_infer.engine.engine import Engine
-    from onnx_infer.model.graph import FrontEnd, Model
+    from onnx_infer.model.graph import FrontEnd
     from onnx_infer.model.symbols import Size
     from onnx_infer.values.tensor import Dim, Value
-
-
-class Found(NamedTuple):
-    """Shapes that replace the declared ones: of inputs, and of other values."""
-
-    inputs: dict[str, tuple[int | str, ...]]
-    values: dict[str, tuple[Size, ...]]
-
-    def names(self, front: FrontEnd) -> list[str]:
-        """The dim_params of the inputs, in order."""
-        sizes = (s for name, written in front.inputs() for s in self.inputs.get(name, written))
-        return [s for s in sizes if isinstance(s, str) and s]
-
-    def put_into(self, model: Model, symbols: Symbols) -> Model:
-        """The model with these shapes."""
-
-        def shaped(value: object, sizes: Sequence[Size]) -> SymTensor:
-            dims = [UNKNOWN_SIZE if s is None else s if isinstance(s, int) else symbols.text(s) for s in sizes]
-            return SymTensor(value.dtype if isinstance(value, SymTensor) else None, dims)
-
-        inputs = [(n, shaped(v, self.inputs[n]) if n in self.inputs else v) for n, v in model.graph.inputs]
-        declared = dict(model.graph.declared)
-        declared.update((n, shaped(declared.get(n), sizes)) for n, sizes in self.values.items())
-        return model._replace(graph=model.graph._replace(inputs=inputs, declared=declared))
 
 
 class Names:

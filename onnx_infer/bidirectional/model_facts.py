@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.constraints.registration import Operand, bound_form
 from onnx_infer.diagnostics import Diagnostic
+from onnx_infer.engine.claims import has_own_name
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.graph import label_of
 from onnx_infer.operators.verification import check_inputs
@@ -120,7 +121,7 @@ class _ModelStatement:
 
     def is_claim(self, name: str, declared: Dim, known: Dim) -> bool:
         """Whether a declared size is a claim: inference knows it as data-dependent, or over symbols that stay."""
-        if known is declared or self.engine.declared.trusts(name):
+        if known is declared or (self.engine.declared.trusts(name) and not has_own_name(declared)):
             return False
         if is_fresh(known):
             return True

@@ -12,7 +12,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from onnx_infer.bidirectional.found_shapes import Found, Names, found_shapes, substitute_solved, symbols_of
+from onnx_infer.bidirectional.found_shapes import Names, found_shapes, substitute_solved, symbols_of
 from onnx_infer.bidirectional.model_facts import Known, state_model
 from onnx_infer.engine.assumptions import Assumptions
 from onnx_infer.errors import UnknownSymbol
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.engine.engine import Engine
+    from onnx_infer.engine.found import Found
     from onnx_infer.model.given import Given
     from onnx_infer.model.graph import FrontEnd
     from onnx_infer.model.symbols import Size

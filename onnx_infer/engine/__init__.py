@@ -11,6 +11,7 @@
     implied_bounds.py      bounds that operators imply    run_time_elements.py   elements that only a run knows
     declared_types.py      the types that a model declares    claims.py          the claims in them
     overridable.py         initializers that callers may override
+    found.py               shapes for the next walk
     assumptions.py         assumptions of the caller      assumed_bounds.py      the intervals in assumptions
 
 The room uses `operators` and the rooms below it, but no protobuf. Begin with `engine.py`.

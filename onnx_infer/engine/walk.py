@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from onnx_infer.engine.claims import Claim
+    from onnx_infer.engine.found import Found
     from onnx_infer.model.graph import Graph, Model, Node
     from onnx_infer.model.symbols import Symbols
     from onnx_infer.types.merge import ShapeMergePolicy
@@ -83,6 +84,7 @@ class Walk:
         self.singular = 0  # how often a walk depended on, or told, what a recording of it does not hold
         self.repeats: dict[int, int] = {}
         self.states: dict[int, tuple[list[Value], frozenset[Var]]] = {}
+        self._unsolved: dict[str, Value] = {}
 
     # -- implemented by the engine --------------------------------------------------------------------------------
 
@@ -141,7 +143,17 @@ class Walk:
         """Replace fresh sizes by what they equal."""
         if self.fresh_sizes or self.run_time.limits:
             self.created += self.fresh_sizes.tighten(self.created, self.run_time.limits)
+            before = dict(self.scope)
             self._map(replacing(self.fresh_sizes.final()))
+            self._unsolved = {name: value for name, value in before.items() if self.scope[name] is not value}
+
+    def with_solved(self, found: Found | None) -> Found | None:
+        """The shapes that the next walk may know from the start: those found before, and those of solved sizes."""
+        if not self._unsolved:
+            return found
+        from onnx_infer.engine.found import NOTHING_FOUND  # few models need it
+
+        return (found or NOTHING_FOUND).with_solved(self._unsolved, self.scope)
 
     def take_own_sizes(self) -> None:
         """Replace the sizes that the walk made by variables of the same names that no other inference has.

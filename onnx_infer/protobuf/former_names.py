@@ -72,7 +72,7 @@ class FormerNames:
         own = self._variables(scope) - outer
         free = sorted((v for v in own if is_fresh(v) and GENERATED.fullmatch(v.name)), key=_number)
         taken = {getattr(around.get(v), "name", v.name) for v in outer} | {v.name for v in own.difference(free)}
-        names = _former(pairs, set(free), taken)
+        names = _former(pairs, set(free), taken, around)
         taken.update(names.values())
         others = (name for n in count() if (name := f"_d{n}") not in taken)
         for v in free:
@@ -119,8 +119,11 @@ def _pairs(declared: Iterable[tuple[str, Iterable[Size]]], scope: Scope) -> Iter
                     yield text, size
 
 
-def _former(pairs: list[tuple[str, Expr]], free: set[Var], taken: set[str]) -> dict[Var, str]:
-    """The names that the texts have for free variables. A name must be of one variable, and not be taken."""
+def _former(pairs: list[tuple[str, Expr]], free: set[Var], taken: set[str], around: dict[Var, Dim]) -> dict[Var, str]:
+    """The names that the texts have for free variables. A name must be of one variable, and not be taken.
+
+    `around` are the new variables of the graphs around.
+    """
     names: dict[Var, str] = {}
     for text, size in pairs:
         if isinstance(size, Var) and size in free and is_name(text):
@@ -135,6 +138,7 @@ def _former(pairs: list[tuple[str, Expr]], free: set[Var], taken: set[str]) -> d
             unused = sorted({name for name in generated(text) if name not in used}, key=lambda name: (len(name), name))
             if len(unnamed) == len(unused):
                 found = names | dict(zip(unnamed, unused, strict=True))
-                if str(size.substitute({v: Var.fresh(found[v], v.lo or 0, v.hi) for v in free & found.keys()})) == text:
+                new = {v: Var.fresh(found[v], v.lo or 0, v.hi) for v in free & found.keys()}
+                if str(size.substitute({**around, **new})) == text:
                     names = found
     return names

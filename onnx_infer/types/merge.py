@@ -168,10 +168,11 @@ def _merge_dims(declared: Dim, inferred: Dim, axis: int, strict: bool, conflict:
         return declared
     if is_fresh(inferred):
         return declared
-    if strict and _is_given(declared) and _is_given(inferred):
+    if strict and is_of_inputs(declared) and is_of_inputs(inferred):
         conflict(f"declared {declared} but inferred {inferred} at axis {axis}, which are not known to be equal")
     return inferred
 
 
-def _is_given(size: Expr) -> bool:
+def is_of_inputs(size: Expr) -> bool:
+    """Whether the sizes of inputs decide a size."""
     return all(is_given(v.origin) for v in size.variables())

@@ -43,6 +43,8 @@ BODIES = {
     "a graph in the body": f"{EXPAND} r = Identity(yes) {INNER.format('e3 = Neg(e) m = NonZero(e) e4 = Identity(e)')}",
     "a size of its own in a graph in the body": f"{EXPAND} r = Identity(yes) "
     + INNER.format("m = NonZero(e) m2 = Transpose(m) both = Concat<axis=0>(m2, m2) l = Expand(e, dd)"),
+    "a sum with a size of the graph around": f"{ROWS} all = Constant<value_ints=[-1]>() flat = Reshape(k, all) "
+    "r = Identity(yes) " + INNER.format("any_rank = Squeeze(k) both = Concat<axis=0>(flat, any_rank)"),
     "a sequence": "k = NonZero(x) e = SequenceConstruct(k, k)",
     "an optional": "k = NonZero(x) e = Optional(k)",
 }

@@ -1,0 +1,72 @@
+"""Shapes that follow from a whole walk. The next walk knows them from the start.
+
+A node behind a value may force its sizes: a product demands that a size which only the data decide is 5. The nodes
+between them were inferred without this. A branch may then have another size, and a vector of that size other elements.
+So the model is walked again. A second inference, which reads the written shapes, finds nothing more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from onnx_infer.engine.claims import has_own_name
+from onnx_infer.operators.results import LARGEST_SIZE
+from onnx_infer.types.merge import is_of_inputs
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from onnx_infer.model.graph import FrontEnd, Model
+    from onnx_infer.model.symbols import Size, Symbols
+    from onnx_infer.values.tensor import Dim, Value
+
+
+class Found(NamedTuple):
+    """Shapes that replace the declared ones: of inputs, and of other values of the main graph."""
+
+    inputs: dict[str, tuple[int | str, ...]]
+    values: dict[str, tuple[Size, ...]]
+
+    def names(self, front: FrontEnd) -> list[str]:
+        """The dim_params of the inputs, in order."""
+        sizes = (s for name, written in front.inputs() for s in self.inputs.get(name, written))
+        return [s for s in sizes if isinstance(s, str) and s]
+
+    def put_into(self, model: Model, symbols: Symbols) -> Model:
+        """The model with these shapes. Where nothing is found, a name that only declared types have stays."""
+
+        def shaped(value: object, sizes: Sequence[Size]) -> SymTensor:
+            dims = [UNKNOWN_SIZE if s is None else s if isinstance(s, int) else symbols.text(s) for s in sizes]
+            if not isinstance(value, SymTensor):
+                return SymTensor(None, dims)
+            old = value.shape or ()
+            if len(old) == len(dims):
+                dims = [o if d is UNKNOWN_SIZE and has_own_name(o) else d for d, o in zip(dims, old, strict=True)]
+            return SymTensor(value.dtype, dims)
+
+        inputs = [(n, shaped(v, self.inputs[n]) if n in self.inputs else v) for n, v in model.graph.inputs]
+        declared = dict(model.graph.declared)
+        declared.update((n, shaped(declared.get(n), sizes)) for n, sizes in self.values.items())
+        return model._replace(graph=model.graph._replace(inputs=inputs, declared=declared))
+
+    def with_solved(self, before: Mapping[str, Value], after: Mapping[str, Value]) -> Found:
+        """These shapes and those that the solved sizes of a walk changed, as far as the symbols of inputs tell them."""
+        values = dict(self.values)
+        for name, value in after.items():
+            old = before.get(name)
+            if old is value or not isinstance(old, SymTensor) or not isinstance(value, SymTensor):
+                continue
+            if old.shape != value.shape and value.shape is not None:
+                values[name] = tuple(map(_written, value.shape))
+        return self._replace(values=values)
+
+
+NOTHING_FOUND = Found({}, {})
+
+
+def _written(size: Dim) -> Size:
+    """The size as a model writes it; None if data decide it."""
+    if isinstance(size, int):
+        return size if size <= LARGEST_SIZE else None
+    return str(size) if is_of_inputs(size) else None

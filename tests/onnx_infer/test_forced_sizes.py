@@ -1,0 +1,89 @@
+"""Sizes that a later node forces: the nodes before it know them too, and a second inference writes the same.
+
+Each model has a vector `k` of a size that only the data decide, and ends with a product that forces this size.
+"""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+
+from onnx_infer import infer, infer_shapes
+
+from .texts import dims, parsed
+
+START = "i = NonZero(q) f = Cast<to=1>(i) all = Constant<value_ints=[-1]>() k = Reshape(f, all) s = Shape(k)"
+
+
+def model_of(nodes: str, forced: int = 5, outputs: str = "z") -> onnx.ModelProto:
+    inputs = f"float[{forced}] other, float[K] q, float[N] n, float[2, 5] w, bool c, int64 turns"
+    return parsed(f"g ({inputs}) => ({outputs}) {{ {START} {nodes} z = MatMul(other, k) }}")
+
+
+BRANCHES = "y = If(c) <then_branch = a () => (p) {{ {} }}, else_branch = b () => (q) {{ q = Identity(other) }}>"
+SWAP = """<body = b (int64 i, bool go, a, b) => (go2, a2, b2) {
+    go2 = Identity(go) a2 = Identity(b) b2 = Identity(a) d = Concat<axis=0>(a, a) }>"""
+GROW = "<body = b (int64 i, bool go, a) => (go2, a2) { go2 = Identity(go) a2 = Concat<axis=0>(a, a) }>"
+
+CASES = {
+    "the branches of an If": (BRANCHES.format("p = Identity(k)"), 5, [5]),
+    "a branch in a branch": (BRANCHES.format(BRANCHES.replace("y =", "p =").format("p = Neg(k)")), 5, [5]),
+    "the elements of a sequence": ("l = SequenceConstruct(k, other) y = SequenceAt(l, turns)", 5, [5]),
+    "carried values that change places": (f"y, y2 = Loop(turns, c, k, other) {SWAP}", 5, [5]),
+    "a number of turns": (f"t = Squeeze(s) y = Loop(t, , other) {GROW}", 3, [24]),
+    "axes of a Reduce": ("y = ReduceSum<keepdims=0>(w, s)", 1, [2]),
+    "axes of an Unsqueeze": ("y = Unsqueeze(w, s)", 1, [2, 1, 5]),
+    "axes of size 1": ("t = Unsqueeze(k, s) one = Squeeze(k) y = Unsqueeze(one, all)", 1, [1]),
+    "the step of a Slice": (
+        "o = Sub(s, s) last = Constant<value_ints=[9]>() y = Slice(w, o, last, s, s)",
+        1,
+        [2, 5],
+    ),
+    "the length of a target shape": ("y = ConstantOfShape(f2) f2 = Cast<to=7>(k)", 1, None),
+    "a size of an input": ("y = Reshape(q, s)", 5, [5]),
+    "an input that broadcasts": ("y = Add(k, n)", 5, [5]),
+}
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize(("nodes", "forced", "expected"), CASES.values(), ids=CASES)
+def test_a_size_that_a_later_node_forces_is_known_before_it(
+    nodes: str, forced: int, expected: list[int] | None, bidirectional: bool
+) -> None:
+    model = model_of(nodes, forced)
+    once = infer_shapes(model, bidirectional=bidirectional)
+    (y,) = (info for info in once.graph.value_info if info.name == "y")
+    assert len(dims(y)) == forced if expected is None else dims(y) == expected
+    assert infer_shapes(once, bidirectional=bidirectional) == once
+
+
+def test_values_in_a_body_know_it() -> None:
+    once = infer_shapes(model_of(f"y, y2 = Loop(turns, c, k, other) {SWAP}", 1))
+    (loop,) = (node for node in once.graph.node if node.op_type == "Loop")
+    assert {info.name: dims(info) for info in loop.attribute[0].g.value_info}["d"] == [2]
+
+
+def test_a_symbol_stays_and_what_forces_it_is_a_guard() -> None:
+    result = infer(
+        model_of(
+            "u = MatMul(n, k) y = If(c) <then_branch = a () => (p) { p = Identity(k) }, "
+            "else_branch = b () => (r) { r = Identity(n) }>"
+        )
+    )
+    assert list(map(str, result.shapes["y"])) == ["N"]
+    assert [str(guard) for guard in result.guards] == ["N == 5"]
+
+
+def test_an_author_s_name_beside_a_forced_size_stays() -> None:
+    nodes = """r = NonZero(n) rows = Reshape(r, all) m = Unsqueeze(k, one) one = Constant<value_ints=[1]>()
+        rows2 = Unsqueeze(rows, zero) zero = Constant<value_ints=[0]>() x = Cast<to=1>(rows2) y = Mul(m, x)"""
+    model = model_of(nodes)
+    model.graph.value_info.append(onnx.helper.make_tensor_value_info("y", 1, [None, "found"]))
+    result = infer(model)
+    assert list(map(str, result.shapes["y"])) == ["5", "found"]
+
+
+def test_demands_that_contradict_each_other_are_told() -> None:
+    """The first one forces the size, and the second one is an error."""
+    (told,) = infer(model_of("u = MatMul(k, four) four = Constant<value_floats=[1.0, 2.0, 3.0, 4.0]>()")).diagnostics
+    assert "inner sizes of the product differ" in str(told)
