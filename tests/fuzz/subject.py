@@ -55,8 +55,21 @@ def large_extremum(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     return any(a.dtype == np.int64 and a.size and np.abs(a.astype(float)).max() >= 2**31 for a in numbers)
 
 
-QUIRKS = (no_turns, empty_reduction, large_extremum)
-"""Where onnxruntime departs from the specification."""
+ARITHMETIC = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Pow": np.power}
+
+
+def overflow(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
+    """Integers that leave the range of their type. Inference assumes that sizes are too small for that."""
+    numbers = [arrays[name] for name in node.input if name in arrays]
+    if node.op_type not in ARITHMETIC or len(numbers) != 2 or any(a.dtype.kind not in "iu" for a in numbers):
+        return False
+    with np.errstate(all="ignore"):
+        exact = ARITHMETIC[node.op_type](*[a.astype(float) for a in numbers])
+    return bool((np.abs(exact) >= np.iinfo(numbers[0].dtype).max).any())
+
+
+QUIRKS = (no_turns, empty_reduction, large_extremum, overflow)
+"""Where onnxruntime departs from the specification, or a run from what inference assumes."""
 
 
 class Run(NamedTuple):
@@ -105,7 +118,7 @@ class Subject:
         return {v if isinstance(v, str) else v.name: n for v, n in result.sources.bindings(shapes).items()} | run.sizes
 
     def _is_unclear(self, run: Run) -> bool:
-        """Whether onnxruntime departs from the specification in a run."""
+        """Whether a run says nothing about claims: see `QUIRKS`."""
         if not run.succeeded:
             return PLANNING in str(run.outcome)
         arrays = {**run.feeds, **self.outputs(run)}

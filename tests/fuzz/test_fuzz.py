@@ -23,6 +23,7 @@ from tests.fuzz.runtime import CRASHED, Runtime
 from tests.fuzz.shrinking import shrunk
 from tests.fuzz.subject import Subject, tried
 from tests.fuzz.texts import fault, texts
+from tests.onnx_infer.oracle import contradictions
 from tests.onnx_infer.texts import parsed
 
 
@@ -64,6 +65,35 @@ def faults(given: Subject, runtime: Runtime) -> set[str]:
 
 def test_what_is_right_has_no_fault(runtime: Runtime) -> None:
     assert faults(subject(runtime), runtime) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "outputs"),
+    [
+        (  # runtimes disagree about the slice, and the rank of y depends on it
+            "s = Shape(x) first = Constant<value_ints=[1]>() last = Constant<value_ints=[9223372036854775807]>() "
+            "step = Constant<value_ints=[-1]>() a = Slice(s, first, last, step, step) b = Sign(a) y = Expand(x, b)",
+            "y",
+        ),
+        (  # the power is beyond the range of the element type
+            "s = Size(x) c = Constant<value_int=60>() y = Pow(s, c)",
+            "y",
+        ),
+        (  # onnxruntime runs it, the specification forbids it
+            "s = Constant<value_float=1.0>() axes = Constant<value_ints=[2]>() y = ReduceSum<keepdims=0>(s, axes) "
+            "z = Neg(x)",
+            "y, z",
+        ),
+    ],
+)
+def test_what_is_known_of_runtimes_is_no_fault(text: str, outputs: str, runtime: Runtime) -> None:
+    given = subject(runtime, text, outputs)
+    assert faults(given, runtime) == set()
+
+
+def test_a_number_beyond_its_type_is_found() -> None:
+    (text,) = contradictions(SymTensor(7, (1,), (1 << 70,)), np.zeros(1, np.int64), {})
+    assert text == f"element {1 << 70} is 0"
 
 
 @pytest.mark.parametrize(

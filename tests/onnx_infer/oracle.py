@@ -52,8 +52,15 @@ def _tensor_contradictions(value: SymTensor, actual: np.ndarray[Any, Any], sizes
     if value.data is not None and actual.shape == tuple(at(d, sizes) for d in value.shape):
         for claimed_element, element in zip(value.data, actual.ravel().tolist(), strict=True):
             known = at(claimed_element, sizes)
-            if isinstance(known, (bool, int, float)) and not np.isclose(known, element, equal_nan=True):
+            if isinstance(known, (bool, int, float)) and not _is_close(known, element):
                 yield f"element {claimed_element} is {element}"
+
+
+def _is_close(known: float, element: Any) -> bool:
+    """Whether two elements are equal, apart from rounding. NumPy cannot compare integers of more than 64 bits."""
+    if isinstance(known, int) and known.bit_length() > 64:
+        return bool(known == element)
+    return bool(np.isclose(known, element, equal_nan=True))
 
 
 def at(x: Any, sizes: Mapping[str, int]) -> Any:
