@@ -12,6 +12,7 @@ from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import Declared
+from symdim.rows import Row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -107,15 +108,25 @@ def _fit(dims: Iterable[Dim]) -> bool:
 
 
 def _values(engine: Engine, known: Known, names: Names, before: Found | None) -> Iterator[tuple[str, tuple[Size, ...]]]:
-    """The shapes of values that say more than those of forward inference, including those found before."""
+    """The shapes of values that say more than those of forward inference, including those found before.
+
+    A value of whose node nothing is stated has a shape of sizes about which the store may know more.
+    """
     inputs = {name for name, _ in engine.model.graph.inputs}
     constants = engine.model.graph.constants
     earlier = {} if before is None else before.values
-    for name, row in known.rows.items():
-        value = engine.scope[name]
+    solved_rows: dict[Row, Row] = {}
+    for name, value in engine.scope.items():
         if name in inputs or name in constants or not isinstance(value, SymTensor):
             continue
-        solved = known.store.row(row)
+        row = known.rows.get(name)
+        if row is None:
+            if value.shape is None or all(isinstance(size, int) for size in value.shape):
+                continue
+            row = Row(trail=value.shape)
+        solved = solved_rows.get(row)
+        if solved is None:
+            solved = solved_rows[row] = known.store.row(row)
         if solved.rank is None or not _fit(solved.dims):
             continue
         sizes = tuple(d if isinstance(d, int) else names.text(d) for d in solved.dims)

@@ -16,7 +16,7 @@ from symdim import ParseError
 from tests.onnx_infer import models
 from tests.onnx_infer.oracle import contradictions
 from tests.onnx_infer.test_models import SIZES, feeds, run
-from tests.onnx_infer.texts import parsed
+from tests.onnx_infer.texts import dims, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -256,6 +256,18 @@ def test_a_run_in_both_directions_knows_at_least_what_a_forward_one_knows() -> N
     for build in MODELS:
         forward, both = infer(build()), infer(build(), bidirectional=True)
         assert {n: str(v) for n, v in forward.types.items()} == {n: str(v) for n, v in both.types.items()}
+
+
+def test_a_value_of_whose_node_nothing_is_stated_has_sizes_that_statements_decide() -> None:
+    """MaxpoolWithMask has no constraint form. A second inference reads the type of y, and finds the same."""
+    model = parsed(
+        """g (float[N, 3, 5, K] x, int32[1, 1, 5, 6] m) => (y) {
+            y = com.microsoft.MaxpoolWithMask <kernel_shape = [2, 2], strides = [2, 2]> (x, m) }""",
+        '<ir_version: 10, opset_import: ["": 18, "com.microsoft": 1]>',
+    )
+    once = infer_shapes(model, bidirectional=True)
+    assert dims(once.graph.output[0]) == ["N", 3, 2, 3]
+    assert infer_shapes(once, bidirectional=True) == once
 
 
 def test_a_forward_run_loads_nothing_of_it() -> None:
