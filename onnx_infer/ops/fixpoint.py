@@ -190,7 +190,7 @@ def first_sizes(state: list[Value], initial: list[Value]) -> dict[Var, Dim]:
     first: dict[Var, Dim] = {}
 
     def match(a: Dim, b: Dim) -> Dim:
-        if isinstance(a, Var) and a is not b:
+        if isinstance(a, Var):
             first.setdefault(a, b)
         return a
 

@@ -35,7 +35,7 @@ def matmul_shape(a: Shape, b: Shape) -> Shape:
     ((B, M, 5), (7, 5))
     """
     require(a and b, "an operand of the product is a scalar")
-    unify(a[-1], b[-2] if len(b) > 1 else b[0], "inner sizes of the product")
+    unify(a[-1], b[-2:][0], "inner sizes of the product")
     return (*broadcast(a[:-2], b[:-2]), *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
 
 

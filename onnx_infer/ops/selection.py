@@ -37,7 +37,7 @@ def _plain(elements: Any) -> bool:
 
 
 def _nonzero(X: Array) -> Array:
-    return np.array(np.nonzero(np.array(_truth(X.flat), dtype=bool).reshape(X.shape)))
+    return np.array(np.nonzero(np.array(_truth(X.flat)).reshape(X.shape)))
 
 
 @op("NonZero", data=_nonzero)

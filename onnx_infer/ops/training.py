@@ -51,6 +51,6 @@ def adam(inputs: AnyRanks, output_count: int) -> list[Value]:
 def gradient(Inputs: AnyRanks, *, xs: tuple[str, ...], zs: tuple[str, ...] = ()) -> list[Value]:
     """The values of xs, then of zs -> gradients with the shapes of xs (Gradient-1)."""
     require(None not in Inputs, "an operand is missing")
-    names = len(xs) + len(zs or ())
+    names = len(xs) + len(zs)
     require(len(Inputs) == names, "there must be one input per name in xs and zs", len(Inputs), names)
     return [SymTensor(x.dtype, x.shape) for x in Inputs[: len(xs)]]

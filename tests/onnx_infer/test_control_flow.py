@@ -107,6 +107,7 @@ def test_an_error_in_a_branch_that_is_never_taken_is_none() -> None:
     [
         ("p = Neg(x)", "q = Shape(x)", "the element types of output 0 of the branches differ: f32 != i64"),
         ("p = Neg(x) p2 = Neg(x)", "q = Neg(x)", ""),
+        ("p = Neg(x)", "q = com.acme.Foo(x)", "no rule for this operator"),
     ],
 )
 def test_branches_that_do_not_fit(then: str, other: str, message: str) -> None:
@@ -118,6 +119,12 @@ def test_branches_that_do_not_fit(then: str, other: str, message: str) -> None:
     )
     assert messages(result) == ([message] if message else [])
     assert str(result.types["v"]) == "f32[N, 2]"
+
+
+def test_a_branch_with_other_outputs_than_the_node() -> None:
+    text = """g (float[N] x, bool c) => (y) { y = If(c) <then_branch = a () => (p, r) { p = Neg(x) r = Neg(x) },
+        else_branch = b () => (q) { q = Neg(x) }> }"""
+    assert messages(infer(parsed(text))) == ["the number of outputs of then_branch and of the node differ: 2 != 1"]
 
 
 # -- Loop -------------------------------------------------------------------------------------------------------------
@@ -209,6 +216,29 @@ def test_shapes_that_change_in_one_round_after_the_other_are_dropped() -> None:
         {outputs} = Loop(m, c, {"x, " * 11} w) <body = b (int64 i, bool ci, {inputs})
         => (ci, {", ".join(carried[1:])}, a11) {{}}> }}"""
     assert set(named_types(text, *outputs.split(", ")).values()) == {"f32[...]"}
+    # the number of the iteration is none outside
+    more = text.replace(f"({outputs})", f"({outputs}, s)").replace(f"{outputs} =", f"{outputs}, s =")
+    more = more.replace(
+        "a11) {", "a11, p) { z = Constant<value_int=0>() k = Constant<value_int=1>() p = Range(z, i, k)"
+    )
+    _, length = infer(parsed(more)).shapes["s"]
+    assert str(length.origin) == "the body of the Loop decides it"
+
+
+def test_a_size_of_a_loop_in_a_loop_may_be_0_where_it_begins_with_0() -> None:
+    text = f"""g (float[N] x, float[T] t) => (y) {{ {TRIPS} one = Constant<value_ints=[1]>() x0 = Slice(x, one, ts)
+        y = Loop(m, yes, x0) <body = b (int64 i, bool ci, float[u] a) => (co, o) {{ co = Identity(ci)
+            o = Loop(m, ci, a) <body = inner (int64 j, bool cj, float[v] a1) => (c1, o1) {{
+                c1 = Identity(cj) o1 = Concat<axis=0>(a1, a1) }}> }}> }}"""
+    assert infer(parsed(text)).shapes["y"][0].lo == 0
+
+
+def test_a_rank_that_only_some_iterations_know() -> None:
+    text = """g (float[N] x, int64[K] k) => (z, y) { m = Constant<value_int=2>() yes = Constant<value=bool {1}>()
+        z, y = Loop(m, yes, x) <body = b (int64 i, bool ci, a) => (co, o, p) { co = Identity(ci)
+            o = Concat<axis=0>(x, x) one = Constant<value_int=1>() first = Less(i, one) p = If(first) <
+                then_branch = t () => (p1) { p1 = Reshape(a, k) }, else_branch = e () => (p2) { p2 = Neg(a) }> }> }"""
+    assert named_types(text, "z", "y") == {"z": "f32[2*N]", "y": "f32[...]"}
 
 
 def test_a_while_loop_on_known_data() -> None:

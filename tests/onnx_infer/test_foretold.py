@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from onnx_infer import infer
+from onnx_infer.ops.selection import nonzero
 from onnx_infer.results.report.plain_data import as_json
 from onnx_infer.testing import read_value
 from onnx_infer.values.tensor import SymTensor, substitute
@@ -231,3 +232,8 @@ def test_samples_belong_to_the_identity_of_a_tensor() -> None:
     assert known.without_data() is plain
     assert substitute(known, {s: 5}) is SymTensor(7, (5,), samples=((0, 4),))
     assert read_value("i64[S]") is plain
+
+
+def test_positions_of_ones_are_the_numbers_from_0_on() -> None:
+    n = Var("N")
+    assert nonzero(SymTensor(7, (n,), fill=1)) is SymTensor(7, (1, n), samples=((0, n - 1),))

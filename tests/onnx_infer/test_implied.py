@@ -87,6 +87,14 @@ def test_a_sign_that_only_fresh_sizes_decide_loses_no_value():
     assert str(infer(model).types["after"]) == "f32[N]"
 
 
+def test_the_last_part_of_a_split_is_what_the_others_leave():
+    graph = """<ir_version: 8, opset_import: ["": 17]>
+        g (float[N] x, int64[1] a, int64[1] b) => (p, q, r) <int64[1] two = {2}> {
+            k = Concat <axis = 0> (a, two, b) p, q, r = Split <axis = 0> (x, k) }"""
+    shapes = infer(onnx.parser.parse_model(graph)).shapes
+    assert [str(size) for name in "pqr" for size in shapes[name]] == ["_d0", "2", "N - _d0 - 2"]
+
+
 def test_a_size_that_a_convolution_shows_not_to_be_0_broadcasts_as_itself():
     model = onnx.parser.parse_model(
         """<ir_version: 8, opset_import: ["": 17]> g (float[N, 1, S] x, float[4, 1, 10] k, float[N, 4, T] t) => (y)

@@ -69,11 +69,35 @@ def test_malformed_scans(attributes: str, message: str) -> None:
     assert messages(inferred(scan(attributes, "N", "T, N"))) == [message]
 
 
+def test_a_scan_of_more_inputs_than_the_node_has() -> None:
+    text = "g (float[T] x) => (y) { y = Scan<num_scan_inputs=2, body = b (i, j) => (o) { o = Neg(i) }>(x) }"
+    assert messages(inferred(text)) == ["num_scan_inputs is out of range: 2"]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "new_state", "final", "stacked"),
+    [
+        ("h, float[T, 2] x", "Identity(s)", "?[...]", "f32[T, 2]"),
+        ("float[3] h, x", "Identity(s)", "f32[3]", "?[...]"),
+        ("float[N] h, float[T, 2] x, int64[K] k", "Reshape(s, k)", "f32[N]", "f32[T, 2]"),
+        ("seq(float[N]) h, float[T, 2] x", "Identity(s)", "seq(f32[N])", "f32[T, 2]"),
+        ("float[3] h, seq(float[N]) x", "Identity(s)", "f32[3]", "f32[...]"),
+    ],
+)
+def test_scans_of_what_is_not_known(inputs: str, new_state: str, final: str, stacked: str) -> None:
+    result = inferred(
+        f"""g ({inputs}) => (y, z) {{ y, z = Scan<num_scan_inputs=1, body = b (s, i) => (s1, o) {{
+            s1 = {new_state} o = Neg(i) }}>(h, x) }}"""
+    )
+    assert "defect" not in {d.severity for d in result.diagnostics}
+    assert (str(result.types["y"]), str(result.types["z"])) == (final, stacked)
+
+
 def test_scan_with_batches() -> None:
-    text = """g (float[B, H] h, float[B, T, H] x) => (y, z) {
+    text = """g (float[B, H] h, float[B, T, K] x) => (y, z) {
         y, z = Scan<num_scan_inputs = 1, body = b (float[u] s, float[v] i) => (s1, o) {
-            s1 = Add(s, i) o = Concat<axis=0>(s, i) }>("", h, x) }"""
-    assert types(parsed(text, OPSET_8), "y", "z") == ["f32[B, H]", "f32[B, T, 2*H]"]
+            s1 = Neg(s) o = Concat<axis=0>(s, i) }>("", h, x) }"""
+    assert types(parsed(text, OPSET_8), "y", "z") == ["f32[B, H]", "f32[B, T, H + K]"]
 
 
 # -- SequenceMap ------------------------------------------------------------------------------------------------------
@@ -108,6 +132,8 @@ def test_other_inputs_of_a_sequence_map() -> None:
         "seq(f32[2*N, 2], f32[M + N, 2])"
     ]
     assert sequence_map("SequenceConstruct(x, w)", body, ", s", ", float[p, r] f") == ["seq(f32[2*N, 2], f32[2*M, 2])"]
+    # one sequence has as many elements as the other
+    assert sequence_map("SequenceConstruct(x, w)", "o = Neg(f)", ", q", ", float[p, r] f") == ["seq(f32[K, 2]; 2)"]
 
 
 def test_sequences_of_other_lengths_do_not_fit() -> None:

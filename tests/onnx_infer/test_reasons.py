@@ -8,7 +8,7 @@ import pytest
 from onnx_infer import infer
 from onnx_infer.results.reasons import Reason
 
-HEAD = '<ir_version: 10, opset_import: ["": 20, "com.acme": 1]>'
+HEAD = '<ir_version: 10, opset_import: ["": 20, "com.acme": 1, "com.microsoft": 1]>'
 
 
 def parsed(graph: str) -> onnx.ModelProto:
@@ -87,6 +87,15 @@ def test_the_assumption_that_is_named_settles_it(graph):
     assert "y" not in infer(parsed(graph), assume=list(found.names)).reasons
     if len(found.names) > 1:
         assert "y" in infer(parsed(graph), assume=found.names[:1]).reasons
+
+
+def test_a_graph_for_a_device_is_the_reason():
+    assert "the graph is compiled" in reason("g (float[N] x) => (y) { y = com.microsoft.EPContext (x) }").text
+
+
+def test_a_node_without_a_rank_says_whose_rank_it_needs():
+    graph = "g (float[] x, float[C] s) => (y) { y = InstanceNormalization (x, s, s) }"
+    assert infer(parsed(graph)).notes == {"y": "the rank of X is not known"}
 
 
 def test_an_unknown_rank_names_inference_in_both_directions():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from onnx_infer.laws.known import Known, assuming
+from onnx_infer.laws.limits import demand_room_for_pads
 from onnx_infer.laws.sizes import at_least, broadcast_size, confirm, differ
 from onnx_infer.laws.statements import Statement, Trace, cautiously, contradict, is_contradicted, state, unread
 from symdim import Facts, Var
@@ -34,6 +35,16 @@ def test_a_cautious_walk_drops_what_is_assumed_only() -> None:
         with Trace() as trace:
             cautiously(lambda kind=kind: confirm(2, 3, "sizes", kind))  # type: ignore[misc]
         assert len(trace.errors) == errors, kind
+    # the size that another law determines stays, whatever a cautious walk drops
+    with Trace():
+        assert cautiously(lambda: confirm(2, 3, "sizes")) == 2
+
+
+def test_pads_of_a_tensor_that_another_axis_may_empty() -> None:
+    for other, kind, filled in ((M, "required", ()), (M - 1, "assumed", (M - 1,))):
+        with Trace() as trace:
+            demand_room_for_pads((N, other), 0, 2, 0, "reflect")
+        assert trace.statements == [Statement("at_least", N, 3, "what is left to pad", kind, filled)], other
 
 
 def test_the_innermost_facts_decide() -> None:

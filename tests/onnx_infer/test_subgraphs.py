@@ -7,6 +7,9 @@ import pytest
 
 from onnx_infer import infer
 from onnx_infer.engine.engine import Engine
+from onnx_infer.ops.attention import flex_attention
+from onnx_infer.testing import read_value
+from onnx_infer.values import dtype as dt
 
 from .test_control_flow import TRIPS
 from .texts import messages, parsed, types
@@ -86,6 +89,19 @@ def test_a_loop_body_of_a_thousand_nodes(monkeypatch: pytest.MonkeyPatch) -> Non
     walks.clear()
     infer(parsed(text))
     assert walks == ["g"]
+
+
+@pytest.mark.parametrize(
+    ("given", "softmax_precision", "expected"),
+    [("f64", None, "f64"), ("f16", None, "f32"), ("f32", None, "f32"), ("f16", dt.BFLOAT16, "bf16")],
+)
+def test_what_changes_scores_takes_them_in_their_precision(
+    given: str, softmax_precision: int | None, expected: str
+) -> None:
+    q, k, v = (read_value(f"{given}[B, {sizes}]") for sizes in ("4, S, 8", "2, T, 8", "2, T, 6"))
+    scores: list[object] = []
+    assert str(flex_attention(q, k, v, scores.append, None, softmax_precision)) == "(B, 4, S, 6)"
+    assert list(map(str, scores)) == [f"{expected}[B, 4, S, T]"]
 
 
 def test_a_graph_in_a_message_has_no_address() -> None:

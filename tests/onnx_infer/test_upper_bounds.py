@@ -140,6 +140,18 @@ MODELS = {
         {"a": "<=C*N 3"},
         "",
     ),
+    "MelWeightMatrix": (
+        "int64 n",
+        """
+        bins = Constant <value_int = 1> ()
+        rate = Constant <value_int = 8000> ()
+        low = Constant <value_float = 0.0> ()
+        high = Constant <value_float = 1000.0> ()
+        a = MelWeightMatrix (bins, n, rate, low, high)
+        """,
+        {"a": "? 1"},
+        "a",
+    ),
     "pooled": (
         "float[1, 1, N] x, int64[1] k",
         "a, b = TopK <axis = 2> (x, k)\n c = MaxPool <kernel_shape = [2], strides = [2], pads = [1, 0]> (a)",
