@@ -232,5 +232,7 @@ def walk(
         engine.rename(to_original)
     engine.statements[:0] = [statement for statement, _ in stated]
     engine.statement_nodes[:0] = [node for _, node in stated]
+    if not is_cautious:
+        engine.shorten_long_sizes()
     engine.assumed += settle(engine)
     return engine

@@ -12,6 +12,7 @@
     declared_types.py      the types that a model declares    claims.py          the claims in them
     overridable.py         initializers that callers may override
     found.py               shapes for the next walk
+    long_sizes.py          long sizes, made shorter by what operators demand
     assumptions.py         assumptions of the caller      assumed_bounds.py      the intervals in assumptions
 
 The room uses `operators` and the rooms below it, but no protobuf. Begin with `engine.py`.

@@ -49,7 +49,8 @@ class DeclaredTypes:
         self._claim(claims_of(name, declared, inferred, node), trusted)
         if isinstance(inferred, OneOf) and isinstance(declared, SymTensor):
             self._claim_side(name, declared, inferred, node)
-        value, conflicts = _merged(declared, inferred, self._policy, trusted)
+        is_judged_later = self._policy == "strict" and self._engine.depth == 0  # by `settle`, when equations are known
+        value, conflicts = _merged(declared, inferred, "refine" if is_judged_later else self._policy, trusted)
         self._engine.diagnostics += [Diagnostic("error", "", name, f"value '{name}': {text}") for text in conflicts]
         return self.opened(value)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.engine.fresh_sizes import FreshSizes, renew, replacing
 from onnx_infer.engine.implied_bounds import UndecidedSigns
+from onnx_infer.engine.long_sizes import shorter_sizes
 from onnx_infer.engine.made_sizes import OwnSizes
 from onnx_infer.engine.outcome import Outcome
 from onnx_infer.engine.run_time_elements import RunTimeValues
@@ -154,6 +155,14 @@ class Walk:
         from onnx_infer.engine.found import NOTHING_FOUND  # few models need it
 
         return (found or NOTHING_FOUND).with_solved(self._unsolved, self.scope)
+
+    def shorten_long_sizes(self) -> None:
+        """Replace long sizes by shorter ones that operators demand to equal them."""
+        resolve = self.fresh_sizes.resolve
+        known = shorter_sizes((self.scope, *(s for _, s in self.inner)), self.statements, resolve)
+        if known is not None:
+            self._map(replacing(known, is_lasting=False))
+            self.claims = [claim.substitute(known, resolve) for claim in self.claims]
 
     def take_own_sizes(self) -> None:
         """Replace the sizes that the walk made by variables of the same names that no other inference has.

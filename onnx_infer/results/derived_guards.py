@@ -7,21 +7,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onnx_infer.engine.long_sizes import Equations, is_equation
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.results.assumed import resting
 from onnx_infer.results.guards import Guard, NodeName
 from onnx_infer.results.least_sizes import LeastSizes
 from onnx_infer.results.sources import without_computed
 from symdim import Var
+from symdim.conditions.condition import Condition
 from symdim.conditions.solving import solve
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable
+    from collections.abc import Collection, Hashable, Iterable, Sequence
 
     from onnx_infer.engine.engine import Engine
     from onnx_infer.model.graph import Node
     from onnx_infer.values.tensor import Dim
-    from symdim.conditions.condition import Condition
 
 
 def guards_of(engine: Engine) -> list[Guard]:
@@ -69,6 +70,7 @@ def _simplified(solved: Iterable[Guard]) -> list[Guard]:
     guards = _combined(solved)
     index = _Index(guards)
     guards = _combined(simpler for guard in guards for simpler in _under_bounds(guard, index))
+    guards = _combined(_under_equations(guards))
     index = _Index(guards)
     return [guard for guard in guards if not _is_implied(guard, index)]
 
@@ -193,8 +195,39 @@ def _under_bounds(guard: Guard, index: _Index) -> list[Guard]:
     if found is None:
         return [guard]
     original = {new: old for old, new in narrow.items() if isinstance(new, Var)}
-    simpler = [condition.substitute(original) for condition in found]
-    return _with(guard, simpler) if len("; ".join(map(str, simpler))) < len(str(guard)) else [guard]
+    return _if_shorter(guard, [condition.substitute(original) for condition in found])
+
+
+def _under_equations(guards: Sequence[Guard]) -> Iterable[Guard]:
+    """The guards, simplified by the required equations among them; see `Equations`.
+
+    The shortest equation comes first, and each one is simplified by those before it only. So no two guards imply each
+    other away.
+    """
+    known = Equations()
+    simpler: dict[Guard, list[Guard]] = {}
+    equations = [guard for guard in guards if guard.kind == "required" and is_equation(*guard.condition)]
+    for guard in sorted(equations, key=lambda guard: len(str(guard))):
+        simpler[guard] = _rewritten(guard, known)
+        if simpler[guard]:
+            known.add(guard.lhs, guard.rhs)
+    if known:
+        simpler |= {guard: _rewritten(guard, known) for guard in guards if guard not in simpler}
+    return [new for guard in guards for new in simpler.get(guard, [guard])]
+
+
+def _rewritten(guard: Guard, equations: Equations) -> list[Guard]:
+    """The guard under these equations, if that is shorter; an empty list if they imply it."""
+    lhs, rhs = equations.rewritten(guard.lhs), equations.rewritten(guard.rhs)
+    if lhs is guard.lhs and rhs is guard.rhs:
+        return [guard]
+    found = solve(Condition(guard.relation, lhs, rhs))
+    return [guard] if found is None else _if_shorter(guard, found)
+
+
+def _if_shorter(guard: Guard, conditions: Sequence[Condition]) -> list[Guard]:
+    """Guards of these conditions, if their text is shorter than that of the guard."""
+    return _with(guard, conditions) if len("; ".join(map(str, conditions))) < len(str(guard)) else [guard]
 
 
 def _demanded(variable: Var, weak: Guard, index: _Index) -> tuple[int | None, int | None]:

@@ -152,14 +152,14 @@ def to_int(root: Expr, bindings: Mapping[str | Var, int]) -> int:
 class Substitution(dict[object, "Dim"]):
     """Dimensions for variables, for use in many expressions. Parts that these share are rebuilt once.
 
-    It must not be changed after its first use.
+    `wholes` are dimensions for whole expressions. It must not be changed after its first use.
     """
 
     __slots__ = ("rebuilt",)
 
-    def __init__(self, mapping: Mapping[Any, Dim]) -> None:
+    def __init__(self, mapping: Mapping[Any, Dim], wholes: Mapping[Dim, Dim] | None = None) -> None:
         super().__init__(mapping)
-        self.rebuilt: dict[Dim, Dim] = {}
+        self.rebuilt: dict[Dim, Dim] = dict(wholes or {})
 
 
 def substitute(root: Expr, mapping: Mapping[Any, Dim]) -> Dim:

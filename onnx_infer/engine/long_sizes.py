@@ -1,0 +1,120 @@
+"""Long sizes, made shorter by the equations that operators demand.
+
+A size chosen by broadcasting may be long although a later node demands that it is `N`. So equations that are required
+are solved for the largest part of them, `max(N, M) == N + 3` for `max(N, M)`, and long sizes are rewritten by the
+solutions. The equations stay guards, so a size is right where the guards hold.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from onnx_infer.laws.readable import is_unreadable
+from onnx_infer.types.join import sizes
+from symdim import DivisionByZero, Expr, leaf_count
+from symdim.algebra.dims import variables_of
+from symdim.algebra.evaluate import Substitution, replaced
+from symdim.algebra.order import order
+from symdim.algebra.origin import is_given
+from symdim.algebra.sums.long_division import cancelled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from onnx_infer.engine.scope import Scope
+    from onnx_infer.laws.statements import Statement
+    from onnx_infer.values.tensor import Dim
+    from symdim.conditions.condition import Relation
+
+_MOST_LEAVES = 7
+"""The most variables in the text of a size that is not long: about 50 characters."""
+_ROUNDS = 8
+
+
+def shorter_sizes(
+    scopes: Iterable[Scope], statements: Iterable[Statement], resolve: Callable[[Dim], Dim]
+) -> Substitution | None:
+    """The long sizes in some graphs with shorter sizes that they equal, if the statements shorten one.
+
+    `resolve` replaces solved variables in a statement.
+    """
+    stated = dict.fromkeys((s.lhs, s.rhs) for s in statements if s.kind == "required" and is_equation(*s[:3]))
+    if not stated:
+        return None
+    values = dict.fromkeys(value for scope in scopes for value in scope.values())
+    long = [size for size in dict.fromkeys(d for value in values for d in sizes(value)) if _is_long(size)]
+    if not long:
+        return None
+    equations = Equations()
+    for lhs, rhs in stated:
+        equations.add(resolve(lhs), resolve(rhs))
+    found = {size: equations.rewritten(size) for size in long}
+    shorter = {size: new for size, new in found.items() if leaf_count(new) < leaf_count(size) and _may_be_size(new)}
+    return Substitution({}, shorter) if shorter else None
+
+
+def is_equation(relation: Relation | Literal["undecided"], lhs: Dim, rhs: Dim) -> bool:
+    """Whether this is an equation with a maximum, a minimum or a floor division: it may shorten something."""
+    return relation == "equal" and any(isinstance(side, Expr) and side.height > 0 for side in (lhs, rhs))
+
+
+class Equations:
+    """Equations, each solved for its largest part: a maximum, a minimum or a floor division.
+
+    >>> from symdim import Var, maximum
+    >>> N, M = Var("N"), Var("M")
+    >>> known = Equations()
+    >>> known.add(maximum(N, M) * N, N * N + 3 * N)
+    >>> known.rewritten((maximum(N, M) - 3) * M // 2)
+    M*N//2
+    """
+
+    def __init__(self) -> None:
+        self._of: dict[Expr, Dim] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._of)
+
+    def add(self, lhs: Dim, rhs: Dim) -> None:
+        """Use an equation. One replaces nothing if its largest part has another factor than 1 or -1.
+
+        Nor does one that would bring a size that the data decide into sizes without it.
+        """
+        (gap,) = cancelled(self.rewritten(lhs) - self.rewritten(rhs))
+        if not isinstance(gap, Expr):
+            return
+        terms = {gap: 1} if gap.terms is None else gap.terms
+        part = max(terms, key=_rank)
+        if not part.height or abs(terms[part]) != 1:
+            return
+        rest = part - terms[part] * gap  # since k * part + other terms == 0 for k = 1 or -1
+        unknown = {v for v in variables_of([rest]) if not is_given(v.origin)}
+        if unknown.issubset(part.variables()):
+            self._of[part] = rest
+
+    def rewritten(self, size: Dim) -> Dim:
+        """The size with solved parts replaced, and those that this makes. No run has a size whose divisor becomes 0."""
+        try:
+            for _ in range(_ROUNDS):
+                found = replaced(size, self._of, {})
+                if found is size or is_unreadable(found):
+                    break
+                size = found
+        except DivisionByZero:
+            pass
+        return size
+
+
+def _may_be_size(dim: Dim) -> bool:
+    """Whether the interval allows 0 or more; if not, the equations hold in no run."""
+    high = dim if isinstance(dim, int) else dim.bounds()[1]
+    return high is None or high >= 0
+
+
+def _is_long(size: Dim) -> bool:
+    return isinstance(size, Expr) and size.height > 0 and leaf_count(size) > _MOST_LEAVES
+
+
+def _rank(part: Expr) -> tuple[object, ...]:
+    """A sort key under which an atom comes after everything that it contains."""
+    return leaf_count(part), part.height, order(part)

@@ -1,0 +1,189 @@
+"""Long sizes, made shorter by the equations that operators demand, and guards that such equations imply."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+
+import pytest
+
+from onnx_infer import infer, infer_shapes
+from onnx_infer.engine.long_sizes import Equations
+from symdim import DivisionByZero, Expr, Var, maximum, minimum
+
+from .sessions import all_sizes, check_guards, counting, run, session_of, shape_at
+from .test_guards import texts
+from .texts import parsed
+
+HEAD = '<ir_version: 8, opset_import: ["": 18]>'
+
+CACHE = """g (float[P] cache, float[S] x, float[T] table, float[M] mask) => (k, y) <int64[1] end = {1000000000}> {
+    start = Shape(cache)
+    rows = Slice(table, start, end)
+    h = Add(x, rows)
+    k = Add(h, mask)
+    a = Concat<axis=0>(cache, x)
+    b = Concat<axis=0>(cache, k)
+    y = MatMul(a, b)
+}"""
+"""A step of a decoder: the rows of a table behind those of a cache are added, and a product demands that S stays S."""
+
+
+def test_a_size_is_what_a_later_node_demands() -> None:
+    result = infer(parsed(CACHE, HEAD))
+    assert [str(result.types[name]) for name in "khb"] == [
+        "f32[S]",
+        "f32[max(P, T) - min(P, max(P + 1, T) - S)]",
+        "f32[P + S]",
+    ]
+
+
+def test_the_sizes_hold_in_every_run_and_the_guards_foretell_the_others() -> None:
+    model = parsed(CACHE, HEAD)
+    result = infer(model)
+    check_guards(model, result, (1, 2, 3))
+    session = session_of(model)
+    for sizes in all_sizes(result, (1, 2, 4)):
+        if not result.check(sizes):
+            k, _ = run(session, counting(result, sizes)) or ()
+            assert k.shape == shape_at(result, "k", sizes)
+
+
+@pytest.mark.parametrize("graph", [CACHE, CACHE.replace("MatMul(a, b)", "MatMul(b, a)")])
+def test_inferring_again_changes_nothing(graph: str) -> None:
+    once = infer_shapes(parsed(graph, HEAD))
+    assert infer_shapes(once).SerializeToString() == once.SerializeToString()
+    assert texts(infer(once)) == texts(infer(parsed(graph, HEAD)))
+    assert infer(once, policy="strict").diagnostics == []
+
+
+LONG = "max(A, B) + max(C, D) + max(E, F) + max(G, H)"
+ADDS = """p = Add(a, b) q = Add(c, d) t = Add(e, f) u = Add(g, h) s = Concat<axis=0>(p, q, t, u)"""
+
+
+def of_long_size(nodes: str, more: str = "") -> str:
+    """A graph in which `s` has a long size, `k` has the size K, and these nodes follow."""
+    given = ", ".join(f"float[{name.upper()}] {name}" for name in "abcdefghk")
+    return f"m ({given}{more}) => (y) {{ {ADDS} {nodes} }}"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "more", "expected"),
+    [
+        ("y = MatMul(s, k)", "", "K"),
+        ("v = Concat<axis=0>(k, k) w = Concat<axis=0>(s, s) y = MatMul(v, w)", "", "K"),
+        # what is no equation in every run
+        ("y = Add(s, k)", "", LONG),
+        ("y = If(x) <then_branch = t () => (r) { r = MatMul(s, k) }, else_branch = o () => (z) { z = ReduceSum(k) }>",
+         ", bool x", LONG),
+        ("y = Loop(n, x) <body = l (int64 i, bool go) => (stay, r) { stay = Identity(go) r = MatMul(s, k) }>",
+         ", int64 n, bool x", LONG),
+        # an equation only if no row is left: a Concat skips an empty tensor
+        ("""two = Constant<value_ints=[2]>() end = Constant<value_ints=[1000000000]>() zero = Constant<value_ints=[0]>()
+            one = Constant<value_ints=[1]>() v = Slice(k, two, end) w = Unsqueeze(v, one) z = Unsqueeze(s, zero)
+            x = MatMul(w, z) n = Unsqueeze(k, zero) y = Concat<axis=0>(x, n)""", "", LONG),
+        # an equation with a size that the data decide
+        ("n = NonZero(k) v = Squeeze(n) w = Cast<to=1>(v) z = Concat<axis=0>(w, w) y = MatMul(s, z)", "", LONG),
+    ],
+)  # fmt: skip
+def test_only_equations_that_every_run_needs_count(nodes: str, more: str, expected: str) -> None:
+    result = infer(parsed(of_long_size(nodes, more), HEAD))
+    assert not result.diagnostics
+    assert str(result.types["s"]) == f"f32[{expected}]"
+
+
+def test_a_short_size_stays_as_its_node_makes_it() -> None:
+    graph = "g (float[N] a, float[M] b, float[K] c) => (y) { s = Add(a, b) y = MatMul(s, c) }"
+    assert str(infer(parsed(graph, HEAD)).types["s"]) == "f32[max(M, N)]"
+
+
+def test_a_guard_that_an_equation_implies_is_left_out() -> None:
+    graph = """g (float[N] a, float[M] b, float[K] c, float[L] d) => (y, z, r) <int64[2] halves = {2, -1}> {
+        s = Add(a, b)
+        y = MatMul(s, c)
+        t = Concat<axis=0>(s, s, d)
+        u = Concat<axis=0>(c, c, d)
+        z = MatMul(t, u)
+        v = Concat<axis=0>(c, s)
+        r = Reshape(v, halves)
+    }"""
+    model = parsed(graph, HEAD)
+    result = infer(model)
+    assert texts(result) == ["Add s: N == M or 1 in (N, M)", "MatMul y: max(M, N) == K"]
+    check_guards(model, result, (1, 2, 3))
+
+
+def test_of_two_guards_that_imply_each_other_one_stays() -> None:
+    graph = """g (float[N] a, float[M] b, float[K] c, float[L] d) => (y, z) {
+        s = Add(a, b)
+        t = Concat<axis=0>(s, d) u = Concat<axis=0>(c, d, d)
+        y = MatMul(t, u)
+        v = Concat<axis=0>(s, d, d) w = Concat<axis=0>(c, d, d, d)
+        z = MatMul(v, w)
+    }"""
+    model = parsed(graph, HEAD)
+    result = infer(model)
+    assert texts(result) == ["Add s: N == M or 1 in (N, M)", "MatMul y: max(M, N) == K + L"]
+    check_guards(model, result, (1, 2, 3))
+
+
+def value(dim: int | Expr, at: dict[Var, int]) -> int | None:
+    """The value of a dimension; None if it divides by 0."""
+    try:
+        found = dim if isinstance(dim, int) else dim.evaluate(at)
+    except DivisionByZero:
+        return None
+    assert isinstance(found, int)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_equations_replace_is_equal_wherever_they_hold(seed: int) -> None:
+    random = Random(seed)
+    variables = [Var.fresh(name, random.choice([0, 1, 2])) for name in "NMK"]
+
+    def tree(leaves: int) -> int | Expr:
+        if leaves == 1:
+            return random.choice([*variables, *variables, random.randint(-3, 6)])
+        a, b = tree(leaves // 2), tree(leaves - leaves // 2)
+        makers = [lambda: a + b, lambda: a - b, lambda: a * b, lambda: minimum(a, b), lambda: maximum(a, b)]
+        return random.choice([*makers, lambda: a // (b or 1)])()
+
+    replaced = 0
+    for _ in range(60):
+        equations = [(tree(random.randint(2, 5)), tree(random.randint(1, 3))) for _ in range(random.randint(1, 3))]
+        known = Equations()
+        for lhs, rhs in equations:
+            known.add(lhs, rhs)
+        sides = [side for equation in equations for side in equation]
+        dims = [tree(4) + random.choice(sides), maximum(random.choice(sides), tree(3)), *sides]
+        pairs = [(dim, new) for dim in dims if (new := known.rewritten(dim)) is not dim]
+        replaced += len(pairs)
+        for sizes in product(range(6), repeat=3):
+            at = dict(zip(variables, sizes, strict=True))
+            if any(size < (v.lo or 0) for v, size in at.items()):
+                continue
+            if any(value(lhs, at) is None or value(lhs, at) != value(rhs, at) for lhs, rhs in equations):
+                continue
+            for dim, new in pairs:
+                assert value(dim, at) in (None, value(new, at)), (equations, dim, new, at)
+    assert replaced > 20
+
+
+def test_a_sum_is_rewritten_by_a_multiple_of_an_equation() -> None:
+    N, M, K = Var("N"), Var("M"), Var("K")
+    known = Equations()
+    known.add(6 * maximum(N, M) - 6 * K, 12)
+    assert known.rewritten(maximum(N, M) * maximum(N, M) - 3) == (K + 2) * (K + 2) - 3
+    known.add(2 * (N // 3), K)  # no integer factor can be taken out
+    assert known.rewritten(N // 3) == N // 3
+    known.add(K, N)  # two symbols stay two
+    assert known.rewritten(K + maximum(N, M)) == 2 * K + 2
+
+
+def test_a_divisor_that_becomes_0_leaves_the_size() -> None:
+    N, M, K = Var("N"), Var("M"), Var("K")
+    known = Equations()
+    known.add(maximum(N, M) - 1, 0)
+    size = K // (maximum(N, M) - 1)
+    assert known.rewritten(size) is size
