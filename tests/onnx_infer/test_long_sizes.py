@@ -92,9 +92,34 @@ def test_only_equations_that_every_run_needs_count(nodes: str, more: str, expect
     assert str(result.types["s"]) == f"f32[{expected}]"
 
 
-def test_a_short_size_stays_as_its_node_makes_it() -> None:
-    graph = "g (float[N] a, float[M] b, float[K] c) => (y) { s = Add(a, b) y = MatMul(s, c) }"
-    assert str(infer(parsed(graph, HEAD)).types["s"]) == "f32[max(M, N)]"
+@pytest.mark.parametrize(
+    ("inputs", "nodes", "expected"),
+    [
+        # a choice, and clamps that bounds decide
+        ("float[N] a, float[M] b, float[K] c", "s = Add(a, b) y = MatMul(s, c)", "K"),
+        ("float[N] a, int64[1] n", "s = Slice(a, most, end) t = Slice(a, zero, most) u = Reshape(t, most)", "N - 240"),
+        (
+            "float[1, 1, N] a, float[1, 1, 300] w",
+            "t = Conv(a, w) u = Reshape(a, all) s = Slice(u, most, end)",
+            "N - 240",
+        ),
+        # a number, which would be a claim in the next inference
+        ("float[N] a, float[240] b", "s = Slice(a, zero, most) y = MatMul(s, b)", "min(N, 240)"),
+        # a size without clamps, and a bound that nothing demands
+        ("float[N] a, float[K] c", "s = Slice(a, zero, end, zero, two) y = MatMul(s, c)", "(N + 1)//2"),
+        ("float[N] a", "s = Slice(a, zero, most)", "min(N, 240)"),
+    ],
+)
+def test_short_sizes_are_written_anew_if_they_have_clamps(inputs: str, nodes: str, expected: str) -> None:
+    values = {"zero": 0, "two": 2, "most": 240, "end": 1_000_000_000, "all": -1}
+    ends = "<" + ", ".join(f"int64[1] {name} = {{{value}}}" for name, value in values.items()) + ">"
+    model = parsed(f"g ({inputs}) => (s) {ends} {{ {nodes} }}", HEAD)
+    result = infer(model)
+    assert not result.diagnostics
+    assert str(result.types["s"]) == f"f32[{expected}]"
+    once = infer_shapes(model)
+    assert texts(infer(once)) == texts(result)
+    assert infer_shapes(once).SerializeToString() == once.SerializeToString()
 
 
 def test_a_guard_that_an_equation_implies_is_left_out() -> None:
