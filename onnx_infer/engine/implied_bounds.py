@@ -80,33 +80,40 @@ _solved = shared_cache(1 << 10)  # relation and sizes -> the bound of one symbol
 
 
 def implied_bounds(statements: Iterable[Statement], known: dict[Var, Interval] | None = None) -> dict[Var, Interval]:
-    """The intervals of variables under inequalities over each alone, where these narrow the ones that are `known`.
+    """The intervals of variables under statements about each alone, where these narrow the ones that are `known`.
 
-    >>> from symdim import Var
+    A size that equals a number implies nothing. In the next inference the number is declared, and nobody states it.
+
+    >>> from symdim import Var, minimum
     >>> from onnx_infer.laws.statements import Statement
     >>> H, S = Var("H"), Var("S")
     >>> implied_bounds([Statement("at_least", H, 10, "Conv"), Statement("at_least", (H - 10) // 5 + 1, 3, "Conv")])
     {H: (20, None)}
     >>> implied_bounds([Statement("at_most", 2 * S, 1024, "Gather")])
     {S: (1, 512)}
+    >>> implied_bounds([Statement("equal", S, minimum(S, 64), "Add"), Statement("equal", H, 7, "Add")])
+    {S: (1, 64)}
     """
     found = dict(known or {})
     for statement in statements:
-        if statement.relation in ("at_least", "at_most"):
+        relation, lhs, rhs = statement[:3]
+        if relation in ("at_least", "at_most") or (
+            relation == "equal" and not isinstance(lhs, int) and not isinstance(rhs, int)
+        ):
             for part in _of_one_symbol(statement):
                 _narrow(found, part)
     return found
 
 
 def _of_one_symbol(statement: Statement) -> Sequence[Condition]:
-    """The bound of its symbol that follows from an inequality, if it has only one symbol."""
+    """The bounds of its symbol that follow from a statement, if it has only one symbol."""
     key = statement[:3]
     found: Sequence[Condition] | None = _solved.get(key)
     if found is None:
         from symdim.conditions.condition import Condition  # few models need it
         from symdim.conditions.solving import solve
 
-        condition = Condition(*key)  # type: ignore[arg-type]  # no inequality is "undecided"
+        condition = Condition(*key)  # type: ignore[arg-type]  # no such statement is "undecided"
         found = solve(condition) or () if len(condition.variables()) == 1 else ()
         _solved[key] = found
     return found

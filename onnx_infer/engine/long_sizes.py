@@ -1,9 +1,8 @@
-"""Long sizes, made shorter by what operators demand.
+"""Long sizes, made shorter by the equations that operators demand.
 
 A size chosen by broadcasting may be long although a later node demands that it is `N`. So equations that are required
 are solved for the largest part of them, `max(N, M) == N + 3` for `max(N, M)`, and long sizes are rewritten by the
-solutions. A size with a clamp may be that of any length although a later window demands `N >= 240`: such bounds of
-symbols decide clamps. What is demanded stays a guard, so a size is right where the guards hold.
+solutions. The equations stay guards, so a size is right where the guards hold.
 """
 
 from __future__ import annotations
@@ -12,24 +11,20 @@ from typing import TYPE_CHECKING, Literal
 
 from onnx_infer.laws.readable import is_unreadable
 from onnx_infer.types.join import sizes
-from symdim import DivisionByZero, Expr, Scope, Var, leaf_count
-from symdim.algebra.dims import substituted, variables_of
+from symdim import DivisionByZero, Expr, leaf_count
+from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import Substitution, replaced
 from symdim.algebra.order import order
 from symdim.algebra.origin import is_given
 from symdim.algebra.sums.long_division import cancelled
 from symdim.algebra.sums.monomial import has_extrema
-from symdim.algebra.variable import make_variable
-from symdim.conditions.condition import Condition
-from symdim.conditions.solving import solve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from onnx_infer.engine.scope import Scope as Values
+    from onnx_infer.engine.scope import Scope
     from onnx_infer.laws.statements import Statement
     from onnx_infer.values.tensor import Dim
-    from symdim.algebra.expr import Interval
     from symdim.conditions.condition import Relation
 
 _MOST_LEAVES = 7
@@ -38,33 +33,23 @@ _ROUNDS = 8
 
 
 def shorter_sizes(
-    scopes: Iterable[Values], statements: Iterable[Statement], resolve: Callable[[Dim], Dim]
+    scopes: Iterable[Scope], statements: Iterable[Statement], resolve: Callable[[Dim], Dim]
 ) -> Substitution | None:
     """The long sizes in some graphs with shorter sizes that they equal, if the statements shorten one.
 
     `resolve` replaces solved variables in a statement.
     """
-    stated = dict.fromkeys(
-        Condition(s.relation, s.lhs, s.rhs)
-        for s in statements
-        if s.kind == "required"
-        and s.relation != "undecided"
-        and (s.relation in ("at_least", "at_most") or is_equation(s.relation, s.lhs, s.rhs))
-    )
+    stated = dict.fromkeys((s.lhs, s.rhs) for s in statements if s.kind == "required" and is_equation(*s[:3]))
     if not stated:
         return None
     values = dict.fromkeys(value for scope in scopes for value in scope.values())
     long = [size for size in dict.fromkeys(d for value in values for d in sizes(value)) if _is_long(size)]
     if not long:
         return None
-    equations, limits = Equations(), Limits()
-    for relation, left, right in stated:
-        lhs, rhs = resolve(left), resolve(right)
-        if is_equation(relation, lhs, rhs):
-            equations.add(lhs, rhs)
-        if len(variables_of((lhs, rhs))) == 1:
-            limits.add(Condition(relation, lhs, rhs))
-    found = {size: limits.rewritten(equations.rewritten(size)) for size in long}
+    equations = Equations()
+    for lhs, rhs in stated:
+        equations.add(resolve(lhs), resolve(rhs))
+    found = {size: equations.rewritten(size) for size in long}
     shorter = {size: new for size, new in found.items() if _is_shorter(new, size) and _may_be_size(new)}
     return Substitution({}, shorter) if shorter else None
 
@@ -121,50 +106,8 @@ class Equations:
         return size
 
 
-class Limits:
-    """Bounds that operators demand of the symbols of inputs.
-
-    >>> from symdim import Var, maximum
-    >>> N = Var("N")
-    >>> known = Limits()
-    >>> known.add(Condition("at_least", (N - 200) // 40, 1))
-    >>> known.rewritten(maximum(N, 200) - N % maximum(N, 3))
-    N
-    """
-
-    def __init__(self) -> None:
-        self._of: dict[Var, Interval] = {}
-
-    def add(self, condition: Condition) -> None:
-        """Use a condition that is one about a symbol."""
-        for relation, symbol, bound in solve(condition) or ():
-            if isinstance(symbol, Var) and isinstance(bound, int) and is_given(symbol.origin):
-                low, high = self._of.get(symbol, symbol.bounds())
-                if relation == "at_least":
-                    low = bound if low is None else max(low, bound)
-                elif relation == "at_most":
-                    high = bound if high is None else min(high, bound)
-                self._of[symbol] = low, high
-
-    def rewritten(self, size: Dim) -> Dim:
-        """The size as it is within the bounds."""
-        known = {v: self._of[v] for v in variables_of([size]) if v in self._of}
-        if not known or any(low is not None and high is not None and low > high for low, high in known.values()):
-            return size
-        narrow = {v: make_variable(Scope(), v.name, *limits) for v, limits in known.items()}
-        try:
-            return substituted(substituted(size, narrow), {new: v for v, new in narrow.items()})
-        except DivisionByZero:
-            return size
-
-
 def _is_shorter(dim: Dim, than: Dim) -> bool:
-    """Whether a size has fewer variables, or as many and a shorter text.
-
-    A number does not count: the next inference would take it as a claim, before it meets the node that demands it.
-    """
-    if isinstance(dim, int):
-        return False
+    """Whether a size has fewer variables, or as many and a shorter text."""
     fewer = leaf_count(dim) - leaf_count(than)
     return fewer < 0 or (fewer == 0 and dim is not than and len(str(dim)) < len(str(than)))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.laws.sizes import at_least, bounds, differ, doubtful_sizes
 from onnx_infer.laws.statements import conflicting, demand, is_cautious, state
-from symdim import minimum
+from symdim import Expr, maximum, minimum
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim, Shape
@@ -29,6 +29,33 @@ def not_negative(size: Dim, what: str) -> Dim:
         return conflicting(f"{what} is negative: {size}")
     state("at_least", size, 0, what)
     return size
+
+
+def no_less(size: Dim, least: Dim) -> Dim:
+    """The size, or the least one if that is larger.
+
+    If this is undecided, a bound that a later node demands may decide it: the walk is repeated under such bounds.
+
+    >>> from onnx_infer.laws.statements import Trace
+    >>> from symdim import Var
+    >>> with Trace() as trace:
+    ...     no_less(Var("N") - 3, 0), no_less(Var("N"), 1)
+    (max(N, 3) - 3, N)
+    >>> [(statement.relation, statement.lhs, statement.rhs) for statement in trace.statements]
+    [('undecided', N - 3, 0)]
+    """
+    found = maximum(size, least)
+    if isinstance(found, Expr) and found is not size and found is not least:
+        state("undecided", size, least, "which size is larger")
+    return found
+
+
+def no_more(size: Dim, most: Dim) -> Dim:
+    """The size, or the largest allowed one if that is smaller; as `no_less`."""
+    found = minimum(size, most)
+    if isinstance(found, Expr) and found is not size and found is not most:
+        state("undecided", most, size, "which size is smaller")
+    return found
 
 
 def demand_at_least(size: Dim, least: Dim, law: str) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onnx_infer.laws.limits import no_less, no_more
 from onnx_infer.laws.sizes import at_least
-from onnx_infer.laws.statements import conflicting, element, fresh
+from onnx_infer.laws.statements import conflicting, element, fresh, state
 from symdim import maximum, minimum
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def slice_length(size: Dim, start: Dim | None, end: Dim | None, step: Dim | None
         # the bound is in [0, size], so no maximum with 0 is needed
         return (stop - begin + step - 1) // step
     span, stride = (stop - begin, step) if forward else (begin - stop, -step)
-    return maximum((span + stride - 1) // stride, 0)
+    return no_less((span + stride - 1) // stride, 0)
 
 
 def slice_range(size: int, start: int, end: int, step: int) -> range:
@@ -94,9 +95,10 @@ def _from_front(size: Dim, bound: Dim, low: int | None, high: Dim | None) -> Dim
     if isinstance(bound, int) and abs(bound) >= _FAR and not at_least(size, _FAR + 1):
         return (size if high is None else high) if bound > 0 else low or 0
     if sign == 1:
-        return bound if high is None else minimum(bound, high)
+        return bound if high is None else no_more(bound, high)
     if sign == -1:
-        return bound + size if low is None else maximum(bound + size, low)
+        return bound + size if low is None else no_less(bound + size, low)
+    state("undecided", bound, 0, "the sign of a bound of a slice")
     # with n = max(-bound, 0), [bound < 0] is min(n, 1), and max(size - n, low) is size - min(n, size - low)
     ahead, behind = maximum(bound, 0), maximum(-bound, 0)
     return (

@@ -11,7 +11,7 @@ from onnx_infer.elements.arithmetic import ceil, convert, divide, subtract
 from onnx_infer.elements.conditions import decided
 from onnx_infer.elements.ratio import Ratio
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.limits import demand_at_least, not_negative
+from onnx_infer.laws.limits import demand_at_least, no_less, not_negative
 from onnx_infer.laws.sizes import at_least, is_fresh, of_rank
 from onnx_infer.laws.statements import conflicting, demand, element, fresh
 from onnx_infer.operators.registration import op
@@ -104,11 +104,11 @@ def _range_length(start: Any, limit: Any, delta: Any, dtype: int | None) -> Dim 
         return _float_length(start, limit, delta, dtype)
     if not any(isinstance(x, (float, Ratio)) for x in (start, limit, delta)):
         span, step = (limit - start, delta) if at_least(delta, 1) else (start - limit, -delta)
-        return ceildiv(maximum(span, 0), step) if at_least(step, 1) else None
+        return ceildiv(no_less(span, 0), step) if at_least(step, 1) else None
     span = subtract(limit, start)
     count = None if span is None else divide(span, delta)
     whole = None if count is None else convert(ceil(count), dt.INT64)
-    return None if whole is None else maximum(whole, 0)
+    return None if whole is None else no_less(whole, 0)
 
 
 def _computed_length(start: Any, limit: Any, delta: Any) -> Dim | None:

@@ -67,10 +67,11 @@ def _least_sizes(engine: Engine, guards: list[Guard]) -> list[Guard]:
 
 def _simplified(solved: Iterable[Guard]) -> list[Guard]:
     """The guards without those that other guards imply. They are in plain form."""
-    guards = _combined(solved)
-    index = _Index(guards)
-    guards = _combined(simpler for guard in guards for simpler in _under_bounds(guard, index))
-    guards = _combined(_under_equations(guards))
+    guards, before = _combined(solved), list[Guard]()
+    while guards != before:  # a simpler guard may show another bound; texts get shorter, so this ends
+        before, index = guards, _Index(guards)
+        guards = _combined(simpler for guard in guards for simpler in _under_bounds(guard, index))
+        guards = _combined(_under_equations(guards))
     index = _Index(guards)
     return [guard for guard in guards if not _is_implied(guard, index)]
 

@@ -183,13 +183,13 @@ def test_two_forms_of_a_size_that_are_equal_under_implied_bounds_are_no_claim():
     text = "g (float[1, 3, H] x, float[3, 3, 9] w) => (float[1, 3, TEXT] t, c)"
     nodes = "<int64[1] start = {8}, int64[1] far = {1000000000}, int64[1] last = {2}>"
     nodes += " { t = Slice (x, start, far, last) c = Conv (x, w) }"
-    for declared, shown, guards in [
-        ("H - 8", "H - 8", ["H >= 9"]),
-        ("max(H, 8) - 8", "max(H, 8) - 8", ["H >= 9"]),
-        ("2*H - 18", "max(H, 8) - 8", ["H == 10", "H >= 9"]),
+    for declared, guards in [
+        ("H - 8", ["H >= 9"]),
+        ("max(H, 8) - 8", ["H >= 9"]),
+        ("2*H - 18", ["H == 10", "H >= 9"]),
     ]:
         model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 20]> {text} {nodes}')
         model.graph.output[0].type.tensor_type.shape.dim[2].dim_param = declared
         result = infer(model)
-        assert str(result.types["t"].shape[2]) == shown, declared
+        assert str(result.types["t"].shape[2]) == "H - 8", declared
         assert sorted(map(str, result.guards)) == sorted(guards), declared

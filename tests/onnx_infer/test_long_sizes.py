@@ -103,9 +103,8 @@ def test_only_equations_that_every_run_needs_count(nodes: str, more: str, expect
             "t = Conv(a, w) u = Reshape(a, all) s = Slice(u, most, end)",
             "N - 240",
         ),
-        # a number, which would be a claim in the next inference
+        # a size without clamps, a bound that nothing demands, and one from an equation with a number
         ("float[N] a, float[240] b", "s = Slice(a, zero, most) y = MatMul(s, b)", "min(N, 240)"),
-        # a size without clamps, and a bound that nothing demands
         ("float[N] a, float[K] c", "s = Slice(a, zero, end, zero, two) y = MatMul(s, c)", "(N + 1)//2"),
         ("float[N] a", "s = Slice(a, zero, most)", "min(N, 240)"),
     ],
@@ -118,7 +117,7 @@ def test_short_sizes_are_written_anew_if_they_have_clamps(inputs: str, nodes: st
     assert not result.diagnostics
     assert str(result.types["s"]) == f"f32[{expected}]"
     once = infer_shapes(model)
-    assert texts(infer(once)) == texts(result)
+    assert [str(guard) for guard in infer(once).guards] == [str(guard) for guard in result.guards]
     assert infer_shapes(once).SerializeToString() == once.SerializeToString()
 
 

@@ -81,8 +81,8 @@ TARGETS = [
     ("a = Slice(x, three, far, zero) t = Concat<axis=0>(n, s) y = Reshape(a, t)", "(max(N, 3) - 3, S)"),
     ("a = Slice(x, three, far, zero) b = Concat<axis=0>(a, a) k = Add(n, n) t = Concat<axis=0>(k, s) "
         "y = Reshape(b, t)",
-        "(2*max(N, 3) - 6, S)"),
-    ("a = Slice(x, two, far, zero) t = Concat<axis=0>(n, s) y = Reshape(a, t)", "(max(N, 2) - 2, S)"),
+        "(2*N - 6, S)"),
+    ("a = Slice(x, two, far, zero) t = Concat<axis=0>(n, s) y = Reshape(a, t)", "(N - 2, S)"),
     ("t = Concat<axis=0>(n, s) y = Reshape(x, t)", "(N, S)"),
 ]  # fmt: skip
 
