@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
@@ -13,6 +14,7 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
+    from onnx_infer.laws.statements import Kind
     from onnx_infer.ops.kinds import AnyRank, Graph
     from onnx_infer.values.tensor import Shape
 
@@ -34,14 +36,14 @@ def split_heads(shape: Shape, heads: int | None, what: str) -> Shape:
     return batch, heads, length, exact_quotient(hidden, heads, f"the hidden size of {what}")
 
 
-def _demand_mask(mask: Shape, scores: Shape) -> None:
+def _demand_mask(mask: Shape, scores: Shape, kind: Kind) -> None:
     """Demand that a mask broadcasts to the scores, and that a computed length of it is theirs.
 
-    The specification pads a shorter mask and broadcasts one of length 1; onnxruntime does not.
+    The specification pads a shorter mask and broadcasts one of length 1; the kernels of onnxruntime do not.
     """
     for i, (size, wanted) in enumerate(zip(reversed(mask), reversed(scores), strict=False)):
         if size not in (1, wanted) and not (isinstance(size, int) and isinstance(wanted, int)):
-            state("equal" if i < 2 else "broadcast_to", size, wanted, "a size of attn_mask")
+            state("equal" if i < 2 else "broadcast_to", size, wanted, "a size of attn_mask", kind)
 
 
 @op("Attention")
@@ -80,22 +82,25 @@ def attention(
     batch, q_heads, q_length, size = split_heads(of_rank(Q.shape, rank, "Q"), q_num_heads, "Q")
     k = split_heads(of_rank(K.shape, rank, "K"), kv_num_heads, "K")
     v = split_heads(of_rank(V.shape, rank, "V"), kv_num_heads, "V")
-    batch = unify(unify(batch, k[0], "batch sizes of Q and K"), v[0], "batch sizes of Q and V")
-    heads, total = unify(k[1], v[1], "heads of K and V"), unify(k[2], v[2], "lengths of K and V")
-    size, v_size = unify(size, k[3], "head sizes of Q and K"), v[3]
+    # Version 25 is run by its function, too, where some sizes broadcast.
+    kind: Kind = "required" if since_version < 25 else "assumed"
+    equal = partial(unify, kind=kind)
+    batch = equal(equal(batch, k[0], "batch sizes of Q and K"), v[0], "batch sizes of Q and V")
+    heads, total = equal(k[1], v[1], "heads of K and V"), equal(k[2], v[2], "lengths of K and V")
+    size, v_size = equal(size, k[3], "head sizes of Q and K"), v[3]
     if isinstance(q_heads, int) and isinstance(heads, int):
         demand(heads > 0 and q_heads % heads == 0, "heads of K do not divide those of Q", heads, q_heads)
     elif q_heads != heads:
         exact_quotient(q_heads, heads, "the number of heads of Q")
     if past_key is not None and past_value is not None:
         pk, pv = of_rank(past_key.shape, 4, "past_key"), of_rank(past_value.shape, 4, "past_value")
-        batch = unify(unify(batch, pk[0], "batch sizes of Q and past_key"), pv[0], "batch sizes of Q and past_value")
-        heads = unify(unify(heads, pk[1], "heads of K and past_key"), pv[1], "heads of V and past_value")
-        total = unify(pk[2], pv[2], "lengths of past_key and past_value") + total
-        size = unify(size, pk[3], "head sizes of K and past_key")
-        v_size = unify(v_size, pv[3], "head sizes of V and past_value")
+        batch = equal(equal(batch, pk[0], "batch sizes of Q and past_key"), pv[0], "batch sizes of Q and past_value")
+        heads = equal(equal(heads, pk[1], "heads of K and past_key"), pv[1], "heads of V and past_value")
+        total = equal(pk[2], pv[2], "lengths of past_key and past_value") + total
+        size = equal(size, pk[3], "head sizes of K and past_key")
+        v_size = equal(v_size, pv[3], "head sizes of V and past_value")
     if attn_mask is not None and attn_mask.shape is not None:
-        _demand_mask(attn_mask.shape, (batch, q_heads, q_length, total))
+        _demand_mask(attn_mask.shape, (batch, q_heads, q_length, total), kind)
     whole = (batch, q_heads, q_length, v_size)
     Y = whole if rank == 4 else (batch, q_length, q_heads * v_size)
     return [Y, (batch, heads, total, size), (batch, heads, total, v_size), (batch, q_heads, q_length, total)]

@@ -108,6 +108,18 @@ def test_where_no_required_guard_fails_the_model_runs_and_where_none_fails_sizes
     assert outcomes == met
 
 
+@pytest.mark.parametrize(("opset", "kind"), [(24, "required"), (25, "assumed")])
+def test_attention_is_run_by_a_function_that_broadcasts_since_version_25(opset: int, kind: str) -> None:
+    graph = "g (float[B, 2, S, 4] q, float[C, 2, T, 4] k, float[D, 2, U, 4] v) => (y) { y = Attention(q, k, v) }"
+    model = parsed(graph, f'<ir_version: 10, opset_import: ["": {opset}]>')
+    result, session = infer(model), session_of(model)
+    assert kinds(result) == [f"{kind} {law}" for law in ("B == C", "B == D", "T == U")]
+    for sizes in all_sizes(result, (1, 2)):
+        found = outcome(session, result, sizes)
+        fails = result.check(sizes)
+        assert found == "as inferred" if not fails else found == "refused" or kind == "assumed", sizes
+
+
 def test_a_computed_element_of_a_target_is_assumed_to_be_a_size() -> None:
     """A 0 in the target copies a size: 5 rows are reshaped to 5 rows."""
     graph = """g (float[N, 6] x) => (y) <
