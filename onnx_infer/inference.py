@@ -16,10 +16,11 @@ from onnx_infer.model.given import Given
 from onnx_infer.model.input_values import given_sizes, put_values
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.later_schemas import outdated
+from onnx_infer.operators.results import too_many_axes
 from onnx_infer.operators.verification import input_errors
 from onnx_infer.options import check_assume, check_bounds
 from onnx_infer.types.merge import POLICIES, size_pairs
-from onnx_infer.values.tensor import UNKNOWN_SIZE
+from onnx_infer.values.tensor import MAX_RANK, UNKNOWN_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -104,6 +105,9 @@ def run(
 
         engine.diagnostics[:] = blamed(engine.diagnostics, given, lambda part: walks(given=part).diagnostics)
     wrong += input_errors(engine.model, engine.scope)
+    for name, sizes in front.inputs():
+        if len(sizes) > MAX_RANK:
+            engine.diagnostics.append(Diagnostic("warning", "", "", too_many_axes(f"input '{name}'", len(sizes))))
     inputs = {**_named_axes(front, engine), **inputs}
     name_overridable(engine)
     engine.diagnostics += [Diagnostic("error", "", "", message) for message in wrong]
@@ -120,8 +124,9 @@ def _named_axes(front: FrontEnd, engine: Engine) -> dict[str, tuple[Size, ...]]:
     """The shapes of the inputs with nameless axes, with the names that these axes have got."""
     if not engine.symbols.axes:
         return {}
-    values = {name: engine.scope[name] for name, _ in engine.model.graph.inputs}
-    return {name: sizes_of(values[name]) for name, sizes in front.inputs() if None in sizes and name in values}
+    values = ((name, engine.scope[name]) for name, _ in engine.model.graph.inputs)
+    shaped = {name: sizes for name, value in values if (sizes := sizes_of(value))}
+    return {name: shaped[name] for name, sizes in front.inputs() if None in sizes and name in shaped}
 
 
 def sizes_of(value: Value | None) -> tuple[Size, ...]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.bidirectional.model_facts import equal_to
 from onnx_infer.engine.found import Found
-from onnx_infer.model.symbols import Symbols
+from onnx_infer.model.symbols import AxisNames
 from onnx_infer.operators.results import LARGEST_SIZE
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor
 from symdim import Expr, Var
@@ -30,7 +30,7 @@ class Names:
     def __init__(self, front: FrontEnd, engine: Engine, known: Known, given: set[str]) -> None:
         names, texts = front.dim_params()
         others = set(texts)
-        self._symbols = Symbols(names, others)
+        self._axis_names = AxisNames((*names, *texts))
         self.given = given
         declared = (v for v in _declared(engine) if v.name in others and v.name not in given)
         self._declared = equal_to(known.store, declared if engine.adopt else ())
@@ -40,7 +40,7 @@ class Names:
     def new(self, value: str, axis: int) -> str:
         """A name for an axis of an input."""
         if (value, axis) not in self._new:
-            self._new[value, axis] = self._symbols.axis_name(value, axis)
+            self._new[value, axis] = self._axis_names.new(value, axis)
         return self._new[value, axis]
 
     def name(self, size: Dim, value: str, axis: int) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import normalize_axes
+from onnx_infer.values.tensor import MAX_RANK
 from symdim import Expr
 from symdim.rows import Row, RowVar
 from symdim.store import Origin
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
 
     Dim = int | Expr
     Rows = tuple[Row, ...]
-
-
-MOST_AXES = 1 << 10
-"""The most axes of a row of unknown rank. An attribute can name any axis, so a limit is needed."""
 
 
 class Relations:
@@ -97,7 +94,7 @@ class Relations:
 
     def new_axes(self, count: int) -> tuple[Dim, ...]:
         """Unknown sizes. Raises ShapeInferenceError for more axes than any tensor has."""
-        require(count <= MOST_AXES, f"an axis beyond the first {MOST_AXES}", count)
+        require(count <= MAX_RANK, f"an axis beyond the first {MAX_RANK}", count)
         return tuple(self.fresh() for _ in range(count))
 
     def axes(self, row: Row, rank: int) -> tuple[Dim, ...]:

@@ -71,6 +71,31 @@ def axis_name(value: str, axis: int) -> str:
 _WORDS = re.compile(r"[\w.]+")
 
 
+class AxisNames:
+    """New names for axes of inputs that none of these texts contains.
+
+    >>> names = AxisNames(["2*x_dim_0"])
+    >>> names.new("x", 0), names.new("x", 0), names.new("x", 1)
+    ('x_dim_0_1', 'x_dim_0_2', 'x_dim_1')
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = texts
+        self._words: set[str] | None = None
+
+    def new(self, value: str, axis: int) -> str:
+        """A name like `x_dim_0`."""
+        if self._words is None:
+            self._words = {word for text in self._texts for word in (text, *_WORDS.findall(text))}
+        first = name = axis_name(value, axis)
+        for n in count(1):
+            if name not in self._words:
+                self._words.add(name)
+                return name
+            name = f"{first}_{n}"
+        raise AssertionError
+
+
 @lru_cache(maxsize=64)
 def _scope(lo: int, hi: int | None, assumed: object = None) -> Scope:
     """The name space of the symbols with these bounds, the same one in later inferences and in other processes.
@@ -122,8 +147,7 @@ class Symbols:
         self.reserved = frozenset(texts).union(*map(generated, texts))
         self.names = frozenset(t for t in declared if is_name(t))
         self.axes: set[Var] = set()
-        self._texts = texts
-        self._words: set[str] | None = None
+        self._axis_names = AxisNames(texts)
         for text in declared:
             self._dims[text] = self._declared(text)
 
@@ -249,24 +273,12 @@ class Symbols:
 
     def axis(self, value: str, axis: int) -> Dim:
         """The symbol of an axis of an input without a name. It is declared from then on."""
-        name = self.axis_name(value, axis)
+        name = self._axis_names.new(value, axis)
         self.names |= {name}
         symbol = self.variable(name)
         self.axes.add(symbol)
         found = self._dims[name] = self._settled(symbol)
         return found
-
-    def axis_name(self, value: str, axis: int) -> str:
-        """A new name for an axis of an input that no text of the model contains."""
-        if self._words is None:
-            self._words = {word for text in self._texts for word in (text, *_WORDS.findall(text))}
-        first = name = axis_name(value, axis)
-        for n in count(1):
-            if name not in self._words:
-                self._words.add(name)
-                return name
-            name = f"{first}_{n}"
-        raise AssertionError
 
     def reader(self, value: str) -> Callable[[Size], Dim]:
         """A function that reads the sizes of an input one after the other."""

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.laws.readable import is_unreadable, readable
 from onnx_infer.laws.sizes import at_least, bounds
-from onnx_infer.laws.statements import conflicting
-from onnx_infer.values.tensor import SymTensor, Value
+from onnx_infer.laws.statements import conflicting, warn
+from onnx_infer.values.tensor import MAX_RANK, SymTensor, Value
 from symdim import Expr
 from symdim.algebra.caches import shared_cache
 
@@ -26,12 +26,24 @@ def result_value(result: Any, dtype: int | None) -> Value:
         dtype, shape = result.dtype or dtype, result.shape
     else:
         shape = tuple(result)
+    if len(shape) > MAX_RANK:
+        warn(too_many_axes("a result", len(shape)))
+        return SymTensor(dtype)
     for size in shape:
         if not 0 <= size <= LARGEST_SIZE if isinstance(size, int) else _is_unusable(size):
             return SymTensor(dtype, [_possible(x, shape) for x in shape])
     if isinstance(result, SymTensor):
         return result if result.dtype == dtype else SymTensor(dtype, shape, result.data, result.fill, result.samples)
     return SymTensor(dtype, shape)
+
+
+def too_many_axes(what: str, count: int) -> str:
+    """What is told of a tensor whose rank is too large.
+
+    >>> too_many_axes("input 'x'", 2000)
+    "input 'x' has 2,000 axes; of more than 1,024 only the element type is inferred"
+    """
+    return f"{what} has {count:,} axes; of more than {MAX_RANK:,} only the element type is inferred"
 
 
 _unusable = shared_cache(1 << 13)  # size -> the result of `_is_unusable`

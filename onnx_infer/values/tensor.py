@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 Dim: TypeAlias = int | Expr
 Shape: TypeAlias = tuple[Dim, ...]
 
+MAX_RANK = 1 << 10
+"""The most axes of a tensor whose shape is known. Tools take far fewer: NumPy and torch 64."""
+
 MAX_DATA = 1024
 """The most elements of a tensor whose data are propagated."""
 
@@ -56,10 +59,10 @@ class SymTensor(Value):
     """A tensor: element type, shape, and its elements if they are known.
 
     `dtype` is a number of `TensorProto.DataType` or None. `shape` is a tuple of dims (`int | Expr`), or None for an
-    unknown rank. `data` are the elements in row-major order (`int | Expr | bool | float | Ratio`, None for an unknown
-    element), or None if none is known. Only a shape of plain ints can have data. A tensor without data may have `fill`
-    and `samples`. `fill` is the value of all elements. `samples` are some elements that occur in it unless it is empty:
-    one tuple, or one tuple for each index of the last axis.
+    unknown rank or one above `MAX_RANK`. `data` are the elements in row-major order (`int | Expr | bool | float |
+    Ratio`, None for an unknown element), or None if none is known. Only a shape of plain ints can have data. A tensor
+    without data may have `fill` and `samples`. `fill` is the value of all elements. `samples` are some elements that
+    occur in it unless it is empty: one tuple, or one tuple for each index of the last axis.
 
     >>> SymTensor(7, (2,), (3, 4))
     i64[2]={3, 4}
@@ -95,6 +98,8 @@ class SymTensor(Value):
         entry = TABLE.get(key)
         found: Any = None if entry is None else entry()
         if found is None:
+            if shape is not None and len(shape) > MAX_RANK:
+                return SymTensor(dtype)
             found = object.__new__(cls)
             found.dtype, found.shape, found.data, found.fill, found.samples = dtype, shape, data, fill, samples
             found = publish(key, found)
@@ -263,6 +268,8 @@ class Sparse(Value):
         shape = None if shape is None else tuple(shape)
         found = find((cls, dtype, shape))
         if found is None:
+            if shape is not None and len(shape) > MAX_RANK:
+                return Sparse(dtype)
             found = object.__new__(cls)
             found.dtype, found.shape = dtype, shape
             found = publish((cls, dtype, shape), found)

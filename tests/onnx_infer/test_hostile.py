@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import onnx
 import onnx.parser
 import pytest
 
 from onnx_infer import ArgumentError, infer, infer_shapes, materialize
+from symdim import Var
 
 from .texts import messages, parsed
 
@@ -161,3 +163,27 @@ def test_doubling_of_what_may_be_0_is_written() -> None:
     result = infer(doubled("float[N] x", "v0 = NonZero(x)", 1, 200))
     assert max(len(str(result.types[f"v{i}"])) for i in range(201)) < 40
     assert not result.diagnostics
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_of_tensors_with_very_many_axes_only_the_element_type_is_inferred(bidirectional: bool) -> None:
+    """The declared type of an input stays in the file. A rule may give such a result as well."""
+    model = parsed("g (float[] x, float[3] z, float[1025] s) => (y, u) { y = Neg (x) u = Unsqueeze (z, axes) }")
+    model.graph.input[0].type.CopyFrom(onnx.helper.make_tensor_type_proto(1, [*range(1, 1025), None]))
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.arange(1024), "axes"))
+    result = infer(model, bidirectional=bidirectional)
+    assert {name: str(result.types[name]) for name in "xyu"} == dict.fromkeys("xyu", "f32[...]")
+    told = "has 1,025 axes; of more than 1,024 only the element type is inferred"
+    assert [(d.severity, d.message) for d in result.diagnostics] == [
+        ("warning", f"a result {told}"),
+        ("warning", f"input 'x' {told}"),
+    ]
+    once = infer_shapes(model, bidirectional=bidirectional)
+    assert once.graph.input[0] == model.graph.input[0]
+    assert infer_shapes(once, bidirectional=bidirectional) == once
+
+
+def test_a_tensor_of_many_axes_is_inferred() -> None:
+    model = parsed("g (float[] x) => (y) { y = Transpose (x) }")
+    model.graph.input[0].type.CopyFrom(onnx.helper.make_tensor_type_proto(1, [f"N{i}" for i in range(1024)]))
+    assert infer(model).shapes["y"][0] == Var("N1023")
