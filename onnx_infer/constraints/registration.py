@@ -9,12 +9,14 @@ all outputs.
 
 from __future__ import annotations
 
+from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.constraints.relations import Relations
 from onnx_infer.errors import Unknown
 from onnx_infer.operators.parameters import NOT_GIVEN, Parameter, argument, collected, parameters
 from onnx_infer.operators.registration import OpShapeInferenceRegistry
+from symdim import Expr
 from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Value
     from symdim.rows import Row
     from symdim.store import Store
+
+_INTEGERS = {"Ints", "int", "Dim"}
 
 
 class Operand(NamedTuple):
@@ -90,9 +94,17 @@ class BoundForm:
             return None if operand is None and p.admits_none else _row(operand, p.name)
         else:
             value = None if operand is None else argument(p, operand.value(), arrays=False)
+            _check_integers(p, value)
         if value is None and not p.admits_none:
             raise Unknown(f"{p.name} is absent")
         return value
+
+
+def _check_integers(p: Parameter, value: Any) -> None:
+    """Raise `Unknown` for other elements where a form asks for integers: the input has an element type of its own."""
+    numbers = value if isinstance(value, (tuple, list)) else (value,)
+    if p.want in _INTEGERS and not all(isinstance(x, (int, Expr, Unknown, NoneType)) for x in numbers):
+        raise Unknown(f"{p.name} has elements that are no integers")
 
 
 def _row(operand: Operand | None, name: str) -> Row:

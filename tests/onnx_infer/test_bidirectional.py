@@ -270,6 +270,15 @@ def test_a_value_of_whose_node_nothing_is_stated_has_sizes_that_statements_decid
     assert infer_shapes(once, bidirectional=True) == once
 
 
+@pytest.mark.parametrize(
+    "call", ["Expand (x, f)", "Reshape (x, f)", "ConstantOfShape (f)", "Tile (x, f)", "Slice (x, f, f)"]
+)
+def test_floats_in_place_of_sizes_state_nothing(call: str) -> None:
+    model = parsed(f"g (float[] x, float[2] z) => (y) <float[1] f = {{0.5}}> {{ y = {call} u = Add (y, z) }}")
+    (told,) = infer(model, bidirectional=True).diagnostics
+    assert "has element type tensor(float)" in told.message
+
+
 def test_a_forward_run_loads_nothing_of_it() -> None:
     packages = ("onnx_infer.constraints", "onnx_infer.bidirectional", "symdim.store")
     code = f"""import sys, onnx_infer
