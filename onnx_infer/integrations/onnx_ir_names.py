@@ -77,12 +77,15 @@ class ValueNames(dict[Any, str]):
 def copied(model: ir.Model) -> ir.Model:
     """A copy of the model, with the same tensors. Raises `ArgumentError` if onnx_ir refuses to make one.
 
-    It refuses if a node reads a value that no node and no graph around it gives.
+    It refuses if a node reads a value that no node and no graph around it gives. Its message holds the text of the
+    whole model, with weights. If one of these is malformed, writing the message raises another error.
     """
     try:
         return model.clone()
-    except RuntimeError as error:  # its message holds the text of the whole model, its cause the reason
+    except Exception as error:
         cause: BaseException = error
+        while not isinstance(cause, RuntimeError) and cause.__context__ is not None:
+            cause = cause.__context__
         while cause.__cause__ is not None:
             cause = cause.__cause__
         reason = str(cause)[:_LONGEST]

@@ -146,6 +146,18 @@ def test_a_model_that_onnx_ir_cannot_copy() -> None:
     assert str(model.graph.outputs[1].shape) == "[N]"
 
 
+def test_a_model_that_onnx_ir_cannot_copy_and_whose_weights_it_cannot_print() -> None:
+    import onnx_ir as ir
+
+    from onnx_infer.integrations import onnx_ir
+
+    model = parsed("g (float[N] x) => (y, z) <int64[1] w = {1}> { y = Add (x, nowhere) z = Neg (x) }")
+    model.graph.initializer[0].ClearField("int64_data")
+    model.graph.initializer[0].raw_data = b"abc"
+    with pytest.raises(ArgumentError, match=r"in_place=True works: Value .* is an outer-scope value"):
+        onnx_ir.infer_shapes(ir.from_proto(model))
+
+
 def doubled(first: str, nodes: str, axis: int, times: int) -> onnx.ModelProto:
     """A chain of Concats of a tensor with itself."""
     chain = " ".join(f"v{i + 1} = Concat<axis={axis}>(v{i}, v{i})" for i in range(times))
