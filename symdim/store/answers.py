@@ -177,8 +177,7 @@ class Answers:
             if v not in state.generated and v not in state.sizes and settled:
                 cause = state.causes[v][-1][0]
                 low, high = (None if lo == v.lo else lo), (None if hi == v.hi else hi)
-                if low is not None or high is not None:
-                    add(Bounds(cause.origin, (cause,), cause.law, v, low, high))
+                add(Bounds(cause.origin, (cause,), cause.law, v, low, high))
         left = [self.resolved(fact) for fact in [*state.pending, *self.conditions] if fact not in self.used]
         joined = {(fact.result, dim) for fact in left if isinstance(fact, SizeJoin) for dim in fact.operands}
         for fact in left:
@@ -235,7 +234,7 @@ class Answers:
             return tuple(found)
         ceiling = self.state.ceilings.get(dim)
         kept = list(found)
-        if ceiling is not None and isinstance(ceiling[0], int):
+        if ceiling is not None:
             kept = [value for value in kept if value in (1, ceiling[0])]
         for fact in self.state.pending:
             if isinstance(fact, SizeEqual | Divisible) and dim in variables_in(self.state.size(dims_of(fact)[0])):

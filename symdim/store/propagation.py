@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _ATOMS, _ROWS, _SIZES, _REST, _POLYNOMIALS, _GROWTH = range(6)  # the order in which constraints are looked at
 _NARROWINGS = 64
+_BITS = 1024  # the longest end of an interval: that of b >= 2*b*b doubles its length each time
 
 
 class Rules(NamedTuple):
@@ -61,7 +62,7 @@ class Propagation(Solution):
         self.ranks = RankGraph()
         self.pending: dict[Constraint, None] = {}
         self.stated: dict[Constraint, Dim] = {}  # constraints that narrow intervals, with the size in each that does
-        self.ceilings: dict[Var, tuple[Dim, Constraint]] = {}  # v is 1 or this
+        self.ceilings: dict[Var, tuple[int, Constraint]] = {}  # v is 1 or this
         self.counts: dict[RowVar, Var] = {}
         self.labels = Labels()
         self.edges: Edges = {}
@@ -238,7 +239,8 @@ class Propagation(Solution):
             self.because(v, fact)
             raise self.out_of_range(v, low if lo == low else high, fact)
         times = self._narrowed.get(v, 0)
-        if times > _NARROWINGS and low != high:
+        longest = max([end.bit_length() for end in new if end is not None], default=0)
+        if low != high and (times > _NARROWINGS or longest > _BITS):
             return
         self._narrowed[v] = times + 1
         self.because(v, fact)
@@ -301,14 +303,13 @@ class Propagation(Solution):
         for v in self.labels.unite(self, variables, fact):
             self.touch_value(v)
 
-    def limit(self, v: Var, ceiling: Dim, fact: Constraint) -> None:
+    def limit(self, v: Var, ceiling: int, fact: Constraint) -> None:
         """Add: a variable is 1 or `ceiling`. If it gets two different ceilings, it is 1."""
         old = self.ceilings.get(v)
         if old is None:
             self.ceilings[v] = ceiling, fact
-            self.because(v, fact, variables_in(ceiling))
-            if isinstance(ceiling, int):
-                self.narrow(v, min(1, ceiling), max(1, ceiling), fact)
+            self.because(v, fact)
+            self.narrow(v, min(1, ceiling), max(1, ceiling), fact)
             self.touch(v)
         elif old[0] != ceiling:
             self.equate(v, 1, fact)

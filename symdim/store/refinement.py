@@ -58,8 +58,8 @@ def row_refines(p: Propagation, fact: RowRefines) -> bool:
     result, operand, floating = facing(p, fact)
     if fact not in p.paired:
         p.ranks.add(result.variable, operand.variable, operand.least_rank + floating - result.least_rank, fact)
-    if result.variable is None and result.least_rank < operand.least_rank + floating:
-        raise p.ranks_differ(fact, result, operand)
+    # the ranks refuse an operand that has more axes than a closed result
+    assert result.variable is not None or result.least_rank >= operand.least_rank + floating
     before, after = _known_pairs(result, operand)
     left, right = p.paired.get(fact, (0, 0))
     p.paired[fact] = before, after

@@ -44,8 +44,6 @@ def equal(p: Propagation, fact: SizeEqual) -> bool:
     if (v := _unknown(p, terms)) is not None:
         rest = [product((-k * terms[v], unit)) for unit, k in terms.items() if unit is not v]
         value = total([*rest, -const * terms[v]])
-        if not p.may_be(v, value):
-            raise _violated(p, fact, OUT_OF_RANGE, a, b)
         p.bind(v, value, fact)
         return True
     if len(terms) == 1:

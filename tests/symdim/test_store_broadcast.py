@@ -217,3 +217,34 @@ def test_joins_are_facts_with_text():
     store, _ = join(Row.of([N]), Row.of([M]))
     store.propagate()
     assert any(isinstance(guard.fact, SizeJoin) for guard in store.guards())
+
+
+def test_an_axis_that_is_an_expression():
+    for result, operand in ((N // 2, M), (M, N // 2)):
+        store = Store()
+        store.refine(result, operand)
+        assert [guard.text for guard in store.guards()] == [f"{operand} in (1, {result})"]
+
+
+def test_axes_of_an_operand_at_the_other_end_of_the_result():
+    row, other = RowVar.fresh("row"), RowVar.fresh("other")
+    store = Store()
+    store.bcast(Row((), row, (N,)), [Row((M, H), other)])
+    store.rank(Row((), row), 1, 1)
+    store.rank(Row((), other), 0, 0)
+    assert store.row(Row((), row)).least_rank == 1
+
+
+def test_rows_that_broadcast_to_each_other_are_equal():
+    row, other = RowVar.fresh("row"), RowVar.fresh("other")
+    store = Store()
+    store.refine_row(Row((), row), Row((), other))
+    store.refine_row(Row((), other), Row((), row))
+    assert store.row(Row((), row)) == store.row(Row((), other))
+
+
+def test_a_rank_without_an_upper_bound():
+    row = Row((), RowVar.fresh("row"))
+    store = Store()
+    store.rank(row, 2)
+    assert store.rank_bounds(row) == (2, None)

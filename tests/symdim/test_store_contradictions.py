@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from symdim import Row, Store, Var
+from symdim import Row, RowVar, Store, Var
 from symdim.store import Origin
 from symdim.store.errors import Contradiction
 
@@ -67,3 +67,14 @@ def test_4_44_chains_are_short():
         store.propagate()
     assert 2 <= len(caught.value.chain) <= 20
     assert len(set(caught.value.chain)) == len(caught.value.chain)
+
+
+def test_the_chain_of_ranks_has_stated_constraints_only():
+    row = RowVar.fresh("row")
+    store = Store()
+    store.bcast(Row((Var("N"),)), [Row((), row), Row((3,))], origin="an Add")
+    store.rank(Row((), row), 2, origin="two axes")
+    with pytest.raises(Contradiction, match="more axes than it can have") as caught:
+        store.propagate()
+    assert "an Add" in [str(fact.origin) for fact in caught.value.chain]
+    assert not any(fact.parents for fact in caught.value.chain)

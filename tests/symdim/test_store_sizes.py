@@ -6,6 +6,8 @@ import pytest
 
 from symdim import Dim, Row, RowVar, Scope, Store, Var, maximum, minimum
 from symdim.algebra.variable import make_variable
+from symdim.store import Guard, Origin
+from symdim.store.constraints import Label
 from symdim.store.errors import Contradiction
 
 Interval = tuple[int | None, int | None]
@@ -230,3 +232,59 @@ def test_a_divisibility_narrows_to_its_first_and_last_size():
     store.divisible(N + 1, 4)
     store.propagate()
     assert store.interval(N) == (3, 7)
+
+
+def test_what_a_store_knows_of_an_expression_are_facts_for_the_prover():
+    n, m, p = Var("N"), Var("M"), Var("P")
+    store = Store()
+    store.bounds(n * m, hi=50)
+    store.bounds(n * p, lo=7)
+    assert (store.check(n * m, "<=", 50), store.check(n * p, ">=", 7)) == (True, True)
+    assert (store.check(n * m, ">=", 7), store.check(n * p, "<=", 50)) == (None, None)
+
+
+def test_a_size_at_which_a_condition_has_no_value_stays_possible():
+    n, t = Var("N"), Var.fresh("t", 0, 3)
+    store = Store()
+    store.divisible(n, t)
+    store.eq(n, 2 * (12 // t))
+    assert store.candidates(t) == (0, 1, 2)
+
+
+def test_an_axis_that_differs_from_the_result_is_1():
+    n = Var("N")
+    store = Store()
+    store.refine(n + 3, n - 1)
+    assert store.value(n) == 2
+
+
+def test_conditions_without_a_value():
+    label = Label(Origin(), (), "label", Var("N"), "batch")
+    assert Guard(label).holds({"N": 1}) is None
+
+
+def test_parts_of_a_size_that_cannot_lie_where_the_whole_does():
+    t = Var.fresh("t", 0, 3)
+    store = Store()
+    store.eq(5, 12 // t + t)
+    with pytest.raises(Contradiction, match=r"12//t is in 12\.\.12"):
+        store.propagate()
+
+
+def test_intervals_that_grow_in_each_round_stay_short():
+    """b//2 >= b*b squares the lower bound of b each time."""
+    a, b = Var.fresh("a", 0, 9), Var.fresh("b", 3)
+    store = Store()
+    store.eq(b // 2, maximum(a, b) * b * store.fresh("g"))
+    low, _ = store.interval(b)
+    assert low is not None
+    assert 3 < low < 2**1024
+
+
+def test_either_end_of_a_difference_is_a_fact_for_the_prover():
+    n, m, p = Var("N"), Var("M"), Var("P")
+    store = Store()
+    store.bounds(n - m, lo=3)
+    store.bounds(m - p, hi=5)
+    assert (store.check(n, ">=", m + 3), store.check(m, "<=", p + 5)) == (True, True)
+    assert (store.check(n, "<=", m + 3), store.check(m, ">=", p + 5)) == (None, None)
