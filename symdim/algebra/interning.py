@@ -97,9 +97,7 @@ def publish(node: Expr) -> Expr:
             return other
         if other is not None or _crowded:
             return _publish_crowded(node, entry, free=other is None)
-        live[node.fingerprint] = entry
-        if len(live) > _capacity:
-            _sweep()
+        live[node.fingerprint] = entry  # in place of a dead one, so the table grows no longer
     return node
 
 

@@ -56,7 +56,11 @@ class Computed(NamedTuple):
 
 
 class Declared(NamedTuple):
-    """A name that only a declared type has. What decides its size is not known."""
+    """A name that only a declared type has. What decides its size is not known.
+
+    >>> str(Declared("N"))
+    'declared for this value only'
+    """
 
     name: str
 

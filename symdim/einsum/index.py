@@ -76,8 +76,7 @@ def terms_of(index: Index) -> tuple[tuple[tuple[Dim, str], ...], Dim]:
             return (), position
         case Affine(terms, offset):
             return terms, offset
-        case Concat(parts):
-            raise TypeError(f"the index {'^'.join(parts)} is not affine")
+    raise TypeError(f"the index {'^'.join(index.parts)} is not affine")
 
 
 def iterators_of(index: Index) -> tuple[str, ...]:

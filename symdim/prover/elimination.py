@@ -190,26 +190,19 @@ def _congruence(problem: Problem, h: Hypothesis) -> Problem | None:
         problem.budget.charge((h.dim,))
         rest = {u: k % m for u, k in terms.items() if k % m}
         for v in [v for v in alone if v in rest] if m in solvable or len(rest) == 1 else ():
-            g = gcd(rest[v], m)
-            others = sum_of({u: k for u, k in rest.items() if u is not v}, const % m)
-            modulus = m
-            if g > 1:
-                if not isinstance(others, int) or others % g:
-                    continue
-                others, modulus = others // g, m // g
-            if modulus == 1:
+            if gcd(rest[v], m) > 1:  # then another unit is left, as the content of the equation is 1
                 continue
-            inverse = pow(rest[v] // g, -1, modulus)
-            shift = _residues(scale(others, -inverse), modulus)
+            others = sum_of({u: k for u, k in rest.items() if u is not v}, const % m)
+            shift = _residues(scale(others, -pow(rest[v], -1, m)), m)
             if isinstance(shift, int):
-                lo = None if v.lo is None else -((shift - v.lo) // modulus)
-                hi = None if v.hi is None else (v.hi - shift) // modulus
+                lo = None if v.lo is None else -((shift - v.lo) // m)
+                hi = None if v.hi is None else (v.hi - shift) // m
                 if lo is not None and hi is not None and lo > hi:
                     raise Refuted(h.reasons | {CONGRUENCE})
             else:
                 lo = hi = None
             p = problem.fresh(v.name, lo, hi)
-            return _replace(problem, v, modulus * p + shift, h.reasons | {CONGRUENCE})
+            return _replace(problem, v, m * p + shift, h.reasons | {CONGRUENCE})
     return None
 
 
@@ -233,8 +226,6 @@ def _bound(problem: Problem, h: Hypothesis) -> Problem | None:
     else:
         bound = const // -k
         hi = bound if hi is None else min(hi, bound)
-    if lo is not None and hi is not None and lo > hi:
-        raise Refuted(h.reasons)
     return problem.replace({v: problem.fresh(v.name, lo, hi)}, h.reasons)
 
 

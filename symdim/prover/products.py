@@ -26,10 +26,8 @@ _PRODUCT = 2  # the price of one product in steps of the budget
 
 
 def products(given: list[Constraint], laws: list[Constraint], atoms: list[Expr], budget: Budget) -> list[Constraint]:
-    """Products of constraints that share units of degree 2 or more with the others."""
+    """Products of constraints that share units of degree 2 or more with the others; at least one unit must be so."""
     made = _Products([*given, *laws], budget)
-    if not made.known:
-        return []
     factors = made.factors(1)
     degree = max(sum(powers_of(u).values()) for u in made.known)
     made.by_divisors(given, atoms)

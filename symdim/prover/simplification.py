@@ -179,8 +179,6 @@ def _exact(node: Expr, grounds: _Grounds) -> Dim:
 
 def _known(dim: Dim, grounds: _Grounds) -> int | None:
     """The value of a dimension if the facts allow only one, else None. The candidate is its value at the example."""
-    if isinstance(dim, int):
-        return dim
     grounds.budget.spend()
     value = None if grounds.example is None else valued(dim, grounds.example)
     return value if value is not None and _proved(dim, "==", value, grounds) else None

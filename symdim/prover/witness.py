@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice, product
+from itertools import count, islice, product
 
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv
@@ -148,17 +148,14 @@ def _values(v: Var, landmarks: list[int]) -> list[int]:
 
 
 def _points(choices: list[list[int]]) -> Iterator[tuple[int, ...]]:
-    """Points: some with all variables at equal places, then pseudo-random ones that favour small values.
+    """Points without end: some with all variables at equal places, then pseudo-random ones that favour small values.
 
     Early among the random ones comes a whole grid.
     """
-    if not choices:
-        yield ()
-        return
     for place in (0, 1, 2, 3):
         yield tuple([c[min(place, len(c) - 1)] for c in choices])
     state = 12345
-    for number in range(100_000):
+    for number in count():
         if number == _GRID_AT and len(choices) in _GRID:
             yield from product(*[c[: _GRID[len(choices)]] for c in choices])
         point = []

@@ -10,9 +10,10 @@ from symdim import Expr, Facts, Var, maximum, prove, simplify, total
 from symdim.algebra.sums.monomial import terms_of
 from symdim.prover import simplification
 from symdim.prover.budget import Budget, OutOfBudget, TooLarge
-from symdim.prover.elimination import solved
-from symdim.prover.hypotheses import Hypothesis, problem_of
+from symdim.prover.elimination import positive_divisors, solved
+from symdim.prover.hypotheses import Hypothesis, Refuted, problem_of
 from symdim.prover.linear import System
+from symdim.prover.witness import translated
 from symdim.testing import Names, explain_text
 from tests.symdim.congruent_statements import congruent_statements
 from tests.symdim.fuzz_prover import wrong
@@ -168,3 +169,34 @@ def test_multiplying_out_takes_its_steps_before():
     with pytest.raises(OutOfBudget):
         Budget(1).expand({total(Var(f"d{i}") for i in range(20)): 50})
     Budget(1).expand({x: 10**9})
+
+
+def test_a_case_that_divides_by_0_is_impossible():
+    divisor = Var.fresh("divisor", 0)
+    problem = problem_of([Hypothesis(x // divisor - 3, "==", frozenset())], (x,), Budget(1000))
+    impossible = problem.case({divisor: 0}, frozenset(("case",)))
+    with pytest.raises(Refuted):
+        impossible.checked()
+
+
+def test_no_example_divides_by_0():
+    divisor = Var.fresh("divisor", 0)
+    problem = problem_of([], (x, divisor), Budget(1000))
+    reduced = problem.replace({x: y // divisor}, frozenset())
+    assert translated(problem, reduced, {y: 6, divisor: 3}) == {x: 2, divisor: 3}
+    assert translated(problem, reduced, {y: 6, divisor: 0}) is None
+
+
+def test_a_divisor_that_is_0_refutes():
+    zero = Var.fresh("zero", 0, 0)
+    problem = problem_of([], (x,), Budget(1000)).extended(Hypothesis(x // zero - y, ">=", frozenset(("given",))))
+    with pytest.raises(Refuted):
+        positive_divisors(problem)
+
+
+def test_equations_with_long_numbers_stay_as_they_are():
+    long = 10**40 + 1
+    given = [Hypothesis(x - long * y, "==", frozenset()), Hypothesis(y - long * z, "==", frozenset())]
+    problem = problem_of([*given, Hypothesis(x - 3, ">=", frozenset())], (x,), Budget(10_000))
+    problem.budget.bits = 64
+    assert len(solved(problem).hypotheses) == 3

@@ -114,3 +114,8 @@ def test_long_products_take_several_statements():
     names = [f"p{i}" for i in range(70)]
     function = compile_shape(Shape([product([Var(name) for name in names])]), names)
     assert function(*[2 if i % 30 == 0 else 1 for i in range(70)]) == (8,)
+
+
+def test_a_sum_begins_with_what_is_added():
+    line = StraightLine(["A", "B"])
+    assert (line.operand(Var("B") - Var("A")), line.statements) == ("t0", ["t0 = B - A"])

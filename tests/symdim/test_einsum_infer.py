@@ -222,3 +222,18 @@ def test_a_message_shows_the_start_of_a_long_specification():
     assert "ab,ab,ab" in str(caught.value)
     assert "..." in str(caught.value)
     assert len(str(caught.value)) < 2500
+
+
+def test_a_stride_that_is_a_label_beside_padding():
+    """Padding keeps the size: it is the stride times that of the result."""
+    spec = EinsumSpec("s*o=+d*k; k => o")
+    assert texts(spec.infer(["?"], [3], result=[4], s=2, d=1)) == ["8", "3", "4"]
+    known = spec.infer([12], [3], result=[4], d=1)
+    assert known.size("s") == 3
+
+
+def test_labels_are_at_least_1_unless_they_may_be_left_out():
+    names = state(Store(), parse_spec("a^b => b"), [Row((5,)), Row((3,))])
+    assert [names.sizes[name].lo for name in "ab"] == [0, 1]
+    names = state(Store(), parse_spec("a b => a"), [Row((3, 5)), Row((3,))])
+    assert [names.sizes[name].lo for name in "ab"] == [1, 1]

@@ -10,7 +10,7 @@ from symdim import ParseError
 from symdim.einsum import discardable, parse_spec, parse_subscripts
 from symdim.einsum.reader import NameClash, _Lexeme
 from symdim.einsum.spec import AffineIndex, Concatenation, FixedIndex, Label, RowSpec, ShapeSpec, Spec
-from symdim.testing.einsum_cases import solve
+from symdim.testing.einsum_cases import plan_of, solve
 
 
 def axes(text: str) -> tuple[object, ...]:
@@ -131,6 +131,8 @@ def test_4_16_operands():
         ("..r", 0),
         ("...a..b", 4),
         ("9" * 30, 0),
+        ("2*a=+^*k, k => a", 5),
+        ("a=+]*k, k => a", 3),
     ],
 )
 def test_4_17_errors_show_the_place(text, position):
@@ -261,3 +263,12 @@ def test_cases_written_as_data():
     }
     assert solve({"group": "parse", "spec": "a..a.."}) == {"error": "name_clash"}
     assert solve({"group": "parse", "spec": "a +"}) == {"error": "parse_error"}
+
+
+def test_cases_that_are_none():
+    with pytest.raises(ValueError, match="no case of an einsum: 'nothing'"):
+        solve({"group": "nothing"})
+    with pytest.raises(ValueError, match="the operation 'nothing' has no plan"):
+        plan_of({"op": "nothing"}, [], [3])
+    turned = plan_of({"op": "transpose"}, [{"input": [3], "output": [4]}], {"input": [4], "output": [3]})
+    assert turned.injective

@@ -219,3 +219,9 @@ def test_numerators_are_rounded_down_where_the_remainder_is_known(m):
 def test_facts_are_a_sequence():
     facts = Facts(["N >= 3", "M == 2*N"])
     assert [str(facts[0]), str(facts[-1])] == [str(fact) for fact in facts] == ["N >= 3", "M == 2*N"]
+
+
+def test_a_product_with_an_exact_quotient():
+    n, d = Var("N"), Var("D")
+    assert simplify(n // d * d, Facts(["N % D == 0"])) == n
+    assert simplify(4 * (n // 4) + d, Facts(["N >= D"])) == 4 * (n // 4) + d

@@ -12,7 +12,7 @@ import pytest
 
 import onnx_infer
 import symdim
-from symdim.former_paths import MOVED
+from symdim.former_paths import MOVED, install
 
 PUBLIC = {
     "onnx_infer": "ArgumentError Diagnostic Dim Dynamic ExternalDataError Guard InferenceResult Map Materialized "
@@ -92,3 +92,15 @@ def test_pickles_that_name_former_paths_load() -> None:
 def test_a_former_path_works_in_a_fresh_interpreter() -> None:
     program = "from onnx_infer.tensor import SymTensor; import onnx_infer; assert SymTensor is onnx_infer.SymTensor"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_the_finder_is_installed_once() -> None:
+    former = list(sys.meta_path)
+    install()
+    assert sys.meta_path == former
+
+
+@pytest.mark.parametrize("name", ["prove", "einsum"])
+def test_modules_of_the_top_are_loaded_when_they_are_asked_for(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(symdim, name)
+    assert getattr(symdim, name) is sys.modules[f"symdim.{name}"]

@@ -16,6 +16,7 @@ from symdim import (
     Expr,
     InputDim,
     RankError,
+    Scope,
     Shape,
     UnsupportedDynamicShape,
     ValueOf,
@@ -31,8 +32,10 @@ from symdim import (
     require_exact,
     require_exact_shape,
     require_rank,
+    total,
 )
 from symdim.algebra.origin import is_data_dependent
+from symdim.algebra.variable import make_variable
 from symdim.guarantee import UpperBounds
 from symdim.prove import Proof
 
@@ -286,3 +289,22 @@ def test_a_variable_without_an_upper_bound_is_asked_for_the_other_end_alone(monk
 def test_no_origin_is_no_dependence_on_data():
     assert not is_data_dependent(None)
     assert is_data_dependent("a node")
+
+
+def test_what_may_be_negative_bounds_nothing():
+    any_sign = make_variable(Scope(), "any_sign", None, None, N, "the data decide")
+    for size in (N - D % any_sign, any_sign * any_sign, D * any_sign, (-D) // any_sign):
+        assert UpperBounds().of(size) is None, size
+
+
+def test_bounds_that_are_numbers_and_divisors_that_may_be_0():
+    few, divisor = data("few", 7), Var.fresh("divisor", 0, 7, origin="the data decide")
+    assert UpperBounds().of(few - few // 2) == 4
+    for size in (N // divisor + M // divisor, N // divisor + (N + M) // divisor):
+        assert UpperBounds().of(size) == size.evaluate({divisor: 1})
+
+
+def test_long_sizes_are_bounded_part_by_part():
+    parts = [Var(f"q{i}") for i in range(300)]
+    assert UpperBounds().of(2 * D - D // 3) == 2 * N - N // 3
+    assert UpperBounds().of(total([D * q for q in parts]) + 2 * D - D // 3) == total([N * q for q in parts]) + 2 * N

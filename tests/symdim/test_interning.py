@@ -132,3 +132,9 @@ def test_colliding_fingerprints_are_told_apart():
             at = {variables[name]: value for name, value in point.items()}
             assert (dim.evaluate(at) if isinstance(dim, Expr) else dim) == expected
     assert interning._crowded
+
+
+def test_a_name_that_only_caches_hold_is_free():
+    held = maximum(Var("held_by_caches", 1, 5), 3)
+    del held
+    assert Var("held_by_caches", 2, 9).hi == 9

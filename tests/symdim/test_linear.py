@@ -7,6 +7,9 @@ from random import Random
 
 import pytest
 
+from symdim import Scope, Var
+from symdim.algebra.variable import make_variable
+from symdim.prover.axioms import Constraint, atoms_of, contradiction
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.linear import System, refute
 
@@ -109,3 +112,30 @@ def test_a_certificate_uses_bounds_that_are_there_with_positive_weights():
     for weights in ({(x, 1): 1}, {(x, -1): 0}):
         with pytest.raises(AssertionError, match="a bound that is not there"):
             system._verified(weights)
+
+
+def test_contradictions_of_constraints():
+    """Of numbers, of an equation that its content does not divide, of two values of one sum; else a solution."""
+    x, y = Var("x"), Var("y")
+    free = make_variable(Scope(), "free", None, None)
+    given = frozenset(("given",))
+
+    def found(*constraints):
+        return contradiction([Constraint(dim, given, exact) for dim, exact in constraints], Budget(1000))
+
+    impossible = [
+        ((-1, False),),
+        ((2, True),),
+        ((2 * x + 1, True),),
+        ((x + y - 5, True), (x + y - 3, True)),
+    ]
+    for constraints in impossible:
+        assert found(*constraints) == (given, None), constraints
+    assert found((0, True), (3, False), (x - 5, False)) == (None, {x: 5})
+    assert found((free + 5, True)) == (None, {free: -5})
+    assert found((-free - 5, False)) == (None, {free: -5})
+
+
+def test_the_atoms_of_dimensions_are_those_of_expressions():
+    x = Var("x")
+    assert atoms_of([3, x // 2]) == [x, x // 2]

@@ -327,3 +327,7 @@ def test_only_a_factor_that_is_never_negative_keeps_an_order(least, holds):
     given = [Hypothesis(dim, ">=", frozenset()) for dim in (difference, apart)]
     ordered = with_order(problem_of(given, (), Budget(prove.BUDGET)))
     assert (ordered is not None and -apart in [h.dim for h in ordered.hypotheses]) is holds
+
+
+def test_a_text_that_is_no_python_has_no_divisors_to_ask_for():
+    assert prove_text("2*`a b`", ">=", "`a b`")

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from symdim import Scope, parse
+from symdim import Scope, SymdimError, parse
 from symdim.algebra.expr import Expr
 from symdim.rows import row_name
 from symdim.testing import solve_case
+from symdim.testing.operators import stating
+from symdim.testing.row_cases import Case
 
 CASES = json.loads(Path(__file__).with_name("row_cases.json").read_text())["cases"]
 KINDS = ("batch", "input", "output")
@@ -174,3 +176,21 @@ def test_4_27_block_with_sizes_from_facts(group):
     else:
         assert answer["product"] == [[["b", 3], ["a", 2]]]
         assert solve_case({**case, "facts": [{"dim_eq": ["a", 6]}]}) == {"error": "concat_exceeds"}
+
+
+@pytest.mark.parametrize(
+    ("case", "error"),
+    [
+        ({"shapes": {"A": [5]}, "ops": [{"op": "nothing", "args": ["A"], "out": "A"}]}, "no operation 'nothing'"),
+        ({"shapes": {"A": [5]}, "facts": [{"nothing": 3}]}, "no fact 'nothing'"),
+        ({"shapes": {"A": [{"over": 5, "kernel": 3}]}}, "has a kernel but no padding"),
+    ],
+)
+def test_cases_that_are_none(case, error):
+    with pytest.raises(SymdimError, match=error):
+        Case({"ops": [], **case}).state()
+
+
+def test_operators_that_are_not_installed():
+    with pytest.raises(LookupError, match="states operators of the kind 'nothing'"):
+        stating("nothing")

@@ -7,13 +7,15 @@ from random import Random
 
 import pytest
 
-from symdim import Expr, Var, ceildiv, maximum, minimum
+from symdim import Expr, Scope, Var, ceildiv, maximum, minimum
+from symdim.algebra.variable import make_variable
 from symdim.conditions.condition import Condition, Relation
 from symdim.conditions.monotone import growth, threshold
 from symdim.conditions.solving import solve
 
 H, S, P, N, M = (Var(name) for name in "HSPNM")
 SMALL = Var.fresh("x", 0, 9)
+ANY, OTHER = (make_variable(Scope(), name, None, None) for name in ("any", "other"))
 
 
 def agrees(condition: Condition, limit: int = 100) -> None:
@@ -71,6 +73,11 @@ def agrees(condition: Condition, limit: int = 100) -> None:
         ("broadcast", N + 1, M + 1, "N == M"),
         ("broadcast", N + 1, M, "M in (N + 1, 1)"),
         ("broadcast_to", minimum(S, 64), S, "S <= 64"),
+        ("at_least", (S // 8) + maximum(S // 4 + N, H, P) - N, 0, "always"),
+        ("at_least", maximum(H * S, 2 * H) - H * S + S // 8, 0, "always"),
+        ("at_least", ANY * OTHER, 1, "any*other >= 1"),
+        ("broadcast", maximum(ANY, 6) // 2, 3, "any <= 7"),
+        ("broadcast", 12 % N + 1, 5, "13 - N*(12//N) in (5, 1)"),
     ],
 )
 def test_conditions_read_as_a_person_writes_them(

@@ -51,3 +51,16 @@ def test_bounds_of_correlated_extrema(dim, interval):
         value = dim.evaluate(dict(zip((X, Y, Z), point, strict=True)))
         assert lo is None or lo <= value
         assert hi is None or value <= hi
+
+
+def test_products_of_halves_have_one_form():
+    """Also where the units of both cancel, and where a numerator has a product with a half."""
+    x, y, z, w = (Var(name) for name in "xyzw")
+    both, apart = x + y, x - y
+    assert ((both + 1) // 2) * ((apart + 1) // 2) + z == (both - both // 2) * (apart - apart // 2) + z
+    inner = x * (y // 2)
+    first = ((inner + 1) // 2) * ((z + 1) // 2) + w
+    assert first == (inner - inner // 2) * (z - z // 2) + w
+    for sizes in ((1, 1, 1, 1), (3, 5, 2, 1), (7, 2, 4, 3), (2, 9, 9, 5)):
+        a, b, c, d = sizes
+        assert first.evaluate(x=a, y=b, z=c, w=d) == (a * (b // 2) + 1) // 2 * ((c + 1) // 2) + d

@@ -264,8 +264,6 @@ def _meet(a: Dim, b: Dim) -> bool:
 
 def _squares(atom: Expr, sums: Polynomial) -> Iterator[Polynomial]:
     """Multiples of `max(a, b)**2 - (a + b)*max(a, b) + a*b`, which is 0, that may cancel terms of a sum."""
-    if not atom.lattice & PAIR:
-        return
     both, product = both_of(atom), product_of(atom)
     for unit, k in list(sums.items()):
         if unit is None or powers_of(unit).get(atom) != 1:

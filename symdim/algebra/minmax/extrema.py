@@ -150,13 +150,14 @@ def _is_composed(dim: Dim) -> bool:
 def of_clauses(kind: Kind, clauses: list[Clause]) -> Sum | None:
     """The element of these clauses; None beyond the budget."""
     total = Scaled()
-    for _ in range(_ROUNDS):
-        clauses = lattice.irredundant(kind, clauses)
-        if len(clauses) == len(clauses[0]) == 1:
-            return total.plus(terms_of(clauses[0][0]))
+    found: list[Clause] | None = clauses
+    rounds = _ROUNDS
+    while found is not None and rounds:
+        rounds -= 1
+        clauses = lattice.irredundant(kind, found)
         duals = lattice.dual(kind, clauses)
         if duals is None:
-            return None
+            break
         if len(duals) == len(duals[0]) == 1:
             return total.plus(terms_of(duals[0][0]))
         leaves = list(dict.fromkeys([leaf for clause in (*clauses, *duals) for leaf in clause]))
@@ -172,9 +173,6 @@ def of_clauses(kind: Kind, clauses: list[Clause]) -> Sum | None:
         clauses = [tuple([mapped[leaf] for leaf in clause]) for clause in clauses]
         if any(split_unit(part) is not None for part in mapped.values()):
             found = lattice.distributed(kind, clauses)
-            if found is None:
-                return None
-            clauses = found
             continue
         duals = [tuple([mapped[leaf] for leaf in clause]) for clause in duals]
         divided = _outside(kind, clauses, mapped.values())

@@ -289,7 +289,7 @@ def leaves_in(part: Tree) -> int:
 def _tree_order(part: Tree) -> tuple[object, ...]:
     """The sort key of a part of a nest: leaves come first."""
     if isinstance(part, tuple):
-        return 1, len(part[1]), part[0] is Min, [_tree_order(inner) for inner in part[1]]
+        return 1, len(part[1]), [_tree_order(inner) for inner in part[1]]
     return 0, dim_order(part)
 
 

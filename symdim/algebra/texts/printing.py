@@ -110,8 +110,6 @@ def _piece(dim: Dim, place: int) -> Piece:
     """The text of a node, or the node with its place if it is higher than _SHALLOW; then the caller prints it."""
     if type(dim) is Var:
         return quoted(dim.name)
-    if isinstance(dim, Const):
-        dim = dim.const
     if isinstance(dim, int):
         return f"({dim})" if dim < 0 and place >= _OPERAND else str(dim)
     if dim.height > _SHALLOW:
@@ -126,8 +124,6 @@ def _stands(node: Expr, place: int) -> bool:
     if place == 0 or isinstance(node, Extremum):
         return True
     if kind is Mul:
-        if place <= _TERM:
-            return True
         coefficient, powers = factors_of(node)
         return (place == _OPERAND and coefficient > 0) or (place == _FACTOR and coefficient == 1 == len(powers))
     return kind is not Add and place <= _TERM
