@@ -123,7 +123,7 @@ FAMILIES = (
 )  # fmt: skip
 
 
-def _load_families() -> None:
+def _load_families(_: tuple[str, str] | None) -> None:
     from importlib import import_module
 
     for family in FAMILIES:

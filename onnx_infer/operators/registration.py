@@ -10,6 +10,7 @@ One registration serves the versions from `since` up to the next registration of
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
 from inspect import unwrap
 from threading import local
@@ -44,7 +45,12 @@ class OpShapeInferenceRegistry:
     (True, 2)
     """
 
-    def __init__(self, *, load: Callable[[], None] | None = None, plugins: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        load: Callable[[tuple[str, str] | None], None] | None = None,
+        plugins: Callable[[], None] | None = None,
+    ) -> None:
         self._rules: dict[tuple[str, str], dict[int, Rule]] = {}
         self._found = Cache(1 << 13)  # (domain, operator, version) -> Rule or None
         self._load, self._plugins, self._here = load, plugins, _Here()
@@ -55,6 +61,8 @@ class OpShapeInferenceRegistry:
 
         The same line may register again: its module is imported anew after an import that was interrupted.
         """
+        if replace:
+            self._ensure_loaded((rule.domain, rule.name))  # the rule that it replaces must not come later
         versions = self._rules.setdefault((rule.domain, rule.name), {})
         former = versions.get(rule.since)
         if former is not None and not replace and _place(former) != _place(rule):
@@ -63,7 +71,7 @@ class OpShapeInferenceRegistry:
             )
         versions[rule.since] = rule
         self._found = Cache(1 << 13)  # a new one: a look-up in another thread may be about to fill the old one
-        self.generation += 1
+        self.generation += not self._here.is_loading_families  # nobody has looked up an operator that comes with them
 
     def op(
         self,
@@ -82,9 +90,12 @@ class OpShapeInferenceRegistry:
         inputs, `inputs` names them: `X W B? rest*` (`?` optional, `*` any number).
         """
 
+        module = sys._getframe(1).f_globals.get("__name__", "")  # as the standard library does for named tuples
+
         def register(function: F) -> F:
             for name in names:
-                rule = Rule(normal_domain(domain), name, since, function, data, dtype, inputs=inputs, moves=moves)
+                at = normal_domain(domain)
+                rule = Rule(at, name, since, function, data, dtype, inputs=inputs, moves=moves, module=module)
                 self.add(rule, replace=replace)
             return function
 
@@ -108,8 +119,8 @@ class OpShapeInferenceRegistry:
             return found
         except KeyError:
             pass
-        self._ensure_loaded()
         name = (normal_domain(domain), op_type)
+        self._ensure_loaded(name)
         if name not in self._rules:
             self._ensure_plugins()
         remembered = self._found
@@ -129,8 +140,9 @@ class OpShapeInferenceRegistry:
 
     def versions(self, domain: str, op_type: str) -> list[Rule]:
         """The rules of an operator, in the order of their `since` versions."""
-        self._ensure_loaded()
-        rules = self._rules.get((normal_domain(domain), op_type), {})
+        name = (normal_domain(domain), op_type)
+        self._ensure_loaded(name)
+        rules = self._rules.get(name, {})
         return [rules[since] for since in sorted(rules)]
 
     def supported(self) -> Iterator[tuple[str, str, int]]:
@@ -140,27 +152,37 @@ class OpShapeInferenceRegistry:
             for since in sorted(versions):
                 yield domain, name, since
 
-    def _ensure_loaded(self) -> None:
-        if self._load is not None:
-            # a family that fails to load fails again at the next look-up, so that no operator silently loses its rule
-            self._load()
-            self._load = None
+    def _ensure_loaded(self, operator: tuple[str, str] | None = None) -> None:
+        """Load the families of an operator, or all. One that fails to load fails again at the next look-up.
+
+        So no operator silently loses its rule.
+        """
+        load, here = self._load, self._here
+        if load is not None and not here.is_loading_families:
+            try:
+                here.is_loading_families = True
+                load(operator)
+            finally:
+                here.is_loading_families = False
+            if operator is None:
+                self._load = None
 
     def _ensure_plugins(self) -> None:
         """Load the plug-ins. One that looks up an operator while it is loaded finds the rules that are there."""
-        if self._plugins is not None and not self._here.is_loading:
-            self._here.is_loading = True
+        if self._plugins is not None and not self._here.is_loading_plugins:
+            self._here.is_loading_plugins = True
             try:
                 self._plugins()
             finally:
-                self._here.is_loading = False
+                self._here.is_loading_plugins = False
             self._plugins = None  # not before: another thread waits for the same imports
 
 
 class _Here(local):
-    """Whether this thread loads plug-ins."""
+    """What this thread is loading."""
 
-    is_loading = False
+    is_loading_families = False
+    is_loading_plugins = False
 
 
 def _place(rule: Rule) -> object:
@@ -169,13 +191,13 @@ def _place(rule: Rule) -> object:
     return rule.shape if code is None else (code.co_filename, code.co_firstlineno)
 
 
-def _load_families() -> None:
-    """Import the operator families. Each one registers its rules."""
+def _load_families(operator: tuple[str, str] | None) -> None:
+    """Import the families of an operator, or all of them. Each one registers its rules."""
     from importlib import import_module
 
-    from onnx_infer.ops import FAMILIES
+    from onnx_infer.ops.families import families_of
 
-    for family in FAMILIES:
+    for family in families_of(operator):
         import_module(f"onnx_infer.ops.{family}")
 
 
@@ -200,7 +222,9 @@ def _load_plugins() -> None:
 
 
 registry = OpShapeInferenceRegistry(load=_load_families, plugins=_load_plugins)
-"""The registry that inference uses. Families load at the first look-up, plug-ins at the first unknown operator."""
+"""The registry that inference uses. A family loads at the first look-up of one of its operators, plug-ins at that of an
+unknown operator.
+"""
 
 op = registry.op
 """`registry.op`: the decorator that operator families use."""

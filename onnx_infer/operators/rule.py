@@ -17,7 +17,7 @@ class Rule(NamedTuple):
     `dtype`, if given, computes the output element types that the schema does not determine. The parameters of all three
     are the schema's names. A rule of style `context` is a function `(ctx, node)` instead. `inputs` names the inputs of
     an operator without a schema in onnx: `X W B? rest*`. `moves`: the first output has exactly the elements of the
-    first input, unless it is empty.
+    first input, unless it is empty. `module` is the module that registers the rule; its function may come from another.
     """
 
     domain: str
@@ -29,6 +29,7 @@ class Rule(NamedTuple):
     style: str = "schema"
     inputs: str | None = None
     moves: bool = False
+    module: str = ""
 
     def __call__(self, ctx: ShapeInferenceContext, node: Node) -> None:
         """Apply the rule to a node; see `operators/calling.py`."""

@@ -1,14 +1,21 @@
-"""The table of operators in `docs/operators.md`: `python -m tests.onnx_infer.operator_table` writes it anew."""
+"""The tables of operators, in `docs/operators.md` for readers and in `onnx_infer/ops/families.py` for the registry.
+
+`python -m tests.onnx_infer.operator_table` writes both anew.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
+from textwrap import wrap
 
 import onnx.defs
 
 from onnx_infer import registry
 
-PATH = Path(__file__).parents[2] / "docs" / "operators.md"
+ROOT = Path(__file__).parents[2]
+PATH = ROOT / "docs" / "operators.md"
+OF_FAMILIES = ROOT / "onnx_infer" / "ops" / "families.py"
 
 FAMILIES = "onnx_infer.ops."
 """The package of the rules in the table. Rules that a page or a test registers are not in it."""
@@ -20,6 +27,49 @@ its operator from the one given on; where the law changed there are several. `+d
 results are propagated. Operators of ai.onnx are covered at all versions of opset 1 to 28. Made by
 `python -m tests.onnx_infer.operator_table`; a test keeps it current.
 """
+
+
+FAMILIES_HEAD = '''\
+"""The operators of each family, made by `python -m tests.onnx_infer.operator_table`; a test keeps it current."""
+
+from __future__ import annotations
+
+_LINES = """
+'''
+
+FAMILIES_FOOT = '''""".strip().splitlines()
+"""A domain, a family, and operators of this domain for which the family has rules."""
+
+
+def families_of(operator: tuple[str, str] | None) -> list[str]:
+    """The families with rules for an operator, given by domain and name. All of them for None, or one without rules.
+
+    >>> families_of(("", "Concat")), families_of(("ai.onnx.ml", "Scaler"))
+    (['joining'], ['ml'])
+    """
+    domain, name = operator or ("", "")
+    start, word = f"{domain or 'ai.onnx'} ", f" {name} "
+    found = [line for line in _LINES if line.startswith(start) and word in f"{line} "]
+    return list(dict.fromkeys([line.split()[1] for line in found or _LINES]))
+'''
+
+
+def families() -> str:
+    """The module with the operators of each family."""
+    for path in sorted(OF_FAMILIES.parent.rglob("*.py")):
+        import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    for domain, name, _ in registry.supported():
+        for rule in registry.versions(domain, name):
+            _, of_this_package, family = rule.module.rpartition(FAMILIES)
+            if of_this_package:
+                found.setdefault((domain or "ai.onnx", family), {})[name] = None
+    lines = [
+        f"{domain} {family} {names}\n"
+        for (domain, family), operators in sorted(found.items())
+        for names in wrap(" ".join(operators), 80)
+    ]
+    return FAMILIES_HEAD + "".join(lines) + FAMILIES_FOOT
 
 
 def table() -> str:
@@ -48,4 +98,5 @@ def table() -> str:
 
 
 if __name__ == "__main__":
+    OF_FAMILIES.write_text(families(), encoding="utf-8")
     PATH.write_text(table(), encoding="utf-8")

@@ -67,9 +67,20 @@ def test_inference_loads_only_what_the_model_needs() -> None:
     assert not loaded & rare
 
 
-def test_operator_families_load_at_the_first_look_up() -> None:
-    assert not [name for name in loaded_by("import onnx_infer") if name.startswith("onnx_infer.ops.elementwise")]
-    assert "onnx_infer.ops.elementwise" in loaded_by("import onnx_infer; onnx_infer.registry.get('', 'Add', 20)")
+def test_a_family_loads_at_the_first_look_up_of_one_of_its_operators() -> None:
+    assert not families_loaded_by("import onnx_infer")
+    look_up = "from onnx_infer import registry; registry.get({!r}, {!r}, 20)"
+    assert families_loaded_by(look_up.format("", "Reshape")) == {"movement", "reshaping"}
+    layouts = families_loaded_by(look_up.format("com.microsoft.nchwc", "Conv"))
+    assert "contrib.layouts" in layouts
+    assert not layouts & {"elementwise", "ml"}
+    assert "ml" in families_loaded_by(look_up.format("com.acme", "Unknown"))
+
+
+def families_loaded_by(code: str) -> set[str]:
+    """The modules of rules that are loaded after running the code in a fresh interpreter."""
+    start = "onnx_infer.ops."
+    return {name.removeprefix(start) for name in loaded_by(code) if name.startswith(start)} - {"families"}
 
 
 @pytest.mark.parametrize("module", ["onnx", "numpy"])

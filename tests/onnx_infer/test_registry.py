@@ -16,7 +16,9 @@ from onnx_infer.operators.parameters import parameters
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.operators.rule import Rule
 from onnx_infer.operators.schema import COLLECTIONS, read_schema
-from tests.onnx_infer.operator_table import PATH, table
+from onnx_infer.ops.families import families_of
+from tests.onnx_infer.operator_table import OF_FAMILIES, PATH, families, table
+from tests.onnx_infer.test_import import loaded_by
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import Shape, SymTensor
@@ -121,8 +123,26 @@ def test_supported_lists_every_rule_in_order() -> None:
     assert op == registry.op
 
 
-def test_the_table_of_operators_is_current() -> None:
-    assert PATH.read_text(encoding="utf-8") == table(), "run python -m tests.onnx_infer.operator_table"
+def test_the_tables_of_operators_are_current() -> None:
+    for path, text in ((PATH, table()), (OF_FAMILIES, families())):
+        assert path.read_text(encoding="utf-8") == text, "run python -m tests.onnx_infer.operator_table"
+
+
+def test_an_operator_that_no_table_has_is_found_in_its_family(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert families_of(("", "Concat")) == ["joining"]
+    monkeypatch.setattr("onnx_infer.ops.families._LINES", ["ai.onnx unary Relu", "ai.onnx joining Pad"])
+    assert families_of(("", "Concat")) == families_of(None) == ["unary", "joining"]
+
+
+def test_a_rule_may_be_replaced_before_its_family_is_loaded() -> None:
+    steps = [
+        "from onnx_infer import registry",
+        "mine = registry.op('Relu', replace=True)(lambda X: X.dims)",
+        "generation = registry.generation",
+        "assert registry.get('', 'Relu', 20).shape is mine",
+        "assert registry.get('', 'Concat', 20) and registry.generation == generation",
+    ]
+    assert "onnx_infer.ops.unary" in loaded_by("; ".join(steps))
 
 
 @pytest.mark.parametrize("module", ["__main__", "builtins", "tests.page"])

@@ -1,0 +1,110 @@
+"""The operators of each family, made by `python -m tests.onnx_infer.operator_table`; a test keeps it current."""
+
+from __future__ import annotations
+
+_LINES = """
+ai.onnx attention Attention RotaryEmbedding
+ai.onnx contrib.elementwise Affine ImageScaler MemcpyFromHost MemcpyToHost ParametricSoftplus Scale
+ai.onnx contrib.elementwise ScaledTanh
+ai.onnx contrib.indexing Crop DynamicSlice
+ai.onnx contrib.normalization SimplifiedLayerNormalization
+ai.onnx control_flow If Scan SequenceMap
+ai.onnx creation Bernoulli BlackmanWindow Constant ConstantOfShape EyeLike HammingWindow
+ai.onnx creation HannWindow MelWeightMatrix Multinomial RandomNormal RandomNormalLike
+ai.onnx creation RandomUniform RandomUniformLike Range
+ai.onnx elementwise Add And BitShift BitwiseAnd BitwiseOr BitwiseXor Div Equal Greater
+ai.onnx elementwise GreaterOrEqual Less LessOrEqual Max Mean Min Mod Mul Or PRelu Pow Sub Sum SwiGLU
+ai.onnx elementwise Where Xor
+ai.onnx indexing Gather GatherElements GatherND Scatter ScatterElements ScatterND Slice
+ai.onnx indexing TensorScatter
+ai.onnx joining CenterCropPad Concat Pad Split
+ai.onnx linear Det Einsum Gemm MatMul MatMulInteger QLinearMatMul
+ai.onnx loop Loop
+ai.onnx loss NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss
+ai.onnx movement DepthToSpace Expand ReverseSequence SpaceToDepth Tile Transpose Trilu
+ai.onnx normalization BatchNormalization GroupNormalization Hardmax InstanceNormalization LRN
+ai.onnx normalization LayerNormalization LogSoftmax LpNormalization MeanVarianceNormalization
+ai.onnx normalization RMSNormalization Softmax
+ai.onnx optional Optional OptionalGetElement OptionalHasElement
+ai.onnx quantization DequantizeLinear DynamicQuantizeLinear QuantizeLinear
+ai.onnx recurrent CausalConvWithState GRU LSTM LinearAttention RNN
+ai.onnx reduction ArgMax ArgMin CumProd CumSum ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp
+ai.onnx reduction ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare
+ai.onnx reshaping Flatten Reshape Shape Size Squeeze Unsqueeze
+ai.onnx resize AffineGrid GridSample Resize RoiAlign Upsample
+ai.onnx selection Compress NonMaxSuppression NonZero OneHot TopK Unique
+ai.onnx sequence ConcatFromSequence SequenceAt SequenceConstruct SequenceEmpty SequenceErase
+ai.onnx sequence SequenceInsert SequenceLength SplitToSequence
+ai.onnx signal DFT ImageDecoder STFT
+ai.onnx strings RegexFullMatch StringConcat StringNormalizer StringSplit TfIdfVectorizer
+ai.onnx unary Abs Acos Acosh Asin Asinh Atan Atanh BitCast BitwiseNot Cast CastLike Ceil Celu
+ai.onnx unary Clip Cos Cosh Dropout Elu Erf Exp Floor Gelu HardSigmoid HardSwish Identity
+ai.onnx unary IsInf IsNaN LeakyRelu Log Mish Neg Not Reciprocal Relu Round Selu Shrink Sigmoid
+ai.onnx unary Sign Sin Sinh Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu
+ai.onnx window AveragePool Col2Im Conv ConvInteger ConvTranspose DeformConv GlobalAveragePool
+ai.onnx window GlobalLpPool GlobalMaxPool LpPool MaxPool MaxRoiPool MaxUnpool QLinearConv
+ai.onnx.ml ml ArrayFeatureExtractor Binarizer CastMap CategoryMapper DictVectorizer
+ai.onnx.ml ml FeatureVectorizer Imputer LabelEncoder Normalizer OneHotEncoder Scaler ZipMap
+ai.onnx.ml ml_models LinearClassifier LinearRegressor SVMClassifier SVMRegressor TreeEnsemble
+ai.onnx.ml ml_models TreeEnsembleClassifier TreeEnsembleRegressor
+ai.onnx.preview attention FlexAttention
+ai.onnx.preview.training training Adagrad Adam Gradient Momentum
+com.microsoft contrib.attention Attention DecoderAttention DecoderMaskedMultiHeadAttention
+com.microsoft contrib.attention DecoderMaskedSelfAttention LongformerAttention MultiHeadAttention
+com.microsoft contrib.attention PackedAttention PackedMultiHeadAttention QAttention QOrderedAttention
+com.microsoft contrib.attention QOrderedLongformerAttention
+com.microsoft contrib.elementwise BiasAdd BiasDropout BiasGelu BiasSoftmax BiasSplitGelu BitmaskBiasDropout
+com.microsoft contrib.elementwise BitmaskDropout ComplexMul ComplexMulConj FastGelu GatedAdd Gelu Inverse
+com.microsoft contrib.elementwise IsAllFinite MulInteger MurmurHash3 QOrderedGelu QuickGelu SampleOp ScaledSiLU
+com.microsoft contrib.elementwise SwiGLU Trilu
+com.microsoft contrib.generation BeamSearch GreedySearch Sampling SpeculativePrefixCommit WhisperBeamSearch
+com.microsoft contrib.grouped_attention DynamicSparseAttention GatedRelativePositionBias GemmaRotaryEmbedding
+com.microsoft contrib.grouped_attention GroupQueryAttention MRotaryEmbedding PagedAttention RelativePositionBias
+com.microsoft contrib.grouped_attention RemovePadding RestorePadding RotaryEmbedding SparseAttention
+com.microsoft contrib.grouped_attention SparsePagedAttention
+com.microsoft contrib.indexers PackedSparseAttentionIndexer PackedSparseAttentionIndexerMerge
+com.microsoft contrib.indexers SparseAttentionIndexer
+com.microsoft contrib.indexing BifurcationDetector DynamicTimeWarping EPContext ExpandDims GatherND Irfft
+com.microsoft contrib.indexing NGramRepeatBlock Pad Range Rfft Snpe Tokenizer TorchEmbedding Unique
+com.microsoft contrib.indexing WordConvEmbedding
+com.microsoft contrib.linear CDist DynamicQuantizeMatMul FusedGemm FusedMatMul FusedMatMulActivation
+com.microsoft contrib.linear GemmFastGelu GemmFloat8 MatMulBlockQuantizedFp4Weight
+com.microsoft contrib.linear MatMulBlockQuantizedFp8Weight MatMulBnb4 MatMulFpQ4 MatMulInteger16
+com.microsoft contrib.linear MatMulIntegerToFloat MatMulNBits MatMulNBitsMlp MatMulNBitsQLoRA MatMulNBitsQkv
+com.microsoft contrib.linear MatMulPacked MoE MoEGroupRouter MoEPacked QGemm QMoE QOrderedMatMul
+com.microsoft contrib.linear RouterGateUpProj SparseToDenseMatMul TransposeMatMul
+com.microsoft contrib.normalization BranchwiseRMSNorm EmbedLayerNormalization GatedRMSNorm GroupNorm
+com.microsoft contrib.normalization QEmbedLayerNormalization QOrderedLayerNormalization RMSNormRotary SkipGroupNorm
+com.microsoft contrib.normalization SkipLayerNormalization SkipSimplifiedLayerNormalization
+com.microsoft contrib.quantization DequantizeBFP DequantizeLinear DequantizeWithOrder GatherBlockQuantized
+com.microsoft contrib.quantization GatherPacked QLinearAdd QLinearConcat QLinearLeakyRelu QLinearMul
+com.microsoft contrib.quantization QLinearReduceMean QLinearSigmoid QLinearSoftmax QLinearWhere QuantizeBFP
+com.microsoft contrib.quantization QuantizeLinear QuantizeWithOrder ReduceSumInteger
+com.microsoft contrib.recurrence AttnLSTM CausalConvWithState ConvStateReplay DynamicQuantizeLSTM GatedDeltaNet
+com.microsoft contrib.recurrence GatedDeltaNetStateReplay LinearAttention LinearAttentionGate Mamba2Verify
+com.microsoft contrib.recurrence VarlenCausalConvWithState
+com.microsoft contrib.streams EngramGate HyperConnectionLowRankMix HyperConnectionPostMix
+com.microsoft contrib.streams HyperConnectionPreMix NGramHashMapping VarlenNGramHashMapping
+com.microsoft contrib.window ConvTransposeWithDynamicPads CropAndResize FusedConv GridSample MaxpoolWithMask
+com.microsoft contrib.window NhwcConv NhwcFusedConv NhwcMaxPool QLinearAveragePool QLinearConv
+com.microsoft contrib.window QLinearGlobalAveragePool UnfoldTensor
+com.microsoft.nchwc contrib.layouts AveragePool Conv GlobalAveragePool GlobalMaxPool MaxPool ReorderInput
+com.microsoft.nchwc contrib.layouts ReorderOutput Upsample
+com.ms.internal.nhwc contrib.layouts AveragePool BatchNormalization Conv ConvTranspose DepthToSpace GlobalAveragePool
+com.ms.internal.nhwc contrib.layouts GlobalLpPool GlobalMaxPool GridSample InstanceNormalization LRN LpPool MaxPool
+com.ms.internal.nhwc contrib.layouts MaxUnpool QLinearAveragePool QLinearConv QLinearConvTranspose Resize
+com.ms.internal.nhwc contrib.layouts SpaceToDepth
+""".strip().splitlines()
+"""A domain, a family, and operators of this domain for which the family has rules."""
+
+
+def families_of(operator: tuple[str, str] | None) -> list[str]:
+    """The families with rules for an operator, given by domain and name. All of them for None, or one without rules.
+
+    >>> families_of(("", "Concat")), families_of(("ai.onnx.ml", "Scaler"))
+    (['joining'], ['ml'])
+    """
+    domain, name = operator or ("", "")
+    start, word = f"{domain or 'ai.onnx'} ", f" {name} "
+    found = [line for line in _LINES if line.startswith(start) and word in f"{line} "]
+    return list(dict.fromkeys([line.split()[1] for line in found or _LINES]))
