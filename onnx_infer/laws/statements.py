@@ -145,7 +145,8 @@ def conflicting(law: str) -> Dim:
 
 def is_contradicted() -> bool:
     """Whether the node of the open trace breaks a law."""
-    return _OPEN.trace is not None and bool(_OPEN.trace.errors)
+    trace = _OPEN.trace
+    return trace is not None and bool(trace.errors)
 
 
 class _Reported:

@@ -24,58 +24,32 @@ from onnx_infer.values.text import text
 from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from onnx import SparseTensorProto, TensorShapeProto, TypeProto
 
     from onnx_infer.model.symbols import Size
     from onnx_infer.values.tensor import Value
 
-_FIELD = {
-    AttributeProto.FLOAT: "f", AttributeProto.INT: "i", AttributeProto.STRING: "s", AttributeProto.TENSOR: "t",
-    AttributeProto.GRAPH: "g", AttributeProto.SPARSE_TENSOR: "sparse_tensor", AttributeProto.TYPE_PROTO: "tp",
-    AttributeProto.FLOATS: "floats", AttributeProto.INTS: "ints", AttributeProto.STRINGS: "strings",
-    AttributeProto.TENSORS: "tensors", AttributeProto.GRAPHS: "graphs", AttributeProto.SPARSE_TENSORS: "sparse_tensors",
-    AttributeProto.TYPE_PROTOS: "type_protos",
-}  # fmt: skip
-
 
 def attribute_value(attribute: AttributeProto) -> Any:
     """The plain value of an attribute: int, float, str, tuples of them, SymTensor, Value; a GraphProto stays one."""
-    kind = kind_of(attribute)
-    if kind not in _FIELD:
-        return None
-    value = getattr(attribute, _FIELD[kind])
-    if kind == AttributeProto.STRING:
-        return text(value)
-    if kind == AttributeProto.STRINGS:
-        return tuple(map(text, value))
-    if kind in (AttributeProto.FLOATS, AttributeProto.INTS, AttributeProto.GRAPHS):
-        return tuple(value[:])
-    if kind == AttributeProto.TENSOR:
-        return constant(value)
-    if kind == AttributeProto.SPARSE_TENSOR:
-        return sparse_constant(value)
-    if kind == AttributeProto.TYPE_PROTO:
-        return value_type(value)
-    if kind == AttributeProto.TENSORS:
-        return tuple(map(constant, value))
-    if kind == AttributeProto.SPARSE_TENSORS:
-        return tuple(map(sparse_constant, value))
-    if kind == AttributeProto.TYPE_PROTOS:
-        return tuple(map(value_type, value))
-    return value
+    field, read = _FIELDS.get(kind_of(attribute), ("", None))
+    if read is None:
+        return getattr(attribute, field) if field else None
+    return read(getattr(attribute, field))
 
 
 def kind_of(attribute: AttributeProto) -> int:
     """The type of an attribute; 0 where nothing tells it.
 
-    Models before IR version 2 leave it out: then the first field that is set says it, in the order of `_FIELD`.
+    Models before IR version 2 leave it out: then the first field that is set says it, in the order of `_FIELDS`.
     """
-    if attribute.type:
-        return int(attribute.type)
+    kind: int = attribute.type
+    if kind:
+        return kind
     set_fields = {descriptor.name for descriptor, _ in attribute.ListFields()}
-    return next((int(kind) for kind, field in _FIELD.items() if field in set_fields), 0)
+    return next((kind for kind, (field, _) in _FIELDS.items() if field in set_fields), 0)
 
 
 def value_type(proto: TypeProto, dim: Any = None) -> Value | None:
@@ -207,3 +181,31 @@ def _without_nan(values: tuple[Any, ...]) -> tuple[Any, ...]:
     if all(type(x) is not float for x in values):
         return values
     return tuple(x + 0.0 if x == x else None for x in values)
+
+
+def _each(read: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
+    """The function that reads every value of a repeated field."""
+    return lambda values: tuple(map(read, values))
+
+
+def _numbers(values: Any) -> tuple[Any, ...]:
+    return tuple(values[:])
+
+
+_FIELDS: dict[int, tuple[str, Callable[[Any], Any] | None]] = {
+    AttributeProto.FLOAT: ("f", None),
+    AttributeProto.INT: ("i", None),
+    AttributeProto.STRING: ("s", text),
+    AttributeProto.TENSOR: ("t", constant),
+    AttributeProto.GRAPH: ("g", None),
+    AttributeProto.SPARSE_TENSOR: ("sparse_tensor", sparse_constant),
+    AttributeProto.TYPE_PROTO: ("tp", value_type),
+    AttributeProto.FLOATS: ("floats", _numbers),
+    AttributeProto.INTS: ("ints", _numbers),
+    AttributeProto.STRINGS: ("strings", _each(text)),
+    AttributeProto.TENSORS: ("tensors", _each(constant)),
+    AttributeProto.GRAPHS: ("graphs", _numbers),
+    AttributeProto.SPARSE_TENSORS: ("sparse_tensors", _each(sparse_constant)),
+    AttributeProto.TYPE_PROTOS: ("type_protos", _each(value_type)),
+}
+"""Kind of attribute -> the field with its value, and the function that makes it plain; None if it is plain."""

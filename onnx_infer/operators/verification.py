@@ -28,11 +28,17 @@ _CLASSES: dict[int, tuple[str, tuple[type, ...]]] = {
     AttributeProto.TENSOR: ("a tensor", (SymTensor,)),
     AttributeProto.SPARSE_TENSOR: ("a sparse tensor", (Sparse,)),
     AttributeProto.TYPE_PROTO: ("a type", (Value,)),
+}
+"""Kind of attribute with one value -> its name, and the classes of its value."""
+
+_CLASSES_OF_EACH: dict[int, tuple[str, tuple[type, ...]]] = {
     AttributeProto.INTS: ("a list of integers", (int,)),
     AttributeProto.FLOATS: ("a list of floats", (float, int)),
     AttributeProto.STRINGS: ("a list of strings", (str,)),
 }
-"""Kind of attribute -> its name, and the classes of its value or of each element of its list."""
+"""Kind of attribute with a list -> its name, and the classes of the elements."""
+
+_GRAPH, _FLOAT = int(AttributeProto.GRAPH), int(AttributeProto.FLOAT)
 
 _NO_GRAPHS = (int, float, str, tuple, Value, type(None))
 """The classes of the values of all other kinds. A graph has the class that the engine gives it."""
@@ -89,19 +95,21 @@ def check_attributes(schema: Schema, attributes: Mapping[str, Any]) -> str | Non
     misuse = None
     for name, value in attributes.items():
         kind = schema.attributes.get(name)
-        if kind is None and schema.known:
-            misuse = misuse or f"the operator has no attribute {name}"
-        if kind == AttributeProto.GRAPH and isinstance(value, _NO_GRAPHS):
+        if kind is None:
+            if schema.known:
+                misuse = misuse or f"the operator has no attribute {name}"
+        elif kind in _CLASSES:
+            word, classes = _CLASSES[kind]
+            if not isinstance(value, classes):
+                raise OpUsageError(f"attribute {name} is not {word}: {value}")
+            if kind == _FLOAT and type(value) is int and schema.known:
+                misuse = misuse or f"attribute {name} is an integer and not a float: {value}"
+        elif kind in _CLASSES_OF_EACH:
+            word, classes = _CLASSES_OF_EACH[kind]
+            if not isinstance(value, tuple) or not all(issubclass(t, classes) for t in set(map(type, value))):
+                raise OpUsageError(f"attribute {name} is not {word}: {value}")
+        elif kind == _GRAPH and isinstance(value, _NO_GRAPHS):
             raise OpUsageError(f"attribute {name} is not a graph: {value}")
-        if kind is None or kind not in _CLASSES:
-            continue
-        word, classes = _CLASSES[kind]
-        is_list = AttributeProto.FLOATS <= kind <= AttributeProto.GRAPHS
-        types = set(map(type, value)) if is_list and isinstance(value, tuple) else {type(value)}
-        if isinstance(value, tuple) != is_list or not all(issubclass(t, classes) for t in types):
-            raise OpUsageError(f"attribute {name} is not {word}: {value}")
-        if type(value) is int and kind == AttributeProto.FLOAT and schema.known:
-            misuse = misuse or f"attribute {name} is an integer and not a float: {value}"
     return misuse
 
 

@@ -56,9 +56,17 @@ def read_attributes(op_type: str, attributes: Any) -> Attributes:
 
 
 def _parse(attributes: Any) -> Attributes:
-    references = {text(a.name): text(a.ref_attr_name) for a in attributes if a.ref_attr_name}
-    values = {text(a.name): attribute_value(a) for a in attributes if not a.ref_attr_name}
-    return Attributes(values, references or None, any(kind_of(a) in _GRAPH_KINDS for a in attributes))
+    values: dict[str, Any] = {}
+    references: dict[str, str] = {}
+    has_graphs = False
+    for attribute in attributes:
+        name, reference = text(attribute.name), attribute.ref_attr_name
+        if reference:
+            references[name] = text(reference)
+        else:
+            values[name] = attribute_value(attribute)
+        has_graphs = has_graphs or kind_of(attribute) in _GRAPH_KINDS
+    return Attributes(values, references or None, has_graphs)
 
 
 class Named(NamedTuple):

@@ -23,12 +23,15 @@ def find(key: tuple[Any, ...]) -> Any:
 def publish(key: tuple[Any, ...], value: Any) -> Any:
     """The only live value with this key: `value`, unless there was one before."""
     value.wire = None
-    with _lock:
-        other = find(key)
-        if other is not None:
-            return other
-        TABLE[key] = ref(value)
-        if len(TABLE) > _capacity:
+    entry = ref(value)
+    if TABLE.setdefault(key, entry) is not entry:  # `setdefault` is atomic
+        with _lock:
+            other = find(key)
+            if other is not None:
+                return other
+            TABLE[key] = entry
+    if len(TABLE) > _capacity:
+        with _lock:
             _sweep()
     return value
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
     from typing import Any
 
+_put = dict.__setitem__
+
 _clearings: list[Callable[[], None]] = []
 
 
@@ -35,7 +37,7 @@ class Cache(dict):  # type: ignore[type-arg]  # a generic base would cost import
     def __setitem__(self, key: Hashable, value: Any) -> None:
         if len(self) >= self.limit:
             self.clear()
-        super().__setitem__(key, value)
+        _put(self, key, value)  # a third faster than by `super()`; caches are filled very often
 
     def setdefault(self, key: Hashable, value: Any) -> Any:  # type: ignore[override]  # a value is always given
         """The value that is kept under the key: this one, unless another thread was first."""
