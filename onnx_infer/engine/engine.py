@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.diagnostics import Diagnostic, Refusal, about_node
 from onnx_infer.engine.declared_types import DeclaredTypes, is_equal
 from onnx_infer.engine.frame import Frame
-from onnx_infer.engine.functions import Call, Functions, read_once
 from onnx_infer.engine.implied_bounds import Undecided
-from onnx_infer.engine.inner_graphs import inner_graphs
 from onnx_infer.engine.outcome import Outcome, apply
 from onnx_infer.engine.scope import Scope, UndefinedInput
 from onnx_infer.engine.subgraph import Subgraph
 from onnx_infer.engine.walk import Walk
 from onnx_infer.laws.statements import cautiously, named
-from onnx_infer.model.graph import label_of
+from onnx_infer.model.graph import label_of, read_once
 from onnx_infer.types.join import NOTHING
 from onnx_infer.values.tensor import MAX_DATA, Value, is_small, substitute
 from symdim.algebra.caches import Cache, shared_cache
@@ -28,6 +26,7 @@ from symdim.algebra.caches import Cache, shared_cache
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
+    from onnx_infer.engine.functions import Call, Functions
     from onnx_infer.engine.recordings import Recordings
     from onnx_infer.engine.run_time_elements import NewSize
     from onnx_infer.laws.statements import Statement
@@ -63,10 +62,16 @@ class Engine(Walk):
         self._remembered = Cache(1 << 12) if is_cautious else _remembered
         self.declared = DeclaredTypes(self, policy, assume_declared, trusted)
         self._impatient = impatient
-        self.functions = Functions(self)
         self._settings = None if trusted else (policy, assume_declared, is_cautious)
         self.inner: list[tuple[Graph, Scope]] = []
         self._views: dict[int, Graph] = {}
+
+    @cached_property
+    def functions(self) -> Functions:
+        """The functions of the model and the calls of them, which few models have."""
+        from onnx_infer.engine.functions import Functions
+
+        return Functions(self)
 
     @cached_property
     def recordings(self) -> Recordings:
@@ -85,7 +90,10 @@ class Engine(Walk):
             cautiously(partial(self.run_graph, self.model.graph, self.scope), self._is_cautious)
         except Undecided:
             return
-        self.inner = list(inner_graphs(self.seen, self.functions.placeholders))
+        if self.seen.graphs or self.seen.calls:
+            from onnx_infer.engine.inner_graphs import inner_graphs
+
+            self.inner = list(inner_graphs(self.seen, self.functions.placeholders if self.seen.calls else None))
         if not self._is_cautious:
             self.replace_solved()
 
@@ -172,7 +180,9 @@ class Engine(Walk):
 
     def _special(self, operator: Operator, node: Node, values: tuple[Value | None, ...], scope: Scope) -> Outcome:
         """A node with subgraphs (they become functions from values to values), or with attributes of a call."""
-        attributes = self.functions.resolve(node[4], scope.attributes)
+        attributes = node[4]
+        if attributes.references:
+            attributes = self.functions.resolve(attributes, scope.attributes)
         count = len(node[3])
         if attributes.has_graphs:
             holders = [scope.holder(name) for name in node[2]]
@@ -203,7 +213,7 @@ class Engine(Walk):
         function = self.functions.find(node, scope)
         if function is not None:
             entered = self.functions.enter(function, node, scope)
-            if isinstance(entered, Call):
+            if not isinstance(entered, Outcome):
                 return entered
             self._declare(graph.declared, node, self._renew(entered, node), scope)
             return None

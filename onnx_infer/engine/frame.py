@@ -6,7 +6,6 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from onnx_infer.engine.run_time_elements import RunTimeValues
-from onnx_infer.engine.topological_sort import sort_nodes
 from onnx_infer.model.graph import label_of
 from onnx_infer.types.join import NOTHING
 
@@ -48,6 +47,8 @@ class Frame:
         self.given.clear()
         for name in graph.literals:
             scope.pop(name, None)
+        from onnx_infer.engine.topological_sort import sort_nodes  # few models need it
+
         self.nodes = sort_nodes(graph, scope, engine.complain, engine.view)
 
     def close(self, engine: Walk) -> None:

@@ -15,7 +15,7 @@ from onnx_infer.engine.outcome import Outcome
 from onnx_infer.engine.scope import Scope
 from onnx_infer.engine.walk import Record
 from onnx_infer.laws.made import make_size
-from onnx_infer.model.graph import Attributes, Function
+from onnx_infer.model.graph import Attributes, Function, read_once
 from onnx_infer.operators.lookup import Operators
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.types.join import NOTHING, sizes
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from onnx_infer.engine.walk import Checkpoint, Walk
     from onnx_infer.laws.statements import Statement
-    from onnx_infer.model.graph import Graph, Node
+    from onnx_infer.model.graph import Node
     from onnx_infer.values.tensor import Dim, Value
 
 _MOST_BOUNDS = 16
@@ -293,12 +293,6 @@ class Functions:
         engine.noted = call.noted
         call.general, call.record = None, Record()
         self._open(call, dict(zip(general.values, general.instance(general.values.values()), strict=True)))
-
-
-def read_once(graph: Graph) -> Graph:
-    """The graph with its nodes read from the model only once."""
-    nodes = list(graph.nodes())
-    return graph._replace(nodes=lambda: nodes)
 
 
 def _outcome(results: list[Value], created: list[Var], statements: list[Statement]) -> Outcome:

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from onnx_infer.model.graph import Graph
 
 
-def inner_graphs(record: Record, placeholders: Placeholders) -> Iterator[tuple[Graph, Scope]]:
-    """The inner graphs of a model, with values that hold in all walks that count."""
+def inner_graphs(record: Record, placeholders: Placeholders | None) -> Iterator[tuple[Graph, Scope]]:
+    """The inner graphs of a model, with values that hold in all walks that count.
+
+    `placeholders` are those of calls; None if the model calls no function.
+    """
     joined: dict[int, tuple[Graph, Scope]] = {}
     walked: set[int] = set()
     pending = [record]

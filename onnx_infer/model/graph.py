@@ -92,7 +92,15 @@ class Graph(NamedTuple):
 def with_names(graph: Graph) -> Graph:
     """A main graph without nameless inputs and outputs: no node can read or give them."""
     inputs = [(name, kind) for name, kind in graph.inputs if name]
+    if len(inputs) == len(graph.inputs) and "" not in graph.outputs:
+        return graph
     return graph._replace(inputs=inputs, outputs=[name for name in graph.outputs if name])
+
+
+def read_once(graph: Graph) -> Graph:
+    """The graph with its nodes read from the model only once."""
+    nodes = list(graph.nodes())
+    return graph._replace(nodes=lambda: nodes)
 
 
 class Function(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from onnx_infer.engine.topological_sort import captured, sort_nodes
 from onnx_infer.results.sources import Sources, element_of
 from onnx_infer.values.tensor import SymTensor
 from symdim.algebra.dims import variables_of
@@ -110,6 +109,8 @@ def schedule(result: Inferred) -> list[Node]:
 
     Nodes that are constants are left out: their values count as initializers.
     """
+    from onnx_infer.engine.topological_sort import sort_nodes
+
     engine = result._engine
     graph = engine.model.graph
     nodes = list(graph.nodes())
@@ -124,4 +125,8 @@ def schedule(result: Inferred) -> list[Node]:
 
 def reads_of(result: Inferred, node: Node) -> Sequence[str]:
     """The names that a node reads, and those that the graphs in it read from around them."""
-    return [*node[2], *captured(result._engine.view, node)] if node[4].has_graphs else node[2]
+    if not node[4].has_graphs:
+        return node[2]
+    from onnx_infer.engine.topological_sort import captured
+
+    return [*node[2], *captured(result._engine.view, node)]
