@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from onnx_infer.laws.readable import is_unreadable
+from onnx_infer.laws.readable import LEAVES_OF_A_LONG_SIZE, is_unreadable
 from onnx_infer.types.join import sizes
 from symdim import DivisionByZero, Expr, leaf_count
 from symdim.algebra.dims import variables_of
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
     from symdim.conditions.condition import Relation
 
-_MOST_LEAVES = 7
-"""The most variables in the text of a size that is not long: about 50 characters. One with a clamp is always long."""
 _ROUNDS = 8
 
 
@@ -119,7 +117,10 @@ def _may_be_size(dim: Dim) -> bool:
 
 
 def _is_long(size: Dim) -> bool:
-    return isinstance(size, Expr) and size.height > 0 and (leaf_count(size) > _MOST_LEAVES or has_extrema(size))
+    """Whether a size has many names or a clamp."""
+    if not isinstance(size, Expr) or not size.height:
+        return False
+    return has_extrema(size) or leaf_count(size) > LEAVES_OF_A_LONG_SIZE
 
 
 def _rank(part: Expr) -> tuple[object, ...]:

@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING
 from onnx_infer.laws.statements import fresh
 from symdim import Expr, Mul, leaf_count
 from symdim.algebra.sums.monomial import powers_of
+from symdim.shape import size_of_broadcast
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
 
 MOST_LEAVES = 400
 """The most variables and numbers in the text of a readable size."""
-MOST_LEAVES_OF_A_CHOICE = 56
-"""The same for a size that broadcasts two sizes. Such sizes grow fast, and a later node often demands one of the two.
-A fresh size is then replaced by it. The number was found by trials on whole models: with 40 window attention loses
-sizes, with 58 a cropped table of positions does.
+MOST_LEAVES_OF_A_CHOICE = 64
+"""The same for a size that broadcasts two sizes. It may double with each broadcast, and the work of a chain of
+broadcasts is proportional to this number. A fresh size is replaced by what a later node demands of it.
 """
+LEAVES_OF_A_LONG_SIZE = 7
+"""The most variables in the text of a size that is not long: about 50 characters."""
 _LARGEST_COEFFICIENT = 2**63
 _LARGEST_EXPONENT = 63
 
@@ -44,3 +46,18 @@ def readable(size: Dim, most: int = MOST_LEAVES) -> Dim:
         low, high = size.bounds()
         return fresh("its expression is too large", at_least=max(low or 0, 0), at_most=high)
     return size
+
+
+def chosen(a: Dim, b: Dim) -> Dim:
+    """The size of two sizes that are equal or of which one is 1; a fresh size if its expression is too large.
+
+    If its expression is long, but one of the sizes is 1 only where the other one is 1 too, that size is the result.
+    """
+    size = size_of_broadcast(a, b)
+    if is_unreadable(size, LEAVES_OF_A_LONG_SIZE):
+        from symdim.conditions.solving import is_one_where  # few models need it
+
+        for x, y in sorted(((a, b), (b, a)), key=lambda sides: leaf_count(sides[0])):
+            if is_one_where(y, x):
+                return x
+    return readable(size, MOST_LEAVES_OF_A_CHOICE)

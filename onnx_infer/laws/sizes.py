@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ShapeInferenceError, Unknown, broken, require
 from onnx_infer.laws.known import holds
-from onnx_infer.laws.readable import MOST_LEAVES, MOST_LEAVES_OF_A_CHOICE, readable
+from onnx_infer.laws.readable import MOST_LEAVES, chosen
 from onnx_infer.laws.statements import conflicting, contradict, demand, fresh, is_cautious, state
 from symdim import Expr, leaf_count, maximum
 from symdim.algebra import dims
 from symdim.algebra.origin import is_data_dependent
-from symdim.shape import size_of_broadcast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -190,7 +189,7 @@ def broadcast_size(a: Dim, b: Dim) -> Dim:
     for size in (a, b):
         if not at_least(size, 1):
             state("undecided", size, 1, "whether a size is 0")
-    return readable(size_of_broadcast(a, b), MOST_LEAVES_OF_A_CHOICE)
+    return chosen(a, b)
 
 
 def broadcast(*shapes: Shape) -> Shape:

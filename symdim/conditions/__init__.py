@@ -2,6 +2,7 @@
 
     condition.py    relations of two sizes, their texts and values
     solving.py      a condition as simpler ones, solved for a variable
+    ranges.py       conditions of one variable as an interval
     monotone.py     how an expression grows with its variable, and where it becomes >= 0
 
 The room uses `algebra` alone. Begin with `condition.py`.

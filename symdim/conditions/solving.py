@@ -11,6 +11,7 @@ The laws, for integers and d >= 1 (tests check each by brute force; `<=` and the
                  max(a, b) + r <= 0      where  a + r <= 0 and b + r <= 0
     equality     e == 0                  where  e >= 0 and e <= 0
     remainder    d*(n//d) == n           where  d divides n
+    broadcast    a == b or 1 in (a, b)   where  b in (a, 1)                        b is 1 wherever a is 1
     monotone     f(x) >= 0               where  x >= t, the least such x           f never decreases
 
 An equality is split only if the results have no `//` and no extrema. A disjunction is resolved if bounds decide all
@@ -21,7 +22,8 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.bounds.intervals import bounds_of
+from symdim.algebra.bounds.intervals import bounds_of, meet
+from symdim.algebra.dims import substituted
 from symdim.algebra.expr import Expr, FloorDiv, Max, Min, Mod, Mul
 from symdim.algebra.minmax.lattice import as_extremum
 from symdim.algebra.sums.long_division import cancelled
@@ -31,6 +33,8 @@ from symdim.algebra.texts.display import operands_of
 from symdim.algebra.variable import Var
 from symdim.conditions.condition import Condition
 from symdim.conditions.monotone import threshold
+from symdim.conditions.ranges import as_conditions, interval_of, union_of
+from symdim.errors import DivisionByZero
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,9 +108,9 @@ def _at_least_0(gap: Dim) -> Conjunction:
     both = [gap for gap in found if scale(gap, -1) in found]
     equalities = [_equality(gap) for i, gap in enumerate(both) if scale(gap, -1) not in both[:i]]
     rest = [_inequality(gap) for gap in found if gap not in both]
-    ranges = _ranges(rest)
+    ranges = interval_of(rest)
     if ranges is not None:
-        bounds = _bounds(*ranges)
+        bounds = as_conditions(*ranges)
         return None if bounds is None else [*equalities, *bounds]
     return [*equalities, *rest]
 
@@ -208,9 +212,9 @@ def _equal_0(gap: Dim) -> Conjunction:
     if lower is None or upper is None:
         return None
     both = [*lower, *upper]
-    ranges = _ranges(both)
+    ranges = interval_of(both)
     if ranges is not None:
-        return _bounds(*ranges)
+        return as_conditions(*ranges)
     return both if not (lower and upper) and all(map(_is_plain, both)) else [_equality(gap)]
 
 
@@ -249,10 +253,16 @@ def _divides(d: Dim, n: Dim) -> Conjunction:
 
 
 def _broadcast(condition: Condition) -> Conjunction:
-    """`a == b or a == 1 (or b == 1)`: one part if bounds exclude the others, or the interval that is their union."""
+    """`a == b or a == 1 (or b == 1)`: without the parts that bounds exclude or another part covers, or an interval."""
     relation, a, b = condition
     if relation == "broadcast" and isinstance(a, int):
         a, b = b, a
+    if relation == "broadcast" and is_one_where(b, a):
+        relation, a, b = "broadcast_to", b, a
+    elif relation == "broadcast" and is_one_where(a, b):
+        relation = "broadcast_to"
+    if relation == "broadcast_to" and is_one_where(b, a):
+        return solve(Condition("equal", a, b))
     sides = (a, b) if relation == "broadcast" else (a,)
     parts = [_equal_0(subtract(a, b)), *(_equal_0(subtract(side, 1)) for side in sides)]
     if any(part == [] for part in parts):
@@ -262,65 +272,39 @@ def _broadcast(condition: Condition) -> Conjunction:
         return None
     if len(left) == 1:
         return solve(Condition("equal", a, b)) if parts[0] is not None else _shortest(condition, left[0])
-    union = _union([_ranges(part) for part in left])
+    union = union_of([interval_of(part) for part in left])
     if union is not None:
-        return _bounds(*union)
+        return as_conditions(*union)
     if len(sides) == 2 and None in parts[1:]:
         a, b = (a, b) if parts[1] is not None else (b, a)
         return [Condition("broadcast_to", a, b)]
     return [Condition(relation, a, b)]
 
 
-# -- intervals of one variable ---------------------------------------------------------------------------------------
+def is_one_where(size: Dim, other: Dim) -> bool:
+    """Whether a size is 1 wherever the other one is 1, judged by the bounds that this gives to single variables.
 
-
-def _ranges(conditions: list[Condition]) -> tuple[Var, Interval] | None:
-    """The variable and its interval, if all conditions are bounds of one variable; else None."""
-    low: int | None = None
-    high: int | None = None
-    variable: Dim | None = None
-    for relation, lhs, rhs in conditions:
-        if not isinstance(lhs, Var) or not isinstance(rhs, int) or (variable is not None and lhs is not variable):
-            return None
-        variable = lhs
-        if relation in ("equal", "at_least"):
-            low = rhs if low is None else max(low, rhs)
-        if relation in ("equal", "at_most"):
-            high = rhs if high is None else min(high, rhs)
-        if relation not in ("equal", "at_least", "at_most"):
-            return None
-    return None if not isinstance(variable, Var) else (variable, (low, high))
-
-
-def _union(ranges: list[tuple[Var, Interval] | None]) -> tuple[Var, Interval] | None:
-    """The union of intervals of one variable, if it is an interval; else None."""
-    known = [found for found in ranges if found is not None]
-    if len(known) < len(ranges) or len({variable for variable, _ in known}) != 1:
-        return None
-    variable = known[0][0]
-    ends = [
-        (variable.lo if lo is None else lo, variable.hi if hi is None else hi)
-        for _, (lo, hi) in known
-        if lo is None or hi is None or lo <= hi
-    ]
-    if not ends or any(lo is None for lo, _ in ends):
-        return None
-    (low, high), *others = sorted(ends, key=lambda end: end[0])  # type: ignore[arg-type, return-value]
-    for lo, hi in others:
-        assert lo is not None
-        if high is not None and lo > high + 1:
-            return None
-        high = None if high is None or hi is None else max(high, hi)
-    return variable, (low, high)
-
-
-def _bounds(variable: Var, interval: Interval) -> Conjunction:
-    """An interval as conditions; None if it is empty."""
-    low, high = interval
-    low = None if low is not None and variable.lo is not None and low <= variable.lo else low
-    high = None if high is not None and variable.hi is not None and high >= variable.hi else high
-    least, most = (variable.lo if low is None else low), (variable.hi if high is None else high)
-    if least is not None and most is not None and least >= most:
-        return None if least > most else [Condition("equal", variable, least)]
-    found = [] if low is None else [Condition("at_least", variable, low)]
-    return found if high is None else [*found, Condition("at_most", variable, high)]
+    >>> from symdim import minimum
+    >>> H, W = Var("H"), Var("W")
+    >>> is_one_where(minimum(H // 2, 16) * W, (H // 2) * W), is_one_where(H // 2, H // 3)
+    (True, False)
+    """
+    if not isinstance(other, Expr):
+        return False
+    # a product of factors that are never negative is 1 where each factor is 1
+    factors = [other] if other.terms is not None else list(powers_of(other))
+    found: dict[Var, Interval] = {}
+    for factor in factors if all(map(always, factors)) else [other]:
+        known = interval_of(solve(Condition("equal", factor, 1)) or ())
+        if known is not None:
+            variable, ends = known
+            found[variable] = meet(found.get(variable, (variable.lo, variable.hi)), ends)
+    narrow: dict[Var, Dim] = {}
+    for variable, (low, high) in found.items():
+        if low is None or (high is not None and low > high):
+            return False
+        narrow[variable] = low if low == high else Var.fresh(variable.name, low, high)
+    try:
+        return substituted(size, narrow) == 1
+    except DivisionByZero:
+        return False

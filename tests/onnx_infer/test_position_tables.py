@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from onnx_infer import infer, infer_shapes
 from symdim import Var
 
 from .oracle import contradictions
-from .sessions import session_of
+from .sessions import run, session_of, shape_at
 from .texts import parsed
 
 if TYPE_CHECKING:
@@ -70,6 +71,25 @@ def test_assumptions_do_what_bounds_do(text: str) -> None:
         }
         (actual,) = session.run(None, feeds)
         assert not list(contradictions(assumed.types["y"], actual, sizes)), sizes
+
+
+@pytest.mark.parametrize("rows", [2, 6, 7])
+def test_the_cropped_table_has_a_size_without_bounds(rows: int) -> None:
+    """The number of its rows is 1 only where there is one token, so the number of tokens is that of the sum."""
+    model = model_of(CROPPED.replace("192", str(rows)))
+    result = infer(model)
+    assert not result.reasons
+    assert str(result.types["y"]) == str(result.types["tokens"]) == "f32[B, (H//2)*(W//2), 8]"
+    session, outcomes = session_of(model), set()
+    for height, width in product((2, 3, 4, 11, 12, 14, 15, 17, 25, 26, 40), repeat=2):
+        sizes = {"B": 1, "H": height, "W": width}
+        feeds = {name: np.zeros(shape_at(result, name, sizes), np.float32) for name in result.inputs}
+        found = run(session, feeds)
+        outcomes.add(found is not None)
+        assert (found is None) == bool(result.check(sizes)), sizes
+        if found is not None:
+            assert found[0].shape == shape_at(result, "y", sizes)
+    assert outcomes == {True, False}
 
 
 # -- a speech model of two rates ---------------------------------------------------------------------------------------

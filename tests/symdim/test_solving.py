@@ -11,7 +11,7 @@ from symdim import Expr, Scope, Var, ceildiv, maximum, minimum
 from symdim.algebra.variable import make_variable
 from symdim.conditions.condition import Condition, Relation
 from symdim.conditions.monotone import growth, threshold
-from symdim.conditions.solving import solve
+from symdim.conditions.solving import is_one_where, solve
 
 H, S, P, N, M = (Var(name) for name in "HSPNM")
 SMALL = Var.fresh("x", 0, 9)
@@ -78,6 +78,8 @@ def agrees(condition: Condition, limit: int = 100) -> None:
         ("at_least", ANY * OTHER, 1, "any*other >= 1"),
         ("broadcast", maximum(ANY, 6) // 2, 3, "any <= 7"),
         ("broadcast", 12 % N + 1, 5, "13 - N*(12//N) in (5, 1)"),
+        ("broadcast", H // 2 * S, H // 2 % 5 * S, "S*((H//2) % 5) in ((H//2)*S, 1)"),
+        ("broadcast", H // 2 * S, minimum(H // 2, 9) * minimum(S, 7), "(min(H, 18)//2)*min(S, 7) == (H//2)*S"),
     ],
 )
 def test_conditions_read_as_a_person_writes_them(
@@ -101,6 +103,9 @@ def test_conditions_read_as_a_person_writes_them(
         Condition("divides", 4 * SMALL, 6 * SMALL),
         Condition("broadcast", 2 * (S // 4) - 1, maximum(S // 2, 1) - 1),
         Condition("broadcast", S, maximum(S, 3) + 2),
+        Condition("broadcast", (H - 5) * (S - 5), (H % 6) * (S % 6)),  # both factors may be -1
+        Condition("broadcast", SMALL * H, maximum(SMALL, 2) * H),
+        Condition("broadcast_to", H // 3, H // 2),
     ],
 )
 def test_look_alikes_hold_where_they_held(condition: Condition) -> None:
@@ -133,6 +138,23 @@ def test_random_conditions_hold_exactly_where_their_solutions_do(seed: int) -> N
         variables = [Var.fresh(name, low, high) for name, (low, high) in zip("xy", ends, strict=False)]
         lhs, rhs = (random_size(random, variables, random.choice([0, 1, 2, 3])) for _ in "ab")
         agrees(Condition(random.choice(RELATIONS), lhs, rhs), 60 if len(variables) == 1 else 14)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_size_is_1_where_another_one_is(seed: int) -> None:
+    random, found = Random(seed), 0
+    for _ in range(200):
+        x, y = (Var.fresh(name, random.choice([0, 1, 2]), random.choice([None, None, 9])) for name in "xy")
+        part, other = random_size(random, [x], 2), random_size(random, [y], 2)
+        a = random.choice([part, part * other, x * other])
+        b = random.choice([a, minimum(a, 7), part * random_size(random, [y], 2), part * part, maximum(a, 1) + x // 4])
+        if not is_one_where(b, a):
+            continue
+        found += 1
+        for i, j in product(range(x.lo or 0, 10), range(y.lo or 0, 10)):
+            sides = Condition("equal", a, b).sides({x: i, y: j}) if isinstance(a, Expr) else None
+            assert sides is None or sides[0] != 1 or sides[1] == 1, (a, b, i, j)
+    assert found > 10
 
 
 def test_growth_contains_every_step_and_thresholds_are_exact() -> None:
