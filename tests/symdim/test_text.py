@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from symdim import Add, Const, Scope, Shape, Var, ceildiv, maximum, minimum, product, total
+from symdim import Add, Const, Scope, Shape, Var, ceildiv, maximum, minimum, parse, product, total
 from symdim.algebra.texts.display import factors_of
 from symdim.algebra.texts.printing import quoted, to_text
 from symdim.algebra.variable import make_variable
@@ -98,6 +98,19 @@ def test_names_that_stand_as_they_are(name):
 @pytest.mark.parametrize("name", ["", "1", "a b", "a-b", "a::b", ".a", "`", "a\n", "²"])
 def test_names_that_are_quoted(name):
     assert quoted(name) == "`" + name.replace("`", "``") + "`"
+
+
+def test_a_product_of_high_sums_prints_as_one():
+    def high(size):
+        for least in range(1, 4):
+            size = maximum((size * size + 3 * S) // 4, least + S)
+        return size
+
+    rows, columns = high(H) + 5, high(N) + 7
+    assert rows.height > 4
+    assert str(rows * columns) == f"({rows})*({columns})"
+    assert str(-3 * rows * columns) == f"-3*({rows})*({columns})"
+    assert parse(str(rows * columns), {"H": H, "N": N, "S": S}) is rows * columns
 
 
 def test_equal_names_of_different_scopes_print_alike():

@@ -20,6 +20,7 @@ from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.expr import Add, Const, Expr, Extremum, FloorDiv, Max, Mod, Mul
 from symdim.algebra.texts.display import factors_of, operands_of, product_of, summands_of
 from symdim.algebra.texts.inward import readings
+from symdim.algebra.texts.leaves import leaf_count
 from symdim.algebra.variable import Scope, Var, make_variable
 
 TYPE_CHECKING = False
@@ -145,14 +146,15 @@ def _pieces(node: Expr) -> list[Piece]:
 
 
 def _shorter(node: Expr, pieces: list[Piece]) -> list[Piece]:
-    """The text of a sum: `pieces`, or another form with fewer names and numbers."""
-    if node.height > _SHALLOW:
-        return pieces
+    """The text of a sum: `pieces`, or another form with fewer names and numbers. A high one may print as a product."""
     ways: list[list[Piece]] = []
     found = product_of(node)
     if found is not None:
         coefficient, powers = found
         ways.append([*(["-"] if coefficient < 0 else []), *_product(abs(coefficient), powers)])
+    if node.height > _SHALLOW:
+        names = sum(leaf_count(base) * exponent for base, exponent in found[1]) if found is not None else 0
+        return ways[0] if found is not None and names < leaf_count(node) else pieces
     if node.height:
         ways += [_inward(*reading) for reading in readings(node)]
     for way in ways:
