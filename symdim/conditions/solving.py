@@ -12,6 +12,7 @@ The laws, for integers and d >= 1 (tests check each by brute force; `<=` and the
     equality     e == 0                  where  e >= 0 and e <= 0
     remainder    d*(n//d) == n           where  d divides n
     broadcast    a == b or 1 in (a, b)   where  b in (a, 1)                        b is 1 wherever a is 1
+    multiples    k*u + 1 in (k*v + 1, 1) where  u + 1 in (v + 1, 1)                k >= 1
     monotone     f(x) >= 0               where  x >= t, the least such x           f never decreases
 
 An equality is split only if the results have no `//` and no extrema. A disjunction is resolved if bounds decide all
@@ -255,6 +256,7 @@ def _divides(d: Dim, n: Dim) -> Conjunction:
 def _broadcast(condition: Condition) -> Conjunction:
     """`a == b or a == 1 (or b == 1)`: without the parts that bounds exclude or another part covers, or an interval."""
     relation, a, b = condition
+    a, b = (add(side, 1) for side in cancelled(subtract(a, 1), subtract(b, 1)))
     if relation == "broadcast" and isinstance(a, int):
         a, b = b, a
     if relation == "broadcast" and is_one_where(b, a):

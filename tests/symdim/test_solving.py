@@ -16,13 +16,14 @@ from symdim.conditions.solving import is_one_where, solve
 H, S, P, N, M = (Var(name) for name in "HSPNM")
 SMALL = Var.fresh("x", 0, 9)
 ANY, OTHER = (make_variable(Scope(), name, None, None) for name in ("any", "other"))
+ANY = make_variable(Scope(), "x", None, None)
 
 
 def agrees(condition: Condition, limit: int = 100) -> None:
     """The solution holds at the same points of a grid as the condition, wherever that is defined."""
     solution = solve(condition)
     variables = condition.variables()
-    grid = (range(v.lo or 0, limit if v.hi is None else v.hi + 1) for v in variables)
+    grid = (range(-6 if v.lo is None else v.lo, limit if v.hi is None else v.hi + 1) for v in variables)
     for point in product(*grid):
         sizes = dict(zip(variables, point, strict=True))
         if condition.sides(sizes) is not None:
@@ -78,6 +79,9 @@ def agrees(condition: Condition, limit: int = 100) -> None:
         ("at_least", ANY * OTHER, 1, "any*other >= 1"),
         ("broadcast", maximum(ANY, 6) // 2, 3, "any <= 7"),
         ("broadcast", 12 % N + 1, 5, "13 - N*(12//N) in (5, 1)"),
+        ("broadcast_to", 10 * ANY + 11, 10 * N - 19, "x + 2 in (N - 1, 1)"),
+        ("broadcast", N * H - N + 1, N * S - N + 1, "H == S or 1 in (H, S)"),
+        ("broadcast", 2 * N + 1, 2 * M - 1, "M in (N + 1, 1)"),
         ("broadcast", H // 2 * S, H // 2 % 5 * S, "S*((H//2) % 5) in ((H//2)*S, 1)"),
         ("broadcast", H // 2 * S, minimum(H // 2, 9) * minimum(S, 7), "(min(H, 18)//2)*min(S, 7) == (H//2)*S"),
     ],
