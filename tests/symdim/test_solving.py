@@ -16,7 +16,6 @@ from symdim.conditions.solving import is_one_where, solve
 H, S, P, N, M = (Var(name) for name in "HSPNM")
 SMALL = Var.fresh("x", 0, 9)
 ANY, OTHER = (make_variable(Scope(), name, None, None) for name in ("any", "other"))
-ANY = make_variable(Scope(), "x", None, None)
 
 
 def agrees(condition: Condition, limit: int = 100) -> None:
@@ -79,7 +78,7 @@ def agrees(condition: Condition, limit: int = 100) -> None:
         ("at_least", ANY * OTHER, 1, "any*other >= 1"),
         ("broadcast", maximum(ANY, 6) // 2, 3, "any <= 7"),
         ("broadcast", 12 % N + 1, 5, "13 - N*(12//N) in (5, 1)"),
-        ("broadcast_to", 10 * ANY + 11, 10 * N - 19, "x + 2 in (N - 1, 1)"),
+        ("broadcast_to", 10 * ANY + 11, 10 * N - 19, "any + 2 in (N - 1, 1)"),
         ("broadcast", N * H - N + 1, N * S - N + 1, "H == S or 1 in (H, S)"),
         ("broadcast", 2 * N + 1, 2 * M - 1, "M in (N + 1, 1)"),
         ("broadcast", H // 2 * S, H // 2 % 5 * S, "S*((H//2) % 5) in ((H//2)*S, 1)"),
