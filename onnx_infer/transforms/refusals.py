@@ -16,6 +16,9 @@ from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import cautiously
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
+from symdim import Expr
+from symdim.algebra.dims import variables_of
+from symdim.algebra.origin import ValueOf
 from symdim.conditions.condition import Condition
 from symdim.conditions.solving import solve
 
@@ -87,10 +90,13 @@ class Refusals:
         return id(node) not in self._bound
 
     def _is_known(self, name: str) -> bool:
+        """Whether the elements are known before a run. An element that is a name of itself, `k[0]`, is not."""
         value = self._types[name]
-        if value.data is None:
-            return isinstance(value, SymTensor) and value.fill is not None
-        return None not in value.data
+        if not isinstance(value, SymTensor):
+            return False
+        elements = (value.fill,) if value.data is None else value.data
+        variables = variables_of(x for x in elements if isinstance(x, Expr))
+        return None not in elements and not any(isinstance(v.origin, ValueOf) for v in variables)
 
 
 def label_of(node: NodeProto) -> str:

@@ -33,6 +33,10 @@ STAYS = [
         {v, i = TopK(x, k1) y = Neg(x)}""", "TopK Neg"),
     ("an index that a run decides", """(float[4] x, int64[N] i) => (float[4] y)
         {g = Gather(x, i) y = Neg(x)}""", "Gather Neg"),
+    ("sizes that a run decides", """(float[4] x, int64[1] k) => (float[4] y)
+        {c = ConstantOfShape(k) r = Reshape(x, k) y = Neg(x)}""", "ConstantOfShape Reshape Neg"),
+    ("the double of a size that a run decides", """(float[4] x, int64[1] k) => (float[4] y)
+        {d = Add(k, k) c = ConstantOfShape(d) y = Neg(x)}""", "Add ConstantOfShape Neg"),
     ("a -1 beside a size that may be 0, and one beside another size", """(float[N, S] x) => (float[N, S] y)
         <int64[1] t = {-1}> {n = Shape<end=1>(x) s = Shape<start=1>(x) u = Concat<axis=0>(t, s) r = Reshape(x, u)
         v = Concat<axis=0>(n, t) q = Reshape(r, v) y = Neg(q)}""", "Reshape Reshape Neg"),
