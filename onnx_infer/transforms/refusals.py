@@ -76,14 +76,13 @@ class Refusals:
         values = [self._types.get(name) for name in node.input if name]
         if not all(isinstance(value, SymTensor) and value.shape is not None and value.dtype for value in values):
             return False
-        if any(isinstance(value, SymTensor) and value.dtype == dt.STRING for value in values):
-            return False
-        asked = [node.input[i] for i in _STATED[node.op_type] if i < len(node.input) and node.input[i]]
-        return all(map(self._is_known, asked))
+        return not any(isinstance(value, SymTensor) and value.dtype == dt.STRING for value in values)
 
     def may_be_replaced(self, node: NodeProto) -> bool:
         """Whether a node that refuses nothing may take its place."""
-        return self.is_upheld(node) and id(node) not in self._unclear
+        places = _STATED[node.op_type] if _is_stated(node.op_type, node.domain) else ()
+        asked = [node.input[i] for i in places if i < len(node.input) and node.input[i]]
+        return self.is_upheld(node) and id(node) not in self._unclear and all(map(self._is_known, asked))
 
     def is_upheld(self, node: NodeProto) -> bool:
         """Whether the bounds prove every law that this node states, or another node that stays states it too."""
@@ -91,7 +90,7 @@ class Refusals:
 
     def _is_known(self, name: str) -> bool:
         """Whether the elements are known before a run. An element that is a name of itself, `k[0]`, is not."""
-        value = self._types[name]
+        value = self._types.get(name)
         if not isinstance(value, SymTensor):
             return False
         elements = (value.fill,) if value.data is None else value.data
