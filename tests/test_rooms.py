@@ -58,7 +58,6 @@ EXCEPTIONS = {
     ("symdim.shape", "symdim.guarantee"): "`Shape.guarantees`, likewise",
     ("onnx_infer.api", "onnx_infer.integrations.onnx_ir"): "`infer_symbolic_shapes` takes a model of either front end",
     ("onnx_infer.operators.registration", "onnx_infer.ops"): "the families register themselves at a look-up",
-    ("onnx_infer.operators.registration", "onnx_infer.ops.families"): "the table that says which family that is",
 }
 
 

@@ -7,6 +7,7 @@
     rule.py            a registered rule, as data                      calling.py         a rule as a function
     annotations.py     the annotations of a rule as text              later_schemas.py   operators newer than onnx
     results.py         the results of a rule as values                 element_types.py   the types that a schema tells
+    families.py        the operators of each family, a made table
 
 The room uses `types`, `elements`, `model` and what is below them. Begin with `registration.py`.
 """

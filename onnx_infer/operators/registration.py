@@ -195,7 +195,7 @@ def _load_families(operator: tuple[str, str] | None) -> None:
     """Import the families of an operator, or all of them. Each one registers its rules."""
     from importlib import import_module
 
-    from onnx_infer.ops.families import families_of
+    from onnx_infer.operators.families import families_of
 
     for family in families_of(operator):
         import_module(f"onnx_infer.ops.{family}")

@@ -173,7 +173,7 @@ def make_variable(
         raise BoundsError(f"{name!r} would have bounds {lo}..{_end(hi)}")
     node: Var = object.__new__(Var)
     node.terms = None
-    node.const = node.height = node.lattice = 0
+    node.const = node.height = node.flags = 0
     node.parts = None
     salt = 0 if scope is _default else mixed(scope.serial)
     node._named = text_fingerprint(name)

@@ -1,4 +1,4 @@
-"""The tables of operators, in `docs/operators.md` for readers and in `onnx_infer/ops/families.py` for the registry.
+"""The tables of operators: `docs/operators.md` for readers, `onnx_infer/operators/families.py` for the registry.
 
 `python -m tests.onnx_infer.operator_table` writes both anew.
 """
@@ -15,7 +15,7 @@ from onnx_infer import registry
 
 ROOT = Path(__file__).parents[2]
 PATH = ROOT / "docs" / "operators.md"
-OF_FAMILIES = ROOT / "onnx_infer" / "ops" / "families.py"
+OF_FAMILIES = ROOT / "onnx_infer" / "operators" / "families.py"
 
 FAMILIES = "onnx_infer.ops."
 """The package of the rules in the table. Rules that a page or a test registers are not in it."""

@@ -10,13 +10,13 @@ import onnx.defs
 import pytest
 
 from onnx_infer import OpShapeInferenceRegistry, op, registry
+from onnx_infer.operators.families import families_of
 from onnx_infer.operators.lookup import bind
 from onnx_infer.operators.operator import Operator
 from onnx_infer.operators.parameters import parameters
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.operators.rule import Rule
 from onnx_infer.operators.schema import COLLECTIONS, read_schema
-from onnx_infer.ops.families import families_of
 from tests.onnx_infer.operator_table import OF_FAMILIES, PATH, families, table
 from tests.onnx_infer.test_import import loaded_by
 
@@ -130,7 +130,7 @@ def test_the_tables_of_operators_are_current() -> None:
 
 def test_an_operator_that_no_table_has_is_found_in_its_family(monkeypatch: pytest.MonkeyPatch) -> None:
     assert families_of(("", "Concat")) == ["joining"]
-    monkeypatch.setattr("onnx_infer.ops.families._LINES", ["ai.onnx unary Relu", "ai.onnx joining Pad"])
+    monkeypatch.setattr("onnx_infer.operators.families._LINES", ["ai.onnx unary Relu", "ai.onnx joining Pad"])
     assert families_of(("", "Concat")) == families_of(None) == ["unary", "joining"]
 
 

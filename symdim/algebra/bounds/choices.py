@@ -34,7 +34,7 @@ def is_correlated(terms: Terms) -> bool:
     """Whether a sum has a maximum or minimum with a unit in it that occurs elsewhere in the sum."""
     if not 2 <= len(terms) <= _TERMS:
         return False
-    return any(unit.lattice & EXTREMUM for unit in terms) and bool(_correlated(terms))
+    return any(unit.flags & EXTREMUM for unit in terms) and bool(_correlated(terms))
 
 
 def chosen(terms: Terms, const: int) -> Interval:
@@ -97,7 +97,7 @@ def _correlated(terms: Terms) -> list[Expr]:
     """The units of a sum to which the law applies: one maximum or minimum, times a factor that is not negative."""
     found: list[tuple[Expr, set[Expr]]] = []
     for unit in terms:
-        if unit.lattice & EXTREMUM:
+        if unit.flags & EXTREMUM:
             atom, factor = _split(unit)
             if factor is None:
                 found.append((unit, _within(atom)))

@@ -160,7 +160,7 @@ def _by_number(terms: Terms, const: int, c: int) -> Sum:
         if inner is not None and given.get(inner, 0) < 0:
             core = {**core, inner: -core[inner]}  # 1 and -1 are one modulo 2, but -(m//a) is merged as (a - 1 - m)//a
         core, const, offset = _shortened(whole, rest, core, const, offset, sign, c)
-        composed = sum([bool(unit.lattice & (SPLIT | NESTED)) for unit in core]) == 1
+        composed = sum([bool(unit.flags & (SPLIT | NESTED)) for unit in core]) == 1
         if composed:
             within = rounding.inside(sum_of(dict(core), const), c)
             if within is not None:
@@ -314,9 +314,9 @@ def _atom(n: Dim, d: Dim) -> Expr:
     node._names = names_of(n) if isinstance(d, int) else merged_names(parts)
     node._order = node._named = node._text = None
     if several:
-        node.lattice = SPLIT | basis.lattice_of_quotient(node)
+        node.flags = SPLIT | basis.flags_of_quotient(node)
     else:
-        node.lattice = TWIN if d == 2 and _has_other_half(n) else 0
+        node.flags = TWIN if d == 2 and _has_other_half(n) else 0
     return publish(node)
 
 

@@ -79,7 +79,7 @@ def merged(terms: Terms, const: int, inner: FloorDiv) -> tuple[Dim, Dim]:
 def as_nested(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | None:
     """(m, r, a*c) with floor((floor(m/a) + const)/c) == floor((m + r)/(a*c)); None for any other numerator."""
     ((unit, k),) = terms.items()
-    if k != 1 or type(unit) is not FloorDiv or unit.lattice & SPLIT:
+    if k != 1 or type(unit) is not FloorDiv or unit.flags & SPLIT:
         return None
     m, a = unit.parts
     if type(a) is not int:

@@ -30,9 +30,9 @@ _known = shared_cache(8192)
 
 def is_apart(terms: Terms, const: int, lawful: list[Expr]) -> bool:
     """Whether this test shows that no law makes a sum shorter, or equally short with fewer negative terms."""
-    if len(terms) == 1 and lawful[0].lattice & SEVERAL and _stands_alone(lawful[0]):
+    if len(terms) == 1 and lawful[0].flags & SEVERAL and _stands_alone(lawful[0]):
         return True
-    several = len(lawful) > 1 and any(unit.lattice & SEVERAL for unit in lawful)
+    several = len(lawful) > 1 and any(unit.flags & SEVERAL for unit in lawful)
     taken: set[Unit] = set()
     shares: list[int] = []  # what each twin would add to the constant
     signs: list[bool] = []
@@ -48,7 +48,7 @@ def is_apart(terms: Terms, const: int, lawful: list[Expr]) -> bool:
             taken.update(units)
         if share:
             shares.append(terms[unit] * share)
-        if unit.lattice & PAIR:
+        if unit.flags & PAIR:
             signs.append((terms[unit] > 0) == in_basis)
     if 2 <= len(signs) <= PAIRS and any(signs) and not all(signs):
         return False  # two maxima may make a clamp
@@ -59,22 +59,22 @@ def is_apart(terms: Terms, const: int, lawful: list[Expr]) -> bool:
 
 def is_plain(unit: Expr) -> bool:
     """Whether a unit has one twin only, and no term of the sum of both twins has a twin."""
-    if unit.lattice & (CLAMP | SEVERAL | NEAR):
+    if unit.flags & (CLAMP | SEVERAL | NEAR):
         return False
     _, atom = split(unit)
-    if atom.lattice & PAIR and type(atom) is FloorDiv:
+    if atom.flags & PAIR and type(atom) is FloorDiv:
         return False
-    return not any(inner.lattice & LAWFUL for inner in both_of(atom) if inner is not None)
+    return not any(inner.flags & LAWFUL for inner in both_of(atom) if inner is not None)
 
 
 def is_in_basis(atom: Expr) -> bool:
     """Whether the basis has this one of two plain twins."""
-    return type(atom) is Max if atom.lattice & PAIR else not terms_of(atom.parts[0])[1]  # type: ignore[index]
+    return type(atom) is Max if atom.flags & PAIR else not terms_of(atom.parts[0])[1]  # type: ignore[index]
 
 
 def _brought_by(unit: Expr) -> Brought:
     """(units that the laws bring in for a unit, a constant, whether it is in the basis); no units if not plain."""
-    found = _of_product(unit) if unit.lattice & SEVERAL else _of_single(unit)
+    found = _of_product(unit) if unit.flags & SEVERAL else _of_single(unit)
     _known[unit] = found
     return found
 
@@ -83,10 +83,10 @@ _NOT_PLAIN: Brought = (), 0, False
 
 
 def _of_single(unit: Expr) -> Brought:
-    if unit.lattice & TWIN and type(unit) is FloorDiv:
+    if unit.flags & TWIN and type(unit) is FloorDiv:
         terms, const = terms_of(unit.parts[0])
         for inner in terms:
-            if inner.lattice & LAWFUL:
+            if inner.flags & LAWFUL:
                 return _NOT_PLAIN
         return terms, 0, not const
     if not is_plain(unit):
@@ -117,14 +117,14 @@ def _of_product(unit: Expr) -> Brought:
 def _two_halves(unit: Expr) -> list[Expr]:
     """The two halves in a product; an empty list if the laws concern other atoms in it."""
     powers = powers_of(unit)
-    atoms = [atom for atom in powers if atom.lattice & LAWFUL]
+    atoms = [atom for atom in powers if atom.flags & LAWFUL]
     if len(atoms) != 2:
         return []
     for atom in atoms:
-        if not atom.lattice & TWIN or powers[atom] > 1:
+        if not atom.flags & TWIN or powers[atom] > 1:
             return []
         for inner in terms_of(atom.parts[0])[0]:  # type: ignore[index]
-            if inner.lattice & LAWFUL:
+            if inner.flags & LAWFUL:
                 return []
     first, second = _numerators(atoms)
     return [] if first == second else atoms  # (x//2)*((x + 1)//2) is x*(x//2) - (x//2)**2

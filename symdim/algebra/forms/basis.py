@@ -61,7 +61,7 @@ def polynomial(terms: Terms, const: int) -> Polynomial:
 def in_basis(terms: Terms, const: int) -> Sum:
     """The basis of a sum."""
     for unit in terms:
-        if unit.lattice & LAWFUL:
+        if unit.flags & LAWFUL:
             break
     else:
         return terms, const
@@ -74,7 +74,7 @@ def part_in_basis(sums: Polynomial, keep: int) -> Polynomial:
     """The basis of a polynomial, except for units with the flag `keep`, which stay."""
     total: Polynomial = {}
     for unit, k in sums.items():
-        law = unit is not None and unit.lattice & LAWFUL and not unit.lattice & keep
+        law = unit is not None and unit.flags & LAWFUL and not unit.flags & keep
         accumulate(total, _basis_of(unit) if law else {unit: 1}, k)  # type: ignore[arg-type, dict-item]
     return total
 
@@ -83,13 +83,13 @@ def split(unit: Expr) -> tuple[Unit, Expr]:
     """(the other factors, the atom) of a unit with one atom that the laws concern."""
     if not isinstance(unit.parts, dict):
         return None, unit
-    atom = next(atom for atom in powers_of(unit) if atom.lattice & LAWFUL)
+    atom = next(atom for atom in powers_of(unit) if atom.flags & LAWFUL)
     return exact_quotient(unit, atom), atom
 
 
 def both_of(atom: Expr) -> Polynomial:
     """The sum of an atom and its twin, in the basis."""
-    if atom.lattice & TWIN:
+    if atom.flags & TWIN:
         return polynomial(*in_basis(terms_of(atom.parts[0])[0], 0))  # type: ignore[index]
     total: Polynomial = {}
     for part in lattice.two_leaves(atom):
@@ -99,7 +99,7 @@ def both_of(atom: Expr) -> Polynomial:
 
 def twin_of(atom: Expr) -> Polynomial:
     """The twin of an atom: the minimum for a maximum of two, the maximum for a minimum, the other half for a half."""
-    if atom.lattice & TWIN:
+    if atom.flags & TWIN:
         terms, const = terms_of(atom.parts[0])  # type: ignore[index]
         return {floordiv.quotient_atom(sum_of(dict(terms), 1 - const), 2): 1}
     return _of_leaves(lattice.OTHER[lattice.kind_of(atom)], atom)
@@ -139,7 +139,7 @@ def _basis_of(unit: Expr) -> Polynomial:
             if not waiting:
                 break
             some, k = waiting.popitem()
-            law = None if some is None or not some.lattice & LAWFUL else _to_basis(some)
+            law = None if some is None or not some.flags & LAWFUL else _to_basis(some)
             if law is None:
                 accumulate(found, {some: k})  # type: ignore[arg-type, dict-item]
             else:
@@ -155,11 +155,11 @@ def _basis_of(unit: Expr) -> Polynomial:
 def _to_basis(unit: Expr) -> tuple[Unit, Polynomial] | None:
     """(factor, sum) whose product equals a unit, by the laws from left to right; None for a unit in the basis."""
     for atom, exponent in powers_of(unit).items():
-        if atom.lattice & CLAMP:
+        if atom.flags & CLAMP:
             return exact_quotient(unit, atom), clamp_basis(atom)
-        if atom.lattice & TWIN and terms_of(atom.parts[0])[1]:  # type: ignore[index]
+        if atom.flags & TWIN and terms_of(atom.parts[0])[1]:  # type: ignore[index]
             return exact_quotient(unit, atom), less(both_of(atom), twin_of(atom))
-        if atom.lattice & PAIR:
+        if atom.flags & PAIR:
             greatest = _of_leaves(Max, atom)
             if greatest != {atom: 1}:
                 by = dict(greatest) if lattice.kind_of(atom) is Max else less(both_of(atom), greatest)
@@ -198,7 +198,7 @@ def clamp_basis(atom: Expr) -> Polynomial:
     return found
 
 
-def lattice_of(atom: Extremum) -> int:
+def flags_of(atom: Extremum) -> int:
     """The flags of the laws that concern a maximum or minimum."""
     if len(atom.parts) != 2:
         return 0
@@ -207,7 +207,7 @@ def lattice_of(atom: Extremum) -> int:
     return CLAMP if type(atom) is Min and limits(lattice.of_unit(Min, atom)) is not None else 0
 
 
-def lattice_of_quotient(atom: FloorDiv) -> int:
+def flags_of_quotient(atom: FloorDiv) -> int:
     """The flags of the laws that concern a division of a maximum or minimum, by its leaves."""
     clauses = lattice.of_unit(Min, atom)
     if clauses is None or rounding.outside([leaf for clause in clauses for leaf in clause]) is None:

@@ -50,7 +50,7 @@ _turnings = shared_cache(4096)
 
 def settled(terms: Terms, const: int) -> Sum:
     """The canonical form of a sum with units that the laws concern; `terms` itself if it has this form."""
-    lawful = [unit for unit in terms if unit.lattice & LAWFUL]
+    lawful = [unit for unit in terms if unit.flags & LAWFUL]
     if is_apart(terms, const, lawful):
         return terms, const
     if len(lawful) == 1 and is_plain(lawful[0]):
@@ -67,7 +67,7 @@ def settled(terms: Terms, const: int) -> Sum:
 
 def shortened_modulo(basis: Terms, c: int) -> Terms:
     """A short form, modulo c, of a sum in the basis without a constant."""
-    if not any(unit.lattice & LAWFUL for unit in basis):
+    if not any(unit.flags & LAWFUL for unit in basis):
         return basis
     found = _shortened(dict(basis), c)  # type: ignore[arg-type]
     found.pop(None, None)
@@ -82,7 +82,7 @@ def _one_turned(terms: Terms, const: int, unit: Expr) -> Sum:
     k = there.pop(unit)
     accumulate(there, both_of(atom), k, factor)  # type: ignore[arg-type]
     mine, theirs = len(here), len(there) + 1
-    if mine == theirs and atom.lattice & PAIR:
+    if mine == theirs and atom.flags & PAIR:
         mine, theirs = _negatives(here), _negatives(there) + (k > 0)
     if mine < theirs or (mine == theirs and is_in_basis(atom)):
         return terms, const
@@ -124,7 +124,7 @@ def _is_gain(sums: Polynomial, unit: Expr, c: int) -> bool:
             new = 0 if u is None else nearest_residue(new, c)
         longer += bool(new) - bool(old)
         negative += (new < 0) - (old < 0)
-    return longer < 0 or (longer == 0 and negative < 0 and not unit.lattice & TWIN)
+    return longer < 0 or (longer == 0 and negative < 0 and not unit.flags & TWIN)
 
 
 def _negatives(sums: Polynomial) -> int:
@@ -133,7 +133,7 @@ def _negatives(sums: Polynomial) -> int:
 
 def _shortened(basis: Polynomial, c: int = 0) -> Polynomial:
     """The short form of a sum in the basis; modulo c unless c is 0."""
-    if len(basis) == 1 and any(unit is not None and unit.lattice & SEVERAL for unit in basis):
+    if len(basis) == 1 and any(unit is not None and unit.flags & SEVERAL for unit in basis):
         return basis  # one term cannot be shorter
     best = _with_singles(basis, c)
     given = basis
@@ -162,10 +162,8 @@ def _modulo(sums: Polynomial, c: int) -> Polynomial:
 
 def _atoms(sums: Polynomial, flag: int) -> list[Expr]:
     """The atoms with laws in units with this flag, the most deeply nested ones first."""
-    units = [unit for unit in sums if unit is not None and unit.lattice & flag]
-    return sorted(
-        {atom for unit in units for atom in powers_of(unit) if atom.lattice & (PAIR | TWIN)}, key=_depth_first
-    )
+    units = [unit for unit in sums if unit is not None and unit.flags & flag]
+    return sorted({atom for unit in units for atom in powers_of(unit) if atom.flags & (PAIR | TWIN)}, key=_depth_first)
 
 
 def _depth_first(unit: Expr) -> tuple[object, ...]:
@@ -178,7 +176,7 @@ def _turned_everywhere(sums: Polynomial, atom: Expr) -> Polynomial | None:
     by = less(both_of(atom), twin_of(atom))
     done: Polynomial = {}
     for unit, k in sums.items():
-        if unit is not None and unit.lattice & SEVERAL and powers_of(unit).get(atom) == 1:
+        if unit is not None and unit.flags & SEVERAL and powers_of(unit).get(atom) == 1:
             accumulate(done, by, k, exact_quotient(unit, atom))  # type: ignore[arg-type]
         else:
             accumulate(done, {unit: k})  # type: ignore[arg-type, dict-item]
@@ -187,14 +185,12 @@ def _turned_everywhere(sums: Polynomial, atom: Expr) -> Polynomial | None:
 
 def _with_singles(sums: Polynomial, c: int) -> Polynomial:
     """The sum with clamps, and with the better twin in each unit that has one only."""
-    singles = [
-        unit for unit in sums if unit is not None and unit.lattice & (PAIR | TWIN) and not unit.lattice & SEVERAL
-    ]
+    singles = [unit for unit in sums if unit is not None and unit.flags & (PAIR | TWIN) and not unit.flags & SEVERAL]
     if not singles:
         return sums
     singles.sort(key=_depth_first)
     best = sums
-    maxima = [unit for unit in singles if unit.lattice & PAIR]
+    maxima = [unit for unit in singles if unit.flags & PAIR]
     for i, first in enumerate(maxima if len(maxima) <= PAIRS else ()):
         for second in maxima[i + 1 :]:
             best = _clamped(best, first, second, c)

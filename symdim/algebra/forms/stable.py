@@ -46,10 +46,10 @@ def _may_change(unit: Expr, given: tuple[Dim, ...]) -> TypeGuard[FloorDiv | Extr
     """Not a polynomial, a maximum, minimum or clamp of polynomials, or one of these divided by a number."""
     if unit.height <= 1 or not isinstance(unit, (FloorDiv, Extremum)) or unit.parts == given:
         return False
-    flags, height = unit.lattice, unit.height
+    flags, height = unit.flags, unit.height
     if isinstance(unit, FloorDiv):
         inner = split_unit(unit.parts[0])
-        flags, height = flags & (0 if inner is None else inner.lattice), height - 1
+        flags, height = flags & (0 if inner is None else inner.flags), height - 1
     return height > (2 if flags & CLAMP else 1 if flags & PAIR else 0)
 
 

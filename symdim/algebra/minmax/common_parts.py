@@ -44,7 +44,7 @@ class Scaled:
         first, *others = [in_basis(*terms_of(dim))[0] for dim in dims]
         common: Terms = {}
         for unit, k in first.items():
-            if unit.lattice & (SPLIT | NESTED):
+            if unit.flags & (SPLIT | NESTED):
                 found = [k, *[terms.get(unit, 0) for terms in others]]
                 if min(found) > 0 or max(found) < 0:
                     common[unit] = min(found, key=abs)
@@ -111,7 +111,7 @@ def _parted(first: Dim, second: Dim) -> tuple[Sum, list[Dim]]:
     """
     (ones, const), (others, other_const) = terms_of(first), terms_of(second)
     for unit in (*ones, *others):
-        if unit.lattice:
+        if unit.flags:
             break
     else:  # no law can make the difference shorter
         terms = dict(ones)
@@ -122,7 +122,7 @@ def _parted(first: Dim, second: Dim) -> tuple[Sum, list[Dim]]:
         accumulate(common, plus, -1)
         return (common, const - ahead), [sum_of(plus, ahead), sum_of(minus, ahead - const + other_const)]
     apart, beside = [
-        sum_of({unit: k for unit, k in terms_of(dim)[0].items() if unit.lattice & (SPLIT | NESTED)}, 0)
+        sum_of({unit: k for unit, k in terms_of(dim)[0].items() if unit.flags & (SPLIT | NESTED)}, 0)
         for dim in (first, second)
     ]
     one, other = subtract(first, apart), subtract(second, beside)

@@ -142,7 +142,7 @@ def _is_composed(dim: Dim) -> bool:
     if isinstance(dim, int):
         return False
     for unit in terms_of(dim)[0]:  # noqa: SIM110 (asked very often)
-        if unit.lattice & (SPLIT | NESTED):
+        if unit.flags & (SPLIT | NESTED):
             return True
     return False
 
@@ -250,8 +250,8 @@ def extremum_atom(kind: Kind, parts: tuple[Dim, ...]) -> Expr:
     node.parts = parts
     node.fingerprint = fingerprint
     node.height = 1 + max([height_of(part) for part in parts])
-    node.lattice = EXTREMUM | SPLIT
-    node.lattice |= basis.lattice_of(node)
+    node.flags = EXTREMUM | SPLIT
+    node.flags |= basis.flags_of(node)
     ranges = [bounds_of(part) for part in parts]
     node._bounds = greatest(ranges) if kind is Max else smallest(ranges)
     node._names = merged_names(parts)

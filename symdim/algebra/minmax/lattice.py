@@ -126,7 +126,7 @@ def as_extremum(unit: Expr) -> tuple[Kind, Clause] | None:
     """
     if isinstance(unit, Extremum):
         return type(unit), unit.parts
-    if not isinstance(unit, FloorDiv) or not unit.lattice & SPLIT:
+    if not isinstance(unit, FloorDiv) or not unit.flags & SPLIT:
         return None
     n, d = unit.parts
     terms, const = terms_of(n)

@@ -33,7 +33,7 @@ def outside(leaves: list[Dim]) -> Outside | None:
         if isinstance(leaf, int):
             continue
         terms, const = terms_of(leaf)
-        floors = [unit for unit in terms if type(unit) is FloorDiv and not unit.lattice & SPLIT]
+        floors = [unit for unit in terms if type(unit) is FloorDiv and not unit.flags & SPLIT]
         if len(floors) != 1 or abs(terms[floors[0]]) != 1:
             return None
         n, d = floors[0].parts
@@ -84,7 +84,7 @@ def divided(n: Dim, d: int) -> Sum | None:
     """
     unit = split_unit(n)
     if unit is None:
-        return None if any(u.lattice & (SPLIT | NESTED) for u in terms_of(n)[0]) else terms_of(floordiv.floordiv(n, d))
+        return None if any(u.flags & (SPLIT | NESTED) for u in terms_of(n)[0]) else terms_of(floordiv.floordiv(n, d))
     terms, const = terms_of(n)
     if abs(terms[unit]) >= d:
         return None

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     Powers = dict[Expr, int]
 
 EXTREMUM, SPLIT, NESTED, PAIR, CLAMP, TWIN, NEAR, SEVERAL = 1, 2, 4, 8, 16, 32, 64, 128
-"""Flags in `lattice` of a unit: which laws concern it.
+"""The `flags` of a unit: which laws concern it.
 
 | flag     | the unit                                                    | laws of      |
 |----------|-------------------------------------------------------------|--------------|
@@ -75,27 +75,27 @@ def _new_unit(powers: Powers, fingerprint: int) -> Expr:
             height = max(height, 1 + atom.height)
         elif atom.height > height:
             height = atom.height
-    lattice = _lattice_of(powers) if height else 0
+    flags = _flags_of(powers) if height else 0
     node.height = height
-    node.lattice = lattice
+    node.flags = flags
     return publish(node)
 
 
-def _lattice_of(powers: Powers) -> int:
+def _flags_of(powers: Powers) -> int:
     """The flags of a product, by the flags of its atoms."""
     extremum = 0
     lawful: list[Expr] = []
     for atom in powers:
-        extremum |= atom.lattice & EXTREMUM | (NESTED if atom.lattice & SPLIT else 0)
-        if atom.lattice & LAWFUL:
+        extremum |= atom.flags & EXTREMUM | (NESTED if atom.flags & SPLIT else 0)
+        if atom.flags & LAWFUL:
             lawful.append(atom)
     if not lawful:
         return extremum
     if len(lawful) > 1 or powers[lawful[0]] > 1:
         return SEVERAL | extremum
     (atom,) = lawful
-    near = atom.lattice & PAIR and any(_is_multiple(powers, part) for part in atom.parts)  # type: ignore[attr-defined]
-    return atom.lattice & LAWFUL | extremum | (NEAR if near else 0)
+    near = atom.flags & PAIR and any(_is_multiple(powers, part) for part in atom.parts)  # type: ignore[attr-defined]
+    return atom.flags & LAWFUL | extremum | (NEAR if near else 0)
 
 
 def _is_multiple(powers: Powers, part: Dim) -> bool:
@@ -167,19 +167,19 @@ def split_unit(dim: Dim) -> Expr | None:
     if isinstance(dim, int):
         return None
     if dim.terms is None:
-        return dim if dim.lattice & SPLIT else None
-    found = [unit for unit in dim.terms if unit.lattice & SPLIT]
+        return dim if dim.flags & SPLIT else None
+    found = [unit for unit in dim.terms if unit.flags & SPLIT]
     return found[0] if len(found) == 1 else None
 
 
 def has_extrema(dim: Dim) -> bool:
     """Whether a term of a sum has a maximum or minimum, or a division of one, as a factor."""
-    return any(unit.lattice & (EXTREMUM | SPLIT | NESTED) for unit in terms_of(dim)[0])
+    return any(unit.flags & (EXTREMUM | SPLIT | NESTED) for unit in terms_of(dim)[0])
 
 
 def has_laws(dim: Dim) -> bool:
     """Whether the laws of basis.py concern a term of a sum."""
-    return any(unit.lattice & LAWFUL for unit in terms_of(dim)[0])
+    return any(unit.flags & LAWFUL for unit in terms_of(dim)[0])
 
 
 def accumulate(total: dict[Expr, int], terms: dict[Expr, int], factor: int = 1, unit: Expr | None = None) -> None:

@@ -38,7 +38,7 @@ def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
         return const
     if const == 0 and len(terms) == 1:
         ((unit, coefficient),) = terms.items()
-        if coefficient == 1 and not unit.lattice & SEVERAL:
+        if coefficient == 1 and not unit.flags & SEVERAL:
             return unit
     if fingerprint is None:
         fingerprint = const
@@ -50,12 +50,12 @@ def sum_of(terms: Terms, const: int, fingerprint: int | None = None) -> Dim:
         found = entry()
         if found is not None and found.const == const and found.terms == terms:
             return found
-    height = lattice = 0
+    height = flags = 0
     for unit in terms:
         if unit.height > height:
             height = unit.height
-        lattice |= unit.lattice
-    if lattice & LAWFUL and (const or len(terms) > 1 or lattice & SEVERAL):
+        flags |= unit.flags
+    if flags & LAWFUL and (const or len(terms) > 1 or flags & SEVERAL):
         short, offset = shortening.settled(terms, const)
         if short is not terms or (len(short) == 1 and not offset):
             return _interned(short, offset)
@@ -89,7 +89,7 @@ def _made(terms: Terms, const: int, fingerprint: int, height: int) -> Expr:
     node.const = const
     node.fingerprint = fingerprint
     node.height = height
-    node.lattice = 0
+    node.flags = 0
     node.parts = node._bounds = node._names = node._named = node._order = node._text = None
     return publish(node)
 
@@ -101,7 +101,7 @@ def constant(value: int) -> Const:
     node: Const = object.__new__(Const)
     node.terms = {}
     node.const = int(value)
-    node.height = node.lattice = 0
+    node.height = node.flags = 0
     node.fingerprint = value % PRIME
     node.parts = node._names = node._named = node._order = node._text = None
     node._bounds = (value, value)
@@ -187,7 +187,7 @@ def multiply(a: Dim, b: Dim) -> Dim:
     if a.terms is None and b.terms is None:
         unit = times(a, b)
         assert unit is not None
-        return sum_of({unit: 1}, 0) if unit.lattice & SEVERAL else unit
+        return sum_of({unit: 1}, 0) if unit.flags & SEVERAL else unit
     a_terms, a_const = terms_of(a)
     b_terms, b_const = terms_of(b)
     a_size, b_size = len(a_terms) + (a_const != 0), len(b_terms) + (b_const != 0)

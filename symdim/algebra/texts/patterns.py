@@ -108,7 +108,7 @@ def _remainders(unit: Expr, coefficient: int, atom: FloorDiv, terms: Terms, size
         accumulate(core, d_terms, -1, atom)
         accumulate(core, {atom: -d_const} if d_const else {})
         yield Pattern([(n_terms, n_const), (d_terms, d_const)], -coefficient // scale, outer, core, n_const)
-        if _reflects(n_terms, scale, divisor) if d_terms else scale != 2 or not atom.lattice & SPLIT:
+        if _reflects(n_terms, scale, divisor) if d_terms else scale != 2 or not atom.flags & SPLIT:
             flipped = {u: -k for u, k in core.items()}
             x_terms = {u: -k for u, k in n_terms.items()}
             accumulate(flipped, d_terms)
@@ -133,7 +133,7 @@ def _numerators(atom: FloorDiv, coefficient: int, outer: Expr | None, terms: Ter
     k = n_terms[own]
     for unit in terms:
         other = unit if outer is None else exact_quotient(unit, outer) if divides(outer, unit) else None
-        if other is not None and other is not own and other.lattice & SPLIT and terms[unit] * d == -coefficient * k:
+        if other is not None and other is not own and other.flags & SPLIT and terms[unit] * d == -coefficient * k:
             some = {other if u is own else u: c for u, c in n_terms.items()}
             if floordiv.floordiv(sum_of(dict(some), n_const), d) is atom:
                 yield some, n_const

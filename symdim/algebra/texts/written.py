@@ -86,7 +86,7 @@ def _steps(node: Expr) -> int:
     if not isinstance(node, FloorDiv | Extremum):
         return 0
     units = [unit for part in node.parts for unit in terms_of(part)[0]]
-    if node.lattice and any(unit.lattice for unit in units):
+    if node.flags and any(unit.flags for unit in units):
         return _LATTICE
     if isinstance(node, Extremum):
         return _COMPARED * len(units)
