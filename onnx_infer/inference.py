@@ -202,7 +202,7 @@ def walk(
         bounds, related = narrowed(given, Assumptions(given.relations, symbols.known()))
     fixed = {name: low for name, (low, high) in bounds.items() if low == high}
     narrower: dict[str, tuple[int, int | None]] = {}
-    originals: list[Symbols] = []
+    originals: list[tuple[Symbols, dict[str, Value]]] = []
     stated: list[tuple[Statement, Node]] = []  # statements of earlier walks, on which the bounds of this one rest
     most = 1 if is_cautious else _MOST_WALKS
     for count in range(most):
@@ -210,7 +210,6 @@ def walk(
             names, reserved, bounds={**bounds, **narrower}, min_dim=min_dim, fixed=fixed,
             related=related, relations=given.relations,
         )  # fmt: skip
-        originals.append(symbols)
         view = view_of(found, symbols)
         known = Assumptions(given.relations, symbols.known()).known() if related else None
         last = count == most - 1
@@ -219,10 +218,11 @@ def walk(
             trusted=() if found is None else found.values, is_cautious=is_cautious,
         )  # fmt: skip
         assuming(known, engine.run)
+        originals.append((symbols, engine.computed_inputs()))
         implied = engine.undecided_signs.implied(engine.statements)
         learnt = {v.name: ends for v, ends in implied.items()}
         renamed = (*narrower, *related - fixed.keys()) if narrower else ()
-        to_original = {symbols.text(name): originals[0].text(name) for name in renamed}
+        to_original = {symbols.text(name): originals[0][0].text(name) for name in renamed}
         solved = engine.with_solved(found)
         if last or not (learnt or solved != found):
             break
@@ -239,5 +239,6 @@ def walk(
     engine.statement_nodes[:0] = [node for _, node in stated]
     if not is_cautious:
         engine.shorten_long_sizes()
+        engine.scope.update({} if related else originals[0][1])
     engine.assumed += settle(engine)
     return engine

@@ -203,9 +203,10 @@ def part_of(tensor: SymTensor, value: SymTensor) -> SymTensor:
 def taken(tensor: SymTensor, indices: SymTensor, value: SymTensor) -> SymTensor:
     """The value of a node that takes the elements of a tensor at some indices."""
     fill = _equal_element(tensor)
-    if fill is None and tensor.samples and indices.data is not None and len(indices.data) == 1:
-        (index,) = indices.data
-        fill = element_at(tensor, index + len(tensor.samples) * (index < 0)) if isinstance(index, int) else None
+    if fill is None and tensor.samples and tensor.rank == 1 and indices.data is not None and len(indices.data) == 1:
+        (index,), (size,) = indices.data, tensor.dims
+        if isinstance(index, int) and isinstance(size, int) and -size <= index < size:
+            fill = element_at(tensor, index % size)
     return value if fill is None else _known(value, fill, ())
 
 

@@ -105,7 +105,12 @@ class Equations:
 
 
 def _is_shorter(dim: Dim, than: Dim) -> bool:
-    """Whether a size has fewer variables, or as many and a shorter text."""
+    """Whether a size has fewer variables, or as many and a shorter text.
+
+    A number takes the place of a long text only: the next inference takes it as declared, and nobody demands it then.
+    """
+    if isinstance(dim, int):
+        return leaf_count(than) > LEAVES_OF_A_LONG_SIZE
     fewer = leaf_count(dim) - leaf_count(than)
     return fewer < 0 or (fewer == 0 and dim is not than and len(str(dim)) < len(str(than)))
 

@@ -19,8 +19,8 @@ from onnx_infer.laws.statements import Statement
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.operators.lookup import operators_of
 from onnx_infer.types.join import NOTHING, variables_in
-from onnx_infer.values.tensor import UNKNOWN_SIZE
-from symdim import Var
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor
+from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import Substitution
 from symdim.algebra.origin import is_given
@@ -155,6 +155,18 @@ class Walk:
         from onnx_infer.engine.found import NOTHING_FOUND  # few models need it
 
         return (found or NOTHING_FOUND).with_solved(self._unsolved, self.scope)
+
+    def computed_inputs(self) -> dict[str, Value]:
+        """The inputs with a size that the model writes as an expression with a division or a clamp, `max(M, 3)`.
+
+        A run that breaks a guard has this size too, so nothing that a guard implies is written into an input.
+        """
+        given = {name: self.scope.get(name) for name, _ in self.model.graph.inputs}
+        return {
+            name: value
+            for name, value in given.items()
+            if isinstance(value, SymTensor) and any(isinstance(d, Expr) and d.height for d in value.shape or ())
+        }
 
     def shorten_long_sizes(self) -> None:
         """Replace long sizes by shorter ones that operators demand to equal them."""

@@ -211,3 +211,13 @@ def test_a_divisor_that_becomes_0_leaves_the_size() -> None:
     known.add(maximum(N, M) - 1, 0)
     size = K // (maximum(N, M) - 1)
     assert known.rewritten(size) is size
+
+
+def test_an_input_keeps_the_size_that_the_model_writes() -> None:
+    """A run that breaks a guard has inputs of this size, too: then the guard is what fails, not the shape."""
+    for nodes, guards in (("y = Sub(x, k)", ["M <= 3"]), ("y = Conv(x, w)", ["M >= 5"])):
+        graph = f'g (float[1, 1, "max(M, 3)"] x, float[3] k, float[1, 1, 5] w) => (y) {{ {nodes} }}'
+        result = infer(parsed(graph, HEAD))
+        assert str(result.types["x"]) == "f32[1, 1, max(M, 3)]"
+        assert [str(guard) for guard in result.guards] == guards
+        assert [str(violation) for violation in result.check({"M": 4})]

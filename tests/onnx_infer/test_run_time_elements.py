@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from onnx_infer import infer
+from onnx_infer.values.tensor import SymTensor
 from symdim import Var
 
 from .oracle import at, contradictions
@@ -201,3 +202,17 @@ def test_an_axis_of_a_run(shape: str, operator: str) -> None:
                 most = getattr(dim, "at_most", None)
                 assert most is None or size <= at(most, sizes), (dim, most, size)
     assert runs > 4
+
+
+@pytest.mark.parametrize("index", range(-5, 5))
+@pytest.mark.parametrize(
+    ("inputs", "known"), [("c, x", [3, None, None, None, None]), ("x, c", [None, None, None, None, 3])]
+)
+def test_an_index_takes_its_own_element_of_a_vector_that_is_partly_known(
+    inputs: str, known: list[int | None], index: int
+) -> None:
+    graph = f"""g (int64[4] x) => (y) <int64[1] c = {{3}}, int64 i = {{{index}}}> {{
+        v = Concat<axis=0>({inputs}) y = Gather(v, i) }}"""
+    value = infer(parsed(graph, '<ir_version: 8, opset_import: ["": 18]>')).types["y"]
+    assert isinstance(value, SymTensor)
+    assert (value.data or (None,))[0] == known[index]
