@@ -41,13 +41,18 @@ ON_PURPOSE = (
 )
 """Reasons of sizes that are unknown because runtimes disagree."""
 
-OWN_LIMITS = (PLANNING, CRASHED, "shape set for all outputs", "subgraph input 0 has unknown shape")
+OWN_LIMITS = (
+    PLANNING, CRASHED, "shape set for all outputs", "subgraph input 0 has unknown shape",
+    "The output OrtValue provided for output",  # an If in an If
+    "Op (If) [ShapeInferenceError] Mismatch between number of inferred",  # of two ranks, before If-11
+)  # fmt: skip
 """Refusals by which onnxruntime says nothing of the model. What is inferred may help it."""
 
 LENIENT = (
     r"Loop-\d+ '\w+': .* of the iterations .*differ",
     r"\w+Window-17 '\w+': size is not positive",
     r"Reduce\w+-\d+ '\w+': axis -?\d+ is out of range for rank 1\n.* data: \w+\[\]",  # of a scalar
+    r"Reshape-\d+ '\w+': allowzero with both 0 and -1",
     r"Concat-\d+ '\w+': sizes at axis \d+ differ.*\n.*\[([^\]]*, )?0[,\]]",  # with an empty tensor
 )
 """Errors of models that onnxruntime runs although they break the specification."""

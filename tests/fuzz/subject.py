@@ -47,6 +47,11 @@ def _reduces(graph: onnx.GraphProto) -> bool:
     return False
 
 
+def empty_product(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
+    """A product of matrices without inner elements: the leading axes of the first operand are not broadcast."""
+    return node.op_type == "MatMul" and getattr(arrays.get(node.input[0]), "shape", (1,))[-1:] == (0,)
+
+
 def large_extremum(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     """A Max or Min of 64-bit integers beyond 32 bits: some elements are taken from the wrong operand."""
     if node.op_type not in ("Max", "Min"):
@@ -68,7 +73,7 @@ def overflow(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     return bool((np.abs(exact) >= np.iinfo(numbers[0].dtype).max).any())
 
 
-QUIRKS = (no_turns, empty_reduction, large_extremum, overflow)
+QUIRKS = (no_turns, empty_reduction, empty_product, large_extremum, overflow)
 """Where onnxruntime departs from the specification, or a run from what inference assumes."""
 
 
