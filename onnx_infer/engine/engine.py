@@ -287,7 +287,7 @@ class Engine(Walk):
             for statement in statements:
                 if statement.relation == "undecided":
                     self.undecided_signs.add(statement.lhs, statement.rhs)
-                    if self._impatient and self.undecided_signs.implied(self.statements):
+                    if self._impatient and self.undecided_signs.implied(self.statements, so_far=True):
                         raise Undecided
                 else:
                     self.statements.append(statement)

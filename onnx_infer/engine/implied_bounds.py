@@ -46,28 +46,43 @@ class UndecidedSigns:
         self._read, self._untried = 0, list(self._gaps)
         self._bounds: dict[Var, Interval] = {}
         self._known: dict[Var, Interval] = {}
+        self._tries = 0
 
-    def implied(self, statements: Sequence[Statement]) -> dict[Var, Interval]:
-        """The implied intervals of symbols, if they decide one of these sizes."""
+    def implied(self, statements: Sequence[Statement], *, so_far: bool = False) -> dict[Var, Interval]:
+        """The implied intervals of symbols, if they decide one of these sizes.
+
+        With `so_far`, in the middle of a walk, few sizes are tried again under a new bound, so that the tries of a walk
+        grow with its number of sizes only. At the end all are tried.
+        """
         if not self._gaps:
             return {}
-        before, self._bounds = self._bounds, implied_bounds(statements[self._read :], self._bounds)
-        self._read = len(statements)
-        if self._bounds != before:
-            self._known = {v: ends for v, ends in self._bounds.items() if v.name in self._symbols}
+        if self._read < len(statements):
+            before, self._bounds = self._bounds, implied_bounds(statements[self._read :], self._bounds)
+            self._read = len(statements)
+            if self._bounds != before:
+                self._known = {v: ends for v, ends in self._bounds.items() if v.name in self._symbols}
+                if self._tries < 2 * len(self._gaps) + _FEW:
+                    self._untried = list(self._gaps)
+        if not so_far:
             self._untried = list(self._gaps)
         while self._untried:
+            self._tries += 1
             if _is_decided(self._untried[-1], self._known):
                 return self._known
             self._untried.pop()
         return {}
 
 
+_FEW = 64
+
 _decided = shared_cache(1 << 10)  # (a size, intervals of symbols) -> whether the sign is known under these
 
 
 def _is_decided(gap: Expr, ends: Mapping[Var, Interval]) -> bool:
     """Whether it is known under these intervals if the size is negative."""
+    ends = {v: ends[v] for v in gap.variables() if v in ends}
+    if not ends:
+        return False
     key = gap, *ends.items()
     found: bool | None = _decided.get(key)
     if found is None:

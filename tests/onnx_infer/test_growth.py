@@ -55,6 +55,13 @@ def sum_of_data_dependent_sizes(n: int) -> ModelProto:
     return graph([f"float[N{n}x{i}] x{i}" for i in range(n)], ["y"], [*nodes, f"y = Sum({', '.join(names(n, 'z'))})"])
 
 
+def clamps_and_bounds(n: int) -> ModelProto:
+    """Slices to other ends, and windows of other sizes that bound another symbol."""
+    nodes = [f"e{i} = Constant<value_ints=[{i + 2}]>() s{i} = Slice(x, z, e{i}, z)" for i in range(n)]
+    mixed = [text for i in range(n) for text in (nodes[i], f"c{i} = MaxPool<kernel_shape=[{n + i}]>(y)")]
+    return graph(["float[N] x", "float[1, 1, M] y"], ["s0"], ["z = Constant<value_ints=[0]>()", *mixed])
+
+
 def branches_that_differ(n: int) -> ModelProto:
     yes = " ".join(f"a{i} = Neg(x{i})" for i in range(n))
     no = " ".join(f"b{i} = Neg(x{(i + 1) % n})" for i in range(n))
@@ -81,6 +88,7 @@ def last_node_first(n: int) -> ModelProto:
         (sum_of_symbols, 500),
         (sum_of_data_dependent_sizes, 100),
         (branches_that_differ, 100),
+        (clamps_and_bounds, 150),
         (last_node_first, 500),
     ],
 )
