@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import broadcast_to, confirm, exact_quotient, normalize_axis, sizes_unless_broken, unify
-from onnx_infer.laws.statements import demand, reported
+from onnx_infer.laws.statements import demand, reported, state
 from onnx_infer.operators.registration import op
 
 if TYPE_CHECKING:
+    from onnx_infer.laws.statements import Kind
     from onnx_infer.ops.kinds import AnyRank, Dim, Shape, SymTensor
 
 
@@ -53,7 +54,7 @@ def local_response_normalization(X: SymTensor, size: int) -> Shape:
 # -- with one parameter per channel ------------------------------------------------------------------------------
 
 
-def _per_channel(X: AnyRank, **parameters: SymTensor) -> tuple[Shape | None, Dim | None]:
+def _per_channel(X: AnyRank, kind: Kind = "required", **parameters: SymTensor) -> tuple[Shape | None, Dim | None]:
     """X's shape and its channels (the size at axis 1; 1 for a vector), from X and the parameters."""
     channels: Dim | None = None if X.shape is None else X.shape[1] if len(X.shape) > 1 else 1
     for name, parameter in parameters.items():
@@ -61,7 +62,8 @@ def _per_channel(X: AnyRank, **parameters: SymTensor) -> tuple[Shape | None, Dim
             if not demand(len(parameter.shape) == 1, f"{name} is not a vector", parameter):
                 continue
             size = parameter.shape[0]
-            channels = size if channels is None else confirm(channels, size, f"channels of X and the size of {name}")
+            law = f"channels of X and the size of {name}"
+            channels = size if channels is None else confirm(channels, size, law, kind)
     if X.shape is None or channels is None:
         return None, channels
     return (X.shape[0], channels, *X.shape[2:]) if len(X.shape) > 1 else X.shape, channels
@@ -122,11 +124,14 @@ def _check_groups(X: SymTensor, num_groups: int) -> None:
 
 @op("GroupNormalization")
 def group_normalization_by_group(X: SymTensor, scale: AnyRank, bias: AnyRank, num_groups: int) -> Shape:
-    """(N, C, *spatial), (num_groups), (num_groups) -> (N, C, *spatial) (GroupNormalization-18)."""
+    """(N, C, *spatial), (num_groups), (num_groups) -> (N, C, *spatial) (GroupNormalization-18).
+
+    Runtimes take the function of the schema, which broadcasts a single element of scale and bias.
+    """
     _check_groups(X, num_groups)
     for name, parameter in (("scale", scale), ("bias", bias)):
         if parameter.shape is not None and demand(len(parameter.shape) == 1, f"{name} is not a vector", parameter):
-            unify(parameter.shape[0], num_groups, f"the size of {name} and num_groups")
+            _demand_broadcast(parameter.shape[0], num_groups, f"the size of {name} and num_groups")
     return X.dims
 
 
@@ -134,8 +139,17 @@ def group_normalization_by_group(X: SymTensor, scale: AnyRank, bias: AnyRank, nu
 def group_normalization(X: SymTensor, scale: AnyRank, bias: AnyRank, num_groups: int) -> Shape:
     """(N, C, *spatial), (C), (C) -> (N, C, *spatial) (GroupNormalization-21)."""
     _check_groups(X, num_groups)
-    shape, _ = _per_channel(X, scale=scale, bias=bias)
+    shape, channels = _per_channel(X, "assumed", scale=scale, bias=bias)
+    for name, parameter in (("scale", scale), ("bias", bias)):
+        if channels is not None and parameter.shape is not None and len(parameter.shape) == 1:
+            _demand_broadcast(parameter.shape[0], channels, f"channels of X and the size of {name}")
     return _known(shape)
+
+
+def _demand_broadcast(size: Dim, other: Dim, law: str) -> None:
+    """Assume equal sizes, and demand that they broadcast."""
+    state("broadcast", size, other, law)
+    unify(size, other, law, "assumed")
 
 
 # -- over the last axes ------------------------------------------------------------------------------------------

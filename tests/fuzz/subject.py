@@ -52,6 +52,13 @@ def empty_product(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     return node.op_type == "MatMul" and getattr(arrays.get(node.input[0]), "shape", (1,))[-1:] == (0,)
 
 
+def broadcast_groups(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
+    """A GroupNormalization with one element of scale or bias for all groups."""
+    return node.op_type == "GroupNormalization" and any(
+        getattr(arrays.get(name), "shape", None) == (1,) for name in node.input[1:]
+    )
+
+
 def large_extremum(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     """A Max or Min of 64-bit integers beyond 32 bits: some elements are taken from the wrong operand."""
     if node.op_type not in ("Max", "Min"):
@@ -73,7 +80,7 @@ def overflow(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     return bool((np.abs(exact) >= np.iinfo(numbers[0].dtype).max).any())
 
 
-QUIRKS = (no_turns, empty_reduction, empty_product, large_extremum, overflow)
+QUIRKS = (no_turns, empty_reduction, empty_product, broadcast_groups, large_extremum, overflow)
 """Where onnxruntime departs from the specification, or a run from what inference assumes."""
 
 
