@@ -60,6 +60,8 @@ def with_value(name: str, kind: Value | None, given: InputValue) -> SymTensor:
     if not isinstance(kind, SymTensor) or kind.dtype is None:
         raise InputValueError(f"values: the input {name!r} is not declared as a tensor of an element type")
     array, shape = _array(name, given), kind.shape
+    if not array.size and shape and 0 in shape and all(isinstance(d, int) for d in shape):
+        array = array.reshape(shape)  # nested lists without elements do not show their shape
     fits = shape is None or (
         len(shape) == array.ndim
         and all(d == n or not isinstance(d, int) for d, n in zip(shape, array.shape, strict=True))

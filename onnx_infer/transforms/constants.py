@@ -45,7 +45,8 @@ def known_tensor(value: Value | None) -> TensorProto | None:
     """
     if not isinstance(value, SymTensor) or value.data is None or value.dtype not in _EXACT or value.dtype not in _KINDS:
         return None
-    if not all(isinstance(element, int) for element in value.data):
+    low, high = dt.INTEGER_RANGE.get(value.dtype, (0, 1))
+    if not all(isinstance(element, int) and low <= element <= high for element in value.data):
         return None
     shape = [size for size in value.dims if isinstance(size, int)]  # all of them: elements go with known sizes
     return numpy_helper.from_array(np.array(value.data, _KINDS[value.dtype]).reshape(shape))

@@ -172,6 +172,12 @@ def test_values_of_inputs_decide() -> None:
     assert str(infer(model, values={"sizes": np.array([4, -1])}, bidirectional=True).types["z"]) == "f32[4, N]"
 
 
+@pytest.mark.parametrize("given", [[[], []], np.zeros((2, 0, 1), int), []])
+def test_elements_of_an_empty_input_fit_its_shape(given: list[list[int]]) -> None:
+    model = parsed("g (int64[2, 0, 1] x) => (y) { y = Neg(x) }")
+    assert str(infer(model, values={"x": given}).types["y"]) == "i64[2, 0, 1]={}"
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [

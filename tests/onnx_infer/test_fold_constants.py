@@ -10,6 +10,9 @@ import pytest
 from onnx import helper, numpy_helper
 
 from onnx_infer import fold, infer_shapes
+from onnx_infer.transforms.constants import known_tensor
+from onnx_infer.values import dtype as dt
+from onnx_infer.values.tensor import SymTensor
 
 from .folding import compare, operators
 
@@ -76,3 +79,10 @@ def test_a_large_constant_takes_the_place_of_one_as_large() -> None:
     model.graph.node.add().CopyFrom(helper.make_node("Exp", ["c0"], ["w"]))
     model.graph.output.add().CopyFrom(helper.make_tensor_value_info("w", 1, [40, 40]))
     assert operators(fold(model)) == "Transpose Neg Exp"
+
+
+def test_numbers_beyond_their_type_become_no_constants() -> None:
+    value = SymTensor(dt.INT64, (2,), [2**63, 1])
+    assert known_tensor(value) is None
+    assert known_tensor(SymTensor(dt.INT64, (2,), [2**63 - 1, -(2**63)])) is not None
+    assert known_tensor(SymTensor(dt.BOOL, (1,), [True])) is not None
