@@ -114,3 +114,11 @@ def test_a_dead_loop_of_sizes_goes_with_what_it_read() -> None:
     assert operators(found) == "Neg"
     assert not found.graph.initializer
     compare(model_of(text), found, (0, 1, 2))
+
+
+def test_the_number_of_an_iteration_as_an_index_stays() -> None:
+    model = folded("""(float[L, 2] x, int64 n, float[1] z) => (float[1] y)
+        {y = Loop<body = b (int64 i, bool go, float[1] s)
+        => (c, t) {g = Gather(x, i) c = Identity(go) t = Neg(s)}>(n, , z)}""")
+    (body,) = (attribute.g for node in model.graph.node for attribute in node.attribute if attribute.HasField("g"))
+    assert [node.op_type for node in body.node] == ["Gather", "Identity", "Neg"]
