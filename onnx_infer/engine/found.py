@@ -2,7 +2,7 @@
 
 A node behind a value may force its sizes: a product demands that a size which only the data decide is 5. The nodes
 between them were inferred without this. A branch may then have another size, and a vector of that size other elements.
-So the model is walked again. A second inference, which reads the written shapes, finds nothing more.
+So the model is walked again. A second inference reads the written shapes.
 """
 
 from __future__ import annotations

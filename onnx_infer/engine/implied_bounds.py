@@ -74,6 +74,7 @@ class UndecidedSigns:
 
 
 _FEW = 64
+"""The tries under new bounds that are allowed beyond two for each size."""
 
 _decided = shared_cache(1 << 10)  # (a size, intervals of symbols) -> whether the sign is known under these
 
