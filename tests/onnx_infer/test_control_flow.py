@@ -193,6 +193,10 @@ def test_a_loop_of_few_iterations(count: int, carried: str, stacked: str) -> Non
     assert constant_trips(count) == {"y": carried, "s": stacked}
 
 
+def test_a_loop_of_few_iterations_without_a_condition() -> None:
+    assert constant_trips(3, "") == {"y": "f32[8*N, 2]", "s": "f32[3, N, 2]"}
+
+
 def test_a_condition_that_is_false_at_the_start() -> None:
     assert constant_trips(3, "no")["y"] == "f32[N, 2]"
 

@@ -140,3 +140,11 @@ def test_sequences_of_other_lengths_do_not_fit() -> None:
     text = """g (float[N, 2] x) => (y) { s = SequenceConstruct(x, x) t = SequenceConstruct(x)
         y = SequenceMap(s, t) <body = b (float[u, v] e, float[p, r] f) => (o) { o = Add(e, f) }> }"""
     assert messages(inferred(text)) == ["lengths of the sequences differ: 2 != 1"]
+
+
+def test_an_element_of_what_may_be_a_sequence() -> None:
+    result = inferred(
+        "g (float[N] x, int64 i) => (y, n) { s = com.acme.Parts(x) y = SequenceAt(s, i) n = SequenceLength(s) }"
+    )
+    assert [str(result.types[name]) for name in ("y", "n")] == ["?[...]", "i64[]"]
+    assert messages(result) == ["no rule for this operator"]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from onnx_infer import infer
+from onnx_infer.laws.statements import cautiously
+from onnx_infer.ops.reshaping import reshaped
+from symdim import Var
 
 from .sessions import all_sizes, check_guards, counting, run, session_of, shape_at
 from .texts import parsed
@@ -125,3 +130,12 @@ def test_pads_that_copy_elements_of_a_tensor_that_may_be_empty(mode: str, pads: 
         if ran is not None:
             assert ran[0].shape == shape_at(result, "y", bindings)
     assert refused
+
+
+def test_of_two_sizes_of_a_target_one_is_minus_1() -> None:
+    # the other one is then not -1, also where nothing is assumed; without `allowzero` it may still copy a size
+    n = Var("N") - 5
+    whole, *rest = cautiously(partial(reshaped, (Var("A"), Var("B")), (n, -1), 1))
+    assert whole is n
+    assert len(rest) == 1
+    assert n not in cautiously(partial(reshaped, (Var("A"), Var("B")), (n, -1)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import onnx
 import pytest
 
@@ -11,6 +12,7 @@ from onnx_infer.ops.attention import flex_attention
 from onnx_infer.testing import read_value
 from onnx_infer.values import dtype as dt
 
+from .sessions import run, session_of
 from .test_control_flow import TRIPS
 from .texts import messages, parsed, types
 
@@ -110,3 +112,24 @@ def test_a_graph_in_a_message_has_no_address() -> None:
     model.graph.node[0].attribute.append(onnx.helper.make_attribute("axis", body))
     (error,) = infer(model).diagnostics
     assert error.message == "attribute axis is not an integer: graph 'body'"
+
+
+# -- loops in loops ---------------------------------------------------------------------------------------------------
+
+
+def test_what_a_loop_in_a_loop_begins_with_may_be_empty_later() -> None:
+    # the inner loop begins with two elements, and with what a slice leaves in the second turn
+    text = """g (float[2] x, float[1] w, int64 m, int64 n, int64[1] end, bool yes) => (y, z) {
+        y, z = Loop(m, yes, x, w) <body = b (int64 i, bool ci, float[u] a, float[v] p) => (co, o, q) {
+            co = Identity(ci) one = Constant<value_ints=[1]>() zero = Constant<value_ints=[0]>()
+            grown, items = Loop(n, ci, a) <body = inner (int64 j, bool cj, float[t] a1) => (c1, o1, k) {
+                c1 = Identity(cj) o1 = Concat<axis=0>(a1, w)
+                size = Shape(a1) least = Min(size, one) k = ConstantOfShape(least) }>
+            q = Squeeze(items, zero) o = Slice(grown, zero, end) }> }"""
+    model = parsed(text)
+    assert infer(model).shapes["z"][0].lo == 0
+    feeds = {"m": 2, "n": 1, "end": [0], "yes": True}
+    arrays = {"x": np.ones(2, np.float32), "w": np.ones(1, np.float32)}
+    z = run(session_of(model), arrays | {name: np.array(value) for name, value in feeds.items()})
+    assert z is not None
+    assert z[1].shape == (0,)
