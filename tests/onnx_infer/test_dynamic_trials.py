@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
-from onnx import numpy_helper
+from onnx import TensorProto, numpy_helper
 
 from onnx_infer import make_dynamic
 
@@ -26,15 +27,39 @@ CASES: dict[str, tuple[str, dict[str, tuple[int, ...]]]] = {
         " y = Transpose<perm = [1, 0, 2]>(c)",
         {"w": (1, 16, 8), "r": (1, 16, 4), "h0": (1, 2, 4), "c0": (1, 2, 4)}),
     "an index as large as the data": ("i = Cast<to = 7>(c) y = GatherElements<axis = 2>(x, i)", {"c": (2, 5, 8)}),
+    "back through an Unsqueeze": ("u = Unsqueeze(c, one) y = Concat<axis = 1>(x, u)", {"c": (2, 8)}),
+    "back through a Squeeze": ("u = Squeeze(c, two) y = Add(x, u)", {"c": (2, 5, 1, 8)}),
+    "back through a Flatten": ("f = Flatten<axis = 2>(c) r = Flatten<axis = 2>(x) a = Add(r, f) y = Reshape(a, whole)",
+        {"c": (2, 5, 8, 1)}),
+    "a Reshape of a constant": ("r = Reshape(c, whole) y = Add(x, r)", {"c": (2, 40)}),
+    "a Reshape of a constant of other rows": ("r = Reshape(c, whole) y = Add(x, r)", {"c": (10, 8)}),
+    "a Reshape that merges": ("q = Reshape(c, rows) r = Reshape(x, rows) a = Add(r, q) y = Reshape(a, whole)",
+        {"c": (2, 5, 8)}),
+    "back through a Concat": ("j = Concat<axis = -1>(c, d) y = Add(x, j)", {"c": (2, 5, 3), "d": (2, 5, 5)}),
+    "back through a Slice": ("s = Slice(c, one, nine, two) y = Add(x, s)", {"c": (2, 5, 9)}),
+    "the end of a Slice": ("s = Slice(c, zero, two, zero, one) y = Add(x, s)", {"c": (6, 5, 8)}),
+    "the repeats of a Tile": ("t = Tile(c, batch) y = Add(x, t)", {"c": (1, 5, 8)}),
+    "back through a Tile": ("t = Tile(c, last) y = Add(x, t)", {"c": (2, 5, 1)}),
+    "the target of an Expand": ("t = Expand(c, whole) y = Add(x, t)", {"c": (1, 5, 8)}),
+    "back through an Expand of a shorter target": ("t = Expand(c, plane) y = Add(x, t)", {"c": (2, 5, 8)}),
+    "one of two that broadcast": ("t = Add(c, d) y = Add(x, t)", {"c": (2, 1, 8), "d": (5, 1)}),
 }  # fmt: skip
+NUMBERS = """<int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] nine = {9}, int64[2] rows = {10, 8},
+    int64[3] whole = {2, 5, 8}, int64[2] plane = {5, 8}, int64[3] batch = {2, 1, 1}, int64[3] last = {1, 1, 8},
+    int64[1] three = {3}, int64[2] ends = {1, 2}, int64 start = {1}, int64 end = {3}>"""
+
+
+def traced(text: str, constants: dict[str, tuple[int, ...]]) -> onnx.ModelProto:
+    """A model whose constants are equal along each axis."""
+    model = parsed(f"g (float[2, 5, 8] x) => (float[A, B, C] y) {NUMBERS} {{{text}}}", HEAD)
+    for constant, shape in constants.items():
+        model.graph.initializer.append(numpy_helper.from_array(np.ones(shape, np.float32), constant))
+    return model
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_batch_becomes_free(name: str) -> None:
-    text, constants = CASES[name]
-    model = parsed(f"g (float[2, 5, 8] x) => (float[A, B, C] y) {{{text}}}", HEAD)
-    for constant, shape in constants.items():  # equal along the batch
-        model.graph.initializer.append(numpy_helper.from_array(np.ones(shape, np.float32), constant))
+    model = traced(*CASES[name])
     made = make_dynamic(model, {"x": {0: "N"}}, apply=True)
     assert made.is_free, made.pins
     x = np.arange(240, dtype=np.float32).reshape(6, 5, 8)
@@ -56,3 +81,45 @@ def test_a_change_of_one_element_keeps_those_that_the_model_computes() -> None:
     assert made.is_free, made.pins
     x = np.zeros((3, 7, 8), np.float32)
     assert session_of(made.model).run(None, {"x": x})[0].shape == x.shape
+
+
+PINS: dict[str, tuple[str, dict[str, tuple[int, ...]], str]] = {
+    "rows from the middle": ("s = Slice(c, one, three) y = Add(x, s)", {"c": (6, 5, 8)},
+        "Slice 's': gives 2 at axis 0"),
+    "every second row": ("s = Slice(c, zero, three, zero, two) y = Add(x, s)", {"c": (6, 5, 8)},
+        "Slice 's': gives 2 at axis 0"),
+    "constants one after the other": ("j = Concat<axis = 0>(c, d) y = Add(x, j)", {"c": (1, 5, 8), "d": (1, 5, 8)},
+        "Concat 'j': gives 2 at axis 0"),
+    "sizes of a Resize for named axes": ("r = Resize<axes = [0], mode = \"nearest\">(c, , , two) y = Add(x, r)",
+        {"c": (1, 5, 8)}, "Resize 'r': gives 2 at axis 0"),
+    "a Range from 1 on": ("r = Range(start, end, start) f = Cast<to = 1>(r) u = Unsqueeze(f, ends) y = Add(x, u)", {},
+        "Range 'r': gives 2 at axis 0"),
+    "a Reshape of no elements": ("r = Reshape(c, whole) y = Add(x, r)", {"c": (2, 0, 8)},
+        "Reshape 'r': gives 2 at axis 0"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PINS)
+def test_what_gives_the_traced_size_is_a_pin(name: str) -> None:
+    text, constants, said = PINS[name]
+    pins = [str(pin) for pin in make_dynamic(traced(text, constants), {"x": {0: "N"}}, apply=True).pins]
+    assert any(said in pin for pin in pins), pins
+
+
+def test_a_constant_whose_elements_are_not_at_hand_is_a_pin() -> None:
+    model = traced("y = Add(x, c)", {"c": (2, 5, 8)})
+    (tensor,) = (t for t in model.graph.initializer if t.name == "c")
+    elsewhere = TensorProto(name="c", dims=[2, 5, 8], data_type=TensorProto.FLOAT, data_location=TensorProto.EXTERNAL)
+    elsewhere.external_data.add(key="location", value="weights.bin")
+    torn = TensorProto(name="c", dims=[2, 5, 8], data_type=TensorProto.FLOAT, raw_data=tensor.raw_data[:-4])
+    for other in (elsewhere, torn):
+        tensor.CopyFrom(other)
+        (pin,) = make_dynamic(model, {"x": {0: "N"}}, apply=True).pins
+        assert pin.why == "constant 'c' of shape [2, 5, 8] has 2 at axis 0"
+
+
+def test_a_model_that_is_met_again_is_freed_alike() -> None:
+    # a Constant that was read before is known by its bytes; its elements are those of the first time
+    model = traced("c = Constant<value = float[2, 1, 1] {4, 4}>() y = Add(x, c)", {})
+    said = [str(change) for _ in range(3) for change in make_dynamic(model, {"x": {0: "N"}}, apply=True).changes]
+    assert said == ["Add 'y': operand 'c': its 2 equal slices along axis 0 become N"] * 3

@@ -122,6 +122,7 @@ PROGRAMS: list[Callable[[int, int], str]] = [
     recurrent,
     sort,
     gathered,
+    causal,
 ]
 FREE: dict[str, dict[str, dict[int, str]]] = {
     "slices": {"x": {0: "batch", 1: "S"}}, "masks": {"x": {0: "batch", 1: "S"}},

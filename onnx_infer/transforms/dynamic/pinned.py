@@ -239,11 +239,9 @@ class Tracer:
 
     def _sized(self, node: Node, operand: int, at: int, axis: int, wanted: Dim) -> Change | None:
         """The change of an element that is the size of the result at an axis."""
-        if operand >= len(node[2]) or at < 0:
-            return None
         elements = self.elements(node[2][operand])
         size = self.size(node[3][0], axis)
-        if elements is None or at >= len(elements) or elements[at] != size:
+        if elements is None or not 0 <= at < len(elements) or elements[at] != size:
             return None
         return self.change(node, operand, at, elements[at], wanted)
 

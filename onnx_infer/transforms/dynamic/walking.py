@@ -25,6 +25,8 @@ from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, product
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from onnx import ModelProto
 
     from onnx_infer.model.graph import Node
@@ -66,7 +68,7 @@ class FreedWalk:
         scope = self.engine.scope
         if not all(scope.knows(name) for name in node[2] if name) or not node[3]:
             return node
-        self._find_changes(node)
+        self._find_changes(node, self._with_changes(node)[2])
         node = self._with_changes(node)
         asked = [] if node[0] == "Reshape" else list(demanded(node, scope, self._value))  # its target is seen to
         for operand, axis, wanted in asked:
@@ -159,11 +161,12 @@ class FreedWalk:
 
     # -- constants that equal traced sizes ----------------------------------------------------------------------------
 
-    def _find_changes(self, node: Node) -> None:
+    def _find_changes(self, node: Node, operands: Sequence[str]) -> None:
+        """Note the changes of sizes that a node reads. `operands` are its operands as they are changed so far."""
         op_type, domain = node[:2]
         if domain not in ("", "ai.onnx") or len(node[2]) < 2:
             return
-        shape, target = self._shape(node[2][0]), self._vector(node[2][1])
+        shape, target = self._shape(operands[0]), self._vector(node[2][1])
         if shape is None or target is None or target.data is None or any(self._value(d) is None for d in shape):
             return
         if not any(isinstance(size, Expr) for size in shape):
