@@ -183,7 +183,8 @@ def walk(
 
     The assumptions about symbols hold during the walk: intervals are the bounds of the symbols, and rules ask the other
     relations. If a sign is undecided and the statements so far imply lower bounds of input sizes, the walk starts again
-    under these bounds. So it does if later nodes force sizes of earlier values (`engine/found.py`).
+    under these bounds. So it does if later nodes force sizes of earlier values (`engine/found.py`), and if no node
+    forces a declared number of a size that data decide: only then it is believed.
     The symbols of the result are those of the first walk.
     """
     names, reserved = front.dim_params()
@@ -204,6 +205,7 @@ def walk(
     narrower: dict[str, tuple[int, int | None]] = {}
     originals: list[tuple[Symbols, dict[str, Value]]] = []
     stated: list[tuple[Statement, Node]] = []  # statements of earlier walks, on which the bounds of this one rest
+    believed = frozenset[str]()  # values with numbers that only the author of the model gives
     most = 1 if is_cautious else _MOST_WALKS
     for count in range(most):
         symbols = Symbols(
@@ -215,7 +217,8 @@ def walk(
         last = count == most - 1
         engine = Engine(
             view, symbols, policy, adopt=adopt, assume_declared=assume_declared, impatient=not last,
-            trusted=() if found is None else found.values, is_cautious=is_cautious,
+            trusted=() if found is None else found.values,
+            believed=None if last else believed, is_cautious=is_cautious,
         )  # fmt: skip
         assuming(known, engine.run)
         originals.append((symbols, engine.computed_inputs()))
@@ -223,10 +226,11 @@ def walk(
         learnt = {v.name: ends for v, ends in implied.items()}
         renamed = (*narrower, *related - fixed.keys()) if narrower else ()
         to_original = {symbols.text(name): originals[0][0].text(name) for name in renamed}
-        solved = engine.with_solved(found)
-        if last or not (learnt or solved != found):
+        unconfirmed = frozenset() if learnt or policy == "skip" else engine.unconfirmed() - believed
+        solved = found if unconfirmed else engine.with_solved(found)
+        if last or not (learnt or unconfirmed or solved != found):
             break
-        found = solved
+        found, believed = solved, believed | unconfirmed
         for statement, node in zip(engine.statements, engine.statement_nodes, strict=True):
             if any(v in implied for v in implied_bounds([statement])):
                 stated.append((statement.substitute(to_original), node))

@@ -30,12 +30,20 @@ if TYPE_CHECKING:
 class DeclaredTypes:
     """Merges declared types into the results of an inference, by its policy, and records the `claims` in them.
 
-    The declared types of the `trusted` values are known and not claims; with `assumed` those of all values.
+    The declared types of the `trusted` values are known and not claims; with `assumed` those of all values. A declared
+    number replaces a data-dependent size only if its value is `believed` (None: all values are, as those of bodies).
     """
 
-    def __init__(self, engine: Walk, policy: ShapeMergePolicy, assumed: bool, trusted: Container[str]) -> None:
+    def __init__(
+        self,
+        engine: Walk,
+        policy: ShapeMergePolicy,
+        assumed: bool,
+        trusted: Container[str],
+        believed: Container[str] | None,
+    ) -> None:
         self._engine, self._policy, self._trusted = engine, policy, trusted
-        self.assumed = assumed
+        self.assumed, self._believed = assumed, believed
 
     def trusts(self, name: str) -> bool:
         """Whether the declared type of a value counts as known."""
@@ -50,7 +58,9 @@ class DeclaredTypes:
         if isinstance(inferred, OneOf) and isinstance(declared, SymTensor):
             self._claim_side(name, declared, inferred, node)
         is_judged_later = self._policy == "strict" and self._engine.depth == 0  # by `settle`, when equations are known
-        value, conflicts = _merged(declared, inferred, "refine" if is_judged_later else self._policy, trusted)
+        policy = "refine" if is_judged_later else self._policy
+        is_believed = trusted or self._believed is None or self._engine.depth > 0 or name in self._believed
+        value, conflicts = _merged(declared, inferred, policy, trusted, is_believed)
         self._engine.diagnostics += [Diagnostic("error", "", name, f"value '{name}': {text}") for text in conflicts]
         return self.opened(value)
 
@@ -105,7 +115,7 @@ class DeclaredTypes:
 
     def of_input(self, declared: Value, given: Value) -> Value:
         """The declared type of a subgraph's input merged with the given value, whose data-dependent sizes stay."""
-        declared = without_names(declared, given, never)
+        declared = without_names(declared, given, is_number)
         return self.opened(merge(declared, given, "refine", self._engine.complain))
 
     def opened(self, value: Value) -> Value:
@@ -123,14 +133,18 @@ class DeclaredTypes:
 _merges = shared_cache(1 << 11)  # the arguments of `_merged` -> its result
 
 
-def _merged(declared: Value, inferred: Value, policy: ShapeMergePolicy, trusted: bool) -> tuple[Value, list[str]]:
+def _merged(
+    declared: Value, inferred: Value, policy: ShapeMergePolicy, trusted: bool, believed: bool
+) -> tuple[Value, list[str]]:
     """The declared and the inferred type of a value, merged, and the conflicts between them."""
-    key = declared, inferred, policy, trusted
+    key = declared, inferred, policy, trusted, believed
     found: tuple[Value, list[str]] | None = _merges.get(key)
     if found is None:
         conflicts: list[str] = []
         if policy != "skip":
-            declared = without_names(declared, inferred, lambda size: trusted and not has_own_name(size))
+            declared = without_names(
+                declared, inferred, lambda size: believed if is_number(size) else trusted and not has_own_name(size)
+            )
         if policy == "strict" and trusted:
             policy = "refine"
         found = _merges[key] = merge(declared, inferred, policy, conflicts.append), conflicts
@@ -144,6 +158,6 @@ def is_equal(declared: Value, inferred: Value) -> bool:
     return declared.dtype == inferred.dtype and declared.shape == inferred.shape
 
 
-def never(size: Dim) -> bool:
-    """False for every size."""
-    return False
+def is_number(size: Dim) -> bool:
+    """Whether a size is known."""
+    return isinstance(size, int)

@@ -54,13 +54,14 @@ class Engine(Walk):
         assume_declared: bool = False,
         impatient: bool = False,
         trusted: Container[str] = (),
+        believed: Container[str] | None = None,
         is_cautious: bool = False,
     ) -> None:
         super().__init__(model, symbols, policy)
         self.adopt = adopt
         self._is_cautious = is_cautious
         self._remembered = Cache(1 << 12) if is_cautious else _remembered
-        self.declared = DeclaredTypes(self, policy, assume_declared, trusted)
+        self.declared = DeclaredTypes(self, policy, assume_declared, trusted, believed)
         self._impatient = impatient
         self._settings = None if trusted else (policy, assume_declared, is_cautious)
         self.inner: list[tuple[Graph, Scope]] = []

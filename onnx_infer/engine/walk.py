@@ -15,6 +15,7 @@ from onnx_infer.engine.made_sizes import OwnSizes
 from onnx_infer.engine.outcome import Outcome
 from onnx_infer.engine.run_time_elements import RunTimeValues
 from onnx_infer.engine.scope import Scope
+from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.laws.statements import Statement
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.operators.lookup import operators_of
@@ -155,6 +156,12 @@ class Walk:
         from onnx_infer.engine.found import NOTHING_FOUND  # few models need it
 
         return (found or NOTHING_FOUND).with_solved(self._unsolved, self.scope)
+
+    def unconfirmed(self) -> frozenset[str]:
+        """The values with a declared number for a size that data decide, where no node demands this number."""
+        resolve = self.fresh_sizes.resolve
+        numbers = ((c.value, c.declared, c.inferred or 0) for c in self.claims if isinstance(c.declared, int))
+        return frozenset(name for name, number, size in numbers if is_fresh(size) and resolve(size) != number)
 
     def computed_inputs(self) -> dict[str, Value]:
         """The inputs with a size that the model writes as an expression with a division or a clamp, `max(M, 3)`.

@@ -87,10 +87,7 @@ def _merge_one_of(
 
 
 def without_names(declared: Value, inferred: Value, kept: Callable[[Dim], bool]) -> Value:
-    """The declared type with inferred data-dependent sizes in place of the names that it declares for them.
-
-    Declared numbers and the `kept` sizes stay.
-    """
+    """The declared type with inferred data-dependent sizes in place of the declared ones that are not `kept`."""
     if isinstance(declared, (Sequence, Optional)) and isinstance(inferred, type(declared)):
         if declared.elem is None or inferred.elem is None:
             return declared
@@ -101,7 +98,7 @@ def without_names(declared: Value, inferred: Value, kept: Callable[[Dim], bool])
     if declared.shape is None or inferred.shape is None or len(declared.shape) != len(inferred.shape):
         return declared
     pairs = zip(declared.shape, inferred.shape, strict=True)
-    sizes = [i if is_fresh(i) and not isinstance(d, int) and not kept(d) else d for d, i in pairs]
+    sizes = [i if is_fresh(i) and not kept(d) else d for d, i in pairs]
     return type(declared)(declared.dtype, sizes)
 
 

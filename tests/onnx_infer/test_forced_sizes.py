@@ -57,6 +57,36 @@ def test_a_size_that_a_later_node_forces_is_known_before_it(
     assert infer_shapes(once, bidirectional=bidirectional) == once
 
 
+REPEATED = """go = Constant<value_int=1>() one = Constant<value_ints=[1]>() zero = Constant<value_ints=[0]>()
+    yes = Cast<to=9>(go) _, p = Loop(go, yes, turns) <body = b (int64 i, bool c, int64 a) => (c2, a2, a3)
+    { c2 = Identity(c) a2 = Identity(a) a3 = Identity(a) }>
+    v = Tile(p, p) u = Squeeze(v, zero) four = Constant<value_ints=[4]>()"""
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_an_element_that_a_later_node_forces_is_known_in_the_second_inference(bidirectional: bool) -> None:
+    """The Squeeze demands a size of 1, so `p` is [1], and the slice begins at 1."""
+    model = parsed(f"g (float[N] x, int64 turns) => (y, u) {{ {REPEATED} y = Slice(x, p, four, zero, one) }}")
+    once = infer_shapes(model, bidirectional=bidirectional)
+    assert [dims(info) for info in once.graph.output] == [["min(N, 4) - 1"], []]
+    assert infer_shapes(once, bidirectional=bidirectional) == once
+
+
+def test_a_declared_number_that_the_model_forces_is_no_claim() -> None:
+    text = "g (float[N] x, bool[N] c, float[4] t, float[5] w) => (b, d, y) {{ a = Compress<axis=0>(x, c) {} }}"
+    model = parsed(text.format("e = Compress<axis=0>(x, c) d = Relu(e) y = Neg(a) b = MatMul(y, t)"))
+    model.graph.value_info.append(onnx.helper.make_tensor_value_info("e", 1, [3]))
+    for _ in range(2):
+        result = infer(model)
+        assert [str(result.types[name]) for name in "ayed"] == ["f32[4]", "f32[4]", "f32[3]", "f32[3]"]
+        assert {str(guard)[4:]: guard.kind for guard in result.data_guards} == {"== 3": "declared"}
+        model = infer_shapes(model)
+    wrong = parsed(text.format("y = Neg(a) b = MatMul(y, t) d = Relu(w)"))
+    wrong.graph.value_info.append(onnx.helper.make_tensor_value_info("y", 1, [3]))
+    (told,) = infer(wrong).diagnostics
+    assert "inner sizes of the product differ" in str(told)
+
+
 def test_values_in_a_body_know_it() -> None:
     once = infer_shapes(model_of(f"y, y2 = Loop(turns, c, k, other) {SWAP}", 1))
     (loop,) = (node for node in once.graph.node if node.op_type == "Loop")
