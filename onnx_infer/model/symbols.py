@@ -180,9 +180,9 @@ class Symbols:
 
         reading = _Reading(self)
         found = read_dim_param(text, self.names, scope=reading)
-        if isinstance(found, int) or (isinstance(found, Var) and found.name == text):
+        if isinstance(found, Var) and found.name == text:
             return None
-        new = found.free_symbols()
+        new = set(reading.others) if isinstance(found, int) else found.free_symbols()
         if len(new) != 1 or new & self.names:
             return None
         self._dims.update(reading.others)
@@ -248,7 +248,7 @@ class Symbols:
             found = parse(text, names, scope=reading)
         except SymdimError:
             return None
-        if isinstance(found, int) or reading.others:
+        if reading.others or (isinstance(found, int) and (found < 0 or not reading.declared)):
             return None
         if few:
             variables = tuple(reading.declared)

@@ -232,6 +232,13 @@ def test_bounds_of_a_symbol_decide_what_depends_on_them() -> None:
     assert infer(model, bounds={"N": (3, 9)}).shapes["z"][0].bounds() == (4, 10)  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("other", ["", ", float[K] z"])
+def test_an_expression_that_is_one_number_under_the_bounds_is_that_number(other: str) -> None:
+    model = parsed(f'g (float["max(K, 3)"] x{other}) => (float["K - K - 2"] y) {{ y = Relu (x) }}')
+    assert str(infer(model, bounds={"K": (1, 3)}).types["y"]) == "f32[3]"
+    assert str(infer(model, bounds={"K": (1, 4)}).types["y"]) == "f32[max(K, 3)]"
+
+
 # -- declared types ---------------------------------------------------------------------------------------------------
 
 DECLARED = [

@@ -179,6 +179,16 @@ def test_what_is_written_under_implied_bounds_is_written_again(bidirectional):
     assert [str(guard) for guard in infer(infer_shapes(model)).guards] == ["H == 9"]
 
 
+def test_an_input_has_one_size_under_the_bounds_that_its_nodes_imply():
+    """`Expand` demands that `-(max(K, 3)//4)` is not negative, so K is at most 3."""
+    text = """<ir_version: 10, opset_import: ["": 20]> g (float["max(K, 3)", L] x, float[K] z) => (t, y)
+        <int64[1] first = {0}, int64[1] four = {-4}>
+        { s = Shape (x) n = Gather (s, first) q = Div (n, four) t = Expand (n, q) y = Relu (x) }"""
+    result = infer(onnx.parser.parse_model(text))
+    assert [str(result.types[name]) for name in "xty"] == ["f32[max(K, 3), L]", "i64[0]={}", "f32[3, L]"]
+    assert [str(guard) for guard in result.guards] == ["K <= 3"]
+
+
 def test_two_forms_of_a_size_that_are_equal_under_implied_bounds_are_no_claim():
     text = "g (float[1, 3, H] x, float[3, 3, 9] w) => (float[1, 3, TEXT] t, c)"
     nodes = "<int64[1] start = {8}, int64[1] far = {1000000000}, int64[1] last = {2}>"
