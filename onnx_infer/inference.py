@@ -215,8 +215,9 @@ def walk(
         view = view_of(found, symbols)
         known = Assumptions(given.relations, symbols.known()).known() if related else None
         last = count == most - 1
+        patient = count >= most - 2  # the walk before the last one finds all bounds, so none is lost
         engine = Engine(
-            view, symbols, policy, adopt=adopt, assume_declared=assume_declared, impatient=not last,
+            view, symbols, policy, adopt=adopt, assume_declared=assume_declared, impatient=not patient,
             trusted=() if found is None else found.values,
             believed=None if last else believed, is_cautious=is_cautious,
         )  # fmt: skip

@@ -84,8 +84,8 @@ class Engine(Walk):
     def run(self) -> None:
         """Infer the main graph, then replace fresh sizes that turned out to equal known ones.
 
-        With `impatient`, the run stops at an undecided sign that the bounds implied so far may decide. With
-        `is_cautious`, nothing is assumed, and no fresh size is replaced by what a later node demands of it.
+        With `impatient`, the run stops at the first statement after which the bounds implied so far decide an undecided
+        sign. With `is_cautious`, nothing is assumed, and no fresh size is replaced by what a later node demands of it.
         """
         try:
             cautiously(partial(self.run_graph, self.model.graph, self.scope), self._is_cautious)
@@ -288,13 +288,13 @@ class Engine(Walk):
             for statement in statements:
                 if statement.relation == "undecided":
                     self.undecided_signs.add(statement.lhs, statement.rhs)
-                    if self._impatient and self.undecided_signs.implied(self.statements, so_far=True):
-                        raise Undecided
                 else:
                     self.statements.append(statement)
                     self.statement_nodes.append(node)
                     if outcome.teaches:
                         self.fresh_sizes.add(statement)
+            if self._impatient and self.undecided_signs.implied(self.statements, so_far=True):
+                raise Undecided
         return Outcome(values)
 
 

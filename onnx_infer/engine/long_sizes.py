@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from onnx_infer.engine.fresh_sizes import replacing
 from onnx_infer.laws.readable import LEAVES_OF_A_LONG_SIZE, is_unreadable
 from onnx_infer.types.join import sizes
 from symdim import DivisionByZero, Expr, leaf_count
+from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import Substitution, replaced
 from symdim.algebra.order import order
@@ -20,36 +22,60 @@ from symdim.algebra.sums.long_division import cancelled
 from symdim.algebra.sums.monomial import has_extrema
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from onnx_infer.engine.scope import Scope
     from onnx_infer.laws.statements import Statement
-    from onnx_infer.values.tensor import Dim
+    from onnx_infer.values.tensor import Dim, Value
     from symdim.conditions.condition import Relation
 
 _ROUNDS = 8
 
 
-def shorter_sizes(
-    scopes: Iterable[Scope], statements: Iterable[Statement], resolve: Callable[[Dim], Dim]
-) -> Substitution | None:
-    """The long sizes in some graphs with shorter sizes that they equal, if the statements shorten one.
+class Shorter:
+    """Shorter sizes for long ones that they equal; false if there are none. `put` puts them into a value."""
+
+    __slots__ = ("_any", "put", "sizes")
+
+    def __init__(self, found: Mapping[Dim, Dim]) -> None:
+        self._any = bool(found)
+        self.sizes = Substitution({}, found)
+        self.put = replacing(self.sizes, is_lasting=False)
+
+    def __bool__(self) -> bool:
+        return self._any
+
+
+_NONE = Shorter({})
+_shorter = shared_cache(1 << 5)  # (equations, values) of a model -> its Shorter
+
+
+def shorter_sizes(scopes: Iterable[Scope], statements: Iterable[Statement], resolve: Callable[[Dim], Dim]) -> Shorter:
+    """The long sizes in some graphs that statements shorten. They are remembered for the next inference of the model.
 
     `resolve` replaces solved variables in a statement.
     """
     stated = dict.fromkeys((s.lhs, s.rhs) for s in statements if s.kind == "required" and is_equation(*s[:3]))
     if not stated:
-        return None
-    values = dict.fromkeys(value for scope in scopes for value in scope.values())
+        return _NONE
+    equations = tuple([(resolve(lhs), resolve(rhs)) for lhs, rhs in stated])
+    values = tuple(dict.fromkeys(value for scope in scopes for value in scope.values()))
+    found: Shorter | None = _shorter.get(key := (equations, values))
+    if found is None:
+        found = _shorter[key] = Shorter(_shortened(equations, values))
+    return found
+
+
+def _shortened(equations: Iterable[tuple[Dim, Dim]], values: Iterable[Value]) -> dict[Dim, Dim]:
+    """The long sizes in some values that equations shorten."""
     long = [size for size in dict.fromkeys(d for value in values for d in sizes(value)) if _is_long(size)]
     if not long:
-        return None
-    equations = Equations()
-    for lhs, rhs in stated:
-        equations.add(resolve(lhs), resolve(rhs))
-    found = {size: equations.rewritten(size) for size in long}
-    shorter = {size: new for size, new in found.items() if _is_shorter(new, size) and _may_be_size(new)}
-    return Substitution({}, shorter) if shorter else None
+        return {}
+    known = Equations()
+    for lhs, rhs in equations:
+        known.add(lhs, rhs)
+    found = {size: known.rewritten(size) for size in long}
+    return {size: new for size, new in found.items() if _is_shorter(new, size) and _may_be_size(new)}
 
 
 def is_equation(relation: Relation | Literal["undecided"], lhs: Dim, rhs: Dim) -> bool:

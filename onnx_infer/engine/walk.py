@@ -178,10 +178,10 @@ class Walk:
     def shorten_long_sizes(self) -> None:
         """Replace long sizes by shorter ones that operators demand to equal them."""
         resolve = self.fresh_sizes.resolve
-        known = shorter_sizes((self.scope, *(s for _, s in self.inner)), self.statements, resolve)
-        if known is not None:
-            self._map(replacing(known, is_lasting=False))
-            self.claims = [claim.substitute(known, resolve) for claim in self.claims]
+        shorter = shorter_sizes((self.scope, *(s for _, s in self.inner)), self.statements, resolve)
+        if shorter:
+            self._map(shorter.put)
+            self.claims = [claim.substitute(shorter.sizes, resolve) for claim in self.claims]
 
     def take_own_sizes(self) -> None:
         """Replace the sizes that the walk made by variables of the same names that no other inference has.

@@ -265,7 +265,7 @@ def demand_side(source: object, *, first: bool, law: str) -> None:
     """
     if isinstance(source, Positive):
         state("at_least" if first else "at_most", source.size, int(first), law)
-        state("undecided", source.size, int(first), "a condition of which one side does not run")
+        state("undecided", source.size, 1, "a condition of which one side does not run")
 
 
 def of_side(value: Value, source: object, side: int) -> Value:

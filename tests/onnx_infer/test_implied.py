@@ -8,6 +8,7 @@ import onnx.parser
 import pytest
 
 from onnx_infer import infer, infer_shapes
+from onnx_infer.engine.engine import Engine
 from onnx_infer.engine.implied_bounds import implied_bounds
 from onnx_infer.laws.statements import Statement
 from onnx_infer.model.symbols import Symbols
@@ -203,3 +204,54 @@ def test_two_forms_of_a_size_that_are_equal_under_implied_bounds_are_no_claim():
         result = infer(model)
         assert str(result.types["t"].shape[2]) == "H - 8", declared
         assert sorted(map(str, result.guards)) == sorted(guards), declared
+
+
+def _cut(i):
+    """Nodes that take what lies behind the first 8 elements of `x{i}`, and demand 9 elements of it."""
+    return f"t{i} = Slice (x{i}, start, far, last) c{i} = Conv (x{i}, w)"
+
+
+@pytest.mark.parametrize("count", [1, 4, 9])
+def test_bounds_of_many_symbols_are_known_however_often_the_walk_starts_again(count):
+    inputs = ", ".join(f"float[1, 3, S{i}] x{i}" for i in range(count))
+    model = onnx.parser.parse_model(
+        f"""<ir_version: 10, opset_import: ["": 20]> g ({inputs}, float[3, 3, 9] w) => (float[A, B, C] t0)
+        <int64[1] start = {{8}}, int64[1] far = {{1000000000}}, int64[1] last = {{2}}> {{
+            {" ".join(map(_cut, range(count)))} }}"""
+    )
+    types = infer(model).types
+    assert [str(types[f"t{i}"].shape[2]) for i in range(count)] == [f"S{i} - 8" for i in range(count)]
+
+
+@pytest.mark.parametrize("condition, guard", [("Greater", "H <= 9"), ("Less", "H >= 9")])
+def test_a_second_side_that_is_demanded_decides_its_condition(condition, guard):
+    """Conv demands the rank of the else branch."""
+    model = onnx.parser.parse_model(
+        f"""<ir_version: 10, opset_import: ["": 20]>
+        g (float[1, 3, H] x, float[3, 3, 1] w) => (n, z) <int64[1] last = {{2}}, int64[1] nine = {{9}}> {{
+            s = Shape <start = 2> (x)
+            e = {condition} (s, nine)
+            i = If (e) <then_branch = a () => (p) {{ p = Unsqueeze (x, last) }},
+                        else_branch = b () => (q) {{ q = Identity (x) }}>
+            z = Conv (i, w)
+            n = Cast <to = 9> (e) }}"""
+    )
+    for output in model.graph.output:
+        output.ClearField("type")
+    result = infer(model)
+    assert [str(found) for found in result.guards] == [guard]
+    assert result.values["n"] == (False,)
+    assert str(result.types["i"]) == "f32[1, 3, H]"
+
+
+def test_the_walk_starts_again_at_the_statement_that_decides(monkeypatch):
+    walked = []
+    monkeypatch.setattr(Engine, "run", lambda engine, run=Engine.run: (run(engine), walked.append("y" in engine.scope)))
+    result = infer(
+        onnx.parser.parse_model(
+            f"""<ir_version: 10, opset_import: ["": 20]> g (float[1, 3, S0] x0, float[3, 3, 9] w) => (float[A, B, C] y)
+            <int64[1] start = {{8}}, int64[1] far = {{1000000000}}, int64[1] last = {{2}}> {{ {_cut(0)} y = Relu (t0) }}"""
+        )
+    )
+    assert str(result.types["y"]) == "f32[1, 3, S0 - 8]"
+    assert walked == [False, True]

@@ -57,6 +57,13 @@ def test_inferring_again_changes_nothing(graph: str) -> None:
     assert infer(once, policy="strict").diagnostics == []
 
 
+def test_the_next_inference_solves_no_equation(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = parsed(CACHE, HEAD)
+    once = infer_shapes(model)
+    monkeypatch.setattr(Equations, "add", None)
+    assert infer_shapes(model) == once
+
+
 LONG = "max(A, B) + max(C, D) + max(E, F) + max(G, H)"
 ADDS = """p = Add(a, b) q = Add(c, d) t = Add(e, f) u = Add(g, h) s = Concat<axis=0>(p, q, t, u)"""
 
