@@ -250,7 +250,8 @@ def test_the_walk_starts_again_at_the_statement_that_decides(monkeypatch):
     result = infer(
         onnx.parser.parse_model(
             f"""<ir_version: 10, opset_import: ["": 20]> g (float[1, 3, S0] x0, float[3, 3, 9] w) => (float[A, B, C] y)
-            <int64[1] start = {{8}}, int64[1] far = {{1000000000}}, int64[1] last = {{2}}> {{ {_cut(0)} y = Relu (t0) }}"""
+            <int64[1] start = {{8}}, int64[1] far = {{1000000000}}, int64[1] last = {{2}}>
+            {{ {_cut(0)} y = Relu (t0) }}"""
         )
     )
     assert str(result.types["y"]) == "f32[1, 3, S0 - 8]"
