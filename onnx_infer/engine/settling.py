@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from onnx_infer.engine.claims import Claim
 from onnx_infer.laws.sizes import differ, is_fresh
 from onnx_infer.laws.statements import Statement
+from onnx_infer.model.symbols import is_name
 from onnx_infer.types.merge import size_pairs
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
@@ -109,8 +110,9 @@ class _Names:
         return isinstance(name.origin, Declared) and name not in self._taken and name not in self._sizes
 
     def _bind(self, name: Var, size: Dim) -> None:
+        """Let the name stand for the size. In an input `N + 1` would be an expression, so no axis gets this name."""
         self._sizes[name] = size
-        if isinstance(size, Var) and self._may_be_named(size):
+        if isinstance(size, Var) and self._may_be_named(size) and (is_fresh(size) or is_name(name.name)):
             self.of[size] = name
 
     def _may_be_named(self, size: Var) -> bool:

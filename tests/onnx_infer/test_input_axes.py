@@ -66,6 +66,15 @@ def test_an_axis_without_a_name_takes_that_of_an_output() -> None:
         specialize(model, {"x_dim_1": 4})
 
 
+def test_an_axis_without_a_name_takes_no_text_that_an_input_cannot_have_as_a_name() -> None:
+    model = parsed('g (float[?] x, bool[M] c) => (float["N + 1"] y, z, float["K + 1"] d) '
+                   '{ y = Relu (x)  z = Concat <axis = 0> (x, x)  d = Compress <axis = 0> (x, c) }')  # fmt: skip
+    assert [str(both(model).types[name]) for name in "xyzd"] == [
+        "f32[x_dim_0]", "f32[x_dim_0]", "f32[2*x_dim_0]", "f32[K + 1]"
+    ]  # fmt: skip
+    assert infer_shapes(once := infer_shapes(model)) == once
+
+
 def test_an_input_of_the_same_name_keeps_an_axis_from_taking_it() -> None:
     result = both(parsed("g (float[?] x, float[N] z) => (float[N] y, w) { y = Relu (x)  w = Relu (z) }"))
     assert [str(result.types[name]) for name in "xy"] == ["f32[x_dim_0]", "f32[x_dim_0]"]
