@@ -118,8 +118,21 @@ def test_a_constant_whose_elements_are_not_at_hand_is_a_pin() -> None:
         assert pin.why == "constant 'c' of shape [2, 5, 8] has 2 at axis 0"
 
 
-def test_a_model_that_is_met_again_is_freed_alike() -> None:
-    # a Constant that was read before is known by its bytes; its elements are those of the first time
-    model = traced("c = Constant<value = float[2, 1, 1] {4, 4}>() y = Add(x, c)", {})
-    said = [str(change) for _ in range(3) for change in make_dynamic(model, {"x": {0: "N"}}, apply=True).changes]
-    assert said == ["Add 'y': operand 'c': its 2 equal slices along axis 0 become N"] * 3
+TRIANGLE = np.tri(3, dtype=np.uint8)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [np.full((3, 3), "a", object), np.array(["b", "a"], object)[TRIANGLE], np.arange(3, dtype=np.uint8), TRIANGLE],
+)
+def test_a_model_that_is_met_again_is_freed_alike(array: Any) -> None:
+    # a Constant that was read before is known by its bytes, but its tensor has the element type of the first time
+    add = "y = StringConcat(x, c)" if array.dtype == object else "k = Cast<to = 1>(c) y = Add(x, k)"
+    kind = "string" if array.dtype == object else "float"
+    model = parsed(f"g ({kind}[3, 3] x) => ({kind}[A, B] y) {{ {add} }}", '<ir_version: 10, opset_import: ["": 20]>')
+    tensor = numpy_helper.from_array(array, "c")
+    model.graph.node.insert(0, onnx.helper.make_node("Constant", [], ["c"], value=tensor))
+    freed = [make_dynamic(model, {"x": {0: "N", 1: "M"}}, apply=True) for _ in range(4)]
+    said = {(made.is_free, *map(str, (*made.changes, *made.pins))) for made in freed}
+    assert len(said) == 1
+    assert freed[0].is_free == bool((array == array[0]).all() or array is TRIANGLE), said

@@ -39,7 +39,7 @@ def pattern(array: Array, axis: int, traced: Collection[int]) -> tuple[Kind, int
         steps = np.unique(np.diff(array, axis=axis))
         if len(steps) == 1 and size >= _FEWEST_STEPS and int(steps[0]) not in traced:
             return "step", int(steps[0])
-    found = mask_of(array)
+    found = None if array.dtype == object else mask_of(array)  # texts cannot be chosen by a node
     return ("mask", 0) if found is not None and axis in found[:2] else None
 
 

@@ -8,6 +8,7 @@ input. A constant tensor with a clear pattern can be continued: equal slices, 0,
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from onnx_infer.transforms.dynamic.constants import pattern
 from onnx_infer.transforms.dynamic.meant_targets import blocks, meant_target
 from onnx_infer.transforms.dynamic.trials import deciding
 from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.text import text
 from symdim import Expr
 
 if TYPE_CHECKING:
@@ -192,18 +194,23 @@ class Tracer:
         """A constant with its elements, if they are in the model."""
         if name not in self._arrays:
             handle = self.constants[name]
-            tensor = getattr(handle, "t", handle)
+            tensor = self._literals[name] if isinstance(handle, SymTensor) else getattr(handle, "t", handle)
             array: NDArray[np.generic] | None = None
-            if isinstance(tensor, SymTensor):
-                if tensor.data is not None and all(isinstance(x, (int, float)) for x in tensor.data):
-                    array = np.array(tensor.data).reshape([int(str(size)) for size in self.shape(name)])
-            elif isinstance(tensor, TensorProto) and tensor.data_location != TensorProto.EXTERNAL:
+            if isinstance(tensor, TensorProto) and tensor.data_location != TensorProto.EXTERNAL:
                 try:
                     array = numpy_helper.to_array(tensor)
                 except (ValueError, TypeError):  # the data do not fit the declared shape
                     array = None
             self._arrays[name] = array
         return self._arrays[name]
+
+    @cached_property
+    def _literals(self) -> dict[str, TensorProto]:
+        """The tensors of Constant nodes. The handle of one that was met before is not its message."""
+        nodes = self.static._engine.model.graph.handle.node
+        return {
+            text(n.output[0]): n.attribute[0].t for n in nodes if n.op_type == "Constant" and n.output and n.attribute
+        }
 
     # -- nodes --------------------------------------------------------------------------------------------------------
 
