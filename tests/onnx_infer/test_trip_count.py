@@ -27,6 +27,15 @@ GAPS = [
     P - i // 2,
     P - i * i,
     1 - maximum(P - i, i - P),
+    maximum(P, 1),
+    minimum(P, 0),
+    # without a closed form: slopes of unknown sign, a part that never stops, no whole turn, a square, many parts
+    P - Q * i,
+    maximum(P - Q * i, P - i),
+    maximum(P - i, Q),
+    maximum(2 * P + 1 - 2 * i, 2 * i - 2 * P - 1),
+    maximum(P - i * i, i * i - P),
+    minimum(*[P * k + Q * k * k - i for k in range(18)]),
 ]
 
 
@@ -64,7 +73,7 @@ def test_trips(limit: int | Expr | None, start: str) -> None:
                 assert trips.limit is None or at(trips.limit) >= actual, (gap, starts, limit, sizes)
                 assert bound.limit is None or at(bound.limit) >= actual, (gap, starts, limit, sizes)
                 assert not trips.once or actual > 0
-    assert found >= (20 if limit is None else len(GAPS) - 8)
+    assert found >= (20 if limit is None else len(GAPS) - 14)
 
 
 def test_a_trip_count_that_is_not_known() -> None:
