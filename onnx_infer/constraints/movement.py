@@ -73,6 +73,7 @@ def resize(s: Relations, X: Row, out: Row, scales: Floats | Unknown | None = Non
     given = sizes if isinstance(sizes, tuple) else scales if isinstance(scales, tuple) else ()
     if rank is None and given and axes is None:
         rank = len(given)
+        s.axes(X, rank)
     if rank is not None and not axes:
         axes = tuple(range(rank))
     if axes is None:
