@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.elements.samples import is_positive, largest, samples_at, samples_of, smallest
-from onnx_infer.laws.sizes import at_least, bounds, doubtful_sizes, is_fresh
-from onnx_infer.laws.statements import contradict, state
+from onnx_infer.laws.sizes import at_least, bounds, doubtful_sizes
+from onnx_infer.laws.statements import contradict, elements_of, state
 from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, minimum, product
 
@@ -18,7 +18,7 @@ def demand_in_bounds(indices: SymTensor, size: Dim, column: int | None = None, *
     """Demand that the indices (or those at one place of the last axis) are in [-size, size - 1], or in [0, size - 1].
 
     An empty tensor has no index. If the tensor may be empty, the index in the statement is multiplied by 0 for an empty
-    tensor; index 0 is always allowed there.
+    tensor; index 0 is always allowed there. Nothing is demanded of an index that is an element of an input.
 
     >>> from onnx_infer.laws.statements import Trace
     >>> from symdim import Var
@@ -30,14 +30,14 @@ def demand_in_bounds(indices: SymTensor, size: Dim, column: int | None = None, *
     if indices.shape is None:
         return
     found = samples_of(indices) if column is None else samples_at(indices, column)
-    known = [i for i in found if isinstance(i, (int, Expr)) and not is_fresh(i)]
+    known = [i for i in found if isinstance(i, (int, Expr)) and not elements_of(i)]
     above = [i for i in known if not at_least(size - i, 1)]
     least = -size if negative else 0
     below = [i for i in known if not at_least(i - least, 0)]
     if not above and not below:
         return
     any_index = minimum(product(doubtful_sizes(indices.shape)), 1)  # 1, or 0 where the tensor is empty
-    if any_index == 0 or is_fresh(any_index):
+    if any_index == 0:
         return
     for i in (*above, *below) if any_index == 1 else ():
         if any(end is not None and end < 0 for end in (bounds(size - i - 1)[1], bounds(i - least)[1])):

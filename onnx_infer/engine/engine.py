@@ -128,7 +128,7 @@ class Engine(Walk):
                     if found is None:
                         frames.append(Frame(frame.graph, frame.call.scope, self.checkpoint(), frame.call))
                         continue
-                    outcome = self._renew(found, frame.call.node)
+                    outcome = self._renew(found, frame.call.node, frames[-1].scope)
                     self._declare(frames[-1].graph.declared, frame.call.node, outcome, frames[-1].scope)
         finally:
             for frame in reversed(frames):
@@ -216,7 +216,7 @@ class Engine(Walk):
             entered = self.functions.enter(function, node, scope)
             if not isinstance(entered, Outcome):
                 return entered
-            self._declare(graph.declared, node, self._renew(entered, node), scope)
+            self._declare(graph.declared, node, self._renew(entered, node, scope), scope)
             return None
         title = f"{domain}::{op_type}" if domain else op_type
         for name in outputs:
@@ -269,12 +269,12 @@ class Engine(Walk):
             for name in node[3]:
                 self.notes[name] = outcome.note
         if not outcome.fresh:
-            return self._renew(outcome, node)
+            return self._renew(outcome, node, scope)
         if scope is self.scope:
-            return self._renew(outcome, node, self.run_time.of(node, operator, inputs))
-        return self._renew(outcome, node, self.run_time.inside(node))
+            return self._renew(outcome, node, scope, self.run_time.of(node, operator, inputs))
+        return self._renew(outcome, node, scope, self.run_time.inside(node))
 
-    def _renew(self, outcome: Outcome, node: Node, run_time: NewSize | None = None) -> Outcome:
+    def _renew(self, outcome: Outcome, node: Node, scope: Scope, run_time: NewSize | None = None) -> Outcome:
         """The outcome with new names for its fresh sizes. Its statements are recorded."""
         self.noted += not outcome.plain
         values, statements = outcome.values, outcome.statements
@@ -284,18 +284,25 @@ class Engine(Walk):
             values, statements = _with_names(outcome, names)
             statements += self.run_time.learnt()
         if statements and self.certain:
-            self.singular += self.depth
-            for statement in statements:
-                if statement.relation == "undecided":
-                    self.undecided_signs.add(statement.lhs, statement.rhs)
-                else:
-                    self.statements.append(statement)
-                    self.statement_nodes.append(node)
-                    if outcome.teaches:
-                        self.fresh_sizes.add(statement)
-            if self._impatient and self.undecided_signs.implied(self.statements, so_far=True):
-                raise Undecided
+            self._state(statements, node, scope, outcome.teaches)
         return Outcome(values)
+
+    def _state(self, statements: tuple[Statement, ...], node: Node, scope: Scope, teaches: bool) -> None:
+        """Record the statements of a node. Those in the body of a Loop are about any iteration, so they teach nothing.
+
+        The rule of the Loop states again what they demand of the values around it.
+        """
+        self.singular += 0 if scope.repeated else self.depth
+        for statement in statements:
+            if statement.relation != "undecided":
+                self.statements.append(statement)
+                self.statement_nodes.append(node)
+                if teaches and not scope.repeated:
+                    self.fresh_sizes.add(statement)
+            elif not scope.repeated:
+                self.undecided_signs.add(statement.lhs, statement.rhs)
+        if self._impatient and self.undecided_signs.implied(self.statements, so_far=True):
+            raise Undecided
 
 
 def _with_names(outcome: Outcome, names: dict[Var, Dim]) -> tuple[tuple[Value, ...], tuple[Statement, ...]]:

@@ -6,17 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.diagnostics import Diagnostic, Refusal
 from onnx_infer.laws.made import make_size
+from onnx_infer.model.graph import label_of
 from onnx_infer.types.join import NOTHING, kind_of, variables_in
 from onnx_infer.values.tensor import SymTensor
-from symdim import Var
+from symdim import BoundsError, DivisionByZero, Var
+from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import is_data_dependent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from onnx_infer.engine.scope import Scope as Values
     from onnx_infer.engine.walk import Checkpoint, Walk
-    from onnx_infer.model.graph import Graph
+    from onnx_infer.laws.statements import Statement
+    from onnx_infer.model.graph import Graph, Node
     from onnx_infer.values.tensor import Dim, Value
 
 MAX_NESTING = 40
@@ -38,6 +41,7 @@ class Subgraph:
         self._start: Checkpoint | None = None
         self._end = 0
         self._made: set[Var] = set()
+        self._stated: list[tuple[Statement, Node]] = []
         self.refusal: str | None = None
         if engine.depth == 0:
             engine.repeats.clear()
@@ -65,8 +69,9 @@ class Subgraph:
     def __call__(self, *inputs: Value, repeated: bool = False, reached: bool | None = None) -> list[Value]:
         """The outputs for these inputs.
 
-        `repeated`: the inputs stand for those of any iteration, so declared sizes do not apply. `reached`: True if the
-        graph runs whenever the node does, False if it never runs. If it never runs, its errors do not count.
+        `repeated`: the inputs stand for those of any iteration, so declared sizes do not apply. What the nodes state
+        is kept for `demands`. `reached`: True if the graph runs whenever the node does, False if it never runs. If it
+        never runs, its errors do not count.
         """
         engine, graph = self._engine, self.graph
         if self._start is None:
@@ -91,6 +96,8 @@ class Subgraph:
         finally:
             engine.depth, engine.certain = engine.depth - 1, certain
         self._end = len(engine.diagnostics)
+        if repeated:
+            self._take_statements(self._start.statements)
         if reached is False:
             self.forget_errors()
         self.refusal = self._first_refusal(certain=reached is True)
@@ -150,15 +157,39 @@ class Subgraph:
 
         These are the sizes made during its walk, and symbols that are declared only inside.
         """
+        return self._inner(_variables(values), outside)
+
+    def _inner(self, found: set[Var], outside: list[Value]) -> frozenset[Var]:
+        """The variables that have a meaning only inside the body."""
         engine = self._engine
         assert self._start is not None
         self._made.update(engine.created[self._start.created :])
-        found = _variables(values)
         given = engine.symbols.names
         doubtful = {v for v in found - self._made if not is_data_dependent(v.origin) and v.name not in given}
         if doubtful:
             doubtful -= self._visible(outside)
         return frozenset((found & self._made) | doubtful)
+
+    def _take_statements(self, start: int) -> None:
+        """Take the statements of the walk from the record, because they are about any iteration."""
+        engine = self._engine
+        self._stated = list(zip(engine.statements[start:], engine.statement_nodes[start:], strict=True))
+        del engine.statements[start:], engine.statement_nodes[start:]
+
+    def demands(self, sizes: Mapping[Var, Dim], outside: list[Value]) -> list[Statement]:
+        """What the last repeated walk demands of the values outside, in the iteration in which it has these sizes.
+
+        `sizes` are those of the inside. A statement about other sizes of the inside is left out: no caller knows them.
+        """
+        found: list[Statement] = []
+        for statement, node in self._stated:
+            try:
+                demand = statement.substitute(sizes)
+            except (BoundsError, DivisionByZero):
+                continue
+            if not self._inner(set(variables_of((demand.lhs, demand.rhs, *demand.filled))), outside):
+                found.append(demand._replace(law=f"{node[0]} '{label_of(node)}': {demand.law}"))
+        return found
 
     def release(self, values: list[Value]) -> None:
         """Allow sizes of the inside in values outside, unchanged: there is only a single iteration."""

@@ -4,6 +4,10 @@ The state is the join of the initial values and of the body's results for it. Va
 elements) become sizes `w` of the body. The state is a fixpoint when the body keeps its form and maps `w` to some
 `step(w)`. If `step(w) = w + d`, where d is the same in all iterations or grows by the same amount in each, `w` is a
 function of the number of the iteration (`Growth`).
+
+What the nodes of the body demand for such a state, they demand in every iteration. The rule of a Loop that certainly
+runs states it for the first iteration, and for the last one where the trip count is known. Sizes of the inside have
+known values there; a demand of others is left out, since no caller knows them.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from symdim import Var
 from symdim.algebra.dims import substituted, variables_of
 
 if TYPE_CHECKING:
+    from onnx_infer.laws.statements import Statement
     from onnx_infer.ops.kinds import Dim, Graph, Value
     from onnx_infer.types.join import Size
 
@@ -48,7 +53,8 @@ class Fixpoint(NamedTuple):
     """The state, the body's results for it, and the changing sizes with their next values.
 
     `limit` is a number of turns that are not exceeded, or None. `growth` are the changing sizes with a
-    closed form. `inside` are all sizes of the body's inside, including the turn and the changing sizes.
+    closed form; `first` has the initial values. `inside` are all sizes of the body's inside, including the turn and the
+    changing sizes. `demands` are the statements of the first iteration about values outside, if it certainly runs.
     """
 
     state: list[Value]
@@ -56,8 +62,14 @@ class Fixpoint(NamedTuple):
     turn: Var
     limit: Dim | None
     growth: dict[Var, Growth]
+    first: dict[Var, Dim]
     after: dict[Var, Dim]
     inside: frozenset[Var]
+    demands: list[Statement]
+
+    def at(self, turn: Dim) -> dict[Var, Dim]:
+        """The changing sizes with a closed form, and the turn, in an iteration."""
+        return {self.turn: turn, **{var: growth.at(turn) for var, growth in self.growth.items()}}
 
     def outside(self, size: Dim) -> bool:
         """Whether a size is the same in all iterations."""
@@ -68,7 +80,7 @@ class Fixpoint(NamedTuple):
         found = condition(self.outputs[0])
         if not isinstance(found, Positive):
             return found
-        gap = found.size.substitute({var: growth.at(self.turn) for var, growth in self.growth.items()})
+        gap = found.size.substitute(self.at(self.turn))
         known = positive(gap)
         if isinstance(known, Positive) and not self.outside(known.size.substitute({self.turn: 0})):
             return None
@@ -98,18 +110,23 @@ def in_time(size: Dim, turn: Var, limit: Dim | None) -> Dim:
     return size if left in variables_of([other]) else other
 
 
-def fixpoint(body: Graph, turn: Var, limit: Dim | None, unconditional: bool, initial: list[Value]) -> Fixpoint:
-    """The most specific state that the body keeps.
+def fixpoint(
+    body: Graph, turn: Var, limit: Dim | None, unconditional: bool, initial: list[Value], reached: bool | None
+) -> Fixpoint:
+    """The most specific state that the body keeps. `reached`: True if the body certainly runs at least once.
 
     In an iteration the condition was true. Without a condition input some runtimes ignore the body's condition.
     """
+    demands: list[Statement] = []
     index, condition = scalar(body, 0, dt.INT64, turn), scalar(body, 1, dt.BOOL, True)
     last, inside = body.remembered()
     state = [condition, *(likely_state(body, initial, last, inside) if last else initial)]
     for i in range(_MAX_ROUNDS):
         if not body.may_repeat() and (i or not last):
             break
-        outputs = body(index, *state, repeated=True)
+        outputs = body(index, *state, repeated=True, reached=reached)
+        if not i and not last:
+            demands = body.demands({turn: 0}, initial)
         after: dict[Var, Dim] = {}
         again = outputs[: len(state)]
         if not unconditional:
@@ -121,12 +138,14 @@ def fixpoint(body: Graph, turn: Var, limit: Dim | None, unconditional: bool, ini
             first = first_sizes(state, [condition, *initial])
             inside |= {turn}
             growth = closed_forms(first, after, turn, limit, inside)
-            return Fixpoint(state[1:], outputs, turn, limit, growth, after, inside)
+            demands += body.demands({turn: 0, **first}, initial)
+            return Fixpoint(state[1:], outputs, turn, limit, growth, first, after, inside, demands)
         state = wider
     state = [kind_of(x) for x in state]
     body.remember([], frozenset())
-    outputs = body(index, *state, repeated=True)
-    return Fixpoint(state[1:], outputs, turn, limit, {}, {}, body.locals(outputs, initial) | {turn})
+    outputs = body(index, *state, repeated=True, reached=reached)
+    demands += body.demands({turn: 0}, initial)
+    return Fixpoint(state[1:], outputs, turn, limit, {}, {}, {}, body.locals(outputs, initial) | {turn}, demands)
 
 
 def likely_state(body: Graph, initial: list[Value], last: list[Value], inside: frozenset[Var]) -> list[Value]:

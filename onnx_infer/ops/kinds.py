@@ -11,6 +11,9 @@ from onnx_infer.laws.windows import IntVector, Windows
 from onnx_infer.values.tensor import Dim, Shape, SymTensor, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onnx_infer.laws.statements import Statement
     from symdim import Var
 
 AnyRank: TypeAlias = Annotated[SymTensor, "AnyRank"]
@@ -78,6 +81,9 @@ class Graph(Protocol):
 
     def locals(self, values: list[Value], outside: list[Value]) -> frozenset[Var]:
         """The variables in values that have a meaning only inside the body."""
+
+    def demands(self, sizes: Mapping[Var, Dim], outside: list[Value]) -> list[Statement]:
+        """What the last repeated walk demands of the values outside, in the iteration in which it has these sizes."""
 
     def release(self, values: list[Value]) -> None:
         """Allow sizes of the inside in values outside."""

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import unify_shapes
-from onnx_infer.laws.statements import element, fresh
+from onnx_infer.laws.statements import demand, element, fresh, state
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.control_flow import check_outputs, condition, stacked
 from onnx_infer.ops.fixpoint import fixpoint, in_time, scalar, variables
-from onnx_infer.ops.trip_count import how_often
+from onnx_infer.ops.trip_count import how_often, runs_once
 from onnx_infer.types.join import NOTHING, ceiling, join_with_itself, kind_of, parts_of
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor, substitute
 from symdim import Expr, Var, maximum
-from symdim.algebra.dims import variables_of
+from symdim.algebra.dims import substituted, variables_of
+from symdim.conditions.condition import Condition
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -48,21 +49,24 @@ def loop(
     limit = None if given is None else maximum(given, 0)
     most = None if limit is None else maximum(limit - 1, 0)
     turn = body.size("the number of the iteration", at_most=most)
-    found = fixpoint(body, turn, given, cond is None, list(v_initial))
     starts = True if cond is None else condition(cond)
+    endless = limit is None and not isinstance(M, Unknown)
+    reached = True if runs_once(limit, starts, endless=endless) else None
+    found = fixpoint(body, turn, given, cond is None, list(v_initial), reached)
     goes_on = found.condition()
     if goes_on is not True and cond is None:
         goes_on = None  # the spec ignores it then, onnxruntime does not
-    endless = limit is None and not isinstance(M, Unknown)
     trips = how_often(limit, starts, goes_on, turn, endless=endless)
+    demand_again(found, trips, body, list(v_initial))
     if trips.number == 0:
         return none_at_all(v_initial, found.outputs[1 + count :])
     unrolled = None
     most = trips.number if isinstance(trips.number, int) else limit
     if not settled(found, trips) and starts is True and (endless or few(body, most)) and body.may_repeat():
-        unrolled = one_by_one(body, limit, cond is None, list(v_initial))
+        unrolled = one_by_one(body, limit, cond is None, list(v_initial), reached)
         # another general walk, so that the types written into the body hold in every iteration
-        body(scalar(body, 0, dt.INT64, turn), scalar(body, 1, dt.BOOL, True), *found.state, repeated=True)
+        index, true = scalar(body, 0, dt.INT64, turn), scalar(body, 1, dt.BOOL, True)
+        body(index, true, *found.state, repeated=True, reached=reached)
     if unrolled is None:
         counts = isinstance(M, Unknown) and starts is True and goes_on is True
         trips = trips.counted(maximum(element("M"), 0) if counts else None)
@@ -71,15 +75,34 @@ def loop(
     return unrolled
 
 
+def demand_again(found: Fixpoint, trips: Trips, body: Graph, initial: list[Value]) -> None:
+    """State what the body demands of the values outside in its first and its last iteration, if it certainly runs."""
+    demands = found.demands
+    if trips.once and trips.number is not None:
+        demands = demands + body.demands(found.at(trips.number - 1), initial)
+    for statement in dict.fromkeys(demands):
+        relation, lhs, rhs, law, kind, _ = statement
+        if isinstance(lhs, Expr) or isinstance(rhs, Expr):
+            state(*statement)
+        elif kind == "required":
+            demand(Condition(relation, lhs, rhs).holds({}), law, lhs, rhs)  # type: ignore[arg-type]  # none is "undecided"
+
+
 # -- results ----------------------------------------------------------------------------------------------------------
 
 
 def final_size(var: Var, found: Fixpoint, trips: Trips) -> Dim | None:
-    """The value of a changing size after the last iteration, if it has a closed form."""
+    """The value of a changing size after the last iteration, if it has a closed form.
+
+    A size that a second iteration does not change any more, as in `max(w, M)`, has its value after the first one.
+    """
     after = found.after.get(var)
     if var in found.growth and trips.number is not None:
         return found.growth[var].at(trips.number)
-    return after if trips.once and after is not None and found.outside(after) else None
+    if not trips.once or after is None or substituted(after, {var: after}) != after:
+        return None
+    size = substituted(after, {var: found.first[var]}) if var in found.first else after
+    return size if found.outside(size) else None
 
 
 def settled(found: Fixpoint, trips: Trips) -> bool:
@@ -171,7 +194,9 @@ def few(body: Graph, limit: Dim | None) -> bool:
     return isinstance(limit, int) and limit <= _MAX_UNROLLED and body.node_count() * limit <= _MAX_VISITED
 
 
-def one_by_one(body: Graph, limit: Dim | None, unconditional: bool, initial: list[Value]) -> list[Value] | None:
+def one_by_one(
+    body: Graph, limit: Dim | None, unconditional: bool, initial: list[Value], reached: bool | None
+) -> list[Value] | None:
     """The results of a loop of few iterations with known conditions; None for other loops."""
     count, values = len(initial), initial
     items: list[list[Value]] = []
@@ -179,7 +204,7 @@ def one_by_one(body: Graph, limit: Dim | None, unconditional: bool, initial: lis
         if not body.may_repeat():
             return None
         index, true = scalar(body, 0, dt.INT64, i), scalar(body, 1, dt.BOOL, True)
-        goes_on, *results = body(index, true, *values, repeated=True)
+        goes_on, *results = body(index, true, *values, repeated=True, reached=reached)
         values = results[:count]
         items.append(results[count:])
         go = condition(goes_on)

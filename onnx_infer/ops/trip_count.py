@@ -76,7 +76,7 @@ def how_often(
     """
     if starts is False or limit == 0:
         return Trips(0, 0, False)
-    once = starts is True and (endless or (limit is not None and at_least(limit, 1)))
+    once = runs_once(limit, starts, endless=endless)
     if goes_on is None:
         return Trips(None, limit, once)
     stop = Stop(0) if goes_on is False else Stop(None) if goes_on is True else first_stop(goes_on.size, turn, limit)
@@ -87,6 +87,16 @@ def how_often(
         turns = begun(starts, goes_on, turn, limit, turns)
     known = endless or limit is not None
     return Trips(turns if known else None, turns, once)
+
+
+def runs_once(limit: Dim | None, starts: bool | Positive | None, *, endless: bool) -> bool:
+    """Whether the body runs at least once, whatever it returns.
+
+    >>> from symdim import Var
+    >>> runs_once(Var("T"), True, endless=False), runs_once(Var("T") - 1, True, endless=False)
+    (True, False)
+    """
+    return starts is True and (endless or (limit is not None and at_least(limit, 1)))
 
 
 def begun(starts: Positive, goes_on: bool | Positive, turn: Var, limit: Dim | None, turns: Dim) -> Dim:

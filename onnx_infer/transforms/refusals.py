@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.engine.outcome import Outcome, apply
 from onnx_infer.engine.scope import Scope, UndefinedInput
-from onnx_infer.laws.sizes import at_least, is_fresh
+from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import cautiously
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
@@ -82,27 +82,18 @@ class Refusals:
         """Whether a node that refuses nothing may take its place."""
         places = _STATED[node.op_type] if _is_stated(node.op_type, node.domain) else ()
         asked = [node.input[i] for i in places if i < len(node.input) and node.input[i]]
-        return (
-            self.is_upheld(node)
-            and id(node) not in self._unclear
-            and all(self._is_known(name, is_index=node.op_type == "Gather") for name in asked)
-        )
+        return self.is_upheld(node) and id(node) not in self._unclear and all(map(self._is_known, asked))
 
     def is_upheld(self, node: NodeProto) -> bool:
         """Whether the bounds prove every law that this node states, or another node that stays states it too."""
         return id(node) not in self._bound
 
-    def _is_known(self, name: str, is_index: bool) -> bool:
-        """Whether the elements are known before a run. An element that is a name of itself, `k[0]`, is not.
-
-        Of an index that only the data decide, such as the number of an iteration, the rule states nothing.
-        """
+    def _is_known(self, name: str) -> bool:
+        """Whether the elements are known before a run. An element that is a name of itself, `k[0]`, is not."""
         value = self._types.get(name)
         if not isinstance(value, SymTensor):
             return False
         elements = (value.fill,) if value.data is None else value.data
-        if is_index and any(isinstance(x, Expr) and is_fresh(x) for x in elements):
-            return False
         variables = variables_of(x for x in elements if isinstance(x, Expr))
         return None not in elements and not any(isinstance(v.origin, ValueOf) for v in variables)
 

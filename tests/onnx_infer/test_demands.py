@@ -22,6 +22,13 @@ TREE = (
     "nodes_treeids=[0, 0, 0], nodes_nodeids=[0, 1, 2], nodes_truenodeids=[1, 0, 0], nodes_falsenodeids=[2, 0, 0]"
 )
 
+# a Loop of T turns
+TURNS = "float[T] u"
+LOOP = (
+    "h = Shape(u) m = Squeeze(h) t = Constant<value=bool {{1}}>() one = Constant<value_int=1>() y = Loop(m, t, x) "
+    "<body = g (int64 i, bool b, float[A, B] c) => (bool d, float[G, H] o) {{ d = Identity(b) {} o = Identity(n) }}>"
+)
+
 # (inputs, nodes, sizes at which the model runs; of integer inputs all elements are 0)
 DEMANDS = [
     ("float[A, B] x, int64[C, D] i", "y = GatherElements<axis=1>(x, i)", "A=3 B=3 C=3 D=4"),
@@ -80,6 +87,15 @@ DEMANDS = [
         "class_treeids=[0, 0], class_weights=[1.0, 2.0], classlabels_int64s=[0, 1]>(x)", "A=2 F=3"),
     ("float[S, A] x, float[T, B] w", "y = Scan<num_scan_inputs=2, body=g (float[C] r, float[D] q) => (float[E] o) "
         "{ o = Sub(r, q) }>(x, w)", "S=3 T=3 A=4 B=4"),
+    (f"float[N, D] x, float[M, E] w, {TURNS}", LOOP.format("n = Concat<axis=0>(c, w)"), "N=2 D=3 M=4 E=3 T=2"),
+    (f"float[N, D] x, float[M, E] w, {TURNS}", LOOP.format("r = Gather(w, i) n = Sum(c, r)"), "N=2 D=3 M=5 E=3 T=4"),
+    (f"float[N, D] x, float[M] w, {TURNS}", LOOP.format("s = Constant<value_ints=[-1, 6]>() r = Reshape(c, s) "
+        "p = ReduceSum<keepdims=1>(r) n = Concat<axis=1>(c, x)"), "N=3 D=2 M=2 T=3"),
+    (f"float[N, D] x, float[M] w, {TURNS}", LOOP.format("k = Add(i, one) d = Less(k, m) r = Gather(w, k) n = Sum(c, r)")
+        .replace("(m, t, x)", '("", t, x)').replace("d = Identity(b) ", ""), "N=3 D=5 M=5 T=3"),
+    (f"float[N, D] x, float[M, E] w, {TURNS}", LOOP.format("two = Constant<value_int=2>() n = Loop(two, b, c) "
+        "<body = inner (int64 j, bool e, float[U, V] f) => (bool g, float[P, Q] o) "
+        "{ g = Identity(e) o = Concat<axis=1>(f, w) }>"), "N=2 D=3 M=2 E=1 T=2"),
 ]  # fmt: skip
 
 
