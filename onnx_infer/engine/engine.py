@@ -292,16 +292,17 @@ class Engine(Walk):
 
         The rule of the Loop states again what they demand of the values around it.
         """
-        self.singular += 0 if scope.repeated else self.depth
+        repeated = scope.repeated
+        self.singular += 0 if repeated else self.depth
         for statement in statements:
             if statement.relation != "undecided":
                 self.statements.append(statement)
                 self.statement_nodes.append(node)
-                if teaches and not scope.repeated:
+                if teaches and not repeated:
                     self.fresh_sizes.add(statement)
-            elif not scope.repeated:
+            elif not repeated:
                 self.undecided_signs.add(statement.lhs, statement.rhs)
-        if self._impatient and self.undecided_signs.implied(self.statements, so_far=True):
+        if self._impatient and not repeated and self.undecided_signs.implied(self.statements, so_far=True):
             raise Undecided
 
 
