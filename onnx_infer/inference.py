@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.engine.engine import Engine
-from onnx_infer.engine.implied_bounds import implied_bounds
+from onnx_infer.engine.learnt import Learnt
 from onnx_infer.engine.overridable import name_overridable
 from onnx_infer.engine.settling import settle
 from onnx_infer.errors import ShapeInferenceError, StrictModeError, UnknownSymbol
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from onnx_infer.engine.found import Found
-    from onnx_infer.laws.statements import Statement
-    from onnx_infer.model.graph import FrontEnd, Model, Node
+    from onnx_infer.model.graph import FrontEnd, Model
     from onnx_infer.model.input_values import InputValue
     from onnx_infer.model.symbols import Size
     from onnx_infer.types.merge import ShapeMergePolicy
@@ -182,9 +181,7 @@ def walk(
     """The engine after its walk over the model. The `found` types replace declared ones.
 
     The assumptions about symbols hold during the walk: intervals are the bounds of the symbols, and rules ask the other
-    relations. If a sign is undecided and the statements so far imply lower bounds of input sizes, the walk starts again
-    under these bounds. So it does if later nodes force sizes of earlier values (`engine/found.py`), and if no node
-    forces a declared number of a size that data decide: only then it is believed.
+    relations. The walk is repeated while it learns what an earlier node could have known (`engine/learnt.py`).
     The symbols of the result are those of the first walk.
     """
     names, reserved = front.dim_params()
@@ -202,48 +199,38 @@ def walk(
         view_of(found, symbols)  # this names the axes of inputs
         bounds, related = narrowed(given, Assumptions(given.relations, symbols.known()))
     fixed = {name: low for name, (low, high) in bounds.items() if low == high}
-    narrower: dict[str, tuple[int, int | None]] = {}
-    originals: list[tuple[Symbols, dict[str, Value]]] = []
-    stated: list[tuple[Statement, Node]] = []  # statements of earlier walks, on which the bounds of this one rest
-    believed = frozenset[str]()  # values with numbers that only the author of the model gives
-    most = 1 if is_cautious else _MOST_WALKS
-    for count in range(most):
+    learnt = Learnt(found)
+    last = 0 if is_cautious else _MOST_WALKS - 1
+    for count in range(last + 1):
         symbols = Symbols(
-            names, reserved, bounds={**bounds, **narrower}, min_dim=min_dim, fixed=fixed,
+            names, reserved, bounds={**bounds, **learnt.bounds}, min_dim=min_dim, fixed=fixed,
             related=related, relations=given.relations,
         )  # fmt: skip
-        view = view_of(found, symbols)
+        view = view_of(learnt.found, symbols)
         known = Assumptions(given.relations, symbols.known()).known() if related else None
-        last = count == most - 1
-        patient = count >= most - 2  # the walk before the last one finds all bounds, so none is lost
         engine = Engine(
-            view, symbols, policy, adopt=adopt, assume_declared=assume_declared, impatient=not patient,
-            trusted=() if found is None else found.values,
-            believed=None if last else believed, is_cautious=is_cautious,
+            view, symbols, policy, adopt=adopt, assume_declared=assume_declared,
+            impatient=count < last - 1,  # the walk before the last one finds all bounds, so none is lost
+            trusted=() if learnt.found is None else learnt.found.values,
+            believed=None if count == last else learnt.believed, is_cautious=is_cautious,
         )  # fmt: skip
         assuming(known, engine.run)
-        originals.append((symbols, engine.computed_inputs()))
-        implied = engine.undecided_signs.implied(engine.statements)
-        learnt = {v.name: ends for v, ends in implied.items()}
-        renamed = (*narrower, *related - fixed.keys()) if narrower else ()
-        to_original = {symbols.text(name): originals[0][0].text(name) for name in renamed}
-        unconfirmed = frozenset() if learnt or policy == "skip" else engine.unconfirmed() - believed
-        solved = found if unconfirmed else engine.with_solved(found)
-        if last or not (learnt or unconfirmed or solved != found):
+        if count == 0:
+            first, written = symbols, engine.computed_inputs()
+        renamed = (*learnt.bounds, *related - fixed.keys()) if learnt.bounds else ()
+        to_first = {symbols.text(name): first.text(name) for name in renamed}
+        more = learnt if count == last else learnt.after(engine, to_first)
+        if more is learnt:
             break
-        found, believed = solved, believed | unconfirmed
-        for statement, node in zip(engine.statements, engine.statement_nodes, strict=True):
-            if any(v in implied for v in implied_bounds([statement])):
-                stated.append((statement.substitute(to_original), node))
-        narrower.update(learnt)
+        learnt = more
     if given:
         assuming(known, partial(settled_facts, engine))
-    if to_original:
-        engine.rename(to_original)
-    engine.statements[:0] = [statement for statement, _ in stated]
-    engine.statement_nodes[:0] = [node for _, node in stated]
+    if to_first:
+        engine.rename(to_first)
+    engine.statements[:0] = [statement for statement, _ in learnt.stated]
+    engine.statement_nodes[:0] = [node for _, node in learnt.stated]
     if not is_cautious:
         engine.shorten_long_sizes()
-        engine.scope.update({} if related else originals[0][1])
+        engine.scope.update({} if related else written)
     engine.assumed += settle(engine)
     return engine

@@ -1,0 +1,49 @@
+"""What the walks over a model have learnt. The next walk knows it from the start.
+
+A walk is worth repeating if its statements imply bounds of input sizes that decide a sign (`implied_bounds.py`), if
+later nodes force sizes of earlier values (`found.py`), or if no node forces a declared number of a size that data
+decide: only then the number is believed.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from onnx_infer.engine.implied_bounds import implied_bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onnx_infer.engine.found import Found
+    from onnx_infer.engine.walk import Walk
+    from onnx_infer.laws.statements import Statement
+    from onnx_infer.model.graph import Node
+    from onnx_infer.values.tensor import Dim
+
+
+class Learnt(NamedTuple):
+    """What earlier walks found: shapes, bounds of symbols, and values whose declared numbers are believed.
+
+    `stated` are the statements that imply the bounds, with their nodes, in the symbols of the first walk.
+    """
+
+    found: Found | None = None
+    bounds: Mapping[str, tuple[int, int | None]] = MappingProxyType({})
+    believed: frozenset[str] = frozenset()
+    stated: tuple[tuple[Statement, Node], ...] = ()
+
+    def after(self, walk: Walk, to_first: Mapping[Dim, Dim]) -> Learnt:
+        """This and what a further walk has learnt. `to_first` maps its symbols to those of the first walk."""
+        implied = walk.undecided_signs.implied(walk.statements)
+        unconfirmed = frozenset() if implied else walk.unconfirmed() - self.believed
+        found = self.found if unconfirmed else walk.with_solved(self.found)
+        if not implied and not unconfirmed and found == self.found:
+            return self
+        stated = [
+            (statement.substitute(to_first), node)
+            for statement, node in zip(walk.statements, walk.statement_nodes, strict=True)
+            if any(v in implied for v in implied_bounds([statement]))
+        ]
+        bounds = {**self.bounds, **{v.name: ends for v, ends in implied.items()}}
+        return Learnt(found, bounds, self.believed | unconfirmed, (*self.stated, *stated))
