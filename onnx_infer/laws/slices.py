@@ -57,6 +57,9 @@ def slice_length(size: Dim, start: Dim | None, end: Dim | None, step: Dim | None
         # the bound is in [0, size], so no maximum with 0 is needed
         return (stop - begin + step - 1) // step
     span, stride = (stop - begin, step) if forward else (begin - stop, -step)
+    if forward and _sign(start) is None and _sign(end) == 1 and at_least(end - start, 0):
+        # min(end, size) - max(start, 0), where the common part of the bounds of a window x[s : s + w] cancels
+        span = minimum(end - start, end, size - start, size) - _from_back(size, start, 0)
     return no_less((span + stride - 1) // stride, 0)
 
 
@@ -99,8 +102,11 @@ def _from_front(size: Dim, bound: Dim, low: int | None, high: Dim | None) -> Dim
     if sign == -1:
         return bound + size if low is None else no_less(bound + size, low)
     state("undecided", bound, 0, "the sign of a bound of a slice")
+    return minimum(maximum(bound, 0), size if high is None else high) + _from_back(size, bound, low or 0)
+
+
+def _from_back(size: Dim, bound: Dim, low: int) -> Dim:
+    """max(bound + size, low) where the bound is negative, else 0."""
     # with n = max(-bound, 0), [bound < 0] is min(n, 1), and max(size - n, low) is size - min(n, size - low)
-    ahead, behind = maximum(bound, 0), maximum(-bound, 0)
-    return (
-        minimum(ahead, size if high is None else high) - minimum(behind, size - (low or 0)) + size * minimum(behind, 1)
-    )
+    behind = maximum(-bound, 0)
+    return size * minimum(behind, 1) - minimum(behind, size - low)

@@ -6,7 +6,7 @@ import pytest
 
 from onnx_infer.laws.slices import slice_length, slice_range
 from onnx_infer.testing import const_value, infer_node
-from symdim import Expr, Var, minimum
+from symdim import Expr, Var, maximum, minimum
 
 FAR = 2**63 - 1
 BOUNDS = [-FAR - 1, -9, -4, -3, -1, 0, 1, 3, 4, 9, FAR]
@@ -65,7 +65,7 @@ def test_positions(step: int) -> None:
 def test_bounds_of_unknown_sign(step: int) -> None:
     size, b, empty = Var("size"), Var("b"), Var.fresh("empty", lo=0)
     for shape, other in itertools.product((5, size, empty), (0, -1, 2, FAR, b - 4)):
-        for start, end in ((b - 3, other), (other, b - size), (2 - b, other)):
+        for start, end in ((b - 3, other), (other, b - size), (2 - b, other), (b - 3, b + 2), (b - size, b)):
             if not isinstance(end, Expr) and not agreed(end, step):
                 continue
             length = slice_length(shape, start, end, step)
@@ -73,6 +73,16 @@ def test_bounds_of_unknown_sign(step: int) -> None:
                 values = {"size": n, "b": k, "empty": n - 1}
                 sizes = [at(d, **values) for d in (shape, start, end)]
                 assert at(length, **values) == len(taken(*sizes, step)), (length, n, k, step)
+
+
+def test_the_position_of_a_window_cancels() -> None:
+    h = Var("h")
+    top = -((h - minimum(maximum(h, 15), 16)) // 2)  # the middle of 16 rows, (16 - h)/2 truncated
+    length = slice_length(16, top, top + h, 1)
+    assert str(length) == "max(min(max(h, 18), 48)//2 - 15*(min(max(h, 16), 18)//2) + min(h, 16), -111) + 111"
+    for n in range(1, 60):
+        start = int((16 - n) / 2)
+        assert at(length, h=n) == len(taken(16, start, start + n, 1))
 
 
 def test_symbolic_step() -> None:

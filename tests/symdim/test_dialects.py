@@ -57,10 +57,10 @@ def test_an_unknown_dialect_is_an_error() -> None:
 def test_deep_expressions_have_texts() -> None:
     deep: Any = N
     for _ in range(30):
-        deep = maximum(deep // 3 + M, 7)
+        deep = maximum(deep // N + M, 7)
     assert parse(text_in(deep, "torch")) is deep
     for _ in range(2_000):
-        deep = maximum(deep // 3 + M, 7)
+        deep = maximum(deep // N + M, 7)
     assert text_in(deep, "torch").count("Max(") > 2_000
 
 

@@ -154,10 +154,10 @@ def of_clauses(kind: Kind, clauses: list[Clause]) -> Sum | None:
     rounds = _ROUNDS
     while found is not None and rounds:
         rounds -= 1
-        clauses = lattice.irredundant(kind, found)
-        duals = lattice.dual(kind, clauses)
-        if duals is None:
+        forms = lattice.in_both_kinds(kind, found)
+        if forms is None:
             break
+        clauses, duals = forms
         if len(duals) == len(duals[0]) == 1:
             return total.plus(terms_of(duals[0][0]))
         leaves = list(dict.fromkeys([leaf for clause in (*clauses, *duals) for leaf in clause]))

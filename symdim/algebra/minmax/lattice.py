@@ -164,6 +164,9 @@ def irredundant(kind: Kind, clauses: list[Clause]) -> list[Clause]:
         if not any(_covers(kind, other, clause) for other in kept):
             kept = [other for other in kept if not _covers(kind, clause, other)]
             kept.append(clause)
+    singles = [clause[0] for clause in kept if len(clause) == 1]
+    if len(singles) > 1:
+        kept = [c for c in kept if len(c) == 1 or not any(means.is_needless(kind, leaf, singles) for leaf in c)]
     return kept
 
 
@@ -194,12 +197,17 @@ def _undominated(kind: Kind, leaves: list[Dim]) -> list[Dim]:
                 rivals.append(other)
         else:
             kept = [*rivals, leaf]
-    return kept
+    return means.without_needless(kind, kept) if len(kept) > 2 else kept
 
 
 def _covers(kind: Kind, one: Clause, other: Clause) -> bool:
     """Whether the first clause makes the other one needless."""
-    return all(any(exceeds(kind, leaf, theirs) for theirs in other) for leaf in one)
+    return all(_is_beyond(kind, leaf, other) for leaf in one)
+
+
+def _is_beyond(kind: Kind, leaf: Dim, clause: Clause) -> bool:
+    """Whether a leaf exceeds a clause of leaves, which for a maximum is their minimum."""
+    return any(exceeds(kind, leaf, theirs) for theirs in clause) or means.is_needless(OTHER[kind], leaf, clause)
 
 
 def exceeds(kind: Kind, a: Dim, b: Dim) -> bool:
@@ -239,6 +247,23 @@ def _by_ranges(kind: Kind, clauses: list[Clause]) -> list[Clause]:
         return clauses
     ceiling, keeper = min(highs)
     return [c for i, c in enumerate(clauses) if i == keeper or ranges[i][0] is None or ranges[i][0] < ceiling]  # type: ignore[operator]
+
+
+def in_both_kinds(kind: Kind, clauses: list[Clause]) -> tuple[list[Clause], list[Clause]] | None:
+    """(clauses of this kind, clauses of the other kind) with the same leaves; None beyond the budget.
+
+    A leaf between two others may be needless in one kind of clauses only (means.py).
+    """
+    clauses = irredundant(kind, clauses)
+    duals = dual(kind, clauses)
+    while duals is not None and len(clauses) > 1:
+        if {leaf for clause in clauses for leaf in clause} == {leaf for clause in duals for leaf in clause}:
+            break
+        again = dual(OTHER[kind], duals)
+        if again is None:
+            return None
+        clauses, duals = again, dual(kind, again)
+    return None if duals is None else (clauses, duals)
 
 
 def dual(kind: Kind, clauses: list[Clause]) -> list[Clause] | None:
@@ -311,3 +336,4 @@ def _groups(clauses: list[Clause]) -> list[list[Clause]]:
 
 
 from symdim.algebra.divisions import floordiv  # noqa: E402  (it divides elements, too)
+from symdim.algebra.minmax import means  # noqa: E402  (it subtracts elements)
