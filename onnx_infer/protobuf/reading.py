@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx import AttributeProto, FunctionProto, SparseTensorProto, TensorProto
 
-from onnx_infer.model.attributes import attribute_value, constant, kind_of, sizes, sparse_constant
+from onnx_infer.model.attributes import attribute_value, constant, kind_of, sizes
 from onnx_infer.model.declared_bounds import KEY, declared_bounds
 from onnx_infer.model.graph import Function, Graph, Model, with_names
 from onnx_infer.model.symbols import Symbols, said
@@ -189,7 +189,7 @@ def header(handle: TensorProto | SparseTensorProto | AttributeProto | SymTensor)
         return handle
     if isinstance(handle, AttributeProto):
         return constant(handle.t)
-    return sparse_constant(handle)
+    return _filled(handle)
 
 
 def load(handle: TensorProto | SparseTensorProto | AttributeProto | SymTensor) -> Value:
@@ -197,8 +197,13 @@ def load(handle: TensorProto | SparseTensorProto | AttributeProto | SymTensor) -
     if isinstance(handle, SymTensor):
         return handle
     if isinstance(handle, SparseTensorProto):
-        return sparse_constant(handle)
+        return _filled(handle)
     return constant(handle.t if isinstance(handle, AttributeProto) else handle, long=True)
+
+
+def _filled(handle: SparseTensorProto) -> SymTensor:
+    """The tensor of a sparse initializer. It stands for all its elements: operators read it as a tensor."""
+    return SymTensor(dt.read(handle.values.data_type), sizes(handle))
 
 
 def names_in(graph: GraphProto) -> Iterator[str]:

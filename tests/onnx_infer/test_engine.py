@@ -9,14 +9,17 @@ import sys
 import tracemalloc
 from pathlib import Path
 
+import numpy as np
 import onnx
 import onnx.parser
 import pytest
 from onnx import TensorProto, helper
 
-from onnx_infer import InferenceResult, ShapeInferenceError, infer, infer_shapes
+from onnx_infer import InferenceResult, ShapeInferenceError, fold, infer, infer_shapes
 from onnx_infer.types.merge import ShapeMergePolicy
 from symdim import clear_caches
+
+from .sessions import session_of
 
 HEAD = '<ir_version: 10, opset_import: ["": 20, "com.acme": 1]>'
 
@@ -207,6 +210,24 @@ def test_external_data_are_not_read() -> None:
 
 
 # -- symbols ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_sparse_initializer_is_read_as_a_tensor() -> None:
+    model = parsed("""g (float[N, 4] x, bool c) => (y, z) { y = MatMul(x, w)
+        z = If(c) <then_branch = t () => (u) { u = Neg(w) }, else_branch = e () => (v) { v = Abs(w) }> }""")
+    branch = model.graph.node[1].attribute[0].g  # its own w hides the other one, until fold tells them apart
+    for graph, shape in ((model.graph, (4, 5)), (branch, (2, 5))):
+        values, places = helper.make_tensor("w", 1, [2], [3, 4]), helper.make_tensor("p", 7, [2], [1, 7])
+        graph.sparse_initializer.append(helper.make_sparse_tensor(values, places, shape))
+    smaller = fold(model)
+    for found in (model, smaller):
+        result = infer(found)
+        assert errors(result) == []
+        assert [types(result)[name] for name in "wyz"] == ["f32[4, 5]", "f32[N, 5]", "f32[_d0, 5]"]
+    session = session_of(smaller)
+    for given, rows in ((True, 2), (False, 4)):
+        y, z = session.run(None, {"x": np.ones((3, 4), np.float32), "c": np.array(given)})
+        assert (y.shape, z.shape) == ((3, 5), (rows, 5))
 
 
 def test_fresh_names_avoid_those_of_the_model() -> None:

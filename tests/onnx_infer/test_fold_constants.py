@@ -15,6 +15,7 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 
 from .folding import compare, operators
+from .texts import parsed
 
 RNG = np.random.default_rng(5)
 A, B = (RNG.standard_normal((3, 4)).astype(np.float32) for _ in range(2))
@@ -86,3 +87,22 @@ def test_numbers_beyond_their_type_become_no_constants() -> None:
     assert known_tensor(value) is None
     assert known_tensor(SymTensor(dt.INT64, (2,), [2**63 - 1, -(2**63)])) is not None
     assert known_tensor(SymTensor(dt.BOOL, (1,), [True])) is not None
+
+
+@pytest.mark.parametrize(
+    ("nodes", "opset", "left"),
+    [
+        ("z = Dropout(x, r, no)", 18, "Neg"),
+        ("z = Dropout(x, r, yes)", 18, "Dropout Neg"),
+        ("z = Dropout(x, r, c)", 18, "Dropout Neg"),
+        ("z = Dropout(x)", 10, "Neg"),
+        ("z = Dropout<is_test = 1>(x)", 6, "Dropout Neg"),
+        ("z = Pad<pads = [0, 0, 0, 0]>(x)", 10, "Neg"),
+        ("z = Pad<pads = [0, 0, 0, 1]>(x)", 10, "Pad Neg"),
+    ],
+)
+def test_a_node_goes_only_where_it_never_changes_its_input(nodes: str, opset: int, left: str) -> None:
+    text = f"""g (float[N, 4] x, bool c) => (y) <float r = {{0.5}}, bool no = {{0}}, bool yes = {{1}}> {{
+        {nodes} y = Neg(z) }}"""
+    head = f'<ir_version: {10 if opset > 10 else 4}, opset_import: ["": {opset}]>'
+    assert operators(fold(parsed(text, head))) == left

@@ -124,6 +124,16 @@ def test_references_in_subgraphs_of_a_body() -> None:
     assert types(model, "y") == ["f32[N, 4]"]
 
 
+def test_a_graph_as_an_attribute_sees_the_values_of_the_caller() -> None:
+    text = """g (float[N, 2] x, float[M, 2] w, bool c) => (y, z) {
+        y = f.Choose<body = t () => (o) { o = Concat<axis=0>(x, x) }>(c)
+        z = f.Choose<body = t () => (o) { o = Concat<axis=0>(x, w) }>(c) }"""
+    body = "Choose <body> (a) => (d) { d = If<then_branch: graph = @body, else_branch: graph = @body>(a) }"
+    result = infer(model_of(text, body))
+    assert not messages(result)
+    assert [str(result.types[name]) for name in "yz"] == ["f32[2*N, 2]", "f32[M + N, 2]"]
+
+
 def test_constants_made_of_attributes() -> None:
     model = model_of(
         "g (float[N, 6] x) => (y) { y = f.To<shape=[3, -1]>(x) }",
@@ -224,6 +234,7 @@ def test_inferring_again_changes_nothing() -> None:
     [
         ("f.F(x)", "F (a) => (b) { c = Neg(a) b = f.F(c) }", "function F calls itself"),
         ("f.F(x, x, x)", "F (a) => (b) { b = Neg(a) }", "3 inputs where function F has 1"),
+        ("f.F(x) q, r = f.F(x)", "F (a) => (b) { b = Neg(a) }", "2 outputs where function F has 1"),
         ("f.F(x)", "F (a) => (b) { b = MatMul(a, a) }", "inner sizes"),
         (
             "f.F(x)",

@@ -13,6 +13,8 @@ from onnx import TensorProto, helper
 
 import onnx_infer
 from onnx_infer.integrations import onnx_ir
+from onnx_infer.integrations.onnx_ir_reader import attribute_value
+from onnx_infer.model.attributes import attribute_value as of_message
 
 from . import models
 from .texts import parsed
@@ -165,6 +167,13 @@ def test_types_as_attributes() -> None:
     check_same(model)
     found = onnx_ir.infer(ir.from_proto(model)).types
     assert [str(found[name]) for name in ("o0", "o1")] == ["optional(f32[2, 3]; empty)", "optional(f32[...]; empty)"]
+
+
+def test_lists_as_attributes() -> None:
+    tensor, kind = helper.make_tensor("t", TensorProto.INT64, [2], [3, 4]), helper.make_tensor_type_proto(1, [2, 3])
+    for values in ([tensor, tensor], [kind, kind], [1.5, 0.1], ["a", "b"], [7, 8]):
+        attribute = helper.make_attribute("a", values)
+        assert attribute_value(ir.from_proto(attribute)) == of_message(attribute)
 
 
 def test_texts_that_are_no_names() -> None:
