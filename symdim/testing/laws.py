@@ -143,6 +143,14 @@ LAWS = (
     Law("mean in a minimum", "min(x, y, (c*x + y)//(c + 1))", "min(x, y)", numbers={"c": _MODULI}),
     Law("mean in a clause", "min(max(x - c, x//2), c)", "min(x//2, c)", numbers={"c": _MODULI}),
     Law("halved rest", "min(x - max(x - c, 0)//2, c)", "min(x, c)", numbers={"c": _MODULI}),
+    Law(
+        "multiple of a minimum",
+        "(x - 6 + k*min(x, -1))//min(x, -1)",
+        "(x - 6)//min(x, -1) + k",
+        numbers={"k": _FACTORS},
+    ),
+    Law("multiple of a half", "(2*x - 2*(x//2))//((x + 1)//2)", "2", "x > 0", bounds={"x": SIZE}),
+    Law("multiple beside a half", "(x//2 + 3*(x - x//2))//(x - x//2)", "(x//2)//(x - x//2) + 3", "x > 0", {"x": SIZE}),
     Law("division outside", "min(x // c, y // c)", "min(x, y) // c", numbers={"c": _MODULI}),
     Law("division of a maximum", "max(2*x, 4) // 2", "max(x, 2)"),
 )

@@ -80,6 +80,16 @@ def test_bounds_of_a_dimension(dim, bounds):
     assert dim.bounds() == bounds
 
 
+def test_the_longest_remainder_of_a_product_of_divisions_bounds_a_sum_of_either_sign():
+    i, k = Var.fresh("i", 0, 3), Var.fresh("k", 2, 9)
+    found = (Var("N") * Var("M")) % (i % k)
+    for constant in (6, -6):
+        assert (found + constant).bounds() == (constant - 2, constant + 2)
+        assert (constant - found).bounds() == (constant - 2, constant + 2)
+    assert minimum(found, -6) == -6
+    assert maximum(-found, 6) == 6
+
+
 def test_huge_powers_have_cheap_bounds():
     big = scope.var("big", 2, 9) ** 10**9
     lo, hi = big.bounds()

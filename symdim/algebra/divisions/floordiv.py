@@ -34,7 +34,7 @@ from symdim.algebra.expr import Const, FloorDiv, Mod
 from symdim.algebra.forms.stable import stable
 from symdim.algebra.interning import find_unit, publish, sequence_fingerprint
 from symdim.algebra.order import height_of, merged_names, names_of
-from symdim.algebra.sums.long_division import in_lowest_terms, long_division
+from symdim.algebra.sums.long_division import in_lowest_terms
 from symdim.algebra.sums.monomial import NESTED, SPLIT, TWIN, accumulate, has_laws, split_unit, terms_of
 from symdim.algebra.sums.polynomial import add, multiply, scale, subtract, sum_of
 from symdim.errors import DivisionByZero
@@ -267,9 +267,7 @@ def _by_expression(n: Dim, d: Dim) -> Sum:
         if divisor is not d:
             n, d = m, divisor
             continue
-        q, rest = long_division(n, d)
-        if q != 0 and has_laws(rest) and long_division(rest, d)[0] != 0:
-            q, rest = 0, n  # its short form has multiples of d again, so it would go on
+        q, rest = multiples.without_multiples(n, d)
         whole, n = add(whole, scale(q, sign)), rest
         if n == 0:
             return terms_of(whole)
@@ -333,6 +331,6 @@ def quotient_atom(n: Dim, d: Dim) -> Expr:
     return _atom(n, d.value if isinstance(d, Const) else d)
 
 
-from symdim.algebra.divisions import signs  # noqa: E402  (they make divisions, too)
+from symdim.algebra.divisions import multiples, signs  # noqa: E402  (they make divisions, too)
 from symdim.algebra.forms import basis, shortening  # noqa: E402
 from symdim.algebra.minmax import rounding  # noqa: E402

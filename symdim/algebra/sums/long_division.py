@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Dim, Expr
 
     Terms = dict[Expr, int]
+    Sum = tuple[Terms, int]
 
 _STEPS = 256  # the most steps of a division
 
@@ -27,11 +28,15 @@ def long_division(n: Dim, d: Expr) -> tuple[Dim, Dim]:
     (-c/2, c/2] for the leading coefficient c of d. The order is a monomial order, so a step adds only lower terms. So
     the division ends, and r is the same for all n that differ by a multiple of d.
     """
+    divisor = terms_of(d)
+    lead = leading(divisor[0])
     terms, const = terms_of(n)
-    d_terms, d_const = terms_of(d)
-    lead = leading(d_terms)
-    if not any(divides(lead, unit) for unit in terms):
-        return 0, n
+    return divided_by_lead((terms, const), divisor, lead) if any(divides(lead, unit) for unit in terms) else (0, n)
+
+
+def divided_by_lead(n: Sum, d: Sum, lead: Expr) -> tuple[Dim, Dim]:
+    """The same for sums, where the terms with this unit of d are reduced."""
+    (terms, const), (d_terms, d_const) = n, d
     c = d_terms[lead]
     rest = dict(terms)
     quotient: Terms = {}
@@ -63,7 +68,7 @@ def long_division(n: Dim, d: Expr) -> tuple[Dim, Dim]:
         else:
             accumulate(quotient, {factor: q})
             accumulate(rest, {factor: -q * d_const} if d_const else {})
-    return 0, n
+    return 0, sum_of(dict(terms), n[1])
 
 
 def _rounded(k: int, c: int) -> int:

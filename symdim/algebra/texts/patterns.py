@@ -173,9 +173,9 @@ def _nested_remainders(atom: FloorDiv, coefficient: int, outer: Expr | None, ter
 
 
 def _candidates(unit: Expr, terms: Terms, const: int, size: int = 0) -> list[Pattern]:
-    """The patterns at one term. The first ones leave the fewest terms, and among these have the least constant inside.
+    """The patterns at one term. The first ones leave the fewest terms and take the most.
 
-    With a `size`, patterns of other sizes may be left out.
+    Among these they have the least constant inside. With a `size`, patterns of other sizes may be left out.
     """
     coefficient = terms.get(unit, 0)
     found: list[Pattern] = []
@@ -183,7 +183,7 @@ def _candidates(unit: Expr, terms: Terms, const: int, size: int = 0) -> list[Pat
         if _may_remain(atom, coefficient):
             found += _remainders(unit, coefficient, atom, terms, size)
     found = [p for p in found if _holds(terms, p.terms) and (p.unit or p.const == const or not p.rigid())]
-    return sorted(found, key=lambda p: (p.left_of(terms), abs(p.operands[0][1]), p.coefficient < 0))
+    return sorted(found, key=lambda p: (p.left_of(terms), -len(p.terms), abs(p.operands[0][1]), p.coefficient < 0))
 
 
 def _may_remain(atom: Expr, coefficient: int) -> TypeGuard[FloorDiv]:
