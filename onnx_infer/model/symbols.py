@@ -28,6 +28,7 @@ GENERATED = re.compile(r"\b_d\d+\b")
 """The names that inference gives to sizes that only the data decide."""
 
 _words = shared_cache(1 << 12)  # (text, names) -> the names in it
+_whole = shared_cache(1 << 12)  # (text, names) of each text that is another name as a whole
 _expressions = shared_cache(1 << 12)  # (text, names, variables of the names in it) -> its expression
 _MAX_TEXT, _MAX_NAMES = 1 << 13, 1 << 6
 """The longest text of which the expression is remembered, and the most names declared beside it."""
@@ -236,6 +237,8 @@ class Symbols:
             return self.symbol(text)
         names = self.names.union(made) if made else self.names
         few = len(names) <= _MAX_NAMES and len(text) <= _MAX_TEXT
+        if few and (text, names) in _whole:
+            return None
         words = _words.get((text, names)) if few else None
         if words is not None:  # a walk under other bounds has other variables of these names
             known = _expressions.get((text, names, tuple(map(self.symbol, words))))
@@ -248,6 +251,8 @@ class Symbols:
             found = parse(text, names, scope=reading)
         except SymdimError:
             return None
+        if few and text in reading.others:
+            _whole[text, names] = True
         if reading.others or (isinstance(found, int) and (found < 0 or not reading.declared)):
             return None
         if few:

@@ -134,6 +134,18 @@ def test_each_walk_finds_the_texts_that_it_read_before(monkeypatch: pytest.Monke
     assert [Symbols(declared, bounds=bounds).text(declared[1]) for bounds in ({}, {"N": (4, None)})] == read
 
 
+def test_a_text_that_is_a_new_name_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is an expression if other names are declared. A text with a new name is one if this name was read before."""
+    read = Symbols(["N"]).text("M-N")
+    assert str(read) == "M-N"
+    assert str(Symbols(["N", "M"]).text("M-N")) == "M - N"
+    assert len(Symbols(["N"]).text("N*M + 1").variables()) == 1
+    symbols = Symbols(["N"])
+    assert len(symbols.text("M").variables() + symbols.text("N*M + 1").variables()) == 3
+    monkeypatch.setattr("symdim.parsing.parse", None)
+    assert Symbols(["N"]).text("M-N") is read
+
+
 def test_a_renaming_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     model = parse_model(CHAIN)  # its second walk knows a lower bound of S
     first = infer(model)
