@@ -190,15 +190,15 @@ class Symbols:
         return found
 
     def symbol(self, name: str) -> Var | None:
-        """The symbol of a declared name, or of a name from an earlier inference; None for other names."""
+        """The symbol of a name that the model declares, or that an earlier inference gave; None for other names."""
         found = self._dims.get(name)
         if not isinstance(found, Var) or found.name != name:
             if name in self.names:
                 found = self.variable(name)
                 if name in self._fixed:
                     return found
-            elif GENERATED.fullmatch(name):
-                found = self._of_others(name)
+            elif GENERATED.fullmatch(name) or (name in self.reserved and is_name(name)):
+                found = self._of_others(name, *self._bounds.get(name, (0, None)))
             else:
                 return None
             self._dims[name] = found
@@ -229,7 +229,9 @@ class Symbols:
         return axis if high is not None and high < low else _scope(low, high).var(name.name, low, high)
 
     def _expression(self, text: str) -> Dim | None:
-        """The text as an expression of declared names and names from an earlier inference; None if it has others."""
+        """The text as an expression of names that the model declares, whatever the order of its values, and of names
+        from an earlier inference; None if it has others.
+        """
         if not text:
             return None
         made = generated(text)

@@ -61,11 +61,11 @@ def cases() -> list[Case]:
 
 
 @cache
-def fitting(opset: int) -> dict[tuple[str, str], list[Case]]:
-    """Operator -> its cases for a model of this opset."""
+def fitting(opset: int, ml_opset: int) -> dict[tuple[str, str], list[Case]]:
+    """Operator -> its cases for a model of these versions of ai.onnx and ai.onnx.ml."""
     out: dict[tuple[str, str], list[Case]] = {}
     for case in cases():
-        if case.fits(3 if case.domain == "ai.onnx.ml" else opset):
+        if case.fits(ml_opset if case.domain == "ai.onnx.ml" else opset):
             out.setdefault((case.domain, case.name), []).append(case)
     return out
 
@@ -82,7 +82,7 @@ def _can_be_made(value: Value | None) -> bool:
 def from_case(scope: Scope) -> None:
     """A node of a random operator."""
     rng, grower = scope.grower.rng, scope.grower
-    table = fitting(grower.opset)
+    table = fitting(grower.opset, grower.ml_opset)
     case = rng.choice(table[rng.choice(sorted(table))])
     sizes: dict[str, int] = {}
     names = [_operand(scope, value, sizes, case) for value in case.inputs]

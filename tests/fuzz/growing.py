@@ -131,6 +131,7 @@ class Grower:
         self.functions: list[onnx.FunctionProto] = []
         self.scope = Scope(self, {})
         self.refused = 0
+        self.ml_opset = rng.randint(1, 5)
 
     def name(self) -> str:
         """A new name of a value."""
@@ -183,7 +184,7 @@ class Grower:
     def finished(self, graph: onnx.GraphProto) -> onnx.ModelProto:
         """The graph as a model, with the functions."""
         opsets = [helper.make_opsetid("", self.opset), helper.make_opsetid("com.microsoft", 1)]
-        opsets += [helper.make_opsetid("ai.onnx.ml", 3), helper.make_opsetid("local", 1)]
+        opsets += [helper.make_opsetid("ai.onnx.ml", self.ml_opset), helper.make_opsetid("local", 1)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, functions=self.functions)
 
     def model(self) -> onnx.ModelProto:
@@ -196,6 +197,9 @@ class Grower:
         outputs = [value_info(name, scope.arrays[name], sizes=False) for name in made]
         inputs = [i.info() for i in self.inputs]
         constants = [tensor for name, tensor in self.initializers.items() if name in used]
+        if self.rng.random() < 0.3:  # initializers that a caller may replace
+            may_be_given = [tensor for tensor in constants if self.rng.random() < 0.3]
+            inputs += [helper.make_tensor_value_info(t.name, t.data_type, t.dims) for t in may_be_given]
         return self.finished(helper.make_graph(nodes, "g", inputs, outputs, constants))
 
 

@@ -285,7 +285,7 @@ def known_by_onnx(subject: Subject, _: Runtime) -> Iterator[str]:
         theirs = onnx.shape_inference.infer_shapes(model, data_prop=True)
     except onnx.shape_inference.InferenceError:
         return
-    ours = subject.infer(model)
+    ours = subject.infer(model, initializers="constant")  # onnx takes them as constants, inputs or not
     outputs, disputed = subject.outputs(run), _disputed(ours, model)
     for info in (*theirs.graph.value_info, *theirs.graph.output):
         tensor = info.type.tensor_type

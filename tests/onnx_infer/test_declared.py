@@ -57,6 +57,20 @@ def test_a_name_that_an_unknown_operator_declares_is_taken() -> None:
     assert declared(result) == ["_d0 == K"]
 
 
+@pytest.mark.parametrize("outputs", ['float["K//2"] a, float[K] y', 'float[K] y, float["K//2"] a'])
+def test_a_text_over_names_of_other_values_is_an_expression_in_any_order(outputs: str) -> None:
+    result = both(parsed(f"g (float[N] x, float[1] t) => ({outputs}) {{ y = com.acme.Odd (x)  {CHOICE} }}"))
+    assert [str(result.types[name]) for name in "ya"] == ["f32[K]", "f32[_d0]"]
+    assert declared(result) == ["_d0 == K//2"]
+
+
+def test_a_text_over_the_new_name_of_an_axis_is_no_name_of_another_size() -> None:
+    text = 'g (float[?] x, float[M] z, float[1] t) => (float["M*N"] a, float[N] y) {{ y = Relu (x)  {} }}'
+    model = parsed(text.format(CHOICE))
+    assert [str(both(model).types[name]) for name in "xya"] == ["f32[N]", "f32[N]", "f32[_d0]"]
+    assert infer_shapes(once := infer_shapes(model)) == once
+
+
 def test_one_name_for_two_sizes_of_inputs_is_a_guard_and_told_where_they_differ() -> None:
     text = "g (float[N] x, float[M] z) => (float[K] y, float[K] w) {{ y = Relu (x)  w = {} }}"
     assert declared(both(parsed(text.format("Relu (z)")))) == ["N == M"]
