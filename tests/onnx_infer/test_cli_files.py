@@ -17,6 +17,7 @@ from onnx import helper, numpy_helper
 
 from onnx_infer.__main__ import main
 from onnx_infer.cli.arguments import OK, USAGE
+from onnx_infer.protobuf.external_data import tensors
 
 WEIGHTS = np.arange(12, dtype=np.float32).reshape(3, 4)
 TEXT = """<ir_version: 10, opset_import: ["": 20]> g (float[N, H] x) => (float[A, B] y) { y = Relu (x) }"""
@@ -224,3 +225,15 @@ def test_a_named_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     reader.join(10)
     assert onnx.load_model_from_string(found[0]).graph.output[0].name == "y"
     assert pipe.is_fifo()
+
+
+def test_external_data_may_be_in_any_tensor() -> None:
+    def tensor(name: str, *numbers: int, kind: int = 1) -> onnx.TensorProto:
+        return helper.make_tensor(name, kind, [len(numbers)], numbers)
+
+    lists = helper.make_node("Odd", [], ["a"], domain="com.acme", held=[tensor("first", 1), tensor("second", 2)])
+    inner = [helper.make_graph([lists], "g1", [], []), helper.make_graph([], "g2", [], [], [tensor("third", 3)])]
+    node = helper.make_node("Odd", [], ["b"], domain="com.acme", bodies=inner, held=tensor("fourth", 4))
+    sparse = helper.make_sparse_tensor(tensor("values", 5), tensor("places", 0, kind=7), [3])
+    model = helper.make_model(helper.make_graph([node], "g", [], [], sparse_initializer=[sparse]))
+    assert sorted(t.name for t in tensors(model)) == ["first", "fourth", "places", "second", "third", "values"]

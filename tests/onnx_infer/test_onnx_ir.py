@@ -214,10 +214,15 @@ def test_an_initializer_that_is_an_input_too(version: int) -> None:
 
 def test_bounds_in_the_metadata() -> None:
     model = parsed("g (float[N] x) => (y) { y = Relu(x) }", HEAD)
-    helper.set_model_props(model, {"symdim.bounds": '{"N": [2, 8], "M": [4, 2]}'})
+    helper.set_model_props(model, {"symdim.bounds": '{"N": [2, 8], "M": [4, 2], "K": 3, "L": [1]}'})
     model.graph.input[0].metadata_props.add(key="symdim.bounds", value='{"N": [1, 1]}')
     check_same(model)
-    assert onnx_ir.infer(ir.from_proto(model)).symbols["N"].bounds() == (2, 8)
+    result = onnx_ir.infer(ir.from_proto(model))
+    assert result.symbols["N"].bounds() == (2, 8)
+    assert [d.message.partition(": ")[2] for d in result.diagnostics][1:] == [
+        "3 are not bounds of 'K'",
+        "[1] are not bounds of 'L'",
+    ]
 
 
 def test_both_directions() -> None:

@@ -6,9 +6,12 @@ import pickle
 from itertools import product
 
 import pytest
+from onnx import TypeProto
 
 from onnx_infer.elements.conditions import Positive, positive
+from onnx_infer.model.attributes import value_type
 from onnx_infer.model.input_values import with_value
+from onnx_infer.protobuf.wire import type_bytes
 from onnx_infer.types.join import NOTHING, join, of_branches, varying
 from onnx_infer.types.merge import ShapeMergePolicy, merge
 from onnx_infer.values import dtype as dt
@@ -114,3 +117,17 @@ def test_values_that_do_not_fit_an_input_are_refused(kind: Value, given: object,
 def test_values_are_elements_of_the_type_of_their_input() -> None:
     assert with_value("x", SymTensor(dt.BOOL, ()), True).data == (True,)
     assert with_value("x", SymTensor(F32, (2,)), [0.1, 2]).data == (0.10000000149011612, 2.0)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Sparse(F32, (2, 3)),
+        Sparse(F32),
+        Map(dt.INT64, SymTensor(F32, (2,))),
+        Sequence(SymTensor(F32, (2,))),
+        Optional(Sequence(SymTensor(F32, ()))),
+    ],
+)
+def test_a_written_type_is_read_again(value: Value) -> None:
+    assert value_type(TypeProto.FromString(type_bytes(value))) == value
