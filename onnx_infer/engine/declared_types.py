@@ -95,7 +95,6 @@ class DeclaredTypes:
         law = f"{'the rank that the model forces on' if kind == 'assumed' else 'declared rank of'} value '{name}'"
         engine.statements.append(Statement(relation, condition.size, int(first), law, kind))
         engine.statement_nodes.append(node)
-        engine.undecided_signs.add(condition.size, 1)  # the next walk takes this side
 
     def _doubt(self, claim: Claim) -> None:
         """Record that it matters whether two expressions of the same symbols are equal.
