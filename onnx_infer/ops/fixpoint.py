@@ -5,6 +5,9 @@ elements) become sizes `w` of the body. The state is a fixpoint when the body ke
 `step(w)`. If `step(w) = w + d`, where d is the same in all iterations or grows by the same amount in each, `w` is a
 function of the number of the iteration (`Growth`).
 
+A carried tensor whose rank the first iteration changes is one of two: the initial one in the first iteration, and a
+value that covers all later ones. The turn decides which (`values/one_of.py`).
+
 What the nodes of the body demand for such a state, they demand in every iteration. The rule of a Loop that certainly
 runs states it for the first iteration, and for the last one where the trip count is known. Sizes of the inside have
 known values there; a demand of others is left out, since no caller knows them.
@@ -18,8 +21,9 @@ from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.ops.control_flow import check_types, condition
 from onnx_infer.ops.trip_count import linear
-from onnx_infer.types.join import Meeting, join, kind_of, variables_in
+from onnx_infer.types.join import Meeting, join, kind_of, of_different_rank, variables_in
 from onnx_infer.values import dtype as dt
+from onnx_infer.values.one_of import OneOf, plain
 from onnx_infer.values.tensor import SymTensor
 from symdim import Var
 from symdim.algebra.dims import substituted, variables_of
@@ -75,6 +79,12 @@ class Fixpoint(NamedTuple):
         """Whether a size is the same in all iterations."""
         return self.inside.isdisjoint(variables_of([size]))
 
+    def is_ranked(self, value: Value) -> bool:
+        """Whether the rank of a carried value is the same in all iterations."""
+        if isinstance(value, OneOf):
+            return value.source is not self.turn
+        return not isinstance(value, SymTensor) or value.shape is not None
+
     def condition(self) -> bool | Positive | None:
         """The condition that the body returns, as a function of the turn; None if it is unknown or depends on more."""
         found = condition(self.outputs[0])
@@ -120,7 +130,7 @@ def fixpoint(
     demands: list[Statement] = []
     index, condition = scalar(body, 0, dt.INT64, turn), scalar(body, 1, dt.BOOL, True)
     last, inside = body.remembered()
-    state = [condition, *(likely_state(body, initial, last, inside) if last else initial)]
+    state = [condition, *(likely_state(body, turn, initial, last, inside) if last else initial)]
     for i in range(_MAX_ROUNDS):
         if not body.may_repeat() and (i or not last):
             break
@@ -132,7 +142,9 @@ def fixpoint(
         if not unconditional:
             again[0] = condition
         inside = body.locals([*state, *outputs], initial)
-        wider = widened(body, state, again, inside, after)
+        wider = widened(body, turn, state, again, inside, after)
+        if not i and not last:
+            wider = of_two_ranks(body, turn, wider, state, again, inside)
         if wider == state:
             body.remember(state[1:], inside)
             first = first_sizes(state, [condition, *initial])
@@ -148,7 +160,34 @@ def fixpoint(
     return Fixpoint(state[1:], outputs, turn, limit, {}, {}, {}, body.locals(outputs, initial) | {turn}, demands)
 
 
-def likely_state(body: Graph, initial: list[Value], last: list[Value], inside: frozenset[Var]) -> list[Value]:
+def of_two_ranks(
+    body: Graph, turn: Var, state: list[Value], initial: list[Value], later: list[Value], inside: frozenset[Var]
+) -> list[Value]:
+    """The state. Where the initial value and the later one have different ranks, it is one of two tensors.
+
+    Sizes of the inside become new ones, because they belong to another iteration.
+    """
+
+    def new(a: Dim, b: Dim) -> Dim:
+        return body.size("changes from iteration to iteration", at_least=int(at_least(a, 1)))
+
+    meeting = Meeting(new, lambda distance: False)
+
+    def size(a: Dim, b: Dim) -> Dim:
+        return a if inside.isdisjoint(variables_of([a])) else meeting(a, b)
+
+    def either(covering: Value, first: Value, other: Value) -> Value:
+        if not isinstance(first, SymTensor) or not isinstance(other, SymTensor) or not of_different_rank(first, other):
+            return covering
+        known = SymTensor(other.dtype, [size(d, d) for d in other.dims])
+        return OneOf(turn, first, known, SymTensor(first.dtype))
+
+    return list(map(either, state, initial, later))
+
+
+def likely_state(
+    body: Graph, turn: Var, initial: list[Value], last: list[Value], inside: frozenset[Var]
+) -> list[Value]:
     """The state to start with: the initial one, with sizes of the body where the last fixpoint had some.
 
     A Loop in a Loop is visited once for each walk over the outer body. With this start it is walked twice only the
@@ -166,11 +205,13 @@ def likely_state(body: Graph, initial: list[Value], last: list[Value], inside: f
     def likely(meet: Meeting) -> Size:
         return lambda a, b: a if inside.isdisjoint(variables_of([b])) else meet(a, b)
 
-    return [join(a, b, likely(meeting), likely(integers)) for a, b in zip(initial, last, strict=True)]
+    later = [b.choices[1] if isinstance(b, OneOf) and b.source in inside else b for b in last]
+    state = [join(a, b, likely(meeting), likely(integers)) for a, b in zip(initial, later, strict=True)]
+    return of_two_ranks(body, turn, state, initial, later, inside)
 
 
 def widened(
-    body: Graph, state: list[Value], again: list[Value], inside: frozenset[Var], after: dict[Var, Dim]
+    body: Graph, turn: Var, state: list[Value], again: list[Value], inside: frozenset[Var], after: dict[Var, Dim]
 ) -> list[Value]:
     """The state that covers the old one and the body's results; `after` gets the next values of changing sizes.
 
@@ -201,7 +242,16 @@ def widened(
     for i, (a, b) in enumerate(zip(state, again, strict=True)):
         check_types(f"carried value {i - 1}", a, b)
     size, integer = unless_equal(meeting), unless_equal(integers)
-    return [join(a, b, size, integer) for a, b in zip(state, again, strict=True)]
+
+    def covering(a: Value, b: Value) -> Value:
+        if not isinstance(a, OneOf) or a.source is not turn:
+            return join(a, b, size, integer)
+        first, later = a.choices
+        wider = join(later, plain(b), size)
+        known = isinstance(wider, SymTensor) and wider.shape is not None
+        return OneOf(turn, first, wider, a.joined) if known else kind_of(a)  # type: ignore[arg-type]  # a tensor
+
+    return list(map(covering, state, again))
 
 
 def first_sizes(state: list[Value], initial: list[Value]) -> dict[Var, Dim]:

@@ -18,6 +18,7 @@ from onnx_infer.ops.fixpoint import fixpoint, in_time, scalar, variables
 from onnx_infer.ops.trip_count import how_often, runs_once
 from onnx_infer.types.join import NOTHING, ceiling, join_with_itself, kind_of, parts_of
 from onnx_infer.values import dtype as dt
+from onnx_infer.values.one_of import plain
 from onnx_infer.values.tensor import SymTensor, substitute
 from symdim import Expr, Var, maximum
 from symdim.algebra.dims import substituted, variables_of
@@ -107,29 +108,32 @@ def final_size(var: Var, found: Fixpoint, trips: Trips) -> Dim | None:
 
 def settled(found: Fixpoint, trips: Trips) -> bool:
     """Whether a walk of the iterations one by one cannot give more."""
-    changing = [v for v in variables(found.state) if v in found.inside]
-    exact = all(final_size(v, found, trips) is not None for v in changing)
-    ranked = all(not isinstance(x, SymTensor) or x.shape is not None for x in found.state)
-    return trips.number is not None and exact and ranked
+
+    def exact(value: Value, result: Value) -> bool:
+        inner = [v for v in variables([value if found.is_ranked(value) else result]) if v in found.inside]
+        if found.is_ranked(value):
+            return all(final_size(v, found, trips) is not None for v in inner)
+        return trips.once and found.is_ranked(result) and not inner and result.data is None
+
+    return trips.number is not None and all(map(exact, found.state, found.outputs[1:]))
 
 
 def finals(found: Fixpoint, trips: Trips) -> list[Value]:
     """The carried values after the last iteration. Their kind may change if the body changes it."""
+    state = [x if found.is_ranked(x) else plain(x) for x in found.state]
     final: dict[Var, Dim] = {}
-    for var in variables(found.state):
+    for var in variables(state):
         if var in found.inside:
             size = final_size(var, found, trips)
             if size is None and var.lo is not None:
                 size = fresh("the Loop changes it", at_least=var.lo)
             if size is not None:
                 final[var] = size
-    out = [substitute(without_elements(value, found.inside - final.keys()), final) for value in found.state]
+    out = [substitute(without_elements(value, found.inside - final.keys()), final) for value in state]
     last = found.outputs[1 : 1 + len(out)]
     if not trips.once:
         return [a if type(a) is type(b) or b is NOTHING else kind_of(b) for a, b in zip(out, last, strict=True)]
-    lost = [
-        type(a) is not type(b) or (isinstance(a, SymTensor) and a.shape is None) for a, b in zip(out, last, strict=True)
-    ]
+    lost = [type(a) is not type(b) or not found.is_ranked(a) for a, b in zip(out, last, strict=True)]
     ranked = iter(in_last_iteration(found, [x for x, is_lost in zip(last, lost, strict=True) if is_lost]))
     return [next(ranked) if is_lost else value for value, is_lost in zip(out, lost, strict=True)]
 
