@@ -150,6 +150,7 @@ LAWS = (
         numbers={"k": _FACTORS},
     ),
     Law("multiple of a half", "(2*x - 2*(x//2))//((x + 1)//2)", "2", "x > 0", bounds={"x": SIZE}),
+    Law("multiple beside a maximum", "(x - max(x, y))//y", "min(x, y)//y - 1", "y != 0"),
     Law("multiple beside a half", "(x//2 + 3*(x - x//2))//(x - x//2)", "(x//2)//(x - x//2) + 3", "x > 0", {"x": SIZE}),
     Law("division outside", "min(x // c, y // c)", "min(x, y) // c", numbers={"c": _MODULI}),
     Law("division of a maximum", "max(2*x, 4) // 2", "max(x, 2)"),

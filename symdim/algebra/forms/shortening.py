@@ -91,7 +91,7 @@ def _one_turned(terms: Terms, const: int, unit: Expr) -> Sum:
     return there, offset  # type: ignore[return-value]
 
 
-def _turned(sums: Polynomial, unit: Expr) -> Polynomial:
+def with_twin(sums: Polynomial, unit: Expr) -> Polynomial:
     """The sum with `both - twin` in place of a twin in a unit."""
     turned = dict(sums)
     accumulate(turned, _turning(unit), sums[unit])  # type: ignore[arg-type]
@@ -196,12 +196,12 @@ def _with_singles(sums: Polynomial, c: int) -> Polynomial:
             best = _clamped(best, first, second, c)
     for unit in singles:
         if unit in best and _is_gain(best, unit, c):
-            best = _modulo(_turned(best, unit), c)
+            best = _modulo(with_twin(best, unit), c)
     for first, second in combinations(singles if 2 <= len(singles) <= PAIRS else (), 2):
         if first in best and second in best:  # min(N, 8) - 2*(min(N, 8)//2) is shorter only if both are replaced
-            turned = _turned(best, first)
+            turned = with_twin(best, first)
             if second in turned:
-                tried = _modulo(_turned(turned, second), c)
+                tried = _modulo(with_twin(turned, second), c)
                 if len(tried) < len(best):
                     best = tried
     return best
