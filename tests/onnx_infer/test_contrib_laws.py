@@ -15,6 +15,7 @@ from .texts import parsed
 HEAD = '<ir_version: 10, opset_import: ["": 18, "com.microsoft": 1]>'
 
 NODES = {
+    "a slice of an axis": ("float[N, L, 3] x", "UnfoldTensor<dim=1, size=2>(x)"),
     "the sum of FusedConv": (
         "float[N, 2, 3] x, float[K, 2, 1] w, float[N, M, L] z",
         "FusedConv(x, w, , z)",

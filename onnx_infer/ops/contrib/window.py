@@ -7,7 +7,8 @@ from inspect import unwrap
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import bounds, confirm_shape, doubtful_sizes, may_be_empty, of_rank, unify
+from onnx_infer.laws.limits import demand_at_least
+from onnx_infer.laws.sizes import confirm_shape, doubtful_sizes, may_be_empty, of_rank, unify
 from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.resize import grid_sample
@@ -151,7 +152,6 @@ def unfold(input: SymTensor, *, size: int, dim: int = -1, step: int = 1) -> Shap
     require(size >= 1 and step >= 1, "size and step must be at least 1", size, step)
     require(-input.rank <= dim < input.rank, f"dim {dim} is out of range for rank {input.rank}")
     sizes = list(input.dims)
-    most = bounds(sizes[dim])[1]
-    require(most is None or most >= size, "size exceeds that of the input", size, sizes[dim])
+    demand_at_least(sizes[dim], size, "the unfolded axis")
     sizes[dim] = (sizes[dim] - size) // step + 1
     return (*sizes, size)
