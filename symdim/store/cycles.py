@@ -39,7 +39,9 @@ def cycles_are_equal(p: Propagation) -> bool:
             parent = next(iter(p.edges[other].values()), fact)
             if isinstance(first, Var) and isinstance(other, Var):
                 p.equate(first, other, parent)
-            elif isinstance(first, RowVar) and isinstance(other, RowVar):
+            else:  # all nodes of a cycle are of one kind
+                assert isinstance(first, RowVar)
+                assert isinstance(other, RowVar)
                 p.push(RowEqual(parent.origin, (parent, fact), "size", Row((), first), Row((), other)))
     return found
 

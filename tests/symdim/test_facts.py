@@ -225,3 +225,5 @@ def test_a_product_with_an_exact_quotient():
     n, d = Var("N"), Var("D")
     assert simplify(n // d * d, Facts(["N % D == 0"])) == n
     assert simplify(4 * (n // 4) + d, Facts(["N >= D"])) == 4 * (n // 4) + d
+    other = Var("P") * (n // d)  # the quotient has another factor than its divisor
+    assert simplify(other, Facts(["N % D == 0"])) == other

@@ -76,6 +76,18 @@ def test_unbounded_variables_and_equal_bounds():
     assert refute(system, Budget(100), 0) == {(total, 1), (difference, -1), (y, -1)}
 
 
+def test_a_bound_below_the_value_of_a_variable_moves_it():
+    system = System()
+    x = system.variable(None, 9)
+    system.sum({x: 1}, 4, None)
+    assert system.check(Budget(100)) is None
+    system.restrict(x, None, 3)
+    assert system.check(Budget(100)) is not None
+    system.restrict(x, 5, 6)
+    assert system.check(Budget(100)) is None
+    assert system.value(x)[0] >= 5 * system.value(x)[1]
+
+
 def test_huge_coefficients_are_exact():
     """The case in which bounds in floating point are off by one."""
     big = 2**53 + 1

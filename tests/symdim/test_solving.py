@@ -11,6 +11,7 @@ from symdim import Expr, Scope, Var, ceildiv, maximum, minimum
 from symdim.algebra.variable import make_variable
 from symdim.conditions.condition import Condition, Relation
 from symdim.conditions.monotone import growth, threshold
+from symdim.conditions.ranges import union_of
 from symdim.conditions.solving import is_one_where, solve
 
 H, S, P, N, M = (Var(name) for name in "HSPNM")
@@ -158,6 +159,15 @@ def test_a_size_is_1_where_another_one_is(seed: int) -> None:
             sides = Condition("equal", a, b).sides({x: i, y: j}) if isinstance(a, Expr) else None
             assert sides is None or sides[0] != 1 or sides[1] == 1, (a, b, i, j)
     assert found > 10
+
+
+def test_a_size_is_not_known_to_be_1_where_it_has_no_value_or_no_least_one() -> None:
+    x, N = make_variable(Scope(), "x", None, None), Var("N")
+    assert not is_one_where(x + 5, maximum(x, 1))  # 1 for all x below 2
+    assert not is_one_where(4 // (N - 1), N)  # a division by 0 where N is 1
+    assert is_one_where(4 // (N + 3), N)
+    assert union_of([(x, (None, 3)), (x, (5, 5))]) is None
+    assert union_of([(N, (None, 3)), (N, (4, 5))]) == (N, (1, 5))
 
 
 def test_growth_contains_every_step_and_thresholds_are_exact() -> None:

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from symdim import Expr, Scope, maximum, minimum, parse
+from symdim import Expr, Scope, Var, maximum, minimum, parse
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Extremum, FloorDiv, Max
 from symdim.algebra.variable import make_variable
@@ -102,3 +102,14 @@ def test_pairs_of_three_with_a_product_beside():
     assert minimum(minimum(a, b), c) is flat
     assert minimum(minimum(a, c), b) is flat
     assert minimum(minimum(b, c), a) is flat
+
+
+def test_a_product_of_two_halves_that_share_names():
+    # what both bring into a sum may cancel: x*y comes from both
+    x, y, z, w = (Var(name) for name in "xyzw")
+    for first, second in (((x + y) // 2, (x + y + z + 1) // 2), ((x + y + 1) // 2, (x + y + z) // 2)):
+        for rest in (w, x * y, first, (w + 1) // 2):
+            whole = first * second + rest
+            assert whole - first * second == rest
+            assert whole - rest == first * second
+            assert parse(str(whole)) == whole
