@@ -195,6 +195,11 @@ def test_a_loop_of_few_iterations(count: int, carried: str, stacked: str) -> Non
 
 def test_a_loop_of_few_iterations_without_a_condition() -> None:
     assert constant_trips(3, "") == {"y": "f32[8*N, 2]", "s": "f32[3, N, 2]"}
+    # a body that says stop: the specification ignores it, onnxruntime does not
+    body = "co, o, p|co = Constant<value=bool {0}>() o = Concat<axis=0>(a, a) p = Neg(x)"
+    setup = "m = Constant<value_int=3>() yes = Constant<value=bool {1}>()"
+    assert loop(body, setup=setup, call="Loop(m, , x)") == {"y": "f32[_d3, 2]", "s": "f32[_d2, N, 2]"}
+    assert loop(body, setup=setup, call="Loop(m, yes, x)") == {"y": "f32[2*N, 2]", "s": "f32[1, N, 2]"}
 
 
 def test_a_condition_that_is_false_at_the_start() -> None:

@@ -14,7 +14,7 @@ from onnx_infer import (
     check_inputs,
     registry,
 )
-from onnx_infer.operators.context import Node
+from onnx_infer.operators.context import Node, require_attr
 from onnx_infer.testing import const_value, run_case, run_shape_inference, run_shape_inference_with_values, ts
 from symdim import Shape, Var, parse
 
@@ -125,3 +125,24 @@ def test_texts_are_read_and_simplified():
     assert str(parse("0 + A")) == "A"
     assert str(parse("((_d0 + 2) - 1)/2")) == "(_d0 + 1)//2"
     assert parse("N + 2 - 2") is Var("N")
+
+
+def test_what_a_context_and_a_case_refuse():
+    ctx, value = ShapeInferenceContext(policy="refine"), ValueInfo("y", ts(FLOAT, [2, 3]))
+    assert ctx.set_shape(value, [4, 3])  # what is inferred goes before what is declared
+    assert (value.shape, len(ctx.errors)) == ((4, 3), 1)
+    assert not ctx.set_shape(value, None)
+    with pytest.raises(OpUsageError, match=r"use ctx.new_symbolic_dim"):
+        ctx.set_shape(value, [2, None])
+    with pytest.raises(OpUsageError, match="MyOp: required attribute axis is missing"):
+        require_attr(Node("MyOp", [], []), "axis")
+    length = ValueInfo("k", ts(INT64, [5000]))
+    ctx.set_symbolic_value(length, [1] * 5000)  # too many elements to keep
+    assert ctx.get_symbolic_value(length) is None
+    for text in ("f32(2)", "f32 [2"):
+        with pytest.raises(ValueError, match="not the text of a value"):
+            run_case(f"Neg-13: {text} -> f32[2]")
+    with pytest.raises(ValueError, match="not the head of a case"):
+        run_case("Neg: f32[2] -> f32[2]")
+    with pytest.raises(OpUsageError, match="no operator ::Negate at version 13"):
+        run_case("Negate-13: f32[2] -> f32[2]")

@@ -106,3 +106,20 @@ def test_a_node_goes_only_where_it_never_changes_its_input(nodes: str, opset: in
         {nodes} y = Neg(z) }}"""
     head = f'<ir_version: {10 if opset > 10 else 4}, opset_import: ["": {opset}]>'
     assert operators(fold(parsed(text, head))) == left
+
+
+@pytest.mark.parametrize(
+    ("nodes", "left"),
+    [
+        ("k = Gather(t, last)", "Add"),
+        ("k = Gather(t, far)", "Gather Add"),  # an index that runtimes refuse
+        ("k = Slice(t, two, none, zero, back)", "Slice Add"),
+        ("e = Div(u, v) k = Cast<to = 1>(e)", "Div Cast Add"),  # a division of integers by 0
+        ("e = Add(h, h) k = Cast<to = 1>(e)", "Add Cast Add"),  # float16, which runtimes may round twice
+    ],
+)
+def test_constants_of_which_runtimes_disagree_stay(nodes: str, left: str) -> None:
+    text = f"""g (float[N] x) => (y) <float[3] t = {{1, 2, 3}}, float16[3] h = {{1, 2, 3}}, uint8[3] u = {{6, 2, 3}},
+        uint8[3] v = {{4, 2, 0}}, int64[1] last = {{-1}}, int64[1] far = {{5}}, int64[1] two = {{2}},
+        int64[1] none = {{-9}}, int64[1] zero = {{0}}, int64[1] back = {{-1}}> {{ {nodes} y = Add(x, k) }}"""
+    assert operators(fold(parsed(text))) == left

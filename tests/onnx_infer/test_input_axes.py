@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import onnx
 import onnx_ir as ir
 import pytest
 from onnx import TensorProto, helper
@@ -11,7 +12,7 @@ from onnx_infer.integrations import onnx_ir
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.protobuf.specialize import specialize
 from onnx_infer.types.merge import ShapeMergePolicy
-from symdim import UnboundName
+from symdim import SymdimError, UnboundName
 from tests.onnx_infer.texts import HEAD, both, declared, dims, messages, parsed
 
 CHOICE = "c = Greater (x, t)  a = Compress <axis = 0> (x, c)"
@@ -150,3 +151,20 @@ def test_initializers_that_callers_may_override_are_named_and_may_be_taken_as_co
     assert str(infer(old).types["y"]) == "f32[3, 2*N]"
     with pytest.raises(ValueError, match="initializers 'odd'"):
         infer(model, initializers="odd")  # type: ignore[arg-type]
+
+
+def test_sizes_are_given_wherever_a_type_has_them() -> None:
+    def tensor() -> onnx.TypeProto:
+        return helper.make_tensor_type_proto(TensorProto.FLOAT, ["N", "N - 5"])
+
+    kinds = [tensor(), helper.make_sequence_type_proto(tensor()), helper.make_map_type_proto(7, tensor())]
+    kinds.append(helper.make_optional_type_proto(helper.make_sequence_type_proto(tensor())))
+    inner = [helper.make_graph([], "inner", [], [helper.make_value_info("b", tensor())])]
+    node = helper.make_node("Odd", [], ["c"], domain="com.acme", bodies=inner)
+    inputs = [helper.make_value_info(f"x{i}", kind) for i, kind in enumerate(kinds)]
+    model = helper.make_model(helper.make_graph([node], "g", inputs, []))
+    found = specialize(model, {"N": 8})
+    assert "dim_param" not in str(found)
+    assert str(found).count("dim_value: 8") == str(found).count("dim_value: 3") == 5
+    with pytest.raises(SymdimError, match="N - 5 is -2 at these sizes"):
+        specialize(model, {"N": 3})
