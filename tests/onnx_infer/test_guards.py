@@ -34,6 +34,8 @@ def texts(result: InferenceResult) -> list[str]:
 GRAPHS = [
     ("g (float[N, K] a, float[M, P] b) => (y) { y = MatMul(a, b) }", (1, 2, 3), ["MatMul y: K == M"]),
     ("g (float[A, K] a, float[A, M] b) => (y) { y = Concat<axis=0>(a, b) }", (1, 2, 3), ["Concat y: K == M"]),
+    ("g (float[N, 2] x, float[K] s) => (y) { y = QuantizeLinear<axis=-2>(x, s) }", (1, 2, 3),
+     ["QuantizeLinear y: K in (N, 1)"]),
     ("g (float[N, 3] a, float[M, 3] b) => (y) { y = Add(a, b) }", (1, 2, 3), ["Add y: N == M or 1 in (N, M)"]),
     (
         "g (float[1, 2, H] x, float[1, 2, 5] w) => (y) { y = Conv<pads=[1, 0]>(x, w) }",
@@ -97,6 +99,16 @@ def test_a_pool_has_the_size_inferred_where_its_guard_holds(kernel: int, stride:
         elif not failing:
             (y,) = session.run(None, feeds)
             assert y.shape == shape_at(result, "y", {"H": size})
+
+
+def test_an_upsample_refuses_a_scale_below_1() -> None:
+    text = """g (float[N] a, float[M] b, float[1, 1, 2, 4] x) => (y) <float[3] ones = {1, 1, 1}> {
+        n = Shape(a) m = Shape(b) f = Cast<to=1>(n) e = Cast<to=1>(m) q = Div(f, e) s = Concat<axis=0>(ones, q)
+        y = Upsample(x, s) }"""
+    model = parsed(text, '<ir_version: 4, opset_import: ["": 9]>')
+    result = infer(model)
+    assert texts(result) == ["Upsample y: N >= M"]
+    check_guards(model, result, (1, 2, 3))
 
 
 def test_a_violation_says_which_node_and_both_values() -> None:
