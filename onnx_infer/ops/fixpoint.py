@@ -25,7 +25,7 @@ from onnx_infer.types.join import Meeting, join, kind_of, of_different_rank, var
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.one_of import OneOf, plain
 from onnx_infer.values.tensor import SymTensor
-from symdim import Var
+from symdim import BoundsError, DivisionByZero, Var
 from symdim.algebra.dims import substituted, variables_of
 
 if TYPE_CHECKING:
@@ -74,6 +74,13 @@ class Fixpoint(NamedTuple):
     def at(self, turn: Dim) -> dict[Var, Dim]:
         """The changing sizes with a closed form, and the turn, in an iteration."""
         return {self.turn: turn, **{var: growth.at(turn) for var, growth in self.growth.items()}}
+
+    def in_turn(self, size: Dim, turn: Dim) -> Dim:
+        """A size in an iteration. It stays as it is if it has no value there: then no run comes so far."""
+        try:
+            return substituted(size, self.at(turn))
+        except (BoundsError, DivisionByZero):
+            return size
 
     def outside(self, size: Dim) -> bool:
         """Whether a size is the same in all iterations."""

@@ -95,14 +95,17 @@ def demand_again(found: Fixpoint, trips: Trips, body: Graph, initial: list[Value
 def final_size(var: Var, found: Fixpoint, trips: Trips) -> Dim | None:
     """The value of a changing size after the last iteration, if it has a closed form.
 
-    A size that a second iteration does not change any more, as in `max(w, M)`, has its value after the first one.
+    It may be what the last turn gives. A size that a second iteration does not change any more, as in `max(w, M)`, has
+    its value after the first one.
     """
     after = found.after.get(var)
     if var in found.growth and trips.number is not None:
         return found.growth[var].at(trips.number)
-    if not trips.once or after is None or substituted(after, {var: after}) != after:
+    if not trips.once or after is None:
         return None
-    size = substituted(after, {var: found.first[var]}) if var in found.first else after
+    size = after if trips.number is None else found.in_turn(after, trips.number - 1)
+    if not found.outside(size) and var in found.first and substituted(after, {var: after}) == after:
+        size = substituted(after, {var: found.first[var]})
     return size if found.outside(size) else None
 
 
@@ -132,10 +135,15 @@ def finals(found: Fixpoint, trips: Trips) -> list[Value]:
     out = [substitute(without_elements(value, found.inside - final.keys()), final) for value in state]
     last = found.outputs[1 : 1 + len(out)]
     if not trips.once:
-        return [a if type(a) is type(b) or b is NOTHING else kind_of(b) for a, b in zip(out, last, strict=True)]
-    lost = [type(a) is not type(b) or not found.is_ranked(a) for a, b in zip(out, last, strict=True)]
+        return [a if is_same_kind(a, b) or b is NOTHING else kind_of(b) for a, b in zip(out, last, strict=True)]
+    lost = [not is_same_kind(a, b) or not found.is_ranked(a) for a, b in zip(out, last, strict=True)]
     ranked = iter(in_last_iteration(found, [x for x, is_lost in zip(last, lost, strict=True) if is_lost]))
     return [next(ranked) if is_lost else value for value, is_lost in zip(out, lost, strict=True)]
+
+
+def is_same_kind(a: Value, b: Value) -> bool:
+    """Whether both are tensors, or both sequences, and so on."""
+    return type(kind_of(a)) is type(kind_of(b))
 
 
 def without_elements(value: Value, unknown: AbstractSet[Var]) -> Value:

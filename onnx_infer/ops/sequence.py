@@ -15,12 +15,11 @@ from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal
 from onnx_infer.types.join import NOTHING, elements, join, opened, sequence_of, varying
 from onnx_infer.values import dtype as dt
+from onnx_infer.values.parts import Parts
 from onnx_infer.values.tensor import MAX_DATA, UNKNOWN_SIZE, Sequence, SymTensor
-from symdim import Expr, ceildiv, total
+from symdim import Expr, total
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from onnx_infer.ops.kinds import AnyRank, Dim, Elements, Shape, Value, Values
 
 MAX_ITEMS = 64
@@ -48,8 +47,15 @@ def check_element_type(sequence: Sequence, value: Value) -> None:
 def position_in(sequence: Sequence, position: Dim | Unknown, end: int = 0) -> int | None:
     """A position in [-n, n + end), counted from the front; None if it or n is not known."""
     length = sequence.length
-    if isinstance(position, int) and isinstance(length, Expr):
-        demand_at_least(length, -position if position < 0 else position + 1 - end, "the number of elements")
+    if (
+        length is not None
+        and not isinstance(position, Unknown)
+        and (isinstance(length, Expr) or isinstance(position, Expr))
+    ):
+        if at_least(position, 0):
+            demand_at_least(length, position + 1 - end, "the number of elements")
+        elif at_least(-position, 1):
+            demand_at_least(length, -position, "the number of elements")
     if not isinstance(position, int) or not isinstance(length, int):
         return None
     require(-length <= position < length + end, f"position {position} is out of range for {length} elements")
@@ -80,6 +86,10 @@ def sequence_at(input_sequence: Value, position: Dim | Unknown) -> Value:
     """The element at a position in [-n, n - 1] (SequenceAt-11)."""
     sequence = the_sequence(input_sequence)
     at = position_in(sequence, position)
+    if at is None and isinstance(sequence, Parts) and not isinstance(position, Unknown):
+        assert sequence.length is not None
+        if at_least(position, 0) or at_least(-position, 1):
+            return sequence.part(position if at_least(position, 0) else sequence.length + position)
     return opened(sequence.elem if at is None else elements(sequence)[at])
 
 
@@ -147,18 +157,19 @@ def split_to_sequence(input: SymTensor, split: Elements | None, axis: int, keepd
         demand(lengths, "split is empty")
         demand_equal(total(lengths), size, "the sum of split and the size")
         return sequence_of([part(x) for x in lengths], part(UNKNOWN_SIZE))
-    return chunks(part, size, split.data[0])
+    return chunks(input, axis, split.data[0])
 
 
-def chunks(part: Callable[[Dim], SymTensor], size: Dim, chunk: Dim) -> Sequence:
-    """The parts of an axis that is cut into parts of one size. The last one may be smaller."""
+def chunks(whole: SymTensor, axis: int, chunk: Dim) -> Sequence:
+    """The parts of a tensor that is cut into parts of one size. The last one may be smaller."""
     require(not at_least(-chunk, 0), "split is not positive", chunk)
+    parts = Parts(SymTensor(whole.dtype, whole.shape), axis, chunk)
+    size, count = parts.size, parts.length
     if size % chunk == 0 or holds(size % chunk, "==", 0):
-        return Sequence(part(chunk), size // chunk)
-    count = ceildiv(size, chunk)
-    if isinstance(count, int) and isinstance(chunk, int) and isinstance(size, int) and count <= MAX_ITEMS:
-        return sequence_of([part(min(chunk, size - i * chunk)) for i in range(count)])
-    return Sequence(part(UNKNOWN_SIZE), count)
+        return Sequence(parts.of_size(chunk), size // chunk)
+    return (
+        sequence_of([parts.part(i) for i in range(count)]) if isinstance(count, int) and count <= MAX_ITEMS else parts
+    )
 
 
 @op("ConcatFromSequence", dtype=dtype_of_elements)
@@ -176,6 +187,8 @@ def concat_from_sequence(input_sequence: Value, axis: int, new_axis: int) -> Val
     dims = [one_size(shapes, i) for i in range(rank) if new_axis or i != axis]
     if new_axis:
         joined = unknown_length(sequence) if sequence.length is None else sequence.length
+    elif isinstance(sequence, Parts) and axis == sequence.axis:
+        joined = sequence.size
     elif sequence.items is not None:
         joined = total(x.dims[axis] for x in sequence.items if isinstance(x, SymTensor))
     elif sequence.length is None or sequence.elem.dims[axis] is UNKNOWN_SIZE:

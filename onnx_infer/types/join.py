@@ -14,6 +14,7 @@ from onnx_infer.elements.ratio import Ratio
 from onnx_infer.laws.sizes import at_least, is_fresh
 from onnx_infer.laws.statements import fresh, state
 from onnx_infer.values.one_of import OneOf, plain
+from onnx_infer.values.parts import Parts
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, Value
 from symdim import Expr, maximum
 from symdim.algebra.caches import shared_cache
@@ -73,8 +74,10 @@ def kind_of(value: Value) -> Value:
     """
     if isinstance(value, (SymTensor, Sparse)):
         return SymTensor(value.dtype) if isinstance(value, SymTensor) else Sparse(value.dtype)
-    if isinstance(value, (Sequence, Optional)):
-        return type(value)(value.elem and kind_of(value.elem))
+    if isinstance(value, Sequence):
+        return Sequence(value.elem and kind_of(value.elem))
+    if isinstance(value, Optional):
+        return Optional(value.elem and kind_of(value.elem))
     return value
 
 
@@ -309,6 +312,8 @@ def sizes(value: Value | None) -> Iterator[Dim]:
             if value.length is not None:
                 yield value.length
             pending += [value.elem, *(value.items or ())]
+            if isinstance(value, Parts):
+                yield from (value.size, value.chunk)
         elif isinstance(value, Optional):
             pending.append(value.elem)
         elif isinstance(value, Map):

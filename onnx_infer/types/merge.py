@@ -56,7 +56,8 @@ def merge(declared: Value | None, inferred: Value, policy: ShapeMergePolicy, con
         return _merge_tensors(declared, inferred, policy, conflict)
     if isinstance(declared, Sparse) and isinstance(inferred, Sparse):
         return _merge_tensors(declared, inferred, policy, conflict)
-    if isinstance(inferred, (Sequence, Optional)) and isinstance(declared, type(inferred)):
+    kind = Sequence if isinstance(inferred, Sequence) else Optional
+    if isinstance(inferred, kind) and isinstance(declared, kind):
         if declared.elem is None or inferred.elem is None:
             return declared if inferred.elem is None else inferred
         elem = merge(declared.elem, inferred.elem, policy, conflict)

@@ -191,6 +191,11 @@ class Sequence(Value):
         assert isinstance(found, Sequence)
         return found
 
+    def substitute(self, mapping: Mapping[Any, Dim]) -> Value:
+        """The sequence with variables replaced in its elements and its length."""
+        items = self.items and tuple(substitute(x, mapping) for x in self.items)
+        return Sequence(self.elem and substitute(self.elem, mapping), _replace(self.length, mapping), items)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Sequence, (self.elem, self.length, self.items)
 
@@ -325,8 +330,7 @@ def substitute(value: Value, mapping: Mapping[Any, Dim]) -> Value:
     if isinstance(value, Sparse):
         return Sparse(value.dtype, value.shape and tuple(_replace(d, mapping) for d in value.shape))
     if isinstance(value, Sequence):
-        items = value.items and tuple(substitute(x, mapping) for x in value.items)
-        return Sequence(value.elem and substitute(value.elem, mapping), _replace(value.length, mapping), items)
+        return value.substitute(mapping)
     if isinstance(value, Optional):
         return value if value.elem is None else Optional(substitute(value.elem, mapping), value.full)
     if isinstance(value, Map):

@@ -1,0 +1,84 @@
+"""The parts of an axis that is cut by SplitToSequence with one size: the last one may be smaller, as in onnxruntime."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from onnx_infer import infer, infer_shapes
+from onnx_infer.types.join import kind_of, variables_in
+from onnx_infer.values.parts import Parts
+from onnx_infer.values.tensor import Sequence, SymTensor, substitute
+from symdim import Var
+
+from .oracle import contradictions
+from .sessions import run, session_of
+from .texts import messages, parsed
+
+HEAD = """g (float[N, M] x, float[T] t, int64 p) => (y) { h = Shape(t) c = Squeeze(h) k = Constant<value_int=3>()
+    one = Constant<value_int=1>() less = Sub(c, one) minus = Neg(c) yes = Constant<value=bool {1}>() """
+
+LOOP = """y = Loop({trips}, yes, x) <body = b (int64 i, bool go, float[A, B] w) => (bool on, float[C, D] o) {{
+    on = Identity(go) o = SequenceAt(s, i) }}> }}"""
+
+# (nodes, the result, the guards)
+RESULTS = [
+    ("s = SplitToSequence(x, k) y = ConcatFromSequence<axis=0>(s)", "(N, M)", []),
+    ("s = SplitToSequence(x, c) y = ConcatFromSequence<axis=-2>(s)", "(N, M)", []),
+    ("s = SplitToSequence<axis=1>(x, c) y = ConcatFromSequence<axis=1>(s)", "(N, M)", []),
+    ("s = SplitToSequence(x, k) y = SequenceAt(s, one)", "(min(N, 6) - 3, M)", ["N >= 4"]),
+    ("s = SplitToSequence(x, k) y = SequenceAt(s, less)", "(N - max(N, 3*T) + 3, M)", ["N + 2 >= 3*T"]),
+    ("n = Neg(one) s = SplitToSequence(x, c) y = SequenceAt(s, n)", "((N - 1) % T + 1, M)", []),
+    ("s = SplitToSequence(x, k) y = SequenceAt(s, minus)", None, ["N + 2 >= 3*T"]),
+    ("s = SplitToSequence(x, k) n = SequenceLength(s) " + LOOP.format(trips="n")[:-2], "(3 - (-N) % 3, M)", []),
+    ("s = SplitToSequence(x, k) " + LOOP.format(trips="c")[:-2], "(N - max(N, 3*T) + 3, M)", ["N + 2 >= 3*T"]),
+    # sizes that are not known: the position is an input, the sequence is another one, the parts are joined elsewhere
+    ("s = SplitToSequence(x, k) y = SequenceAt(s, p)", "(_d, M)", []),
+    ("s = SplitToSequence(x, k) r = SequenceErase(s, p) y = ConcatFromSequence<axis=0>(r)", "(_d, M)", []),
+    ("s = SplitToSequence(x, k) r = SequenceInsert(s, x) y = ConcatFromSequence<axis=0>(r)", "(_d, M)", []),
+    ("s = SplitToSequence(x, k) y = ConcatFromSequence<axis=1>(s)", "(_d, M*((N + 2)//3))", []),
+]
+
+
+@pytest.mark.parametrize(("nodes", "shape", "guards"), RESULTS)
+def test_parts(nodes: str, shape: str | None, guards: list[str]) -> None:
+    model = parsed(f"{HEAD} {nodes} }}")
+    result, session = infer(model), session_of(model)
+    assert not messages(result)
+    if shape is not None:
+        assert str(result.shapes["y"]).replace("_d0", "_d") == shape
+    assert list(map(str, result.guards)) == guards
+    again = infer(infer_shapes(model))
+    assert not messages(again)
+    assert str(again.shapes["y"]) == str(result.shapes["y"])
+    ran = 0
+    for rows in (1, 2, 3, 4, 6, 7, 12):
+        for turns in (1, 2, 4):
+            sizes = {"N": rows, "M": 2, "T": turns}
+            feeds = {"x": np.ones((rows, 2), np.float32), "t": np.ones(turns, np.float32), "p": np.array(0)}
+            outputs = run(session, feeds)
+            assert outputs is None or not result.check(sizes), sizes
+            if outputs is not None:
+                ran += 1
+                assert not list(contradictions(result.types["y"], outputs[0], sizes)), (sizes, outputs[0].shape)
+    assert ran > 3
+
+
+def test_a_loop_may_carry_them() -> None:
+    nodes = """s = SequenceEmpty() r = Loop(c, yes, s) <body = b (int64 i, bool go, seq(float[A, B]) v) =>
+        (bool on, seq(float[C, D]) w) { on = Identity(go) w = SplitToSequence(x, k) }> y = SequenceAt(r, p)"""
+    shape = infer(parsed(f"{HEAD} {nodes} }}")).shapes["y"]
+    assert shape is not None
+    assert str(shape[1]) == "M"
+
+
+def test_the_value() -> None:
+    size = Var("N")
+    parts = Parts(SymTensor(1, (size, 3)), 0, 4)
+    assert parts is Parts(SymTensor(1, (size, 3)), 0, 4)
+    assert pickle.loads(pickle.dumps(parts)) is parts
+    assert substitute(parts, {size: 9}) is Parts(SymTensor(1, (9, 3)), 0, 4)
+    assert kind_of(parts) is Sequence(SymTensor(1))
+    assert size in variables_in(parts)
