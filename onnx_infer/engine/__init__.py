@@ -11,7 +11,7 @@
     implied_bounds.py      bounds that operators imply    run_time_elements.py   elements that only a run knows
     declared_types.py      the types that a model declares    claims.py          the claims in them
     overridable.py         initializers that callers may override
-    found.py               shapes for the next walk
+    learnt.py              what a walk tells the next one     found.py           shapes for the next walk
     long_sizes.py          long sizes, made shorter by what operators demand
     assumptions.py         assumptions of the caller      assumed_bounds.py      the intervals in assumptions
 
