@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     Conjunction = list[Condition] | None
 
 _PARTS = 4  # a longer conjunction is not easier to read than the original condition
+_ARGUMENTS = 8  # a maximum of more arguments is not taken apart: a chain of broadcasts makes many of them
 
 
 def solve(condition: Condition) -> list[Condition] | None:
@@ -92,6 +93,12 @@ def always(gap: Dim) -> bool | None:
 
 def _at_least_0(gap: Dim) -> Conjunction:
     """`gap >= 0`, simplified step by step. A gap that must be both >= 0 and <= 0 becomes an equality."""
+    found = _gaps(gap)
+    return None if found is None else _conditions(found)
+
+
+def _gaps(gap: Dim) -> dict[Expr, None] | None:
+    """The simplest gaps that are all >= 0 exactly if this one is; None if it never is."""
     found: dict[Expr, None] = {}
     pending = [gap]
     while pending:
@@ -106,6 +113,10 @@ def _at_least_0(gap: Dim) -> Conjunction:
             found[gap] = None
         else:
             pending += reversed(parts)
+    return found
+
+
+def _conditions(found: dict[Expr, None]) -> Conjunction:
     both = [gap for gap in found if scale(gap, -1) in found]
     equalities = [_equality(gap) for i, gap in enumerate(both) if scale(gap, -1) not in both[:i]]
     rest = [_inequality(gap) for gap in found if gap not in both]
@@ -165,6 +176,8 @@ def _unit_step(unit: Expr, sign: int, rest: Dim) -> list[Dim] | None:
 def _extremum_step(unit: Expr, k: int, rest: Dim) -> list[Dim] | None:
     """The step of `k*max(parts) + rest >= 0`, or of a minimum."""
     kind, parts = as_extremum(unit) or (Max, (unit,))
+    if len(parts) > _ARGUMENTS:
+        return None
     gaps = [add(scale(part, k), rest) for part in parts]
     if (k > 0) == (kind is Max):  # a disjunction: one part suffices
         if any(map(always, gaps)):
@@ -209,14 +222,24 @@ def _equal_0(gap: Dim) -> Conjunction:
         if isinstance(side, Mod):
             n, d = operands_of(side)
             return _divides(d, n)
-    lower, upper = _at_least_0(gap), _at_least_0(scale(gap, -1))
+    lower, upper = _gaps(gap), _gaps(scale(gap, -1))
     if lower is None or upper is None:
         return None
-    both = [*lower, *upper]
+    if lower and upper and not all(map(_is_bound, (*lower, *upper))):
+        return [_equality(gap)]
+    low, high = _conditions(lower), _conditions(upper)
+    if low is None or high is None:
+        return None
+    both = [*low, *high]
     ranges = interval_of(both)
     if ranges is not None:
         return as_conditions(*ranges)
-    return both if not (lower and upper) and all(map(_is_plain, both)) else [_equality(gap)]
+    return both if not (low and high) and all(map(_is_plain, both)) else [_equality(gap)]
+
+
+def _is_bound(gap: Expr) -> bool:
+    """Whether `gap >= 0` is a bound of a variable."""
+    return all(isinstance(unit, Var) for unit in terms_of(gap)[0]) and len(terms_of(gap)[0]) == 1
 
 
 def _is_plain(condition: Condition) -> bool:
@@ -297,7 +320,7 @@ def is_one_where(size: Dim, other: Dim) -> bool:
     factors = [other] if other.terms is not None else list(powers_of(other))
     found: dict[Var, Interval] = {}
     for factor in factors if all(map(always, factors)) else [other]:
-        known = interval_of(solve(Condition("equal", factor, 1)) or ())
+        known = (factor, (1, 1)) if isinstance(factor, Var) else interval_of(_equal_0(subtract(factor, 1)) or ())
         if known is not None:
             variable, ends = known
             found[variable] = meet(found.get(variable, (variable.lo, variable.hi)), ends)

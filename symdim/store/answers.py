@@ -15,6 +15,7 @@ from symdim.algebra.expr import Expr
 from symdim.algebra.minmax.extrema import maximum
 from symdim.algebra.sums.monomial import powers_of, terms_of
 from symdim.algebra.sums.polynomial import power, product, total
+from symdim.algebra.texts.leaves import leaf_count
 from symdim.algebra.variable import Var
 from symdim.errors import SymdimError
 from symdim.rows import RowVar
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
     from symdim.store.propagation import Propagation
 
 _MANY = 1000  # the most candidates that are listed
+_MOST_NAMES = 64
+"""The most names of a value, written out, that a join or a division defines. In a chain of them each has all names of
+the former ones, or twice as many.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +118,7 @@ class Answers:
             least = [self.state.bounds(dim)[0] for dim in operands]
             if not self._is_generated(result) or not all(map(self._given, operands)):
                 return False
-            if not all(lo is not None and lo >= 1 for lo in least):
+            if not all(lo is not None and lo >= 1 for lo in least) or sum(map(leaf_count, operands)) > _MOST_NAMES:
                 return False
             assert isinstance(result, Var)
             self._put(result, maximum(*operands), fact)
@@ -139,7 +144,7 @@ class Answers:
         lo, hi = self.state.bounds(factor)
         if hi is not None and hi < 0:
             factor, rest, lo = product([-1, factor]), product([-1, rest]), -hi
-        if lo is None or lo < 1:
+        if lo is None or lo < 1 or leaf_count(rest) + leaf_count(factor) > _MOST_NAMES:
             return False
         self._put(v, floordiv(rest, factor), fact)
         if mod(rest, factor) != 0:

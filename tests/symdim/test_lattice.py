@@ -180,3 +180,18 @@ def test_a_half_that_stands_also_in_a_product_is_not_merged():
     dim = (N // 2 - (N + 1) // 2 * minimum(Z, 3) - (Y + Z) // 3) % 4
     for n, y, z in product(GRID[1:], GRID, GRID):
         assert dim.evaluate({N: n, Y: y, Z: z}) == (n // 2 - (n + 1) // 2 * min(z, 3) - (y + z) // 3) % 4
+
+
+def test_maxima_of_many_variables_are_one():
+    variables = [Var.fresh(f"v{i}") for i in range(70)] + [Var.fresh(f"w{i}") for i in range(70)]
+    for extremum in (maximum, minimum):
+        joined = extremum(extremum(*variables[:70]), extremum(*variables[70:]), variables[3])
+        assert joined is extremum(*variables)
+        assert len(joined.parts) == 140
+
+
+def test_bounds_drop_variables_of_a_maximum_of_many():
+    small, large = [Var.fresh(f"s{i}", 1, 5) for i in range(20)], [Var.fresh(f"l{i}", 5) for i in range(20)]
+    assert maximum(maximum(*small), maximum(*large), N) is maximum(*large, N)
+    assert minimum(minimum(*small), minimum(*large), N) is minimum(*small, N)
+    assert maximum(maximum(*small), large[0], M) is maximum(large[0], M)

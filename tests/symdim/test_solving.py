@@ -208,3 +208,16 @@ def test_thresholds_at_the_ends_of_the_range() -> None:
         0,
     ]
     assert [threshold(N // 3 + N // 5 - 2**90), threshold(2**90 - N - N // 2)] == [None, None]
+
+
+@pytest.mark.parametrize(("count", "solution"), [(8, [Condition("at_most", N, 5)]), (9, None)])
+def test_a_maximum_of_many_is_not_taken_apart(count, solution):
+    condition = Condition("at_most", maximum(N, *(Var.fresh(f"s{i}", 1, 5) for i in range(count - 1))), 5)
+    assert solve(condition) == (solution or [condition])
+
+
+def test_an_equality_of_bounds_is_an_equation():
+    """Both halves of it have a solution; only bounds of one variable are taken together."""
+    for left in (maximum(N, M), minimum(N, M), N * M, N // 2 + M, maximum(N, M) - H, SMALL * N):
+        for right in (1, 2, 7, S):
+            agrees(Condition("equal", left, right), 7)

@@ -248,3 +248,14 @@ def test_a_rank_without_an_upper_bound():
     store = Store()
     store.rank(row, 2)
     assert store.rank_bounds(row) == (2, None)
+
+
+def test_joins_of_many_sizes_keep_their_names():
+    sizes = [Var(f"s{i}") for i in range(66)]
+    store, results = Store(), [sizes[0]]
+    for size in sizes[1:]:
+        results.append(store.fresh(lo=1))
+        store.bcast(Row.of([results[-1]]), [Row.of([results[-2]]), Row.of([size])])
+    assert store.value(results[63]) is maximum(*sizes[:64])
+    assert store.value(results[64]) is results[64]
+    assert store.value(results[65]) is results[65]

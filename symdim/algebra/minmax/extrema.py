@@ -25,6 +25,7 @@ from symdim.algebra.minmax.lattice import OTHER
 from symdim.algebra.order import dim_order, height_of, merged_names
 from symdim.algebra.sums.monomial import EXTREMUM, NESTED, SPLIT, split_unit, terms_of
 from symdim.algebra.sums.polynomial import add, checked, scale, sum_of
+from symdim.algebra.variable import Var
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,6 +107,8 @@ def once(kind: Kind, dims: list[Dim]) -> Sum:
     total = Scaled()
     if len(dims) == 2 and not any(map(_is_composed, dims)):
         return _of_two(kind, dims, total)
+    if (variables := _variables(kind, dims)) is not None:
+        return _of_variables(kind, variables)
     dims = total.without_common_units(list(dict.fromkeys(dims)))
     for _ in range(_ROUNDS):
         clauses = lattice.distributed(kind, [(dim,) for dim in dims])
@@ -135,6 +138,24 @@ def _of_two(kind: Kind, dims: list[Dim], total: Scaled) -> Sum:
     if divided is None:
         divided = {extremum_atom(kind, tuple(sorted(leaves, key=dim_order))): 1}, 0
     return total.plus(divided)
+
+
+def _variables(kind: Kind, dims: list[Dim]) -> list[Dim] | None:
+    """The variables in dimensions that are variables, or maxima (minima) of variables; None if one is neither."""
+    found: list[Dim] = []
+    for dim in dims:
+        parts: Iterable[Dim] = dim.parts if type(dim) is kind else (dim,)
+        for part in parts:
+            if type(part) is not Var:
+                return None
+            found.append(part)
+    return found
+
+
+def _of_variables(kind: Kind, variables: list[Dim]) -> Sum:
+    """The result of `of_clauses` for variables: nothing is common to them, so their bounds alone decide."""
+    kept = [leaf for (leaf,) in lattice.irredundant(kind, [(leaf,) for leaf in variables])]
+    return terms_of(kept[0]) if len(kept) == 1 else ({extremum_atom(kind, tuple(kept)): 1}, 0)
 
 
 def _is_composed(dim: Dim) -> bool:
