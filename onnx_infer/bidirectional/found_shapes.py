@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.bidirectional.model_facts import equal_to
 from onnx_infer.engine.found import Found
+from onnx_infer.laws.readable import is_unreadable
 from onnx_infer.model.symbols import AxisNames
 from onnx_infer.operators.results import LARGEST_SIZE
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor
@@ -52,9 +53,11 @@ class Names:
         return found
 
     def text(self, size: Dim) -> str | None:
-        """The text of a size as an expression of named sizes; None if there is none."""
+        """The text of a size as an expression of named sizes; None if there is none, or if it is too large to read."""
         if size in self.of or isinstance(size, int):
             return self.of.get(size)
+        if is_unreadable(size):
+            return None
         unknown = [v for v in size.variables() if v.name not in self.given]
         if not unknown:
             return str(size)
@@ -160,7 +163,7 @@ def substitute_solved(engine: Engine, known: Known, given: set[str]) -> None:
         value = known.store.value(v)
         if isinstance(value, Expr):
             value = value.substitute({w: first.get(w, w) for w in value.variables()})
-        if value is v or not _fit((value,)):
+        if value is v or not _fit((value,)) or is_unreadable(value):
             continue
         if all(w in (inputs if isinstance(v.origin, Declared) else ours) for w in variables_of([value])):
             solved[v] = value

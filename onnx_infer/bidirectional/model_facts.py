@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim, Value
 
 _MOST_CONTRADICTIONS = 8
+_MOST_STATED = 1 << 12  # nodes that are stated anew: each contradiction costs as much as the whole model
 
 
 class Known(NamedTuple):
@@ -43,6 +44,8 @@ def state_model(engine: Engine, given: Collection[str], assumptions: Assumptions
     """
     told: list[Diagnostic] = []
     left_out: set[str] = set()
+    count = sum(1 for _ in engine.model.graph.nodes())
+    most = min(_MOST_CONTRADICTIONS, max(1, _MOST_STATED // max(1, count)))
     while True:
         statement = _ModelStatement(engine, given, left_out)
         try:
@@ -56,7 +59,7 @@ def state_model(engine: Engine, given: Collection[str], assumptions: Assumptions
             told += statement.defects
             origin = next((f.origin for f in error.chain if f.origin.node and f.origin.node not in left_out), None)
             told.append(Diagnostic("error", "", "" if origin is None else origin.node, str(error)))
-            if origin is None or len(told) > _MOST_CONTRADICTIONS:
+            if origin is None or len(told) > most:
                 return Known(Store(), {}, told)
             left_out.add(origin.node)
             continue

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.laws.statements import fresh
 from symdim import Expr, Mul, leaf_count
+from symdim.algebra.expr import Extremum
 from symdim.algebra.sums.monomial import powers_of
 from symdim.shape import size_of_broadcast
 
@@ -18,6 +19,8 @@ MOST_LEAVES_OF_A_CHOICE = 64
 """The same for a size that broadcasts two sizes. It may double with each broadcast, and the work of a chain of
 broadcasts is proportional to this number. A fresh size is replaced by what a later node demands of it.
 """
+MOST_SYMBOLS_OF_A_CHOICE = 16
+"""The most different variables in it. In a chain of broadcasts each result would have one more than the former one."""
 LEAVES_OF_A_LONG_SIZE = 7
 """The most variables in the text of a size that is not long: about 50 characters."""
 _LARGEST_COEFFICIENT = 2**63
@@ -37,15 +40,19 @@ def is_unreadable(size: object, most: int = MOST_LEAVES) -> bool:
         return True
     if any(max(powers_of(unit).values()) > _LARGEST_EXPONENT for unit in terms if isinstance(unit, Mul)):
         return True
-    return (size.height >= 3 or len(terms) >= 32) and leaf_count(size) > most
+    is_wide = any(isinstance(unit, Extremum) and len(unit.parts) >= 32 for unit in terms)
+    is_small = size.height < 3 and len(terms) < 32 and not is_wide
+    return not is_small and leaf_count(size) > most
 
 
 def readable(size: Dim, most: int = MOST_LEAVES) -> Dim:
     """The size, or a fresh size if its expression is too large."""
-    if isinstance(size, Expr) and is_unreadable(size, most):
-        low, high = size.bounds()
-        return fresh("its expression is too large", at_least=max(low or 0, 0), at_most=high)
-    return size
+    return _fresh_for(size) if isinstance(size, Expr) and is_unreadable(size, most) else size
+
+
+def _fresh_for(size: Expr) -> Dim:
+    low, high = size.bounds()
+    return fresh("its expression is too large", at_least=max(low or 0, 0), at_most=high)
 
 
 def chosen(a: Dim, b: Dim) -> Dim:
@@ -60,4 +67,6 @@ def chosen(a: Dim, b: Dim) -> Dim:
         for x, y in sorted(((a, b), (b, a)), key=lambda sides: leaf_count(sides[0])):
             if is_one_where(y, x):
                 return x
+    if isinstance(size, Expr) and len(size.variables()) > MOST_SYMBOLS_OF_A_CHOICE:
+        return _fresh_for(size)
     return readable(size, MOST_LEAVES_OF_A_CHOICE)

@@ -29,6 +29,9 @@ MAX_RANK = 1 << 10
 MAX_DATA = 1024
 """The most elements of a tensor whose data are propagated."""
 
+MAX_DATA_RANK = 32
+"""The most axes of such a tensor. NumPy's arrays have up to 64, but some of its functions take only 32."""
+
 MAX_FLOATS = 12
 """The same for tensors of floats: the size of `roi` in a Resize of rank 6. Larger tensors are weights."""
 
@@ -293,8 +296,8 @@ def _spelled(value: Value | None, write: Callable[[object], str]) -> str:
 
 
 def is_small(value: Value) -> bool:
-    """Whether a value may have data: its sizes are known and it has few elements."""
-    if not isinstance(value, SymTensor) or value.shape is None:
+    """Whether a value may have data: its sizes are known, and it has few elements and axes."""
+    if not isinstance(value, SymTensor) or value.shape is None or len(value.shape) > MAX_DATA_RANK:
         return False
     count = 1
     for size in value.shape:

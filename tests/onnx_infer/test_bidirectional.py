@@ -11,8 +11,10 @@ import onnx
 import pytest
 
 from onnx_infer import InferenceResult, infer, infer_shapes
+from onnx_infer.bidirectional import model_facts
 from onnx_infer.constraints import forms
-from symdim import ParseError
+from onnx_infer.laws.readable import MOST_LEAVES_OF_A_CHOICE
+from symdim import ParseError, leaf_count
 from tests.onnx_infer import models
 from tests.onnx_infer.oracle import contradictions
 from tests.onnx_infer.test_models import SIZES, feeds, run
@@ -126,6 +128,34 @@ def test_two_declared_symbols_stay_two() -> None:
     result = infer(parsed("g (float[N, K] x, float[L, M] w) => (y) { y = MatMul (x, w) }"), bidirectional=True)
     assert [str(result.types[name]) for name in "xw"] == ["f32[N, K]", "f32[L, M]"]
     assert [str(g) for g in result.guards] == ["K == L"]
+
+
+# -- large models -------------------------------------------------------------------------------------------------
+
+
+def test_sizes_that_are_too_large_to_read_stay_unknown() -> None:
+    """The store solves each size as an expression of the first one. Its text doubles with each layer."""
+    layers = "a{i} = MaxPool <kernel_shape = [2], strides = [2], ceil_mode = 1> (v{i}) v{j} = Resize (a{i}, , f)"
+    text = " ".join(layers.format(i=i, j=i + 1) for i in range(16))
+    model = parsed(f"g (float[N, 3, H] v0) => (v16) <float[3] f = {{1, 1, 1.5}}> {{ {text} }}")
+    types = infer(model, bidirectional=True).types
+    assert max(leaf_count(size) for value in types.values() for size in value.shape) == 256
+
+
+def test_long_chains_of_broadcasts_have_short_sizes() -> None:
+    inputs = ", ".join(f"float[N{i}] x{i}" for i in range(81))
+    nodes = " ".join(f"x{81 + i} = Add (x{80 + i if i else 0}, x{i + 1})" for i in range(80))
+    types = infer(parsed(f"g ({inputs}) => (x160) {{ {nodes} }}"), bidirectional=True).types
+    assert max(leaf_count(size) for value in types.values() for size in value.shape) == MOST_LEAVES_OF_A_CHOICE
+
+
+@pytest.mark.parametrize(("most", "told"), [(1 << 12, 3), (3, 2)])
+def test_a_large_model_is_stated_anew_a_few_times_only(most: int, told: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_facts, "_MOST_STATED", most)
+    inputs = ", ".join(f"float[N, 3] x{i}, float[M, 5] w{i}, float[] v{i}" for i in range(3))
+    nodes = " ".join(f"a{i} = Concat <axis = 0> (x{i}, v{i}) b{i} = Concat <axis = 0> (w{i}, v{i})" for i in range(3))
+    result = infer(parsed(f"g ({inputs}) => (a0) {{ {nodes} }}"), bidirectional=True)
+    assert len([d for d in result.diagnostics if "size mismatch" in d.message]) == told
 
 
 # -- contradictions -----------------------------------------------------------------------------------------------

@@ -15,11 +15,13 @@ import numpy as np
 import pytest
 from onnx.reference import ReferenceEvaluator
 
+from onnx_infer import infer
 from onnx_infer.errors import OnnxInferError
 from onnx_infer.testing import infer_node
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from tests.onnx_infer.mutation import NodeCase, element_of, lines, model, read, versions
+from tests.onnx_infer.texts import parsed
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Value
@@ -149,3 +151,14 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+
+
+@pytest.mark.parametrize(("rank", "known"), [(32, True), (33, False), (64, False), (100, False)])
+def test_elements_of_tensors_with_many_axes_are_unknown(rank: int, known: bool) -> None:
+    """Some functions of NumPy take arrays of up to 32 axes only."""
+    ones = ", ".join("1" * rank)
+    text = f"o = Constant <value_ints = [{ones}]> () x = ConstantOfShape (o) y = NonZero (x) z = Neg (x)"
+    result = infer(parsed(f"g () => (y, z) {{ {text} }}"))
+    assert not result.diagnostics
+    assert (result.types["x"].data is not None) == known
+    assert str(result.types["y"]).startswith(f"i64[{rank}, 0]" if known else f"i64[{rank}, ")

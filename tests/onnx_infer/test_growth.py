@@ -11,7 +11,7 @@ from onnx_infer.engine import functions
 from onnx_infer.engine.frame import Frame
 from onnx_infer.engine.general_calls import MOST_NESTED
 from onnx_infer.engine.subgraph import Subgraph
-from onnx_infer.laws.readable import MOST_LEAVES_OF_A_CHOICE
+from onnx_infer.laws.readable import MOST_LEAVES_OF_A_CHOICE, MOST_SYMBOLS_OF_A_CHOICE
 from onnx_infer.results.derived_guards import guards_of
 from onnx_infer.values import table
 from onnx_infer.values.tensor import SymTensor
@@ -108,6 +108,7 @@ def test_a_symbol_in_a_chain_of_broadcasts_costs_one_maximum(n: int) -> None:
     assert work(chain_of_symbols, n) < n * 130 * min(n, MOST_LEAVES_OF_A_CHOICE)
     (size,) = infer(chain_of_symbols(n)).types[f"y{n}"].shape
     assert size.bounds() == (1, None)
+    assert len(size.variables()) <= MOST_SYMBOLS_OF_A_CHOICE
 
 
 def test_the_guards_of_many_axes_are_compared_with_few_others() -> None:
