@@ -138,7 +138,7 @@ def _limited() -> Iterator[None]:
         raise TooLong
 
     former = signal.signal(signal.SIGPROF, end)
-    signal.setitimer(signal.ITIMER_PROF, PATIENCE)
+    signal.setitimer(signal.ITIMER_PROF, PATIENCE, 1)  # again and again: what is raised in a finalizer is lost
     try:
         yield
     finally:
