@@ -10,15 +10,16 @@ from symdim import Expr, SymdimError, UnboundName, Var
 from symdim.parsing import read_dim_param
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from onnx_infer.values.tensor import Dim
 
 
-def substituted(texts: Iterable[str], sizes: Mapping[str, Dim]) -> dict[str, int | str]:
+def substituted(texts: Iterable[str], sizes: Mapping[str, Dim], inner: Container[str] = ()) -> dict[str, int | str]:
     """What becomes of the declared texts that contain one of the symbols, of these sizes all at once.
 
-    Raises `UnboundName` for symbols that no text contains, `SymdimError` for a size that makes another negative.
+    Raises `UnboundName` for symbols that no text contains, `SymdimError` for a size that makes another negative. The
+    `inner` texts, which only bodies have, may become negative: at these sizes the body does not run.
 
     >>> substituted(["N", "2*N + H", "H"], {"N": 4}), substituted(["s0", "s0//2"], {"s0": Var("batch")})
     ({'N': 4, '2*N + H': 'H + 8'}, {'s0': 'batch', 's0//2': 'batch//2'})
@@ -34,7 +35,7 @@ def substituted(texts: Iterable[str], sizes: Mapping[str, Dim]) -> dict[str, int
         held = size.free_symbols() & sizes.keys()
         used |= held
         new = size.substitute({name: sizes[name] for name in held})
-        if isinstance(new, int) and new < 0:
+        if isinstance(new, int) and new < 0 and text not in inner:
             raise SymdimError(f"{text} is {new} at these sizes")
         found[text] = new if isinstance(new, int) else str(new)
     if missing := tuple(sorted(sizes.keys() - used)):

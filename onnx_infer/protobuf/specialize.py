@@ -23,24 +23,26 @@ if TYPE_CHECKING:
 def specialize(model: ModelProto, sizes: Mapping[str, int]) -> ModelProto:
     """A copy of the model with the symbols of these names fixed. Expressions with them are simplified.
 
-    An axis of an input without a name has the name that inference gives it. Raises `UnboundName` for names that occur
-    in no dim_param, and `SymdimError` if a size would be negative.
+    An axis of an input without a name has the name that inference gives it. A size in a body that would be negative is
+    left out, because a body may run at other sizes only: the branch of an If. Raises `UnboundName` for names that occur
+    in no dim_param, and `SymdimError` if a size in the main graph would be negative.
     """
     copy = type(model)()
     copy.CopyFrom(model)
     _name_axes(copy, sizes.keys())
-    _write(copy, substituted(_texts(copy), sizes))
+    texts = _texts(_value_infos(copy.graph))
+    _write(copy, substituted(texts, sizes, inner=set(texts).difference(_texts(_own_value_infos(copy.graph)))))
     return copy
 
 
 def rename_symbols(model: ModelProto, names: Mapping[str, str]) -> None:
     """Give the symbols of a model other names, in place. Raises as `renamed`."""
     _name_axes(model, names.keys())
-    _write(model, renamed(_texts(model), names))
+    _write(model, renamed(_texts(_value_infos(model.graph)), names))
 
 
-def _texts(model: ModelProto) -> list[str]:
-    return [text(d.dim_param) for info in _value_infos(model.graph) for d in _dims(info.type) if d.dim_param]
+def _texts(infos: Iterator[Any]) -> list[str]:
+    return [text(d.dim_param) for info in infos for d in _dims(info.type) if d.dim_param]
 
 
 def _write(model: ModelProto, sizes: Mapping[str, int | str]) -> None:
@@ -48,7 +50,9 @@ def _write(model: ModelProto, sizes: Mapping[str, int | str]) -> None:
     for info in _value_infos(model.graph):
         for dim in _dims(info.type):
             new = sizes.get(text(dim.dim_param)) if dim.dim_param else None
-            if isinstance(new, int):
+            if isinstance(new, int) and new < 0:
+                dim.ClearField("dim_param")
+            elif isinstance(new, int):
                 dim.dim_value = new
             elif new is not None:
                 dim.MergeFromString(dim_param(new))
@@ -74,14 +78,19 @@ def _value_infos(graph: GraphProto) -> Iterator[Any]:
     pending = [graph]
     while pending:
         graph = pending.pop()
-        yield from graph.input
-        yield from graph.output
-        yield from graph.value_info
+        yield from _own_value_infos(graph)
         for attribute in (a for node in graph.node for a in node.attribute):
             if attribute.type == AttributeProto.GRAPH:
                 pending.append(attribute.g)
             elif attribute.type == AttributeProto.GRAPHS:
                 pending += attribute.graphs
+
+
+def _own_value_infos(graph: GraphProto) -> Iterator[Any]:
+    """The declared types of a graph without those in it."""
+    yield from graph.input
+    yield from graph.output
+    yield from graph.value_info
 
 
 def _dims(proto: Any) -> Iterator[Any]:

@@ -168,3 +168,14 @@ def test_sizes_are_given_wherever_a_type_has_them() -> None:
     assert str(found).count("dim_value: 8") == str(found).count("dim_value: 3") == 5
     with pytest.raises(SymdimError, match="N - 5 is -2 at these sizes"):
         specialize(model, {"N": 3})
+
+
+def test_a_negative_size_in_a_branch_is_left_out() -> None:
+    """The Split cannot make three parts at M = 1, but the other branch runs."""
+    model = parsed("""g (float[M] x, bool c) => (float[M] y) { y = If(c) <
+        then_branch = t () => (a) { p, q, r = Split<num_outputs=3>(x) a = Concat<axis=0>(p, q, r) },
+        else_branch = e () => (b) { b = Neg(x) }> }""")
+    fixed = specialize(infer_shapes(model), {"M": 1})
+    sizes = {info.name: dims(info) for info in fixed.graph.node[0].attribute[0].g.value_info}
+    assert sizes == {"p": [1], "q": [1], "r": [None]}
+    assert str(infer(fixed).types["y"]) == "f32[1]"
