@@ -10,6 +10,7 @@ import pytest
 from onnx_infer import infer
 from onnx_infer.cli.texts import byte_count
 from onnx_infer.results.planning import largest
+from onnx_infer.results.report.plans import largest_text
 from symdim import SymdimError, UnboundName
 
 if TYPE_CHECKING:
@@ -104,4 +105,8 @@ def test_a_size_that_makes_a_divisor_0_does_not_fit() -> None:
         s = Shape(x) m = Sub(s, five) q = Div(sixty, m) y = ConstantOfShape(q) }"""
     found = of(text, N=(5, 200)).largest_size(100)
     assert (found.size, found.at_most, found.grows) == (None, -1, False)
+    assert largest_text(found, None) == "N: no size fits into 100 bytes"
     assert of(text, N=(5, 6)).largest_size(10**6).size == 6
+    falling = of(text, N=(6, 200)).largest_size(10**6)
+    assert (falling.size, falling.grows) == (200, False)
+    assert "it is not proved that every smaller size fits" in largest_text(falling, None)

@@ -12,7 +12,7 @@ from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.model.attributes import value_type
 from onnx_infer.model.input_values import with_value
 from onnx_infer.protobuf.wire import type_bytes
-from onnx_infer.types.join import NOTHING, join, of_branches, varying
+from onnx_infer.types.join import NOTHING, join, kind_of, of_branches, sizes, varying
 from onnx_infer.types.merge import ShapeMergePolicy, merge
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.one_of import OneOf
@@ -131,3 +131,13 @@ def test_values_are_elements_of_the_type_of_their_input() -> None:
 )
 def test_a_written_type_is_read_again(value: Value) -> None:
     assert value_type(TypeProto.FromString(type_bytes(value))) == value
+
+
+def test_containers_of_which_less_is_known() -> None:
+    tensor = SymTensor(F32, (N,))
+    assert join(Sequence(None), Sequence(tensor), varying) == Sequence(None)
+    assert join(Optional(tensor), Optional(None), varying) == Optional(None)
+    assert str(join(Sequence(tensor, 0), Sequence(SymTensor(F32, (2,)), 3), varying)) == "seq(f32[2]; ?)"
+    assert kind_of(Sparse(F32, (N, 2))) == Sparse(F32)
+    assert kind_of(Map(dt.INT64, tensor)) == Map(dt.INT64, tensor)
+    assert [list(sizes(value)) for value in (Sparse(F32, (N, 2)), Sequence(tensor, M), None)] == [[N, 2], [M, N], []]
