@@ -41,7 +41,7 @@ def _gathered(s: Relations, data: Row, indices: Row, out: Row, axis: int) -> Non
         s.store.exact([before, indices, after], out.dims, origin=s.origin(out))
     elif before.rank is not None:
         s.be(out, Row(before.dims, RowVar.fresh()))
-    elif after.rank is not None:
+    else:  # an axis from the end: what follows it is known
         s.be(out, Row((), RowVar.fresh(), after.dims))
 
 

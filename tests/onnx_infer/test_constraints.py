@@ -223,3 +223,4 @@ def test_a_node_without_a_form_states_nothing() -> None:
 def test_a_form_that_asks_for_more_states_nothing() -> None:
     rows = {"X": Row.unknown(), "Y": Row.unknown(), "repeats": Row.unknown()}
     assert not state(Store(), {"onnx": "Tile", "inputs": ["X", "repeats"], "outputs": ["Y"]}, rows)
+    assert not state(Store(), {"onnx": "MaxPool", "inputs": ["X"], "outputs": ["Y"]}, rows)

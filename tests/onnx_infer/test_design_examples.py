@@ -136,13 +136,15 @@ def test_what_a_context_and_a_case_refuse():
         ctx.set_shape(value, [2, None])
     with pytest.raises(OpUsageError, match="MyOp: required attribute axis is missing"):
         require_attr(Node("MyOp", [], []), "axis")
+    assert require_attr(Node("MyOp", [], [], {"axis": 1}), "axis") == 1
     length = ValueInfo("k", ts(INT64, [5000]))
     ctx.set_symbolic_value(length, [1] * 5000)  # too many elements to keep
     assert ctx.get_symbolic_value(length) is None
     for text in ("f32(2)", "f32 [2"):
         with pytest.raises(ValueError, match="not the text of a value"):
             run_case(f"Neg-13: {text} -> f32[2]")
-    with pytest.raises(ValueError, match="not the head of a case"):
-        run_case("Neg: f32[2] -> f32[2]")
+    for text in ("Neg: f32[2]", "Neg"):
+        with pytest.raises(ValueError, match="not the head of a case"):
+            run_case(f"{text} -> f32[2]")
     with pytest.raises(OpUsageError, match="no operator ::Negate at version 13"):
         run_case("Negate-13: f32[2] -> f32[2]")

@@ -12,6 +12,7 @@ from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.model.attributes import value_type
 from onnx_infer.model.input_values import with_value
 from onnx_infer.protobuf.wire import type_bytes
+from onnx_infer.results.report.plain_data import type_json
 from onnx_infer.types.join import NOTHING, join, kind_of, of_branches, sizes, varying
 from onnx_infer.types.merge import ShapeMergePolicy, merge
 from onnx_infer.values import dtype as dt
@@ -141,3 +142,16 @@ def test_containers_of_which_less_is_known() -> None:
     assert kind_of(Sparse(F32, (N, 2))) == Sparse(F32)
     assert kind_of(Map(dt.INT64, tensor)) == Map(dt.INT64, tensor)
     assert [list(sizes(value)) for value in (Sparse(F32, (N, 2)), Sequence(tensor, M), None)] == [[N, 2], [M, N], []]
+
+
+def test_types_as_plain_data() -> None:
+    tensor = SymTensor(F32, (N, 2))
+    inner = {"kind": "tensor", "dtype": "f32", "shape": ["N", 2]}
+    assert type_json(tensor) == inner
+    assert type_json(Sparse(F32, (N, 2))) == {**inner, "kind": "sparse"}
+    assert type_json(Sequence(tensor)) == {"kind": "sequence", "elem": inner}
+    assert type_json(Optional(Sequence(None))) == {
+        "kind": "optional",
+        "elem": {"kind": "sequence", "elem": {"kind": "unknown"}},
+    }
+    assert type_json(Map(dt.INT64, tensor)) == {"kind": "map", "key": "i64", "value": inner}
