@@ -33,6 +33,8 @@ def factored(node: Expr) -> tuple[int, Expr | None, list[Expr]] | None:
     if not 2 <= len(terms) + (const != 0) <= _TERMS or any(has_sum_factor(unit) for unit in terms):
         return None
     k, unit, part = _primitive(terms, const)
+    if not isinstance(part, Expr):
+        return None
     sums: list[Expr] = []
     while (found := _split(part)) is not None:
         factor, part = found
@@ -47,15 +49,16 @@ def factored(node: Expr) -> tuple[int, Expr | None, list[Expr]] | None:
     return (k, unit, sums) if product is node else None
 
 
-def _primitive(terms: Terms, const: int) -> tuple[int, Expr | None, Expr]:
-    """(k, u, p) with the sum == k*u*p, where the terms of p share no number, no sign and no atom."""
+def _primitive(terms: Terms, const: int) -> tuple[int, Expr | None, Dim]:
+    """(k, u, p) with the sum == k*u*p, where the terms of p share no number, no sign and no atom.
+
+    p is a number where the terms cancel: `n//2 + (n + 1)//2 - n`, which a longer sum may have kept as it was.
+    """
     k = gcd(const, *terms.values())
     if const <= 0 and all(c < 0 for c in terms.values()):
         k = -k
     unit = None if const else common_factor(list(terms))
-    part = divided(terms, const // k, k, unit)
-    assert isinstance(part, Expr)
-    return k, unit, part
+    return k, unit, divided(terms, const // k, k, unit)
 
 
 def _split(dim: Expr) -> tuple[Expr, Expr] | None:
@@ -76,6 +79,8 @@ def _split(dim: Expr) -> tuple[Expr, Expr] | None:
         if len(cofactor) + (number != 0) < 2:
             continue
         _, _, g = _primitive(cofactor, number)
+        if not isinstance(g, Expr):
+            continue
         f, left = long_division(dim, g)
         if left == 0 and isinstance(f, Expr) and len(terms_of(f)[0]) + (terms_of(f)[1] != 0) > 1:
             return f, g
