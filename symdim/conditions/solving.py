@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     Conjunction = list[Condition] | None
 
 _PARTS = 4  # a longer conjunction is not easier to read than the original condition
+_VARIABLES = 6  # a broadcast of more variables stays as it is: its parts are no simpler
 _ARGUMENTS = 8  # a maximum of more arguments is not taken apart: a chain of broadcasts makes many of them
 
 
@@ -279,6 +280,8 @@ def _divides(d: Dim, n: Dim) -> Conjunction:
 def _broadcast(condition: Condition) -> Conjunction:
     """`a == b or a == 1 (or b == 1)`: without the parts that bounds exclude or another part covers, or an interval."""
     relation, a, b = condition
+    if len(condition.variables()) > _VARIABLES:
+        return [condition]
     a, b = (add(side, 1) for side in cancelled(subtract(a, 1), subtract(b, 1)))
     if relation == "broadcast" and isinstance(a, int):
         a, b = b, a

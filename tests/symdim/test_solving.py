@@ -221,3 +221,12 @@ def test_an_equality_of_bounds_is_an_equation():
     for left in (maximum(N, M), minimum(N, M), N * M, N // 2 + M, maximum(N, M) - H, SMALL * N):
         for right in (1, 2, 7, S):
             agrees(Condition("equal", left, right), 7)
+
+
+@pytest.mark.parametrize(("count", "solution"), [(6, Condition("equal", N, 7)), (7, None)])
+def test_a_broadcast_of_many_variables_is_not_solved(count, solution):
+    """N >= 2 is not 1, and the maximum is at most 6: so it is one of the two, or 1."""
+    sizes = [Var.fresh(f"s{i}", 2) for i in range(count - 1)]
+    condition = Condition("broadcast", maximum(*sizes), N + 1)
+    found = Condition("equal", maximum(*sizes), N + 1)
+    assert solve(condition) == ([condition] if solution is None else [found])
