@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from itertools import product
+from random import Random
 
 import pytest
 
 from symdim import Var, ceildiv, maximum, minimum, parse
 from symdim.algebra.bounds.intervals import bounds_of
-from symdim.algebra.expr import Expr
+from symdim.algebra.expr import Expr, Max, Min
+from symdim.algebra.minmax import lattice
+from symdim.algebra.order import dim_order
 from symdim.algebra.texts.leaves import leaf_count
 
 N, M = Var("N"), Var("M")
@@ -195,3 +198,15 @@ def test_bounds_drop_variables_of_a_maximum_of_many():
     assert maximum(maximum(*small), maximum(*large), N) is maximum(*large, N)
     assert minimum(minimum(*small), minimum(*large), N) is minimum(*small, N)
     assert maximum(maximum(*small), large[0], M) is maximum(large[0], M)
+
+
+def test_ranges_alone_decide_maxima_of_variables_and_numbers() -> None:
+    """The short way gives what the comparison of all pairs gives."""
+    random = Random(5)
+    ends = [(1, None), (2, 9), (0, None), (3, 3), (9, 12), (1, 4), (0, 9), (5, None), (12, 12)]
+    variables = [Var(f"plain_{i}", low, high) for i, (low, high) in enumerate(ends)]
+    for _ in range(500):
+        kind = random.choice((Max, Min))
+        leaves = [random.choice((*variables, random.randint(-3, 13))) for _ in range(random.randint(2, 6))]
+        clauses = [(leaf,) for leaf in sorted(dict.fromkeys(leaves), key=dim_order)]
+        assert lattice.by_ranges(kind, clauses) == lattice.irredundant(kind, clauses)

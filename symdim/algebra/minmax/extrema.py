@@ -107,8 +107,8 @@ def once(kind: Kind, dims: list[Dim]) -> Sum:
     total = Scaled()
     if len(dims) == 2 and not any(map(_is_composed, dims)):
         return _of_two(kind, dims, total)
-    if (variables := _variables(kind, dims)) is not None:
-        return _of_variables(kind, variables)
+    if (leaves := _plain_leaves(kind, dims)) is not None:
+        return _of_plain_leaves(kind, leaves)
     dims = total.without_common_units(list(dict.fromkeys(dims)))
     for _ in range(_ROUNDS):
         clauses = lattice.distributed(kind, [(dim,) for dim in dims])
@@ -140,21 +140,21 @@ def _of_two(kind: Kind, dims: list[Dim], total: Scaled) -> Sum:
     return total.plus(divided)
 
 
-def _variables(kind: Kind, dims: list[Dim]) -> list[Dim] | None:
-    """The variables in dimensions that are variables, or maxima (minima) of variables; None if one is neither."""
+def _plain_leaves(kind: Kind, dims: list[Dim]) -> list[Dim] | None:
+    """The variables and numbers in dimensions that are these, or maxima (minima) of these; None if one is neither."""
     found: list[Dim] = []
     for dim in dims:
         parts: Iterable[Dim] = dim.parts if type(dim) is kind else (dim,)
         for part in parts:
-            if type(part) is not Var:
+            if type(part) is not Var and type(part) is not int:
                 return None
             found.append(part)
-    return found
+    return sorted(dict.fromkeys(found), key=dim_order)
 
 
-def _of_variables(kind: Kind, variables: list[Dim]) -> Sum:
-    """The result of `of_clauses` for variables: nothing is common to them, so their bounds alone decide."""
-    kept = [leaf for (leaf,) in lattice.irredundant(kind, [(leaf,) for leaf in variables])]
+def _of_plain_leaves(kind: Kind, leaves: list[Dim]) -> Sum:
+    """The result of `of_clauses` for variables and numbers: nothing is common to them, so their ranges alone decide."""
+    kept = [leaf for (leaf,) in lattice.by_ranges(kind, [(leaf,) for leaf in leaves])]
     return terms_of(kept[0]) if len(kept) == 1 else ({extremum_atom(kind, tuple(kept)): 1}, 0)
 
 

@@ -156,7 +156,7 @@ def irredundant(kind: Kind, clauses: list[Clause]) -> list[Clause]:
         return clauses
     clauses.sort(key=_clause_order)
     if len(clauses) > _PAIRS:
-        return _by_ranges(kind, clauses)
+        return by_ranges(kind, clauses)
     if all(len(clause) == 1 for clause in clauses):
         return [(leaf,) for leaf in _undominated(kind, [leaf for (leaf,) in clauses])]
     kept: list[Clause] = []
@@ -180,7 +180,7 @@ def _reduced(kind: Kind, leaves: list[Dim] | Clause) -> Clause:
         return tuple(leaves)
     leaves = sorted(dict.fromkeys(leaves), key=dim_order)
     if len(leaves) > _PAIRS:
-        return tuple([leaf for (leaf,) in _by_ranges(OTHER[kind], [(leaf,) for leaf in leaves])])
+        return tuple([leaf for (leaf,) in by_ranges(OTHER[kind], [(leaf,) for leaf in leaves])])
     return tuple(_undominated(OTHER[kind], leaves))
 
 
@@ -233,7 +233,7 @@ def _difference(a: Dim, b: Dim) -> Interval:
     return found
 
 
-def _by_ranges(kind: Kind, clauses: list[Clause]) -> list[Clause]:
+def by_ranges(kind: Kind, clauses: list[Clause]) -> list[Clause]:
     """The clauses, without single leaves that the lower bound of another leaf exceeds. It is linear in their number."""
     ranges = [bounds_of(clause[0]) if len(clause) == 1 else (None, None) for clause in clauses]
     if kind is Max:
