@@ -110,8 +110,7 @@ class _Reasons:
             value = self._types.get(name) if name else None
             if value is None:
                 continue
-            known = {UNKNOWN_SIZE, *self._inputs, *self._of_size}
-            new = [v for v in variables(value) if v not in known]
+            new = [v for v in variables(value) if not self._is_explained(v)]
             note = self._notes.get(name, str(UNKNOWN_SIZE.origin) if varies(value) else "nothing tells it")
             if not is_typed(value) or varies(value):
                 self._of_type[name] = self._reason(node, note)
@@ -120,6 +119,10 @@ class _Reasons:
                 self._of_size[v] = self._reason(node, str(v.origin) if says else note)
             if lacks_elements(value):
                 self._of_elements[name] = self._elements(node, self._of_type.get(name))
+
+    def _is_explained(self, v: Var) -> bool:
+        """Whether a variable is one of the inputs, or has a reason."""
+        return v is UNKNOWN_SIZE or v in self._inputs or v in self._of_size
 
     def _elements(self, node: Node, of_type: Reason | None) -> Reason:
         """The reason why elements that a node computes are not known. `of_type`: why their type is not."""
