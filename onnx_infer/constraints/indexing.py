@@ -83,9 +83,7 @@ def gather_nd(s: Relations, data: Row, indices: Row, out: Row, batch_dims: int =
     index, (depth,) = s.trailing(rest, 1)
     if isinstance(depth, int):
         _, after = s.leading(before, depth)
-        result = joined(batch, index, after)
-        if result is not None:
-            s.be(out, result)
+        s.be(out, joined(batch, index, after))
     elif data.rank is not None and indices.rank is not None and out.rank is not None:
         s.eq(depth, data.rank + indices.rank - 1 - batch_dims - out.rank, indices, -1)
 
