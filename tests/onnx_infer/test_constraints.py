@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -224,3 +224,28 @@ def test_a_form_that_asks_for_more_states_nothing() -> None:
     rows = {"X": Row.unknown(), "Y": Row.unknown(), "repeats": Row.unknown()}
     assert not state(Store(), {"onnx": "Tile", "inputs": ["X", "repeats"], "outputs": ["Y"]}, rows)
     assert not state(Store(), {"onnx": "MaxPool", "inputs": ["X"], "outputs": ["Y"]}, rows)
+    assert not state(Store(), {"onnx": "Gather", "inputs": ["X"], "outputs": ["Y"]}, rows)  # no indices
+    assert not state(Store(), {"onnx": "MatMul", "inputs": ["X"], "outputs": ["Y"]}, rows)  # no second operand
+
+
+@pytest.mark.parametrize("indices", [3, -4, (None, 3)])
+def test_a_known_index_demands_a_size(indices: int | tuple[int | None, ...]) -> None:
+    shape = Row.of([] if isinstance(indices, int) else [2])
+    for size, fits in ((4, True), (3, False)):
+        store = Store()
+        node = {"onnx": "Gather", "inputs": ["X", "I"], "outputs": ["Y"]}
+        state(store, node, {"X": Row.of([size]), "I": shape, "Y": shape}, {"indices": indices})
+        with nullcontext() if fits else pytest.raises(Contradiction, match="axis 0"):
+            store.propagate()
+
+
+@pytest.mark.parametrize(
+    "node, solved",
+    [({"onnx": "LSTM", "attrs": {"hidden_size": 16}, "inputs": ["X", "W", "R"], "outputs": []}, {"W": "[1, 64, 10]"}),
+     ({"onnx": "Relu", "inputs": [], "outputs": ["X"]}, {"X": "[...]"})],
+)  # fmt: skip
+def test_a_node_without_outputs_or_operands(node: dict[str, Any], solved: dict[str, str]) -> None:
+    store = Store()
+    rows = {"X": Row.unknown(), "W": Row.of([1, store.fresh(), 10]), "R": Row.unknown()}
+    assert state(store, node, rows)
+    assert {name: str(store.row(rows[name]).flat()) for name in solved} == solved
