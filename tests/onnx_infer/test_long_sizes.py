@@ -9,6 +9,7 @@ import pytest
 
 from onnx_infer import infer, infer_shapes
 from onnx_infer.engine.long_sizes import Equations
+from onnx_infer.laws.readable import chosen
 from symdim import DivisionByZero, Expr, Var, maximum, minimum
 
 from .sessions import all_sizes, check_guards, counting, run, session_of, shape_at
@@ -210,6 +211,12 @@ def test_a_sum_is_rewritten_by_a_multiple_of_an_equation() -> None:
     assert known.rewritten(N // 3) == N // 3
     known.add(K, N)  # two symbols stay two
     assert known.rewritten(K + maximum(N, M)) == 2 * K + 2
+
+
+def test_of_two_sizes_that_are_1_together_the_shorter_one_is_chosen() -> None:
+    H, W = Var("H"), Var("W")
+    short, long = H // 2 * W, H // 2 * (minimum(H, 9) // 2) * W
+    assert chosen(short, long) == chosen(long, short) == short
 
 
 def test_a_divisor_that_becomes_0_leaves_the_size() -> None:

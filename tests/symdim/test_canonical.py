@@ -173,6 +173,7 @@ def test_long_products_stay_factored():
     assert whole.bounds() == (2**12, None)
     assert whole // whole == 1
     assert whole.substitute(dict.fromkeys(sizes, 1)) == 2**12
+    assert (sizes[0] + 1) * whole is whole * (sizes[0] + 1)
     doubled = product([2 * n + 4 for n in sizes])
     assert isinstance(doubled, Expr)
     assert doubled.evaluate(dict.fromkeys(sizes, 1)) == 6**12
