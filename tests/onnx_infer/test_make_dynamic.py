@@ -199,6 +199,12 @@ PINS = {
         {0: "N"},
         "If 'y': a constant inside has the traced size 3; nodes inside are not changed",
     ),
+    "a constant in a function": (
+        'g (float[3] x) => (y) { y = d.f(x) } <domain: "d", opset_import: ["": 17]>'
+        " f (a) => (b) { s = Constant<value = int64[1] {3}>() b = Reshape(a, s) }",
+        {0: "N"},
+        "a constant inside has the traced size 3; nodes inside are not changed",
+    ),
     "another input": (
         "g (float[1, 3] x, float[1, 3] z) => (y) { n = Neg(z) y = Add(x, n) }",
         {1: "S"},
@@ -288,6 +294,11 @@ def test_what_cannot_be_freed(axes: dict[str, dict[int, str]], said: str) -> Non
         make_dynamic(parsed("g (float[3, 4] x) => (y) { y = Neg(x) }"), axes)
 
 
+def test_only_a_message_is_freed() -> None:
+    with pytest.raises(TypeError, match="ModelProto"):
+        make_dynamic("model.onnx", {"x": {0: "N"}})  # type: ignore[arg-type]
+
+
 def test_an_axis_without_a_number() -> None:
     with pytest.raises(ArgumentError, match="axis 0 of input 'x' has no number"):
         make_dynamic(parsed("g (float[M] x) => (y) { y = Neg(x) }"), {"x": {0: "N"}})
@@ -298,6 +309,7 @@ def test_a_size_that_is_merged_with_itself() -> None:
     N = Var("N")
     remember(merged, (N, N), (N * N,), {N: 4})
     remember(merged, (N * N, 2), (N, 2 * N), {N: 4})
+    remember(merged, (N, 3), (4 * N,), {N: 4})  # the numbers of elements differ
     assert merged == {N * N: (N, N), 2 * N: (N, 2)}
 
 
@@ -313,13 +325,17 @@ def test_a_size_that_is_merged_with_itself() -> None:
         ("N, N", (1, 1, 1), None),
         ("N, 6", (1, 2, 3), "N, 2, 3"),
         ("N, S", (0, 8), None),
+        ("S + 1, 6", (9, 2, 3), "S + 1, 2, 3"),
+        ("N, S", (3, 8), None),
+        ("N", (), None),
+        ("N*A*B*C*D*E*F", (1, 1, 1, 1, 1), None),
     ],
 )
 def test_meant_targets(operand: str, target: tuple[int, ...], meant: str | None) -> None:
     from symdim import Shape
 
     sizes = tuple(Shape(operand.split(", ")))
-    found = meant_target(sizes, target, {Var("N"): 1, Var("S"): 8})
+    found = meant_target(sizes, target, {Var("S"): 8, **{Var(name): 1 for name in "NABCDEF"}})
     assert found == (None if meant is None else tuple(Shape(meant.split(", "))))
 
 
