@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 import pytest
 
-from onnx_infer import infer
+from onnx_infer import fold, infer, make_dynamic
 from onnx_infer.engine.engine import Engine
 from onnx_infer.ops.attention import flex_attention
 from onnx_infer.testing import read_value
@@ -112,6 +112,38 @@ def test_a_graph_in_a_message_has_no_address() -> None:
     model.graph.node[0].attribute.append(onnx.helper.make_attribute("axis", body))
     (error,) = infer(model).diagnostics
     assert error.message == "attribute axis is not an integer: graph 'body'"
+
+
+# -- lists of graphs --------------------------------------------------------------------------------------------------
+
+
+def listed() -> onnx.ModelProto:
+    """A model with a list of graphs, which no operator of ONNX has, and with branches."""
+    model = parsed("""g (float[2, 3] x, bool c) => (y) { k = Neg(x) z = com.acme.Many(x)
+        y = If(c) <then_branch = a () => (o) { h = Neg(x) o = Neg(h) }, else_branch = b () => (p) { p = Abs(x) }> }""")
+    part = onnx.parser.parse_graph("p (float[2] a) => (float[2] b) { b = Add(a, k) }")
+    model.graph.node[1].attribute.append(onnx.helper.make_attribute("parts", [part]))
+    return model
+
+
+def test_folding_keeps_what_a_graph_in_a_list_reads() -> None:
+    assert [node.op_type for node in fold(listed()).graph.node] == ["Neg", "Many", "If"]
+
+
+def test_a_freed_model_has_no_traced_sizes_in_a_list() -> None:
+    made = make_dynamic(listed(), {"x": {0: "N"}}, apply=True)
+    (part,) = made.model.graph.node[1].attribute[0].graphs
+    dims = [dim for info in (*part.input, *part.output) for dim in info.type.tensor_type.shape.dim]
+    assert [dim.WhichOneof("value") for dim in dims] == [None, None]
+
+
+def test_types_go_into_a_copy_beside_a_list() -> None:
+    copy = listed()
+    infer(listed()).apply(copy)
+    many, branches = copy.graph.node[1:]
+    assert many == listed().graph.node[1]
+    (inner,) = branches.attribute[0].g.value_info
+    assert (inner.name, [dim.dim_value for dim in inner.type.tensor_type.shape.dim]) == ("h", [2, 3])
 
 
 # -- loops in loops ---------------------------------------------------------------------------------------------------
