@@ -178,6 +178,11 @@ def test_names_that_the_model_lacks_give_exit_code_2(
         ["m.onnx", "--emit", "pascal"],
         ["m.onnx", "--json", "--dialect", "jax"],
         ["m.onnx", "--dynamic", "x:0=N", "--html", "m.html"],
+        ["m.onnx", "--dynamic", "x:0=N", "--fold", "-o", "n.onnx"],
+        ["m.onnx", "--bounds", "N=1"],
+        ["m.onnx", "--bounds", "N=one..2"],
+        ["m.onnx", "--value", "shape"],
+        ["m.onnx", "--value", "shape={}"],
     ],
     ids=" ".join,
 )

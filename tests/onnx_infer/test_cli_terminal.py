@@ -17,8 +17,8 @@ import pytest
 
 from onnx_infer.__main__ import main
 from onnx_infer.cli import arguments, command
-from onnx_infer.cli.arguments import INTERRUPTED, MODEL_ERRORS, OK
-from onnx_infer.cli.terminal import progress, show
+from onnx_infer.cli.arguments import INTERRUPTED, MODEL_ERRORS, OK, WrongCall
+from onnx_infer.cli.terminal import progress, read_bytes, show, write_bytes
 from onnx_infer.types.merge import POLICIES
 from symdim.dialects.languages import LANGUAGES
 from symdim.dialects.texts import Dialect
@@ -115,6 +115,16 @@ def test_names_that_the_stream_cannot_write_are_escaped() -> None:
     stream = io.TextIOWrapper(raw, encoding="ascii")
     show("größe", stream)
     assert raw.getvalue() == b"gr\\xf6\\xdfe\n"
+
+
+def test_closed_streams_are_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    show("text", None)
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(WrongCall, match="standard input is closed"):
+        read_bytes()
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(WrongCall, match="standard output is closed"):
+        write_bytes(b"")
 
 
 def test_long_work_is_told_on_a_terminal_and_the_line_goes_again() -> None:

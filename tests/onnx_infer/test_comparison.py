@@ -61,6 +61,14 @@ def test_what_differs_is_told() -> None:
     assert [str(g) for g in found.guards_first], [str(g) for g in found.guards_second] == (["H == M"], ["M == 3"])
 
 
+def test_sequences_of_other_elements_differ() -> None:
+    text = "g (float[N, %s] x) => (y) { s = SequenceConstruct(x, x) y = SplitToSequence<axis = 0>(x) }"
+    assert compared(text % 3, text % 3).is_equal
+    found = compared(text % 3, text % 4)
+    assert [(d.first, d.second) for d in found.outputs] == [("y", "y")]
+    assert str(found.outputs[0].first_type) != str(found.outputs[0].second_type)
+
+
 def test_equal_structures_are_matched_in_order() -> None:
     text = "g (float[N] x) => (y) { a = Relu(x) b = Relu(x) c = Neg(b) y = Add(a, c) }"
     other = text.replace("a ", "p ").replace("(a", "(p").replace("b ", "q ").replace("(b)", "(q)")
