@@ -100,6 +100,8 @@ def test_declared_names_match_the_longest_and_at_boundaries():
     assert parse("seq_len + seq", names) is Var("seq_len") + Var("seq")
     assert check("seq len 23 + 1", names) is not None
     assert parse("Min(seq len, (seq len//2))", names) is minimum(SEQ_LEN, SEQ_LEN // 2)
+    with pytest.raises(ParseError, match='"#" is neither a number nor a declared name'):
+        parse("#batch_len", {"#batch": Var("#batch")})
 
 
 def test_names_that_look_like_expressions_stand_for_themselves_only_alone():
