@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from onnx_infer.engine.engine import Engine
     from onnx_infer.values.tensor import Dim
 
-_MOST_UNKNOWNS = 3
+_MOST_UNKNOWNS = 3  # beyond, the names of an expression are tried in their order only
 
 
 def settle(engine: Engine) -> list[str]:
@@ -122,9 +122,9 @@ class _Names:
         """Bind the names in an expression of the same form as the size: an earlier inference wrote it."""
         free = [v for v in variables_of([declared]) if self._is_free(v)]
         unnamed = [v for v in size.variables() if self._may_be_named(v)]
-        if not free or len(free) != len(unnamed) or len(free) > _MOST_UNKNOWNS:
+        if not free or len(free) != len(unnamed):
             return
-        for order in permutations(free):
+        for order in permutations(free) if len(free) <= _MOST_UNKNOWNS else [tuple(free)]:
             if size.substitute(dict(zip(unnamed, order, strict=True))) == declared:
                 for name, var in zip(order, unnamed, strict=True):
                     self._bind(name, var)

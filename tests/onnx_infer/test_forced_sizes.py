@@ -117,3 +117,12 @@ def test_demands_that_contradict_each_other_are_told() -> None:
     """The first one forces the size, and the second one is an error."""
     (told,) = infer(model_of("u = MatMul(k, four) four = Constant<value_floats=[1.0, 2.0, 3.0, 4.0]>()")).diagnostics
     assert "inner sizes of the product differ" in str(told)
+
+
+def test_names_in_expressions_of_many_sizes_stay() -> None:
+    """Four elements decide each size of the result, and none of them is a size by itself."""
+    text = """g (float[1, 1, 4, 6] x, int64[4] to) => (y) <int64[4] to = {1, 1, 7, 9}>
+        { y = Resize<keep_aspect_ratio_policy="not_smaller">(x, "", "", to) }"""
+    once = infer_shapes(parsed(text))
+    assert "max(_d0, _d1, " in dims(once.graph.output[0])[0]
+    assert infer_shapes(once) == once
