@@ -104,4 +104,5 @@ def test_a_session_finds_what_tests_can_find(tmp_path: Path) -> None:
         "a != b -> a == b": "killed",
         "a - b -> a + b": "untested",
     }
-    assert outcomes["a != b -> a == b"]["by"].endswith("test_few.py::test_differ")
+    # both tests can find it, and the quicker one is tried first
+    assert outcomes["a != b -> a == b"]["by"].endswith(("test_few.py::test_differ", "test_few.py::test_other"))
