@@ -80,7 +80,9 @@ class DeclaredTypes:
     def _claim_side(self, name: str, declared: SymTensor, inferred: OneOf, node: Node) -> None:
         """State the condition under which the value is the one of two tensors that the declared rank selects."""
         engine, condition = self._engine, inferred.source
-        if engine.depth or inferred.shape is not None or not isinstance(condition, Positive):
+        if engine.depth or None in (declared.shape, *(choice.shape for choice in inferred.choices)):
+            return
+        if inferred.shape is not None or not isinstance(condition, Positive):
             return
         first, second = (declared.rank == choice.rank for choice in inferred.choices)
         if not (first or second):
