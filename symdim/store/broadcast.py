@@ -58,7 +58,7 @@ def row_join(p: Propagation, fact: RowJoin) -> bool:
     known = min(len(row.trail) for row in opened) if opened else rank
     if result.is_open:
         known = min(known, len(result.trail))
-    elif len(result.dims) < (longest := max(operands, key=lambda row: row.least_rank)).least_rank:
+    elif operands and len(result.dims) < (longest := max(operands, key=lambda row: row.least_rank)).least_rank:
         raise p.ranks_differ(fact, result, longest)
     done = p.progress.get(fact, 0)
     for axis in range(done + 1, known + 1):
