@@ -75,10 +75,10 @@ class Relations:
             self.store.eq_row(row, first, origin=self.origin(row if row.is_open else first))
 
     def bcast(self, out: Row, rows: Sequence[Row]) -> None:
-        """`out` is the result of broadcasting the rows by NumPy's rule."""
+        """`out` is the result of broadcasting the rows by NumPy's rule. Without rows the operands are no tensors."""
         if len(rows) == 1:
             self.same(rows[0], out)
-        else:
+        elif rows:
             self.store.bcast(out, rows, origin=self.origin(out))
 
     def bcast_to(self, target: Row, row: Row | None) -> None:

@@ -316,3 +316,14 @@ from onnx_infer.cli.demo import demo_model
 onnx_infer.infer(demo_model())
 sys.exit(any(name.startswith({packages}) for name in sys.modules))"""
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_operands_that_are_no_tensors_are_not_joined() -> None:
+    """A comparison of sequences is an error of its node only."""
+    model = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["": 23]> g (float[N, 3] x) => (y, z) {
+        s = SplitToSequence (x) y = Equal (s, s) z = Relu (x) }"""
+    )
+    result = infer(model, bidirectional=True)
+    assert [told.node for told in result.diagnostics] == ["y"]
+    assert [str(result.types[name]) for name in "yz"] == ["bool[...]", "f32[N, 3]"]

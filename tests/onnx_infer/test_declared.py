@@ -247,3 +247,9 @@ def test_a_declared_rank_that_selects_one_of_two_tensors_is_a_claim(
         assert [(str(g), g.kind) for g in result.guards] == [(guard, kind)]
     assumed = infer(model, assume_declared=True)
     assert (str(assumed.types["z"]), assumed.guards) == (type, [])
+
+
+def test_a_type_without_a_rank_selects_none_of_two_tensors() -> None:
+    model = parsed(SQUEEZED)
+    model.graph.output[0].type.tensor_type.elem_type = 0
+    assert str(infer(model).types["z"]) == "f32[...]"

@@ -60,6 +60,11 @@ def test_d_rank_of_the_result():
     assert store.row(operand).dims[:2] == (N, 4)
 
 
+def test_a_join_of_no_rows_is_a_scalar():
+    store, out = join()
+    assert store.row(out).dims == ()
+
+
 def test_axes_that_only_one_operand_has_stay():
     """[..r.., 768] and a vector give [..r.., 768]."""
     store, out = join(Row.of(["..r..", 768]), Row.of([768]))
