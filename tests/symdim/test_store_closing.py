@@ -71,6 +71,10 @@ def test_stage_5_parameters_are_not_guessed():
     store.refine(5, Var("K"))
     store.close(params=[Var("K")])
     assert store.value(Var("K")) == 5
+    store = Store()
+    store.bounds(Var("K"), lo=2, law="index")
+    assert store.close(params=[Var("K")]) == {Var("K"): "guesses"}  # an index says how long it is
+    assert store.value(Var("K")) == 2
 
 
 def test_stage_6_rows():

@@ -78,3 +78,30 @@ def test_the_chain_of_ranks_has_stated_constraints_only():
         store.propagate()
     assert "an Add" in [str(fact.origin) for fact in caught.value.chain]
     assert not any(fact.parents for fact in caught.value.chain)
+
+
+def test_the_chain_of_a_rank_cycle_has_stated_constraints_only():
+    """r broadcasts to z, which has an axis less than it needs: r is x by a broadcast, not as stated."""
+    store, x, r, z = Store(), *(RowVar(name) for name in "xrz")
+    store.refine_row(Row((), r), Row((), z))
+    store.propagate()
+    store.bcast(Row((), r), [Row((), x)], origin="an Add")
+    store.propagate()
+    store.refine_row(Row((), z), Row((1,), x))
+    with pytest.raises(Contradiction) as caught:
+        store.propagate()
+    assert caught.value.kind == "rank_cycle"
+    assert [str(fact.origin) for fact in caught.value.chain] == ["", "", "an Add"]
+
+
+def test_a_size_leaves_its_bounds_where_the_sizes_that_give_it_become_known():
+    store, size = Store(least=1), Var.fresh("size", 1, 5)
+    store.eq(size, Var("a") * Var("b"), origin="product")
+    store.propagate()
+    store.eq(Var("a"), 3)
+    store.eq(Var("b"), 3)
+    store.eq(size, Var("z"))
+    with pytest.raises(Contradiction, match="size cannot be 9") as caught:
+        store.propagate()
+    assert caught.value.kind == "size_mismatch"
+    assert [str(fact) for fact in caught.value.chain] == ["size == a*b", "a == 3", "b == 3"]
