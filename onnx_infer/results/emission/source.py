@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ArgumentError
-from onnx_infer.results.emission.c import C
 from onnx_infer.results.emission.content import content_of
-from onnx_infer.results.emission.javascript import JavaScript
-from onnx_infer.results.emission.python import Python
-from onnx_infer.results.emission.rust import Rust
+from onnx_infer.results.emission.forms import C, JavaScript, Python, Rust
 from symdim.dialects.languages import LANGUAGES
 
 if TYPE_CHECKING:

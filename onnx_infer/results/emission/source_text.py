@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from importlib.resources import files
+from string import Template
 from typing import TYPE_CHECKING
 
 from symdim import __version__
@@ -22,13 +24,12 @@ SMALLEST = 2 - INT64_MAX
 
 
 class SourceText(ABC):
-    """The text of the function for a content. A language is a subclass: a template, and the forms of its entries.
+    """The text of the function for a content. A language is a subclass with the forms of its entries.
 
     `names`: the names of the symbols in the code. `sizes`: the texts of the distinct sizes. `guards`: the texts of the
     conditions.
     """
 
-    template: str
     symbol_entry: str
     value_entry: str
     guard_entry: str
@@ -48,10 +49,11 @@ class SourceText(ABC):
 
     def source(self) -> str:
         """The whole text."""
-        return self.template.format(**self.parts())
+        template = files("onnx_infer.results.emission").joinpath(f"function.{self.language.suffix}.txt")
+        return Template(template.read_text("utf-8")).substitute(self.parts())
 
     def parts(self) -> dict[str, object]:
-        """The parts of the template by name."""
+        """The parts of the text by name."""
         values, first = [], 0
         for value in self.content.values:
             axes, rank = ", ".join(map(str, value.axes)), len(value.axes)

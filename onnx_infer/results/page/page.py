@@ -10,7 +10,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from onnx_infer.results.emission.content import content_of
-from onnx_infer.results.emission.javascript import JavaScript
+from onnx_infer.results.emission.forms import JavaScript
 from onnx_infer.results.page.data import page_data
 from onnx_infer.values.text import printable
 from symdim.dialects.languages import LANGUAGES
