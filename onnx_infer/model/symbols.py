@@ -145,12 +145,13 @@ class Symbols:
         self._dims: dict[str, Dim] = {}
         self.count = 0
         texts = (*declared, *reserved)
-        self.reserved = frozenset(texts).union(*map(generated, texts))
+        self.reserved: frozenset[str] = frozenset()  # no text of an input is about a size of another value
         self.names = frozenset(t for t in declared if is_name(t))
         self.axes: set[Var] = set()
         self._axis_names = AxisNames(texts)
         for text in declared:
             self._dims[text] = self._declared(text)
+        self.reserved = frozenset(texts).union(*map(generated, texts))
 
     def _declared(self, text: str) -> Dim:
         if text not in self.names:

@@ -71,6 +71,18 @@ def test_a_text_over_the_new_name_of_an_axis_is_no_name_of_another_size() -> Non
     assert infer_shapes(once := infer_shapes(model)) == once
 
 
+def test_a_name_in_a_text_of_an_input_is_a_symbol_also_where_another_value_has_it() -> None:
+    """Else a second inference of `y`, which the first one calls N, takes N for a size of at least 0."""
+    start = "a = Shape (x)  one = Constant <value_ints = [1]> ()  n = Sub (a, one)  y = Expand (one, n)"
+    cut = "less = Constant <value_ints = [2]> ()  m = Min (n, less)  z = Expand (one, m)"
+    model = parsed(f'g (float["N + 1"] x) => (y, z) {{ {start}  {cut} }}')
+    once = infer_shapes(model)
+    assert [dims(info) for info in once.graph.output] == [["N"], ["min(N, 2)"]]
+    assert infer(once).guards == []
+    assert infer(once).types["y"].shape[0].bounds() == (1, None)  # type: ignore[attr-defined]
+    assert infer_shapes(once) == once
+
+
 def test_one_name_for_two_sizes_of_inputs_is_a_guard_and_told_where_they_differ() -> None:
     text = "g (float[N] x, float[M] z) => (float[K] y, float[K] w) {{ y = Relu (x)  w = {} }}"
     assert declared(both(parsed(text.format("Relu (z)")))) == ["N == M"]
