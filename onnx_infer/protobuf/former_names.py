@@ -18,7 +18,7 @@ from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from onnx_infer.engine.scope import Scope
     from onnx_infer.model.graph import Graph
@@ -31,18 +31,24 @@ class FormerNames:
 
     `main` is the scope of the main graph, which is written with its own names. `inner` are the other graphs, and
     `declared` gives the declared sizes of the values of one of them. A size has one name in a graph and all graphs
-    inside it, and no other size there has this name. Sizes that are only in elements are not written, so they need no
-    name.
+    inside it, and no other size there has this name. The texts of these graphs may tell it: what a Loop carries is not
+    written. Sizes that are only in elements are not written, so they need no name.
     """
 
     def __init__(
         self,
         main: Scope,
-        inner: Iterable[tuple[Graph, Scope]],
+        inner: Collection[tuple[Graph, Scope]],
         declared: Callable[[Graph, Scope], Iterable[tuple[str, Iterable[Size]]]],
     ) -> None:
-        self._main, self._declared = main, declared
-        self._graphs = {id(scope): graph for graph, scope in inner}
+        self._main = main
+        self._pairs = {id(scope): list(_pairs(declared(graph, scope), scope)) for graph, scope in inner}
+        self._inside: dict[int, list[tuple[str, Expr]]] = {}
+        for scope in [scope for _, scope in inner]:
+            around = scope.parent
+            while around is not None:
+                self._inside.setdefault(id(around), []).extend(self._pairs[id(scope)])
+                around = around.parent
         self._renamed: dict[int, dict[Var, Dim]] = {id(main): {}}
         self._visible: dict[int, set[Var]] = {}
 
@@ -64,15 +70,15 @@ class FormerNames:
 
     def _chosen(self, scope: Scope, around: dict[Var, Dim]) -> dict[Var, Dim]:
         """The new variables for those in sizes of a graph: of the graphs `around`, and its own."""
-        graph = self._graphs.get(id(scope))
-        pairs = [] if graph is None else list(_pairs(self._declared(graph, scope), scope))
+        pairs = self._pairs.get(id(scope), []) + self._inside.get(id(scope), [])
         if not pairs and not around:
             return around
         outer = self._variables(self._around(scope))
         own = self._variables(scope) - outer
-        free = sorted((v for v in own if is_fresh(v) and GENERATED.fullmatch(v.name)), key=_number)
+        free = sorted(filter(_is_generated, own), key=_number)
         taken = {getattr(around.get(v), "name", v.name) for v in outer} | {v.name for v in own.difference(free)}
-        names = _former(pairs, set(free), taken, around)
+        inside = {v for _, size in pairs for v in size.variables() if _is_generated(v)} - outer
+        names = _former(pairs, set(free), inside, taken, around)
         taken.update(names.values())
         others = (name for n in count() if (name := f"_d{n}") not in taken)
         for v in free:
@@ -105,6 +111,10 @@ def shape_of(value: Value | None) -> Shape:
     return (value.shape or ()) if isinstance(value, (SymTensor, Sparse)) else ()
 
 
+def _is_generated(v: Var) -> bool:
+    return is_fresh(v) and GENERATED.fullmatch(v.name) is not None
+
+
 def _number(v: Var) -> tuple[int, str]:
     return len(v.name), v.name
 
@@ -119,9 +129,12 @@ def _pairs(declared: Iterable[tuple[str, Iterable[Size]]], scope: Scope) -> Iter
                     yield text, size
 
 
-def _former(pairs: list[tuple[str, Expr]], free: set[Var], taken: set[str], around: dict[Var, Dim]) -> dict[Var, str]:
+def _former(
+    pairs: list[tuple[str, Expr]], free: set[Var], inside: set[Var], taken: set[str], around: dict[Var, Dim]
+) -> dict[Var, str]:
     """The names that the texts have for free variables. A name must be of one variable, and not be taken.
 
+    `inside` are all variables of the texts that the graphs around do not name, those of the graphs inside, too.
     `around` are the new variables of the graphs around.
     """
     names: dict[Var, str] = {}
@@ -133,12 +146,12 @@ def _former(pairs: list[tuple[str, Expr]], free: set[Var], taken: set[str], arou
     for text, size in pairs:
         if not isinstance(size, Var) and generated(text):
             used = taken.union(names.values())
-            unnamed = sorted(free.intersection(size.variables()).difference(names), key=_number)
+            unnamed = sorted(inside.intersection(size.variables()).difference(names), key=_number)
             # walks number the sizes in the same order
             unused = sorted({name for name in generated(text) if name not in used}, key=lambda name: (len(name), name))
-            if len(unnamed) == len(unused):
+            if len(unnamed) == len(unused) and not free.isdisjoint(unnamed):
                 found = names | dict(zip(unnamed, unused, strict=True))
-                new = {v: Var.fresh(found[v], v.lo or 0, v.hi) for v in free & found.keys()}
+                new = {v: Var.fresh(found[v], v.lo or 0, v.hi) for v in inside & found.keys()}
                 if str(size.substitute({**around, **new})) == text:
-                    names = found
+                    names |= {v: found[v] for v in free.intersection(unnamed)}
     return names

@@ -26,6 +26,11 @@ LOOP = """y = Loop(n, yes, x) <body = b (int64 i, bool c, float[] v) => (bool c2
 
 INNER = """q = If(r) <then_branch = t () => (o) {{ {} o = Identity(x) }}, else_branch = f () => (p) {{ p = Neg(x) }}>"""
 
+CARRIED = """k = NonZero(x) two = Concat<axis=0>(axis, axis)
+    e = Loop(n, yes, two) <body = l (int64 j, bool g, int64[] w) => (h, v2) {{
+        h = Identity(yes) v2 = Identity(axis) r = Identity(yes) {} }}>"""
+"""The body of a Loop carries `w`, of 1 or 2 elements. This size is not written in the body itself."""
+
 EXPAND = "e = Expand(x, dd) z = Shape(e)"
 ROWS = "k = NonZero(x) e = Transpose(k)"
 EVERY_OTHER = (
@@ -45,6 +50,10 @@ BODIES = {
     + INNER.format("m = NonZero(e) m2 = Transpose(m) both = Concat<axis=0>(m2, m2) l = Expand(e, dd)"),
     "a sum with a size of the graph around": f"{ROWS} all = Constant<value_ints=[-1]>() flat = Reshape(k, all) "
     "r = Identity(yes) " + INNER.format("any_rank = Squeeze(k) both = Concat<axis=0>(flat, any_rank)"),
+    "a carried size in a graph in the body": CARRIED.format(INNER.format("z = Concat<axis=0>(w, axis)")),
+    "the sum of a carried size and one of a graph in the body": CARRIED.format(
+        INNER.format("m = NonZero(x) all = Constant<value_ints=[-1]>() f = Reshape(m, all) z = Concat<axis=0>(f, w)")
+    ),
     "a sequence": "k = NonZero(x) e = SequenceConstruct(k, k)",
     "an optional": "k = NonZero(x) e = Optional(k)",
 }
