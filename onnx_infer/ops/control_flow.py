@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.elements.conditions import Positive
+from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.errors import require
-from onnx_infer.laws.sizes import at_least, normalize_axis, unify, unify_shapes
-from onnx_infer.laws.statements import fresh, warn
+from onnx_infer.laws.sizes import normalize_axis, unify, unify_shapes
+from onnx_infer.laws.statements import contradict, fresh, warn
 from onnx_infer.operators.registration import op
 from onnx_infer.types.join import NOTHING, demand_side, either, elements, of_branches, of_different_rank, sequence_of
 from onnx_infer.values import dtype as dt
@@ -15,6 +15,7 @@ from onnx_infer.values.one_of import OneOf, plain
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Sequence, SymTensor, Value
 
 if TYPE_CHECKING:
+    from onnx_infer.elements.ratio import Element
     from onnx_infer.ops.kinds import Dim, Elements, Graph, Ints, Values
 
 
@@ -71,32 +72,48 @@ def if_(cond: Elements, then_branch: Graph, else_branch: Graph, output_count: in
 
 
 def only_one(then_branch: Graph, else_branch: Graph, taken: Positive | None) -> bool | Positive | None:
-    """The condition. It is decided if every run of one branch fails; then the errors of this branch do not count."""
-    if (then_branch.refusal is None) == (else_branch.refusal is None):
-        return taken
-    for what, branch in (("then_branch", then_branch), ("else_branch", else_branch)):
-        if branch.refusal is not None:
-            branch.forget_errors()
-            warn(f"{what} never runs: {branch.refusal}")
-            demand_side(taken, first=branch is else_branch, law=f"{what} does not run: {branch.refusal}")
-    return then_branch.refusal is None
+    """The condition. It is decided if every run of one branch fails; then this branch is never taken."""
+    first, second = then_branch.refusal, else_branch.refusal
+    if first is not None and second is not None:
+        contradict(f"neither branch runs: {first}")
+    elif first is not None:
+        never_runs("then_branch", then_branch, first, taken)
+        return False
+    elif second is not None:
+        never_runs("else_branch", else_branch, second, taken, runs_if=False)
+        return True
+    return taken
+
+
+def never_runs(what: str, graph: Graph, broken: str, condition: Element, *, runs_if: bool = True) -> None:
+    """Report that no run comes to a graph, because a node in it breaks this law. Its errors do not count.
+
+    The graph would run where the condition is `runs_if`, so it is not. The condition is None if it is not known.
+    """
+    graph.forget_errors()
+    warn(f"{what} never runs: {broken}")
+    demand_side(condition, first=not runs_if, law=f"{what} does not run: {broken}")
 
 
 # -- Scan -------------------------------------------------------------------------------------------------------------
 
 
 def constant_state(
-    body: Graph, states: list[Value], items: list[Value], reached: bool | None = None
+    body: Graph, initial: list[Value], items: list[Value], turns: Dim
 ) -> tuple[list[Value], list[Value]]:
     """The state variables and outputs of the body of a Scan. Their shapes are the same in each iteration."""
-    states = [s.without_data() if isinstance(s, SymTensor) else s for s in states]
+    runs = positive(turns)
+    states = [s.without_data() if isinstance(s, SymTensor) else s for s in initial]
     while True:
-        outputs = body(*states, *items, reached=reached)
+        outputs = body(*states, *items, reached=runs if isinstance(runs, bool) else None)
+        if body.refusal is not None and runs is not True:
+            never_runs("body", body, body.refusal, runs)
+            body.release(outputs)
+            return initial, outputs[len(states) :]
         after = [same_state(i, a, b) for i, (a, b) in enumerate(zip(states, outputs, strict=False))]
         if after == states or not body.may_repeat():
-            states = after
-            body.release([*states, *outputs])
-            return states, outputs[len(states) :]
+            body.release([*after, *outputs])
+            return after, outputs[len(states) :]
         states = after
 
 
@@ -168,7 +185,7 @@ def scan(
     check_ints("scan_output_directions", scan_output_directions, output_count - count, 0)
     length = common_size(scanned, axes, "the lengths of the scanned inputs")
     items = [item_of(x, axis) for x, axis in zip(scanned, axes, strict=True)]
-    states, outputs = constant_state(body, states, items, reached=True if at_least(length, 1) else None)
+    states, outputs = constant_state(body, states, items, length)
     return states + [stacked(x, length, axis) for x, axis in zip(outputs, out_axes, strict=True)]
 
 
@@ -184,7 +201,8 @@ def scan_batched(
     states, scanned = initial_state_and_scan_inputs[:count], initial_state_and_scan_inputs[count:]
     batch = common_size(initial_state_and_scan_inputs, (0,) * (count + num_scan_inputs), "the batch sizes")
     length = common_size(scanned, (1,) * num_scan_inputs, "the lengths of the scanned inputs")
-    inner, outputs = constant_state(body, [item_of(x, 0) for x in states], [item_of(x, 0, 1) for x in scanned])
+    items = [item_of(x, 0, 1) for x in scanned]
+    inner, outputs = constant_state(body, [item_of(x, 0) for x in states], items, batch * length)
     return [stacked(x, batch, 0) for x in inner] + [stacked(stacked(x, length, 0), batch, 0) for x in outputs]
 
 
@@ -217,6 +235,12 @@ def sequence_map(input_sequence: Value, additional_inputs: Values, body: Graph, 
             one_by_one.append(body(*[item_at(x, i) for x in inputs]))
             body.release(one_by_one[-1])
     general = body(*[any_element(body, x) for x in inputs])
+    if body.refusal is not None:
+        runs = None if length is None else positive(length)
+        if runs is True:
+            contradict(body.refusal)
+        else:
+            never_runs("body", body, body.refusal, runs)
     if one_by_one:
         return [sequence_of(list(results)) for results in zip(*one_by_one, strict=True)]
     inside = body.locals(general, list(inputs))

@@ -59,6 +59,7 @@ class Fixpoint(NamedTuple):
     `limit` is a number of turns that are not exceeded, or None. `growth` are the changing sizes with a
     closed form; `first` has the initial values. `inside` are all sizes of the body's inside, including the turn and the
     changing sizes. `demands` are the statements of the first iteration about values outside, if it certainly runs.
+    `refusal` is the law that a node of the body breaks in the first iteration, or None.
     """
 
     state: list[Value]
@@ -70,6 +71,7 @@ class Fixpoint(NamedTuple):
     after: dict[Var, Dim]
     inside: frozenset[Var]
     demands: list[Statement]
+    refusal: str | None
 
     def at(self, turn: Dim) -> dict[Var, Dim]:
         """The changing sizes with a closed form, and the turn, in an iteration."""
@@ -135,6 +137,7 @@ def fixpoint(
     In an iteration the condition was true. Without a condition input some runtimes ignore the body's condition.
     """
     demands: list[Statement] = []
+    refusal: str | None = None
     index, condition = scalar(body, 0, dt.INT64, turn), scalar(body, 1, dt.BOOL, True)
     last, inside = body.remembered()
     state = [condition, *(likely_state(body, turn, initial, last, inside) if last else initial)]
@@ -143,7 +146,7 @@ def fixpoint(
             break
         outputs = body(index, *state, repeated=True, reached=reached)
         if not i and not last:
-            demands = body.demands({turn: 0}, initial)
+            demands, refusal = body.demands({turn: 0}, initial), body.refusal
         after: dict[Var, Dim] = {}
         again = outputs[: len(state)]
         if not unconditional:
@@ -158,13 +161,15 @@ def fixpoint(
             inside |= {turn}
             growth = closed_forms(first, after, turn, limit, inside)
             demands += body.demands({turn: 0, **first}, initial)
-            return Fixpoint(state[1:], outputs, turn, limit, growth, first, after, inside, demands)
+            refusal = refusal or body.refusal
+            return Fixpoint(state[1:], outputs, turn, limit, growth, first, after, inside, demands, refusal)
         state = wider
     state = [kind_of(x) for x in state]
     body.remember([], frozenset())
     outputs = body(index, *state, repeated=True, reached=reached)
     demands += body.demands({turn: 0}, initial)
-    return Fixpoint(state[1:], outputs, turn, limit, {}, {}, {}, body.locals(outputs, initial) | {turn}, demands)
+    inside = body.locals(outputs, initial) | {turn}
+    return Fixpoint(state[1:], outputs, turn, limit, {}, {}, {}, inside, demands, refusal or body.refusal)
 
 
 def of_two_ranks(

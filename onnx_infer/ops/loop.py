@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import unify_shapes
-from onnx_infer.laws.statements import demand, element, fresh, state
+from onnx_infer.laws.statements import contradict, demand, element, fresh, state
 from onnx_infer.operators.registration import op
-from onnx_infer.ops.control_flow import check_outputs, condition, stacked
+from onnx_infer.ops.control_flow import check_outputs, condition, never_runs, stacked
 from onnx_infer.ops.fixpoint import fixpoint, in_time, scalar, variables
-from onnx_infer.ops.trip_count import how_often, runs_once
+from onnx_infer.ops.trip_count import begins, how_often
 from onnx_infer.types.join import NOTHING, ceiling, join_with_itself, kind_of, parts_of
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.one_of import plain
@@ -52,15 +52,21 @@ def loop(
     turn = body.size("the number of the iteration", at_most=most)
     starts = True if cond is None else condition(cond)
     endless = limit is None and not isinstance(M, Unknown)
-    reached = True if runs_once(limit, starts, endless=endless) else None
+    reached = True if begins(limit, starts, endless=endless) is True else None
     found = fixpoint(body, turn, given, cond is None, list(v_initial), reached)
     goes_on = found.condition()
     if goes_on is not True and cond is None:
         goes_on = None  # the spec ignores it then, onnxruntime does not
     trips = how_often(limit, starts, goes_on, turn, endless=endless)
-    demand_again(found, trips, body, list(v_initial))
     if trips.number == 0:
+        body.forget_errors()
         return none_at_all(v_initial, found.outputs[1 + count :])
+    if found.refusal is not None and not trips.once:
+        never_runs("body", body, found.refusal, begins(limit, starts, endless=endless))
+        return none_at_all(v_initial, found.outputs[1 + count :])
+    if found.refusal is not None and body.refusal is None:
+        contradict(found.refusal)  # only the first turn breaks it
+    demand_again(found, trips, body, list(v_initial))
     unrolled = None
     most = trips.number if isinstance(trips.number, int) else limit
     if not settled(found, trips) and starts is True and (endless or few(body, most)) and body.may_repeat():

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.elements.conditions import Positive, positive, select
+from onnx_infer.elements.conditions import Positive, logical_and, positive, select
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import fresh
 from symdim import Expr, Max, Min, Var, ceildiv, maximum, minimum
@@ -26,6 +26,7 @@ from symdim.algebra.minmax.lattice import as_extremum
 from symdim.algebra.sums.monomial import terms_of
 
 if TYPE_CHECKING:
+    from onnx_infer.elements.ratio import Element
     from onnx_infer.values.tensor import Dim
 
 _MAX_PARTS = 16
@@ -76,7 +77,7 @@ def how_often(
     """
     if starts is False or limit == 0:
         return Trips(0, 0, False)
-    once = runs_once(limit, starts, endless=endless)
+    once = begins(limit, starts, endless=endless) is True
     if goes_on is None:
         return Trips(None, limit, once)
     stop = Stop(0) if goes_on is False else Stop(None) if goes_on is True else first_stop(goes_on.size, turn, limit)
@@ -89,14 +90,14 @@ def how_often(
     return Trips(turns if known else None, turns, once)
 
 
-def runs_once(limit: Dim | None, starts: bool | Positive | None, *, endless: bool) -> bool:
-    """Whether the body runs at least once, whatever it returns.
+def begins(limit: Dim | None, starts: bool | Positive | None, *, endless: bool) -> Element:
+    """The condition on which the body runs at least once, whatever it returns; None if it is not known.
 
     >>> from symdim import Var
-    >>> runs_once(Var("T"), True, endless=False), runs_once(Var("T") - 1, True, endless=False)
-    (True, False)
+    >>> begins(Var("T"), True, endless=False), begins(Var("T") - 1, True, endless=False)
+    (True, T >= 2)
     """
-    return starts is True and (endless or (limit is not None and at_least(limit, 1)))
+    return logical_and(starts, endless or (None if limit is None else positive(limit)))
 
 
 def begun(starts: Positive, goes_on: bool | Positive, turn: Var, limit: Dim | None, turns: Dim) -> Dim:

@@ -1,0 +1,124 @@
+"""Bodies in which a node breaks its law whatever the sizes are: no run comes to them, or every run fails."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from onnx_infer import infer
+
+from .sessions import check_guards
+from .texts import both, messages, parsed
+
+if TYPE_CHECKING:
+    from onnx_infer import InferenceResult
+
+HEAD = (
+    "g (float[N, D] x, float[T] u, bool v, int64 n) => (y) { h = Shape(u) m = Squeeze(h) one = Constant<value_int=1>()"
+)
+BROKEN = "d = Concat<axis=0>(c, c) n = Concat<axis=1>(c, d)"
+"""A join of N and 2*N rows, which have the first turn and all later ones."""
+
+
+def looped(call: str, body: str = BROKEN, before: str = "") -> str:
+    return f"""{HEAD} less = Sub(m, one) most = Sub(m, m) {before} t = Constant<value=bool {{1}}>() y = Loop({call}, x)
+        <body = b (int64 i, bool go, float[A, B] c) => (bool k, o) {{ k = Identity(go) {body} o = Identity(n) }}> }}"""
+
+
+def required(result: InferenceResult) -> list[str]:
+    return [str(g) for g in result.guards if g.kind == "required"]
+
+
+@pytest.mark.parametrize(
+    ("call", "before", "guards"),
+    [
+        ("less, ", "", ["T == 1"]),
+        ("less, f", "f = Greater(m, one)", ["T == 1"]),
+        ("m, f", "f = Greater(m, one)", ["T == 1"]),
+        (", f", "three = Constant<value_int=3>() f = Greater(m, three)", ["T <= 3"]),
+        ("n, ", "", []),  # an element decides it
+        ("less, v", "", []),
+        ("most, ", "", []),
+    ],
+)
+def test_a_broken_body_makes_no_turn(call: str, before: str, guards: list[str]) -> None:
+    result = both(parsed(looped(call, before=before)))
+    assert required(result) == guards
+    assert str(result.types["y"]) == "f32[N, D]"
+    assert "error" not in [d.severity for d in result.diagnostics]
+
+
+def test_the_guard_is_that_of_onnxruntime() -> None:
+    text = looped("less, t").replace(", bool v, int64 n", "")
+    model = parsed(text)
+    check_guards(model, infer(model), range(1, 4))
+
+
+@pytest.mark.parametrize("call", ["m, ", ", ", "m, t"])
+def test_a_broken_body_that_certainly_runs_is_an_error(call: str) -> None:
+    result = infer(parsed(looped(call)))
+    assert [d.severity for d in result.diagnostics] == ["error"]
+    assert messages(result) == ["Concat-13 'n': sizes at axis 0 differ: N != 2*N"]
+
+
+def test_a_law_that_only_the_first_turn_breaks() -> None:
+    """The second turn would have as many rows as the table has."""
+    body = (
+        "two = Constant<value_ints=[2, 4]>() z = ConstantOfShape(two) a = Concat<axis=1>(c, z) n = Concat<axis=0>(c, c)"
+    )
+    text = looped("less, ", body).replace("float[N, D] x", "float[1, 4] x")
+    result = infer(parsed(text))
+    assert required(result) == ["T == 1"]
+    assert str(result.types["y"]) == "f32[1, 4]"
+
+
+def test_a_loop_in_a_body() -> None:
+    """The inner Loop makes as many turns as the outer one made before, so the outer one makes one turn at most."""
+    inner = f"""zero = Sub(i, i) n = Loop(i, go, c)
+        <body = p (int64 j, bool w, float[E, F] e) => (bool q, r) {{ q = Identity(w) {BROKEN} r = Identity(n) }}>"""
+    result = infer(
+        parsed(looped("m, ", inner.replace("n = Concat", "r0 = Concat").replace("Identity(n)", "Identity(r0)")))
+    )
+    assert required(result) == ["T == 1"]
+    assert str(result.types["y"]) == "f32[N, D]"
+
+
+BOTH = """y = If(v) <then_branch = s () => (a) { d = Concat<axis=0>(x, x) a = Concat<axis=1>(x, d) },
+                     else_branch = e () => (b) { f = Concat<axis=0>(x, x) b = Concat<axis=1>(f, x) }>"""
+
+
+def test_two_broken_branches_are_an_error_of_the_if() -> None:
+    result = infer(parsed(f"{HEAD} {BOTH} }}"))
+    assert [d.severity for d in result.diagnostics] == ["error"] * 3
+    assert messages(result)[2].startswith("neither branch runs: Concat-13 'a': ")
+
+
+def test_two_broken_branches_break_the_branch_around_them() -> None:
+    outer = f"z = If(q) <then_branch = t () => (o) {{ {BOTH} o = Neg(y) }}, else_branch = r () => (l) {{ l = Neg(x) }}>"
+    text = f"{HEAD} q = Less(m, one2) {outer} }}".replace("(y) {", "(z) { one2 = Constant<value_int=2>()", 1)
+    result = infer(parsed(text))
+    assert required(result) == ["T >= 2"]
+    assert str(result.types["z"]) == "f32[N, D]"
+
+
+SCAN = """{head} s = Slice(x, zero, {end}) y, w = Scan<num_scan_inputs=1, body = b (c, e) => (n, o)
+    {{ d = Concat<axis=0>(c, c) o = Concat<axis=1>(e, d) n = Neg(c) }}>(x, s) }}"""
+
+
+@pytest.mark.parametrize(
+    ("end", "severities"), [("end", ["warning"]), ("zero", []), ("h", ["error"])], ids=["some", "none", "one or more"]
+)
+def test_the_body_of_a_scan(end: str, severities: list[str]) -> None:
+    head = HEAD.replace("int64 n", "int64[1] end") + " zero = Constant<value_ints=[0]>()"
+    result = infer(parsed(SCAN.format(head=head, end=end)))
+    assert [d.severity for d in result.diagnostics] == severities
+
+
+@pytest.mark.parametrize(
+    ("made", "severities"), [("Identity(q)", ["warning"]), ("SequenceConstruct(x)", ["error"] * 2)]
+)
+def test_the_body_of_a_sequence_map(made: str, severities: list[str]) -> None:
+    text = f"""g (float[N, 2] x, seq(float[N, 2]) q) => (y) {{ s = {made}
+        y = SequenceMap(s) <body = b (c) => (n) {{ {BROKEN} }}> }}"""
+    assert [d.severity for d in infer(parsed(text)).diagnostics] == severities
