@@ -19,6 +19,7 @@ from onnx_infer.engine.subgraph import Subgraph
 from onnx_infer.engine.walk import Walk
 from onnx_infer.laws.statements import cautiously, named
 from onnx_infer.model.graph import label_of, read_once
+from onnx_infer.operators.missing import cure_of_missing
 from onnx_infer.types.join import NOTHING
 from onnx_infer.values.tensor import MAX_DATA, Value, is_small, substitute
 from symdim.algebra.caches import Cache, shared_cache
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from symdim import Var
 
 _remembered = shared_cache(1 << 14)  # (operator, attributes, number of outputs, inputs) -> Outcome
+_MOST_CURES = 8  # unknown operators of a model for which a cure is searched, for each search compares many names
 _named = shared_cache(1 << 12)  # (outcome, names of its fresh sizes) -> its results and statements with these names
 
 
@@ -223,11 +225,12 @@ class Engine(Walk):
             scope[name] = self.declared.believed(name, graph.declared.get(name, NOTHING), node)
             self.notes[name] = f"no rule for {title}"
         if title not in self.unknown_operators:
-            self.unknown_operators.append(title)
+            self.unknown_operators[title] = None
             version = scope.operators.version(domain)
-            self.diagnostics.append(
-                Diagnostic("warning", f"{title}-{version}", label_of(node), "no rule for this operator")
-            )
+            message = "no rule for this operator"
+            if len(self.unknown_operators) <= _MOST_CURES:
+                message += f"; {cure_of_missing(domain, op_type, version, self.functions.names)}"
+            self.diagnostics.append(Diagnostic("warning", f"{title}-{version}", label_of(node), message))
         return None
 
     def _declare(self, declared: Mapping[str, Value], node: Node, outcome: Outcome, scope: Scope) -> None:

@@ -110,6 +110,11 @@ class Functions:
             self._bodies[key] = function._replace(body=read_once(function.body))
         return self._bodies[key]
 
+    @property
+    def names(self) -> list[tuple[str, str]]:
+        """The domain and name of each function of the model."""
+        return [(domain, name) for domain, name, _ in self._functions]
+
     def operators(self, function: Function) -> Operators:
         """The operators at the opset imports of a function."""
         key = tuple(sorted(function.opsets.items()))

@@ -74,7 +74,7 @@ class Walk:
         self.claims: list[Claim] = []
         self.assumed: list[str] = []  # relations from assumed declared types
         self.created: list[Var] = []
-        self.unknown_operators: list[str] = []
+        self.unknown_operators: dict[str, None] = {}  # in the order in which they were met
         self.seen = Record()
         self.undecided_signs = UndecidedSigns(symbols.names)
         self.fresh_sizes = FreshSizes()
@@ -136,7 +136,8 @@ class Walk:
         del self.created[checkpoint.created :]
         del self.claims[checkpoint.claims :]
         del self.seen.calls[checkpoint.calls :]
-        del self.unknown_operators[checkpoint.unknown :]
+        while len(self.unknown_operators) > checkpoint.unknown:
+            self.unknown_operators.popitem()
         self.undecided_signs.forget()
 
     # -- substitution --------------------------------------------------------------------------------------------

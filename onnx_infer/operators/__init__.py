@@ -8,6 +8,7 @@
     annotations.py     the annotations of a rule as text              later_schemas.py   operators newer than onnx
     results.py         the results of a rule as values                 element_types.py   the types that a schema tells
     families.py        the operators of each family, a made table
+    missing.py         the cure of an operator without a rule
 
 The room uses `types`, `elements`, `model` and what is below them. Begin with `registration.py`.
 """

@@ -1,0 +1,59 @@
+"""Why an operator has no rule, and the cure, as the end of a message."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+import onnx
+
+from onnx_infer.operators.later_schemas import newest_known
+from onnx_infer.operators.registration import normal_domain, registry
+from onnx_infer.operators.schema import exists
+from symdim.algebra.caches import shared_cache
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_cures = shared_cache(1 << 8)  # (generation of the registry, arguments) -> the result of `cure_of_missing`
+
+
+def cure_of_missing(domain: str, op_type: str, version: int, functions: Collection[tuple[str, str]] = ()) -> str:
+    """What a user can do about an operator without a rule at an opset version.
+
+    `functions` are the (domain, name) of the model's functions, which a node can call as it calls operators.
+
+    >>> cure_of_missing("", "Gelu", 17)
+    'it exists since opset 20, and the model imports 17: convert the model (onnx.version_converter)'
+    >>> cure_of_missing("", "FusedMatMul", 17)
+    'com.microsoft has an operator of this name: is the domain of the node right?'
+    >>> cure_of_missing("com.microsoft", "FusedMatmul", 1)
+    'do you mean FusedMatMul?'
+    >>> cure_of_missing("com.acme", "Interleave", 1)
+    'register one with onnx_infer.rules.op'
+    """
+    key = registry.generation, domain, op_type, version, frozenset(functions)
+    found: str | None = _cures.get(key)
+    return _cures.setdefault(key, _cure(normal_domain(domain), *key[2:])) if found is None else found
+
+
+def _cure(domain: str, op_type: str, version: int, functions: frozenset[tuple[str, str]]) -> str:
+    since = _first_version(domain, op_type, version)
+    if since is not None:
+        imported = f"the model imports {version}: convert the model (onnx.version_converter)"
+        return f"it exists since opset {since}, and {imported}"
+    known = {(name_domain, name) for name_domain, name, _ in registry.supported()}.union(functions)
+    others = sorted({d or "ai.onnx" for d, name in known if name == op_type and d != domain})
+    if others:
+        return f"{' and '.join(others)} has an operator of this name: is the domain of the node right?"
+    names = {name.lower(): name for d, name in sorted(known) if d == domain}
+    alike = get_close_matches(op_type.lower(), names, n=1, cutoff=0.8)
+    return f"do you mean {names[alike[0]]}?" if alike else "register one with onnx_infer.rules.op"
+
+
+def _first_version(domain: str, op_type: str, version: int) -> int | None:
+    """The first opset version after this one at which the operator exists. None if onnx does not know one."""
+    if exists(domain, op_type, version):
+        return None
+    newest = newest_known(domain) or onnx.defs.get_schema(op_type, domain=domain).since_version
+    return next((v for v in range(max(version, 0) + 1, newest + 1) if exists(domain, op_type, v)), None)
