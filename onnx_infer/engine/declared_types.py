@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import proxy
 
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.elements.conditions import Positive
@@ -42,7 +43,8 @@ class DeclaredTypes:
         trusted: Container[str],
         believed: Container[str] | None,
     ) -> None:
-        self._engine, self._policy, self._trusted = engine, policy, trusted
+        self._engine: Walk = proxy(engine)  # the engine holds this object, and a circle would wait for a collection
+        self._policy, self._trusted = policy, trusted
         self.assumed, self._believed = assumed, believed
 
     def trusts(self, name: str) -> bool:

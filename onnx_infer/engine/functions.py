@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import proxy
 
 from onnx_infer.engine.general_calls import MANY, MOST_NESTED, GeneralCall, Placeholders
 from onnx_infer.engine.outcome import Outcome
@@ -81,7 +82,7 @@ class Functions:
     """The functions of one model and the outcomes of their calls."""
 
     def __init__(self, engine: Walk) -> None:
-        self._engine = engine
+        self._engine: Walk = proxy(engine)  # as in `DeclaredTypes`
         self._functions = {(normal_domain(d), n, o): f for (d, n, o), f in engine.model.functions.items()}
         self._bodies: dict[tuple[str, str, str], Function] = {}
         self._operators: dict[tuple[tuple[str, int], ...], Operators] = {}

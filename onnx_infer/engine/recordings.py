@@ -12,6 +12,7 @@ are remembered while the outer node is walked, because a Loop in a Loop has the 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from weakref import proxy
 
 from onnx_infer.engine.made_sizes import MadeSizes
 from onnx_infer.engine.outcome import Outcome, apply
@@ -42,7 +43,7 @@ class Recordings:
     """
 
     def __init__(self, engine: Walk, settings: tuple[object, ...] | None) -> None:
-        self._engine = engine
+        self._engine: Walk = proxy(engine)  # as in `DeclaredTypes`
         self._inside: dict[Any, Recording] = {}
         self._settings = None if settings is None else (*settings, registry.generation)
 

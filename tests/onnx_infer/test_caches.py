@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import onnx
 import pytest
@@ -197,3 +199,29 @@ def test_no_two_results_share_a_size_that_the_data_decide() -> None:
     assert types[0] == types[1]
     assert sizes[0]
     assert sizes[0].isdisjoint(sizes[1])
+
+
+_NESTED = """<ir_version: 8, opset_import: ["": 18, "acme": 1]> g (float[N, 3] x, bool c, int64 m) => (y, z) {
+    a = acme.Twice (x)
+    y = If (c) <then_branch = t () => (p) { p = Relu (a) }, else_branch = e () => (q) { q = acme.Twice (a) }>
+    z = Loop (m, c, x) <body = b (int64 i, bool on, float[R, 3] v) => (bool go, float[S, 3] w) {
+        go = Identity (on)
+        w = Concat <axis = 0> (v, a)
+    }>
+}
+<domain: "acme", opset_import: ["": 18]> Twice (s) => (d) { d = Add (s, s) }"""
+
+
+@pytest.mark.parametrize("source", [_SOURCE, _DATA, CHAIN, _NESTED])
+def test_nothing_of_an_inference_is_left_without_its_result(source: str) -> None:
+    """A circle of references would keep the model, with its weights, until the next collection."""
+    model = parse_model(source)
+    gc.disable()
+    try:
+        for _ in range(2):  # what is remembered holds nothing of the model either
+            result = infer(model)
+            kept = ref(result._engine), ref(result._engine.symbols)
+            del result
+            assert [of() for of in kept] == [None, None]
+    finally:
+        gc.enable()
