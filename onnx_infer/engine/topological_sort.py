@@ -136,14 +136,18 @@ _Part: TypeAlias = "str | tuple[Any, frozenset[str]]"
 """A name that is read, or a graph with the names that are visible around it."""
 
 
-def _graphs(node: Node, known: frozenset[str]) -> Iterator[_Part]:
-    """The graphs in the attributes of a node. The `then_branch` of an If comes before its `else_branch`."""
+def graphs_of(node: Node) -> Iterator[Any]:
+    """The handles of the graphs in a node's attributes. The `then_branch` of an If comes before its `else_branch`."""
     values = node[4].values
     for name in sorted(values, reverse=True) if node[4].has_graphs else ():
         value = values[name]
         for x in value if isinstance(value, tuple) else (value,):
             if x is not None and not isinstance(x, (int, float, str, Value)):
-                yield x, known
+                yield x
+
+
+def _graphs(node: Node, known: frozenset[str]) -> Iterator[_Part]:
+    return ((handle, known) for handle in graphs_of(node))
 
 
 def _reads(graph: Graph, known: frozenset[str]) -> Iterator[_Part]:

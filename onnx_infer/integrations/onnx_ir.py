@@ -29,6 +29,7 @@ from onnx_infer.integrations.onnx_ir_names import ValueNames, copied, given_valu
 from onnx_infer.integrations.onnx_ir_reader import OnnxIRFrontEnd, written_sizes
 from onnx_infer.model.substitution import renamed
 from onnx_infer.protobuf.former_names import FormerNames
+from onnx_infer.results.merged_branches import not_written
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, Sparse, SymTensor
 
 if TYPE_CHECKING:
@@ -158,12 +159,13 @@ def write_model(front: OnnxIRFrontEnd, engine: Engine, inputs: Mapping[str, tupl
 
     former = FormerNames(engine.scope, engine.inner, declared)
     bodies = {id(function.handle) for function in engine.model.functions.values()}
+    kept = not_written(engine)
     for graph, scope in ((engine.model.graph, engine.scope), *engine.inner):
         if isinstance(graph.handle, ir.Graph):  # not the body of an operator's schema
             scope.touch(graph.literals)
             in_body = id(graph.handle) in bodies
             found = scope if scope is engine.scope else former.values(scope)
-            modified |= _write_graph(graph.handle, names, found, in_body)
+            modified |= _write_graph(graph.handle, names, found, in_body, kept)
     for value in front.model.graph.inputs:
         sizes = inputs.get(names[value])
         if sizes is not None:
@@ -171,11 +173,18 @@ def write_model(front: OnnxIRFrontEnd, engine: Engine, inputs: Mapping[str, tupl
     return modified
 
 
-def _write_graph(graph: ir.Graph, names: ValueNames, found: Mapping[str, Value], in_body: bool) -> bool:
-    """Write the types of the nodes' outputs and of inputs without a type; in the body of a function, of all inputs."""
+def _write_graph(
+    graph: ir.Graph, names: ValueNames, found: Mapping[str, Value], in_body: bool, kept: frozenset[str]
+) -> bool:
+    """Write the types of the nodes' outputs and of inputs without a type; in the body of a function, of all inputs.
+
+    The types of the values `kept` stay.
+    """
     modified = False
     inputs = [v for v in graph.inputs if in_body or (v.type is None and v.shape is None)]
     for value in chain(inputs, given_values(graph)):
+        if names[value] in kept:
+            continue
         known = found.get(names[value])
         kind = None if known is None else _type(known)
         dims = None if known is None else _dims(known)

@@ -31,7 +31,12 @@ _FUNCTION_VALUE_INFO = 10
 def write_model(model: ModelProto, engine: Engine, inputs: Mapping[str, tuple[Size, ...]]) -> None:
     """Write the types into the inferred model or a copy of it: value infos, outputs, and these inputs."""
     engine.scope.touch(engine.model.graph.literals)
-    write_graph(model.graph, engine.model.graph, engine.scope)
+    kept: frozenset[str] = frozenset()
+    if engine.inner:
+        from onnx_infer.results.merged_branches import not_written  # few models need it
+
+        kept = not_written(engine)
+    write_graph(model.graph, engine.model.graph, engine.scope, kept)
     if engine.inner:
         same = model.graph is engine.model.graph.handle and all(_around(s) is engine.scope for _, s in engine.inner)
         copies = {id(g.handle): g.handle for g, _ in engine.inner} if same else counterparts(engine.model, model)
@@ -44,7 +49,7 @@ def write_model(model: ModelProto, engine: Engine, inputs: Mapping[str, tuple[Si
             proto = copies.get(id(graph.handle))
             if isinstance(proto, GraphProto):
                 scope.touch(graph.literals)
-                write_graph(proto, graph, names.values(scope))
+                write_graph(proto, graph, names.values(scope), kept)
             elif proto is not None and model.ir_version >= _FUNCTION_VALUE_INFO:
                 scope.touch(graph.literals)
                 write_function(proto, names.values(scope))
@@ -112,26 +117,27 @@ def write_function(proto: FunctionProto, values: Mapping[str, Value]) -> None:
     proto.MergeFromString(value_infos(12, values))
 
 
-def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value]) -> None:
+def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value], kept: frozenset[str]) -> None:
     """Write the types of the values of one graph: outputs and untyped inputs in place, others as value_info.
 
-    Initializers have their type in themselves. Existing entries for them stay, but they get no new value_info.
+    Initializers have their type in themselves. Existing entries for them stay, but they get no new value_info. The
+    types of the values `kept` stay, too.
     """
     given = {name for name, _ in graph.inputs}
     given.update(graph.outputs)
-    initializers = graph.constants.keys() - set(graph.literals).difference(given)
+    others = kept.union(graph.constants.keys() - set(graph.literals).difference(given))
     if proto.value_info:
-        told = initializers.intersection(graph.declared)
-        kept = [info for info in proto.value_info if text(info.name) in told] if told else []
+        told = others.intersection(graph.declared)
+        infos = [info for info in proto.value_info if text(info.name) in told] if told else []
         del proto.value_info[:]
-        proto.value_info.extend(kept)
-    given |= initializers
+        proto.value_info.extend(infos)
+    given |= others
     proto.MergeFromString(value_infos(13, scope, without=given))
     untyped = {name for name, value in graph.inputs if value is None}
     untyped.update(name for name, (value, _) in graph.defaults.items() if value is None)
     inputs = [i for i in proto.input if text(i.name) in untyped and not i.type.ByteSize()] if untyped else []
     for info in (*proto.output, *inputs):
         value = scope.get(text(info.name))
-        if value is not None and type_field(value):
+        if value is not None and type_field(value) and text(info.name) not in kept:
             info.ClearField("type")
             info.MergeFromString(type_field(value))

@@ -7,6 +7,7 @@
     reasons.py            why something is unknown               deciding.py      conditions that would make it known
     materialization.py    sizes as ONNX nodes                    sources.py       where a symbol can be read
     comparison.py         two results side by side               verdicts.py      whether a type is exact
+    merged_branches.py    values whose types are not written
     report/               tables, explanations, JSON
     planning/             memory, costs and compiled sizes
     emission/             one function from symbols to all sizes, as source text
