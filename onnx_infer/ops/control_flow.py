@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.errors import require
@@ -12,9 +12,11 @@ from onnx_infer.operators.registration import op
 from onnx_infer.types.join import NOTHING, demand_side, either, elements, of_branches, of_different_rank, sequence_of
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.one_of import OneOf, plain
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Sequence, SymTensor, Value
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Sequence, SymTensor, Value, is_small
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from onnx_infer.elements.ratio import Element
     from onnx_infer.ops.kinds import Dim, Elements, Graph, Ints, Values
 
@@ -146,12 +148,13 @@ def common_size(tensors: Values, axes: Ints, what: str) -> Dim:
     return fresh(f"{what} are not known") if found is None else found
 
 
-def stacked(value: Value, size: Dim, axis: Dim) -> Value:
-    """The values of all iterations, stacked along a new axis."""
+def stacked(value: Value, size: Dim, axis: Dim, elements: Iterable[Any] | None = None) -> Value:
+    """The values of all iterations, stacked along a new axis, with these elements if they are few."""
     if not isinstance(value, SymTensor) or value.shape is None:
         return SymTensor(element_type(value))
     at = normalize_axis(axis, value.rank + 1)
-    return SymTensor(value.dtype, (*value.dims[:at], size, *value.dims[at:]))
+    found = SymTensor(value.dtype, (*value.dims[:at], size, *value.dims[at:]))
+    return found if elements is None or not is_small(found) else SymTensor(found.dtype, found.shape, elements)
 
 
 def check_ints(name: str, values: Ints | None, count: int, default: int) -> Ints:

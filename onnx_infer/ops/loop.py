@@ -7,7 +7,7 @@ data or an unknown trip count decide it). A changing size has a closed form in T
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import unify_shapes
@@ -18,9 +18,9 @@ from onnx_infer.ops.fixpoint import fixpoint, in_time, scalar, variables
 from onnx_infer.ops.trip_count import begins, how_often
 from onnx_infer.types.join import NOTHING, ceiling, join_with_itself, kind_of, parts_of
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.one_of import plain
+from onnx_infer.values.one_of import OneOf, plain
 from onnx_infer.values.tensor import SymTensor, substitute
-from symdim import Expr, Var, maximum
+from symdim import BoundsError, DivisionByZero, Expr, Var, maximum
 from symdim.algebra.dims import substituted, variables_of
 from symdim.conditions.condition import Condition
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from onnx_infer.ops.trip_count import Trips
 
 _MAX_UNROLLED, _MAX_VISITED = 32, 4096
-"""The most iterations that are walked one by one, and the most nodes visited in this way."""
+"""The most iterations that are looked at one by one, and the most nodes visited in this way."""
 
 _ENDLESS = (1 << 31) - 1
 """A trip count from here on is no limit: exporters write the largest integer for a while loop."""
@@ -194,7 +194,32 @@ def in_last_iteration(found: Fixpoint, values: list[Value]) -> list[Value]:
 def scans(found: Fixpoint, trips: Trips, count: int) -> list[Value]:
     """The stacked outputs of all iterations. Their number is the trip count only if nothing stops the loop before."""
     assert trips.number is not None
-    return [stacked(x, trips.number, 0) for x in in_last_iteration(found, found.outputs[1 + count :])]
+    items = [in_first_iteration(found, x) if trips.once else x for x in found.outputs[1 + count :]]
+    shaped = in_last_iteration(found, items)
+    return [
+        stacked(y, trips.number, 0, elements_of_all(found, x, trips.number)) for x, y in zip(items, shaped, strict=True)
+    ]
+
+
+def in_first_iteration(found: Fixpoint, item: Value) -> Value:
+    """The item of the first iteration, if its rank is known there alone. Items that are stacked have one shape."""
+    if not isinstance(item, OneOf) or item.source is not found.turn:
+        return item
+    return join_with_itself(item.choices[0].without_data(), lambda size, _: found.in_turn(size, 0))
+
+
+def elements_of_all(found: Fixpoint, item: Value, number: Dim) -> list[Any] | None:
+    """The elements of a stacked output, from those of the item in any iteration; None if there are many iterations."""
+    if not isinstance(item, SymTensor) or item.data is None or not isinstance(number, int) or number > _MAX_UNROLLED:
+        return None
+    elements: list[Any] = []
+    for turn in range(number):
+        try:
+            value = without_elements(substitute(item, found.at(turn)), found.inside)
+        except (BoundsError, DivisionByZero):  # no run comes so far
+            return None
+        elements += value.data or ()
+    return elements
 
 
 def none_at_all(initial: Values, items: list[Value]) -> list[Value]:
@@ -230,7 +255,9 @@ def one_by_one(
         if stops and unconditional:
             return None
         if stops or len(items) == limit:
-            return values + [stacked(same(x), len(items), 0) for x in zip(*items, strict=True)]
+            return values + [
+                stacked(same(x), len(items), 0, joined(body, x, initial)) for x in zip(*items, strict=True)
+            ]
         if go is not True:
             return None
     return None
@@ -243,3 +270,12 @@ def same(values: Values) -> Value:
         if isinstance(found, SymTensor) and isinstance(other, SymTensor) and found.shape and other.shape:
             found = SymTensor(found.dtype, unify_shapes(found.shape, other.shape, "shapes of the iterations"))
     return found
+
+
+def joined(body: Graph, values: Values, outside: list[Value]) -> list[Any] | None:
+    """The elements of these values one after the other; None if some are not known."""
+    tensors = [x for x in values if isinstance(x, SymTensor) and x.data is not None]
+    if len(tensors) < len(values):
+        return None
+    inside = body.locals(list(values), outside)
+    return [element for x in tensors for element in without_elements(x, inside).data or ()]
