@@ -19,7 +19,6 @@ from onnx_infer.engine.subgraph import Subgraph
 from onnx_infer.engine.walk import Walk
 from onnx_infer.laws.statements import cautiously, named
 from onnx_infer.model.graph import label_of, read_once
-from onnx_infer.operators.missing import cure_of_missing
 from onnx_infer.types.join import NOTHING
 from onnx_infer.values.tensor import MAX_DATA, Value, is_small, substitute
 from symdim.algebra.caches import Cache, shared_cache
@@ -229,6 +228,8 @@ class Engine(Walk):
             version = scope.operators.version(domain)
             message = "no rule for this operator"
             if len(self.unknown_operators) <= _MOST_CURES:
+                from onnx_infer.operators.missing import cure_of_missing  # few models need it
+
                 message += f"; {cure_of_missing(domain, op_type, version, self.functions.names)}"
             self.diagnostics.append(Diagnostic("warning", f"{title}-{version}", label_of(node), message))
         return None
