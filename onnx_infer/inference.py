@@ -15,7 +15,7 @@ from onnx_infer.laws.known import assuming
 from onnx_infer.model.given import Given
 from onnx_infer.model.input_values import given_sizes, put_values
 from onnx_infer.model.symbols import Symbols
-from onnx_infer.operators.later_schemas import outdated
+from onnx_infer.operators.known_schemas import outdated
 from onnx_infer.operators.results import too_many_axes
 from onnx_infer.operators.verification import input_errors
 from onnx_infer.options import check_assume, check_bounds

@@ -13,8 +13,8 @@ from onnx_infer.errors import OpUsageError, StrictModeError
 from onnx_infer.model.attributes import declared_size, value_type
 from onnx_infer.model.graph import Graph, Model
 from onnx_infer.model.symbols import Symbols, said
+from onnx_infer.operators.known_schemas import find_schema
 from onnx_infer.operators.registration import normal_domain
-from onnx_infer.operators.schema import find_schema
 from onnx_infer.protobuf.declarations import innermost_shape
 from onnx_infer.protobuf.nodes import ProtoNodes, message
 from onnx_infer.protobuf.reading import OVERRIDABLE, GraphReader, header, load, schema_body

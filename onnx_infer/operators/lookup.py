@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.operators.later_schemas import newest_known
+from onnx_infer.operators.known_schemas import newest_known, schema_at
 from onnx_infer.operators.operator import Operator
 from onnx_infer.operators.registration import normal_domain, registry
-from onnx_infer.operators.schema import NEWEST, find_schema, opened, read_schema, schema_of_rule
+from onnx_infer.operators.schema import NEWEST, opened, schema_of_rule
 from symdim.algebra.caches import Cache
 
 if TYPE_CHECKING:
@@ -32,13 +32,13 @@ def bind(domain: str, op_type: str, version: int) -> Operator | None:
 
 def operator_of(rule: Rule, domain: str, op_type: str, version: int) -> Operator:
     """The operator of this name at an opset version, bound to the rule."""
-    schema = find_schema(domain, op_type, version) if rule.inputs is None else None
+    schema = schema_at(domain, op_type, version) if rule.inputs is None else None
     known = newest_known(domain)
     is_later = known is not None and known < version != NEWEST
     key = rule, 0 if schema is None else schema.since_version, is_later
     found: Operator | None = _operators.get(key)
     if found is None:
-        plain = read_schema(schema) if schema else schema_of_rule(rule)
+        plain = schema or schema_of_rule(rule)
         found = _operators.setdefault(key, Operator(rule, opened(plain) if is_later else plain))
     return found
 

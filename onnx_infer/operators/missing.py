@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import onnx
 
-from onnx_infer.operators.later_schemas import newest_known
+from onnx_infer.operators.known_schemas import exists, newest_known
 from onnx_infer.operators.registration import normal_domain, registry
-from onnx_infer.operators.schema import exists
 from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
@@ -55,5 +54,5 @@ def _first_version(domain: str, op_type: str, version: int) -> int | None:
     """The first opset version after this one at which the operator exists. None if onnx does not know one."""
     if exists(domain, op_type, version):
         return None
-    newest = newest_known(domain) or onnx.defs.get_schema(op_type, domain=domain).since_version
+    newest = newest_known(domain) or onnx.defs.get_schema(op_type, domain=domain).since_version  # of a user's domain
     return next((v for v in range(max(version, 0) + 1, newest + 1) if exists(domain, op_type, v)), None)

@@ -16,8 +16,8 @@ from inspect import unwrap
 from threading import local
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from onnx_infer.operators.known_schemas import exists
 from onnx_infer.operators.rule import Rule
-from onnx_infer.operators.schema import exists
 from symdim.algebra.caches import Cache
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import onnx
 
+from onnx_infer.operators.known_schemas import find_schema, read_schema
 from onnx_infer.operators.registration import normal_domain
-from onnx_infer.operators.schema import find_schema, read_schema
 from onnx_infer.protobuf.wire import type_bytes
 from symdim.algebra.caches import shared_cache
 

@@ -1,6 +1,7 @@
-"""The tables of operators: `docs/operators.md` for readers, `onnx_infer/operators/families.py` for the registry.
+"""The tables of operators: `docs/operators.md` for readers, and in `onnx_infer/operators/` two for the registry.
 
-`python -m tests.onnx_infer.operator_table` writes both anew.
+`families.py` has the operators of each family, `schemas.txt` the schemas of onnx.
+`python -m tests.onnx_infer.operator_table` writes all three anew.
 """
 
 from __future__ import annotations
@@ -10,12 +11,16 @@ from pathlib import Path
 from textwrap import wrap
 
 import onnx.defs
+from onnx import AttributeProto
 
 from onnx_infer import registry
+from onnx_infer.operators.known_schemas import read_schema
+from onnx_infer.operators.schema import ANY_NUMBER, Formal, Schema
 
 ROOT = Path(__file__).parents[2]
 PATH = ROOT / "docs" / "operators.md"
 OF_FAMILIES = ROOT / "onnx_infer" / "operators" / "families.py"
+OF_SCHEMAS = ROOT / "onnx_infer" / "operators" / "schemas.txt"
 
 FAMILIES = "onnx_infer.ops."
 """The package of the rules in the table. Rules that a page or a test registers are not in it."""
@@ -72,6 +77,43 @@ def families() -> str:
     return FAMILIES_HEAD + "".join(lines) + FAMILIES_FOOT
 
 
+def schemas() -> str:
+    """The record of onnx's schemas; its form is described in `onnx_infer/operators/recorded_schemas.py`."""
+    known = sorted(map(read_schema, onnx.defs.get_all_schemas_with_history()))
+    sets = sorted({"; ".join(sorted(types)) for schema in known for types in schema.constraints.values()})
+    newest = {schema.domain: onnx.defs.C.schema_version_map()[schema.domain][1] for schema in known}
+    paragraphs = {"opsets": [f"{domain or 'ai.onnx'} {number}" for domain, number in newest.items()], "types": sets}
+    for schema in known:
+        paragraphs.setdefault(f"{schema.domain or 'ai.onnx'} {schema.name}", []).append(_line(schema, sets))
+    return "\n\n".join("\n".join([head, *lines]) for head, lines in paragraphs.items()) + "\n"
+
+
+def _line(schema: Schema, sets: list[str]) -> str:
+    numbers = schema.min_input, schema.max_input, schema.min_output, schema.max_output
+    parts = [
+        str(schema.since_version),
+        " ".join(map(_formal, schema.inputs)),
+        " ".join(map(_formal, schema.outputs)),
+        " ".join(_attribute(schema, name) for name in sorted(schema.attributes)),
+        " ".join(f"{t}={sets.index('; '.join(sorted(types)))}" for t, types in sorted(schema.constraints.items())),
+        " ".join("-" if number == ANY_NUMBER else str(number) for number in numbers),
+    ]
+    return " | ".join(parts)
+
+
+def _formal(formal: Formal) -> str:
+    mark = "?" if formal.optional else "*" if formal.variadic else ""
+    return f"{formal.name}{mark}{f'~{formal.each}' if formal.each else f':{formal.type_str}'}"
+
+
+def _attribute(schema: Schema, name: str) -> str:
+    kind = AttributeProto.AttributeType.Name(schema.attributes[name])
+    if name not in schema.defaults:
+        return f"{name}:{kind}{'!' if name in schema.required else ''}"
+    value = schema.defaults[name]
+    return f"{name}:{kind}={','.join(map(str, value)) if isinstance(value, tuple) else value}"
+
+
 def table() -> str:
     """The document."""
     first: dict[tuple[str, str], int] = {}
@@ -99,4 +141,5 @@ def table() -> str:
 
 if __name__ == "__main__":
     OF_FAMILIES.write_text(families(), encoding="utf-8")
+    OF_SCHEMAS.write_text(schemas(), encoding="utf-8")
     PATH.write_text(table(), encoding="utf-8")

@@ -11,13 +11,14 @@ import pytest
 
 from onnx_infer import OpShapeInferenceRegistry, op, registry
 from onnx_infer.operators.families import families_of
+from onnx_infer.operators.known_schemas import read_schema
 from onnx_infer.operators.lookup import bind
 from onnx_infer.operators.operator import Operator
 from onnx_infer.operators.parameters import parameters
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.operators.rule import Rule
-from onnx_infer.operators.schema import COLLECTIONS, read_schema
-from tests.onnx_infer.operator_table import OF_FAMILIES, PATH, families, table
+from onnx_infer.operators.schema import COLLECTIONS
+from tests.onnx_infer.operator_table import OF_FAMILIES, OF_SCHEMAS, PATH, families, schemas, table
 from tests.onnx_infer.test_import import loaded_by
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def test_supported_lists_every_rule_in_order() -> None:
 
 
 def test_the_tables_of_operators_are_current() -> None:
-    for path, text in ((PATH, table()), (OF_FAMILIES, families())):
+    for path, text in ((PATH, table()), (OF_FAMILIES, families()), (OF_SCHEMAS, schemas())):
         assert path.read_text(encoding="utf-8") == text, "run python -m tests.onnx_infer.operator_table"
 
 
