@@ -45,6 +45,7 @@ OWN_LIMITS = (
     PLANNING, CRASHED, "shape set for all outputs", "subgraph input 0 has unknown shape",
     "The output OrtValue provided for output",  # an If in an If
     "Op (If) [ShapeInferenceError] Mismatch between number of inferred",  # of two ranks, before If-11
+    "The input is not evenly splittable",  # behind an If of two sizes, of which one is taken for both, before If-11
     "Invalid num_outputs value of",  # Split into more parts than the size has, before onnxruntime 1.32
 )  # fmt: skip
 """Refusals by which onnxruntime says nothing of the model. What is inferred may help it."""
