@@ -16,7 +16,7 @@ from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import cautiously
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
-from symdim import Expr
+from symdim import Expr, maximum
 from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import ValueOf
 from symdim.conditions.condition import Condition
@@ -115,14 +115,15 @@ def _is_stated(op_type: str, domain: str) -> bool:
 def _divisions(draft: Draft, types: Mapping[str, Value]) -> list[Division]:
     """Nodes with the demands that their rules do not state, because every size has a value without them.
 
-    An integer is not divided by 0, no size beside a -1 is 0, and no size of a target is negative. The demands are None
-    if they are not known, and for a node in an inner graph, which may not run.
+    An integer is not divided by 0, no size beside a -1 is 0, no size of a target is negative, and a Pad that copies
+    elements has some. The demands are None if they are not known, and for a node in an inner graph, which may not run.
     """
     found: list[Division] = []
     for depth, (_, nodes) in enumerate(draft.bodies):
         for node in nodes:
-            if node.op_type in _DIVIDING and not node.domain and len(node.input) > 1 and node.output:
-                conditions = _DIVIDING[node.op_type](node, types.get(node.input[1]), types.get(node.output[0]))
+            if node.op_type in _UNSTATED and not node.domain and node.output:
+                second = types.get(node.input[1]) if len(node.input) > 1 else None
+                conditions = _UNSTATED[node.op_type](node, second, types.get(node.output[0]))
                 if conditions != []:
                     found.append((node, None if depth else conditions))
     return found
@@ -162,13 +163,29 @@ def _reshapes(node: NodeProto, target: Value | None, made: Value | None) -> list
     return None if conditions and any(a.name == "allowzero" and a.i for a in node.attribute) else conditions
 
 
+def _pads(node: NodeProto, pads: Value | None, made: Value | None) -> list[Condition] | None:
+    """onnxruntime refuses a Pad of which negative pads leave no elements, if its mode copies some.
+
+    It does not refuse it if the tensor is empty before, so no rule without assumptions states this.
+    """
+    if all(a.s == b"constant" for a in node.attribute if a.name == "mode"):
+        return []
+    elements = _elements(pads)
+    sizes = made.shape if isinstance(made, SymTensor) else None
+    if elements is None or sizes is None or len(node.input) > 3 or len(elements) != 2 * len(sizes):
+        return None
+    rank = len(sizes)
+    added = [maximum(begin, 0) + maximum(end, 0) for begin, end in zip(elements[:rank], elements[rank:], strict=True)]
+    return _all_at_least(1, [size - more for size, more in zip(sizes, added, strict=True)])
+
+
 def _all_at_least(least: int, sizes: Iterable[Dim]) -> list[Condition]:
     """The conditions that bounds do not prove."""
     return [Condition("at_least", size, least) for size in sizes if not at_least(size, least)]
 
 
-_DIVIDING: dict[str, Callable[[NodeProto, Value | None, Value | None], list[Condition] | None]] = {
-    "Div": _divides, "Mod": _divides, "Expand": _expands, "Reshape": _reshapes,
+_UNSTATED: dict[str, Callable[[NodeProto, Value | None, Value | None], list[Condition] | None]] = {
+    "Div": _divides, "Mod": _divides, "Expand": _expands, "Reshape": _reshapes, "Pad": _pads,
 }  # fmt: skip
 
 

@@ -40,6 +40,10 @@ STAYS = [
     ("a -1 beside a size that may be 0, and one beside another size", """(float[N, S] x) => (float[N, S] y)
         <int64[1] t = {-1}> {n = Shape<end=1>(x) s = Shape<start=1>(x) u = Concat<axis=0>(t, s) r = Reshape(x, u)
         v = Concat<axis=0>(n, t) q = Reshape(r, v) y = Neg(q)}""", "Reshape Reshape Neg"),
+    ("pads that copy what other pads crop", """(float[N, M] x) => (float[N, M] y) <int64[4] p = {0, -1, 0, 1}>
+        {q = Pad<mode="edge">(x, p) y = Neg(x)}""", "Pad Neg"),
+    ("pads of given axes", """(float[N, M] x) => (float[N, M] y) <int64[4] p = {-1, 0, 1, 0}, int64[2] a = {1, 0}>
+        {q = Pad<mode="edge">(x, p, , a) y = Neg(x)}""", "Pad Neg"),
     ("a text that is no number", """(float[N] x, string[N] t) => (float[N] y) {c = Cast<to=1>(t) y = Neg(x)}""", ""),
 ]  # fmt: skip
 
@@ -55,6 +59,8 @@ GOES = [
     ("a -1 beside a size that may be 0, as elsewhere", """(float[N, S] x) => (float[N, S] y) <int64[1] t = {-1}>
         {s = Shape<start=1>(x) u = Concat<axis=0>(t, s) r = Reshape(x, u) a = Neg(r) q = Reshape(a, u) y = Abs(q)}""",
         "Reshape Neg Abs"),
+    ("pads that leave elements to copy", """(float[N, 4] x) => (float[N, 4] y) <int64[4] p = {0, -1, 0, 1}>
+        {c = Constant<value=float[2, 4] {1, 2, 3, 4, 5, 6, 7, 8}>() q = Pad<mode="edge">(c, p) y = Neg(x)}""", "Neg"),
     ("a weaker law", """(float[N, 8] x) => (float[8] y, int64[1] z) <int64 two = {2}, int64 one = {1}>
         {g = Gather(x, two) h = Gather(x, one) y = Neg(g) s = Shape(h) z = Neg(s)}""", "Gather Neg Neg"),
 ]  # fmt: skip
