@@ -147,6 +147,12 @@ class _ModelStatement:
                 self.store.eq(lhs, rhs, origin=origin)
             elif statement.relation == "at_least":
                 self.store.bounds(lhs - rhs, 0, origin=origin)
+            elif statement.relation == "at_most":
+                self.store.bounds(rhs - lhs, 0, origin=origin)
+            elif statement.relation == "broadcast":
+                self.store.bcast(
+                    Row(trail=(self.store.fresh(),)), [Row(trail=(lhs,)), Row(trail=(rhs,))], origin=origin
+                )
             elif statement.relation == "divides":
                 self.store.divisible(rhs, lhs, origin=origin)
             elif statement.relation == "broadcast_to":

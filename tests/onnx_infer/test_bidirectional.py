@@ -87,6 +87,19 @@ def test_rows_find_their_rank_only_where_it_is_forced() -> None:
     assert types["x"] == "[...]"
 
 
+def test_statements_about_symbols_decide_them_together() -> None:
+    """Else a second inference knows more than the first, because it reads what statements imply from the file."""
+    model = parsed("""g (float[3, "max(L, 3)"] x, float[L, L] w) => (y) {
+        s = Shape (w)  e = Expand (x, s)  y = MatMul (e, w) }""")
+    once = infer_shapes(model, bidirectional=True)
+    assert [dims(info) for info in once.graph.input] == [[3, 3], [3, 3]]
+    assert infer_shapes(once, bidirectional=True) == once
+    types = found("""g (float[1, 1, S] x, float[1, 1, 3] w, float[3, D] table) => (y, z) {
+        y = Conv (x, w)  h = Shape <start = 2> (x)  n = Squeeze (h)  zero = Constant <value_int = 0> ()
+        one = Constant <value_int = 1> ()  r = Range (zero, n, one)  z = Gather (table, r) }""")
+    assert (types["x"], types["y"], types["z"]) == ("[1, 1, 3]", "[1, 1, 1]", "[3, D]")
+
+
 def test_the_inputs_of_the_model_are_written() -> None:
     model = parsed("g (float[] x, float[64, 3, 7, 7] w) => (y) { y = Conv (x, w) }")
     written = infer_shapes(model, bidirectional=True)
