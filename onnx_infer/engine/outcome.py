@@ -31,7 +31,7 @@ _MAX_SOURCES = 2
 class Outcome(NamedTuple):
     """The outcome of a rule for a node: its results, statements, notes and so on. `plain`: it has only results.
 
-    `refused`: the node breaks a law, so every run fails there.
+    `refused`: the node breaks a law that every runtime demands, so every run fails there.
     """
 
     values: tuple[Value, ...]
@@ -92,9 +92,9 @@ def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None
                 return _failed(unknown, "error", wrong)
             return _failed(unknown, "defect", f"{type(e).__name__}: {e}")
     if trace.errors:
-        # the node fails in every run, so its statements are dropped
+        # the node runs nowhere, or with other sizes, so its statements are dropped
         return Outcome(
-            results, False, trace.errors[0], (), tuple(trace.fresh), ("error", trace.errors[0]), refused=True
+            results, False, trace.errors[0], (), tuple(trace.fresh), ("error", trace.errors[0]), refused=trace.refused
         )
     if note is None and wrong is None and not (trace.statements or trace.fresh or trace.warnings):
         return Outcome(results)

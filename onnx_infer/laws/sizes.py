@@ -84,7 +84,7 @@ def unify(a: Dim, b: Dim, what: str, kind: Kind = "required", filled: Shape = ()
         state("equal", a, b, what, kind, filled)
         return fresh(f"{what} may differ")
     if differ(a, b):
-        return conflicting(f"{what} differ: {a} != {b}")
+        return conflicting(f"{what} differ: {a} != {b}", kind)
     if not holds(a, "==", b):
         state("equal", a, b, what, kind, filled)
     return min(a, b, key=_rank_of_knowledge)
@@ -93,7 +93,7 @@ def unify(a: Dim, b: Dim, what: str, kind: Kind = "required", filled: Shape = ()
 def confirm(size: Dim, other: Dim, what: str, kind: Kind = "required", filled: Shape = ()) -> Dim:
     """`unify` for a size that another law determines: it stays even if the other provably differs (an error)."""
     if size is not other and differ(size, other) and not (kind == "assumed" and is_cautious()):
-        contradict(broken(f"{what} differ", size, other))
+        contradict(broken(f"{what} differ", size, other), kind)
         return size
     return unify(size, other, what, kind, filled)
 
@@ -143,15 +143,12 @@ def unify_joined(parts: Sequence[Shape], axis: int, what: str = "sizes") -> Dim:
     first, *others = sorted(parts, key=may_be_empty)
     sizes = [first[axis]]
     for part in others:
-        law = f"{what} at axis {axis}"
-        if may_be_empty(part) and is_cautious():
-            return unify(first[axis], part[axis], law, "assumed", doubtful_sizes(first, part))
-        if differ(first[axis], part[axis]):
-            return unify(first[axis], part[axis], law)
-        if may_be_empty(part):
-            sizes.append(unify(first[axis], part[axis], law, "assumed", doubtful_sizes(first, part)))
-        else:
-            sizes.append(unify(first[axis], part[axis], law))
+        kind: Kind = "assumed" if may_be_empty(part) else "required"
+        filled = doubtful_sizes(first, part)
+        found = unify(first[axis], part[axis], f"{what} at axis {axis}", kind, filled)
+        if (kind == "assumed" and is_cautious()) or differ(first[axis], part[axis]):
+            return found
+        sizes.append(found)
     return min(sizes, key=_rank_of_knowledge)
 
 

@@ -55,9 +55,9 @@ class Statement(NamedTuple):
 
 
 class Trace:
-    """The statements, fresh sizes, notes, warnings and errors of one rule call."""
+    """The statements, fresh sizes, notes, warnings and errors of one rule call. `refused`: no runtime runs the node."""
 
-    __slots__ = ("_outer", "errors", "fresh", "notes", "statements", "warnings")
+    __slots__ = ("_outer", "errors", "fresh", "notes", "refused", "statements", "warnings")
 
     def __init__(self) -> None:
         self.statements: list[Statement] = []
@@ -65,6 +65,7 @@ class Trace:
         self.notes: list[str] = []
         self.warnings: list[str] = []
         self.errors: list[str] = []
+        self.refused = False
 
     def __enter__(self) -> Trace:
         self._outer = _OPEN.trace
@@ -117,14 +118,17 @@ def warn(law: str) -> None:
         _OPEN.trace.warnings.append(law)
 
 
-def contradict(law: str) -> None:
+def contradict(law: str, kind: Kind = "required") -> None:
     """Report in the open trace that the node breaks a law. The rule goes on, because its other sizes are clear.
+
+    A runtime may run a node that breaks an assumed law. So this is an error, but no proof that the node is not reached.
 
     Raises `ShapeInferenceError` if no trace is open.
     """
     if _OPEN.trace is None:
         raise ShapeInferenceError(law)
     _OPEN.trace.errors.append(law)
+    _OPEN.trace.refused |= kind != "assumed"
 
 
 def demand(condition: object, law: str, *values: object) -> bool:
@@ -137,9 +141,9 @@ def demand(condition: object, law: str, *values: object) -> bool:
     return bool(condition)
 
 
-def conflicting(law: str) -> Dim:
+def conflicting(law: str, kind: Kind = "required") -> Dim:
     """Report a size on which the operands disagree; return an unknown size."""
-    contradict(law)
+    contradict(law, kind)
     return fresh(law)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from onnx_infer import infer
 
-from .sessions import check_guards
+from .sessions import check_guards, run, session_of
 from .texts import both, messages, parsed
 
 if TYPE_CHECKING:
@@ -122,3 +123,18 @@ def test_the_body_of_a_sequence_map(made: str, severities: list[str]) -> None:
     text = f"""g (float[N, 2] x, seq(float[N, 2]) q) => (y) {{ s = {made}
         y = SequenceMap(s) <body = b (c) => (n) {{ {BROKEN} }}> }}"""
     assert [d.severity for d in infer(parsed(text)).diagnostics] == severities
+
+
+def test_a_law_that_a_runtime_does_not_demand_proves_nothing() -> None:
+    """onnxruntime skips an operand without elements when it joins tensors, whatever its other sizes are."""
+    text = """g (float[N, D] x, bool v) => (y) { z = Constant<value_ints=[0]>() o = Constant<value_ints=[1]>()
+        n = Shape<end=1>(x) d = Shape<start=1>(x) s = Slice(x, n, d, o) w = Concat<axis=1>(x, x)
+        y = If(v) <then_branch = t () => (a) { a = Concat<axis=0>(s, x) },
+                     else_branch = e () => (b) { b = Neg(w) }> }"""
+    model = parsed(text)
+    result = infer(model)
+    assert [d.severity for d in result.diagnostics] == ["error"]
+    session = session_of(model)
+    found = [run(session, {"x": np.ones((3, 2), np.float32), "v": np.array(v)}) or [] for v in (True, False)]
+    assert [y.shape for (y,) in found] == [(6, 2), (3, 4)]
+    assert str(result.types["y"]) == "f32[_d2, _d3]"
