@@ -177,8 +177,11 @@ def walk(
     values: Mapping[str, InputValue],
     found: Found | None = None,
     is_cautious: bool = False,
+    believes: bool = True,
 ) -> Engine:
     """The engine after its walk over the model. The `found` types replace declared ones.
+
+    Unless it `believes`, declared numbers of sizes that only the data decide are not used.
 
     The assumptions about symbols hold during the walk: intervals are the bounds of the symbols, and rules ask the other
     relations. The walk is repeated while it learns what an earlier node could have known (`engine/learnt.py`).
@@ -212,14 +215,14 @@ def walk(
             view, symbols, policy, adopt=adopt, assume_declared=assume_declared,
             impatient=count < last - 1,  # the walk before the last one finds all bounds, so none is lost
             trusted=() if learnt.found is None else learnt.found.values,
-            believed=None if count == last else learnt.believed, is_cautious=is_cautious,
+            believed=None if count == last and believes else learnt.believed, is_cautious=is_cautious,
         )  # fmt: skip
         assuming(known, engine.run)
         if count == 0:
             first, written = symbols, engine.computed_inputs()
         renamed = (*learnt.bounds, *related - fixed.keys()) if learnt.bounds else ()
         to_first = {symbols.text(name): first.text(name) for name in renamed}
-        more = learnt if count == last else learnt.after(engine, to_first)
+        more = learnt if count == last else learnt.after(engine, to_first, believes)
         if more is learnt:
             break
         learnt = more

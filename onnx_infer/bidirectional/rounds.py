@@ -36,9 +36,12 @@ _MOST_TRIALS = 16
 
 
 class Walk(Protocol):
-    """Forward inference of a model, under the caller's assumptions and with the types found so far."""
+    """Forward inference of a model, under the caller's assumptions and with the types found so far.
 
-    def __call__(self, *, given: Given, found: Found | None = None) -> Engine: ...
+    Unless it `believes`, it does not use what the author claims of sizes that only the data decide.
+    """
+
+    def __call__(self, *, given: Given, found: Found | None = None, believes: bool = True) -> Engine: ...
 
 
 class _Round(NamedTuple):
@@ -143,16 +146,22 @@ def infer_both_ways(
 ) -> tuple[Engine, Mapping[str, tuple[int | str, ...]]]:
     """Infer forwards, and with `backwards` in both directions until nothing changes, under the assumptions.
 
+    Numbers that the author declares for data-dependent sizes are used in a last walk only. So nothing that would follow
+    from them backwards passes for a fact.
+
     Returns the engine of the last walk, and the shapes of inputs that say more than the model. Raises ParseError for an
     assumption that is not a relation, and UnknownSymbol for one about a symbol that the model does not have.
     """
-    inference = _Inference(front, walk, given)
+    inference = _Inference(front, partial(walk, believes=not backwards), given)
     engine, found = inference.first, None
     wrong = inference.assumptions(engine).contradiction()
     if backwards and not wrong:
         last = inference.solve()
         engine, found = last.engine, last.before
-        substitute_solved(engine, last.known, last.names.given)
+        if engine.unconfirmed():
+            engine = inference.walk(found=found, believes=True)
+        else:
+            substitute_solved(engine, last.known, last.names.given)
         engine.diagnostics += last.known.diagnostics
     assumptions = inference.assumptions(engine)
     met = {**inference.first.symbols.known(), **engine.symbols.known()}

@@ -33,10 +33,13 @@ class Learnt(NamedTuple):
     believed: frozenset[str] = frozenset()
     stated: tuple[tuple[Statement, Node], ...] = ()
 
-    def after(self, walk: Walk, to_first: Mapping[Dim, Dim]) -> Learnt:
-        """This and what a further walk has learnt. `to_first` maps its symbols to those of the first walk."""
+    def after(self, walk: Walk, to_first: Mapping[Dim, Dim], believes: bool) -> Learnt:
+        """This and what a further walk has learnt. `to_first` maps its symbols to those of the first walk.
+
+        Unless the caller `believes`, no declared number is believed.
+        """
         implied = walk.undecided_signs.implied(walk.statements)
-        unconfirmed = frozenset() if implied else walk.unconfirmed() - self.believed
+        unconfirmed = walk.unconfirmed() - self.believed if believes and not implied else frozenset()
         found = self.found if unconfirmed else walk.with_solved(self.found)
         if not implied and not unconfirmed and found == self.found:
             return self

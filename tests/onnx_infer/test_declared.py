@@ -97,6 +97,16 @@ def test_a_declared_number_is_taken_and_kept_as_a_guard() -> None:
     assert sorted(declared(result)) == ["N == 4", "_d0 == 5"]
 
 
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_a_declared_number_of_a_data_dependent_size_is_no_fact_about_values_before(bidirectional: bool) -> None:
+    model = parsed(f"g (float[N] x, float[1] t) => (a, float[2] y, z) {{ {CHOICE}  y = Neg (a)  z = Neg (y) }}")
+    for _ in range(2):
+        result = both(model, bidirectional=bidirectional)
+        assert [str(result.types[name]) for name in "ayz"] == ["f32[_d0]", "f32[2]", "f32[2]"]
+        assert declared(result) == ["_d0 == 2"]
+        model = infer_shapes(model, bidirectional=bidirectional)
+
+
 @pytest.mark.parametrize("names", ["MN", "NM"])
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_declared_and_inferred_symbols_of_inputs_become_a_guard(names: str, bidirectional: bool) -> None:
