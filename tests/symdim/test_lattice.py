@@ -210,3 +210,24 @@ def test_ranges_alone_decide_maxima_of_variables_and_numbers() -> None:
         leaves = [random.choice((*variables, random.randint(-3, 13))) for _ in range(random.randint(2, 6))]
         clauses = [(leaf,) for leaf in sorted(dict.fromkeys(leaves), key=dim_order)]
         assert lattice.by_ranges(kind, clauses) == lattice.irredundant(kind, clauses)
+
+
+def test_a_shift_of_three_arguments_is_taken_out():
+    for extremum in (maximum, minimum):
+        assert extremum(X - 2, Y, Z + 2) + 5 is extremum(X + 3, Y + 5, Z + 7)
+
+
+def test_maxima_of_many_arguments_take_in_a_maximum_plus_a_rest():
+    """These have too many leaves for a form of their own; a maximum of two beside one term is still merged."""
+    clamps = [minimum(maximum(Var(f"c{i}"), Var(f"d{i}")), Var(f"e{i}")) for i in range(12)]
+    assert maximum(*clamps, maximum(X, Y) + Z) is maximum(*clamps, X + Z, Y + Z)
+    many = [Var.fresh(f"v{i}") for i in range(9)]
+    assert str(maximum(*clamps, maximum(*many) + Z)).count(" + z") == 1  # nine copies would be too many
+
+
+def test_two_maxima_without_a_common_term_may_make_a_clamp():
+    """y//3 is at most 3*y."""
+    whole = Var.fresh("x", None, None)
+    made = minimum(1, 3 * Y) - minimum(whole, Y // 3)
+    assert str(made) == "1 - min(x, y//3 + max(1 - 3*y, 0))"
+    assert parse(str(made), {"x": whole, "y": Y}) is made
