@@ -296,17 +296,15 @@ class Tracer:
         is_whole = len(before) == len(self.shape(node[2][0])) and len(after) == len(self.shape(node[3][0]))
         if not is_whole or 0 in before + after:
             return None
-        for first, last, start, end in blocks(before, after):
-            if not start <= axis < end:
-                continue
-            if end - start == 1:
-                sizes: Sequence[Dim] = meant_target([wanted], before[first:last], self.values, self.merged) or ()
-            else:
-                axes = [i for i in range(first, last) if before[i] % after[axis] == 0]
-                sizes = [before[i] // after[axis] * wanted if [i] == axes else 1 for i in range(first, last)]
-            ways = [self._on(node, 0, i, size) for i, size in enumerate(sizes, first) if isinstance(size, Expr)]
-            return [step for way in ways for step in way] or None
-        return None
+        parts = blocks(before, after)
+        first, last, start, end = next(part for part in parts if part[2] <= axis < part[3])  # they cover all axes
+        if end - start == 1:
+            sizes: Sequence[Dim] = meant_target([wanted], before[first:last], self.values, self.merged) or ()
+        else:
+            axes = [i for i in range(first, last) if before[i] % after[axis] == 0]
+            sizes = [before[i] // after[axis] * wanted if [i] == axes else 1 for i in range(first, last)]
+        ways = [self._on(node, 0, i, size) for i, size in enumerate(sizes, first) if isinstance(size, Expr)]
+        return [step for way in ways for step in way] or None
 
     def _concat(self, node: Node, axis: int, wanted: Dim) -> Way | None:
         if node[4].values.get("axis", 1) % max(len(self.shape(node[3][0])), 1) == axis:
