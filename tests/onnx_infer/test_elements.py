@@ -162,3 +162,14 @@ def test_elements_of_tensors_with_many_axes_are_unknown(rank: int, known: bool) 
     assert not result.diagnostics
     assert (result.types["x"].data is not None) == known
     assert str(result.types["y"]).startswith(f"i64[{rank}, 0]" if known else f"i64[{rank}, ")
+
+
+def test_the_indices_of_an_empty_tensor_demand_nothing() -> None:
+    """2,000 numbers are known by their ends; none of them is left."""
+    text = (
+        "g (float[N, 4] x) => (y) "
+        "<int64 a = {0}, int64 b = {2000}, int64 c = {1}, int64[2] shape = {rows, 2000}> "
+        "{ range = Range (a, b, c)  i = Expand (range, shape)  y = Gather <axis = 1> (x, i) }"
+    )
+    assert not infer(parsed(text.replace("rows", "0"))).diagnostics
+    assert "index 1999 is out of bounds" in str(infer(parsed(text.replace("rows", "1"))).diagnostics[0])

@@ -79,3 +79,10 @@ def test_an_equation_that_is_no_text_is_not_counted() -> None:
     result = infer(parsed("g (float[N] x) => (y) { y = Einsum<equation=[1, 2]>(x, x) }", HEAD))
     assert [text for text in messages(result) if "equation" in text]
     assert [cost.multiply_adds for cost in result.costs().nodes] == [None]
+
+
+def test_the_greater_one_of_two_conditions_is_an_error() -> None:
+    graph = "g (float[N] x) => (y) <int64[1] two = {2}> { s = Shape (x)  g = Greater (s, two)  y = Max (g, g) }"
+    result = infer(parsed(graph, HEAD))
+    assert str(result.types["y"]) == "bool[1]"
+    assert "element type tensor(bool), which the operator does not admit" in str(result.diagnostics[0])
