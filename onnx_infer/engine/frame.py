@@ -53,7 +53,8 @@ class Frame:
 
     def close(self, engine: Walk) -> None:
         """End the walk: report names that several nodes gave, and drop the outputs that nodes leave out."""
-        if len(set(self.given)) < len(self.given):
+        left_out = self.given.count("")
+        if len(set(self.given)) - (left_out > 0) < len(self.given) - left_out:
             givers: dict[str, list[str]] = {name: [] for name, n in Counter(self.given).items() if name and n > 1}
             for node in self.graph.nodes():
                 for name in node[3]:

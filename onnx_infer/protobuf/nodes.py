@@ -107,6 +107,9 @@ class ProtoNodes(ReadNodes):
         if self._is_met_again:
             read = map(_nodes.get, map(_bytes_of, protos))
         for i, found in enumerate(read):
+            if type(found) is tuple:  # the usual case
+                yield found  # type: ignore[misc]  # the class of a Literal is another one
+                continue
             node = read_node(protos[i], _bytes_of(protos[i])) if found is None else found
             if isinstance(node, Literal):
                 if node.name not in constants:
