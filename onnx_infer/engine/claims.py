@@ -40,12 +40,12 @@ class Claim(NamedTuple):
         return self._replace(declared=substituted(self.declared, variables), inferred=found)
 
 
-def claims_of(value: str, declared: Value, inferred: Value | None, node: Node) -> Iterator[Claim]:
-    """The claims in the declared type of a value: where it differs from the inferred type."""
+def claimed_sizes(declared: Value, inferred: Value | None) -> Iterator[tuple[Dim, Dim | None]]:
+    """The declared sizes that are claims, each with the inferred one: where the declared type says something else."""
     for ours, found in size_pairs(declared, inferred):
         says_more = ours is not UNKNOWN_SIZE and found is not UNKNOWN_SIZE and ours is not found
         if says_more and not (isinstance(ours, int) and isinstance(found, int)):
-            yield Claim(value, ours, found, node)
+            yield ours, found
 
 
 def has_own_name(size: Dim) -> bool:

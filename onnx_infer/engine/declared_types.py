@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import proxy
 
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.elements.conditions import Positive
-from onnx_infer.engine.claims import claims_of, has_own_name
+from onnx_infer.engine.claims import Claim, claimed_sizes, has_own_name
 from onnx_infer.laws.made import make_size
 from onnx_infer.laws.sizes import differ
 from onnx_infer.laws.statements import Kind, Statement
@@ -18,9 +18,8 @@ from symdim import Expr, minimum
 from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Container, Sequence
 
-    from onnx_infer.engine.claims import Claim
     from onnx_infer.engine.walk import Walk
     from onnx_infer.model.graph import Node
     from onnx_infer.types.merge import ShapeMergePolicy
@@ -56,17 +55,19 @@ class DeclaredTypes:
         if declared is inferred or self._policy == "override" or is_equal(declared, inferred):
             return inferred
         trusted = self.trusts(name)
-        self._claim(claims_of(name, declared, inferred, node), trusted)
         if isinstance(inferred, OneOf) and isinstance(declared, SymTensor):
             self._claim_side(name, declared, inferred, node)
         is_judged_later = self._policy == "strict" and self._engine.depth == 0  # by `settle`, when equations are known
         policy = "refine" if is_judged_later else self._policy
         is_believed = trusted or self._believed is None or self._engine.depth > 0 or name in self._believed
-        value, conflicts = _merged(declared, inferred, policy, trusted, is_believed)
-        self._engine.diagnostics += [Diagnostic("error", "", name, f"value '{name}': {text}") for text in conflicts]
+        value, conflicts, claimed = _merged(declared, inferred, policy, trusted, is_believed)
+        if claimed:
+            self._claim([Claim(name, ours, found, node) for ours, found in claimed], trusted)
+        if conflicts:
+            self._engine.diagnostics += [Diagnostic("error", "", name, f"value '{name}': {text}") for text in conflicts]
         return self.opened(value)
 
-    def _claim(self, claims: Iterable[Claim], trusted: bool) -> None:
+    def _claim(self, claims: Sequence[Claim], trusted: bool) -> None:
         """Record the claims, or know what those in a trusted type say."""
         is_main = self._engine.depth == 0
         for claim in claims:
@@ -114,7 +115,7 @@ class DeclaredTypes:
 
     def believed(self, name: str, declared: Value, node: Node) -> Value:
         """The declared type of a value about which nothing is inferred."""
-        self._engine.claims += claims_of(name, declared, None, node)
+        self._engine.claims += [Claim(name, size, None, node) for size, _ in claimed_sizes(declared, None)]
         return self.opened(declared)
 
     def of_input(self, declared: Value, given: Value) -> Value:
@@ -134,24 +135,31 @@ class DeclaredTypes:
         return SymTensor(value.dtype, [next(names) if d is UNKNOWN_SIZE else d for d in value.shape])
 
 
+class Merged(NamedTuple):
+    """A declared and an inferred type, merged: the value, the conflicts between them, and the claims of the first."""
+
+    value: Value
+    conflicts: list[str]
+    claimed: tuple[tuple[Dim, Dim | None], ...]
+
+
 _merges = shared_cache(1 << 11)  # the arguments of `_merged` -> its result
 
 
-def _merged(
-    declared: Value, inferred: Value, policy: ShapeMergePolicy, trusted: bool, believed: bool
-) -> tuple[Value, list[str]]:
-    """The declared and the inferred type of a value, merged, and the conflicts between them."""
+def _merged(declared: Value, inferred: Value, policy: ShapeMergePolicy, trusted: bool, believed: bool) -> Merged:
+    """The declared and the inferred type of a value, merged."""
     key = declared, inferred, policy, trusted, believed
-    found: tuple[Value, list[str]] | None = _merges.get(key)
+    found: Merged | None = _merges.get(key)
     if found is None:
         conflicts: list[str] = []
+        claimed = tuple(claimed_sizes(declared, inferred))
         if policy != "skip":
             declared = without_names(
                 declared, inferred, lambda size: believed if is_number(size) else trusted and not has_own_name(size)
             )
         if policy == "strict" and trusted:
             policy = "refine"
-        found = _merges[key] = merge(declared, inferred, policy, conflicts.append), conflicts
+        found = _merges[key] = Merged(merge(declared, inferred, policy, conflicts.append), conflicts, claimed)
     return found
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onnx import TypeProto, ValueInfoProto
 
 from onnx_infer.model.attributes import declared_size, value_type
+from onnx_infer.model.declared_bounds import KEY
 from onnx_infer.model.symbols import said
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
@@ -19,7 +20,7 @@ from onnx_infer.values.text import text
 from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from onnx import GraphProto
 
@@ -35,14 +36,20 @@ _MOST_INFOS = 1 << 13
 """The most value infos of a list that is remembered."""
 
 _bytes_of = ValueInfoProto.SerializeToString
+_KEY = KEY.encode()
 
 
 class Types(NamedTuple):
-    """The types of some values: names with the bytes of TypeProtos; these bytes once each; the dim_params in them."""
+    """The types of some values: names with the bytes of TypeProtos; these bytes once each; the dim_params in them.
+
+    `sizes` are the names with the sizes as they are written, `bounds` the texts of bounds in the values' metadata.
+    """
 
     of: tuple[tuple[str, bytes], ...]
     distinct: tuple[bytes, ...]
     texts: tuple[str, ...]
+    sizes: tuple[tuple[str, tuple[Size, ...]], ...]
+    bounds: tuple[str, ...]
 
 
 class Declared(NamedTuple):
@@ -60,20 +67,29 @@ class Declared(NamedTuple):
 
 def _remembered(infos: Any) -> Types:
     if len(infos) > _MOST_INFOS:
-        return _declared(infos)
+        return _declared(infos, map(_bytes_of, infos))
     key = tuple(map(_bytes_of, infos))
     found: Types | None = _lists.get(key)
     if found is None:
-        found = _lists[key] = _declared(infos)
+        found = _lists[key] = _declared(infos, key)
     return found
 
 
-def _declared(infos: Iterable[Any]) -> Types:
-    """What value infos declare. Equal types are one object, so they are read and looked up by identity."""
+def _declared(infos: Iterable[Any], wires_of: Iterable[bytes]) -> Types:
+    """What value infos of these bytes declare. Equal types are one object: they are read and looked up by identity."""
     wires: dict[bytes, bytes] = {}
     of = [(text(info.name), wires.setdefault(wire := info.type.SerializeToString(), wire)) for info in infos]
-    sizes = dict.fromkeys(size for wire in wires for size in sizes_in(wire))
-    return Types(tuple(of), tuple(wires), tuple([s for s in sizes if isinstance(s, str) and said(s)]))
+    written = {wire: tuple(map(said, sizes_in(wire))) for wire in wires}
+    names = dict.fromkeys(size for sizes in written.values() for size in sizes if isinstance(size, str))
+    sizes = [(name, written[wire]) for name, wire in of]
+    bounds = bounds_in([info for info, whole in zip(infos, wires_of, strict=True) if _KEY in whole])
+    return Types(tuple(of), tuple(wires), tuple(names), tuple(sizes), tuple(bounds))
+
+
+def bounds_in(holders: Iterable[Any]) -> Iterator[str]:
+    """The texts of bounds in the metadata of a model, or of values."""
+    metadata = [entries for holder in holders if (entries := holder.metadata_props)]
+    return (text(e.value) for entries in metadata for e in entries if e.key == KEY)
 
 
 class _Tensor(NamedTuple):

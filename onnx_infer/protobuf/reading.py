@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from onnx import AttributeProto, FunctionProto, SparseTensorProto, TensorProto
 
 from onnx_infer.model.attributes import attribute_value, constant, kind_of, sizes
-from onnx_infer.model.declared_bounds import KEY, declared_bounds
+from onnx_infer.model.declared_bounds import declared_bounds
 from onnx_infer.model.graph import Function, Graph, Model, with_names
-from onnx_infer.model.symbols import Symbols, said
+from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf.bodies import bodies, handles
-from onnx_infer.protobuf.declarations import Declared, declared_type, sizes_in
+from onnx_infer.protobuf.declarations import Declared, bounds_in, declared_type
 from onnx_infer.protobuf.nodes import ProtoNodes, message
 from onnx_infer.protobuf.schema_functions import schema_function
 from onnx_infer.values import dtype as dt
@@ -54,14 +54,11 @@ class ModelProtoFrontEnd:
 
     def bounds(self) -> tuple[dict[str, tuple[int, int | None]], list[str]]:
         """The intervals of symbols in the metadata of the model, then in those of its inputs."""
-        holders = (self.model, *self.model.graph.input)
-        metadata = [entries for holder in holders if (entries := holder.metadata_props)]
-        return declared_bounds(text(e.value) for entries in metadata for e in entries if e.key == KEY)
+        return declared_bounds((*bounds_in([self.model]), *self._declared.inputs.bounds))
 
-    def inputs(self) -> Iterator[tuple[str, tuple[Size, ...]]]:
+    def inputs(self) -> tuple[tuple[str, tuple[Size, ...]], ...]:
         """The sizes of inputs as the model writes them."""
-        for name, wire in self._declared.inputs.of:
-            yield name, tuple(map(said, sizes_in(wire)))
+        return self._declared.inputs.sizes
 
     def view(self, symbols: Symbols, all_constant: bool = False) -> Model:
         """The model with its dims read as sizes."""
