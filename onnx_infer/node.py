@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +15,8 @@ from onnx_infer.model.symbols import Symbols, said
 from onnx_infer.operators.known_schemas import find_schema
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf.declarations import innermost_shape
-from onnx_infer.protobuf.nodes import ProtoNodes, message
-from onnx_infer.protobuf.reading import OVERRIDABLE, GraphReader, header, load, schema_body
-from onnx_infer.protobuf.schema_functions import schema_function
+from onnx_infer.protobuf.nodes import ProtoNodes
+from onnx_infer.protobuf.reading import OVERRIDABLE, GraphReader, header, load, schema_bodies
 from onnx_infer.protobuf.wire import type_bytes
 from onnx_infer.values.text import text, texts
 
@@ -105,11 +103,10 @@ def _walk(
     given = [n for n in dict.fromkeys((*texts(node.input), *input_types)) if n and n not in constants]
     inputs = [(n, value_type(input_types[n], symbols.reader(n)) if n in input_types else None) for n in given]
     literals: list[str] = []
-    bodies = partial(schema_function, schema_body, message)
     walk = ProtoNodes([node], constants, literals)
     graph = Graph("", inputs, constants, walk, literals, texts(node.output), {})
     functions = {} if function is None else {_CALLED: reader.function(function)}
-    engine = Engine(Model(graph, functions, opsets, header, load, reader.graph, bodies, list), symbols, "refine")
+    engine = Engine(Model(graph, functions, opsets, header, load, reader.graph, schema_bodies, list), symbols, "refine")
     engine.run()
     if errors := [told for told in engine.diagnostics if told.severity != "warning"]:
         raise StrictModeError(str(errors[0]))

@@ -26,7 +26,6 @@ from onnx_infer.elements.conditions import (
 from onnx_infer.elements.lifting import lift, lift_lenient
 from onnx_infer.elements.ranges import stays_inside
 from onnx_infer.elements.ratio import Element, Product, Ratio, fraction, is_rounded, ratio
-from onnx_infer.elements.scaling import fraction_for
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import is_cautious, state, warn
 from onnx_infer.values import dtype as dt
@@ -84,6 +83,8 @@ def _product_of_size(x: Element, y: Element) -> Product | None:
     size, scale = (x, y) if isinstance(x, Ratio) else (y, x)
     if not isinstance(scale, float) or not (0 < scale < math.inf) or size.den != 1 or not at_least(size.num, 0):
         return None
+    from onnx_infer.elements.scaling import fraction_for  # few models need it
+
     found = fraction_for(size.num, scale) if scale == np.float32(scale) else None
     if found is None:
         return None

@@ -25,7 +25,9 @@ from importlib import import_module
 
 def __getattr__(name: str) -> object:
     """A name of the module `onnx_infer.engine` of earlier releases."""
-    if name in ("NOTHING", "Engine", "Outcome", "Scope", "Subgraph", "apply"):
+    if name == "Subgraph":
+        return import_module("onnx_infer.engine.subgraph").Subgraph
+    if name in ("NOTHING", "Engine", "Outcome", "Scope", "apply"):
         return getattr(import_module("onnx_infer.engine.engine"), name)
     if name == "Attributes":
         return import_module("onnx_infer.model.graph").Attributes

@@ -15,7 +15,6 @@ from onnx_infer.engine.frame import Frame
 from onnx_infer.engine.implied_bounds import Undecided
 from onnx_infer.engine.outcome import Outcome, apply
 from onnx_infer.engine.scope import Scope, UndefinedInput
-from onnx_infer.engine.subgraph import Subgraph
 from onnx_infer.engine.walk import Walk
 from onnx_infer.laws.statements import cautiously, named
 from onnx_infer.model.graph import label_of, read_once
@@ -196,6 +195,8 @@ class Engine(Walk):
 
     def bind_graphs(self, value: Any, scope: Scope) -> Any:
         """An attribute's value with graphs as functions. A graph that is a function already stays."""
+        from onnx_infer.engine.subgraph import Subgraph  # few models need it
+
         if isinstance(value, tuple):
             return tuple(self.bind_graphs(x, scope) for x in value)
         plain = value is None or isinstance(value, (int, float, str, Value, Subgraph))
@@ -320,4 +321,4 @@ def _with_names(outcome: Outcome, names: dict[Var, Dim]) -> tuple[tuple[Value, .
     return found
 
 
-__all__ = ["NOTHING", "Engine", "Outcome", "Scope", "Subgraph", "apply"]
+__all__ = ["NOTHING", "Engine", "Outcome", "Scope", "apply"]

@@ -8,7 +8,6 @@ from onnx_infer.laws.statements import fresh
 from symdim import Expr, Mul, leaf_count
 from symdim.algebra.expr import Extremum
 from symdim.algebra.sums.monomial import powers_of
-from symdim.shape import size_of_broadcast
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
@@ -60,6 +59,8 @@ def chosen(a: Dim, b: Dim) -> Dim:
 
     If its expression is long, but one of the sizes is 1 only where the other one is 1 too, that size is the result.
     """
+    from symdim.shape import size_of_broadcast  # few models need it
+
     size = size_of_broadcast(a, b)
     if is_unreadable(size, LEAVES_OF_A_LONG_SIZE):
         from symdim.conditions.solving import is_one_where  # few models need it

@@ -15,7 +15,6 @@ from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf.bodies import bodies, handles
 from onnx_infer.protobuf.declarations import Declared, bounds_in, declared_type
 from onnx_infer.protobuf.nodes import ProtoNodes, message
-from onnx_infer.protobuf.schema_functions import schema_function
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from onnx_infer.values.text import text, texts
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from onnx import GraphProto, ModelProto
 
+    from onnx_infer.model.graph import Node
     from onnx_infer.model.symbols import Size
     from onnx_infer.values.tensor import Value
 
@@ -78,7 +78,6 @@ class GraphReader:
         """The view of a model; `declared` are the types in its main graph."""
         functions = {(f.domain, f.name, f.overload): f for f in map(self.function, proto.functions)}
         names = partial(names_in, proto.graph)
-        schema_bodies = partial(schema_function, schema_body, message)
         graph = with_names(self.graph(proto.graph, declared))
         inner = partial(bodies, self.all_constant)
         return Model(
@@ -218,6 +217,13 @@ def names_in(graph: GraphProto) -> Iterator[str]:
                     pending.append(attribute.g)
                 elif kind_of(attribute) == AttributeProto.GRAPHS:
                     pending += attribute.graphs
+
+
+def schema_bodies(node: Node, version: int, inputs: list[Value | None]) -> Function | None:
+    """The body of an operator's schema at an opset version, or None if it has none."""
+    from onnx_infer.protobuf.schema_functions import schema_function  # few models need it
+
+    return schema_function(schema_body, message, node, version, inputs)
 
 
 def schema_body(text: bytes) -> Function:

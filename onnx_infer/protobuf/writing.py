@@ -9,7 +9,6 @@ from onnx import AttributeProto, GraphProto
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.attributes import declared_size, kind_of
 from onnx_infer.protobuf.declarations import innermost_shape
-from onnx_infer.protobuf.former_names import FormerNames, shape_of
 from onnx_infer.protobuf.reading import function_key
 from onnx_infer.protobuf.wire import dim_param, type_field, value_infos
 from onnx_infer.values.text import text
@@ -33,7 +32,8 @@ def write_model(model: ModelProto, engine: Engine, inputs: Mapping[str, tuple[Si
     engine.scope.touch(engine.model.graph.literals)
     kept: frozenset[str] = frozenset()
     if engine.inner:
-        from onnx_infer.results.merged_branches import not_written  # few models need it
+        from onnx_infer.protobuf.former_names import FormerNames  # few models need these
+        from onnx_infer.results.merged_branches import not_written
 
         kept = not_written(engine)
     write_graph(model.graph, engine.model.graph, engine.scope, kept)
@@ -69,6 +69,8 @@ def _around(scope: Scope) -> Scope:
 
 def _sizes(proto: GraphProto | FunctionProto | None, scope: Scope) -> Iterator[tuple[str, list[Size]]]:
     """The declared sizes in a graph, of those values only that have a fresh size, which may take a name from them."""
+    from onnx_infer.protobuf.former_names import shape_of
+
     infos = () if proto is None else proto.value_info
     if isinstance(proto, GraphProto):
         infos = (*infos, *proto.output, *proto.input)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from onnx_infer.results.sources import Sources, element_of
 from onnx_infer.values.tensor import SymTensor
 from symdim.algebra.dims import variables_of
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from onnx_infer.model.graph import Node
     from onnx_infer.model.symbols import Size
     from onnx_infer.results.guards import Guard
+    from onnx_infer.results.sources import Sources
     from onnx_infer.values.tensor import Shape, Value
     from symdim import Expr
 
@@ -77,11 +77,14 @@ class Inferred:
     @cached_property
     def sources(self) -> Sources:
         """Where the symbols of the input sizes can be read: the axes of the inputs."""
+        from onnx_infer.results.sources import Sources  # few callers ask for guards
+
         return Sources({name: self.types[name] for name in self.inputs})
 
     @cached_property
     def _guards(self) -> tuple[list[Guard], list[Guard]]:
         from onnx_infer.results.derived_guards import guards_of
+        from onnx_infer.results.sources import element_of
 
         inputs = frozenset(self.inputs)
         parted: tuple[list[Guard], list[Guard]] = ([], [])
