@@ -12,7 +12,7 @@ from onnx_infer.engine.overridable import name_overridable
 from onnx_infer.engine.settling import settle
 from onnx_infer.errors import ShapeInferenceError, StrictModeError, UnknownSymbol
 from onnx_infer.laws.known import assuming
-from onnx_infer.model.given import Given
+from onnx_infer.model.given import Given, Narrowed
 from onnx_infer.model.input_values import given_sizes, put_values
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.known_schemas import outdated
@@ -194,19 +194,19 @@ def walk(
         names = found.names(front)
 
     view_of = partial(_view, front, all_constant, values)
-    bounds, related = given.intervals(), frozenset[str]()
+    start = Narrowed(given.intervals())
     if given:
         from onnx_infer.engine.assumptions import Assumptions, narrowed, settled_facts
     if given.relations:
-        symbols = Symbols(names, reserved, bounds=bounds, min_dim=min_dim)
+        symbols = Symbols(names, reserved, bounds=start.bounds, min_dim=min_dim)
         view_of(found, symbols)  # this names the axes of inputs
-        bounds, related = narrowed(given, Assumptions(given.relations, symbols.known()))
-    fixed = {name: low for name, (low, high) in bounds.items() if low == high}
+        start = narrowed(given, Assumptions(given.relations, symbols.known()))
+    fixed, related = start.fixed(), start.related
     learnt = Learnt(found)
     last = 0 if is_cautious else _MOST_WALKS - 1
     for count in range(last + 1):
         symbols = Symbols(
-            names, reserved, bounds={**bounds, **learnt.bounds}, min_dim=min_dim, fixed=fixed,
+            names, reserved, bounds={**start.bounds, **learnt.bounds}, min_dim=min_dim, fixed=fixed,
             related=related, relations=given.relations,
         )  # fmt: skip
         view = view_of(learnt.found, symbols)

@@ -171,6 +171,7 @@ def infer_both_ways(
         engine.complain(wrong)
     elif assumptions.facts:
         _rewrite(engine, assumptions.simplest)
+    engine.assumed = list(dict.fromkeys((*inference.assume, *engine.assumed)))
     return engine, {} if found is None else found.inputs
 
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.engine.assumed_bounds import Bounds, Relation, assumed_bounds
 from onnx_infer.laws.known import Known, holds
-from onnx_infer.model.given import Given, interval_text
+from onnx_infer.model.given import Given, Narrowed, interval_text
 from onnx_infer.model.graph import label_of
 from symdim import Expr, Facts, ParseError, Var, parse, simplify
 from symdim.algebra.divisions.floordiv import mod
 from symdim.algebra.expr import FloorDiv
 from symdim.algebra.order import leading, sorted_units
+from symdim.algebra.sums.monomial import terms_of
 from symdim.conditions.condition import Condition
 from symdim.conditions.solving import solve
 from symdim.store import Origin
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from onnx_infer.engine.engine import Engine
     from onnx_infer.laws.statements import Statement
-    from onnx_infer.model.given import Interval
     from onnx_infer.model.graph import Node
     from onnx_infer.values.tensor import Dim
     from symdim.store import Store
@@ -114,6 +114,7 @@ class Assumptions:
 
     def __init__(self, texts: Iterable[str], symbols: Mapping[str, Var] | None = None) -> None:
         self.relations: list[Relation] = []
+        self.symbols = dict(symbols or {})
         self.unknown: set[str] = set()
         for relation in (relation for text in texts for relation in _read(text, symbols or {})):
             new = set() if symbols is None else {v.name for v in relation.variables()} - symbols.keys()
@@ -177,16 +178,52 @@ class Assumptions:
         return found
 
 
-def narrowed(given: Given, assumptions: Assumptions) -> tuple[dict[str, Interval], frozenset[str]]:
-    """The given intervals narrowed by the relations, and the names in relations that say more than intervals.
+def narrowed(given: Given, assumptions: Assumptions) -> Narrowed:
+    """The given intervals narrowed by the relations, and the relations that say more than intervals.
 
     Relations that contradict each other are ignored.
     """
     bounds = given.intervals()
     if assumptions.contradiction() is not None:
-        return bounds, frozenset()
+        return Narrowed(bounds)
     bounds.update((v.name, ends) for v, ends in assumptions.bounds.of.items())
-    return bounds, frozenset(v.name for relation in assumptions.bounds.rest for v in relation.variables())
+    pairs, others = [], []
+    for relation in assumptions.bounds.rest:
+        pair = _equal_symbols(relation)
+        if pair is None:
+            others += [v.name for v in relation.variables()]
+        else:
+            pairs.append(pair)
+    same = _first_names(pairs, assumptions.symbols)
+    return Narrowed(bounds, same, frozenset(same.get(name, name) for name in others))
+
+
+def _equal_symbols(relation: Relation) -> tuple[str, str] | None:
+    """The names of the two symbols that a relation such as `H == W` makes equal."""
+    if relation.sign != "==":
+        return None
+    terms, constant = terms_of(relation.lhs - relation.rhs)
+    variables = [unit for unit in sorted_units(terms) if isinstance(unit, Var)]
+    if constant or not len(terms) == len(variables) == 2 or sum(terms.values()):
+        return None
+    return variables[0].name, variables[1].name
+
+
+def _first_names(pairs: Iterable[tuple[str, str]], order: Iterable[str]) -> dict[str, str]:
+    """Name -> the first name, in this order, of those that the pairs make equal to it; without names that are first.
+
+    >>> _first_names([("W", "D"), ("H", "W")], ["N", "H", "W", "D"])
+    {'W': 'H', 'D': 'H'}
+    """
+    groups: dict[str, list[str]] = {}
+    for a, b in pairs:
+        ours, theirs = groups.setdefault(a, [a]), groups.setdefault(b, [b])
+        if ours is not theirs:
+            ours += theirs
+            groups.update(dict.fromkeys(theirs, ours))
+    first: dict[int, str] = {}
+    names = [(name, first.setdefault(id(groups[name]), name)) for name in order if name in groups]
+    return {name: other for name, other in names if name != other}
 
 
 def facts_of(relations: Iterable[Relation]) -> Facts:

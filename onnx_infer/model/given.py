@@ -35,6 +35,23 @@ class Given(NamedTuple):
             yield text, Given(relations=(text,))
 
 
+class Narrowed(NamedTuple):
+    """What assumptions say of symbols before the walk.
+
+    `same` maps the name of a symbol to the first name of those that it equals. `related` are the names in relations
+    that say more than this and the intervals.
+    """
+
+    bounds: dict[str, Interval]
+    same: Mapping[str, str] = {}
+    related: frozenset[str] = frozenset()
+
+    def fixed(self) -> dict[str, int | str]:
+        """What stands for a symbol that needs no name: its only number, or the name of an equal symbol."""
+        numbers = {name: low for name, (low, high) in self.bounds.items() if low == high}
+        return {**{name: numbers.get(first, first) for name, first in self.same.items()}, **numbers}
+
+
 def interval_text(symbol: Var) -> str:
     """The bounds of a symbol as a condition.
 

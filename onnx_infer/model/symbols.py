@@ -117,8 +117,8 @@ class Symbols:
     `declared` are the dim_params of the graph's inputs. A name among them is a symbol >= `min_dim`. A text over such
     names is an expression (`2*H`, `past + seq`). Any other text is a symbol with this text as its name. Names that only
     other values declare are sizes >= 0. `bounds` gives symbols other intervals (both ends inclusive). An axis of an
-    input without a name gets one; `axes` are the symbols of these. A `fixed` name stands for a number. `related` are
-    the names in assumed `relations` that are more than bounds.
+    input without a name gets one; `axes` are the symbols of these. A `fixed` name stands for a number or for another
+    name. `related` are the names in assumed `relations` that are more than that and bounds.
 
     >>> symbols = Symbols(["N", "2*N", "seq len", "_d0"])
     >>> symbols.text("2*N"), symbols.text("seq len"), symbols.text("M").bounds(), symbols.name()
@@ -132,7 +132,7 @@ class Symbols:
         *,
         bounds: Mapping[str, tuple[int, int | None]] | None = None,
         min_dim: int = 1,
-        fixed: Mapping[str, int] | None = None,
+        fixed: Mapping[str, int | str] | None = None,
         related: Collection[str] = (),
         relations: tuple[str, ...] = (),
     ) -> None:
@@ -163,15 +163,17 @@ class Symbols:
         return self._settled(self.variable(text))
 
     def _settled(self, size: Dim) -> Dim:
-        """The size with numbers in place of fixed symbols."""
+        """The size with what the fixed symbols stand for."""
         if not self._fixed or not isinstance(size, Expr):
             return size
-        return size.substitute({v: self._fixed[v.name] for v in size.variables() if v.name in self._fixed})
+        meanings = ((v, self._fixed[v.name]) for v in size.variables() if v.name in self._fixed)
+        return size.substitute({v: m if isinstance(m, int) else self.variable(m) for v, m in meanings})
 
     def known(self) -> dict[str, Var]:
         """The symbols of all texts, and those in assumptions, by name."""
         found = {v.name: v for v in variables_of(self._dims.values())}
-        return found | {name: self.variable(name) for name in (*self._fixed, *self.names) if name not in found}
+        found |= {name: self.variable(name) for name in (*self._fixed, *self.names) if name not in found}
+        return found | {name: found[other] for name, other in self._fixed.items() if isinstance(other, str)}
 
     def _sum_or_product(self, text: str) -> Dim | None:
         """The declared text as an expression of one undeclared name, as in `2*N` and `N + N`; else None.
@@ -222,8 +224,7 @@ class Symbols:
     def renamed(self, axis: Var, name: Var) -> Var:
         """The symbol of an axis under a declared name, with the bounds of both."""
         low, high = axis.bounds()
-        given = self._bounds.get(name.name)
-        if given is None and (low, high) == (self._min_dim, None):
+        if name.name not in self._bounds and (low, high) == (self._min_dim, None):
             return self.variable(name.name)
         ends = [end for end in (high, name.hi) if end is not None]
         low, high = max(low or 0, name.lo or 0), min(ends, default=None)

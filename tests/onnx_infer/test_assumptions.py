@@ -138,6 +138,7 @@ def true_relations(random: Random, sizes: dict[str, int]) -> list[str]:
         f"{a}*{b} <= {x * y + k}",
         f"{a}//2 >= {x // 2}",
         f"{a} {'<=>'[(x > y) - (x < y) + 1]}= {b}",
+        f"{a} + {y} == {b} + {x} and {b} - {a} == {y - x}",
     ]
     return random.sample(texts, 2)
 
@@ -233,7 +234,7 @@ def test_declared_sizes_that_are_trusted_and_contradict_the_model_are_named():
         <float[M] a> { a = Neg (x)  c = Concat <axis = 0> (z, t)  y = MatMul (x, c) }"""
     )
     (found,) = errors(infer(model, assume_declared=True))
-    assert found == "MatMul-13 'y': inner sizes of the product differ: N != M + 1 (under the assumption M == N)"
+    assert found == "MatMul-13 'y': inner sizes of the product differ: N != N + 1 (under the assumption M == N)"
     assert not errors(infer(model))
 
 
@@ -259,6 +260,27 @@ def test_a_number_that_is_assumed_of_a_symbol_stands_for_it_everywhere():
     result = infer(model, assume=["N == 3"])
     assert str(result.types["x"]) == "f32[3, 6, M]"
     assert str(result.types["y"]) == "f32[3, 6*M]"
+
+
+PLACES = """g (float[N, H, W] x) => (top, all) {
+    p = MaxPool <kernel_shape = [2], strides = [2]> (x)  shape = Constant <value_ints = [0, -1]> ()
+    all = Reshape (p, shape)  k = Constant <value_ints = [20]> ()  top, places = TopK (all, k) }"""
+
+
+@pytest.mark.parametrize("relations", [["H == W"], ["W == H"], ["2*W == 2*H"], ["H + 1 == W + 1"]])
+def test_of_symbols_that_are_assumed_equal_the_first_one_stands_for_both(relations):
+    result = infer(parsed(PLACES), assume=relations)
+    assert [str(result.types[name]) for name in ("x", "all")] == ["f32[N, H, H]", "f32[N, H*(H//2)]"]
+    assert list(map(str, result.guards)) == ["H >= 2", "H >= 7"]
+    assert not result.reasons
+    assert len(result.check(N=1, H=6)) == 1
+
+
+def test_equal_symbols_have_the_bounds_of_all_and_what_is_assumed_of_one_holds_for_all():
+    result = infer(parsed(PLACES), assume=["W == H", "W % 4 == 0", "H <= 30"], bounds={"W": (5, 64)})
+    assert str(result.types["p"]) == "f32[N, H, H//2]"
+    assert result.symbols["H"].bounds() == (8, 28)
+    assert str(infer(parsed(PLACES), assume=["H == W", "N == W", "N == 8"]).types["all"]) == "f32[8, 32]"
 
 
 @pytest.mark.parametrize(("option", "text"), [("--assume", "Q >= 2"), ("--bounds", "Q=2..4")])
