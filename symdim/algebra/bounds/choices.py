@@ -20,7 +20,7 @@ from symdim.algebra.sums.monomial import EXTREMUM, accumulate, exact_quotient, p
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Expr, Interval
+    from symdim.algebra.expr import Expr
 
     Terms = dict[Expr, int]
 
@@ -37,21 +37,14 @@ def is_correlated(terms: Terms) -> bool:
     return any(unit.flags & EXTREMUM for unit in terms) and bool(_correlated(terms))
 
 
-def chosen(terms: Terms, const: int) -> Interval:
-    """The interval of a sum by the law above.
+def least(terms: Terms, const: int, sums: int = SUMS) -> int | None:
+    """A lower bound of a sum by the law above, from the bounds of at most `sums` other sums.
 
     >>> from symdim import Var, minimum
     >>> x, y = Var.fresh("x"), Var.fresh("y")
-    >>> chosen((minimum(x, y) - x).terms, 0)
-    (None, 0)
+    >>> least((x - minimum(x, y)).terms, 0)
+    0
     """
-    lo = least(terms, const)
-    hi = least({unit: -k for unit, k in terms.items()}, -const)
-    return lo, None if hi is None else -hi
-
-
-def least(terms: Terms, const: int, sums: int = SUMS) -> int | None:
-    """A lower bound of a sum, from the bounds of at most `sums` other sums."""
     found = _correlated(terms) if sums > 1 and len(terms) <= _TERMS else []
     if not found:
         relaxes = relaxation.is_correlated(terms)

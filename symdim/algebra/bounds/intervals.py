@@ -42,9 +42,9 @@ def bounds_of(dim: Dim) -> Interval:
             if dim.height:
                 found = patterns.met_with_patterns(dim, dim.terms, found)
                 if relaxation.is_correlated(dim.terms):
-                    found = meet(found, _of_content(relaxation.relaxed, dim.terms, dim.const))
+                    found = meet(found, _between(relaxation.least, dim.terms, dim.const))
                 if choices.is_correlated(dim.terms):
-                    found = meet(found, _of_content(choices.chosen, dim.terms, dim.const))
+                    found = meet(found, _between(choices.least, dim.terms, dim.const))
         dim._bounds = found
     return found
 
@@ -64,12 +64,11 @@ def linear_bounds(terms: dict[Expr, int], const: int) -> Interval:
     return lo, hi
 
 
-def _of_content(found: Callable[[Terms, int], Interval], terms: Terms, const: int) -> Interval:
-    """The interval that is `found` of a sum, where what all coefficients have in common is taken out first."""
+def _between(least: Callable[[Terms, int], int | None], terms: Terms, const: int) -> Interval:
+    """The interval of a sum by a lower bound. What all coefficients have in common is taken out first."""
     common = gcd(*terms.values())
-    if common == 1:
-        return found(terms, const)
-    return plus(scaled(found({unit: k // common for unit, k in terms.items()}, 0), common), (const, const))
+    lo, minus_hi = (least({unit: k // part for unit, k in terms.items()}, 0) for part in (common, -common))
+    return None if lo is None else const + common * lo, None if minus_hi is None else const - common * minus_hi
 
 
 def meet(a: Interval, b: Interval) -> Interval:

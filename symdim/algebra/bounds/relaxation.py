@@ -11,8 +11,6 @@ from symdim.algebra.order import named_fingerprint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Interval
-
     Terms = dict[Expr, int]
 
 SUMS = 8  # the most sums that choices.py bounds for one end of an interval
@@ -27,25 +25,17 @@ def is_correlated(terms: Terms) -> bool:
     return any(type(unit) is FloorDiv and type(unit.parts[1]) is int for unit in terms)
 
 
-def relaxed(terms: Terms, const: int) -> Interval:
-    """The interval of a sum by the law above.
+def least(terms: Terms, const: int, sums: int = SUMS) -> int | None:
+    """A lower bound of a sum by the law above. The most deeply nested division is replaced first.
+
+    The rest may have maxima and minima; choices.py bounds it by at most `sums` sums.
 
     >>> from symdim import Var
     >>> n = Var("H") + 4
-    >>> relaxed((n // 8 - n // 16).terms, 0)[0]
+    >>> least((n // 8 - n // 16).terms, 0)
     0
     """
-    lo = least(terms, const)
-    hi = least({unit: -k for unit, k in terms.items()}, -const)
-    return lo, None if hi is None else -hi
-
-
-def least(terms: Terms, const: int, sums: int = SUMS) -> int | None:
-    """A lower bound. `terms + const` is `scale` times the sum. The most deeply nested division is replaced first.
-
-    The rest may have maxima and minima; choices.py bounds it by at most `sums` sums.
-    """
-    terms, scale = dict(terms), 1
+    terms, scale = dict(terms), 1  # terms + const is `scale` times the sum
     for _ in range(_STEPS):
         divisions = [u for u in terms if type(u) is FloorDiv and type(u.parts[1]) is int and u.parts[1] >= 1]
         if not divisions:
