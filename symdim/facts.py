@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from symdim.algebra.dims import variables_of
 from symdim.algebra.divisions.floordiv import mod
-from symdim.algebra.evaluate import variables_of
-from symdim.algebra.expr import Expr
 from symdim.algebra.order import dim_order
 from symdim.algebra.sums.polynomial import checked
 from symdim.prover.budget import Budget, OutOfBudget
@@ -132,7 +131,7 @@ class Facts:
             self._hypotheses = sorted(numbered, key=lambda h: (dim_order(h.dim), h.relation))
             self._about = {}
             for place, h in enumerate(self._hypotheses):
-                for v in _variables(h.dim):
+                for v in variables_of([h.dim]):
                     self._about.setdefault(v, []).append(place)
         return self._hypotheses
 
@@ -140,13 +139,13 @@ class Facts:
         """The facts that share a variable with the dimensions, directly or through other facts, in structural order."""
         hypotheses = self.hypotheses()
         found: set[int] = set()
-        seen = {v: None for dim in dims for v in _variables(dim)}
+        seen = dict.fromkeys(variables_of(dims))
         pending = list(seen)
         while pending:
             for place in self._about.get(pending.pop(), ()):
                 if place not in found:
                     found.add(place)
-                    new = [v for v in _variables(hypotheses[place].dim) if v not in seen]
+                    new = [v for v in variables_of([hypotheses[place].dim]) if v not in seen]
                     seen.update(dict.fromkeys(new))
                     pending += new
         return [hypotheses[place] for place in sorted(found)]
@@ -172,7 +171,3 @@ class Facts:
             )
             self._checked = True
         return self._contradiction
-
-
-def _variables(dim: Dim) -> tuple[Var, ...]:
-    return variables_of(dim) if isinstance(dim, Expr) else ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Protocol
 
-from symdim.algebra.dims import bounds_of
+from symdim.algebra.dims import at_most
 from symdim.algebra.expr import Expr
 from symdim.algebra.texts.written import Written
 from symdim.algebra.variable import Var
@@ -104,8 +104,7 @@ def read_dim_param(
         dim = parse(text, names, dialect=dialect, scope=scope)
     except ParseError:
         return variable(text)
-    largest = bounds_of(dim)[1]
-    return variable(text) if largest is not None and largest < 0 else dim
+    return variable(text) if at_most(dim, -1) else dim
 
 
 def _variables(names: Collection[str], scope: NameSpace | None) -> Callable[[str], Var]:

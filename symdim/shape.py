@@ -8,7 +8,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from symdim.algebra.canonical import maximum, minimum, product
-from symdim.algebra.dims import at_least, bounds_of, differ, excludes, variables_of
+from symdim.algebra.dims import at_least, at_most, differ, excludes, variables_of
 from symdim.algebra.expr import Expr, as_dim
 from symdim.algebra.order import dim_order
 from symdim.algebra.origin import InputDim
@@ -266,8 +266,7 @@ class Shape(Sequence[Dim]):
         if len(free) > 1:
             raise ReshapeError(f"more than one size of {_text(sizes)} is to be inferred")
         for size in sizes:
-            largest = bounds_of(size)[1]
-            if largest is not None and largest <= 0 and size != INFER:
+            if at_most(size, 0) and size != INFER:
                 raise ReshapeError(f"a size of the target {_text(sizes)} is not positive: {size}")
         count = self.numel()
         rest = product([size for axis, size in enumerate(sizes) if axis not in free])

@@ -8,6 +8,7 @@ from onnx_infer.constraints.registration import form
 from onnx_infer.constraints.relations import rank_of
 from onnx_infer.errors import Unknown, require
 from symdim import product
+from symdim.algebra.dims import at_least
 from symdim.rows import Row, RowVar
 
 if TYPE_CHECKING:
@@ -115,8 +116,7 @@ def _agreed(w: Window, size: Dim, place: Dim) -> bool:
     if w.same:
         return w.dilation == 1
     room = size + w.before + w.after - w.extent
-    least = room if isinstance(room, int) else room.bounds()[0]
-    return place != 1 or w.stride == 1 or (least is not None and least >= 0)
+    return place != 1 or w.stride == 1 or at_least(room, 0)
 
 
 @form("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")

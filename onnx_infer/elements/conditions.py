@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.elements.ratio import Element, Ratio, fraction
 from onnx_infer.errors import Unknown
 from onnx_infer.laws.known import holds
-from onnx_infer.laws.sizes import at_least, bounds
+from onnx_infer.laws.sizes import at_least
 from symdim import Expr, Max, maximum, minimum, product, total
+from symdim.algebra.dims import bounds_of
 from symdim.algebra.minmax.lattice import as_extremum
 from symdim.algebra.order import sorted_units
 from symdim.algebra.sums.monomial import powers_of, terms_of
@@ -109,7 +110,7 @@ def compare(x: Element, y: Element) -> int | None:
     gap = _gap(x, y)
     if gap is None:
         return None
-    lo, hi = bounds(gap)
+    lo, hi = bounds_of(gap)
     if (lo is not None and lo > 0) or holds(gap, ">", 0):
         return 1
     if (hi is not None and hi < 0) or holds(gap, "<", 0):

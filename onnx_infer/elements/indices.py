@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.elements.samples import is_positive, largest, samples_at, samples_of, smallest
-from onnx_infer.laws.sizes import at_least, bounds, doubtful_sizes
+from onnx_infer.laws.sizes import at_least, doubtful_sizes
 from onnx_infer.laws.statements import contradict, elements_of, state
 from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, minimum, product
+from symdim.algebra.dims import at_most
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim, Shape
@@ -40,7 +41,7 @@ def demand_in_bounds(indices: SymTensor, size: Dim, column: int | None = None, *
     if any_index == 0:
         return
     for i in (*above, *below) if any_index == 1 else ():
-        if any(end is not None and end < 0 for end in (bounds(size - i - 1)[1], bounds(i - least)[1])):
+        if at_most(size - i, 0) or at_most(i - least, -1):
             contradict(f"index {i} is out of bounds for an axis of size {size}")
             return
     for i in largest(above):

@@ -12,9 +12,10 @@ import numpy as np
 
 from onnx_infer.elements.ratio import Ratio
 from onnx_infer.laws.limits import demand_at_least
-from onnx_infer.laws.sizes import at_least, bounds
+from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import conflicting, fresh, is_cautious, state
 from symdim.algebra.caches import shared_cache
+from symdim.algebra.dims import bounds_of
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
@@ -129,7 +130,7 @@ def fraction_for(size: Dim, scale: float) -> Fractional | None:
     (None, (13, 10))
     """
     fraction = as_fraction(scale)
-    most, high = fraction.most, bounds(size)[1]
+    most, high = fraction.most, bounds_of(size)[1]
     is_below = most is None or (high is not None and high <= most) or at_least(most - size, 0)
     if is_cautious():
         return fraction if is_below and fraction.everywhere else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from symdim import Var
+from symdim.algebra.dims import bounds_of
 from symdim.algebra.order import sorted_units
 from symdim.algebra.sums.monomial import terms_of
 from symdim.conditions.condition import Condition
@@ -130,7 +131,7 @@ class _Bounds:
             if not isinstance(unit, Var):
                 continue
             rest = gap - k * unit
-            most = rest if isinstance(rest, int) else rest.bounds()[1]
+            most = bounds_of(rest)[1]
             if most is None:
                 continue
             var = originals.get(unit, unit)

@@ -10,7 +10,7 @@ from onnx_infer.laws.statements import Statement
 from onnx_infer.values.tensor import substitute
 from symdim import BoundsError, DivisionByZero, Expr, Var, minimum
 from symdim.algebra.caches import Cache, shared_cache
-from symdim.algebra.dims import variables_of
+from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.evaluate import Substitution
 from symdim.algebra.origin import Computed
 from symdim.algebra.sums.long_division import cancelled
@@ -86,7 +86,7 @@ class FreshSizes:
     def rename(self, variables: Mapping[Any, Dim]) -> None:
         """Replace variables by other sizes. A solved variable with a new variable is known under the new one."""
         renamed = {variables.get(var, var): size for var, size in self._of.items()}
-        self._of = {var: _with(size, variables) for var, size in renamed.items() if isinstance(var, Var)}
+        self._of = {var: substituted(size, variables) for var, size in renamed.items() if isinstance(var, Var)}
 
     def tighten(self, created: Iterable[Var], limits: Mapping[Var, list[Dim]]) -> list[Var]:
         """Add further bounds to fresh sizes; return the new variables that replace the old ones.
@@ -98,7 +98,7 @@ class FreshSizes:
         for var in place:
             earlier = [x for x in limits.get(var, ()) if all(place.get(v, -1) < place[var] for v in variables_of([x]))]
             renew(var, new, earlier)
-        self._of = new | {var: _with(size, new) for var, size in self._of.items()}
+        self._of = new | {var: substituted(size, new) for var, size in self._of.items()}
         return [var for var in new.values() if isinstance(var, Var)]
 
     def final(self) -> Substitution:
@@ -139,11 +139,12 @@ def renew(var: Var, sizes: dict[Var, Dim], limits: Iterable[Dim] = (), name: Var
 
     `limits` are additional bounds. With a declared `name` it gets that name and the bounds of both.
     """
-    limit, origin = _with(var.at_most, sizes), var.origin
+    origin, limit = var.origin, None if var.at_most is None else substituted(var.at_most, sizes)
     for other in limits:
-        limit = minimum(limit, _with(other, sizes))
+        other = substituted(other, sizes)
+        limit = other if limit is None else minimum(limit, other)
     if isinstance(origin, Computed):
-        size = _with(origin.size, sizes)
+        size = substituted(origin.size, sizes)
         origin = origin if size is origin.size else Computed(size, origin.why)
     if name is not None:
         low = max(var.lo or 0, name.lo or 0)
@@ -167,10 +168,6 @@ def _new(name: str, low: int, high: int | None, limit: Dim | None, origin: objec
 def _possible(dim: Dim, sizes: Mapping[Var, Dim]) -> Dim | None:
     """The size with others in place of variables; None if they contradict bounds or make a divisor 0."""
     try:
-        return dim.substitute(sizes) if isinstance(dim, Expr) else dim
+        return substituted(dim, sizes)
     except (BoundsError, DivisionByZero):
         return None
-
-
-def _with(dim: Any, sizes: Mapping[Any, Dim]) -> Any:
-    return dim.substitute(sizes) if isinstance(dim, Expr) else dim

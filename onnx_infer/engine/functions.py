@@ -22,7 +22,8 @@ from onnx_infer.operators.registration import normal_domain
 from onnx_infer.types.join import NOTHING, sizes
 from onnx_infer.values.tensor import substitute
 from onnx_infer.values.text import text
-from symdim import Expr, Var
+from symdim import Var
+from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -307,14 +308,14 @@ def _outcome(results: list[Value], created: list[Var], statements: list[Statemen
     In a long chain of sizes that bound each other the bounds are dropped.
     """
     made = set(created)
-    direct = {v for value in results for d in sizes(value) for v in _variables(d) if v in made}
+    direct = made.intersection(variables_of(d for value in results for d in sizes(value)))
     wanted: set[Var] = set()
     pending = list(direct)
     while pending:
         var = pending.pop()
         if var in made and var not in wanted:
             wanted.add(var)
-            pending += _variables(var.at_most)
+            pending += variables_of([var.at_most])
     if len(wanted) > len(direct) + _MOST_BOUNDS:
         free: dict[Var, Dim] = {v: make_size(v.name, v.lo, v.hi, None, v.origin) for v in direct}
         results = [substitute(value, free) for value in results]
@@ -323,10 +324,6 @@ def _outcome(results: list[Value], created: list[Var], statements: list[Statemen
         made |= wanted
         wanted = set(created)
     inside = made - wanted
-    kept = tuple(f for f in statements if inside.isdisjoint(_variables(f.lhs)) and inside.isdisjoint(_variables(f.rhs)))
+    kept = tuple(f for f in statements if inside.isdisjoint(variables_of([f.lhs, f.rhs])))
     fresh = tuple(v for v in created if v in wanted)
     return Outcome(tuple(results), not (kept or fresh), None, kept, fresh)
-
-
-def _variables(size: Dim | None) -> tuple[Var, ...]:
-    return size.variables() if isinstance(size, Expr) else ()

@@ -17,6 +17,7 @@ from onnx_infer.laws.made import make_size
 from onnx_infer.types.join import NOTHING, join_with_itself, kind_of, sizes
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, substitute
 from symdim import Expr, Var
+from symdim.algebra.dims import bounds_of
 from symdim.algebra.evaluate import Substitution
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class Placeholders:
     def _placeholder(self, size: Dim, found: dict[Dim, Var]) -> Var:
         """The symbol for a size. Equal sizes have the same symbol; `found` are those so far."""
         if size not in found:
-            low = size if isinstance(size, int) else size.bounds()[0] or 0
+            low = bounds_of(size)[0] or 0
             key = len(found), max(0, min(low, 2))
             if key not in self._made:
                 self._made[key] = make_size(f"_size{key[0]}", key[1], None, None, None)

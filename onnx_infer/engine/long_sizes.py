@@ -14,7 +14,7 @@ from onnx_infer.laws.readable import LEAVES_OF_A_LONG_SIZE, is_unreadable
 from onnx_infer.types.join import sizes
 from symdim import DivisionByZero, Expr, leaf_count
 from symdim.algebra.caches import shared_cache
-from symdim.algebra.dims import variables_of
+from symdim.algebra.dims import at_most, variables_of
 from symdim.algebra.evaluate import Substitution, replaced
 from symdim.algebra.order import order
 from symdim.algebra.origin import is_given
@@ -75,7 +75,8 @@ def _shortened(equations: Iterable[tuple[Dim, Dim]], values: Iterable[Value]) ->
     for lhs, rhs in equations:
         known.add(lhs, rhs)
     found = {size: known.rewritten(size) for size in long}
-    return {size: new for size, new in found.items() if _is_shorter(new, size) and _may_be_size(new)}
+    # where a size is negative, the equations hold in no run
+    return {size: new for size, new in found.items() if _is_shorter(new, size) and not at_most(new, -1)}
 
 
 def is_equation(relation: Relation | Literal["undecided"], lhs: Dim, rhs: Dim) -> bool:
@@ -139,12 +140,6 @@ def _is_shorter(dim: Dim, than: Dim) -> bool:
         return leaf_count(than) > LEAVES_OF_A_LONG_SIZE
     fewer = leaf_count(dim) - leaf_count(than)
     return fewer < 0 or (fewer == 0 and dim is not than and len(str(dim)) < len(str(than)))
-
-
-def _may_be_size(dim: Dim) -> bool:
-    """Whether the interval allows 0 or more; if not, the equations hold in no run."""
-    high = dim if isinstance(dim, int) else dim.bounds()[1]
-    return high is None or high >= 0
 
 
 def _is_long(size: Dim) -> bool:

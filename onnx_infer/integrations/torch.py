@@ -18,6 +18,7 @@ from onnx_infer.errors import ArgumentError
 from onnx_infer.model.symbols import is_name
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from symdim import Expr, Var
+from symdim.algebra.dims import bounds_of
 from symdim.parsing import read_dim_param
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def _relations(size: Expr, low: int, high: int | None, bounds: Mapping[str, tupl
     """The ends of an interval of an expression that do not follow from the intervals of its symbols."""
     variables = {name: Var.fresh(name, *bounds.get(name, (1, None))) for name in size.free_symbols()}
     known = size.substitute(variables)
-    least, most = known.bounds() if isinstance(known, Expr) else (known, known)
+    least, most = bounds_of(known)
     below = [f"{size} >= {low}"] if low > 1 and (least is None or least < low) else []
     above = [f"{size} <= {high}"] if high is not None and (most is None or most > high) else []
     return below + above

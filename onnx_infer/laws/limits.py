@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.laws.sizes import at_least, bounds, differ, doubtful_sizes
+from onnx_infer.laws.sizes import at_least, differ, doubtful_sizes
 from onnx_infer.laws.statements import conflicting, demand, is_cautious, state
 from symdim import Expr, maximum, minimum
+from symdim.algebra.dims import at_most
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim, Shape
@@ -24,8 +25,7 @@ def not_negative(size: Dim, what: str) -> Dim:
     """
     if at_least(size, 0):
         return size
-    high = bounds(size)[1]
-    if high is not None and high < 0:
+    if at_most(size, -1):
         return conflicting(f"{what} is negative: {size}")
     state("at_least", size, 0, what)
     return size
@@ -68,8 +68,7 @@ def demand_at_least(size: Dim, least: Dim, law: str) -> None:
     >>> [(statement.relation, statement.lhs, statement.rhs) for statement in trace.statements]
     [('at_least', L, 7)]
     """
-    most = bounds(size - least)[1]
-    if demand(most is None or most >= 0, f"{law} is too small", size, least) and not at_least(size - least, 0):
+    if demand(not at_most(size - least, -1), f"{law} is too small", size, least) and not at_least(size - least, 0):
         state("at_least", size, least, law)
 
 
@@ -83,8 +82,7 @@ def demand_at_most(size: Dim, most: Dim, law: str) -> None:
     >>> [(statement.relation, statement.lhs, statement.rhs) for statement in trace.statements]
     [('at_most', S, 512)]
     """
-    most_left = bounds(most - size)[1]
-    if demand(most_left is None or most_left >= 0, f"{law} is too large", size, most) and not at_least(most - size, 0):
+    if demand(not at_most(most - size, -1), f"{law} is too large", size, most) and not at_least(most - size, 0):
         state("at_most", size, most, law)
 
 

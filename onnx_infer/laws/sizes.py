@@ -20,11 +20,6 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim, Shape
 
 
-def bounds(size: Dim) -> tuple[int | None, int | None]:
-    """The interval of a size, both ends inclusive; None is no bound."""
-    return (size, size) if isinstance(size, int) else size.bounds()
-
-
 def at_least(size: Dim, low: int) -> bool:
     """Whether the interval of the size, or an assumption, proves `size >= low`."""
     return dims.at_least(size, low) or (isinstance(size, Expr) and holds(size, ">=", low))

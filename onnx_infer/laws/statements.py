@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 from onnx_infer.errors import ShapeInferenceError, broken
 from onnx_infer.laws.made import make_size
 from symdim import Expr, Scope, Var
+from symdim.algebra.dims import substituted
 from symdim.algebra.origin import Computed, ValueOf
 from symdim.algebra.variable import make_variable
 
@@ -50,7 +51,7 @@ class Statement(NamedTuple):
 
     def substitute(self, variables: Mapping[Any, Dim]) -> Statement:
         """The statement with other sizes in place of variables."""
-        lhs, rhs, *filled = (_renamed(size, variables) for size in (self.lhs, self.rhs, *self.filled))
+        lhs, rhs, *filled = (substituted(size, variables) for size in (self.lhs, self.rhs, *self.filled))
         return self._replace(lhs=lhs, rhs=rhs, filled=tuple(filled))
 
 
@@ -244,9 +245,10 @@ def named(
     """
     names: dict[Var, Dim] = {}
     for placeholder in fresh:
-        limit, origin = _renamed(placeholder.at_most, names), placeholder.origin
+        limit, origin = placeholder.at_most, placeholder.origin
+        limit = None if limit is None else substituted(limit, names)
         if isinstance(origin, Computed):
-            origin = Computed(_renamed(origin.size, names), origin.why)
+            origin = Computed(substituted(origin.size, names), origin.why)
         if run_time is not None and isinstance(origin, (Computed, ValueOf)):
             names[placeholder] = run_time(placeholder, limit, origin)
         elif isinstance(origin, ValueOf):
@@ -254,7 +256,3 @@ def named(
         else:
             names[placeholder] = make_size(name(), placeholder.lo or 0, placeholder.hi, limit, origin)
     return names
-
-
-def _renamed(dim: Any, names: Mapping[Any, Dim]) -> Any:
-    return dim.substitute(names) if isinstance(dim, Expr) else dim

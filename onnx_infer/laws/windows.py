@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from onnx_infer.errors import require
 from onnx_infer.laws.limits import demand_at_least
-from onnx_infer.laws.sizes import bounds
 from onnx_infer.laws.statements import conflicting, fresh, is_cautious, state
 from symdim import ceildiv, maximum, minimum
 from symdim.algebra.caches import clear_with_caches
+from symdim.algebra.dims import at_most, bounds_of
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
@@ -47,8 +47,7 @@ class Window(NamedTuple):
         if self.same:
             return ceildiv(size, self.stride)
         room = size + self.before + self.after - self.extent
-        most = bounds(room)[1]
-        if most is not None and most < 0:
+        if at_most(room, -1):
             return conflicting(f"the window of {self.extent} exceeds the padded size: {size}")
         return room // self.stride + 1
 
@@ -75,7 +74,7 @@ class Window(NamedTuple):
         if self.same:
             return self.places(size)
         # where the window exceeds the padded size the specification rounds down, and onnxruntime, which runs, towards 0
-        least, most = bounds(size + self.before + over)
+        least, most = bounds_of(size + self.before + over)
         if most is not None and most <= -self.stride:
             return 0
         if most is not None and most < 0:
@@ -142,8 +141,7 @@ def _along(window: Windows, kernel: tuple[Dim, ...]) -> tuple[Window, ...]:
         require(len(values) == count, f"{name} must have {count} elements for {rank} spatial axes", list(values))
         require(min(values, default=least) >= least, f"{name} must be at least {least}", list(values))
     for size in kernel:
-        most = bounds(size)[1]
-        require(most is None or most >= 1, "the kernel must be at least 1", size)
+        require(not at_most(size, 0), "the kernel must be at least 1", size)
     if auto_pad != "NOTSET":
         pads = (0,) * (2 * rank)
     same = auto_pad.startswith("SAME")

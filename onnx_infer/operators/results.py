@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.laws.readable import is_unreadable, readable
-from onnx_infer.laws.sizes import at_least, bounds
+from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import conflicting, warn
 from onnx_infer.values.tensor import MAX_RANK, SymTensor, Value
 from symdim import Expr
 from symdim.algebra.caches import shared_cache
+from symdim.algebra.dims import bounds_of
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim, Shape
@@ -67,5 +68,5 @@ def _possible(size: Dim, shape: Shape) -> Dim:
 
 def _text(size: Dim) -> str:
     """The size as text; a nearby power of two if it is too long to be printed."""
-    low = bounds(size)[0] or 0
+    low = bounds_of(size)[0] or 0
     return str(size) if abs(low) <= LARGEST_SIZE else f"at least {'-' if low < 0 else ''}2**{abs(low).bit_length() - 1}"

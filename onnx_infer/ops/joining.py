@@ -12,7 +12,6 @@ from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.limits import demand_room_for_pads, not_negative
 from onnx_infer.laws.sizes import (
     at_least,
-    bounds,
     exact_quotient,
     has_axis,
     normalize_axes,
@@ -27,6 +26,7 @@ from onnx_infer.ops.movement import demand_equal, known_sizes
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from symdim import ceildiv, maximum, total
+from symdim.algebra.dims import at_most
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -224,8 +224,7 @@ def center_crop_pad(input_data: AnyRank, shape: Sizes | Unknown, axes: Ints | No
         sizes = list(old)
         for i, (axis, size) in enumerate(zip(chosen, target, strict=True)):
             asked = fresh("a size of the target shape", value=element("shape", i)) if size is None else size
-            most = bounds(asked)[1]
-            if most is not None and most < 0:
+            if at_most(asked, -1):
                 sizes[axis] = conflicting(f"a target size is negative: {asked}")
             else:
                 sizes[axis] = maximum(asked, 0)  # the slice of the operator's function is empty then

@@ -14,7 +14,6 @@ from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import (
     are_one,
     at_least,
-    bounds,
     differ,
     exact_quotient,
     is_fresh,
@@ -30,7 +29,7 @@ from onnx_infer.ops.movement import demand_equal
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, Mul, Var, maximum, product
-from symdim.algebra.dims import substituted
+from symdim.algebra.dims import at_most, bounds_of, substituted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -46,15 +45,16 @@ _MOST_CHOICES = 64
 """The most combinations of axes that are compared where a run decides the axes."""
 
 
-def _factors(size: Dim) -> tuple[Dim, ...]:
+def factors(size: Dim) -> tuple[Dim, ...]:
+    """The factors of a product, or the size itself."""
     return size.args if isinstance(size, Mul) else (size,)
 
 
 def _without_common(sizes: Iterable[Dim], others: Iterable[Dim]) -> tuple[list[Dim], list[Dim]]:
     """The factors of both lists without common ones; 0 is never removed."""
-    rest = [f for size in sizes for f in _factors(size)]
+    rest = [f for size in sizes for f in factors(size)]
     apart = []
-    for factor in [f for size in others for f in _factors(size)]:
+    for factor in [f for size in others for f in factors(size)]:
         if factor != 0 and factor in rest:
             rest.remove(factor)
         else:
@@ -113,15 +113,13 @@ class _Target:
         if element is None or at_least(element, 1):
             return element
         copied = self._copied(index)
-        if not self._never_minus_one(element) or (self.copies and copied is None):
+        may_be_minus_one = -1 not in self.elements and not at_least(element, 0)
+        if may_be_minus_one or (self.copies and copied is None):
             return None
         # copying makes no difference if the copied size is 0 whenever the element is 0
-        zeros = [f for f in _factors(element) if not at_least(f, 1)]
-        same = not self.copies or copied == 0 or all(f in _factors(copied or 0) for f in zeros)
+        zeros = [f for f in factors(element) if not at_least(f, 1)]
+        same = not self.copies or copied == 0 or all(f in factors(copied or 0) for f in zeros)
         return element if same else None
-
-    def _never_minus_one(self, element: Dim) -> bool:
-        return at_least(element, 0) or -1 in self.elements
 
     def likely(self, index: int) -> Dim | None:
         """The assumed size for an expression that may be 0 or -1; None for other open elements, and in cautious walks.
@@ -134,8 +132,7 @@ class _Target:
             return None
         if is_fresh(element) and at_least(element, 0) and self._copied(index) == 1:
             return maximum(element, 1)
-        most = bounds(element)[1]
-        if is_cautious() or (most is not None and most < 1):
+        if is_cautious() or at_most(element, 0):
             return None
         state("at_least", element, 1, "a size of the target shape", "assumed")
         self.assumed += (element,)
@@ -261,7 +258,7 @@ def _choices(axes: Ints, rank: int, allowed: frozenset[int]) -> list[set[int]] |
     """The sets of axes that a run may give, each within the bounds of the elements; None if there are too many."""
     places = []
     for axis in axes:
-        low, high = (-rank, rank - 1) if axis is None else bounds(axis)
+        low, high = (-rank, rank - 1) if axis is None else bounds_of(axis)
         start, end = max(-rank, -rank if low is None else low), min(rank - 1, rank - 1 if high is None else high)
         places.append({i % rank for i in range(start, end + 1)} & allowed)
     if prod(map(len, places)) > _MOST_CHOICES:
@@ -290,7 +287,7 @@ def _common(shapes: Sequence[Shape], why: str) -> Shape:
     def size(options: tuple[Dim, ...]) -> Dim:
         if len(set(options)) == 1:
             return options[0]
-        least = min(bounds(option)[0] or 0 for option in options)
+        least = min(bounds_of(option)[0] or 0 for option in options)
         return fresh(why, at_most=maximum(*options), at_least=max(least, 0))
 
     return tuple(size(options) for options in zip(*shapes, strict=True))

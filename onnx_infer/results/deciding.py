@@ -14,6 +14,7 @@ from onnx_infer.results.verdicts import is_typed, varies
 from onnx_infer.types.join import sizes
 from onnx_infer.values.tensor import SymTensor, substitute
 from symdim import Expr, Var
+from symdim.algebra.dims import substituted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,7 +50,7 @@ def deciding_conditions(engine: Engine, node: Node, inputs: frozenset[Var]) -> t
         values = tuple(None if value is None else substitute(value, new) for value in operands)
         if attributes.has_graphs:
             return not any(map(_open_conditions, values))
-        rest = [r._replace(lhs=_with(r.lhs, new), rhs=_with(r.rhs, new)) for r in bounds.rest]
+        rest = [r._replace(lhs=substituted(r.lhs, new), rhs=substituted(r.rhs, new)) for r in bounds.rest]
         outcome = assuming(Known(facts_of(rest)), partial(apply, operator, attributes, values, count))
         known = all(is_typed(x) and not varies(x) for x in outcome.values)
         return known and outcome.error is None and not outcome.fresh
@@ -107,7 +108,3 @@ def _about(condition: Positive) -> Iterator[Relation]:
 
 def _is_over(size: Dim, inputs: frozenset[Var]) -> bool:
     return isinstance(size, Expr) and inputs.issuperset(size.variables())
-
-
-def _with(size: Dim, new: dict[Any, Dim]) -> Dim:
-    return size.substitute(new) if isinstance(size, Expr) else size

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx import NodeProto, TensorProto, helper
 
-from onnx_infer.laws.sizes import at_least, bounds
+from onnx_infer.laws.sizes import at_least
 from onnx_infer.results.sources import Sources
 from symdim import Add, Const, Expr, FloorDiv, Max, Min, Mod, Mul, UnsupportedDynamicShape, Var
-from symdim.algebra.dims import variables_of
+from symdim.algebra.dims import bounds_of, variables_of
 from symdim.algebra.origin import InputDim, ValueOf
 from symdim.algebra.texts.display import as_node
 from symdim.guarantee import require_exact
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _OLDEST = 7
 _MOD_SINCE, _WHERE_SINCE, _INTEGER_MAX_SINCE, _SHAPE_PART_SINCE = 10, 9, 12, 15
-_INITIALIZERS_ALONE_SINCE = 4
+INITIALIZERS_ALONE_SINCE = 4
 """From this IR version on an initializer need not be a graph input (onnx/docs/IR.md)."""
 
 
@@ -51,7 +51,7 @@ class Materialized(NamedTuple):
         if before and not places:
             raise ValueError(f"no node is named {before!r} or gives it")
         nodes = self.nodes
-        if model.ir_version >= _INITIALIZERS_ALONE_SINCE:
+        if model.ir_version >= INITIALIZERS_ALONE_SINCE:
             graph.initializer.extend(self.initializers)
         else:
             constants = (helper.make_node("Constant", [], [x.name], x.name, value=x) for x in self.initializers)
@@ -151,7 +151,7 @@ class SizeNodes:
         self.initializers: list[TensorProto] = []
         self._held: dict[Expr, str] = {}
         self._constants: dict[tuple[int, ...], str] = {}
-        self._read: dict[tuple[str, int, int], str] = {}
+        self._reads: dict[tuple[object, ...], str] = {}
 
     def vector(self, sizes: Iterable[Dim]) -> str:
         """The name of a vector of sizes."""
@@ -227,25 +227,21 @@ class SizeNodes:
 
     def _axes(self, tensor: str, start: int, end: int) -> str:
         """The sizes of successive axes of a tensor."""
-        if (tensor, start, end) not in self._read:
-            if self.opset >= _SHAPE_PART_SINCE:
-                made = self.node("Shape", tensor, start=start, end=end)
-            else:
-                made = self.node("Gather", self._whole_shape(tensor), self.constant(*range(start, end)))
-            self._read[tensor, start, end] = made
-        return self._read[tensor, start, end]
-
-    def _whole_shape(self, tensor: str) -> str:
-        if (tensor, 0, -1) not in self._read:
-            self._read[tensor, 0, -1] = self.node("Shape", tensor)
-        return self._read[tensor, 0, -1]
+        if self.opset >= _SHAPE_PART_SINCE:
+            return self._read("Shape", tensor, start=start, end=end)
+        return self._read("Gather", self._read("Shape", tensor), self.constant(*range(start, end)))
 
     def _element(self, tensor: str, index: int) -> str:
         """An element of a tensor."""
-        if (tensor, -1, -1) not in self._read:
-            flat = self.node("Reshape", tensor, self.constant(-1))
-            self._read[tensor, -1, -1] = self.node("Cast", flat, to=TensorProto.INT64)
-        return self.node("Gather", self._read[tensor, -1, -1], self.constant(index))
+        flat = self._read("Reshape", tensor, self.constant(-1))
+        return self.node("Gather", self._read("Cast", flat, to=TensorProto.INT64), self.constant(index))
+
+    def _read(self, op_type: str, *inputs: str, **attributes: int) -> str:
+        """The name of a node that reads a tensor. Symbols share it."""
+        key = op_type, inputs, tuple(attributes.items())
+        if key not in self._reads:
+            self._reads[key] = self.node(op_type, *inputs, **attributes)
+        return self._reads[key]
 
     def _folded(self, op_type: str, parts: list[str]) -> str:
         name = parts[0]
@@ -272,7 +268,7 @@ class SizeNodes:
         if self.opset >= _MOD_SINCE:
             multiple = self.node("Sub", numerator, self.node("Mod", numerator, divisor))
             return self.node("Div", multiple, divisor)
-        low, least = bounds(n)[0], bounds(d)[0]
+        low, least = bounds_of(n)[0], bounds_of(d)[0]
         if low is None or least is None or least < 1:
             raise ValueError(f"the floor of {node} needs Mod, which is from opset {_MOD_SINCE} on, not in {self.opset}")
         shift = self.constant(-(low // least))

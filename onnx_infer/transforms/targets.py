@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.laws.sizes import at_least
-from symdim import Expr, Mul, product
+from onnx_infer.ops.reshaping import factors
+from symdim import Expr, product
 from symdim.algebra.bounds.intervals import bounds_of
 
 if TYPE_CHECKING:
@@ -68,11 +69,7 @@ def _copies_nothing(element: Dim, copied: Dim | None, allowzero: bool) -> bool:
         return True
     if not at_least(element, 0):
         return False
-    return allowzero or (copied is not None and all(at_least(f, 1) or f in _factors(copied) for f in _factors(element)))
-
-
-def _factors(size: Dim) -> tuple[Dim, ...]:
-    return size.args if isinstance(size, Mul) else (size,)
+    return allowzero or (copied is not None and all(at_least(f, 1) or f in factors(copied) for f in factors(element)))
 
 
 def expand_target(elements: Sequence[Dim], shape: Shape) -> tuple[Dim, ...]:

@@ -23,8 +23,8 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.bounds.intervals import bounds_of, meet
-from symdim.algebra.dims import substituted
+from symdim.algebra.bounds.intervals import meet
+from symdim.algebra.dims import sign, substituted
 from symdim.algebra.expr import Expr, FloorDiv, Max, Min, Mod, Mul
 from symdim.algebra.minmax.lattice import as_extremum
 from symdim.algebra.sums.long_division import cancelled
@@ -85,8 +85,7 @@ def _shortest(condition: Condition, solution: Conjunction) -> Conjunction:
 
 def always(gap: Dim) -> bool | None:
     """Whether the interval decides `gap >= 0`: True (always), False (never) or None."""
-    lo, hi = bounds_of(gap)
-    return True if lo is not None and lo >= 0 else False if hi is not None and hi < 0 else None
+    return {1: True, -1: False, 0: None}[sign(gap)]
 
 
 # -- inequalities ---------------------------------------------------------------------------------------------------

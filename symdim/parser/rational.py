@@ -12,6 +12,7 @@ from math import gcd, lcm
 from typing import TypeAlias
 
 from symdim.algebra import canonical
+from symdim.algebra.dims import bounds_of
 from symdim.algebra.expr import Expr
 from symdim.algebra.sums.polynomial import MAX_PAIRS, MAX_TERMS
 from symdim.errors import DivisionByZero, SymdimError
@@ -134,7 +135,7 @@ def round_half_even(x: Value) -> int | Expr:
 def over_positive(x: Value) -> tuple[int | Expr, int | Expr]:
     """Numerator and denominator of x, with a denominator >= 0 (0 means that there is no quotient)."""
     a, b = parts_of(x)
-    low, high = (b, b) if isinstance(b, int) else b.bounds()
+    low, high = bounds_of(b)
     if low is not None and low >= 0:
         return a, b
     if high is not None and high <= 0:

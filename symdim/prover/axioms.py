@@ -14,6 +14,7 @@ from math import gcd
 from typing import NamedTuple
 
 from symdim.algebra.bounds.intervals import bounds_of
+from symdim.algebra.dims import at_least
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Mul
 from symdim.algebra.order import order
@@ -47,8 +48,7 @@ class Constraint(NamedTuple):
 
 def divisor_is_positive(d: Dim) -> bool:
     """Whether d >= 1 in every assignment in which a division by d has a value."""
-    lo, _ = bounds_of(d)
-    return lo is not None and lo >= 0
+    return at_least(d, 0)
 
 
 def atoms_of(dims: list[Dim]) -> list[Expr]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from math import gcd
 
 from symdim.algebra.bounds.intervals import bounds_of, quotient
+from symdim.algebra.dims import at_least
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, FloorDiv
 from symdim.algebra.order import order
@@ -136,7 +137,7 @@ def _remainder(problem: Problem, h: Hypothesis) -> Problem | None:
             if not isinstance(atom, FloorDiv):
                 continue
             n, d = atom.parts
-            if not _at_least_one(d):
+            if not at_least(d, 1):
                 continue
             for sign in (1, -1):
                 rest = subtract(scale(h.dim, sign), subtract(n, d * atom))
@@ -144,7 +145,7 @@ def _remainder(problem: Problem, h: Hypothesis) -> Problem | None:
                 if isinstance(rest, Expr) and atom in postorder(rest):
                     continue
                 lo, hi = quotient(bounds_of(n), bounds_of(d))
-                if rest == 0 and lo == 0 and (bounds_of(n)[0] or 0) >= 1:
+                if rest == 0 and lo == 0 and at_least(n, 1):
                     lo = 1
                 q = problem.fresh("q", lo, hi)
                 r = scale(rest, -1)  # n - d*q == r
@@ -159,7 +160,7 @@ def _remainder(problem: Problem, h: Hypothesis) -> Problem | None:
 def _quotient(problem: Problem, h: Hypothesis) -> Problem | None:
     terms, const = terms_of(h.dim)
     for atom in sorted(terms, key=order):
-        if not isinstance(atom, FloorDiv) or abs(terms[atom]) != 1 or not _at_least_one(atom.parts[1]):
+        if not isinstance(atom, FloorDiv) or abs(terms[atom]) != 1 or not at_least(atom.parts[1], 1):
             continue
         n, d = atom.parts
         value = scale(sum_of({u: k for u, k in terms.items() if u is not atom}, const), -terms[atom])
@@ -170,11 +171,6 @@ def _quotient(problem: Problem, h: Hypothesis) -> Problem | None:
         low, high = Hypothesis(rest, ">=", reasons), Hypothesis(subtract(subtract(d, 1), rest), ">=", reasons)
         return problem.replace({atom: value}, reasons, (low, high))
     return None
-
-
-def _at_least_one(d: Dim) -> bool:
-    lo, _ = bounds_of(d)
-    return lo is not None and lo >= 1
 
 
 def _congruence(problem: Problem, h: Hypothesis) -> Problem | None:

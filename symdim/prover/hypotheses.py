@@ -12,6 +12,7 @@ from math import gcd
 from typing import NamedTuple
 
 from symdim.algebra.bounds.intervals import bounds_of
+from symdim.algebra.dims import at_least, at_most
 from symdim.algebra.evaluate import postorder, replaced, variables_of
 from symdim.algebra.expr import Expr, FloorDiv, Mul
 from symdim.algebra.sums.long_division import long_division
@@ -198,8 +199,7 @@ def divided(h: Hypothesis) -> tuple[Hypothesis, ...]:
 
 def _may_cancel(factor: Expr, relation: Relation) -> bool:
     """Whether a factor is always >= 1; for relations where that is enough, whether it is never 0."""
-    lo, hi = bounds_of(factor)
-    return (lo is not None and lo >= 1) or (relation == "==" and hi is not None and hi <= -1)
+    return at_least(factor, 1) or (relation == "==" and at_most(factor, -1))
 
 
 def problem_of(hypotheses: list[Hypothesis], about: tuple[Dim, ...], budget: Budget) -> Problem:

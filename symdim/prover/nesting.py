@@ -12,6 +12,7 @@ from itertools import permutations
 from math import gcd
 
 from symdim.algebra.bounds.intervals import bounds_of, quotient
+from symdim.algebra.dims import at_least
 from symdim.algebra.divisions.floordiv import floordiv
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Mul
@@ -39,7 +40,7 @@ def factors(d: Dim) -> list[tuple[Dim, Dim]]:
     >>> factors(4 * s + 8), factors(s * t), factors(s)
     ([(4, s + 2)], [(s, t), (t, s)], [])
     """
-    if isinstance(d, int) or (bounds_of(d)[0] or 0) < 1:
+    if isinstance(d, int) or not at_least(d, 1):
         return []
     terms, const = terms_of(d)
     g = gcd(const, *terms.values())
@@ -50,7 +51,7 @@ def factors(d: Dim) -> list[tuple[Dim, Dim]]:
         ((unit, k),) = terms.items()
         for atom in sorted(powers_of(unit), key=order):
             left = exact_quotient(unit, atom)
-            if left is not None and (bounds_of(atom)[0] or 0) >= 1 and (bounds_of(left)[0] or 0) >= 1:
+            if left is not None and at_least(atom, 1) and at_least(left, 1):
                 found.append((atom, scale(left, k)))
     return found
 
@@ -96,15 +97,10 @@ def _ordered(problem: Problem, atoms: list[Expr]) -> Problem | None:
         if d != e or not divisor_is_positive(d):
             continue
         problem.budget.charge((m, n))
-        if _never_negative(subtract(m, n)):
+        if at_least(subtract(m, n), 0):
             value = add(smaller, problem.fresh("t", 0, None))
             return problem.case({larger: value}, reasons, defining(larger, value, reasons))
     return None
-
-
-def _never_negative(dim: Dim) -> bool:
-    lo, _ = bounds_of(dim)
-    return lo is not None and lo >= 0
 
 
 def _unnested(problem: Problem, atoms: list[Expr]) -> Problem | None:
@@ -136,7 +132,7 @@ def _unnested(problem: Problem, atoms: list[Expr]) -> Problem | None:
         found[atom] = floordiv(add(s, q), c)
     for ((n, p), q), ((m, d), larger) in permutations(quotients.items(), 2):
         problem.budget.charge((m, n))
-        if p is d and _never_negative(subtract(m, n)):
+        if p is d and at_least(subtract(m, n), 0):
             laws.append(Hypothesis(subtract(larger, q), ">=", frozenset((ORDER,))))
     several = any(len(factors) > 1 for factors in multiples.values())
     return problem.case(found, reasons, laws) if several else None
@@ -147,7 +143,7 @@ def _primitive_divisors(atoms: list[Expr]) -> dict[Dim, Expr]:
     found: dict[Dim, Expr] = {}
     for atom in atoms:
         d = atom.parts[1] if isinstance(atom, FloorDiv) else 1
-        if isinstance(d, Expr) and d not in found and (bounds_of(d)[0] or 0) >= 1:
+        if isinstance(d, Expr) and d not in found and at_least(d, 1):
             terms, const = terms_of(d)
             c = gcd(const, *terms.values())
             p = sum_of({u: k // c for u, k in terms.items()}, const // c)
@@ -159,7 +155,7 @@ def _primitive_divisors(atoms: list[Expr]) -> dict[Dim, Expr]:
 def _times(d: Dim, p: Expr) -> Dim | None:
     """The number c >= 1 with d == c*p, or None."""
     c, rest = long_division(d, p)
-    return c if rest == 0 and (bounds_of(c)[0] or 0) >= 1 else None
+    return c if rest == 0 and at_least(c, 1) else None
 
 
 def _degree(dim: Expr) -> int:

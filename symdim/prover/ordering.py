@@ -13,6 +13,7 @@ from __future__ import annotations
 from itertools import combinations
 
 from symdim.algebra.bounds.intervals import bounds_of
+from symdim.algebra.dims import at_least
 from symdim.algebra.divisions.floordiv import floordiv
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Min
 from symdim.algebra.minmax.extrema import maximum, minimum
@@ -167,8 +168,7 @@ class _Order:
                     factor = exact_quotient(unit, atom)
                     times: Dim = 1 if factor is None else factor
                     k = terms_of(h.dim)[0][atom]
-                    lo, _ = bounds_of(times)
-                    if lo is not None and lo >= 0 and terms[unit] % k == 0:
+                    if at_least(times, 0) and terms[unit] % k == 0:
                         return subtract(dim, multiply(scale(h.dim, terms[unit] // k), times)), h.reasons
         return None
 

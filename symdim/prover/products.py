@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import combinations
 
 from symdim.algebra.bounds.intervals import bounds_of, linear_bounds
+from symdim.algebra.dims import at_least
 from symdim.algebra.expr import Expr, FloorDiv, Mul
 from symdim.algebra.order import order
 from symdim.algebra.sums.monomial import powers_of, terms_of, times
@@ -33,7 +34,7 @@ def products(given: list[Constraint], laws: list[Constraint], atoms: list[Expr],
     made.by_divisors(given, atoms)
     squared = made.factors(2)
     limits = [subtract(hi, f) for f in factors if (hi := bounds_of(f)[1]) is not None]
-    multipliers = [f for f in factors if _is_natural(f)]
+    multipliers = [f for f in factors if at_least(f, 0)]
     made.by_factors([*given, *laws, *[Constraint(dim, frozenset((RANGE,))) for dim in limits]], multipliers, 0)
     first = [*given, *laws, *made.found]
     made.squares(squared, degree)
@@ -41,11 +42,6 @@ def products(given: list[Constraint], laws: list[Constraint], atoms: list[Expr],
     made.by_factors([*given, *laws, *made.found], multipliers, 2)
     made.pairs(given)
     return made.found
-
-
-def _is_natural(factor: Expr) -> bool:
-    lo, _ = bounds_of(factor)
-    return lo is not None and lo >= 0
 
 
 class _Products:
@@ -108,7 +104,7 @@ class _Products:
     def squares(self, factors: list[Expr], degree: int) -> None:
         """Squares of differences of factors, times factors up to the degree of the units that occur."""
         few = factors[:_FACTORS]
-        natural = [f for f in few if _is_natural(f)] if degree >= 3 else []
+        natural = [f for f in few if at_least(f, 0)] if degree >= 3 else []
         for difference in [subtract(a, b) for a, b in combinations(few, 2)] + [add(a, -1) for a in few]:
             square = self._budget.product(difference, difference)
             self.enter(Constraint(square, frozenset((SQUARE,))), 2)

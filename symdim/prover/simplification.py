@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from symdim import prove
+from symdim.algebra.dims import variables_of
 from symdim.algebra.divisions.floordiv import floordiv, mod
 from symdim.algebra.evaluate import children, postorder, replaced
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
@@ -89,11 +90,7 @@ def _equations(dim: Expr, grounds: _Grounds) -> dict[Expr, Dim]:
         solution = solved(problem).solution
     except OutOfBudget:
         return {}
-    return {v: value for v, value in solution.items() if value is not v and variables.issuperset(_variables(value))}
-
-
-def _variables(dim: Dim) -> tuple[Var, ...]:
-    return dim.variables() if isinstance(dim, Expr) else ()
+    return {v: value for v, value in solution.items() if value is not v and variables.issuperset(variables_of([value]))}
 
 
 def _settled(dim: Dim, grounds: _Grounds) -> Dim:
