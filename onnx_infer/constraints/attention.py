@@ -104,13 +104,8 @@ def group_query_attention(s: Relations, query: Row, key: Row | None, past_key: R
     if key is not None:
         s.be(key, (b, s.fresh(), size * kv_num_heads))
     s.be(outs[0], (b, n, size * num_heads))
-    _cache(
-        s,
-        (past_key, past_value, *outs[1:3]),
-        b,
-        kv_num_heads,
-        size if k_scale is None and not kv_cache_bit_width else None,
-    )
+    packed = k_scale is not None or kv_cache_bit_width
+    _cache(s, (past_key, past_value, *outs[1:3]), b, kv_num_heads, None if packed else size)
 
 
 @form("Attention", domain="com.microsoft")
@@ -141,9 +136,3 @@ def rotary_embedding(s: Relations, X: Row, position_ids: Row | None, out: Row) -
         batch, length = s.axes(position_ids, 2)
         s.eq(s.size(X, 0), batch, X, 0)
         s.eq(s.size(X, 2 if X.rank == 4 else 1), length, X) if X.rank in (3, 4) else None
-
-
-@form("RotaryEmbedding", domain="com.microsoft")
-def fused_rotary_embedding(s: Relations, input: Row, out: Row) -> None:
-    """The input's shape."""
-    s.same(input, out)

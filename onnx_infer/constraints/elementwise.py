@@ -24,14 +24,18 @@ _UNARY = (
 )  # fmt: skip
 
 _UNARY_MICROSOFT = (
-    "FastGelu", "Gelu", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax", "QuickGelu", "Trilu",
+    "FastGelu", "Gelu", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax", "QuickGelu", "RotaryEmbedding", "Trilu",
 )  # fmt: skip
 
 
 @form(*_UNARY)
 @form(*_UNARY_MICROSOFT, domain="com.microsoft")
+@form("PRelu")
 def alike(s: Relations, operands: Rows, outs: Rows) -> None:
-    """Every output (such as Dropout's mask) has the shape of the first input. Nothing if that is not a tensor."""
+    """Every output (such as Dropout's mask) has the shape of the first input. Nothing if that is not a tensor.
+
+    Before opset 7 the slope of a PRelu has one element, or one for each channel.
+    """
     if operands:
         s.same(operands[0], *outs)
 
@@ -55,12 +59,6 @@ def broadcast_by_attribute(s: Relations, operands: Rows, out: Row, broadcast: in
 def all_alike(s: Relations, operands: Rows, out: Row) -> None:
     """Before opset 8 all inputs have one shape."""
     s.same(out, *operands)
-
-
-@form("PRelu")
-def limited_prelu(s: Relations, X: Row, out: Row) -> None:
-    """X's shape. Before opset 7 there is one slope per channel, or one for all."""
-    s.same(X, out)
 
 
 @form("PRelu", since=7)

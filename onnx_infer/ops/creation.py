@@ -15,6 +15,7 @@ from onnx_infer.laws.limits import demand_at_least, no_less, not_negative
 from onnx_infer.laws.sizes import at_least, is_fresh, of_rank
 from onnx_infer.laws.statements import conflicting, demand, element, fresh
 from onnx_infer.operators.registration import op
+from onnx_infer.ops.unary import same_shape_of_input
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import MAX_DATA, MAX_VECTOR, Sparse, SymTensor, is_small
 from symdim import Expr, ceildiv, maximum
@@ -131,11 +132,6 @@ def _is_exact(x: Any) -> bool:
     return isinstance(x, (int, Expr)) or (isinstance(x, float) and x.is_integer() and abs(x) < 2**20)
 
 
-def _multiples(start: Any, delta: Any, count: int, dtype: int | None) -> list[Any]:
-    """start + i * delta for i = 0 ... count - 1."""
-    return [convert(start + i * delta, dtype) for i in range(count)]
-
-
 def _ends(start: Any, delta: Any, length: Dim, dtype: int | None) -> tuple[tuple[Any, ...], ...]:
     """The first and the last element of a range of integers, as samples."""
     if isinstance(start, float) or isinstance(delta, float):
@@ -165,7 +161,7 @@ def range_(start: Elements, limit: Elements, delta: Elements, output_dtype: int 
         return (length,)
     if not isinstance(length, int) or length > MAX_DATA:
         return SymTensor(output_dtype, (length,), samples=_ends(first, step, length, output_dtype))
-    return SymTensor(output_dtype, (length,), _multiples(first, step, length, output_dtype))
+    return SymTensor(output_dtype, (length,), [convert(first + i * step, output_dtype) for i in range(length)])
 
 
 @op("RandomNormal", "RandomUniform", dtype=lambda dtype: dtype)
@@ -174,10 +170,7 @@ def random(shape: Ints) -> Shape:
     return tuple(not_negative(size, "a size of shape") for size in shape)
 
 
-@op("RandomNormalLike", "RandomUniformLike", "Bernoulli", dtype=_dtype_or_like)
-def random_like(input: SymTensor) -> Shape:
-    """The shape of the input; the type is `dtype`, or the input's (RandomNormalLike-1, 22, Bernoulli-15, 22 ...)."""
-    return input.dims
+op("RandomNormalLike", "RandomUniformLike", "Bernoulli", dtype=_dtype_or_like)(same_shape_of_input)
 
 
 @op("Multinomial", dtype=lambda dtype: dtype)

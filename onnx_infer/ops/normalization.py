@@ -8,16 +8,15 @@ from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import broadcast_to, confirm, exact_quotient, normalize_axis, sizes_unless_broken, unify
 from onnx_infer.laws.statements import demand, reported, state
 from onnx_infer.operators.registration import op
+from onnx_infer.ops.unary import same_shape, same_shape_of_input
 
 if TYPE_CHECKING:
     from onnx_infer.laws.statements import Kind
     from onnx_infer.ops.kinds import AnyRank, Dim, Shape, SymTensor
 
 
-@op("Softmax", "LogSoftmax", "Hardmax")
-def softmax_of_matrix(input: SymTensor) -> Shape:
-    """The input's shape. It is treated as a matrix split before the axis, which may equal the rank (Softmax-1)."""
-    return input.dims
+# a matrix, split before the axis, which may equal the rank (Softmax-1)
+op("Softmax", "LogSoftmax", "Hardmax")(same_shape_of_input)
 
 
 @op("Softmax", "LogSoftmax", "Hardmax", since=11)
@@ -37,10 +36,7 @@ def lp_normalization(input: SymTensor, axis: int, p: int) -> Shape:
     return input.dims
 
 
-@op("MeanVarianceNormalization")
-def mean_variance_normalization(X: SymTensor) -> Shape:
-    """X's shape (MeanVarianceNormalization-9, 13). onnxruntime ignores default axes that a tensor does not have."""
-    return X.dims
+op("MeanVarianceNormalization")(same_shape)  # onnxruntime ignores default axes that a tensor does not have
 
 
 @op("LRN")

@@ -63,10 +63,7 @@ def same_shape_of_input(input: SymTensor) -> Shape:
     return input.dims
 
 
-@op("Gelu")
-def gelu(X: SymTensor) -> Shape:
-    """X's shape. Runtimes treat any `approximate` except tanh as none (Gelu-20)."""
-    return X.dims
+op("Gelu")(same_shape)  # runtimes treat any `approximate` except tanh as none
 
 
 def _infinite(X: Any, detect_negative: int, detect_positive: int) -> Any:
@@ -74,10 +71,7 @@ def _infinite(X: Any, detect_negative: int, detect_positive: int) -> Any:
     return lift(lambda x: signs.get(x, False) if isinstance(x, float) else False, 1)(X)
 
 
-@op("IsInf", data=_infinite)
-def is_infinite(X: SymTensor) -> Shape:
-    """X's shape (IsInf-10, 20)."""
-    return X.dims
+op("IsInf", data=_infinite)(same_shape)
 
 
 # -- Clip --------------------------------------------------------------------------------------------------------
@@ -96,10 +90,7 @@ def _clipped(input: Any, min: Any, max: Any, output_dtype: int | None) -> Any:
     return input
 
 
-@op("Clip", data=_clipped)
-def clip_by_attributes(input: SymTensor) -> Shape:
-    """The input's shape (Clip-1, 6)."""
-    return input.dims
+op("Clip", data=_clipped)(same_shape_of_input)  # the bounds are attributes (Clip-1, 6)
 
 
 @op("Clip", since=11, data=_clipped)
@@ -121,11 +112,8 @@ def _cast_type(to: int | str) -> int:
     return number
 
 
-@op("Cast", data=SAME, dtype=_cast_type)
-@op("CastLike", data=SAME)
-def cast(input: SymTensor) -> Shape:
-    """The input's shape, the element type `to` or that of `target_type` (Cast-1 to 28, CastLike-15 to 25)."""
-    return input.dims
+op("Cast", data=SAME, dtype=_cast_type)(same_shape_of_input)
+op("CastLike", data=SAME)(same_shape_of_input)  # the element type is that of `target_type`
 
 
 def _same_bits(input: Any, output_dtype: int | None) -> Any:
@@ -154,14 +142,9 @@ def identity(input: Value) -> Value:
 
 
 @op("Dropout", data=lambda data, is_test: data if is_test else None)
-def dropout(data: AnyRank, output_count: int) -> list[Shape | None]:
-    """The output and the mask have the data's shape (Dropout-1, 6)."""
-    return [data.shape] * output_count
-
-
 @op("Dropout", since=7, data=SAME)
-def dropout_of_inference(data: AnyRank, output_count: int) -> list[Shape | None]:
-    """As before. Since version 7 it drops nothing in inference (Dropout-7, 10)."""
+def dropout(data: AnyRank, output_count: int) -> list[Shape | None]:
+    """The output and the mask have the data's shape. Since version 7 inference drops nothing (Dropout-1 to 10)."""
     return [data.shape] * output_count
 
 

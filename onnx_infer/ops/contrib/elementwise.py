@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import require
-from onnx_infer.laws.sizes import broadcast, confirm_shape, exact_quotient, normalize_axis, unify_shapes
+from onnx_infer.laws.sizes import confirm_shape, exact_quotient, normalize_axis, unify_shapes
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.contrib.normalization import with_vectors
+from onnx_infer.ops.elementwise import broadcast_binary
+from onnx_infer.ops.unary import same_shape, same_shape_of_input
 from onnx_infer.values import dtype as dt
 from symdim import ceildiv
 
@@ -16,25 +18,14 @@ if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, AnyRanks, Shape, SymTensor
 
 
-@contrib("ScaledSiLU", inputs="X scale?")
-@contrib("Gelu", "QuickGelu", "Inverse", "SampleOp", inputs="X")
-@contrib("QOrderedGelu", inputs="X scale_X scale_Y")
-@op("Affine", "ParametricSoftplus", "ScaledTanh", "MemcpyFromHost", "MemcpyToHost", inputs="X")
-def same_shape(X: SymTensor) -> Shape:
-    """X's shape. The last line is experimental or internal, in the default domain."""
-    return X.dims
-
-
-@op("ImageScaler", "Scale", inputs="input")
-def same_shape_of_input(input: SymTensor) -> Shape:
-    """The input's shape; experimental, in the default domain."""
-    return input.dims
-
-
-@contrib("Trilu", inputs="X k?")
-def trilu(X: SymTensor) -> Shape:
-    """(*batch, M, N) -> the same."""
-    return X.dims
+contrib("ScaledSiLU", inputs="X scale?")(same_shape)
+contrib("Gelu", "QuickGelu", "Inverse", "SampleOp", inputs="X")(same_shape)
+contrib("QOrderedGelu", inputs="X scale_X scale_Y")(same_shape)
+contrib("Trilu", inputs="X k?")(same_shape)
+contrib("MurmurHash3", inputs="X", dtype=lambda positive=1: dt.UINT32 if positive else dt.INT32)(same_shape)
+# experimental or internal, in the default domain
+op("Affine", "ParametricSoftplus", "ScaledTanh", "MemcpyFromHost", "MemcpyToHost", inputs="X")(same_shape)
+op("ImageScaler", "Scale", inputs="input")(same_shape_of_input)
 
 
 # -- with a bias -------------------------------------------------------------------------------------------------------
@@ -117,20 +108,11 @@ def bitmask_dropout(data: SymTensor) -> list[Shape]:
 # -- products and tests ------------------------------------------------------------------------------------------------
 
 
-@contrib("MulInteger", inputs="A A_zero_point? B B_zero_point?", dtype=lambda: dt.INT32)
-@contrib("ComplexMul", "ComplexMulConj", inputs="A B")
-def product(A: SymTensor, B: SymTensor) -> Shape:
-    """The shapes broadcast; complex numbers are pairs along the last axis."""
-    return broadcast(A.dims, B.dims)
+contrib("MulInteger", inputs="A A_zero_point? B B_zero_point?", dtype=lambda: dt.INT32)(broadcast_binary)
+contrib("ComplexMul", "ComplexMulConj", inputs="A B")(broadcast_binary)  # the last axis holds pairs
 
 
 @contrib("IsAllFinite", inputs="input*", dtype=lambda: dt.BOOL)
 def is_all_finite(input: AnyRanks) -> Shape:
     """Any tensors -> a scalar."""
     return ()
-
-
-@contrib("MurmurHash3", inputs="X", dtype=lambda positive=1: dt.UINT32 if positive else dt.INT32)
-def murmur_hash(X: SymTensor) -> Shape:
-    """X's shape."""
-    return X.dims

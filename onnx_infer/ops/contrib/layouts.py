@@ -10,6 +10,7 @@ from onnx_infer.operators.registration import op
 from onnx_infer.ops.contrib.window import of_channels_last
 from onnx_infer.ops.movement import depth_to_space, space_to_depth
 from onnx_infer.ops.resize import grid_sample, resize
+from onnx_infer.ops.unary import same_shape, same_shape_of_input
 from onnx_infer.ops.window import conv, conv_transpose, global_pool, max_unpool, pool, qlinear_conv
 from onnx_infer.values import dtype as dt
 
@@ -88,15 +89,10 @@ def quantized_conv_transpose(
     return out
 
 
-@op("BatchNormalization", domain=_LAST, inputs="X scale B mean var", dtype=lambda X: X.dtype)
-@op("BatchNormalization", domain=_LAST, since=14, inputs="X scale B input_mean input_var", dtype=lambda X: X.dtype)
-@op("LRN", domain=_LAST, inputs="X")
-def same_shape(X: SymTensor) -> Shape:
-    """(N, *spatial, C) -> the same; the statistics of training are unknown."""
-    return X.dims
-
-
-@op("InstanceNormalization", domain=_LAST, inputs="input scale B")
-def same_shape_of_input(input: SymTensor) -> Shape:
-    """(N, *spatial, C) -> the same."""
-    return input.dims
+# the statistics of training are unknown
+op("BatchNormalization", domain=_LAST, inputs="X scale B mean var", dtype=lambda X: X.dtype)(same_shape)
+op("BatchNormalization", domain=_LAST, since=14, inputs="X scale B input_mean input_var", dtype=lambda X: X.dtype)(
+    same_shape
+)
+op("LRN", domain=_LAST, inputs="X")(same_shape)
+op("InstanceNormalization", domain=_LAST, inputs="input scale B")(same_shape_of_input)

@@ -9,7 +9,7 @@ from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import at_least, confirm, exact_quotient, may_be_empty, of_rank, unify
 from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.ops.contrib import contrib
-from onnx_infer.ops.linear import demand_columns, gemm, matmul_shape
+from onnx_infer.ops.linear import demand_columns, gemm, matmul, matmul_shape
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Sparse
 from symdim import product
@@ -61,11 +61,8 @@ def quantized_matmul(
     return shape
 
 
-@contrib("MatMulInteger16", inputs="A B", dtype=lambda A: dt.INT32 if A.dtype == dt.INT16 else None)
-@contrib("QOrderedMatMul", inputs="A scale_A B scale_B scale_Y bias? C? scale_C?")
-def matmul(A: SymTensor, B: SymTensor) -> Shape:
-    """(*batch, M, K), (*batch, K, N) -> (*batch, M, N)."""
-    return matmul_shape(A.dims, B.dims)
+contrib("MatMulInteger16", inputs="A B", dtype=lambda A: dt.INT32 if A.dtype == dt.INT16 else None)(matmul)
+contrib("QOrderedMatMul", inputs="A scale_A B scale_B scale_Y bias? C? scale_C?")(matmul)
 
 
 @contrib("GemmFastGelu", inputs="X W bias?")

@@ -12,6 +12,7 @@ from onnx_infer.laws.statements import demand
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.normalization import layer_normalization
+from onnx_infer.ops.unary import same_shape
 from onnx_infer.values import dtype as dt
 
 if TYPE_CHECKING:
@@ -72,10 +73,7 @@ def ordered_layer_normalization(X: SymTensor, scale: AnyRank, B: AnyRank | None)
     return with_vectors(X.dims, -1, scale=scale, B=B)
 
 
-@contrib("BranchwiseRMSNorm", inputs="X scale?")
-def branchwise_rms_norm(X: SymTensor) -> Shape:
-    """(..., C, H) or (..., C * H) -> the same."""
-    return X.dims
+contrib("BranchwiseRMSNorm", inputs="X scale?")(same_shape)  # (..., C, H) or (..., C * H)
 
 
 @contrib("GatedRMSNorm", inputs="X scale gate")

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import require
-from onnx_infer.laws.sizes import broadcast, normalize_axis, of_rank
+from onnx_infer.laws.sizes import normalize_axis, of_rank
 from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.ops.contrib import contrib
+from onnx_infer.ops.elementwise import broadcast_binary, where
 from onnx_infer.ops.joining import joined_sizes
 from onnx_infer.ops.quantization import dequantize, quantize
 from onnx_infer.ops.reduction import reduce
+from onnx_infer.ops.unary import same_shape, same_shape_of_input
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
 
@@ -21,16 +23,13 @@ _BINARY = "A A_scale A_zero_point? B B_scale B_zero_point? C_scale C_zero_point?
 _UNARY = "X X_scale X_zero_point? Y_scale Y_zero_point?"
 
 
-@contrib("QLinearAdd", "QLinearMul", inputs=_BINARY)
-def quantized_binary(A: SymTensor, B: SymTensor) -> Shape:
-    """The shapes of A and B broadcast to each other."""
-    return broadcast(A.dims, B.dims)
-
-
-@contrib("QLinearLeakyRelu", "QLinearSigmoid", inputs=_UNARY)
-def quantized_unary(X: SymTensor) -> Shape:
-    """X's shape."""
-    return X.dims
+contrib("QLinearAdd", "QLinearMul", inputs=_BINARY)(broadcast_binary)
+contrib("QLinearLeakyRelu", "QLinearSigmoid", inputs=_UNARY)(same_shape)
+contrib(
+    "QLinearWhere",
+    inputs="condition X x_scale x_zero_point Y y_scale y_zero_point z_scale z_zero_point",
+    dtype=lambda X: X.dtype,
+)(where)
 
 
 @contrib("QLinearSoftmax", inputs="X X_scale x_zero_point? y_scale y_zero_point")
@@ -38,16 +37,6 @@ def quantized_softmax(X: SymTensor, axis: int = -1) -> Shape:
     """X's shape."""
     normalize_axis(axis, X.rank)
     return X.dims
-
-
-@contrib(
-    "QLinearWhere",
-    inputs="condition X x_scale x_zero_point Y y_scale y_zero_point z_scale z_zero_point",
-    dtype=lambda X: X.dtype,
-)
-def quantized_where(condition: SymTensor, X: SymTensor, Y: SymTensor) -> Shape:
-    """The three shapes broadcast."""
-    return broadcast(condition.dims, X.dims, Y.dims)
 
 
 @contrib("QLinearConcat", inputs="Y_scale Y_zero_point inputs*", dtype=lambda Y_zero_point: Y_zero_point.dtype)
@@ -83,11 +72,9 @@ def dequantize_linear(x: SymTensor, x_scale: AnyRank, x_zero_point: AnyRank | No
     return dequantize(x, x_scale, x_zero_point, axis, None)
 
 
-@contrib("QuantizeWithOrder", inputs="input scale_input", dtype=lambda: dt.INT8)
-@contrib("DequantizeWithOrder", inputs="input scale_input", dtype=lambda to: to)
-def reorder(input: SymTensor) -> Shape:
-    """The input's shape. The order of the elements in memory does not matter."""
-    return input.dims
+# the order of the elements in memory does not matter
+contrib("QuantizeWithOrder", inputs="input scale_input", dtype=lambda: dt.INT8)(same_shape_of_input)
+contrib("DequantizeWithOrder", inputs="input scale_input", dtype=lambda to: to)(same_shape_of_input)
 
 
 @contrib("QuantizeBFP", inputs="x", dtype=lambda: [dt.UINT8, dt.INT64, dt.INT64])
