@@ -118,7 +118,7 @@ def einsum(s: Relations, Inputs: Rows, equation: str, out: Row) -> None:
     """The labels of each term are the axes of its input. Axes with equal labels broadcast."""
     from symdim.einsum import parse_subscripts, state
 
-    state(s.store, parse_subscripts(equation), (*Inputs, out), node=s.node)
+    state(s.store, parse_subscripts(equation), (*Inputs, out), least=0, node=s.node)  # an axis may be empty
 
 
 @form("Det")

@@ -154,13 +154,10 @@ class Symbols:
         self.reserved = frozenset(texts).union(*map(generated, texts))
 
     def _declared(self, text: str) -> Dim:
-        if text not in self.names:
-            expression = self._expression(text)
-            if expression is None:
-                expression = self._sum_or_product(text)
-            if expression is not None:
-                return self._settled(expression)
-        return self._settled(self.variable(text))
+        found = None if text in self.names else self._expression(text)
+        if found is None and text not in self.names:
+            found = self._sum_or_product(text)
+        return self._settled(self.variable(text) if found is None else found)
 
     def _settled(self, size: Dim) -> Dim:
         """The size with what the fixed symbols stand for."""
@@ -208,13 +205,13 @@ class Symbols:
         return found
 
     def variable(self, name: str) -> Var:
-        """The symbol of a name, with its bounds."""
+        """The symbol of a name, with its bounds, the same one for every call."""
+        low, high = self._bounds.get(name, (self._min_dim, None))
         if name in self._related:
-            low, high = self._bounds.get(name, (self._min_dim, None))
             return _scope(low, high, self._assumed).var(name, low, high)
-        if name in self._bounds:
-            return _scope(*self._bounds[name]).var(name, *self._bounds[name])
-        return Var(name) if self._min_dim == 1 else Var.fresh(name, lo=self._min_dim)
+        if name in self._bounds or low != 1:
+            return _scope(low, high).var(name, low, high)
+        return Var(name)
 
     def _of_others(self, name: str, low: int = 0, high: int | None = None) -> Var:
         """The size of a name that no input has. Rules conclude more about it if an assumption may name it."""
