@@ -187,6 +187,18 @@ class Grower:
         opsets += [helper.make_opsetid("ai.onnx.ml", self.ml_opset), helper.make_opsetid("local", 1)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, functions=self.functions)
 
+    def claimed(self, name: str) -> onnx.ValueInfoProto:
+        """The type of a value, perhaps with sizes that its author claims: what holds at the base sizes."""
+        array = self.scope.arrays[name]
+        if isinstance(array, list) or self.rng.random() < 0.6:
+            return value_info(name, array, sizes=False)
+        return helper.make_tensor_value_info(name, dtype_of(array), list(map(self.claim, array.shape)))
+
+    def claim(self, size: int) -> int | str | None:
+        """A size as an author writes it: a number, a symbol of an input, a name of its own, or nothing."""
+        symbols = [name for name, known in self.sizes.items() if known == size]
+        return self.rng.choice([None, size, f"D{size}", f"D{size}", *symbols])
+
     def model(self) -> onnx.ModelProto:
         """The model. Every tensor and sequence of its main graph is an output."""
         scope = self.scope
@@ -194,7 +206,8 @@ class Grower:
         used |= {name for node in scope.nodes for name in node.input}
         nodes = [n for n in scope.nodes if n.op_type != "Constant" or n.output[0] in used]
         made = [o for node in nodes for o in node.output if o and scope.arrays.get(o) is not None]
-        outputs = [value_info(name, scope.arrays[name], sizes=False) for name in made]
+        are_claimed = self.rng.random() < 0.3
+        outputs = [self.claimed(name) if are_claimed else value_info(name, scope.arrays[name], False) for name in made]
         inputs = [i.info() for i in self.inputs]
         constants = [tensor for name, tensor in self.initializers.items() if name in used]
         if self.rng.random() < 0.3:  # initializers that a caller may replace
