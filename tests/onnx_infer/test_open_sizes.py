@@ -34,6 +34,7 @@ NODES = [
     ("Squeeze-13", "f32[N, 1], i64[1]={?}", "N"),
     ("Squeeze-13", "f32[1, N], i64[1]={?}", "N"),
     ("Squeeze-13", "f32[N, 1, 3], i64[1]={?}", "N 3"),
+    ("com.microsoft.nchwc::ReorderInput-1", "f32[N, 24, H, W]", "N 0..39 H W"),
 ]
 
 
@@ -47,9 +48,12 @@ def between(size: object) -> str:
 @pytest.mark.parametrize(("head", "inputs", "expected"), NODES)
 def test_bounds(head: str, inputs: str, expected: str) -> None:
     call, _, attributes = head.removesuffix(")").partition("(")
-    name, version = call.split("-")
+    title, version = call.split("-")
+    domain, _, name = title.rpartition("::")
     outputs = 2 if name == "StringSplit" else 1
     operands = [read_value(text) for text in split(inputs)]
-    (found, *_) = infer_node(name, operands, read_attributes(attributes), version=int(version), output_count=outputs)
+    (found, *_) = infer_node(
+        name, operands, read_attributes(attributes), version=int(version), domain=domain, output_count=outputs
+    )
     assert isinstance(found, SymTensor)
     assert " ".join(map(between, found.dims)) == expected
