@@ -11,6 +11,7 @@ from collections import Counter
 from itertools import count
 from typing import TYPE_CHECKING
 
+from onnx_infer.laws.made import make_size
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.symbols import GENERATED, generated, is_name, said
 from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor, substitute
@@ -85,9 +86,7 @@ class FormerNames:
             if v not in names:
                 names[v] = next(others) if v.name in taken else v.name
                 taken.add(names[v])
-        new: dict[Var, Dim] = {
-            v: Var.fresh(name, v.lo or 0, v.hi, v.at_most, v.origin) for v, name in names.items() if v.name != name
-        }
+        new: dict[Var, Dim] = {v: _under(name, v) for v, name in names.items() if v.name != name}
         return around | new
 
     def _variables(self, scope: Scope) -> set[Var]:
@@ -102,6 +101,11 @@ class FormerNames:
         for scope in reversed(pending):
             found = self._visible[id(scope)] = found.union(variables_of(d for x in scope.values() for d in shape_of(x)))
         return found
+
+
+def _under(name: str, v: Var) -> Var:
+    """The variable under another name: the same one in the next inference, so what is written is known then."""
+    return make_size(name, v.lo or 0, v.hi, v.at_most, v.origin)
 
 
 def shape_of(value: Value | None) -> Shape:
@@ -151,7 +155,7 @@ def _former(
             unused = sorted({name for name in generated(text) if name not in used}, key=lambda name: (len(name), name))
             if len(unnamed) == len(unused) and not free.isdisjoint(unnamed):
                 found = names | dict(zip(unnamed, unused, strict=True))
-                new = {v: Var.fresh(found[v], v.lo or 0, v.hi) for v in inside & found.keys()}
+                new = {v: _under(found[v], v) for v in inside & found.keys()}
                 if str(size.substitute({**around, **new})) == text:
                     names |= {v: found[v] for v in free.intersection(unnamed)}
     return names
