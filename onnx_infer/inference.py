@@ -98,7 +98,8 @@ def run(
         engine = walks(given=given)
     if given.bounds and (unknown := given.bounds.keys() - engine.symbols.known().keys()):
         raise UnknownSymbol("bounds", unknown, engine.symbols.known())
-    given = given._replace(relations=tuple(dict.fromkeys((*given.relations, *engine.assumed))))
+    if engine.assumed:
+        given = given._replace(relations=tuple(dict.fromkeys((*given.relations, *engine.assumed))))
     if given:
         from onnx_infer.engine.assumptions import blamed
 

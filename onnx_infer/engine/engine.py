@@ -282,15 +282,15 @@ class Engine(Walk):
     def _renew(self, outcome: Outcome, node: Node, scope: Scope, run_time: NewSize | None = None) -> Outcome:
         """The outcome with new names for its fresh sizes. Its statements are recorded."""
         self.noted += not outcome.plain
-        values, statements = outcome.values, outcome.statements
+        teaches = outcome.teaches
         if outcome.fresh:
             names = named(outcome.fresh, self.symbols.name, run_time)
             self.created += names.values()  # type: ignore[arg-type]
             values, statements = _with_names(outcome, names)
-            statements += self.run_time.learnt()
-        if statements and self.certain:
-            self._state(statements, node, scope, outcome.teaches)
-        return Outcome(values)
+            outcome = Outcome(values, statements=statements + self.run_time.learnt())
+        if outcome.statements and self.certain:
+            self._state(outcome.statements, node, scope, teaches)
+        return outcome
 
     def _state(self, statements: tuple[Statement, ...], node: Node, scope: Scope, teaches: bool) -> None:
         """Record the statements of a node. Those in the body of a Loop are about any iteration, so they teach nothing.

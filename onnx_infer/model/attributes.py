@@ -130,6 +130,14 @@ def constant(proto: TensorProto, long: bool = False) -> SymTensor:
     return found
 
 
+def known_constant(proto: TensorProto, kind: int, shape: tuple[int, ...]) -> SymTensor | None:
+    """A tensor of a few elements that was met before; None for any other, also for one with its elements elsewhere."""
+    if proto.data_location == _EXTERNAL:
+        return None
+    found: SymTensor | None = _constants.get((kind, shape, proto.raw_data))
+    return found
+
+
 def _typed(proto: TensorProto, kind: int, count: int) -> tuple[Any, ...] | None:
     """The elements of a tensor that are stored in a field of their type; None if their number is not `count`."""
     if kind == dt.STRING:

@@ -343,6 +343,9 @@ class _Reading:
         return found
 
 
+_OPERATORS = re.compile(r"[+*/%()^]| - ")
+
+
 def is_name(text: str) -> bool:
     """Whether a declared text can only be a name: it has no operator and no bracket."""
-    return not any(c in "+*/%()^" for c in text) and " - " not in text
+    return _OPERATORS.search(text) is None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx import AttributeProto, FunctionProto, SparseTensorProto, TensorProto
 
-from onnx_infer.model.attributes import attribute_value, constant, kind_of, sizes
+from onnx_infer.model.attributes import attribute_value, constant, kind_of, known_constant, sizes
 from onnx_infer.model.declared_bounds import declared_bounds
 from onnx_infer.model.graph import Function, Graph, Model, with_names
 from onnx_infer.model.symbols import Symbols
@@ -174,12 +174,11 @@ def header(handle: TensorProto | SparseTensorProto | AttributeProto | SymTensor)
     """
     if isinstance(handle, TensorProto):
         kind, dims = handle.data_type, tuple(handle.dims[:])
-        found: SymTensor | None = _headers.get((kind, dims))
-        if found is not None:
-            return found
         if kind in _SIZES and (not dims or (len(dims) == 1 and dims[0] <= _FEW)):
-            return constant(handle)
-        found = _headers[kind, dims] = SymTensor(dt.read(kind), sizes(handle))
+            return known_constant(handle, kind, dims) or constant(handle)
+        found: SymTensor | None = _headers.get((kind, dims))
+        if found is None:
+            found = _headers[kind, dims] = SymTensor(dt.read(kind), sizes(handle))
         return found
     if isinstance(handle, SymTensor):
         return handle

@@ -7,7 +7,7 @@ Dimension {1: dim_value, 2: dim_param}.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor
 from onnx_infer.values.text import encoded
@@ -108,26 +108,32 @@ def type_field(value: Value) -> bytes:
     return found
 
 
-def value_infos(number: int, values: Mapping[str, Value | None], without: Container[str] = ()) -> bytes:
-    """Value infos as a repeated field of this number, without absent and unknown values and those in `skip`."""
-    tag, entries, names = _TAGS[number], _TAGGED[number], _TAGGED[1]
+_value_infos = {number: shared_cache(1 << 14) for number in (12, 13)}  # (name, value) -> its field of this number
+
+
+def value_infos(number: Literal[12, 13], values: Mapping[str, Value | None], without: Container[str] = ()) -> bytes:
+    """Value infos as a repeated field of this number, without absent and unknown values and those in `without`."""
+    tag, entries, names, known = _TAGS[number], _TAGGED[number], _TAGGED[1], _value_infos[number]
     out: list[bytes] = []
-    for name, value in values.items():
-        if value is None or name in without:
+    for told in values.items():
+        name, value = told
+        if name in without:
             continue
-        kind = value.wire
-        if kind is None:
-            kind = type_field(value)
-        if not kind:
-            continue
-        try:
-            text = name.encode()
-        except UnicodeEncodeError:
-            text = encoded(name)
-        size = 2 + len(text) + len(kind)
-        if size < 128:
-            out += (entries[size], names[len(text)], text, kind)
-        else:
-            told = field(1, text) + kind
-            out += (tag, varint(len(told)), told)
+        found = known.get(told)
+        if found is None:
+            kind = b"" if value is None else type_field(value)
+            try:
+                text = name.encode()
+            except UnicodeEncodeError:
+                text = encoded(name)
+            size = 2 + len(text) + len(kind)
+            if not kind:
+                found = b""
+            elif size < 128:
+                found = entries[size] + names[len(text)] + text + kind
+            else:
+                info = field(1, text) + kind
+                found = tag + varint(len(info)) + info
+            known[told] = found
+        out.append(found)
     return b"".join(out)
