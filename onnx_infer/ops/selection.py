@@ -116,7 +116,7 @@ def _unique(X: Array, axis: int | None, sorted: int, output_count: int = 4) -> l
     rank = {key: i for i, key in enumerate(keys)}
     indices = np.array([first[key] for key in keys], dtype=np.intp)
     inverse = [rank[row] for row in rows]
-    counts = np.bincount(np.array(inverse, dtype=np.intp), minlength=len(keys))
+    counts = np.bincount(np.array(inverse, dtype=np.intp))
     out = [np.take(X, indices, axis), indices, np.array(inverse), counts]
     return out[:output_count]
 

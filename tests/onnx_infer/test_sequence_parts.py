@@ -7,7 +7,8 @@ import pickle
 import numpy as np
 import pytest
 
-from onnx_infer import infer, infer_shapes
+from onnx_infer import ShapeInferenceError, infer, infer_shapes
+from onnx_infer.testing import infer_node
 from onnx_infer.types.join import kind_of, variables_in
 from onnx_infer.values.parts import Parts
 from onnx_infer.values.tensor import Sequence, SymTensor, substitute
@@ -82,3 +83,14 @@ def test_the_value() -> None:
     assert substitute(parts, {size: 9}) is Parts(SymTensor(1, (9, 3)), 0, 4)
     assert kind_of(parts) is Sequence(SymTensor(1))
     assert size in variables_in(parts)
+
+
+def test_an_assumption_may_leave_no_smaller_part() -> None:
+    graph = "g (float[N] x) => (s) { four = Constant <value_int = 4> ()  s = SplitToSequence (x, four) }"
+    assert str(infer(parsed(graph), assume=["N % 4 == 0"]).types["s"]) == "seq(f32[4]; N//4)"
+    assert str(infer(parsed(graph)).types["s"]) == "seq(f32[?]; (N + 3)//4)"
+
+
+def test_a_tensor_is_no_sequence_whatever_its_element_type() -> None:
+    with pytest.raises(ShapeInferenceError, match="the input is not a sequence"):
+        infer_node("SequenceLength", [SymTensor(None, (3,))], {}, version=11)
