@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.errors import OpUsageError, ShapeInferenceError
 from onnx_infer.laws.sizes import broadcast
 from onnx_infer.laws.statements import Trace, fresh
+from onnx_infer.types.join import NOTHING
 from onnx_infer.types.merge import merge
 from onnx_infer.values.tensor import MAX_DATA, SymTensor
 from symdim import Shape, parse
@@ -38,7 +39,7 @@ class ValueInfo:
 
     def __init__(self, name: str = "", type: Value | None = None) -> None:
         self.name = name
-        self.type: Value = SymTensor(None, None) if type is None else type
+        self.type: Value = NOTHING if type is None else type
 
     @property
     def dtype(self) -> int | None:
@@ -96,7 +97,7 @@ class ShapeInferenceContext:
 
     def set_type(self, value: ValueInfo, type: Value) -> bool:
         """Merge a type into that of the value, by the policy. Returns whether the type changed."""
-        merged = merge(None if _nothing(value.type) else value.type, type, self.policy, self._conflict)
+        merged = merge(None if value.type is NOTHING else value.type, type, self.policy, self._conflict)
         changed = merged is not value.type
         value.type = merged
         return changed
@@ -148,10 +149,6 @@ class ShapeInferenceContext:
         self.errors.append(message)
         if self.policy == "strict":
             raise ShapeInferenceError(message)
-
-
-def _nothing(value: Value) -> bool:
-    return isinstance(value, SymTensor) and value.dtype is None and value.shape is None
 
 
 def _dims(shape: Iterable[Dim | str | None] | None) -> Dims | None:

@@ -1,4 +1,7 @@
-"""The graphs in a node's attributes as bytes. Results for such a node are remembered under these bytes."""
+"""The graphs in the attributes of nodes: walks over them, and those of one node as bytes.
+
+Results for a node with graphs are remembered under these bytes.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from symdim.algebra.caches import shared_cache
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from onnx import GraphProto, NodeProto
+    from onnx import FunctionProto, GraphProto, NodeProto
 
     from onnx_infer.model.graph import Node, Place
 
@@ -40,30 +43,49 @@ def _bodies(wire: tuple[object, ...], node: NodeProto) -> Bodies:
     places: list[Place] = []
     texts: dict[str, None] = {}
     graphs: list[GraphProto] = []
-    for place, graph in _graphs(node, -1, 0):
-        places.append(place)
+    for i, j, graph in placed(node):
+        places.append((-1, 0, i, j))
         graphs.append(graph)
     number = 0
     while number < len(graphs):
         graph = graphs[number]
         inputs, outputs, others = Declared.of(graph)
         texts.update(dict.fromkeys((*inputs.texts, *others.texts, *outputs.texts)))
-        for i, inner in enumerate(graph.node):
-            for place, below in _graphs(inner, number, i):
-                places.append(place)
+        for n, inner in enumerate(graph.node):
+            for i, j, below in placed(inner):
+                places.append((number, n, i, j))
                 graphs.append(below)
         number += 1
     return Bodies(wire, tuple(texts), tuple(places))
 
 
-def _graphs(node: NodeProto, around: int, number: int) -> Iterator[tuple[Place, GraphProto]]:
-    """The graphs in the attributes of one node."""
+def placed(node: NodeProto) -> Iterator[tuple[int, int, GraphProto]]:
+    """The graphs in the attributes of one node, each with the number of the attribute, and its own in a list or -1."""
     for i, attribute in enumerate(node.attribute):
         kind = kind_of(attribute)
         if kind == AttributeProto.GRAPH:
-            yield (around, number, i, -1), attribute.g
+            yield i, -1, attribute.g
         elif kind == AttributeProto.GRAPHS:
-            yield from (((around, number, i, j), graph) for j, graph in enumerate(attribute.graphs))
+            yield from ((i, j, graph) for j, graph in enumerate(attribute.graphs))
+
+
+def graph_at(node: NodeProto, i: int, j: int) -> GraphProto:
+    """The graph at a place of a node, as `placed` gives it."""
+    return node.attribute[i].g if j < 0 else node.attribute[i].graphs[j]
+
+
+def subgraphs(node: NodeProto) -> Iterator[GraphProto]:
+    """The graphs in the attributes of a node."""
+    return (graph for _, _, graph in placed(node))
+
+
+def graphs_of(graph: GraphProto | FunctionProto) -> Iterator[Any]:
+    """A graph, or a function, and the graphs inside it, outer ones first."""
+    pending: list[Any] = [graph]
+    while pending:
+        graph = pending.pop()
+        yield graph
+        pending += reversed([inner for node in graph.node for inner in subgraphs(node)])
 
 
 def handles(node: Node, places: tuple[Place, ...]) -> list[Any]:
@@ -71,6 +93,5 @@ def handles(node: Node, places: tuple[Place, ...]) -> list[Any]:
     found: list[Any] = []
     for around, number, i, j in places:
         holder = node[5] if around < 0 else found[around].node[number]
-        attribute = holder.attribute[i]
-        found.append(attribute.g if j < 0 else attribute.graphs[j])
+        found.append(graph_at(holder, i, j))
     return found

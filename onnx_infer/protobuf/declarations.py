@@ -130,8 +130,13 @@ def sizes_in(wire: bytes) -> tuple[Size, ...]:
     tensor = _tensor(wire)
     if tensor is not None:
         return tensor.sizes
-    shape = innermost_shape(TypeProto.FromString(wire))
-    return () if shape is None else tuple(map(declared_size, shape.dim))
+    return tuple(map(declared_size, innermost_dims(TypeProto.FromString(wire))))
+
+
+def innermost_dims(kind: Any) -> Any:
+    """The Dimension messages of a type, which may be nested."""
+    shape = innermost_shape(kind)
+    return () if shape is None else shape.dim
 
 
 def innermost_shape(kind: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onnx import AttributeProto, TensorProto
 
 from onnx_infer.model.attributes import kind_of
+from onnx_infer.protobuf.bodies import graphs_of
 from onnx_infer.values.text import encoded, text
 
 if TYPE_CHECKING:
@@ -94,20 +95,13 @@ def copy(files: Iterable[DataFile], source: Path, target: Path) -> None:
 
 def tensors(model: ModelProto) -> Iterator[TensorProto]:
     """All tensors of a model: initializers and attributes, also in subgraphs and functions."""
-    graphs, nodes = [model.graph], [node for function in model.functions for node in function.node]
-    while graphs or nodes:
-        for graph in graphs:
-            nodes += graph.node
-            yield from graph.initializer
-            for sparse in graph.sparse_initializer:
-                yield from (sparse.values, sparse.indices)
-        attributes, graphs, nodes = [a for node in nodes for a in node.attribute], [], []
-        for a in attributes:
-            if kind_of(a) == AttributeProto.GRAPH:
-                graphs.append(a.g)
-            elif kind_of(a) == AttributeProto.GRAPHS:
-                graphs += a.graphs
-            elif kind_of(a) == AttributeProto.TENSOR:
-                yield a.t
-            elif kind_of(a) == AttributeProto.TENSORS:
-                yield from a.tensors
+    for graph in (graph for root in (model.graph, *model.functions) for graph in graphs_of(root)):
+        yield from getattr(graph, "initializer", ())  # a function has none
+        for sparse in getattr(graph, "sparse_initializer", ()):
+            yield from (sparse.values, sparse.indices)
+        for attribute in (attribute for node in graph.node for attribute in node.attribute):
+            kind = kind_of(attribute)
+            if kind == AttributeProto.TENSOR:
+                yield attribute.t
+            elif kind == AttributeProto.TENSORS:
+                yield from attribute.tensors

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from onnx import AttributeProto, FunctionProto, SparseTensorProto, TensorProto
 
-from onnx_infer.model.attributes import attribute_value, constant, kind_of, known_constant, sizes
+from onnx_infer.model.attributes import attribute_value, constant, known_constant, sizes
 from onnx_infer.model.declared_bounds import declared_bounds
 from onnx_infer.model.graph import Function, Graph, Model, with_names
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.registration import normal_domain
-from onnx_infer.protobuf.bodies import bodies, handles
+from onnx_infer.protobuf.bodies import bodies, graphs_of, handles
 from onnx_infer.protobuf.declarations import Declared, bounds_in, declared_type
 from onnx_infer.protobuf.nodes import ProtoNodes, message
 from onnx_infer.values import dtype as dt
@@ -203,19 +203,12 @@ def _filled(handle: SparseTensorProto) -> SymTensor:
 
 def names_in(graph: GraphProto) -> Iterator[str]:
     """The names of values and nodes in a graph and in all graphs inside it."""
-    pending = [graph]
-    while pending:
-        graph = pending.pop()
-        yield from (text(info.name) for info in (*graph.input, *graph.output, *graph.value_info))
-        yield from (text(tensor.name) for tensor in graph.initializer)
-        yield from (text(sparse.values.name) for sparse in graph.sparse_initializer)
-        for node in graph.node:
+    for inner in graphs_of(graph):
+        yield from (text(info.name) for info in (*inner.input, *inner.output, *inner.value_info))
+        yield from (text(tensor.name) for tensor in inner.initializer)
+        yield from (text(sparse.values.name) for sparse in inner.sparse_initializer)
+        for node in inner.node:
             yield from texts((node.name, *node.input, *node.output))
-            for attribute in node.attribute:
-                if kind_of(attribute) == AttributeProto.GRAPH:
-                    pending.append(attribute.g)
-                elif kind_of(attribute) == AttributeProto.GRAPHS:
-                    pending += attribute.graphs
 
 
 def schema_bodies(node: Node, version: int, inputs: list[Value | None]) -> Function | None:

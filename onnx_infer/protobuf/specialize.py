@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnx import AttributeProto
-
 from onnx_infer.inference import run, sizes_of
 from onnx_infer.model.attributes import declared_size
 from onnx_infer.model.substitution import renamed, substituted
 from onnx_infer.model.symbols import Symbols, said
+from onnx_infer.protobuf.bodies import graphs_of
+from onnx_infer.protobuf.declarations import innermost_dims
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.protobuf.wire import dim_param
 from onnx_infer.values.text import text
@@ -42,13 +42,13 @@ def rename_symbols(model: ModelProto, names: Mapping[str, str]) -> None:
 
 
 def _texts(infos: Iterator[Any]) -> list[str]:
-    return [text(d.dim_param) for info in infos for d in _dims(info.type) if d.dim_param]
+    return [text(d.dim_param) for info in infos for d in innermost_dims(info.type) if d.dim_param]
 
 
 def _write(model: ModelProto, sizes: Mapping[str, int | str]) -> None:
     """Write the new sizes in place of texts."""
     for info in _value_infos(model.graph):
-        for dim in _dims(info.type):
+        for dim in innermost_dims(info.type):
             new = sizes.get(text(dim.dim_param)) if dim.dim_param else None
             if isinstance(new, int) and new < 0:
                 dim.ClearField("dim_param")
@@ -67,7 +67,7 @@ def _name_axes(model: ModelProto, wanted: Collection[str]) -> None:
     plain = {name: sizes_of(value) for name, value in front.view(Symbols(*texts)).graph.inputs}
     for named in (plain, run(front)[1]):
         for info in model.graph.input:
-            dims, names = list(_dims(info.type)), named.get(text(info.name), ())
+            dims, names = list(innermost_dims(info.type)), named.get(text(info.name), ())
             for dim, name in zip(dims, names, strict=False):
                 if said(declared_size(dim)) is None and name in wanted:
                     dim.dim_param = str(name)
@@ -75,15 +75,7 @@ def _name_axes(model: ModelProto, wanted: Collection[str]) -> None:
 
 def _value_infos(graph: GraphProto) -> Iterator[Any]:
     """The declared types of a graph and of those in it."""
-    pending = [graph]
-    while pending:
-        graph = pending.pop()
-        yield from _own_value_infos(graph)
-        for attribute in (a for node in graph.node for a in node.attribute):
-            if attribute.type == AttributeProto.GRAPH:
-                pending.append(attribute.g)
-            elif attribute.type == AttributeProto.GRAPHS:
-                pending += attribute.graphs
+    return (info for inner in graphs_of(graph) for info in _own_value_infos(inner))
 
 
 def _own_value_infos(graph: GraphProto) -> Iterator[Any]:
@@ -91,18 +83,3 @@ def _own_value_infos(graph: GraphProto) -> Iterator[Any]:
     yield from graph.input
     yield from graph.output
     yield from graph.value_info
-
-
-def _dims(proto: Any) -> Iterator[Any]:
-    """The Dimension messages of a TypeProto, nested types included."""
-    while True:
-        match proto.WhichOneof("value"):
-            case "tensor_type" | "sparse_tensor_type" as kind:
-                yield from getattr(proto, kind).shape.dim
-                return
-            case "sequence_type" | "optional_type" as kind:
-                proto = getattr(proto, kind).elem_type
-            case "map_type":
-                proto = proto.map_type.value_type
-            case _:
-                return

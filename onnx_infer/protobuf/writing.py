@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnx import AttributeProto, GraphProto
+from onnx import GraphProto
 
 from onnx_infer.laws.sizes import is_fresh
-from onnx_infer.model.attributes import declared_size, kind_of
-from onnx_infer.protobuf.declarations import innermost_shape
+from onnx_infer.model.attributes import declared_size
+from onnx_infer.protobuf.bodies import graph_at, placed
+from onnx_infer.protobuf.declarations import innermost_dims, innermost_shape
 from onnx_infer.protobuf.reading import function_key
 from onnx_infer.protobuf.wire import dim_param, type_field, value_infos
 from onnx_infer.values.text import text
@@ -77,8 +78,7 @@ def _sizes(proto: GraphProto | FunctionProto | None, scope: Scope) -> Iterator[t
     for info in infos:
         name = text(info.name)
         if any(is_fresh(d) for d in shape_of(scope.get(name))):
-            shape = innermost_shape(info.type)
-            yield name, [] if shape is None else [declared_size(d) for d in shape.dim]
+            yield name, [declared_size(d) for d in innermost_dims(info.type)]
 
 
 def write_input(shape: Any, sizes: Sequence[Size]) -> None:
@@ -104,12 +104,7 @@ def counterparts(model: Model, copy: ModelProto) -> dict[int, GraphProto | Funct
         original, same = pending.pop()
         found[id(original)] = same
         for i, node in enumerate(original.node):
-            for j, attribute in enumerate(node.attribute):
-                kind = kind_of(attribute)
-                if kind == AttributeProto.GRAPH:
-                    pending.append((attribute.g, same.node[i].attribute[j].g))
-                elif kind == AttributeProto.GRAPHS:
-                    pending += zip(attribute.graphs, same.node[i].attribute[j].graphs, strict=True)
+            pending += [(inner, graph_at(same.node[i], *place)) for *place, inner in placed(node)]
     return found
 
 

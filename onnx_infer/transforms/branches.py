@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from onnx import NodeProto, helper
 
-from onnx_infer.transforms.draft import graphs_of, is_default
+from onnx_infer.protobuf.bodies import graphs_of
+from onnx_infer.transforms.draft import is_default
 from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:

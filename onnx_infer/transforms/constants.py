@@ -33,7 +33,7 @@ _KINDS: dict[int, type[np.generic]] = {
     dt.UINT8: np.uint8, dt.UINT16: np.uint16, dt.UINT32: np.uint32, dt.UINT64: np.uint64,
     dt.FLOAT16: np.float16, dt.FLOAT: np.float32, dt.DOUBLE: np.float64,
 }  # fmt: skip
-_EXACT = frozenset((dt.BOOL, *dt.INTEGER_RANGE))
+EXACT = frozenset((dt.BOOL, *dt.INTEGER_RANGE))
 _FEW_BYTES = 1 << 10
 """A larger constant is made only if it replaces constants of this size."""
 
@@ -43,7 +43,7 @@ def known_tensor(value: Value | None) -> TensorProto | None:
 
     Floats are left: inference computes them as exact numbers, and a runtime rounds each step.
     """
-    if not isinstance(value, SymTensor) or value.data is None or value.dtype not in _EXACT or value.dtype not in _KINDS:
+    if not isinstance(value, SymTensor) or value.data is None or value.dtype not in EXACT or value.dtype not in _KINDS:
         return None
     low, high = dt.INTEGER_RANGE.get(value.dtype, (0, 1))
     if not all(isinstance(element, int) and low <= element <= high for element in value.data):

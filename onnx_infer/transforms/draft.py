@@ -9,38 +9,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from onnx import AttributeProto, helper
+from onnx import helper
 
-from onnx_infer.model.attributes import kind_of
+from onnx_infer.protobuf.bodies import graphs_of
 from onnx_infer.results.materialization import unused_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto
-
-
-INITIALIZERS_ALONE_SINCE = 4
-"""From this IR version on an initializer need not be a graph input (onnx/docs/IR.md)."""
-
-
-def subgraphs(node: NodeProto) -> Iterator[GraphProto]:
-    """The graphs in the attributes of a node."""
-    for attribute in node.attribute:
-        kind = kind_of(attribute)
-        if kind == AttributeProto.GRAPH:
-            yield attribute.g
-        elif kind == AttributeProto.GRAPHS:
-            yield from attribute.graphs
-
-
-def graphs_of(graph: GraphProto) -> Iterator[GraphProto]:
-    """A graph, or a function, and the graphs inside it, outer ones first."""
-    pending = [graph]
-    while pending:
-        graph = pending.pop()
-        yield graph
-        pending += reversed([inner for node in graph.node for inner in subgraphs(node)])
 
 
 def has_texts(model: ModelProto) -> bool:
@@ -56,13 +33,8 @@ def has_texts(model: ModelProto) -> bool:
 
 def count_nodes(model: ModelProto) -> int:
     """The nodes of a model: those of all graphs and of the bodies of functions, without constants."""
-    graphs = [model.graph, *model.functions]
-    total = 0
-    while graphs:
-        nodes = graphs.pop().node
-        total += sum(1 for node in nodes if not (node.op_type == "Constant" and is_default(node)))
-        graphs += [inner for node in nodes for inner in subgraphs(node)]
-    return total
+    graphs = (graph for root in (model.graph, *model.functions) for graph in graphs_of(root))
+    return sum(not (node.op_type == "Constant" and is_default(node)) for graph in graphs for node in graph.node)
 
 
 def is_default(node: NodeProto) -> bool:

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 import onnx
 
 from onnx_infer.inference import run
+from onnx_infer.protobuf.bodies import graphs_of
 from onnx_infer.protobuf.files import read_model
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.result import InferenceResult
+from onnx_infer.results.materialization import INITIALIZERS_ALONE_SINCE
 from onnx_infer.transforms.branches import take_decided_branches
 from onnx_infer.transforms.claims import Claims
 from onnx_infer.transforms.draft import (
-    INITIALIZERS_ALONE_SINCE,
     Draft,
     constants_as_nodes,
     count_nodes,
     drop_unread,
-    graphs_of,
     has_texts,
 )
 from onnx_infer.transforms.functions import Functions, put_back

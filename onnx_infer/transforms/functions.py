@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from onnx import ModelProto, TypeProto, ValueInfoProto, numpy_helper
 
 from onnx_infer.operators.registration import normal_domain
+from onnx_infer.protobuf.bodies import graphs_of
 from onnx_infer.transforms.constants import known_tensor
-from onnx_infer.transforms.draft import constants_as_nodes, graphs_of, has_texts
+from onnx_infer.transforms.draft import constants_as_nodes, has_texts
 from onnx_infer.values.tensor import SymTensor
 from symdim.algebra.bounds.intervals import bounds_of
 

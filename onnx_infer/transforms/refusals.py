@@ -16,7 +16,7 @@ from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import cautiously
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
-from symdim import Expr, maximum
+from symdim import maximum
 from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import ValueOf
 from symdim.conditions.condition import Condition
@@ -90,12 +90,8 @@ class Refusals:
 
     def _is_known(self, name: str) -> bool:
         """Whether the elements are known before a run. An element that is a name of itself, `k[0]`, is not."""
-        value = self._types.get(name)
-        if not isinstance(value, SymTensor):
-            return False
-        elements = (value.fill,) if value.data is None else value.data
-        variables = variables_of(x for x in elements if isinstance(x, Expr))
-        return None not in elements and not any(isinstance(v.origin, ValueOf) for v in variables)
+        elements = _elements(self._types.get(name))
+        return elements is not None and not any(isinstance(v.origin, ValueOf) for v in variables_of(elements))
 
 
 def label_of(node: NodeProto) -> str:

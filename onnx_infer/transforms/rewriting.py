@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
-from onnx_infer.transforms.constants import Constants, equal_constants, known_tensor
-from onnx_infer.transforms.draft import INITIALIZERS_ALONE_SINCE, is_default, is_in_order, subgraphs
+from onnx_infer.protobuf.bodies import subgraphs
+from onnx_infer.results.materialization import INITIALIZERS_ALONE_SINCE
+from onnx_infer.transforms.constants import EXACT, Constants, equal_constants, known_tensor
+from onnx_infer.transforms.draft import is_default, is_in_order
 from onnx_infer.transforms.identities import same_as
 from onnx_infer.transforms.shape_reads import ShapeReads, read_axes
 from onnx_infer.transforms.size_nodes import Plan, Reader, Wanted
@@ -30,7 +32,6 @@ RANDOM = frozenset(
     ("Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
 )
 _PURE_DOMAINS = frozenset(("", "ai.onnx", "ai.onnx.ml"))
-_EXACT = frozenset((dt.BOOL, *dt.INTEGER_RANGE))
 _SIZES = frozenset((dt.INT64, dt.INT32))
 _AXES_SINCE = 18
 """From this opset on a Resize names the axes that it is given sizes for."""
@@ -289,7 +290,7 @@ class Rewriting:
 
 def is_symbolic(value: Value | None) -> bool:
     """Whether all elements of an integer or boolean tensor are known, but not all as numbers."""
-    if not isinstance(value, SymTensor) or value.data is None or value.dtype not in _EXACT or None in value.data:
+    if not isinstance(value, SymTensor) or value.data is None or value.dtype not in EXACT or None in value.data:
         return False
     return not all(isinstance(x, int) for x in value.data)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onnx_infer.protobuf.bodies import graphs_of, subgraphs
 from onnx_infer.results.materialization import unused_name
-from onnx_infer.transforms.draft import graphs_of, subgraphs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

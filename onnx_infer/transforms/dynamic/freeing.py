@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx import AttributeProto
-
 from onnx_infer.errors import ArgumentError
-from onnx_infer.protobuf.declarations import innermost_shape
+from onnx_infer.protobuf.bodies import graphs_of
+from onnx_infer.protobuf.declarations import innermost_dims
 from onnx_infer.protobuf.wire import dim_param
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from onnx import GraphProto, ModelProto
 
@@ -32,8 +31,7 @@ def free(model: ModelProto, axes: Axes) -> dict[str, int]:
             raise ArgumentError(
                 f"dynamic: the model has no input {name!r}; its inputs are {', '.join(map(repr, inputs))}"
             )
-        shape = innermost_shape(inputs[name].type)
-        dims = [] if shape is None else shape.dim
+        dims = innermost_dims(inputs[name].type)
         for axis, symbol in wanted.items():
             if not -len(dims) <= axis < len(dims):
                 raise ArgumentError(f"dynamic: input {name!r} has {len(dims)} axes, so no axis {axis}")
@@ -52,21 +50,8 @@ def free(model: ModelProto, axes: Axes) -> dict[str, int]:
 
 def _drop_types(graph: GraphProto) -> None:
     """Remove declared sizes of computed values, in inner graphs too."""
-    for current, is_inner in _graphs(graph):
+    for current in graphs_of(graph):
         del current.value_info[:]
-        for info in (*current.output, *(current.input if is_inner else ())):
-            shape = innermost_shape(info.type)
-            for dim in () if shape is None else shape.dim:
+        for info in (*current.output, *(() if current is graph else current.input)):
+            for dim in innermost_dims(info.type):
                 dim.Clear()
-
-
-def _graphs(graph: GraphProto) -> Iterator[tuple[GraphProto, bool]]:
-    pending = [(graph, False)]
-    while pending:
-        current, is_inner = pending.pop()
-        yield current, is_inner
-        for attribute in (a for node in current.node for a in node.attribute):
-            if attribute.type == AttributeProto.GRAPH:
-                pending.append((attribute.g, True))
-            elif attribute.type == AttributeProto.GRAPHS:
-                pending += [(inner, True) for inner in attribute.graphs]

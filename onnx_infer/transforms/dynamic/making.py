@@ -15,6 +15,7 @@ from onnx_infer.api import infer
 from onnx_infer.errors import ArgumentError
 from onnx_infer.model.attributes import constant
 from onnx_infer.options import no_model
+from onnx_infer.protobuf.bodies import graphs_of, subgraphs
 from onnx_infer.transforms.dynamic.doubts import Doubt, doubts
 from onnx_infer.transforms.dynamic.freeing import free
 from onnx_infer.transforms.dynamic.pinned import Change, Pin, Tracer
@@ -118,17 +119,10 @@ def _inner_pins(model: onnx.ModelProto, traced: Iterable[int]) -> Iterator[Pin]:
 
 def _constants_inside(body: onnx.NodeProto | onnx.FunctionProto) -> Iterator[onnx.TensorProto]:
     """The constant tensors in the graphs of a node, or in a function."""
-    pending = list(body.node) if isinstance(body, onnx.FunctionProto) else [body]
-    is_inner = isinstance(body, onnx.FunctionProto)
-    while pending:
-        node = pending.pop()
-        for attribute in node.attribute:
-            if is_inner and attribute.HasField("t"):
-                yield attribute.t
-            for graph in (*attribute.graphs, *([attribute.g] if attribute.HasField("g") else ())):
-                yield from graph.initializer
-                yield from (a.t for inner in graph.node for a in inner.attribute if a.HasField("t"))
-                pending += [inner for inner in graph.node if any(a.HasField("g") or a.graphs for a in inner.attribute)]
+    roots = [body] if isinstance(body, onnx.FunctionProto) else subgraphs(body)
+    for graph in (graph for root in roots for graph in graphs_of(root)):
+        yield from getattr(graph, "initializer", ())  # a function has none
+        yield from (a.t for node in graph.node for a in node.attribute if a.HasField("t"))
 
 
 def _numbers(tensor: onnx.TensorProto) -> Iterator[int]:

@@ -76,7 +76,7 @@ class FreedWalk:
             changes, pins = self.tracer.trace(place, self._original(node, operand), axis, wanted)
             self._note(changes)
             for pin in pins:
-                self.pins.setdefault((pin.operator, pin.node, pin.why), pin)
+                self._note_pin(pin)
             node = self._with_size(node, operand, axis, wanted)
         return node
 
@@ -109,10 +109,10 @@ class FreedWalk:
             return
         if isinstance(data[axis], Expr) and product(index) != data[axis]:
             why = f"constant indices {list(map(str, index))} go over an axis of free size {data[axis]}"
-            self._pin(node, why, "only the author knows which: trace with sizes that differ from each other and from 1")
+            cure = "only the author knows which: trace with sizes that differ from each other and from 1"
+            self._note_pin(Pin(title_of(node), label_of(node), why, cure))
 
-    def _pin(self, node: Node, why: str, cure: str) -> None:
-        pin = Pin(title_of(node), label_of(node), why, cure)
+    def _note_pin(self, pin: Pin) -> None:
         self.pins.setdefault((pin.operator, pin.node, pin.why), pin)
 
     def _with_element(self, node: Node, operand: int, at: int, new: Dim) -> Node:
@@ -216,7 +216,8 @@ class FreedWalk:
     def _pin_target(self, node: Node, target: tuple[Any, ...]) -> None:
         shown = ", ".join(map(str, target))
         why = f"the target [{shown}] has traced sizes, and several places could take the free ones"
-        self._pin(node, why, "trace with sizes that differ from each other and from 1")
+        cure = "trace with sizes that differ from each other and from 1"
+        self._note_pin(Pin(title_of(node), label_of(node), why, cure))
 
     def _slice(self, node: Node, shape: Shape) -> None:
         ends = self._vector(node[2][2])

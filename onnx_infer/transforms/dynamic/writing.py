@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx import NodeProto, TensorProto, helper
 
-from onnx_infer.results.materialization import Names, materialize
-from onnx_infer.transforms.draft import INITIALIZERS_ALONE_SINCE
+from onnx_infer.results.materialization import INITIALIZERS_ALONE_SINCE, Names, materialize
 from onnx_infer.transforms.dynamic.constants import mask_of
 from onnx_infer.values.tensor import SymTensor
 from onnx_infer.values.text import text
