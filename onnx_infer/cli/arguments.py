@@ -122,20 +122,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 _ONE_MODEL = (
-    "output",
-    "in_place",
-    "copy_data",
-    "explain",
-    "diff",
-    "max_memory",
-    "costs",
-    "memory",
-    "bind",
-    "rename",
-    "dynamic",
-    "html",
-    "emit",
-    "dialect",
+    *("output", "in_place", "copy_data", "explain", "diff", "max_memory", "costs", "memory"),
+    *("bind", "rename", "dynamic", "html", "emit", "dialect"),
 )
 """The options that say something of one model."""
 

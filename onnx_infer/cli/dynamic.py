@@ -71,24 +71,13 @@ def is_done(made: Dynamic, options: Namespace) -> bool:
 
 def _plain(made: Dynamic, options: Namespace) -> dict[str, Any]:
     types = made.result.types
-    changes = [
-        {
-            "operator": change.operator,
-            "node": change.node,
-            "operand": change.operand,
-            "kind": change.kind,
-            "at": change.at,
-            "old": change.old,
-            "new": plain(change.new),
-        }
-        for change in made.changes
-    ]
+    fields = ("operator", "node", "operand", "kind", "at", "old", "new")
     return {
         **head_json(),
         "applied": options.apply,
         "free": is_done(made, options),
         "symbols": made.traced,
-        "changes": changes,
+        "changes": [{field: plain(getattr(change, field)) for field in fields} for change in made.changes],
         "pins": [pin._asdict() for pin in made.pins],
         "doubts": [doubt._asdict() for doubt in made.doubts],
         "inputs": {name: str(types[name]) for name in made.result.inputs},

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 import onnx_ir as ir
 
-from onnx_infer.integrations.onnx_ir import infer
+from onnx_infer.integrations.onnx_ir import SymbolicShapeInferencePass, infer
 from onnx_infer.integrations.onnx_ir_names import given_values, subgraphs
 from onnx_infer.results.materialization import unused_name
 from onnx_infer.transforms.constants import known_tensor
@@ -15,11 +15,10 @@ from onnx_infer.transforms.constants import known_tensor
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from onnx_infer.inference import Options
     from onnx_infer.integrations.onnx_ir import InferenceResult
 
 
-class FoldKnownValuesPass(ir.passes.InPlacePass):  # type: ignore[misc]
+class FoldKnownValuesPass(SymbolicShapeInferencePass):
     """Integers and bools that follow from the sizes of the inputs become constants, and all types are written.
 
     What computed them stays for `RemoveUnusedNodesPass`. Outputs of the graph, and functions, are left as they are. The
@@ -34,10 +33,6 @@ class FoldKnownValuesPass(ir.passes.InPlacePass):  # type: ignore[misc]
     >>> [node.op_type for node in model.graph], model.graph.outputs[0].shape
     (['Constant', 'Reshape'], Shape([SymbolicDim('2*N'), 4]))
     """
-
-    def __init__(self, **options: Unpack[Options]) -> None:
-        super().__init__()
-        self.options = options
 
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         """Infer, write the types and the constants."""

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Sequence
 
     from onnx_infer.engine.engine import Engine
-    from onnx_infer.model.graph import Node
     from onnx_infer.values.tensor import Dim
 
 
@@ -31,7 +30,8 @@ def guards_of(engine: Engine) -> list[Guard]:
     least: list[Guard] | None = None if assumed else []
     while True:
         stated = _stated(engine, assumed)
-        guards = _simplified([*(least or ()), *_all_solved(stated)])
+        solved = [guard for statement in dict.fromkeys(stated) for guard in _solved(statement)]
+        guards = _simplified([*(least or ()), *solved])
         if least is None:
             least = _least_sizes(engine, guards)
             guards = _simplified([*least, *guards])
@@ -40,10 +40,6 @@ def guards_of(engine: Engine) -> list[Guard]:
         if doubtful == assumed:
             return guards
         assumed = doubtful  # the other ones hold in every run
-
-
-def _all_solved(stated: Iterable[Guard]) -> list[Guard]:
-    return [guard for statement in dict.fromkeys(stated) for guard in _solved(statement)]
 
 
 def _least_sizes(engine: Engine, guards: list[Guard]) -> list[Guard]:
@@ -110,14 +106,10 @@ def _stated(engine: Engine, assumed: Collection[int]) -> list[Guard]:
                 sizes[size] = settled(size)
         is_conditional = i in conditional and kind == "required"
         kind = "assumed" if is_conditional else kind
-        origins = (_origin(node),)
+        origins = (NodeName(title_of(node), label_of(node)),)
         shapes = (tuple([sizes[size] for size in filled]),) if filled else ()
         found.append(Guard(relation, sizes[lhs], sizes[rhs], law, origins, kind, is_conditional, shapes))
     return found
-
-
-def _origin(node: Node) -> NodeName:
-    return NodeName(title_of(node), label_of(node))
 
 
 def _solved(guard: Guard) -> list[Guard]:

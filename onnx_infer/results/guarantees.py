@@ -67,13 +67,13 @@ def with_values(dim: Dim, values: Mapping[str, Sequence[Dim] | Dim]) -> Dim:
             continue
         stack.pop()
         if isinstance(origin, Computed):
-            size = _put(origin.size, found)
+            size = substituted(origin.size, found)
             settled = not any(isinstance(v.origin, ValueOf) for v in _run_time(size))
             found[variable] = size if settled else variable
         elif isinstance(origin, ValueOf):
             known = values.get(origin.tensor, variable)
             found[variable] = known if isinstance(known, (int, Expr)) else _element(known[origin.index])
-    return _put(dim, found)
+    return substituted(dim, found)
 
 
 def _element(x: Dim) -> Dim:
@@ -84,7 +84,3 @@ def _run_time(dim: Dim) -> list[Var]:
     """The variables in a size that stand for elements of tensors or are computed from them."""
     variables = variables_of([dim])
     return [v for v in variables if isinstance(v.origin, (ValueOf, Computed))]
-
-
-def _put(dim: Dim, sizes: Mapping[Var, Dim]) -> Dim:
-    return substituted(dim, sizes)

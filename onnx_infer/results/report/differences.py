@@ -10,6 +10,7 @@ from onnx_infer.results.report.table import guard_line
 
 if TYPE_CHECKING:
     from onnx_infer.results.comparison import Comparison, TypeDifference
+    from onnx_infer.results.guards import Guard
 
 
 def differences_text(found: Comparison, limit: int | None, width: int | None) -> str:
@@ -24,13 +25,13 @@ def differences_text(found: Comparison, limit: int | None, width: int | None) ->
         ("operators:", [f"  {op}: {first} -> {second}" for op, first, second in found.operators]),
         (f"{len(found.only_first)} values of the first model alone:", [f"- {name}" for name in found.only_first]),
         (f"{len(found.only_second)} values of the second model alone:", [f"+ {name}" for name in found.only_second]),
-        ("guards:", [f"{sign}{guard_line(g)[1:]}" for sign, part in _guards(found) for g in part]),
+        ("guards:", _guards("-", found.guards_first) + _guards("+", found.guards_second)),
     ]
     return text_of(([heading, *limited(lines, limit)] for heading, lines in sections if lines), width)
 
 
-def _guards(found: Comparison) -> tuple[tuple[str, list[Any]], ...]:
-    return ("-", found.guards_first), ("+", found.guards_second)
+def _guards(sign: str, guards: list[Guard]) -> list[str]:
+    return [f"{sign}{guard_line(guard)[1:]}" for guard in guards]
 
 
 def _types(differences: list[TypeDifference]) -> list[str]:

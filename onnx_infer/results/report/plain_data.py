@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.model.graph import Node
     from onnx_infer.results.data_laws import DataLaw
-    from onnx_infer.results.guards import Guard, NodeName
+    from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.results.reasons import Reason
     from onnx_infer.results.report.explanation import Step
@@ -116,20 +116,12 @@ def _symbol_json(variable: Var) -> dict[str, Any]:
 
 def guard_json(guard: Guard) -> dict[str, Any]:
     """A guard as plain data."""
-    return {
-        "condition": str(guard),
-        "kind": guard.kind,
-        "law": guard.law,
-        "nodes": _nodes_json(guard.origins),
-    }
+    nodes = [origin._asdict() for origin in guard.origins]
+    return {"condition": str(guard), "kind": guard.kind, "law": guard.law, "nodes": nodes}
 
 
 def _data_law_json(law: DataLaw) -> dict[str, Any]:
-    return {"law": law.law, "inputs": list(law.inputs), "nodes": _nodes_json(law.origins)}
-
-
-def _nodes_json(origins: tuple[NodeName, ...]) -> list[dict[str, str]]:
-    return [{"operator": origin.operator, "node": origin.node} for origin in origins]
+    return {"law": law.law, "inputs": list(law.inputs), "nodes": [origin._asdict() for origin in law.origins]}
 
 
 def diagnostic_json(found: Diagnostic) -> dict[str, Any]:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from onnx_infer.results.inferred import Inferred
+    from onnx_infer.results.planning.costs import NodeCost
     from onnx_infer.results.planning.largest import LargestSize
+    from onnx_infer.results.planning.layers import Layer
     from onnx_infer.results.planning.memory import Step
     from onnx_infer.values.tensor import Dim
 
@@ -87,21 +89,12 @@ class Plans:
 
     def costs_json(self) -> dict[str, Any]:
         """Parameters and multiply-adds of the model, its layers and its nodes."""
-        nodes = [
-            {
-                "operator": node.operator,
-                "node": node.node,
-                "parameters": plain(node.parameters),
-                "multiply_adds": plain(node.multiply_adds),
-            }
-            for node in self.costs.nodes
-        ]
         return {
             "parameters": plain(self.costs.parameters),
             "multiply_adds": plain(self.costs.multiply_adds),
             "unknown": len(self.costs.unknown),
-            "layers": self._layers_json(),
-            "nodes": nodes,
+            "layers": _rows_json(self.layers),
+            "nodes": _rows_json(self.costs.nodes),
         }
 
     def memory_json(self) -> dict[str, Any]:
@@ -114,11 +107,12 @@ class Plans:
             "values": {name: plain(size) for name, size in self.memory.sizes.items()},
             "not_counted": list(self.memory.unknown),
             "live": list(self.live()),
-            "layers": self._layers_json(),
+            "layers": _rows_json(self.layers),
         }
 
-    def _layers_json(self) -> list[dict[str, Any]]:
-        return [{field: plain(value) for field, value in layer._asdict().items()} for layer in self.layers]
+
+def _rows_json(rows: Iterable[Layer | NodeCost]) -> list[dict[str, Any]]:
+    return [{field: plain(value) for field, value in row._asdict().items()} for row in rows]
 
 
 def largest_text(found: LargestSize, width: int | None) -> str:
