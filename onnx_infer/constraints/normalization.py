@@ -70,7 +70,7 @@ def _statistics(s: Relations, X: Row, outs: Rows, axis: int) -> None:
 
 
 @form("LayerNormalization")
-@form("SimplifiedLayerNormalization")
+@form("SimplifiedLayerNormalization", "RMSNormalization")
 def layer_normalization(s: Relations, operands: Rows, outs: Rows, axis: int = -1) -> None:
     """X's shape. Scale and bias broadcast to its normalized axes; the statistics have 1 in place of these.
 
@@ -83,12 +83,6 @@ def layer_normalization(s: Relations, operands: Rows, outs: Rows, axis: int = -1
         if normalized == 1 or (normalized is not None and row.rank == normalized):
             s.bcast_to(x, row)
     _statistics(s, x, outs[1:], axis)
-
-
-@form("RMSNormalization")
-def rms_normalization(s: Relations, X: Row, scale: Row, out: Row, axis: int = -1) -> None:
-    """As LayerNormalization without statistics."""
-    layer_normalization(s, (X, scale), (out,), axis)
 
 
 @form("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain="com.microsoft")

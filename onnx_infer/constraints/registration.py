@@ -44,8 +44,9 @@ class BoundForm:
     def __init__(self, function: Callable[..., None], schema: Schema) -> None:
         self.function, self.schema = function, schema
         special = {"s", "operands", "out", "outs"}
-        self.takes = special.intersection(function.__code__.co_varnames[: _arity(function)])
-        self.parameters = tuple(p for p in parameters(function, schema) if p.name not in special)
+        asked = parameters(function, schema)
+        self.takes = special.intersection(p.name for p in asked)
+        self.parameters = tuple(p for p in asked if p.name not in special)
 
     def state(
         self,
@@ -111,10 +112,6 @@ def _row(operand: Operand | None, name: str) -> Row:
     if operand is None:
         raise Unknown(f"{name} is absent")
     return operand.row
-
-
-def _arity(function: Callable[..., None]) -> int:
-    return function.__code__.co_argcount + function.__code__.co_kwonlyargcount
 
 
 FAMILIES = (

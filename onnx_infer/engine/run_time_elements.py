@@ -16,7 +16,7 @@ from onnx_infer.elements.samples import element_at
 from onnx_infer.laws.made import make_size
 from onnx_infer.laws.statements import Statement, elements_of
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import SymTensor, is_told
 from symdim import Expr, Scope, Var
 from symdim.algebra.origin import Computed, ValueOf
 from symdim.algebra.sums.monomial import terms_of
@@ -147,7 +147,7 @@ class RunTimeValues:
         """
         if operator.rule.data is None:
             return self._element(node[3][output], 0)
-        operands = [name if x is None or not _is_told(x) else x for name, x in zip(node[2], inputs, strict=True)]
+        operands = [name if x is None or not is_told(x) else x for name, x in zip(node[2], inputs, strict=True)]
         key = operator, node[4], output, *operands
         found = self._given_by.get(key)
         if found is None:
@@ -164,10 +164,3 @@ class RunTimeValues:
 
     def _new(self, placeholder: Var, limit: Dim | None, origin: object) -> Var:
         return make_size(self._symbols.name(), placeholder.lo or 0, placeholder.hi, limit, origin)
-
-
-def _is_told(value: Value) -> bool:
-    """Whether all elements of a tensor are known. Then every tensor of this value has the same elements."""
-    return isinstance(value, SymTensor) and (
-        value.fill is not None or (value.data is not None and None not in value.data)
-    )

@@ -74,14 +74,10 @@ def _limited(function: Data) -> Data:
     return data
 
 
-def _greater(A: Any, B: Any) -> Any:
-    return arithmetic.LESS(B, A)
-
-
 _BINARY: dict[str, Data] = {
     "Add": arithmetic.ADD, "Sub": arithmetic.SUBTRACT, "Mul": arithmetic.MULTIPLY, "Div": arithmetic.DIVIDE,
-    "Equal": arithmetic.EQUAL, "Less": arithmetic.LESS, "Greater": _greater, "And": arithmetic.AND,
-    "Or": arithmetic.OR, "Xor": arithmetic.XOR,
+    "Equal": arithmetic.EQUAL, "Less": arithmetic.LESS, "Greater": lambda A, B: arithmetic.LESS(B, A),
+    "And": arithmetic.AND, "Or": arithmetic.OR, "Xor": arithmetic.XOR,
 }  # fmt: skip
 
 for _name, _function in _BINARY.items():
@@ -201,17 +197,13 @@ def where(condition: SymTensor, X: SymTensor, Y: SymTensor) -> Shape:
     return broadcast(condition.dims, X.dims, Y.dims)
 
 
-def _parametric_relu(X: Any, slope: Any) -> Any:
-    return arithmetic.SELECT(arithmetic.LESS(X, 0), arithmetic.MULTIPLY(X, slope), X)
-
-
 @op("PRelu")
 def parametric_relu_of_channels(X: SymTensor) -> Shape:
     """X's shape. The slope has one element, or one per channel (PRelu-1, 6)."""
     return X.dims
 
 
-@op("PRelu", since=7, data=_parametric_relu)
+@op("PRelu", since=7, data=lambda X, slope: arithmetic.SELECT(arithmetic.LESS(X, 0), arithmetic.MULTIPLY(X, slope), X))
 def parametric_relu(X: SymTensor, slope: AnyRank) -> Shape:
     """X's shape. The slope broadcasts to it one way (PRelu-7 to 16).
 

@@ -82,12 +82,7 @@ def quantize(
     return _scaled(x, y_scale, y_zero_point, axis, block_size)
 
 
-def _dequantized_type(x_scale: AnyRank, output_dtype: int | None) -> int | None:
-    """`output_dtype` (from version 23 on), or the scale's type."""
-    return output_dtype or x_scale.dtype
-
-
-@op("DequantizeLinear", dtype=_dequantized_type)
+@op("DequantizeLinear", dtype=lambda x_scale, output_dtype: output_dtype or x_scale.dtype)
 def dequantize(
     x: SymTensor, x_scale: AnyRank, x_zero_point: AnyRank | None, axis: int | None, block_size: int | None
 ) -> Shape:

@@ -11,36 +11,28 @@ from typing import TYPE_CHECKING, NamedTuple
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.results.guards import NodeName
 from onnx_infer.results.inferred import schedule
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import is_told
 
 if TYPE_CHECKING:
     from onnx_infer.results.inferred import Inferred
 
-_LOOKED_UP = {
-    "Gather": (1,),
-    "GatherElements": (1,),
-    "GatherND": (1,),
-    "Scatter": (1,),
-    "ScatterElements": (1,),
-    "ScatterND": (1,),
+_SECOND = (
+    "Gather", "GatherElements", "GatherND", "Scatter", "ScatterElements", "ScatterND", "NegativeLogLikelihoodLoss",
+    "SoftmaxCrossEntropyLoss", "ai.onnx.ml::ArrayFeatureExtractor", "com.microsoft::GatherBlockQuantized",
+    "com.microsoft::GatherND", "com.microsoft::TorchEmbedding",
+)  # fmt: skip
+_LOOKED_UP: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(_SECOND, (1,)),
     "TensorScatter": (2,),
-    "NegativeLogLikelihoodLoss": (1,),
-    "SoftmaxCrossEntropyLoss": (1,),
-    "ai.onnx.ml::ArrayFeatureExtractor": (1,),
     "com.microsoft::EmbedLayerNormalization": (0, 1, 7),
-    "com.microsoft::GatherBlockQuantized": (1,),
-    "com.microsoft::GatherND": (1,),
     "com.microsoft::GroupQueryAttention": (5,),
-    "com.microsoft::TorchEmbedding": (1,),
 }
 """Operators that refuse an index out of bounds, and the inputs that hold the indices."""
 
-_WITHOUT_ELEMENTS = frozenset(
-    (
-        *("Shape", "Size", "EyeLike", "RandomNormalLike", "RandomUniformLike"),
-        *("ArgMax", "ArgMin", "NonMaxSuppression", "NonZero", "TopK", "Unique"),
-    )
-)
+_WITHOUT_ELEMENTS = {
+    "Shape", "Size", "EyeLike", "RandomNormalLike", "RandomUniformLike",
+    "ArgMax", "ArgMin", "NonMaxSuppression", "NonZero", "TopK", "Unique",
+}  # fmt: skip
 """Operators whose results are sizes or places in an operand. They are in bounds for all elements of the operands."""
 
 
@@ -81,20 +73,12 @@ def data_laws(result: Inferred) -> list[DataLaw]:
         title, inputs = title_of(node), node[2]
         for i in _LOOKED_UP.get(title, ()):
             name = inputs[i] if i < len(inputs) else ""
-            if deciding.get(name) and not _is_known(result, name):
+            if deciding.get(name) and not is_told(result.types.get(name)):
                 found.setdefault(deciding[name], []).append(NodeName(title, label_of(node)))
         names = (
             () if title in _WITHOUT_ELEMENTS else dict.fromkeys(x for name in inputs for x in deciding.get(name, ()))
         )
         for name in node[3]:
-            deciding[name] = () if _is_known(result, name) else tuple(names)
+            deciding[name] = () if is_told(result.types.get(name)) else tuple(names)
     law = "an index and the size of its axis"
     return [DataLaw(law, names, tuple(dict.fromkeys(origins))) for names, origins in found.items()]
-
-
-def _is_known(result: Inferred, name: str) -> bool:
-    """Whether the elements of a tensor are known."""
-    value = result.types.get(name)
-    if not isinstance(value, SymTensor):
-        return False
-    return value.fill is not None or (value.data is not None and None not in value.data)

@@ -307,6 +307,13 @@ def is_small(value: Value) -> bool:
     return count <= (MAX_FLOATS if value.dtype in dt.FLOATS else MAX_DATA)
 
 
+def is_told(value: Value | None) -> bool:
+    """Whether all elements of a tensor are known. Then every tensor of this value has the same elements."""
+    if not isinstance(value, SymTensor):
+        return False
+    return value.fill is not None or (value.data is not None and None not in value.data)
+
+
 @lru_cache(maxsize=1 << 12)
 def may_be_read(value: Value) -> bool:
     """Whether the elements of a constant are read if a rule asks for them: they are few, or a vector of integers."""

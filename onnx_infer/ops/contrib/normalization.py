@@ -149,14 +149,10 @@ def _with_positions(ids: Shape, positions: SymTensor | None, table: SymTensor) -
     return ids
 
 
-def _embedding_types(input_ids: AnyRank, word_embedding: AnyRank) -> list[int | None]:
-    return [word_embedding.dtype, input_ids.dtype, word_embedding.dtype]
-
-
 @contrib(
     "EmbedLayerNormalization",
     inputs="input_ids segment_ids? word_embedding position_embedding segment_embedding? gamma beta mask? position_ids?",
-    dtype=_embedding_types,
+    dtype=lambda input_ids, word_embedding: [word_embedding.dtype, input_ids.dtype, word_embedding.dtype],
 )
 def embed_layer_normalization(
     input_ids: AnyRank,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from onnx_infer.results.reasons import Reason
     from onnx_infer.results.report.explanation import Step
     from onnx_infer.values.tensor import Value
-    from symdim import Guarantee, Var
+    from symdim import Var
 
 SCHEMA_VERSION = 1
 """It is increased if a field is removed or changes its meaning. New fields do not change it."""
@@ -36,11 +36,12 @@ def as_json(result: Inferred) -> dict[str, Any]:
     causes, worth = Causes(result), guarantees(result)
     values = {}
     for name, value in result.types.items():
+        sizes = [{"kind": size.kind, "size": plain(size.size)} for size in worth.get(name, ())]
         values[name] = {
             **type_json(value),
             "exact": is_exact(value, causes.inputs),
             "node": _node_json(causes, name),
-            "guarantees": [_guarantee_json(g) for g in worth[name]] if name in worth else None,
+            "guarantees": sizes if name in worth else None,
             "reason": _reason_json(causes.of(name)),
         }
     found = {v.name: v for value in result.types.values() for v in variables(value)}
@@ -97,10 +98,6 @@ def _reason_json(cause: Reason | None) -> dict[str, Any] | None:
     if cause is None:
         return None
     return {"kind": cause.kind, "text": printable(cause.text), "node": cause.node, "names": list(cause.names)}
-
-
-def _guarantee_json(guarantee: Guarantee) -> dict[str, Any]:
-    return {"kind": guarantee.kind, "size": plain(guarantee.size)}
 
 
 def _symbol_json(variable: Var) -> dict[str, Any]:

@@ -170,9 +170,7 @@ class Tracer:
         holder = scope.holder(name)
         value = scope[name] if holder is None else holder.load(name)
         data = value.data if isinstance(value, SymTensor) else None
-        if data is None or not all(type(x) is int for x in data):
-            return None
-        return data
+        return data if data is not None and all(type(x) is int for x in data) else None
 
     def _constant(self, place: Place, name: str, axis: int, wanted: Dim) -> Change | Pin:
         node = self.givers[place.output]
