@@ -123,12 +123,19 @@ class _ModelStatement:
                     self.store.eq_row(row, Row(trail=dims), origin=Origin(label))
 
     def is_claim(self, name: str, declared: Dim, known: Dim) -> bool:
-        """Whether a declared size is a claim: inference knows it as data-dependent, or over symbols that stay."""
+        """Whether a declared size is a claim: inference knows it as data-dependent, or over symbols that stay.
+
+        For such symbols a name that no input has is a claim, too. As a fact it would make all sizes of this name equal.
+        """
         if known is declared or (self.engine.declared.trusts(name) and not has_own_name(declared)):
             return False
         if is_fresh(known):
             return True
-        return not isinstance(declared, int) and self.is_given(known) and self.is_given(declared)
+        return (
+            not isinstance(declared, int)
+            and self.is_given(known)
+            and (self.is_given(declared) or has_own_name(declared))
+        )
 
     def is_given(self, size: Dim) -> bool:
         """Whether a size is a number or an expression of symbols that stay."""

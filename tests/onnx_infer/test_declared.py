@@ -90,6 +90,15 @@ def test_one_name_for_two_sizes_of_inputs_is_a_guard_and_told_where_they_differ(
     assert messages(result) == ["value 'w': declared K, which is N elsewhere, but inferred N + 2"]
 
 
+def test_one_name_for_a_number_and_a_symbol_is_no_fact_about_the_symbol() -> None:
+    text = "g (float[N] x, float[M] z, float[3] v) => (float[K] y, float[K] u, float[K] w)"
+    model = parsed(f"{text} {{ y = Relu (x)  u = Relu (v)  w = Relu (z) }}")
+    for bidirectional in (False, True):
+        result = both(model, bidirectional=bidirectional)
+        assert [str(result.types[name]) for name in "xyu"] == ["f32[N]", "f32[N]", "f32[3]"]
+        assert sorted(declared(result)) == ["N == 3", "N == M"]
+
+
 def test_a_declared_number_is_taken_and_kept_as_a_guard() -> None:
     model = parsed(f"g (float[N] x, float[1] t) => (float[5] a, float[4] y) {{ {CHOICE}  y = Relu (x) }}")
     result = both(model)
