@@ -196,7 +196,8 @@ class Grower:
 
     def claim(self, size: int) -> int | str | None:
         """A size as an author writes it: a number, a symbol of an input, a name of its own, or nothing."""
-        symbols = [name for name, known in self.sizes.items() if known == size]
+        own = {d.name for i in self.inputs for d in i.dims if isinstance(d, Var)}
+        symbols = [name for name, known in self.sizes.items() if known == size and name in own]
         return self.rng.choice([None, size, f"D{size}", f"D{size}", *symbols])
 
     def model(self) -> onnx.ModelProto:

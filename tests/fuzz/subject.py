@@ -130,10 +130,13 @@ class Subject:
         return {v if isinstance(v, str) else v.name: n for v, n in result.sources.bindings(shapes).items()} | run.sizes
 
     def _is_unclear(self, run: Run) -> bool:
-        """Whether a run says nothing about claims: see `QUIRKS`."""
+        """Whether a run says nothing about inference: see `QUIRKS`, or a number that the author declares is wrong."""
         if not run.succeeded:
             return PLANNING in str(run.outcome)
-        arrays = {**run.feeds, **self.outputs(run)}
+        outputs = self.outputs(run)
+        if any(_is_wrong(info, outputs.get(info.name)) for info in self.model.graph.output):
+            return True
+        arrays = {**run.feeds, **outputs}
         arrays |= {t.name: onnx.numpy_helper.to_array(t) for t in self.model.graph.initializer if t.name}
         return any(quirk(node, arrays) for node in self.model.graph.node for quirk in QUIRKS)
 
@@ -142,6 +145,12 @@ class Subject:
         result = result or self.result
         known = {v.name for v in result.sources.symbols}
         return result.check({name: size for name, size in run.sizes.items() if name in known})
+
+
+def _is_wrong(info: onnx.ValueInfoProto, actual: Any) -> bool:
+    """Whether an output has another size than the number that is declared for it."""
+    dims = zip(info.type.tensor_type.shape.dim, getattr(actual, "shape", ()), strict=False)
+    return any(dim.HasField("dim_value") and dim.dim_value != size for dim, size in dims)
 
 
 def tried(model: onnx.ModelProto, feeds: Sequence[tuple[dict[str, int], Feeds]], runtime: Runtime) -> Subject:
