@@ -7,7 +7,8 @@ from itertools import product
 import pytest
 
 from symdim import Var, maximum, minimum
-from symdim.algebra.bounds.choices import chosen
+from symdim.algebra.bounds.choices import least
+from symdim.algebra.bounds.intervals import between
 from symdim.algebra.expr import Expr
 from symdim.algebra.sums.monomial import terms_of
 
@@ -45,7 +46,7 @@ CORRELATED = [
 def test_bounds_of_correlated_extrema(dim, interval):
     assert isinstance(dim, Expr)
     terms, const = terms_of(dim)
-    lo, hi = chosen(dict(terms), const)
+    lo, hi = between(least, terms, const)
     assert dim.bounds() == interval
     for point in product(range(8), repeat=3):
         value = dim.evaluate(dict(zip((X, Y, Z), point, strict=True)))

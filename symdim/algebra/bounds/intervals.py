@@ -42,9 +42,9 @@ def bounds_of(dim: Dim) -> Interval:
             if dim.height:
                 found = patterns.met_with_patterns(dim, dim.terms, found)
                 if relaxation.is_correlated(dim.terms):
-                    found = meet(found, _between(relaxation.least, dim.terms, dim.const))
+                    found = meet(found, between(relaxation.least, dim.terms, dim.const))
                 if choices.is_correlated(dim.terms):
-                    found = meet(found, _between(choices.least, dim.terms, dim.const))
+                    found = meet(found, between(choices.least, dim.terms, dim.const))
         dim._bounds = found
     return found
 
@@ -64,7 +64,7 @@ def linear_bounds(terms: dict[Expr, int], const: int) -> Interval:
     return lo, hi
 
 
-def _between(least: Callable[[Terms, int], int | None], terms: Terms, const: int) -> Interval:
+def between(least: Callable[[Terms, int], int | None], terms: Terms, const: int) -> Interval:
     """The interval of a sum by a lower bound. What all coefficients have in common is taken out first."""
     common = gcd(*terms.values())
     lo, minus_hi = (least({unit: k // part for unit, k in terms.items()}, 0) for part in (common, -common))
