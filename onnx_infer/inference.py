@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from onnx_infer.engine.found import Found
     from onnx_infer.model.graph import FrontEnd, Model
     from onnx_infer.model.input_values import InputValue
-    from onnx_infer.model.symbols import Size
+    from onnx_infer.model.size_texts import Size
     from onnx_infer.types.merge import ShapeMergePolicy
     from onnx_infer.values.tensor import Value
 

@@ -11,7 +11,8 @@ from onnx_infer.engine.engine import Engine
 from onnx_infer.errors import OpUsageError, StrictModeError
 from onnx_infer.model.attributes import declared_size, value_type
 from onnx_infer.model.graph import Graph, Model
-from onnx_infer.model.symbols import Symbols, said
+from onnx_infer.model.size_texts import said
+from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.known_schemas import find_schema
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf.declarations import innermost_shape

@@ -10,7 +10,7 @@ from onnx_infer.results.inferred import Inferred
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from onnx_infer.model.symbols import Size
+    from onnx_infer.model.size_texts import Size
     from onnx_infer.results.comparison import Comparison
     from onnx_infer.results.data_laws import DataLaw
     from onnx_infer.results.guards import Guard, Violation

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from onnx_infer.bidirectional.model_facts import equal_to
 from onnx_infer.engine.found import Found
 from onnx_infer.laws.readable import is_unreadable
-from onnx_infer.model.symbols import AxisNames
+from onnx_infer.model.size_texts import AxisNames
 from onnx_infer.operators.results import LARGEST_SIZE
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor
 from symdim import Expr, Var
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from onnx_infer.bidirectional.model_facts import Known
     from onnx_infer.engine.engine import Engine
     from onnx_infer.model.graph import FrontEnd
-    from onnx_infer.model.symbols import Size
+    from onnx_infer.model.size_texts import Size
     from onnx_infer.values.tensor import Dim, Value
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from onnx_infer.engine.found import Found
     from onnx_infer.model.given import Given
     from onnx_infer.model.graph import FrontEnd
-    from onnx_infer.model.symbols import Size
+    from onnx_infer.model.size_texts import Size
     from onnx_infer.values.tensor import Dim
 
 _MOST_ROUNDS = 12

@@ -15,7 +15,8 @@ from onnx_infer.laws.readable import is_unreadable
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import elements_of, unread
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import SymTensor, is_small
+from onnx_infer.values.propagated import is_small
+from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, Var
 from symdim.algebra.sums.monomial import powers_of
 

@@ -19,7 +19,8 @@ from onnx_infer.engine.walk import Walk
 from onnx_infer.laws.statements import cautiously, named
 from onnx_infer.model.graph import label_of, read_once
 from onnx_infer.types.join import NOTHING
-from onnx_infer.values.tensor import MAX_DATA, Value, is_small, substitute
+from onnx_infer.values.propagated import MAX_DATA, is_small
+from onnx_infer.values.tensor import Value, substitute
 from symdim.algebra.caches import Cache, shared_cache
 
 if TYPE_CHECKING:

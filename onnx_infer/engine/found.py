@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from onnx_infer.model.graph import FrontEnd, Model
-    from onnx_infer.model.symbols import Size, Symbols
+    from onnx_infer.model.size_texts import Size
+    from onnx_infer.model.symbols import Symbols
     from onnx_infer.values.tensor import Dim, Value
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.model.symbols import GENERATED
+from onnx_infer.model.size_texts import GENERATED
 from onnx_infer.types.join import variables_in
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, substitute
 from symdim import Expr, Scope, Var

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.values.tensor import SymTensor, is_small
+from onnx_infer.values.propagated import is_small
+from onnx_infer.values.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,7 +14,7 @@ from onnx_infer.engine.outcome import Outcome
 from onnx_infer.engine.walk import Record
 from onnx_infer.laws.made import make_size
 from onnx_infer.laws.statements import elements_of
-from onnx_infer.model.symbols import GENERATED
+from onnx_infer.model.size_texts import GENERATED
 from onnx_infer.values.tensor import substitute
 from symdim import Expr, Scope, Var
 from symdim.algebra.dims import substituted, variables_of

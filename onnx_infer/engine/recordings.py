@@ -21,7 +21,8 @@ from onnx_infer.engine.topological_sort import captured
 from onnx_infer.engine.walk import Record
 from onnx_infer.model.graph import Attributes
 from onnx_infer.operators.registration import registry
-from onnx_infer.values.tensor import MAX_DATA, SymTensor, may_be_read
+from onnx_infer.values.propagated import MAX_DATA, may_be_read
+from onnx_infer.values.tensor import SymTensor
 from symdim import Expr
 from symdim.algebra.caches import shared_cache
 

@@ -16,7 +16,8 @@ from onnx_infer.elements.samples import element_at
 from onnx_infer.laws.made import make_size
 from onnx_infer.laws.statements import Statement, elements_of
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import SymTensor, is_told
+from onnx_infer.values.propagated import is_told
+from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, Scope, Var
 from symdim.algebra.origin import Computed, ValueOf
 from symdim.algebra.sums.monomial import terms_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.values.tensor import is_small, may_be_read
+from onnx_infer.values.propagated import is_small, may_be_read
 
 if TYPE_CHECKING:
     from onnx_infer.model.graph import Attributes, Model

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onnx_infer.engine.claims import Claim
 from onnx_infer.laws.sizes import differ, is_fresh
 from onnx_infer.laws.statements import Statement
-from onnx_infer.model.symbols import is_name
+from onnx_infer.model.size_texts import is_name
 from onnx_infer.types.merge import size_pairs
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of

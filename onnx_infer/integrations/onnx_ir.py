@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from onnx_infer.engine.engine import Engine, Scope
     from onnx_infer.model.graph import Graph
-    from onnx_infer.model.symbols import Size
+    from onnx_infer.model.size_texts import Size
     from onnx_infer.types.merge import ShapeMergePolicy
     from onnx_infer.values.tensor import Value
 

@@ -3,7 +3,7 @@
     graph.py         the view of a model: graphs, nodes, functions     attributes.py         attributes as plain values
     symbols.py       reading the dim_params of a model                 declared_bounds.py    intervals in the metadata
     given.py         assumptions about its symbols                     substitution.py       replacing symbols
-    input_values.py  elements that a caller gives for inputs
+    input_values.py  elements that a caller gives for inputs           size_texts.py        the texts of sizes
 
 The room uses `values`. Begin with `graph.py`.
 """

@@ -13,7 +13,8 @@ from symdim.algebra.caches import Cache
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
-    from onnx_infer.model.symbols import Size, Symbols
+    from onnx_infer.model.size_texts import Size
+    from onnx_infer.model.symbols import Symbols
     from onnx_infer.values.tensor import Value
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ArgumentError
-from onnx_infer.model.symbols import is_name, said
+from onnx_infer.model.size_texts import is_name, said
 from symdim import Expr, SymdimError, UnboundName, Var
 from symdim.parsing import read_dim_param
 

@@ -18,7 +18,8 @@ from onnx_infer.laws.sizes import broadcast
 from onnx_infer.laws.statements import Trace, fresh
 from onnx_infer.types.join import NOTHING
 from onnx_infer.types.merge import merge
-from onnx_infer.values.tensor import MAX_DATA, SymTensor
+from onnx_infer.values.propagated import MAX_DATA
+from onnx_infer.values.tensor import SymTensor
 from symdim import Shape, parse
 
 if TYPE_CHECKING:

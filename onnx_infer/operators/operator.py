@@ -19,7 +19,8 @@ from onnx_infer.operators.parameters import TENSORS
 from onnx_infer.operators.results import result_value
 from onnx_infer.operators.verification import check_attributes
 from onnx_infer.values.dtype import INT64, NAMES
-from onnx_infer.values.tensor import MAX_DATA, SymTensor, Value, is_small
+from onnx_infer.values.propagated import MAX_DATA, is_small
+from onnx_infer.values.tensor import SymTensor, Value
 from symdim import Var
 from symdim.algebra.caches import Cache
 

@@ -32,7 +32,8 @@ from onnx_infer.errors import ShapeInferenceError, Unknown, require
 from onnx_infer.operators.annotations import annotation_texts
 from onnx_infer.operators.schema import COLLECTIONS, SPECIAL
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import MAX_DATA, SymTensor, is_small
+from onnx_infer.values.propagated import MAX_DATA, is_small
+from onnx_infer.values.tensor import SymTensor
 from symdim.algebra.caches import clear_with_caches
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from onnx_infer.operators.registration import op
 from onnx_infer.types.join import NOTHING, demand_side, either, elements, of_branches, of_different_rank, sequence_of
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.one_of import OneOf, plain
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Sequence, SymTensor, Value, is_small
+from onnx_infer.values.propagated import is_small
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Sequence, SymTensor, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -16,7 +16,8 @@ from onnx_infer.ops.movement import demand_equal
 from onnx_infer.types.join import NOTHING, elements, join, opened, sequence_of, varying
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.parts import Parts
-from onnx_infer.values.tensor import MAX_DATA, UNKNOWN_SIZE, Sequence, SymTensor
+from onnx_infer.values.propagated import MAX_DATA
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Sequence, SymTensor
 from symdim import Expr, total
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.laws.made import make_size
 from onnx_infer.laws.sizes import is_fresh
-from onnx_infer.model.symbols import GENERATED, generated, is_name, said
+from onnx_infer.model.size_texts import GENERATED, generated, is_name, said
 from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor, substitute
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from onnx_infer.engine.scope import Scope
     from onnx_infer.model.graph import Graph
-    from onnx_infer.model.symbols import Size
+    from onnx_infer.model.size_texts import Size
     from onnx_infer.values.tensor import Dim, Shape, Value
 
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.inference import run, sizes_of
 from onnx_infer.model.attributes import declared_size
+from onnx_infer.model.size_texts import said
 from onnx_infer.model.substitution import renamed, substituted
-from onnx_infer.model.symbols import Symbols, said
+from onnx_infer.model.symbols import Symbols
 from onnx_infer.protobuf.bodies import graphs_of
 from onnx_infer.protobuf.declarations import innermost_dims
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.results.guards import NodeName
 from onnx_infer.results.inferred import schedule
-from onnx_infer.values.tensor import is_told
+from onnx_infer.values.propagated import is_told
 
 if TYPE_CHECKING:
     from onnx_infer.results.inferred import Inferred

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.engine.engine import Engine
     from onnx_infer.model.graph import Node
-    from onnx_infer.model.symbols import Size
+    from onnx_infer.model.size_texts import Size
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.sources import Sources
     from onnx_infer.values.tensor import Shape, Value

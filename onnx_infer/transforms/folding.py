@@ -30,7 +30,8 @@ from onnx_infer.transforms.refusals import Refusals
 from onnx_infer.transforms.rewriting import Rewriting
 from onnx_infer.transforms.size_nodes import cheapest
 from onnx_infer.transforms.unique_names import make_names_unique
-from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, is_small
+from onnx_infer.values.propagated import is_small
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,7 +6,6 @@ Test cases use their text form: `f32[N, 3]`, `i64[2]={N, 2}`, `f32[...]` (rank u
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -15,7 +14,6 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.table import TABLE, find, publish
 from onnx_infer.values.text import printable
 from symdim import Expr, Var, product
-from symdim.algebra.caches import clear_with_caches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -25,19 +23,6 @@ Shape: TypeAlias = tuple[Dim, ...]
 
 MAX_RANK = 1 << 10
 """The most axes of a tensor whose shape is known. Tools take far fewer: NumPy and torch 64."""
-
-MAX_DATA = 1024
-"""The most elements of a tensor whose data are propagated."""
-
-MAX_DATA_RANK = 32
-"""The most axes of such a tensor. NumPy's arrays have up to 64, but some of its functions take only 32."""
-
-MAX_FLOATS = 12
-"""The same for tensors of floats: the size of `roi` in a Resize of rank 6. Larger tensors are weights."""
-
-
-MAX_VECTOR = 1 << 20
-"""The most elements of a constant integer vector that is read if a rule asks for it, such as the sizes of a Split."""
 
 
 class Value:
@@ -293,39 +278,6 @@ class Sparse(Value):
 
 def _spelled(value: Value | None, write: Callable[[object], str]) -> str:
     return "?" if value is None else value.spelled(write)
-
-
-def is_small(value: Value) -> bool:
-    """Whether a value may have data: its sizes are known, and it has few elements and axes."""
-    if not isinstance(value, SymTensor) or value.shape is None or len(value.shape) > MAX_DATA_RANK:
-        return False
-    count = 1
-    for size in value.shape:
-        if not isinstance(size, int):
-            return False
-        count *= size
-    return count <= (MAX_FLOATS if value.dtype in dt.FLOATS else MAX_DATA)
-
-
-def is_told(value: Value | None) -> bool:
-    """Whether all elements of a tensor are known. Then every tensor of this value has the same elements."""
-    if not isinstance(value, SymTensor):
-        return False
-    return value.fill is not None or (value.data is not None and None not in value.data)
-
-
-@lru_cache(maxsize=1 << 12)
-def may_be_read(value: Value) -> bool:
-    """Whether the elements of a constant are read if a rule asks for them: they are few, or a vector of integers."""
-    if is_small(value):
-        return True
-    if not isinstance(value, SymTensor) or value.shape is None or len(value.shape) != 1:
-        return False
-    (count,) = value.shape
-    return value.dtype in dt.INTEGER_RANGE and isinstance(count, int) and count <= MAX_VECTOR
-
-
-clear_with_caches(may_be_read.cache_clear)
 
 
 def substitute(value: Value, mapping: Mapping[Any, Dim]) -> Value:

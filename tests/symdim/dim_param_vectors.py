@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from onnx_infer.model.symbols import said
+from onnx_infer.model.size_texts import said
 from symdim import DivisionByZero, Expr, ParseError, Var, parse, read_dim_param
 
 PATH = Path(__file__).parents[2] / "docs" / "dim_param_vectors.json"
