@@ -97,6 +97,8 @@ CASES = [
         {a = Neg(x) b = Neg(x) c = Abs(a) d = Abs(b) y = Add(c, d)}""", "Neg Abs Add"),
     ("others", """(float[N, N] x) => (float[N, N] y)
         {a = Softmax<axis=0>(x) b = Softmax<axis=1>(x) y = Add(a, b)}""", "Softmax Softmax Add"),
+    ("twins that leave out an output", """(float[N, 1, 8] x) => (float[N, 1, 7] y)
+        {a, = MaxPool<kernel_shape=[2]>(x) b, = MaxPool<kernel_shape=[2]>(x) y = Add(a, b)}""", "MaxPool Add"),
     ("equal sizes of two values", """(float[N, 8] x) => (float[N] y, float[N] z) <int64[1] first = {0}> {
         a = Neg(x) s = Shape<end=1>(x) t = Shape<end=1>(a) i = ReduceSum<keepdims=0>(x, first)
         e = Expand(i, s) y = ReduceSum<keepdims=0>(e, first) z = Expand(y, t)}""", ""),

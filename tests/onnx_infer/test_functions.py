@@ -278,3 +278,8 @@ def test_a_chain_of_calls_of_any_length() -> None:
     model = model_of("g (float[N, 2] x) => (y) { y = f.F0(x) }", *functions, f"F{count} (a) => (b) {{ b = Neg(a) }}")
     assert types(model, "y") == ["f32[N, 2]"]
     assert written(infer_shapes(model).functions[count]) == {"a": ["N", 2], "b": ["N", 2]}
+
+
+def test_an_operand_may_be_left_out_of_a_call() -> None:
+    model = model_of("g (float[N, 2] x, float m) => (y) { y = f.F(x, , m) }", "F (a, b, c) => (d) { d = Clip(a, b, c)}")
+    assert types(model, "y") == ["f32[N, 2]"]
