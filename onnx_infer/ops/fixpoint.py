@@ -74,7 +74,9 @@ class Fixpoint(NamedTuple):
     refusal: str | None
 
     def at(self, turn: Dim) -> dict[Var, Dim]:
-        """The changing sizes with a closed form, and the turn, in an iteration."""
+        """The changing sizes with a closed form, and the turn, in an iteration; all changing sizes in the first one."""
+        if turn == 0:
+            return {self.turn: 0, **self.first}
         return {self.turn: turn, **{var: growth.at(turn) for var, growth in self.growth.items()}}
 
     def in_turn(self, size: Dim, turn: Dim) -> Dim:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import Unknown, require
-from onnx_infer.laws.sizes import unify_shapes
+from onnx_infer.laws.sizes import is_fresh, unify
 from onnx_infer.laws.statements import contradict, demand, element, fresh, state
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.control_flow import check_outputs, condition, never_runs, stacked
@@ -20,7 +20,7 @@ from onnx_infer.types.join import NOTHING, ceiling, join_with_itself, kind_of, p
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.one_of import OneOf, plain
 from onnx_infer.values.tensor import SymTensor, substitute
-from symdim import BoundsError, DivisionByZero, Expr, Var, maximum
+from symdim import BoundsError, DivisionByZero, Expr, Var, maximum, product
 from symdim.algebra.dims import substituted, variables_of
 from symdim.conditions.condition import Condition
 
@@ -36,6 +36,9 @@ _MAX_UNROLLED, _MAX_VISITED = 32, 4096
 
 _ENDLESS = (1 << 31) - 1
 """A trip count from here on is no limit: exporters write the largest integer for a while loop."""
+
+SAME_COUNT = "element counts of the iterations"
+"""The law of onnxruntime for the outputs that are stacked. The specification demands equal shapes."""
 
 
 @op("Loop")
@@ -192,20 +195,37 @@ def in_last_iteration(found: Fixpoint, values: list[Value]) -> list[Value]:
 
 
 def scans(found: Fixpoint, trips: Trips, count: int) -> list[Value]:
-    """The stacked outputs of all iterations. Their number is the trip count only if nothing stops the loop before."""
+    """The stacked outputs of all iterations. Their number is the trip count only if nothing stops the loop before.
+
+    Their shapes are the same in all iterations, so those of the first one if there is one.
+    """
     assert trips.number is not None
-    items = [in_first_iteration(found, x) if trips.once else x for x in found.outputs[1 + count :]]
-    shaped = in_last_iteration(found, items)
+    items = found.outputs[1 + count :]
+    if trips.once:
+        demand_same_count(found, items, trips.number - 1)
+    first = [in_first_iteration(found, x) if trips.once else x for x in items]
+    shaped = in_last_iteration(found, first)
     return [
         stacked(y, trips.number, 0, elements_of_all(found, x, trips.number)) for x, y in zip(items, shaped, strict=True)
     ]
 
 
+def demand_same_count(found: Fixpoint, items: list[Value], last: Dim) -> None:
+    """State that the items of the first and the last iteration have the same number of elements, where it is known."""
+    for item in items:
+        if isinstance(item, SymTensor) and item.shape is not None:
+            first, later = (found.in_turn(product(item.shape), turn) for turn in (0, last))
+            if found.outside(first) and found.outside(later):
+                unify(first, later, SAME_COUNT)
+
+
 def in_first_iteration(found: Fixpoint, item: Value) -> Value:
-    """The item of the first iteration, if its rank is known there alone. Items that are stacked have one shape."""
-    if not isinstance(item, OneOf) or item.source is not found.turn:
+    """The item of the first iteration, without elements."""
+    if isinstance(item, OneOf) and item.source is found.turn:
+        item = item.choices[0]
+    if not isinstance(item, SymTensor):
         return item
-    return join_with_itself(item.choices[0].without_data(), lambda size, _: found.in_turn(size, 0))
+    return join_with_itself(item.without_data(), lambda size, _: found.in_turn(size, 0))
 
 
 def elements_of_all(found: Fixpoint, item: Value, number: Dim) -> list[Any] | None:
@@ -264,11 +284,17 @@ def one_by_one(
 
 
 def same(values: Values) -> Value:
-    """A value that covers those of all iterations for one output. Their shapes are the same."""
+    """A value that covers those of all iterations for one output: by the specification their shapes are the same.
+
+    onnxruntime only demands that they have the same number of elements, and takes the sizes of the first one.
+    """
     found = values[0]
     for other in values[1:]:
         if isinstance(found, SymTensor) and isinstance(other, SymTensor) and found.shape and other.shape:
-            found = SymTensor(found.dtype, unify_shapes(found.shape, other.shape, "shapes of the iterations"))
+            unify(product(found.shape), product(other.shape), SAME_COUNT)
+            if len(found.shape) == len(other.shape) and any(map(is_fresh, found.shape)):
+                law, pairs = "shapes of the iterations", zip(found.shape, other.shape, strict=True)
+                found = SymTensor(found.dtype, [unify(x, y, law, "assumed") if is_fresh(x) else x for x, y in pairs])
     return found
 
 

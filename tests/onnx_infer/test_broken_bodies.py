@@ -137,4 +137,4 @@ def test_a_law_that_a_runtime_does_not_demand_proves_nothing() -> None:
     session = session_of(model)
     found = [run(session, {"x": np.ones((3, 2), np.float32), "v": np.array(v)}) or [] for v in (True, False)]
     assert [y.shape for (y,) in found] == [(6, 2), (3, 4)]
-    assert str(result.types["y"]) == "f32[_d1, _d2]"
+    assert all(str(size).startswith("_d") for size in result.shapes["y"] or ())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from onnx_infer import infer
 
-from .sessions import run, session_of
+from .sessions import run, session_of, shape_at
 from .texts import messages, parsed
 
 LOOP = """g (float[N, D] x, float[M, E] w, float[T] u, bool v) => (y) {{
@@ -88,3 +90,35 @@ def test_a_size_that_one_turn_changes() -> None:
     assert str(infer(model).shapes["y"]) == "(max(M, N), max(D, E))"
     model = parsed(model_of("less, t", "Identity(go)", "n = Add(c, w)"))
     assert "_d" in str(infer(model).shapes["y"])
+
+
+STACK = """g (float[N, D] x, float[N, E] w, float[T] u) => (y, z) {{ h = Shape(u) m = Squeeze(h)
+    y, z = Loop({trips}, , x) <body = b (int64 i, bool go, float[A, B] c) => (bool k, n, s)
+        {{ k = Identity(go) {body} s = Neg(c) }}> }}"""
+
+# (turns, body, shape of the stacked outputs, required guards)
+STACKED = [
+    ("m", "n = Concat<axis=1>(c, w)", "(T, N, D)", ["T == 1"]),
+    ("m", "n = Identity(w)", "(T, N, D)", []),
+    ("m", "n = Transpose(c)", "(T, N, D)", []),
+    ("two", "n = Concat<axis=1>(w, w)", "(2, N, D)", []),
+    ("two", "n = Transpose(c)", "(2, N, D)", []),
+    ("two", "f = Constant<value_ints=[1, -1]>() n = Reshape(c, f)", "(2, N, D)", []),
+]
+
+
+@pytest.mark.parametrize(("trips", "body", "shape", "guards"), STACKED)
+def test_stacked_outputs_have_the_shape_of_the_first_turn(trips: str, body: str, shape: str, guards: list[str]) -> None:
+    """onnxruntime demands that all have the same number of elements."""
+    text = STACK.format(trips=trips, body=body).replace("h = ", "two = Constant<value_int=2>() h = ")
+    model = parsed(text)
+    result, session = infer(model), session_of(model)
+    assert str(result.shapes["z"]) == shape
+    assert [str(g) for g in result.guards if g.kind == "required"] == guards
+    for n, d, e, t in product((1, 2, 3), repeat=4):
+        shapes = {"x": (n, d), "w": (n, e), "u": (t,)}
+        found = run(session, {name: np.zeros(dims, np.float32) for name, dims in shapes.items()})
+        at = {"N": n, "D": d, "E": e, "T": t}
+        if found is not None:
+            assert shape_at(result, "z", at) == found[1].shape
+            assert not [v for v in result.check(at) if v.kind == "required"]
