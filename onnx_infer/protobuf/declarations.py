@@ -31,25 +31,24 @@ _tensors = shared_cache(1 << 12)  # bytes of a TypeProto -> the result of `_tens
 _MAX_TYPE = 1 << 10
 """The most bytes of a type that is remembered."""
 
-_lists = shared_cache(1 << 5)  # the bytes of each ValueInfoProto of a list -> the result of `_declared`
+_lists = shared_cache(1 << 5)  # (whether they are inputs, bytes of each ValueInfoProto) of a list -> Types
 _MOST_INFOS = 1 << 13
 """The most value infos of a list that is remembered."""
 
 _bytes_of = ValueInfoProto.SerializeToString
-_KEY = KEY.encode()
 
 
 class Types(NamedTuple):
     """The types of some values: names with the bytes of TypeProtos; these bytes once each; the dim_params in them.
 
-    `sizes` are the names with the sizes as they are written, `bounds` the texts of bounds in the values' metadata.
+    Of inputs, `sizes` are the names with the sizes as they are written, `bounds` the texts of bounds in the metadata.
     """
 
     of: tuple[tuple[str, bytes], ...]
     distinct: tuple[bytes, ...]
     texts: tuple[str, ...]
-    sizes: tuple[tuple[str, tuple[Size, ...]], ...]
-    bounds: tuple[str, ...]
+    sizes: tuple[tuple[str, tuple[Size, ...]], ...] = ()
+    bounds: tuple[str, ...] = ()
 
 
 class Declared(NamedTuple):
@@ -62,28 +61,28 @@ class Declared(NamedTuple):
     @classmethod
     def of(cls, graph: GraphProto) -> Declared:
         """The declarations of a graph."""
-        return cls(_remembered(graph.input), _remembered(graph.output), _remembered(graph.value_info))
+        return cls(_remembered(graph.input, True), _remembered(graph.output), _remembered(graph.value_info))
 
 
-def _remembered(infos: Any) -> Types:
+def _remembered(infos: Any, are_inputs: bool = False) -> Types:
     if len(infos) > _MOST_INFOS:
-        return _declared(infos, map(_bytes_of, infos))
-    key = tuple(map(_bytes_of, infos))
+        return _declared(infos, are_inputs)
+    key = are_inputs, *map(_bytes_of, infos)
     found: Types | None = _lists.get(key)
     if found is None:
-        found = _lists[key] = _declared(infos, key)
+        found = _lists[key] = _declared(infos, are_inputs)
     return found
 
 
-def _declared(infos: Iterable[Any], wires_of: Iterable[bytes]) -> Types:
-    """What value infos of these bytes declare. Equal types are one object: they are read and looked up by identity."""
+def _declared(infos: Iterable[Any], are_inputs: bool) -> Types:
+    """What value infos declare. Equal types are one object, so they are read and looked up by identity."""
     wires: dict[bytes, bytes] = {}
     of = [(text(info.name), wires.setdefault(wire := info.type.SerializeToString(), wire)) for info in infos]
-    written = {wire: tuple(map(said, sizes_in(wire))) for wire in wires}
-    names = dict.fromkeys(size for sizes in written.values() for size in sizes if isinstance(size, str))
-    sizes = [(name, written[wire]) for name, wire in of]
-    bounds = bounds_in([info for info, whole in zip(infos, wires_of, strict=True) if _KEY in whole])
-    return Types(tuple(of), tuple(wires), tuple(names), tuple(sizes), tuple(bounds))
+    texts = dict.fromkeys(size for wire in wires for size in sizes_in(wire) if isinstance(size, str) and said(size))
+    if not are_inputs:
+        return Types(tuple(of), tuple(wires), tuple(texts))
+    sizes = tuple([(name, tuple(map(said, sizes_in(wire)))) for name, wire in of])
+    return Types(tuple(of), tuple(wires), tuple(texts), sizes, tuple(bounds_in(infos)))
 
 
 def bounds_in(holders: Iterable[Any]) -> Iterator[str]:

@@ -225,3 +225,14 @@ def test_nothing_of_an_inference_is_left_without_its_result(source: str) -> None
             assert [of() for of in kept] == [None, None]
     finally:
         gc.enable()
+
+
+def test_a_graph_with_outputs_that_nodes_leave_out_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No two nodes give the same name, so nobody asks which ones do."""
+    inputs = [onnx.helper.make_tensor_value_info("x", 1, ["N", 4])]
+    drops = [onnx.helper.make_node("Dropout", [name], [f"{name}x", ""]) for name in ("x", "xx")]
+    model = onnx.helper.make_model(onnx.helper.make_graph(drops, "g", inputs, []))
+    read, readings = nodes.ProtoNodes.__call__, []
+    monkeypatch.setattr(nodes.ProtoNodes, "__call__", lambda self: [*map(readings.append, [self]), *read(self)][1:])
+    infer(model)
+    assert len(readings) == 1
