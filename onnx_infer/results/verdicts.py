@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 from onnx_infer.values.propagated import is_small
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor
 from symdim import Var
+from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.values.tensor import Value
+
+_variables = shared_cache(1 << 13)  # value -> the variables in its sizes; a report asks for those of each value often
 
 
 def input_variables(result: Inferred) -> frozenset[Var]:
@@ -39,10 +42,13 @@ def is_typed(value: Value | None) -> bool:
     )
 
 
-def variables(value: Value | None) -> list[Var]:
+def variables(value: Value | None) -> tuple[Var, ...]:
     """The variables in the sizes of a tensor, or of the tensors in a container, each once."""
-    shapes = [x.shape for x in _tensors(value) if isinstance(x, (SymTensor, Sparse)) and x.shape is not None]
-    return list(variables_of([size for shape in shapes for size in shape]))
+    found: tuple[Var, ...] | None = _variables.get(value)
+    if found is None:
+        shapes = [x.shape for x in _tensors(value) if isinstance(x, (SymTensor, Sparse)) and x.shape is not None]
+        found = _variables[value] = variables_of([size for shape in shapes for size in shape])
+    return found
 
 
 def varies(value: Value | None) -> bool:
