@@ -158,16 +158,19 @@ class UpperBounds:
 
         self._available = available
         self._known: dict[Var, Limits] = {}
+        self._found: dict[Expr, Dim | None] = {}
         self._left = Budget(steps)
 
     def of(self, dim: Dim) -> Dim | None:
         """An upper bound of a size; None if none is found."""
         if isinstance(dim, int):
             return dim
-        for node in with_limits(dim):
-            if isinstance(node, Var) and node not in self._known:
-                self._known[node] = self._limits_of(node)
-        return self._highest(dim)
+        if dim not in self._found:
+            for node in with_limits(dim):
+                if isinstance(node, Var) and node not in self._known:
+                    self._known[node] = self._limits_of(node)
+            self._found[dim] = self._highest(dim)
+        return self._found[dim]
 
     def _limits_of(self, variable: Var) -> Limits:
         """The bounds of a variable over exact variables. Those of the variables in its `at_most` must be known."""

@@ -9,7 +9,7 @@ from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.engine.claims import has_own_name
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.graph import label_of
-from onnx_infer.operators.verification import check_inputs
+from onnx_infer.operators.verification import check_inputs, wrong_number
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
@@ -175,8 +175,8 @@ class _ModelStatement:
             if operator is None or label in self.left_out or attributes.has_graphs:
                 continue
             form = bound_form(domain, op_type, scope.operators.version(domain), operator.schema)
-            if form is None or not outputs:
-                continue
+            if form is None or not outputs or wrong_number(operator.schema, len(outputs)):
+                continue  # forward inference reports a wrong number
             rows = [self.row(name) if name and scope.knows(name) else None for name in (*inputs, *outputs)]
             if all(map(self.is_known, rows)):
                 continue

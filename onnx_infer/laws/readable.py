@@ -8,6 +8,7 @@ from onnx_infer.laws.statements import fresh
 from symdim import Expr, Mul, leaf_count
 from symdim.algebra.expr import Extremum
 from symdim.algebra.sums.monomial import powers_of
+from symdim.algebra.texts.leaves import parts_first, parts_of
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
@@ -24,6 +25,9 @@ LEAVES_OF_A_LONG_SIZE = 7
 """The most variables in the text of a size that is not long: about 50 characters."""
 _LARGEST_COEFFICIENT = 2**63
 _LARGEST_EXPONENT = 63
+"""The largest degree, also through divisions: `(x**2//3)**2` has 4. A value at the largest size is then no longer than
+63 times 31 bits, so that it can be computed.
+"""
 
 
 def is_unreadable(size: object, most: int = MOST_LEAVES) -> bool:
@@ -41,7 +45,24 @@ def is_unreadable(size: object, most: int = MOST_LEAVES) -> bool:
         return True
     is_wide = any(isinstance(unit, Extremum) and len(unit.parts) >= 32 for unit in terms)
     is_small = size.height < 3 and len(terms) < 32 and not is_wide
-    return not is_small and leaf_count(size) > most
+    return not is_small and (leaf_count(size) > most or degree(size) > _LARGEST_EXPONENT)
+
+
+def degree(size: Expr) -> int:
+    """How fast a size grows with its variables, at most: a quotient as its numerator, an extremum as its arguments.
+
+    >>> from symdim import Var
+    >>> x = Var("x")
+    >>> degree((x * x // 3) ** 2 + x), degree(x // 2)
+    (4, 1)
+    """
+    found: dict[Expr, int] = {}
+    for node, parts in parts_first(size, found, parts_of):
+        if isinstance(node, Mul):
+            found[node] = sum(found[atom] * power for atom, power in powers_of(node).items())
+        else:
+            found[node] = max((found[part] for part in parts), default=1)
+    return found[size]
 
 
 def readable(size: Dim, most: int = MOST_LEAVES) -> Dim:

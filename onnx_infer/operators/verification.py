@@ -113,6 +113,13 @@ def check_attributes(schema: Schema, attributes: Mapping[str, Any]) -> str | Non
     return misuse
 
 
+def wrong_number(schema: Schema, outputs: int) -> str | None:
+    """Why the schema does not allow so many outputs, or None."""
+    if not schema.known or schema.min_output <= outputs <= schema.max_output:
+        return None
+    return f"{outputs} outputs where {schema.min_output} to {schema.max_output} are allowed"
+
+
 def check_types(schema: Schema, inputs: tuple[Value | None, ...], outputs: tuple[Value, ...]) -> str | None:
     """Why the schema does not allow a node whose sizes are clear anyway, or None.
 
@@ -121,8 +128,8 @@ def check_types(schema: Schema, inputs: tuple[Value | None, ...], outputs: tuple
     """
     if not schema.known:
         return None
-    if not schema.min_output <= len(outputs) <= schema.max_output:
-        return f"{len(outputs)} outputs where {schema.min_output} to {schema.max_output} are allowed"
+    if wrong := wrong_number(schema, len(outputs)):
+        return wrong
     bound: dict[str, str] = {}
     for formals, values in ((schema.inputs, inputs), (schema.outputs, outputs)):
         last = len(formals) - 1

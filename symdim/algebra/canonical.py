@@ -55,4 +55,4 @@ def reduced(node: Expr) -> tuple[object, ...]:
     """What `pickle` stores of a node."""
     from symdim.algebra import pickling
 
-    return pickling.rebuilt, (pickling.program_of(node),)
+    return pickling.rebuilt, pickling.program_of(node)

@@ -1,4 +1,9 @@
-"""Expressions as flat programs, for `pickle`. Each step builds a node from earlier ones, so nothing recurses."""
+"""Expressions as flat programs, for `pickle`. Each step builds a node from earlier ones, so nothing recurses.
+
+Variables are pickled as objects of their own, so that many expressions share them. The upper bound of a variable may
+contain other variables, whose bounds contain others. A program lists all of these, in building order, before it needs
+them: so `pickle` has met each variable before it meets a bound that contains it, and does not recurse either.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +26,15 @@ if TYPE_CHECKING:
     Step = tuple[Any, ...]
 
 
-def program_of(root: Expr) -> list[Step]:
-    """The steps that build a node, each of the form (kind, *arguments of its builder below)."""
-    nodes = with_limits(root)
-    number = {node: i for i, node in enumerate(nodes)}
+def program_of(root: Expr) -> tuple[list[Var], list[Step]]:
+    """The variables below a node, and the steps that build it from them.
+
+    Each step is of the form (kind, *arguments of its builder below). The variables count as the first steps.
+    """
+    variables = _below(root)
+    known = set(variables)
+    nodes = [node for node in postorder(root) if node not in known]
+    number = {node: i for i, node in enumerate((*variables, *nodes))}
 
     def place(dim: Dim) -> Place:
         return (True, dim) if isinstance(dim, int) else (False, number[dim])
@@ -32,9 +42,8 @@ def program_of(root: Expr) -> list[Step]:
     steps: list[Step] = []
     for node in nodes:
         if isinstance(node, Var):
-            limit = None if node.at_most is None else place(node.at_most)
             scope = node.scope.owner, node.scope.serial
-            steps.append(("var", scope, node.name, node.lo, node.hi, limit, node.origin))
+            steps.append(("var", scope, node.name, node.lo, node.hi, node.at_most, node.origin))
         elif node.terms is not None:
             steps.append(("sum", node.const, [(number[unit], k) for unit, k in node.terms.items()]))
         elif isinstance(node, Mul):
@@ -42,7 +51,25 @@ def program_of(root: Expr) -> list[Step]:
         else:
             kind = "div" if isinstance(node, FloorDiv) else "max" if isinstance(node, Max) else "min"
             steps.append((kind, *[place(part) for part in children(node)]))
-    return steps
+    return variables, steps
+
+
+def _below(root: Expr) -> list[Var]:
+    """The variables in an expression or in the bound of a variable, each after those in its own bound."""
+    done: dict[Var, None] = {}
+    stack = list(_direct(root) if isinstance(root, Var) else root.variables())
+    while stack:
+        pending = [v for v in _direct(stack[-1]) if v not in done]
+        if pending:
+            stack += pending
+        else:
+            done[stack.pop()] = None
+    return list(done)
+
+
+def _direct(variable: Var) -> tuple[Var, ...]:
+    """The variables in the upper bound of a variable."""
+    return variable.at_most.variables() if isinstance(variable.at_most, Expr) else ()
 
 
 def with_limits(root: Expr) -> list[Expr]:
@@ -62,9 +89,9 @@ def with_limits(root: Expr) -> list[Expr]:
     return list(done)
 
 
-def rebuilt(steps: list[Step]) -> Expr:
+def rebuilt(variables: list[Var], steps: list[Step]) -> Expr:
     """The node that a program builds. If that node is alive in this process, it is the same object."""
-    nodes: list[Expr] = []
+    nodes: list[Expr] = list(variables)
     for step in steps:
         nodes.append(_BUILDERS[step[0]](nodes, *step[1:]))
     return nodes[-1]
@@ -81,11 +108,10 @@ def _var(
     name: str,
     lo: int | None,
     hi: int | None,
-    at_most: Place | None,
+    at_most: Dim | None,
     origin: object,
 ) -> Expr:
-    limit = None if at_most is None else _dim(nodes, at_most)
-    return scope_of(*scope).restored(name, lo, hi, limit, origin)
+    return scope_of(*scope).restored(name, lo, hi, at_most, origin)
 
 
 def _sum(nodes: list[Expr], const: int, terms: list[tuple[int, int]]) -> Expr:

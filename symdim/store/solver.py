@@ -136,10 +136,10 @@ class Store:
 
     def bcast(self, result: Row, operands: Sequence[Row], *, origin: Origin | str = NOWHERE) -> None:
         """The result is exactly the row to which the operands broadcast by NumPy's rule."""
-        where = _origin(origin)
-        for operand in operands:
+        where, different = _origin(origin), tuple(dict.fromkeys(operands))
+        for operand in different:
             self._learn(RowRefines(where, (), "size", result, operand, leftmost=True))
-        self._learn(RowJoin(where, (), "size", result, tuple(operands)))
+        self._learn(RowJoin(where, (), "size", result, different))
 
     def elements(
         self, rows: Iterable[Row], count: Dim, divided_by: Iterable[Dim] = (), *, origin: Origin | str = NOWHERE

@@ -86,3 +86,11 @@ def test_the_greater_one_of_two_conditions_is_an_error() -> None:
     result = infer(parsed(graph, HEAD))
     assert str(result.types["y"]) == "bool[1]"
     assert "element type tensor(bool), which the operator does not admit" in str(result.diagnostics[0])
+
+
+def test_a_node_with_too_many_outputs_states_no_constraints() -> None:
+    model = parsed("g (float x) => (float[5] a, b) { a, b = Relu (x) }")
+    model.graph.input[0].type.tensor_type.ClearField("shape")
+    found = infer(model, bidirectional=True)
+    assert messages(found) == ["2 outputs where 1 to 1 are allowed"]
+    assert "x" not in found.shapes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import count
 from math import prod
 from typing import Any
 
@@ -11,13 +12,14 @@ import pytest
 from onnx import TensorProto, helper
 
 from onnx_infer import InferenceResult, SymTensor, infer
-from onnx_infer.results.planning.envelope import ZERO, envelope
+from onnx_infer.results.planning.envelope import MOST_COMPARED, ZERO, Join, Polynomial, envelope
 from onnx_infer.results.planning.memory import MemoryPlan
 from onnx_infer.results.planning.planner import Planner, byte_size
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Value
-from symdim import BoundsError, Expr, SymdimError, UnboundName, Var, minimum
+from symdim import BoundsError, Expr, Scope, SymdimError, UnboundName, Var, minimum
 from symdim.algebra.origin import Computed, ValueOf
+from symdim.algebra.variable import make_variable
 
 from . import models
 from .texts import parsed
@@ -282,3 +284,27 @@ def test_an_envelope_is_at_least_each_sum() -> None:
     assert envelope([ZERO.plus([s]) for s in sums], 50).exact
     assert not envelope([ZERO.plus([s]) for s in sums], 2).exact
     assert MemoryPlan(infer(parsed("g (float[N] x) => (x) {}"))).peak == ((0,), True, (-1,))
+
+
+def test_many_sums_that_cover_none_of_each_other_are_bounded_by_a_join(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = count()
+    covers = Polynomial.covers
+    monkeypatch.setattr(Polynomial, "covers", lambda self, other: (next(compared), covers(self, other))[1])
+    symbols = [Var.fresh(f"s{i}", i % 3) for i in range(3 * MOST_COMPARED)]
+    sums = [ZERO.plus([8 * s - i % 5]) for i, s in enumerate(symbols)]
+    found = envelope(sums, most=4)
+    assert next(compared) <= MOST_COMPARED**2
+    assert (len(found.sizes), found.exact) == (4, False)
+    for i, sum_ in enumerate(sums):
+        at = {s: 5 if s is symbols[i] else s.lo or 0 for s in symbols}
+        assert at_sizes(sum_.size, at) <= max(at_sizes(size, at) for size in found.sizes)
+
+
+def test_a_sum_without_a_lower_bound_is_not_joined() -> None:
+    join, below = Join(), make_variable(Scope(), "element", None, None)
+    assert not join.add(ZERO.plus([N + below]), 0)
+    assert join.is_empty
+
+
+def at_sizes(size: int | Expr, sizes: dict[Var, int]) -> int:
+    return size if isinstance(size, int) else size.to_int(sizes)

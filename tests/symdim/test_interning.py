@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import pickle
 from importlib import import_module
 from random import Random
 from threading import Barrier, Thread
@@ -138,3 +139,21 @@ def test_a_name_that_only_caches_hold_is_free():
     held = maximum(Var("held_by_caches", 1, 5), 3)
     del held
     assert Var("held_by_caches", 2, 9).hi == 9
+
+
+def chain_of(length: int) -> list[Var]:
+    """Variables, each of which is at most the former one plus 1."""
+    chain = [Var("first")]
+    for i in range(length):
+        chain.append(Var.fresh(f"v{i}", at_most=chain[-1] + 1))
+    return chain
+
+
+def test_a_pickle_holds_each_bound_of_a_chain_once() -> None:
+    """A variable takes some 200 bytes, and a few for each earlier one; not the bounds of these again."""
+    assert len(pickle.dumps(chain_of(200))) < 200 * (300 + 200 * 5)
+
+
+def test_a_pickle_of_a_long_chain_of_bounds_does_not_recurse() -> None:
+    last = chain_of(400)[-1]
+    assert pickle.loads(pickle.dumps(last)) is last

@@ -264,3 +264,11 @@ def test_joins_of_many_sizes_keep_their_names():
     assert store.value(results[63]) is maximum(*sizes[:64])
     assert store.value(results[64]) is results[64]
     assert store.value(results[65]) is results[65]
+
+
+def test_equal_operands_are_one_constraint() -> None:
+    out, operand = Row.unknown(), Row.of([N, M])
+    once, often = Store(), Store()
+    once.bcast(out, [operand, Row.of([H, 1])])
+    often.bcast(out, [operand, Row.of([H, 1])] + [operand] * 1000)
+    assert repr(often) == repr(once)

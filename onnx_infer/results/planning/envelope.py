@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 MOST = 24
 """The most operands of an envelope's maximum."""
+MOST_COMPARED = 256
+"""The most sums of which none covers another that are compared with each further sum. 143 are the most in a real model.
+"""
 
 _SAMPLES = (1, 8, 64, 512, 4096)
 
@@ -93,12 +96,58 @@ class Polynomial(NamedTuple):
 ZERO = Polynomial({}, 0)
 
 
+class Join:
+    """A sum that is at least all that were added. Each unit has its largest coefficient, counted from its lower bound.
+
+    >>> from symdim import Var
+    >>> N, M = Var("N"), Var("M")
+    >>> join = Join()
+    >>> all(join.add(ZERO.plus([d]), place) for place, d in enumerate([3 * N, N + 2 * M]))
+    True
+    >>> join.sum.size, join.place
+    (2*M + 3*N - 2, 0)
+    """
+
+    def __init__(self) -> None:
+        self._terms: dict[Expr, int] = {}
+        self._least: int | None = None  # at the lower bounds of all units
+        self._largest, self.place = -1, 0
+
+    def add(self, sum_: Polynomial, place: int) -> bool:
+        """Add a sum; False if it has a unit without a lower bound. `place` becomes that of the largest sum."""
+        least = sum_.const
+        for unit, k in sum_.terms.items():
+            low = unit.bounds()[0]
+            if low is None:
+                return False
+            least += k * low
+        for unit, k in sum_.terms.items():
+            if k > self._terms.get(unit, 0):
+                self._terms[unit] = k
+        self._least = least if self._least is None else max(self._least, least)
+        if (value := sum_.at()[-1]) > self._largest:
+            self._largest, self.place = value, place
+        return True
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was added."""
+        return self._least is None
+
+    @property
+    def sum(self) -> Polynomial:
+        """The sum."""
+        lows = sum(k * (unit.bounds()[0] or 0) for unit, k in self._terms.items())
+        return Polynomial(dict(self._terms), (self._least or 0) - lows)
+
+
 def envelope(sums: Iterable[Polynomial], most: int = MOST) -> Envelope:
     """The maximum of the sums that no other sum covers.
 
     If there are more than `most` of them, the sums that are largest for symbols of some magnitude stay. Each other sum
     is joined with the one that grows least: the join has the larger coefficient of each unit. Then the result is only
-    an upper bound. Sums with a unit that may be negative stay as they are.
+    an upper bound. Sums with a unit that may be negative stay as they are. If more than `MOST_COMPARED` sums cover none
+    of the others, all but the largest are joined into one, so the time is linear in the number of sums.
 
     >>> from symdim import Var
     >>> N = Var("N")
@@ -107,10 +156,14 @@ def envelope(sums: Iterable[Polynomial], most: int = MOST) -> Envelope:
     >>> envelope([ZERO.plus([d]) for d in (9 * N * N, N * N + 9, 7 * N + 9, 10)], most=2)
     Envelope(sizes=(9*N**2 + 9, 7*N + 9), exact=False, places=(0, 2))
     """
-    place, front = _uncovered(sums)
-    if len(front) <= most:
+    place, front, rest = _uncovered(sums)
+    if rest.is_empty and len(front) <= most:
         return Envelope(tuple(sum_.size for sum_ in front), True, tuple(place[id(sum_)] for sum_ in front))
     ranked = _largest_first(front)
+    if not rest.is_empty:
+        kept = [sum_ for i, sum_ in enumerate(ranked) if i < most - 1 or not rest.add(sum_, place[id(sum_)])]
+        sizes = tuple(sum_.size for sum_ in (*kept, rest.sum))
+        return Envelope(sizes, False, (*(place[id(sum_)] for sum_ in kept), rest.place))
     signed = [sum_ for sum_ in ranked if not sum_.is_monotone]
     plain = [sum_ for sum_ in ranked if sum_.is_monotone]
     groups = plain[:most]
@@ -139,21 +192,25 @@ def _excess(larger: Sequence[int], smaller: Sequence[int]) -> float:
     return sum(a / max(b, 1) for a, b in zip(larger, smaller, strict=True))
 
 
-def _uncovered(sums: Iterable[Polynomial]) -> tuple[dict[int, int], list[Polynomial]]:
+def _uncovered(sums: Iterable[Polynomial]) -> tuple[dict[int, int], list[Polynomial], Join]:
     """The sums that no other covers, the largest first, and the number of each by its id.
 
-    The sum that covered the last one is compared first. So most sums take one comparison, and are not stored.
+    The sum that covered the last one is compared first. So most sums take one comparison, and are not stored. If there
+    are `MOST_COMPARED` sums, all further ones are joined, without any comparison.
     """
     front: list[Polynomial] = []
     place: dict[int, int] = {}
+    rest = Join()
     for i, candidate in enumerate(sums):
+        if len(front) >= MOST_COMPARED and rest.add(candidate, i):
+            continue
         cover = next((j for j, other in enumerate(front) if other.covers(candidate)), None)
         if cover is not None:
             front.insert(0, front.pop(cover))
             continue
         front = [candidate, *(other for other in front if not candidate.covers(other))]
         place[id(candidate)] = i
-    return place, sorted(front, key=lambda s: (-s.at()[-1], place[id(s)]))
+    return place, sorted(front, key=lambda s: (-s.at()[-1], place[id(s)])), rest
 
 
 def _degree(unit: Expr) -> int:

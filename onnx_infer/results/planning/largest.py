@@ -84,7 +84,8 @@ class _Search:
         value = result.types[name]
         assert isinstance(value, SymTensor)
         assert value.shape is not None
-        for dim in bounding_shape(value.shape):
+        assert self.memory.bounds is not None
+        for dim in bounding_shape(value.shape, self.memory.bounds):
             size = substituted(without_computed(dim), fixed)
             if size not in proofs:
                 least = growth(size, self.symbol)[0] if isinstance(size, Expr) else 0

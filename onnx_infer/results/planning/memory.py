@@ -18,6 +18,7 @@ from onnx_infer.results.sources import without_computed
 from symdim import UnboundName, Var
 from symdim.algebra.dims import variables_of
 from symdim.compile import StraightLine, function_of, tuple_text
+from symdim.guarantee import UpperBounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -59,10 +60,11 @@ class MemoryPlan:
         outputs = [name for node in nodes for name in node[3] if name]
         constants = model.graph.constants
         kept = [*(result.inputs if inputs else ()), *(constants if initializers else ())]
+        self.bounds = UpperBounds() if upper else None
         self.sizes: dict[str, Dim] = {}
         unknown = []
         for name in dict.fromkeys((*kept, *outputs)):
-            size = byte_size(types[name], upper=upper)
+            size = byte_size(types[name], self.bounds)
             if size is None:
                 unknown.append(name)
             else:

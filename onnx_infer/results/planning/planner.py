@@ -12,7 +12,7 @@ from symdim import Expr, SymdimError, UnboundName, Var, ceildiv, product
 from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import checked_size
 from symdim.compile import StraightLine, function_of, literal, tuple_text
-from symdim.guarantee import bound_expr
+from symdim.guarantee import UpperBounds, guarantee_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -73,11 +73,12 @@ class Planner:
         counts: dict[tuple[int, int], int] = {}
         row_texts: list[str] = []
         count_texts: list[str] = []
+        bounds = UpperBounds() if upper else None
         for name in types if chosen is None else chosen:
             value = types.get(name)
             if value is None:
                 raise SymdimError(f"value {name!r} cannot be planned: the model has no such value")
-            shape = _planned(value, upper)
+            shape = _planned(value, bounds)
             free = () if shape is None else tuple(v.name for v in variables_of(shape) if v not in code)
             if shape is None or free:
                 self._leave_out(name, value, free, is_chosen=chosen is not None)
@@ -153,7 +154,8 @@ def planner(result: Inferred, args: Sequence[str | Var] | None, values: Iterable
     if args is None:
         sizes = variables_of(dim for _, dim in result.sources.axes)
         return Planner(types, list(dict.fromkeys(sizes)), upper=upper, chosen=values)
-    shapes = (_planned(value, upper) for value in types.values())
+    bounds = UpperBounds() if upper else None
+    shapes = (_planned(value, bounds) for value in types.values())
     symbols = {v.name: v for shape in dict.fromkeys(shapes) if shape is not None for v in variables_of(shape)}
     chosen = [symbols.get(arg) if isinstance(arg, str) else arg for arg in args]
     found = [v for v in chosen if isinstance(v, Var)]
@@ -162,25 +164,27 @@ def planner(result: Inferred, args: Sequence[str | Var] | None, values: Iterable
     return Planner(types, found, upper=upper, chosen=values)
 
 
-def _planned(value: Value, upper: bool) -> Shape | None:
+def _planned(value: Value, bounds: UpperBounds | None) -> Shape | None:
     """The shape to plan for; None if there is none."""
     if not isinstance(value, SymTensor) or value.shape is None:
         return None
-    return tuple(map(without_computed, bounding_shape(value.shape) if upper else value.shape))
+    return tuple(map(without_computed, _bounded(value.shape, bounds)))
 
 
-def bounding_shape(shape: Shape) -> Shape:
+def _bounded(shape: Shape, bounds: UpperBounds | None) -> Shape:
+    return shape if bounds is None else bounding_shape(shape, bounds)
+
+
+def bounding_shape(shape: Shape, bounds: UpperBounds) -> Shape:
     """The sizes, with upper bounds (if there are any) in place of data-dependent sizes."""
-    return tuple([_bounding(dim) for dim in shape])
+    found = [guarantee_of(dim, bounds=bounds).size for dim in shape]
+    return tuple([dim if bound is None else bound for dim, bound in zip(shape, found, strict=True)])
 
 
-def _bounding(dim: Dim) -> Dim:
-    bound = bound_expr(dim)
-    return dim if bound is None else bound
-
-
-def byte_size(value: Value, *, upper: bool = False) -> Dim | None:
+def byte_size(value: Value, bounds: UpperBounds | None = None) -> Dim | None:
     """The bytes of a tensor; None for strings, for other values, and for an unknown rank or element type.
+
+    With `bounds`, which share their work for all values, data-dependent sizes count with their upper bounds.
 
     Elements of less than a byte are packed, as in ONNX; the last byte may be partly used.
 
@@ -193,7 +197,7 @@ def byte_size(value: Value, *, upper: bool = False) -> Dim | None:
     """
     if not isinstance(value, SymTensor) or value.shape is None or not dt.BITS.get(value.dtype or 0):
         return None
-    shape = bounding_shape(value.shape) if upper else value.shape
+    shape = _bounded(value.shape, bounds)
     bits = dt.BITS[value.dtype or 0]
     count = product(shape)
     return count * (bits // 8) if bits % 8 == 0 else ceildiv(count * bits, 8)

@@ -12,6 +12,7 @@ from onnx_infer.results.report.layout import cut, limited, text_of
 from onnx_infer.results.report.plain_data import plain
 from onnx_infer.values.text import printable
 from symdim import Expr, total
+from symdim.guarantee import UpperBounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -174,7 +175,8 @@ class _Table(NamedTuple):
 
 def _bytes(result: Inferred, names: Iterable[str]) -> Dim:
     """The bytes of values; those without a known number do not count."""
-    counts = [byte_size(result.types[name], upper=True) for name in names]
+    bounds = UpperBounds()
+    counts = [byte_size(result.types[name], bounds) for name in names]
     return total(count for count in counts if count is not None)
 
 
