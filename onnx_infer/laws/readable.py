@@ -53,12 +53,12 @@ def degree(size: Expr) -> int:
 
     >>> from symdim import Var
     >>> x = Var("x")
-    >>> degree((x * x // 3) ** 2 + x), degree(x // 2)
-    (4, 1)
+    >>> degree((x * x // 3) ** 2 + x), degree(x // 2), degree(2 * (4 - 2 * x**3) // 3)
+    (4, 1, 3)
     """
     found: dict[Expr, int] = {}
     for node, parts in parts_first(size, found, parts_of):
-        if isinstance(node, Mul):
+        if isinstance(node, Mul) and node.terms is None:
             found[node] = sum(found[atom] * power for atom, power in powers_of(node).items())
         else:
             found[node] = max((found[part] for part in parts), default=1)
@@ -67,10 +67,11 @@ def degree(size: Expr) -> int:
 
 def readable(size: Dim, most: int = MOST_LEAVES) -> Dim:
     """The size, or a fresh size if its expression is too large."""
-    return _fresh_for(size) if isinstance(size, Expr) and is_unreadable(size, most) else size
+    return fresh_for(size) if isinstance(size, Expr) and is_unreadable(size, most) else size
 
 
-def _fresh_for(size: Expr) -> Dim:
+def fresh_for(size: Expr) -> Dim:
+    """A fresh size with the interval of a size whose expression is too large."""
     low, high = size.bounds()
     return fresh("its expression is too large", at_least=max(low or 0, 0), at_most=high)
 
@@ -90,5 +91,5 @@ def chosen(a: Dim, b: Dim) -> Dim:
             if is_one_where(y, x):
                 return x
     if isinstance(size, Expr) and len(size.variables()) > MOST_SYMBOLS_OF_A_CHOICE:
-        return _fresh_for(size)
+        return fresh_for(size)
     return readable(size, MOST_LEAVES_OF_A_CHOICE)
