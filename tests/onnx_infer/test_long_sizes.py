@@ -9,7 +9,7 @@ import pytest
 
 from onnx_infer import infer, infer_shapes
 from onnx_infer.engine.long_sizes import Equations
-from onnx_infer.laws.readable import chosen
+from onnx_infer.laws.readable import chosen, degree
 from symdim import DivisionByZero, Expr, Var, maximum, minimum
 
 from .sessions import all_sizes, check_guards, counting, run, session_of, shape_at
@@ -235,3 +235,12 @@ def test_an_input_keeps_the_size_that_the_model_writes() -> None:
         assert str(result.types["x"]) == "f32[1, 1, max(M, 3)]"
         assert [str(guard) for guard in result.guards] == guards
         assert [str(violation) for violation in result.check({"M": 4})]
+
+
+def test_powers_that_nest_in_quotients_become_fresh_sizes() -> None:
+    """Each step squares: after 40 steps a size of 2 would have a trillion bits, in an expression of one name."""
+    steps = " ".join(f"m{i} = Mul (v{i}, v{i}) v{i + 1} = Div (m{i}, c)" for i in range(40))
+    model = parsed(f"g (float[N] x) => (y) <int64[1] c = {{3}}> {{ v0 = Shape (x) {steps} y = ConstantOfShape (v40) }}")
+    result = infer(model)
+    found = [x for v in result.types.values() for x in (*(v.shape or ()), *(v.data or ())) if isinstance(x, Expr)]
+    assert max(map(degree, found)) == 32
