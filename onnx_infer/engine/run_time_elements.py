@@ -6,10 +6,13 @@ element of each tensor has one variable, and so has each size computed from them
 element have the same size. Sizes of the same elements are expressed by each other (K and K + 1). This is done for
 tensors of the main graph only. Inside a subgraph or a function a name stands for a different value each time. So a size
 in one keeps only its reason.
+
+A size that is no expression over elements, the number of non-zero elements, is the same for nodes of the same operands.
 """
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING
 
 from onnx_infer.elements.samples import element_at
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
     from onnx_infer.operators.operator import Operator
     from onnx_infer.values.tensor import Dim, Value
 
-    NewSize = Callable[[Var, Dim | None, Computed | ValueOf], Var]
+    NewSize = Callable[[Var, Dim | None, object], Var]
 
 
 _MAIN = Scope()
@@ -44,7 +47,7 @@ class RunTimeValues:
     def __init__(self, symbols: Symbols) -> None:
         self._symbols = symbols
         self._elements: dict[tuple[str, int], Var] = {}
-        self._given_by: dict[object, Var] = {}  # nodes of the same operands -> their element
+        self._given_by: dict[object, Var] = {}  # nodes of the same operands -> their element, or their size
         self._sizes: dict[Dim, Var] = {}
         self._solved: dict[Var, Dim] = {}  # elements as expressions of sizes and of elements solved later
         self._open: list[tuple[Var, Dim]] = []  # sizes with elements that are not solved yet
@@ -67,19 +70,24 @@ class RunTimeValues:
     def inside(self, node: Node) -> NewSize:
         """The same as `of` for a node in a subgraph or a function: sizes are those that the data decide."""
 
-        def variable(placeholder: Var, limit: Dim | None, origin: Computed | ValueOf) -> Var:
+        def variable(placeholder: Var, limit: Dim | None, origin: object) -> Var:
             if isinstance(origin, ValueOf):
                 return make_variable(Scope(), f"{node[3][origin.index]}[0]", None, None, origin=origin)
-            return self._new(placeholder, limit, origin.why)
+            return self._new(placeholder, limit, origin.why if isinstance(origin, Computed) else origin)
 
         return variable
 
     def of(self, node: Node, operator: Operator, inputs: tuple[Value | None, ...]) -> NewSize:
         """The function that gives the variables of the elements and sizes of a node, for `trace.named`."""
 
-        def variable(placeholder: Var, limit: Dim | None, origin: Computed | ValueOf) -> Var:
+        places = count()
+
+        def variable(placeholder: Var, limit: Dim | None, origin: object) -> Var:
+            place = next(places)
             if isinstance(origin, ValueOf):
                 return self._given(node, operator, inputs, origin.index)
+            if not isinstance(origin, Computed):
+                return self._decided(node, operator, inputs, place, lambda: self._new(placeholder, limit, origin))
             size = self._read(origin.size, node, operator, inputs)
             if size is None:
                 return self._new(placeholder, limit, origin.why)
@@ -142,17 +150,23 @@ class RunTimeValues:
         return size.substitute(names) if isinstance(size, Expr) else size
 
     def _given(self, node: Node, operator: Operator, inputs: tuple[Value | None, ...], output: int) -> Var:
-        """The element that a node gives. Nodes that take the same elements of the same operands give the same element.
+        """The element that a node gives."""
+        return self._decided(node, operator, inputs, f"output {output}", lambda: self._element(node[3][output], 0))
 
-        An operator without a data function may draw at random, so each of its nodes gives an element of its own.
+    def _decided(
+        self, node: Node, operator: Operator, inputs: tuple[Value | None, ...], what: object, make: Callable[[], Var]
+    ) -> Var:
+        """What the run of a node decides. Nodes of the same operands decide the same.
+
+        An operator without a data function may draw at random, so each of its nodes decides for itself.
         """
         if operator.rule.data is None:
-            return self._element(node[3][output], 0)
+            return make()
         operands = [name if x is None or not is_told(x) else x for name, x in zip(node[2], inputs, strict=True)]
-        key = operator, node[4], output, *operands
+        key = operator, node[4], len(node[3]), what, *operands
         found = self._given_by.get(key)
         if found is None:
-            found = self._given_by[key] = self._element(node[3][output], 0)
+            found = self._given_by[key] = make()
         return found
 
     def _element(self, tensor: str, index: int) -> Var:

@@ -234,11 +234,11 @@ def unread(output: int) -> Var:
 def named(
     fresh: tuple[Var, ...],
     name: Callable[[], str],
-    run_time: Callable[[Var, Dim | None, Computed | ValueOf], Var] | None = None,
+    run_time: Callable[[Var, Dim | None, object], Var] | None = None,
 ) -> dict[Var, Dim]:
     """New variables with new names for the fresh sizes and the unread elements of a remembered outcome.
 
-    `run_time(placeholder, bound, origin)` makes the variable for an element, or for a size computed from elements.
+    `run_time(placeholder, bound, origin)` makes the variable instead, where the run of a node decides it.
 
     >>> named((fresh("why"),), lambda: "_d7")
     {_d: _d7}
@@ -249,7 +249,7 @@ def named(
         limit = None if limit is None else substituted(limit, names)
         if isinstance(origin, Computed):
             origin = Computed(substituted(origin.size, names), origin.why)
-        if run_time is not None and isinstance(origin, (Computed, ValueOf)):
+        if run_time is not None:
             names[placeholder] = run_time(placeholder, limit, origin)
         elif isinstance(origin, ValueOf):
             names[placeholder] = make_variable(Scope(), placeholder.name, None, None, origin=origin)

@@ -231,8 +231,8 @@ def test_a_sparse_initializer_is_read_as_a_tensor() -> None:
 
 
 def test_fresh_names_avoid_those_of_the_model() -> None:
-    result = infer(parsed('g (float["_d0"] x) => (a, b) { a = NonZero(x)  b = NonZero(x) }'))
-    assert types(result) == {"x": "f32[_d0]", "a": "i64[1, _d1]", "b": "i64[1, _d2]"}
+    result = infer(parsed('g (float["_d0"] x) => (a, b) { y = Neg(x)  a = NonZero(x)  b = NonZero(y) }'))
+    assert types(result) == {"x": "f32[_d0]", "y": "f32[_d0]", "a": "i64[1, _d1]", "b": "i64[1, _d2]"}
 
 
 def test_equal_nodes_do_not_share_a_fresh_size() -> None:

@@ -216,3 +216,52 @@ def test_an_index_takes_its_own_element_of_a_vector_that_is_partly_known(
     value = infer(parsed(graph, '<ir_version: 8, opset_import: ["": 18]>')).types["y"]
     assert isinstance(value, SymTensor)
     assert (value.data or (None,))[0] == known[index]
+
+
+TWO_MASKS = """g (float[B, S] x, float[B, S] y) => (rows, first, sum, other) {
+    m = IsNaN(x) MASK
+    a = NonZero(m) at = Transpose(a) first = GatherND(x, at)
+    b = NonZero(m) bt = Transpose(b) second = GatherND(y, bt) rows = Concat<axis=0>(at, bt) sum = Add(first, second)
+    c = NonZero(n) ct = Transpose(c) other = GatherND(x, ct) }"""
+
+
+@pytest.mark.parametrize("mask", ["n = IsNaN(y)", "n = Not(m)", "r = Bernoulli(x) n = Cast<to=9>(r)"])
+def test_sizes_that_the_data_decide_are_those_of_other_nodes_of_the_same_operands_only(mask):
+    result = infer(parsed(TWO_MASKS.replace("MASK", mask)))
+    assert [shape_text(result, name) for name in ("first", "sum", "other")] == ["(_d0)", "(_d0)", "(_d1)"]
+    assert shape_text(result, "rows") == "(2*_d0, 2)"
+    assert not result.guards
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("u, i, j, k = Unique(x)", "v = Unique(x)"),
+        ("u = Unique<axis=0>(x)", "v = Unique<axis=1>(x)"),
+        ("u = Compress(x, m)", "v = Compress(y, m)"),
+        (
+            "i = Constant<value_ints=[1, 0, 1]>() j = Cast<to=9>(i) u = Compress<axis=0>(x, j)",
+            "v = Compress<axis=0>(x, m)",
+        ),
+        (
+            "w = RandomUniform<shape=[9]>() e = Greater(w, h) u = NonZero(e)",
+            "f = RandomUniform<shape=[9]>() k = Less(f, h) v = NonZero(k)",
+        ),
+    ],
+)
+def test_sizes_of_other_operands_attributes_or_outputs_are_not_taken_for_the_same(first, second):
+    text = "g (float[B, S] x, float[B, S] y, bool[B] m, float h) => (u, v) { FIRST SECOND }"
+    result = infer(parsed(text.replace("FIRST", first).replace("SECOND", second)))
+    made = [{v for size in result.shapes[name] for v in getattr(size, "variables", tuple)()} for name in ("u", "v")]
+    assert made[0].isdisjoint(v for v in made[1] if v.name.startswith("_d"))
+
+
+def test_each_turn_of_a_loop_decides_its_own_sizes():
+    result = infer(
+        parsed("""g (float[B] x, int64 trips) => (n, last) {
+        n = NonZero(x) go = Constant<value = bool {1}>()
+        last = Loop(trips, go, n) <body = b (int64 i, bool c, int64[R, K] a) => (bool d, int64[R, L] k) {
+            d = Identity(c) f = CastLike(i, x) y = Sub(x, f) k = NonZero(y) }> }""")
+    )
+    assert shape_text(result, "n") == "(1, _d0)"
+    assert "_d0" not in shape_text(result, "last")
