@@ -210,8 +210,8 @@ def one_size(shapes: list[Shape], axis: int) -> Dim:
 
 def unknown_length(sequence: Sequence) -> Dim:
     """A fresh size for the joined axis if the number of elements, or their sizes, are not known."""
-    what = "the number of elements" if sequence.length is None else "the sizes of the elements"
-    return fresh(f"{what} of the sequence is not known")
+    what = "number of elements" if sequence.length is None else "size of each element"
+    return fresh(f"the {what} of the sequence is not known")
 
 
 def joined_data(sequence: Sequence, axis: int, new_axis: bool) -> list[Any] | None:

@@ -91,7 +91,7 @@ class _Reasons:
             if not is_typed(value):
                 self._of_type[name] = _undeclared(name, value)
             if lacks_elements(value):
-                self._of_elements[name] = _of_input(name, value)
+                self._of_elements[name] = _of_input(name, value, name in self._engine.model.graph.defaults)
         for node in schedule(result):
             self._follow(node)
 
@@ -185,14 +185,15 @@ def _joined(behind: list[Reason]) -> Reason | None:
     return Reason(kind, " and ".join(reason.text for reason in found), found[0].node, names)
 
 
-def _of_input(name: str, value: Value) -> Reason:
+def _of_input(name: str, value: Value, has_default: bool) -> Reason:
     """What is unknown of an input in each run: the elements of a tensor or of a sequence, or whether there is one."""
     what = "the value of"
+    cure = ' (known with initializers="constant", --initializers constant)' if has_default else ""
     if isinstance(value, Sequence):
         what = "the sequence in"
     elif isinstance(value, Optional) and value.full is None:
         return Reason("value", f"whether input '{name}' has an element", "", (name,))
-    return Reason("value", f"{what} input '{name}'", "", (name,))
+    return Reason("value", f"{what} input '{name}'{cure}", "", (name,))
 
 
 def _undeclared(name: str, value: Value) -> Reason:

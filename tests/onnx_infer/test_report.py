@@ -82,6 +82,7 @@ def test_equal_errors_are_one_line() -> None:
         ("g (float[N] x) => (y) { a = com.acme.Foo (x)  y = Relu (a) }", [], "y", "no rule", "com.acme::Foo"),
         ("g (float[N] x, float[2] w) => (y) { a = Conv (x, w)  y = Relu (a) }", [], "y", "error", "Conv 'a': "),
         ("g (float[N] x, int64[1] k) => (y) { y, i = TopK (x, k) }", [], "y", "value", "the value of input 'k'"),
+        ("g (float[N] x, int64[1] k = {3}) => (y) { y, i = TopK (x, k) }", [], "y", "value", "--initializers constant"),
     ],
 )
 def test_the_cause_of_what_is_unknown(graph: str, without_rank: list[str], name: str, kind: str, text: str) -> None:
