@@ -32,6 +32,12 @@ ACTIONS: list[Callable[[], str]] = [algebra, inference, folding]
 actions = pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.__name__)
 
 
+def forget() -> None:
+    """Empty the caches, and free the expressions of former runs, so that each run takes as many steps."""
+    clear_caches()
+    gc.collect()
+
+
 def sampled(action: Callable[[], object]) -> range:
     """Some steps of an action, all over its first nine tenths.
 
@@ -146,10 +152,10 @@ def test_another_inference_may_run_between_any_two_lines(action: Callable[[], st
 @actions
 def test_an_interrupt_leaves_no_false_entry(action: Callable[[], str]) -> None:
     expected = action()
-    clear_caches()
+    forget()
     stopped = 0
     for step in sampled(action):
-        clear_caches()
+        forget()
         stopped += interrupted(action, step)
         assert action() == expected, step
     assert stopped > STEPS // 2

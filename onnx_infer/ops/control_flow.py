@@ -16,8 +16,6 @@ from onnx_infer.values.propagated import is_small
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Sequence, SymTensor, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from onnx_infer.elements.ratio import Element
     from onnx_infer.ops.kinds import Dim, Elements, Graph, Ints, Values
 
@@ -149,13 +147,17 @@ def common_size(tensors: Values, axes: Ints, what: str) -> Dim:
     return fresh(f"{what} are not known") if found is None else found
 
 
-def stacked(value: Value, size: Dim, axis: Dim, elements: Iterable[Any] | None = None) -> Value:
-    """The values of all iterations, stacked along a new axis, with these elements if they are few."""
+def stacked(value: Value, size: Dim, axis: Dim, elements: list[Any] | None = None) -> Value:
+    """The values of all iterations, stacked along a new axis, with these elements if they are few.
+
+    Iterations whose items differ in their number of elements do not run, so the stack has none then.
+    """
     if not isinstance(value, SymTensor) or value.shape is None:
         return SymTensor(element_type(value))
     at = normalize_axis(axis, value.rank + 1)
     found = SymTensor(value.dtype, (*value.dims[:at], size, *value.dims[at:]))
-    return found if elements is None or not is_small(found) else SymTensor(found.dtype, found.shape, elements)
+    fits = elements is not None and is_small(found) and found.size == len(elements)
+    return SymTensor(found.dtype, found.shape, elements) if fits else found
 
 
 def check_ints(name: str, values: Ints | None, count: int, default: int) -> Ints:
