@@ -283,6 +283,15 @@ def test_equal_symbols_have_the_bounds_of_all_and_what_is_assumed_of_one_holds_f
     assert str(infer(parsed(PLACES), assume=["H == W", "N == W", "N == 8"]).types["all"]) == "f32[8, 32]"
 
 
+@pytest.mark.parametrize("min_dim", [0, 1, 2])
+def test_equal_symbols_are_one_symbol_whatever_their_least_size_is_and_in_texts_before_their_names(min_dim):
+    model = parsed("g (float[T] v, float[N, H] x, float[W, W] w) => (y, z) { y = MatMul (x, w)  z = Add (x, y) }")
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "2*W + H"
+    result = infer(model, assume=["W == H"], min_dim=min_dim)
+    assert [str(result.types[name]) for name in "vxwz"] == ["f32[3*W]", "f32[N, W]", "f32[W, W]", "f32[N, W]"]
+    assert not result.guards
+
+
 @pytest.mark.parametrize(("option", "text"), [("--assume", "Q >= 2"), ("--bounds", "Q=2..4")])
 def test_the_command_line_lists_the_symbols_there_are(option, text, tmp_path, capsys):
     onnx.save(parsed("g (float[N] x) => (y) { y = Neg (x) }"), tmp_path / "model.onnx")

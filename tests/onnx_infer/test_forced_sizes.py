@@ -73,8 +73,10 @@ def test_an_element_that_a_later_node_forces_is_known_in_the_second_inference(bi
 
 
 def test_a_declared_number_that_the_model_forces_is_no_claim() -> None:
-    text = "g (float[N] x, bool[N] c, float[4] t, float[5] w) => (b, d, y) {{ a = Compress<axis=0>(x, c) {} }}"
-    model = parsed(text.format("e = Compress<axis=0>(x, c) d = Relu(e) y = Neg(a) b = MatMul(y, t)"))
+    text = (
+        "g (float[N] x, bool[N] c, bool[N] k, float[4] t, float[5] w) => (b, d, y) {{ a = Compress<axis=0>(x, c) {} }}"
+    )
+    model = parsed(text.format("e = Compress<axis=0>(x, k) d = Relu(e) y = Neg(a) b = MatMul(y, t)"))
     model.graph.value_info.append(onnx.helper.make_tensor_value_info("e", 1, [3]))
     for _ in range(2):
         result = infer(model)
