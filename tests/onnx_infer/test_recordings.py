@@ -155,12 +155,12 @@ def test_elements_of_captured_constants_count() -> None:
 
 
 def test_sizes_that_the_data_decide_are_not_shared() -> None:
-    """Each node, and each inference, has its own; nodes and texts name the new ones."""
+    """Nodes of other operands, and each inference, have their own; nodes and texts name the new ones."""
     branches = (
         "then_branch = t () => (a) {{ a = Concat<axis=1>({0}, {0}) }}, else_branch = e () => (b) {{ b = Abs({0}) }}"
     )
-    y, z = (f"{o} = NonZero(x) {o}s = If(c) <{branches.format(o)}>" for o in "yz")
-    model = parsed(f"g (float[N] x, bool c) => (ys, zs) {{ {y} {z} }}")
+    y, z = (f"{o} = NonZero({x}) {o}s = If(c) <{branches.format(o)}>" for x, o in ("uy", "vz"))
+    model = parsed(f"g (float[N] u, float[N] v, bool c) => (ys, zs) {{ {y} {z} }}")
     one, two = infer(model), infer(model)
     sizes = [result.shapes[name][1] for result in (one, two) for name in ("y", "ys", "z", "zs")]
     assert len({id(size) for size in sizes}) == 8
