@@ -8,8 +8,8 @@ import numpy as np
 
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.known import holds
-from onnx_infer.laws.limits import demand_at_least
-from onnx_infer.laws.sizes import at_least, differ, normalize_axis, unify, unify_joined
+from onnx_infer.laws.limits import demand_at_least, demand_at_most
+from onnx_infer.laws.sizes import at_least, differ, normalize_axis, unify_joined
 from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal
@@ -18,7 +18,7 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.parts import Parts
 from onnx_infer.values.propagated import MAX_DATA
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Sequence, SymTensor
-from symdim import Expr, total
+from symdim import Expr, minimum, total
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Dim, Elements, Shape, Value, Values
@@ -134,7 +134,7 @@ def split_to_sequence(input: SymTensor, split: Elements | None, axis: int, keepd
 
     A scalar `split` gives ceil(d / split) parts; the last may be smaller. Without `split` the parts have size 1; if
     `keepdims` is 0, they do not have the axis. The specification ignores `keepdims` where `split` is given, but
-    onnxruntime does so only for a vector: it takes the axis of scalar parts away too, and refuses any but 1.
+    onnxruntime does so only for a vector: it takes the axis of scalar parts away too, and refuses parts of two or more.
     """
     axis = normalize_axis(axis, input.rank)
     size = input.dims[axis]
@@ -144,9 +144,8 @@ def split_to_sequence(input: SymTensor, split: Elements | None, axis: int, keepd
 
     if not keepdims and split is not None and split.shape == ():
         given = split.data[0] if split.data is not None else None
-        demand(given is None or not differ(given, 1), "parts without the axis do not have size 1", given)
-        if isinstance(given, Expr):
-            unify(given, 1, "the size of parts without the axis")
+        if given is not None:
+            demand_at_most(minimum(given, size), 1, "the size of parts without the axis")
         return Sequence(part(), size)
     if split is None:
         return Sequence(part(1) if keepdims else part(), size)
