@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Literal
 from onnx_infer.engine.fresh_sizes import replacing
 from onnx_infer.laws.readable import LEAVES_OF_A_LONG_SIZE, is_unreadable
 from onnx_infer.types.join import sizes
-from symdim import DivisionByZero, Expr, leaf_count
+from symdim import DivisionByZero, Expr, Max, Var, leaf_count
 from symdim.algebra.caches import shared_cache
-from symdim.algebra.dims import at_most, variables_of
+from symdim.algebra.dims import at_most, substituted, variables_of
 from symdim.algebra.evaluate import Substitution, replaced
 from symdim.algebra.order import order
 from symdim.algebra.origin import is_given
@@ -74,7 +74,7 @@ def _shortened(equations: Iterable[tuple[Dim, Dim]], values: Iterable[Value]) ->
     known = Equations()
     for lhs, rhs in equations:
         known.add(lhs, rhs)
-    found = {size: known.rewritten(size) for size in long}
+    found = {size: known.narrowed(known.rewritten(size)) for size in long}
     # where a size is negative, the equations hold in no run
     return {size: new for size, new in found.items() if _is_shorter(new, size) and not at_most(new, -1)}
 
@@ -97,6 +97,7 @@ class Equations:
 
     def __init__(self) -> None:
         self._of: dict[Expr, Dim] = {}
+        self._least: dict[Var, int] = {}  # from equations such as max(N, 3) == N
 
     def __bool__(self) -> bool:
         return bool(self._of)
@@ -117,6 +118,9 @@ class Equations:
         unknown = {v for v in variables_of([rest]) if not is_given(v.origin)}
         if unknown.issubset(part.variables()):
             self._of[part] = rest
+        if isinstance(part, Max) and isinstance(rest, Var):
+            numbers = [part for part in part.parts if isinstance(part, int)]
+            self._least[rest] = max(*numbers, self._least.get(rest, 0), 0)
 
     def rewritten(self, size: Dim) -> Dim:
         """The size with solved parts replaced, and those that this makes. No run has a size whose divisor becomes 0."""
@@ -129,6 +133,14 @@ class Equations:
         except DivisionByZero:
             pass
         return size
+
+    def narrowed(self, size: Dim) -> Dim:
+        """The size where its variables are as large as equations demand: `max(N, 2)` is N if `max(N, 3) == N`."""
+        least = {v: low for v in variables_of([size]) if (low := self._least.get(v, 0)) > (v.lo or 0)}
+        if not least:
+            return size
+        larger = {v: Var.fresh(v.name, low, v.hi) for v, low in least.items() if v.hi is None or low <= v.hi}
+        return substituted(substituted(size, larger), {new: v for v, new in larger.items()})
 
 
 def _is_shorter(dim: Dim, than: Dim) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.laws.sizes import at_least, differ, doubtful_sizes
+from onnx_infer.laws.sizes import at_least, differ, doubtful_sizes, may_be_empty
 from onnx_infer.laws.statements import conflicting, demand, is_cautious, state
 from symdim import Expr, maximum, minimum
 from symdim.algebra.dims import at_most
@@ -58,8 +58,8 @@ def no_more(size: Dim, most: Dim) -> Dim:
     return found
 
 
-def demand_at_least(size: Dim, least: Dim, law: str) -> None:
-    """Demand that a size is at least another one.
+def demand_at_least(size: Dim, least: Dim, law: str, filled: Shape = ()) -> None:
+    """Demand that a size is at least another one. It is assumed if the tensor of sizes `filled` may be empty.
 
     >>> from onnx_infer.laws.statements import Trace
     >>> from symdim import Var
@@ -69,7 +69,7 @@ def demand_at_least(size: Dim, least: Dim, law: str) -> None:
     [('at_least', L, 7)]
     """
     if demand(not at_most(size - least, -1), f"{law} is too small", size, least) and not at_least(size - least, 0):
-        state("at_least", size, least, law)
+        state("at_least", size, least, law, "assumed" if may_be_empty(filled) else "required", doubtful_sizes(filled))
 
 
 def demand_at_most(size: Dim, most: Dim, law: str) -> None:

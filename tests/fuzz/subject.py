@@ -130,7 +130,7 @@ class Subject:
         return {v if isinstance(v, str) else v.name: n for v, n in result.sources.bindings(shapes).items()} | run.sizes
 
     def _is_unclear(self, run: Run) -> bool:
-        """Whether a run says nothing about inference: see `QUIRKS`, or a number that the author declares is wrong."""
+        """Whether a run says nothing about inference: see `QUIRKS`, or the author declares a wrong rank or number."""
         if not run.succeeded:
             return PLANNING in str(run.outcome)
         outputs = self.outputs(run)
@@ -148,8 +148,13 @@ class Subject:
 
 
 def _is_wrong(info: onnx.ValueInfoProto, actual: Any) -> bool:
-    """Whether an output has another size than the number that is declared for it."""
-    dims = zip(info.type.tensor_type.shape.dim, getattr(actual, "shape", ()), strict=False)
+    """Whether an output has another rank than the declared one, or another size than a declared number."""
+    tensor, shape = info.type.tensor_type, getattr(actual, "shape", None)
+    if shape is None or not tensor.HasField("shape"):
+        return False
+    if len(tensor.shape.dim) != len(shape):
+        return True
+    dims = zip(tensor.shape.dim, shape, strict=True)
     return any(dim.HasField("dim_value") and dim.dim_value != size for dim, size in dims)
 
 

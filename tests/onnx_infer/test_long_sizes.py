@@ -244,3 +244,15 @@ def test_powers_that_nest_in_quotients_become_fresh_sizes() -> None:
     result = infer(model)
     found = [x for v in result.types.values() for x in (*(v.shape or ()), *(v.data or ())) if isinstance(x, Expr)]
     assert max(map(degree, found)) == 32
+
+
+def test_a_size_is_short_where_an_equation_makes_its_symbol_large() -> None:
+    """`max(N, 3) == N` shortens `max(N, 2)//2`, too. The second inference reads the shorter size of `x`."""
+    model = parsed(
+        """g (float[3,N,"max(N, 3)",8] x, float[S,M,N,8] k) => (y, z)
+        { y = Concat<axis=0>(x, k) z = MaxPool<kernel_shape=[2, 1], strides=[2, 1]>(x) }""",
+        HEAD,
+    )
+    once = infer_shapes(model)
+    assert [str(infer(m).types["z"]) for m in (model, once)] == ["f32[3, N, N//2, 8]"] * 2
+    assert infer_shapes(once) == once

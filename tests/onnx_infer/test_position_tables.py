@@ -137,3 +137,11 @@ def test_the_rate_decides_where_it_is_not_given() -> None:
     assert [str(result.types[name]) for name in ("y", "after")] == ["f32[N, 8]", "f32[2, N, 8]"]
     assert result.guards == []
     assert Var("T") not in result.types["y"].size.variables()
+
+
+def test_no_position_is_looked_up_for_no_sequences() -> None:
+    text = """g (int32[B, S] ids, float[W, 8] words, float[M, 8] places, float[8] v) => (y, n)
+        { y, n = com.microsoft.EmbedLayerNormalization(ids, "", words, places, "", v, v) }"""
+    model = parsed(text, '<ir_version: 8, opset_import: ["": 17, "com.microsoft": 1]>')
+    assert [(str(g), g.kind) for g in infer(model).guards] == [("M >= S", "required")]
+    assert [(str(g), g.kind) for g in infer(model, min_dim=0).guards] == [("M >= S", "assumed")]

@@ -140,7 +140,7 @@ def _with_positions(ids: Shape, positions: SymTensor | None, table: SymTensor) -
     """The ids (B, S) with positions (B or 1, S), which must be in the table. By default they are 0, ..., S - 1."""
     rows = of_rank(table.shape, 2, "position_embedding")[0]
     if positions is None:
-        demand_at_least(rows, ids[1], "the number of position embeddings")
+        demand_at_least(rows, ids[1], "the number of position embeddings", filled=ids[:1])
     elif positions.shape is not None:
         batch, length = of_rank(positions.shape, 2, "position_ids")
         total = confirm(ids[1], length, "lengths of input_ids and position_ids")
