@@ -59,6 +59,14 @@ def broadcast_groups(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     )
 
 
+def large_slope(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
+    """A PRelu with a slope that does not broadcast to X: the result is larger than X."""
+    if node.op_type != "PRelu":
+        return False
+    data, result = (getattr(arrays.get(name), "size", None) for name in (node.input[0], node.output[0]))
+    return data != result
+
+
 def large_extremum(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     """A Max or Min of 64-bit integers beyond 32 bits: some elements are taken from the wrong operand."""
     if node.op_type not in ("Max", "Min"):
@@ -80,7 +88,7 @@ def overflow(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     return bool((np.abs(exact) >= np.iinfo(numbers[0].dtype).max).any())
 
 
-QUIRKS = (no_turns, empty_reduction, empty_product, broadcast_groups, large_extremum, overflow)
+QUIRKS = (no_turns, empty_reduction, empty_product, broadcast_groups, large_slope, large_extremum, overflow)
 """Where onnxruntime departs from the specification, or a run from what inference assumes."""
 
 
