@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim, Shape
 
 
-def demand_in_bounds(indices: SymTensor, size: Dim, column: int | None = None, *, negative: bool = True) -> None:
+def demand_in_bounds(
+    indices: SymTensor, size: Dim, column: int | None = None, *, negative: bool = True, slices: Shape = ()
+) -> None:
     """Demand that the indices (or those at one place of the last axis) are in [-size, size - 1], or in [0, size - 1].
 
     An empty tensor has no index. If the tensor may be empty, the index in the statement is multiplied by 0 for an empty
-    tensor; index 0 is always allowed there. Nothing is demanded of an index that is an element of an input.
+    tensor; index 0 is always allowed there. Nothing is demanded of an index that is an element of an input. `slices`
+    are the sizes of what an index selects, if indices of empty slices are not checked.
 
     >>> from onnx_infer.laws.statements import Trace
     >>> from symdim import Var
@@ -37,7 +40,7 @@ def demand_in_bounds(indices: SymTensor, size: Dim, column: int | None = None, *
     below = [i for i in known if not at_least(i - least, 0)]
     if not above and not below:
         return
-    any_index = minimum(product(doubtful_sizes(indices.shape)), 1)  # 1, or 0 where the tensor is empty
+    any_index = minimum(product(doubtful_sizes(indices.shape, slices)), 1)  # 1, or 0 where the tensor is empty
     if any_index == 0:
         return
     for i in (*above, *below) if any_index == 1 else ():
@@ -52,7 +55,7 @@ def demand_in_bounds(indices: SymTensor, size: Dim, column: int | None = None, *
             state("at_least", any_index * i, least, "an index and the size of its axis")
 
 
-def demand_all_in_bounds(indices: SymTensor, sizes: Shape) -> None:
+def demand_all_in_bounds(indices: SymTensor, sizes: Shape, slices: Shape = ()) -> None:
     """Demand that index tuples, which are along the last axis, are in bounds of axes of these sizes."""
     for column, size in enumerate(sizes):
-        demand_in_bounds(indices, size, column)
+        demand_in_bounds(indices, size, column, slices=slices)

@@ -119,8 +119,9 @@ def gather_nd(data: SymTensor, indices: Elements, batch_dims: int = 0) -> Shape:
         # which is all that onnxruntime demands
         exact_quotient(product(indices.dims[:-1]), product(outer), "the number of index tuples")
     depth = _depth(indices.dims, data.rank - batch_dims)
-    demand_all_in_bounds(indices, data.dims[batch_dims : batch_dims + depth])
-    return (*batch, *indices.dims[batch_dims:-1], *data.dims[batch_dims + depth :])
+    slices = data.dims[batch_dims + depth :]
+    demand_all_in_bounds(indices, data.dims[batch_dims : batch_dims + depth], slices)
+    return (*batch, *indices.dims[batch_dims:-1], *slices)
 
 
 def _depth(indices: Shape, limit: int) -> int:

@@ -145,3 +145,12 @@ def test_no_position_is_looked_up_for_no_sequences() -> None:
     model = parsed(text, '<ir_version: 8, opset_import: ["": 17, "com.microsoft": 1]>')
     assert [(str(g), g.kind) for g in infer(model).guards] == [("M >= S", "required")]
     assert [(str(g), g.kind) for g in infer(model, min_dim=0).guards] == [("M >= S", "assumed")]
+
+
+@pytest.mark.parametrize(("last", "expected"), [("8", ["S >= 3"]), ("0", [])])
+def test_indices_of_empty_slices_are_not_checked(last: str, expected: list[str]) -> None:
+    """onnxruntime checks no index of a GatherND whose result is empty."""
+    model = parsed(f"g (float[3, S, {last}] x) => (y) <int64[1, 2] i = {{1, 2}}> {{ y = GatherND(x, i) }}")
+    assert [str(guard) for guard in infer(model).guards] == expected
+    found = run(session_of(model), {"x": np.ones((3, 1, int(last)), np.float32)})
+    assert (found is None) == bool(expected)
