@@ -141,12 +141,16 @@ class Subject:
         """Whether a run says nothing about inference: see `QUIRKS`, or the author declares a wrong rank or number."""
         if not run.succeeded:
             return PLANNING in str(run.outcome)
-        outputs = self.outputs(run)
-        if any(_is_wrong(info, outputs.get(info.name)) for info in self.model.graph.output):
+        if self.is_misdeclared(run, {}):
             return True
-        arrays = {**run.feeds, **outputs}
+        arrays = {**run.feeds, **self.outputs(run)}
         arrays |= {t.name: onnx.numpy_helper.to_array(t) for t in self.model.graph.initializer if t.name}
         return any(quirk(node, arrays) for node in self.model.graph.node for quirk in QUIRKS)
+
+    def is_misdeclared(self, run: Run, symbols: Mapping[str, int]) -> bool:
+        """Whether an output has another rank than its author declares, or another size than a number or a symbol."""
+        outputs = self.outputs(run)
+        return any(_is_wrong(info, outputs.get(info.name), symbols) for info in self.model.graph.output)
 
     def failing(self, run: Run, result: InferenceResult | None = None) -> list[onnx_infer.Violation]:
         """The guards that fail at the sizes of a run."""
@@ -155,15 +159,15 @@ class Subject:
         return result.check({name: size for name, size in run.sizes.items() if name in known})
 
 
-def _is_wrong(info: onnx.ValueInfoProto, actual: Any) -> bool:
-    """Whether an output has another rank than the declared one, or another size than a declared number."""
+def _is_wrong(info: onnx.ValueInfoProto, actual: Any, symbols: Mapping[str, int]) -> bool:
     tensor, shape = info.type.tensor_type, getattr(actual, "shape", None)
     if shape is None or not tensor.HasField("shape"):
         return False
     if len(tensor.shape.dim) != len(shape):
         return True
     dims = zip(tensor.shape.dim, shape, strict=True)
-    return any(dim.HasField("dim_value") and dim.dim_value != size for dim, size in dims)
+    says = [(d.dim_value if d.HasField("dim_value") else symbols.get(d.dim_param), size) for d, size in dims]
+    return any(declared not in (None, size) for declared, size in says)
 
 
 def tried(model: onnx.ModelProto, feeds: Sequence[tuple[dict[str, int], Feeds]], runtime: Runtime) -> Subject:

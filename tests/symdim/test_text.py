@@ -156,3 +156,13 @@ def test_a_sum_has_one_factor_and_a_leaf_counts_as_its_number():
     assert factors_of(H + 1) == (1, [(H + 1, 1)])
     assert product([Const(2), H]) is 2 * H
     assert str(Const(-2)) == "-2"
+
+
+def test_a_search_for_remainders_ends() -> None:
+    """The numerators of one division led to those of another one, and back."""
+    L = Var.fresh("L", 0)
+    small, large = (minimum(maximum(L, 2), 4) + 1) // 2, (maximum(L, 12) + 3) // 4
+    size = (maximum(L - 4 * small - 2 * large, -8) + 1) // 2 + 2 * small - (L + 1) // 2 + large
+    found = maximum(size, 0)
+    for n in (0, 1, 5, 13, 40):
+        assert found.evaluate(L=n) == max(size.evaluate(L=n), 0)

@@ -133,7 +133,9 @@ def _numerators(atom: FloorDiv, coefficient: int, outer: Expr | None, terms: Ter
     k = n_terms[own]
     for unit in terms:
         other = unit if outer is None else exact_quotient(unit, outer) if divides(outer, unit) else None
-        if other is not None and other is not own and other.flags & SPLIT and terms[unit] * d == -coefficient * k:
+        if other is None or other is own or other.height > own.height:  # a higher one could lead back to this sum
+            continue
+        if other.flags & SPLIT and terms[unit] * d == -coefficient * k:
             some = {other if u is own else u: c for u, c in n_terms.items()}
             if floordiv.floordiv(sum_of(dict(some), n_const), d) is atom:
                 yield some, n_const
