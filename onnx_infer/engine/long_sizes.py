@@ -119,7 +119,7 @@ class Equations:
         if unknown.issubset(part.variables()):
             self._of[part] = rest
         if isinstance(part, Max) and isinstance(rest, Var):
-            numbers = [part for part in part.parts if isinstance(part, int)]
+            numbers = [argument for argument in part.parts if isinstance(argument, int)]
             self._least[rest] = max(*numbers, self._least.get(rest, 0), 0)
 
     def rewritten(self, size: Dim) -> Dim:

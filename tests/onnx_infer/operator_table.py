@@ -27,9 +27,9 @@ FAMILIES = "onnx_infer.ops."
 
 HEAD = """# Supported operators
 
-Every operator that has a rule, by domain and by family (a file of `onnx_infer/ops/`). A rule serves all versions of
-its operator from the one given on; where the law changed there are several. `+data` marks operators whose small
-results are propagated. Operators of ai.onnx are covered at all versions of opset 1 to 28. Made by
+Every operator that has a rule, by domain and by family (the file of `onnx_infer/ops/` that registers it). A rule serves
+all versions of its operator from the one given on; where the law changed there are several. `+data` marks operators
+whose small results are propagated. Operators of ai.onnx are covered at all versions of opset 1 to 28. Made by
 `python -m tests.onnx_infer.operator_table`; a test keeps it current.
 """
 
@@ -123,7 +123,7 @@ def table() -> str:
     families: dict[tuple[str, str], dict[str, list[str]]] = {}
     for domain, name, since in registry.supported():
         rule = next(r for r in registry.versions(domain, name) if r.since == since)
-        _, of_this_package, family = rule.shape.__module__.rpartition(FAMILIES)
+        _, of_this_package, family = rule.module.rpartition(FAMILIES)
         if not of_this_package:
             continue
         versions = families.setdefault((domain, family), {}).setdefault(name, [])

@@ -256,3 +256,12 @@ def test_a_size_is_short_where_an_equation_makes_its_symbol_large() -> None:
     once = infer_shapes(model)
     assert [str(infer(m).types["z"]) for m in (model, once)] == ["f32[3, N, N//2, 8]"] * 2
     assert infer_shapes(once) == once
+
+
+def test_only_a_maximum_makes_a_symbol_large() -> None:
+    known, N, M = Equations(), Var("N"), Var("M")
+    known.add(minimum(N, 3), N)
+    known.add(maximum(M, 3), M + 1)
+    assert [known.narrowed(maximum(v, 2)) for v in (N, M)] == [maximum(N, 2), maximum(M, 2)]
+    known.add(maximum(N, M, 5), M)
+    assert [known.narrowed(maximum(v, 2)) for v in (N, M)] == [maximum(N, 2), M]
