@@ -10,6 +10,7 @@ from symdim import Expr, maximum, minimum
 from symdim.algebra.dims import at_most
 
 if TYPE_CHECKING:
+    from onnx_infer.laws.statements import Kind
     from onnx_infer.values.tensor import Dim, Shape
 
 
@@ -68,8 +69,10 @@ def demand_at_least(size: Dim, least: Dim, law: str, filled: Shape = ()) -> None
     >>> [(statement.relation, statement.lhs, statement.rhs) for statement in trace.statements]
     [('at_least', L, 7)]
     """
-    if demand(not at_most(size - least, -1), f"{law} is too small", size, least) and not at_least(size - least, 0):
-        state("at_least", size, least, law, "assumed" if may_be_empty(filled) else "required", doubtful_sizes(filled))
+    kind: Kind = "assumed" if may_be_empty(filled) else "required"
+    fits = demand(not at_most(size - least, -1), f"{law} is too small", size, least, kind=kind)
+    if fits and not at_least(size - least, 0):
+        state("at_least", size, least, law, kind, doubtful_sizes(filled))
 
 
 def demand_at_most(size: Dim, most: Dim, law: str) -> None:

@@ -154,3 +154,13 @@ def test_indices_of_empty_slices_are_not_checked(last: str, expected: list[str])
     assert [str(guard) for guard in infer(model).guards] == expected
     found = run(session_of(model), {"x": np.ones((3, 1, int(last)), np.float32)})
     assert (found is None) == bool(expected)
+
+
+def test_a_table_that_is_too_short_proves_no_branch_dead_if_there_may_be_no_sequence() -> None:
+    text = """g (int32[B, 9] ids, float[W, 8] words, float[5, 8] places, float[8] v, bool c) => (y) {
+        y = If(c) <then_branch = t () => (a) {
+            a, n = com.microsoft.EmbedLayerNormalization(ids, "", words, places, "", v, v) },
+                   else_branch = e () => (b) { b = Neg(words) }> }"""
+    model = parsed(text, '<ir_version: 8, opset_import: ["": 17, "com.microsoft": 1]>')
+    assert [told.severity for told in infer(model).diagnostics] == ["warning"]
+    assert [told.severity for told in infer(model, min_dim=0).diagnostics] == ["error"]
