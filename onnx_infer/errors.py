@@ -86,14 +86,14 @@ def require(condition: object, law: str, *values: object) -> None:
     onnx_infer.errors.ShapeInferenceError: axis is out of range: 2
     """
     if not condition:
-        raise ShapeInferenceError(broken(law, *values))
+        raise ShapeInferenceError(broken(law, *values, sign=sign))
 
 
-def broken(law: str, *values: object) -> str:
-    """The message of a law and the values that break it.
+def broken(law: str, *values: object, sign: str = "!=") -> str:
+    """The message of a law and the values that break it; `sign` is what holds between two values, or a comma.
 
-    >>> broken("sizes differ", 2, 3)
-    'sizes differ: 2 != 3'
+    >>> broken("sizes differ", 2, 3), broken("the size is too small", 2, 3, sign="<"), broken("no pair", 2, 3, sign=",")
+    ('sizes differ: 2 != 3', 'the size is too small: 2 < 3', 'no pair: 2, 3')
     """
-    shown = " != ".join(map(str, values)) if len(values) == 2 else ", ".join(map(str, values))
-    return f"{law}: {shown}" if values else law
+    between = f" {sign} " if len(values) == 2 and sign != "," else ", "
+    return f"{law}: {between.join(map(str, values))}" if values else law

@@ -70,7 +70,7 @@ def demand_at_least(size: Dim, least: Dim, law: str, filled: Shape = ()) -> None
     [('at_least', L, 7)]
     """
     kind: Kind = "assumed" if may_be_empty(filled) else "required"
-    fits = demand(not at_most(size - least, -1), f"{law} is too small", size, least, kind=kind)
+    fits = demand(not at_most(size - least, -1), f"{law} is too small", size, least, sign="<", kind=kind)
     if fits and not at_least(size - least, 0):
         state("at_least", size, least, law, kind, doubtful_sizes(filled))
 
@@ -85,7 +85,8 @@ def demand_at_most(size: Dim, most: Dim, law: str) -> None:
     >>> [(statement.relation, statement.lhs, statement.rhs) for statement in trace.statements]
     [('at_most', S, 512)]
     """
-    if demand(not at_most(most - size, -1), f"{law} is too large", size, most) and not at_least(most - size, 0):
+    fits = demand(not at_most(most - size, -1), f"{law} is too large", size, most, sign=">")
+    if fits and not at_least(most - size, 0):
         state("at_most", size, most, law)
 
 

@@ -239,10 +239,11 @@ def broadcast_to(target: Shape, shape: Shape, what: str, kind: Kind = "required"
     >>> broadcast_to((Var("N"), 5), (5,), "bias"), broadcast_to((Var("N"), Var("C")), (1, 5), "bias")
     ((N, 5), (N, 5))
     """
-    if not demand(len(shape) <= len(target), f"rank of {what} exceeds that of the target", len(shape), len(target)):
+    rank, most = len(shape), len(target)
+    if not demand(rank <= most, f"rank of {what} exceeds that of the target", rank, most, sign=">"):
         return target
     out = list(target)
-    for i, size in enumerate(shape, len(target) - len(shape)):
+    for i, size in enumerate(shape, most - rank):
         if differ(size, 1):
             out[i] = confirm(target[i], size, f"sizes of {what} and the target at axis {i}", kind)
         elif size != 1 and size != target[i]:

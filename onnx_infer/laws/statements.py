@@ -132,13 +132,13 @@ def contradict(law: str, kind: Kind = "required") -> None:
     _OPEN.trace.refused |= kind != "assumed"
 
 
-def demand(condition: object, law: str, *values: object, kind: Kind = "required") -> bool:
+def demand(condition: object, law: str, *values: object, sign: str = "!=", kind: Kind = "required") -> bool:
     """Whether the condition holds. If not, the law is reported with the values that break it, and the rule goes on.
 
     Use `onnx_infer.errors.require` if the sizes of the result are not clear without the law.
     """
     if not condition:
-        contradict(broken(law, *values), kind)
+        contradict(broken(law, *values, sign=sign), kind)
     return bool(condition)
 
 

@@ -89,7 +89,7 @@ def attention(
     heads, total = equal(k[1], v[1], "heads of K and V"), equal(k[2], v[2], "lengths of K and V")
     size, v_size = equal(size, k[3], "head sizes of Q and K"), v[3]
     if isinstance(q_heads, int) and isinstance(heads, int):
-        demand(heads > 0 and q_heads % heads == 0, "heads of K do not divide those of Q", heads, q_heads)
+        demand(heads > 0 and q_heads % heads == 0, "heads of K do not divide those of Q", heads, q_heads, sign=",")
     elif q_heads != heads:
         exact_quotient(q_heads, heads, "the number of heads of Q")
     if past_key is not None and past_value is not None:

@@ -46,9 +46,11 @@ def limited_binary(A: AnyRank, B: AnyRank, axis: int | None, broadcast: int) -> 
 
 
 def _check_part(whole: Shape, part: Shape, axis: int | None) -> None:
-    require(len(part) <= len(whole), "rank of B exceeds that of A", len(part), len(whole))
+    require(len(part) <= len(whole), "rank of B exceeds that of A", len(part), len(whole), sign=">")
     start = len(whole) - len(part) if axis is None or axis < 0 else axis
-    require(start + len(part) <= len(whole), f"B does not fit into A from axis {start} on", len(part), len(whole))
+    require(
+        start + len(part) <= len(whole), f"B does not fit into A from axis {start} on", len(part), len(whole), sign=","
+    )
     for i, size in enumerate(part, start):
         require(not differ(size, 1) or not differ(size, whole[i]), f"sizes at axis {i} of A differ", size, whole[i])
 

@@ -111,7 +111,7 @@ def gather_nd(data: SymTensor, indices: Elements, batch_dims: int = 0) -> Shape:
     """(*batch, *data), (*batch, *outer, depth) -> (*batch, *outer, *data[depth:]) (GatherND-11 to 13)."""
     if indices.shape is None:
         raise Unknown("the rank of indices is not known")
-    require(data.rank > 0 and indices.rank > 0, "data and indices need an axis", data.rank, indices.rank)
+    require(data.rank > 0 and indices.rank > 0, "data and indices need an axis", data.rank, indices.rank, sign=",")
     require(0 <= batch_dims < min(data.rank, indices.rank), "batch_dims is out of range", batch_dims)
     outer, given = data.dims[:batch_dims], indices.dims[:batch_dims]
     batch = unify_shapes(outer, given, "batch sizes", "assumed")

@@ -195,7 +195,9 @@ def _labels(term: str) -> list[str]:
 
 def _covered(term: list[str], shape: Shape) -> int:
     """The number of axes that the ellipsis of a term stands for."""
-    require(len(shape) >= len(term) - 1, "an input has fewer axes than its term labels", len(shape), len(term) - 1)
+    require(
+        len(shape) >= len(term) - 1, "an input has fewer axes than its term labels", len(shape), len(term) - 1, sign="<"
+    )
     return len(shape) - len(term) + 1
 
 

@@ -37,6 +37,9 @@ _MAX_UNROLLED, _MAX_VISITED = 32, 4096
 _ENDLESS = (1 << 31) - 1
 """A trip count from here on is no limit: exporters write the largest integer for a while loop."""
 
+_BROKEN = {"at_least": "<", "at_most": ">", "divides": ","}
+"""What stands between two numbers for which a relation does not hold, unless it is `!=`."""
+
 SAME_COUNT = "element counts of the iterations"
 """The law of onnxruntime for the outputs that are stacked. The specification demands equal shapes."""
 
@@ -95,7 +98,8 @@ def demand_again(found: Fixpoint, trips: Trips, body: Graph, initial: list[Value
         if isinstance(lhs, Expr) or isinstance(rhs, Expr):
             state(*statement)
         elif kind == "required":
-            demand(Condition(relation, lhs, rhs).holds({}), law, lhs, rhs)  # type: ignore[arg-type]  # none is "undecided"
+            condition = Condition(relation, lhs, rhs)  # type: ignore[arg-type]  # none is "undecided"
+            demand(condition.holds({}), law, lhs, rhs, sign=_BROKEN.get(relation, "!="))
 
 
 # -- results ----------------------------------------------------------------------------------------------------------

@@ -36,7 +36,9 @@ def linear_regressor(X: AnyRank, *, coefficients: tuple[float, ...] | None, targ
 def confirm_support(X: AnyRank, elements: int, vectors: int, coefficients: int, sets: int = 1) -> None:
     """Demand that X has F features: the size of a support vector, or of a set of coefficients if there are none."""
     if elements and vectors > 0:
-        demand(elements % vectors == 0, "support_vectors is not a multiple of their number", elements, vectors)
+        demand(
+            elements % vectors == 0, "support_vectors is not a multiple of their number", elements, vectors, sign=","
+        )
         confirm_features(X, elements // vectors, "support_vectors")
     elif coefficients and sets and vectors <= 0:
         confirm_features(X, coefficients // sets, "coefficients")

@@ -194,7 +194,13 @@ def reverse_sequence(input: SymTensor, sequence_lens: AnyRank, batch_axis: int =
     with reported:
         require(input.rank >= 2, "the rank is below 2", input.rank)
         batch_axis, time_axis = (normalize_axis(axis, input.rank) for axis in (batch_axis, time_axis))
-        require({batch_axis, time_axis} == {0, 1}, "batch_axis and time_axis are not 0 and 1", batch_axis, time_axis)
+        require(
+            {batch_axis, time_axis} == {0, 1},
+            "batch_axis and time_axis are not 0 and 1",
+            batch_axis,
+            time_axis,
+            sign=",",
+        )
         sizes[batch_axis] = confirm(sizes[batch_axis], count, "batch size and number of sequence lengths")
     return tuple(sizes)
 

@@ -140,8 +140,10 @@ def linear_attention(
     for name, given in (("decay", decay), ("beta", beta)):
         required = name in _UPDATE_RULES.get(update_rule, ())
         demand(not required or given is not None, f"update_rule {update_rule} needs {name}")
-    require(q_num_heads > 0 and kv_num_heads > 0, "numbers of heads are positive", q_num_heads, kv_num_heads)
-    demand(q_num_heads % kv_num_heads == 0, "kv_num_heads does not divide q_num_heads", kv_num_heads, q_num_heads)
+    require(q_num_heads > 0 and kv_num_heads > 0, "numbers of heads are positive", q_num_heads, kv_num_heads, sign=",")
+    demand(
+        q_num_heads % kv_num_heads == 0, "kv_num_heads does not divide q_num_heads", kv_num_heads, q_num_heads, sign=","
+    )
     q, k, v = (of_rank(x.shape, 3, name) for x, name in ((query, "query"), (key, "key"), (value, "value")))
     batch, length = unify_shapes(unify_shapes(q[:2], k[:2], "query and key"), v[:2], "key and value")
     for name, given, widths in (

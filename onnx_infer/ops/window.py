@@ -158,7 +158,7 @@ def conv_transpose(
         require(group >= 1, "group must be at least 1", group)
         exact_quotient(unify(channels, depth, "input channels and the weight's axis 0"), group, "the input channels")
         free = since_version < 11 or not window.pads or window.auto_pad == "NOTSET"
-        require(free, "pads excludes auto_pad", window.pads, window.auto_pad)
+        require(free, "pads excludes auto_pad", window.pads, window.auto_pad, sign=",")
         require(min(padding or (0,)) >= 0, "output_padding must be at least 0", list(padding or ()))
 
     def spread() -> Iterable[Dim]:

@@ -25,7 +25,7 @@ def _hidden(
 
     Without key, queries, keys and values are packed in the last axis.
     """
-    require(num_heads > 0 and kv_num_heads > 0, "numbers of heads are positive", num_heads, kv_num_heads)
+    require(num_heads > 0 and kv_num_heads > 0, "numbers of heads are positive", num_heads, kv_num_heads, sign=",")
     *outer, hidden = of_rank(query.shape, rank, "query")
     size = exact_quotient(hidden, num_heads + (2 * kv_num_heads if key is None else 0), "the hidden size of query")
     return tuple(outer), num_heads * size if key is None else hidden, size

@@ -68,7 +68,7 @@ def pad_each_axis(data: AnyRank, pads: Ints | Unknown, mode: str = "constant") -
 def crop(input: AnyRank, border: tuple[int, ...], scale: tuple[int, ...] = ()) -> Shape:
     """(N, C, H, W) without left, top, right, bottom borders, or `scale` from the left and top one on; experimental."""
     batch, channels, height, width = of_rank(input.shape, 4, "input")
-    require(len(border) == 4 and len(scale) in (0, 2), "border must have 4, scale 2 elements", border, scale)
+    require(len(border) == 4 and len(scale) in (0, 2), "border must have 4, scale 2 elements", border, scale, sign=",")
     left, top, right, bottom = border
     return (batch, channels, *(scale or (height - top - bottom, width - left - right)))
 
@@ -87,14 +87,14 @@ def range_with_default(
 @contrib("Rfft", inputs="X")
 def rfft(X: SymTensor, signal_ndim: int = 1) -> Shape:
     """(..., n) -> (..., n // 2 + 1, 2): the half of a spectrum, in pairs of real and imaginary parts."""
-    require(1 <= signal_ndim <= X.rank, "signal_ndim exceeds the rank of X", signal_ndim, X.rank)
+    require(1 <= signal_ndim <= X.rank, "signal_ndim does not fit the rank of X", signal_ndim, X.rank, sign=",")
     return (*X.dims[:-1], X.dims[-1] // 2 + 1, 2)
 
 
 @contrib("Irfft", inputs="X")
 def irfft(X: SymTensor, signal_ndim: int) -> Shape:
     """(..., n // 2 + 1, 2) -> (..., n), where n is even."""
-    require(1 <= signal_ndim < X.rank, "signal_ndim exceeds the rank of X", signal_ndim, X.rank)
+    require(1 <= signal_ndim < X.rank, "signal_ndim does not fit the rank of X", signal_ndim, X.rank, sign=",")
     return (*X.dims[:-2], 2 * (X.dims[-2] - 1))
 
 

@@ -249,7 +249,7 @@ def route_to_experts(
     if expert_bias.shape is not None:
         experts = unify(experts, of_rank(expert_bias.shape, 1, "expert_bias")[0], "experts of logits and expert_bias")
     demand_at_least(experts, top_k, "the number of experts")
-    demand(1 <= topk_group <= n_group, "there are not that many groups", topk_group, n_group)
+    demand(1 <= topk_group <= n_group, "there are not that many groups", topk_group, n_group, sign=",")
     exact_quotient(experts, n_group, "the number of experts")
     return [(product(batch), experts)] * 3
 

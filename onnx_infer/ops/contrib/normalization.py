@@ -101,7 +101,7 @@ def rms_norm_rotary(
     """
     batch, length, heads, stride = of_rank(X.shape, 4, "X")
     width = input_width or stride
-    demand(input_start >= 0 and input_width >= 0, "the slice is negative", input_start, input_width)
+    demand(input_start >= 0 and input_width >= 0, "the slice is negative", input_start, input_width, sign=",")
     demand_at_most(input_start + width, stride, "the end of the slice")
     if scale.shape is not None:
         width = unify(width, of_rank(scale.shape, 1, "scale")[0], "the width and the size of scale")

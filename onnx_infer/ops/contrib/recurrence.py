@@ -139,7 +139,7 @@ def linear_attention(
     state_window: int = 0,
 ) -> list[Shape]:
     """(B, T, Hq*d), (B, T, H*d), (B, T, H*e) -> (B, T, max(Hq, H)*e), state (B, H, d, e), or a window of states."""
-    require(q_num_heads > 0 and kv_num_heads > 0, "numbers of heads are positive", q_num_heads, kv_num_heads)
+    require(q_num_heads > 0 and kv_num_heads > 0, "numbers of heads are positive", q_num_heads, kv_num_heads, sign=",")
     q, v = of_rank(query.shape, 3, "query"), of_rank(value.shape, 3, "value")
     batch, length = unify_shapes(q[:2], v[:2], "query and value")
     size = exact_quotient(q[2], q_num_heads, "the hidden size of query")
@@ -245,7 +245,7 @@ def verify_mamba2(
     The states of the convolution are (slots, D + 2*groups*d, 3), those of the recurrence (slots, heads, d, size).
     """
     positive = heads > 0 and n_groups > 0 and heads % n_groups == 0
-    require(positive, "heads is no positive multiple of n_groups", heads, n_groups)
+    require(positive, "heads is no positive multiple of n_groups", heads, n_groups, sign=",")
     inner = heads * head_dim
     channels = inner + 2 * n_groups * d_state
     rows, width = of_rank(projection.shape, 2, "projection")

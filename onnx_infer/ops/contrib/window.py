@@ -149,7 +149,7 @@ def grid_sample_of_images(X: AnyRank, Grid: AnyRank) -> Shape:
 @contrib("UnfoldTensor", inputs="input")
 def unfold(input: SymTensor, *, size: int, dim: int = -1, step: int = 1) -> Shape:
     """All slices of `size` along an axis. The axis gets `(length - size)//step + 1` entries, the slices a new axis."""
-    require(size >= 1 and step >= 1, "size and step must be at least 1", size, step)
+    require(size >= 1 and step >= 1, "size and step must be at least 1", size, step, sign=",")
     require(-input.rank <= dim < input.rank, f"dim {dim} is out of range for rank {input.rank}")
     sizes = list(input.dims)
     demand_at_least(sizes[dim], size, "the unfolded axis")
