@@ -67,17 +67,18 @@ class StrictModeError(ShapeInferenceError, InferenceError):  # type: ignore[misc
 class Unknown(Exception):  # noqa: N818  (not an error: the honest answer)
     """An unknown value: a rule raises it for its result, or gets it as an argument. The note says why it is unknown.
 
+    `most` is the most elements that it has if it is a vector; None if this is not known.
+
     >>> str(Unknown("the value of axes is not known"))
     'the value of axes is not known'
     """
 
-    @property
-    def note(self) -> str:
-        """Why it is not known."""
-        return str(self.args[0]) if self.args else ""
+    def __init__(self, note: str = "", most: int | None = None) -> None:
+        super().__init__(note)
+        self.note, self.most = note, most
 
 
-def require(condition: object, law: str, *values: object) -> None:
+def require(condition: object, law: str, *values: object, sign: str = "!=") -> None:
     """Raise `ShapeInferenceError` with the law and the values that break it, unless the condition holds.
 
     >>> require(2 < 1, "axis is out of range", 2)

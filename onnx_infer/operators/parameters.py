@@ -125,6 +125,7 @@ def collected(p: Parameter, attributes: Mapping[str, Any]) -> Any:
 
 def _vector(tensor: Value, name: str) -> tuple[Any, ...] | Unknown:
     """The elements of an input. Unknown elements are None, provided that their number is known."""
+    most = None
     if isinstance(tensor, SymTensor):
         if tensor.data is not None:
             return tensor.data if tensor.dtype != dt.BOOL else tuple(map(decided, tensor.data))
@@ -132,7 +133,8 @@ def _vector(tensor: Value, name: str) -> tuple[Any, ...] | Unknown:
             count = tensor.shape[0] if tensor.shape else 1
             if isinstance(count, int) and count <= MAX_DATA:
                 return (None,) * count
-    return Unknown(f"the value of {name} is not known")
+            most = count if isinstance(count, int) else count.bounds()[1]
+    return Unknown(f"the value of {name} is not known", most)
 
 
 def _scalar(tensor: Value, name: str) -> Any:

@@ -266,7 +266,10 @@ def _sliced(
     if axes is None and given:
         axes = tuple(range(len(given[0])))
     if not isinstance(axes, tuple) or None in axes:
-        return tuple(fresh("the axes of the slice are not known", at_most=size) for size in sizes)
+        counts = [v.most for v in (starts, ends, axes, steps) if isinstance(v, Unknown) and v.most is not None]
+        sliced = min(counts, default=len(sizes)) if axes is None else len(sizes)
+        unknown = [fresh("the axes of the slice are not known", at_most=size) for size in sizes[:sliced]]
+        return (*unknown, *sizes[sliced:])
     steps = (1,) * len(axes) if steps is None else steps
     columns = [v if isinstance(v, tuple) else (None,) * len(axes) for v in (starts, ends, steps)]
     dims = list(sizes)
