@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.cli.arguments import WrongCall
@@ -14,11 +15,16 @@ from onnx_infer.transforms.dynamic.making import make_dynamic
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Iterable
 
     from onnx import ModelProto
 
+    from onnx_infer.transforms.dynamic.doubts import Doubt
     from onnx_infer.transforms.dynamic.making import Dynamic
 
+
+_MOST_NUMBERS = 5
+"""The most numbers that a line lists."""
 
 _FREE = (
     "nothing in the model pins the free sizes",
@@ -55,7 +61,7 @@ def report(made: Dynamic, options: Namespace, limit: int | None, width: int | No
         sections.append(["what pins a free size, and needs a person:", *limited(pins, limit)])
     if made.doubts:
         heading = "numbers that the trace may have decided; right if meant at every size:"
-        sections.append([heading, *limited([f"  {doubt}" for doubt in made.doubts], limit)])
+        sections.append([heading, *limited(grouped(made.doubts), limit)])
     if guards := [guard_line(guard) for guard in made.result.guards if guard.kind == "required"]:
         sections.append([HEADINGS["required"], *limited(list(dict.fromkeys(guards)), limit)])
     sections.append(["outputs:", *outputs])
@@ -67,6 +73,33 @@ def report(made: Dynamic, options: Namespace, limit: int | None, width: int | No
 def is_done(made: Dynamic, options: Namespace) -> bool:
     """Whether the model is free: nothing pins a size, and all changes are made."""
     return made.is_free and (options.apply or not made.changes)
+
+
+def grouped(doubts: Iterable[Doubt]) -> list[str]:
+    """One line for all numbers of one kind at one axis, as the trace of a loop over the axis leaves them.
+
+    >>> from onnx_infer.transforms.dynamic.doubts import Doubt
+    >>> grouped(Doubt("Gather", f"x{i}", f"index {i} on axis 1 of size S") for i in range(1, 9))
+    ["  Gather 'x1' and 7 others: index 1 to 8 on axis 1 of size S"]
+    """
+    groups: dict[tuple[str, str, str], list[tuple[int, Doubt]]] = {}
+    for doubt in doubts:
+        before, number, after = re.split(r"(-?\d+)", doubt.what, maxsplit=1)
+        groups.setdefault((doubt.operator, before, after), []).append((int(number), doubt))
+    lines = []
+    for (operator, before, after), found in groups.items():
+        nodes = list(dict.fromkeys(doubt.node for _, doubt in found))
+        others = f" and {len(nodes) - 1} other{'s' * (len(nodes) > 2)}" if len(nodes) > 1 else ""
+        lines.append(f"  {operator} '{nodes[0]}'{others}: {before}{_listed(sorted({n for n, _ in found}))}{after}")
+    return lines
+
+
+def _listed(numbers: list[int]) -> str:
+    """Numbers in order as a text: `1 to 8`, or the first ones and the last one."""
+    if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"{numbers[0]} to {numbers[-1]}"
+    few = numbers if len(numbers) <= _MOST_NUMBERS else [*numbers[: _MOST_NUMBERS - 1], "...", numbers[-1]]
+    return ", ".join(map(str, few))
 
 
 def _plain(made: Dynamic, options: Namespace) -> dict[str, Any]:
