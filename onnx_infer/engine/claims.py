@@ -7,7 +7,8 @@ are given after the walk, outputs first, because only then all equalities of siz
 declared number of a data-dependent size is used in the next walk, and only if no node demands it: a second inference
 then finds in the file what the first one wrote, and makes the same statements.
 
-If nothing is inferred about a value, not even its rank, its declared type is used as it is.
+If nothing is inferred about a value, not even its rank, its declared type is used. The sizes of inputs in it are guards
+of the kind "declared", too. A name in it that no input has stands for the size itself.
 """
 
 from __future__ import annotations

@@ -11,11 +11,13 @@ from onnx_infer.engine.claims import Claim, claimed_sizes, has_own_name
 from onnx_infer.laws.made import make_size
 from onnx_infer.laws.sizes import differ
 from onnx_infer.laws.statements import Kind, Statement
-from onnx_infer.types.merge import merge, without_names
+from onnx_infer.model.size_texts import GENERATED
+from onnx_infer.types.merge import merge, selected, without_names
 from onnx_infer.values.one_of import OneOf
-from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
-from symdim import Expr, minimum
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value, substitute
+from symdim import Expr, Var, minimum
 from symdim.algebra.caches import shared_cache
+from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -45,6 +47,7 @@ class DeclaredTypes:
         self._engine: Walk = proxy(engine)  # the engine holds this object, and a circle would wait for a collection
         self._policy, self._trusted = policy, trusted
         self.assumed, self._believed = assumed, believed
+        self._reopened_sizes: dict[Var, Var] = {}
 
     def trusts(self, name: str) -> bool:
         """Whether the declared type of a value counts as known."""
@@ -61,23 +64,24 @@ class DeclaredTypes:
         policy = "refine" if is_judged_later else self._policy
         is_believed = trusted or self._believed is None or self._engine.depth > 0 or name in self._believed
         value, conflicts, claimed = _merged(declared, inferred, policy, trusted, is_believed)
-        if claimed:
-            self._claim([Claim(name, ours, found, node) for ours, found in claimed], trusted)
+        known = [Claim(name, ours, found, node) for ours, found in claimed if found is not None]
+        if known:
+            self._claim(known, trusted)
         if conflicts:
             self._engine.diagnostics += [Diagnostic("error", "", name, f"value '{name}': {text}") for text in conflicts]
-        return self.opened(value)
+        return self.opened(value if len(known) == len(claimed) else self.believed(name, value, node))
 
     def _claim(self, claims: Sequence[Claim], trusted: bool) -> None:
         """Record the claims, or know what those in a trusted type say."""
         is_main = self._engine.depth == 0
         for claim in claims:
             self._doubt(claim)
-            if claim.inferred is not None and trusted and not has_own_name(claim.declared):
+            if trusted and claim.inferred is not None and not has_own_name(claim.declared):
                 if is_main:
                     self._engine.fresh_sizes.add(Statement("equal", claim.declared, claim.inferred, "declared"))
                     if self.assumed:  # between two input symbols it is an assumption
                         self._engine.claims.append(claim)
-            elif is_main or claim.inferred is None:
+            elif is_main:
                 self._engine.claims.append(claim)
 
     def _claim_side(self, name: str, declared: SymTensor, inferred: OneOf, node: Node) -> None:
@@ -114,9 +118,34 @@ class DeclaredTypes:
             self._engine.singular += self._engine.depth
 
     def believed(self, name: str, declared: Value, node: Node) -> Value:
-        """The declared type of a value about which nothing is inferred."""
-        self._engine.claims += [Claim(name, size, None, node) for size, _ in claimed_sizes(declared, None)]
-        return self.opened(declared)
+        """The declared type of a value about which nothing is inferred, not even its rank.
+
+        If it names a size of inputs, that is a guard. A name that an earlier inference gave to an unknown size stands
+        for such a size again: so a second inference concludes what the first one did. The size gets its name back.
+        """
+        claimed = [size for size, _ in claimed_sizes(declared, None)]
+        made = {v: self._reopened(v) for v in variables_of(claimed) if GENERATED.fullmatch(v.name) and has_own_name(v)}
+        self._engine.claims += [Claim(name, var, size, node) for var, size in made.items()]
+        for size in claimed:
+            if not has_own_name(size):
+                self._guard(name, size, node)
+            elif made.keys().isdisjoint(variables_of([size])):
+                self._engine.claims.append(Claim(name, size, None, node))
+        return self.opened(substitute(declared, made) if made else declared)
+
+    def _guard(self, name: str, declared: Dim, node: Node) -> None:
+        """State that a size about which nothing is inferred is the declared one, unless this is a number or known."""
+        engine = self._engine
+        if isinstance(declared, Expr) and not self.trusts(name) and engine.depth == 0:
+            law = f"declared of {'output' if name in engine.model.graph.outputs else 'value'} '{name}'"
+            engine.statements.append(Statement("equal", self._open(0, None), declared, law, "declared"))
+            engine.statement_nodes.append(node)
+
+    def _reopened(self, name: Var) -> Var:
+        """The size that an earlier inference has given this name."""
+        if name not in self._reopened_sizes:
+            self._reopened_sizes[name] = self._open(name.lo or 0, name.hi)
+        return self._reopened_sizes[name]
 
     def of_input(self, declared: Value, given: Value) -> Value:
         """The declared type of a subgraph's input merged with the given value, whose data-dependent sizes stay."""
@@ -127,12 +156,12 @@ class DeclaredTypes:
         """The value with new names for unknown sizes."""
         if not isinstance(value, SymTensor) or value.shape is None or UNKNOWN_SIZE not in value.shape:
             return value
-        symbols = self._engine.symbols
-        unknown = value.shape.count(UNKNOWN_SIZE)
-        new = [make_size(symbols.name(), 0, None, None, "declared without a size") for _ in range(unknown)]
-        self._engine.created += new
-        names = iter(new)
-        return SymTensor(value.dtype, [next(names) if d is UNKNOWN_SIZE else d for d in value.shape])
+        return SymTensor(value.dtype, [self._open(0, None) if d is UNKNOWN_SIZE else d for d in value.shape])
+
+    def _open(self, low: int, high: int | None) -> Var:
+        new = make_size(self._engine.symbols.name(), low, high, None, "declared without a size")
+        self._engine.created.append(new)
+        return new
 
 
 class Merged(NamedTuple):
@@ -152,6 +181,7 @@ def _merged(declared: Value, inferred: Value, policy: ShapeMergePolicy, trusted:
     found: Merged | None = _merges.get(key)
     if found is None:
         conflicts: list[str] = []
+        inferred = selected(declared, inferred)
         claimed = tuple(claimed_sizes(declared, inferred))
         if policy != "skip":
             declared = without_names(

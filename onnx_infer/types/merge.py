@@ -9,7 +9,7 @@ two policies compare element type, rank and sizes:
 | rank          | another              | inferred, and an error is told          | raises                             |
 | rank          | one of two ranks     | declared, and the guard that selects it | the same                           |
 | nothing       | anything             | inferred                                | inferred                           |
-| anything      | nothing              | declared                                | declared                           |
+| anything      | nothing              | declared; guards for sizes of inputs    | the same                           |
 | 3             | 4, or N + 4          | inferred, and an error is told          | raises                             |
 | N + 2         | N                    | inferred, and an error is told          | raises                             |
 | N             | 4                    | 4, and the declared guard `N == 4`      | 4, and the guard                   |
@@ -50,8 +50,12 @@ def merge(declared: Value | None, inferred: Value, policy: ShapeMergePolicy, con
     """
     if declared is None or declared is inferred or policy == "override":
         return inferred
+    inferred = selected(declared, inferred)
     if isinstance(inferred, OneOf) and inferred.shape is None and isinstance(declared, SymTensor):
-        return _merge_one_of(declared, inferred, policy, conflict)
+        if declared.shape is not None:
+            ranks = " or ".join([str(x.rank) for x in inferred.choices])
+            conflict(f"declared rank {declared.rank} but inferred rank {ranks}")
+        return inferred
     if isinstance(declared, SymTensor) and isinstance(inferred, SymTensor):
         return _merge_tensors(declared, inferred, policy, conflict)
     if isinstance(declared, Sparse) and isinstance(inferred, Sparse):
@@ -73,18 +77,12 @@ def merge(declared: Value | None, inferred: Value, policy: ShapeMergePolicy, con
     return inferred if policy != "skip" else declared
 
 
-def _merge_one_of(
-    declared: SymTensor, inferred: OneOf, policy: ShapeMergePolicy, conflict: Callable[[str], None]
-) -> Value:
-    """The type of one of two tensors: a declared rank selects one of them."""
-    if declared.shape is None:
+def selected(declared: Value, inferred: Value) -> Value:
+    """The one of two tensors that a declared rank selects; any other inferred type as it is."""
+    if not isinstance(inferred, OneOf) or inferred.shape is not None or not isinstance(declared, SymTensor):
         return inferred
-    for choice in inferred.choices:
-        if choice.rank == declared.rank:
-            return _merge_tensors(declared, choice, policy, conflict)
-    ranks = " or ".join([str(x.rank) for x in inferred.choices])
-    conflict(f"declared rank {declared.rank} but inferred rank {ranks}")
-    return inferred
+    rank = None if declared.shape is None else len(declared.shape)
+    return next((x for x in inferred.choices if x.shape is not None and len(x.shape) == rank), inferred)
 
 
 def without_names(declared: Value, inferred: Value, kept: Callable[[Dim], bool]) -> Value:

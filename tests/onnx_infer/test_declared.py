@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import onnx
 import pytest
 from onnx import TensorProto, helper
@@ -284,3 +286,46 @@ def test_a_type_without_a_rank_selects_none_of_two_tensors() -> None:
     model = parsed(SQUEEZED)
     model.graph.output[0].type.tensor_type.elem_type = 0
     assert str(infer(model).types["z"]) == "f32[...]"
+
+
+def test_declared_sizes_of_the_selected_tensor_are_claims() -> None:
+    model = parsed(SQUEEZED.replace("x)", "x, float[N] w)", 1))
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("z", 1, (1, 3, "N")))
+    result = infer(model)
+    assert str(result.types["z"]) == "f32[1, 3, H]"
+    assert sorted(declared(result)) == ["H >= 2", "N == H"]
+
+
+# -- values about which nothing is inferred ---------------------------------------------------------------------------
+
+ODD = 'g (float[N] x) => (float[N, ?, K] o, float["2*N"] y) { o = com.acme.Odd (x)  y = com.acme.Odd (x) }'
+
+
+@pytest.mark.parametrize("options", [{}, {"bidirectional": True}, {"policy": "strict"}])
+def test_the_size_of_an_input_declared_where_nothing_is_inferred_is_a_guard(options: dict[str, Any]) -> None:
+    result = both(parsed(ODD), **options)
+    assert [str(result.types[name]) for name in "oy"] == ["f32[N, _d1, K]", "f32[2*N]"]
+    assert [(str(g), g.law) for g in result.data_guards] == [
+        ("_d0 == N", "declared of output 'o'"),
+        ("_d2 == 2*N", "declared of output 'y'"),
+    ]
+
+
+def test_what_is_assumed_of_such_a_value_is_no_guard() -> None:
+    result = both(parsed(ODD), assume_declared=True)
+    assert (str(result.types["o"]), result.data_guards) == ("f32[N, _d0, K]", [])
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize(
+    "node", ["float[3, ?] y) { y = Flatten (o)", "y) { y = MatMul (o, w)", "float[P, Q] y) { y = Neg (o)"]
+)
+def test_an_unknown_size_stays_unknown_under_the_name_that_an_inference_gave_it(bidirectional: bool, node: str) -> None:
+    model = parsed(f"g (float[N] x, float[5, 7] w) => (o, {node}  o = com.acme.Odd (x) }}")
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("o", TensorProto.FLOAT, (None, None)))
+    model.graph.node.reverse()
+    once = infer_shapes(model, bidirectional=bidirectional)
+    assert infer_shapes(once, bidirectional=bidirectional) == once
+    first, second = (both(m, bidirectional=bidirectional) for m in (model, once))
+    assert str(second.types["o"]) == str(first.types["o"])
+    assert list(map(str, second.data_guards)) == list(map(str, first.data_guards))
