@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onnx_infer.elements.conditions import positive
 from onnx_infer.elements.ratio import Ratio
 from onnx_infer.engine.engine import apply
+from onnx_infer.engine.run_time_elements import RunTimeValues
 from onnx_infer.errors import OpUsageError, ShapeInferenceError
 from onnx_infer.laws.statements import named
 from onnx_infer.model.graph import Attributes
@@ -175,7 +176,7 @@ def _infer(
     outcome = apply(operator, Attributes(dict(attributes)), tuple(inputs), output_count)
     severity, message = outcome.error or ("warning", None)
     assert severity != "defect", message
-    names = named(outcome.fresh, Symbols(()).name)
+    names = named(outcome.fresh, RunTimeValues(Symbols(())).of_call)
     return [substitute(value, names) for value in outcome.values], None if severity == "warning" else message
 
 

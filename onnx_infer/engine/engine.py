@@ -281,11 +281,11 @@ class Engine(Walk):
         return self._renew(outcome, node, scope, self.run_time.inside(node))
 
     def _renew(self, outcome: Outcome, node: Node, scope: Scope, run_time: NewSize | None = None) -> Outcome:
-        """The outcome with new names for its fresh sizes. Its statements are recorded."""
+        """The outcome (of a call, unless `run_time` is given) with new names for its fresh sizes, recorded."""
         self.noted += not outcome.plain
         teaches = outcome.teaches
         if outcome.fresh:
-            names = named(outcome.fresh, self.symbols.name, run_time)
+            names = named(outcome.fresh, run_time or self.run_time.of_call)
             self.created += names.values()  # type: ignore[arg-type]
             values, statements = _with_names(outcome, names)
             outcome = Outcome(values, statements=statements + self.run_time.learnt())

@@ -17,7 +17,7 @@ from onnx_infer.engine.scope import Scope
 from onnx_infer.engine.walk import Record
 from onnx_infer.laws.made import make_size
 from onnx_infer.model.graph import Attributes, Function, read_once
-from onnx_infer.operators.lookup import Operators
+from onnx_infer.operators.lookup import operators_of
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.types.join import NOTHING, sizes
 from onnx_infer.values.tensor import substitute
@@ -86,7 +86,6 @@ class Functions:
         self._engine: Walk = proxy(engine)  # as in `DeclaredTypes`
         self._functions = {(normal_domain(d), n, o): f for (d, n, o), f in engine.model.functions.items()}
         self._bodies: dict[tuple[str, str, str], Function] = {}
-        self._operators: dict[tuple[tuple[str, int], ...], Operators] = {}
         self._asked: dict[tuple[str, str, str], set[str]] = {}
         self._remembered: dict[tuple[Any, ...] | None, Remembered] = {}
         self._active: set[tuple[str, str, str]] = set()
@@ -116,14 +115,6 @@ class Functions:
     def names(self) -> list[tuple[str, str]]:
         """The domain and name of each function of the model."""
         return [(domain, name) for domain, name, _ in self._functions]
-
-    def operators(self, function: Function) -> Operators:
-        """The operators at the opset imports of a function."""
-        key = tuple(sorted(function.opsets.items()))
-        found = self._operators.get(key)
-        if found is None:
-            found = self._operators[key] = Operators(function.opsets)
-        return found
 
     # -- attributes -----------------------------------------------------------------------------------------------
 
@@ -233,7 +224,7 @@ class Functions:
         engine, function = self._engine, call.function
         constants = dict(function.body.constants)
         constants.update({formal: holder.constants[name] for formal, (holder, name) in call.sources.items()})
-        call.scope = Scope(engine.model, constants, self.operators(function), None, call.attributes)
+        call.scope = Scope(engine.model, constants, operators_of(function.opsets), None, call.attributes)
         call.scope.update((k, v) for k, v in values.items() if k not in call.sources)
         call.scope.repeated = call.repeated
         self._active.add((function.domain, function.name, function.overload))

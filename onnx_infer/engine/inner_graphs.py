@@ -45,5 +45,7 @@ def _joined(a: Scope, b: Scope) -> Scope:
     both = Scope(a.model, a.constants, a.operators, a.parent, NO_ATTRIBUTES)
     for name, value in a.items():
         other = b.get(name)
-        both[name] = NOTHING if value is None or other is None else join(value, other, varying)
+        if value is not other or value is None:
+            other = NOTHING if value is None or other is None else join(value, other, varying)
+        both[name] = other
     return both

@@ -74,13 +74,13 @@ class MadeSizes:
 
 
 class OwnSizes(MadeSizes):
-    """Variables of one result only, with the same names, for the sizes in it. Elements of tensors stay.
+    """Variables of one result only, with the same names, for the sizes in it. Elements of the main graph stay.
 
     They stand for themselves, so a replacement that was interrupted, or that two threads make, can be made again.
     """
 
     def _instead(self, var: Var, limit: Dim | None, origin: object) -> Var:
-        if isinstance(origin, ValueOf) and not origin.semantics:
+        if isinstance(origin, ValueOf) and origin.tensor and not origin.semantics:
             return var
         own = Scope().restored(var.name, var.lo, var.hi, limit, origin)
         self.of[own] = own

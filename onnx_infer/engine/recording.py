@@ -16,11 +16,10 @@ from onnx_infer.laws.made import make_size
 from onnx_infer.laws.statements import elements_of
 from onnx_infer.model.size_texts import GENERATED
 from onnx_infer.values.tensor import substitute
-from symdim import Expr, Scope, Var
+from symdim import Expr, Var
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.evaluate import Substitution
 from symdim.algebra.origin import Computed, Declared, ValueOf
-from symdim.algebra.variable import make_variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -154,38 +153,38 @@ class Recording:
         # a node of depth 0 takes as many names as its walk did, so later sizes get the same names in every inference
         names = self.kept_names if engine.depth else self.names
         new = [engine.symbols.name() for _ in names]
-        declared = [engine.symbols.text(v.name) for v in self.made if isinstance(v.origin, Declared)]
-        key: list[object] = [len(new), *earlier, *new, *declared]
+        given: dict[Var, Dim] = {}
+        for var in self.made:
+            if isinstance(var.origin, Declared):
+                given[var] = engine.symbols.text(var.name)
+            elif isinstance(var.origin, ValueOf) and not var.origin.semantics:
+                given[var] = engine.symbols.inner_element(var.name, var.origin)
+        key: list[object] = [len(new), *earlier, *new, *given.values()]
         if self._last is not None and self._last[0] == key:
             return self._last[1]
-        again = _Again(self, earlier, dict(zip(names, new, strict=True)), declared)
-        if not any(map(elements_of, self.made)):  # new variables are made each time
-            self._last = key, again
+        again = _Again(self, earlier, dict(zip(names, new, strict=True)), given)
+        self._last = key, again
         return again
 
 
 class _Again:
     """A recording with other sizes: `sizes` maps the earlier sizes and those made in the walk.
 
-    `names` are the new names, `declared` the sizes of declared names.
+    `names` are the new names. `given` are the sizes of declared names, and the variables of elements.
     """
 
     def __init__(
-        self, recording: Recording, earlier: Sequence[Var], names: Mapping[str, str], declared: Sequence[Dim]
+        self, recording: Recording, earlier: Sequence[Var], names: Mapping[str, str], given: Mapping[Var, Dim]
     ) -> None:
         self.sizes: dict[Var, Dim] = {}
         self._texts: dict[str, str] = {}
-        for old, given in zip(recording.earlier, earlier, strict=True):
-            if old is not given:
-                self.sizes[old], self._texts[old.name] = given, given.name
+        for old, other in zip(recording.earlier, earlier, strict=True):
+            if old is not other:
+                self.sizes[old], self._texts[old.name] = other, other.name
         self._texts.update(names)
-        known = iter(declared)
         for var in recording.made:
-            if isinstance(var.origin, Declared):
-                self.sizes[var] = next(known)
-                continue
-            if elements_of(var):
-                self.sizes[var] = make_variable(Scope(), var.name, None, None, origin=var.origin)
+            if var in given:
+                self.sizes[var] = given[var]
                 continue
             limit, origin = var.at_most, var.origin
             if isinstance(origin, Computed):

@@ -24,7 +24,6 @@ from onnx_infer.values.tensor import SymTensor
 from symdim import Expr, Scope, Var
 from symdim.algebra.origin import Computed, ValueOf
 from symdim.algebra.sums.monomial import terms_of
-from symdim.algebra.variable import make_variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,10 +71,16 @@ class RunTimeValues:
 
         def variable(placeholder: Var, limit: Dim | None, origin: object) -> Var:
             if isinstance(origin, ValueOf):
-                return make_variable(Scope(), f"{node[3][origin.index]}[0]", None, None, origin=origin)
+                return self._symbols.inner_element(f"{node[3][origin.index]}[0]", origin)
             return self._new(placeholder, limit, origin.why if isinstance(origin, Computed) else origin)
 
         return variable
+
+    def of_call(self, placeholder: Var, limit: Dim | None, origin: object) -> Var:
+        """The variable for a size or an element that the walk over the body of a called function made."""
+        if isinstance(origin, ValueOf):
+            return self._symbols.inner_element(placeholder.name, origin)
+        return self._new(placeholder, limit, origin)
 
     def of(self, node: Node, operator: Operator, inputs: tuple[Value | None, ...]) -> NewSize:
         """The function that gives the variables of the elements and sizes of a node, for `trace.named`."""

@@ -10,7 +10,6 @@ from threading import local
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from onnx_infer.errors import ShapeInferenceError, broken
-from onnx_infer.laws.made import make_size
 from symdim import Expr, Scope, Var
 from symdim.algebra.dims import substituted
 from symdim.algebra.origin import Computed, ValueOf
@@ -231,16 +230,12 @@ def unread(output: int) -> Var:
     return var
 
 
-def named(
-    fresh: tuple[Var, ...],
-    name: Callable[[], str],
-    run_time: Callable[[Var, Dim | None, object], Var] | None = None,
-) -> dict[Var, Dim]:
-    """New variables with new names for the fresh sizes and the unread elements of a remembered outcome.
+def named(fresh: tuple[Var, ...], variable: Callable[[Var, Dim | None, object], Var]) -> dict[Var, Dim]:
+    """The variables of a node for the fresh sizes and the unread elements of a remembered outcome.
 
-    `run_time(placeholder, bound, origin)` makes the variable instead, where the run of a node decides it.
+    `variable(placeholder, bound, origin)` makes each.
 
-    >>> named((fresh("why"),), lambda: "_d7")
+    >>> named((fresh("why"),), lambda placeholder, bound, origin: Var("_d7"))
     {_d: _d7}
     """
     names: dict[Var, Dim] = {}
@@ -249,10 +244,5 @@ def named(
         limit = None if limit is None else substituted(limit, names)
         if isinstance(origin, Computed):
             origin = Computed(substituted(origin.size, names), origin.why)
-        if run_time is not None:
-            names[placeholder] = run_time(placeholder, limit, origin)
-        elif isinstance(origin, ValueOf):
-            names[placeholder] = make_variable(Scope(), placeholder.name, None, None, origin=origin)
-        else:
-            names[placeholder] = make_size(name(), placeholder.lo or 0, placeholder.hi, limit, origin)
+        names[placeholder] = variable(placeholder, limit, origin)
     return names

@@ -13,7 +13,7 @@ from symdim import Expr, Scope, SymdimError, Var
 from symdim.algebra.caches import clear_with_caches, shared_cache
 from symdim.algebra.dims import variables_of
 from symdim.algebra.interning import text_fingerprint
-from symdim.algebra.origin import Declared
+from symdim.algebra.origin import Declared, ValueOf
 from symdim.algebra.variable import scope_of
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ class Symbols:
         self._assumed = relations, tuple(sorted(self._bounds.items())), min_dim
         self._dims: dict[str, Dim] = {}
         self.count = 0
+        self._inner = count()
         texts = (*declared, *reserved)
         self.reserved: frozenset[str] = frozenset()  # no text of an input is about a size of another value
         self.names = frozenset(t for t in declared if is_name(t))
@@ -248,6 +249,15 @@ class Symbols:
             self.count += 1
             if name not in self.reserved:
                 return name
+
+    def inner_element(self, name: str, origin: ValueOf) -> Var:
+        """The variable for an element of a tensor in a subgraph or a function, without bounds.
+
+        A name there stands for another tensor in each walk, so each call gives another variable. The next inference
+        gets the same ones in the same order, so outcomes are remembered.
+        """
+        walked = scope_of(f"element of output {origin.index}", next(self._inner))
+        return walked.restored(name, None, None, None, origin)
 
     def names_since(self, count: int) -> list[str]:
         """The names that were given since the count was this one, in order."""

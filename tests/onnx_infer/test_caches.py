@@ -17,6 +17,7 @@ from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators import lookup
 from onnx_infer.protobuf import nodes
 from onnx_infer.protobuf.declarations import Declared
+from onnx_infer.types.join import variables_in
 from symdim import clear_caches
 from symdim.algebra import expr
 from symdim.algebra.caches import Cache
@@ -199,6 +200,32 @@ def test_no_two_results_share_a_size_that_the_data_decide() -> None:
     assert types[0] == types[1]
     assert sizes[0]
     assert sizes[0].isdisjoint(sizes[1])
+
+
+_ELEMENTS = """<ir_version: 8, opset_import: ["": 18, "acme": 1]> g (int64[N] x, int64[N] w, bool c) => (none, y) {
+    a = acme.Top (x)
+    b = acme.Top (w)
+    none = Sub (a, b)
+    y = If (c) <then_branch = t () => (p) { p = acme.Top (x) }, else_branch = e () => (q) { q = Neg (b) }>
+}
+<domain: "acme", opset_import: ["": 18]> Top (s) => (m) {
+    l = ReduceMax <keepdims = 0> (s)
+    k = Constant <value_int = 1> ()
+    m = Sub (l, k)
+}"""
+
+
+def test_elements_in_bodies_are_other_ones_for_each_call_and_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second inference finds the outcomes of the first one, although each call has elements of its own."""
+    clear_caches()
+    model = parse_model(_ELEMENTS)
+    results = [infer(model)]
+    monkeypatch.setattr(engine, "apply", lambda operator, *_: pytest.fail(f"{operator.schema.name} is asked again"))
+    results.append(infer(model))
+    found = [v for result in results for name in "ab" for v in variables_in(result.types[name])]
+    assert [v.name for v in found] == ["l[0]"] * 4
+    assert len({id(v) for v in found}) == 4
+    assert results[0].types["none"].data is None
 
 
 _NESTED = """<ir_version: 8, opset_import: ["": 18, "acme": 1]> g (float[N, 3] x, bool c, int64 m) => (y, z) {
