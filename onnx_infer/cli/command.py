@@ -12,6 +12,7 @@ from onnx_infer.cli.arguments import MODEL_ERRORS, OK, STANDARD, WrongCall, infe
 from onnx_infer.cli.files import check_target, read, write, write_text
 from onnx_infer.cli.terminal import progress, show, width
 from onnx_infer.errors import ArgumentError, InputValueError, ShapeInferenceError, UnknownSymbol
+from onnx_infer.protobuf.files import same_path
 from onnx_infer.protobuf.specialize import specialize
 from onnx_infer.results.report.explanation import explain
 from onnx_infer.results.report.layout import WIDTH
@@ -38,9 +39,9 @@ def run(options: Namespace) -> int:
 
         return fleet.run(options)
     target = options.model if options.in_place else options.output
-    for path in (target, options.html):
+    for path, others in ((target, (options.diff,)), (options.html, (options.model, options.diff, target))):
         if path is not None:
-            check_target(path)
+            check_target(path, *others)
     _import(options.modules)
     with progress(f"inferring {options.model or 'the demo'}", sys.stderr):
         model = _model(options, options.model)
@@ -63,7 +64,7 @@ def run(options: Namespace) -> int:
         if options.html is not None:
             from onnx_infer.cli.forms import page
 
-            write_text(page(result, options.model), options.html)
+            write_text(page(result, options.model), options.html, model, options.model)
     _show(text, options, target)
     return MODEL_ERRORS if differs or any(d.severity != "warning" for d in result.diagnostics) else OK
 
@@ -80,6 +81,12 @@ def _written(model: ModelProto, result: InferenceResult, options: Namespace) -> 
 
 def _show(text: str, options: Namespace, target: str | None) -> None:
     written = [path for path in (target, options.html) if path not in (None, STANDARD)]
+    if (
+        options.output not in (None, STANDARD)
+        and options.model is not None
+        and same_path(options.output, options.model)
+    ):
+        written[0] += " (the model that was read)"
     if written and not options.json and options.emit is None:
         text += f"\n\nwritten: {', '.join(written)}"
     show(text, sys.stderr if STANDARD in (target, options.html) else sys.stdout)

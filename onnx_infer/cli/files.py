@@ -11,7 +11,7 @@ from google.protobuf.message import EncodeError
 from onnx_infer.cli.arguments import STANDARD, WrongCall
 from onnx_infer.cli.terminal import read_bytes, write_bytes
 from onnx_infer.errors import ExternalDataError, NoModelError
-from onnx_infer.protobuf.files import read_model, replace_file, save_model
+from onnx_infer.protobuf.files import check_data_stay, read_model, replace_file, same_path, save_model
 
 if TYPE_CHECKING:
     import onnx
@@ -33,10 +33,12 @@ def read(path: str) -> onnx.ModelProto:
     return model
 
 
-def check_target(path: str) -> None:
-    """Check that a file can be written there, before any other work."""
+def check_target(path: str, *others: str | None) -> None:
+    """Check that a file can be written there, and is no other file of the call, before any other work."""
     if path == STANDARD:
         return
+    if any(same_path(path, other) for other in others if other is not None and other != STANDARD):
+        raise WrongCall(f"{path}: is given twice, and one of the two files would be lost")
     if os.path.isdir(path):
         raise WrongCall(f"{path}: is a directory, not the name of a file")
     if not os.path.isdir(folder := os.path.dirname(os.path.abspath(path))):
@@ -58,16 +60,19 @@ def write(model: onnx.ModelProto, source: str | None, target: str, copy_data: bo
         raise WrongCall(f"{target}: {error}") from None
 
 
-def write_text(text: str, target: str) -> None:
-    """Write a text: a file is written completely or not at all."""
+def write_text(text: str, target: str, model: onnx.ModelProto, source: str | None) -> None:
+    """Write a text about a model that was read from `source`: a file is written completely or not at all."""
     content = text.encode("utf-8")
     try:
         if target == STANDARD:
             write_bytes(content)
         else:
+            check_data_stay(model, source or "", target)
             replace_file(Path(os.path.realpath(target)), lambda path: path.write_bytes(content))
     except OSError as error:
         raise failure(target, error) from None
+    except ExternalDataError as error:
+        raise WrongCall(str(error)) from None
 
 
 def failure(path: str, error: OSError) -> WrongCall:

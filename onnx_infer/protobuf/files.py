@@ -51,12 +51,27 @@ def save_model(
     """Write a model that was read from the file `source` (None: a model without a file).
 
     External data are linked again if they are below the target's folder, and copied with `copy_data`. If neither is
-    possible, `ExternalDataError` is raised. A file is written completely or not at all: first under another name, then
-    renamed.
+    possible, or the target is a file of external data, `ExternalDataError` is raised. A file is written completely or
+    not at all: first under another name, then renamed.
     """
     if source is not None:
+        check_data_stay(model, source, target)
         _bring_data(model, Path(source).parent, Path(target).parent, copy_data)
     replace_file(Path(os.path.realpath(target)), lambda path: onnx.save(model, path))
+
+
+def check_data_stay(model: onnx.ModelProto, source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    """Raise `ExternalDataError` if a target is a file of external data, or the place where one would be copied."""
+    from onnx_infer.protobuf.external_data import data_files
+
+    for folder in (Path(source).parent, Path(target).parent):
+        if any(same_path(file.path, target) for file in data_files(model, folder)):
+            raise ExternalDataError(f"{os.fspath(target)}: is a file of the model's external data, which would be lost")
+
+
+def same_path(path: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    """Whether two paths are one file."""
+    return os.path.realpath(path) == os.path.realpath(other)
 
 
 def _bring_data(model: onnx.ModelProto, source: Path, target: Path, copy_data: bool) -> None:

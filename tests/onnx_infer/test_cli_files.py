@@ -95,6 +95,44 @@ def test_copying_writes_over_no_other_file(tmp_path: Path, capsys: pytest.Captur
     assert not out.exists()
 
 
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (("-o", "w.bin"), "w.bin: is a file of the model's external data, which would be lost"),
+        (("-o", "b/w.bin", "--copy-data"), "b/w.bin: is a file of the model's external data"),
+        (("--html", "w.bin"), "w.bin: is a file of the model's external data"),
+        (("--html", "b/../model.onnx"), "model.onnx: is given twice"),
+        (("-o", "out", "--html", "out"), "out: is given twice"),
+        (("-o", "other.onnx", "--diff", "other.onnx"), "other.onnx: is given twice"),
+        (("--in-place", "--html", "model.onnx"), "model.onnx: is given twice"),
+    ],
+)
+def test_no_file_of_a_call_is_lost(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: tuple[str, ...],
+    said: str,
+) -> None:
+    model = with_external_data(tmp_path)
+    (tmp_path / "b").mkdir()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other.onnx").write_bytes(model.read_bytes())
+    before = {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    assert main(["model.onnx", *options]) == USAGE
+    assert said in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
+
+
+def test_a_target_that_is_the_input_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As with other tools, -o may name the input. Then the last line says so."""
+    model = saved(tmp_path)
+    (tmp_path / "link.onnx").symlink_to(model)
+    assert main([str(tmp_path / "link.onnx"), "-o", str(model)]) == OK
+    assert capsys.readouterr().out.splitlines()[-1] == f"written: {model} (the model that was read)"
+    assert sizes(model) == ["N", "H"]
+
+
 def test_data_below_the_new_folder_are_linked(tmp_path: Path) -> None:
     model, out = with_external_data(tmp_path / "a"), tmp_path / "out.onnx"
     assert main([str(model), "-o", str(out)]) == OK
