@@ -235,3 +235,13 @@ def test_a_sum_whose_terms_cancel_has_a_text() -> None:
     size = C * ((H + 1) // 2) * W + C * (H // 2) * W - C * H * W + minimum(2 * pixels, 5) - minimum(pixels, 2)
     assert size.evaluate({"C": 1, "H": 3, "W": 1}) == 2
     assert parse(str(size)).evaluate({"C": 1, "H": 3, "W": 1}) == 2
+
+
+def test_a_sum_of_products_that_cancel_has_a_text() -> None:
+    """The sum is 0 without the factor that all terms share, whose basis is beyond the budget."""
+    C, H, W, K = (Var(name) for name in "CHWK")
+    pixels = C * ((H + 1) // 2) * ((W + 1) // 2)
+    shared = minimum(pixels, 2) * minimum(pixels, K) * ((K + 1) // 2)
+    size = shared * ((H + 1) // 2) - shared * H + shared * (H // 2)
+    sizes = {"C": 2, "H": 3, "W": 4, "K": 5}
+    assert parse(str(size)).evaluate(sizes) == size.evaluate(sizes) == 0

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from symdim import Var, ceildiv, maximum, minimum, parse
+from symdim import Var, ceildiv, clear_caches, maximum, minimum, parse
 from symdim.algebra.bounds.intervals import bounds_of
 from symdim.algebra.expr import Expr, Max, Min
 from symdim.algebra.minmax import lattice
@@ -231,3 +231,35 @@ def test_two_maxima_without_a_common_term_may_make_a_clamp():
     made = minimum(1, 3 * Y) - minimum(whole, Y // 3)
     assert str(made) == "1 - min(x, y//3 + max(1 - 3*y, 0))"
     assert parse(str(made), {"x": whole, "y": Y}) is made
+
+
+def test_a_deep_nest_is_simplified_whatever_is_remembered():
+    """The form of the whole was found only while the forms of its parts were still in the cache."""
+    sizes = [Var(f"n{i}") for i in range(10)]
+    nest = sizes[9]
+    for i in reversed(range(9)):
+        nest = (maximum if i % 2 else minimum)(sizes[i], nest)
+    for _ in range(2):
+        assert maximum(nest, sizes[1], sizes[2]) is maximum(sizes[1], sizes[2])
+        clear_caches()
+
+
+def test_a_nest_of_many_operations_keeps_its_leaves():
+    """Two leaves: only the number of nested operations is beyond the budget."""
+    nest = X
+    for i in range(60):
+        nest = (maximum if i % 2 else minimum)((3 * nest + i) // 2, Y)
+    for x, y in product(GRID, repeat=2):
+        expected = x
+        for i in range(60):
+            expected = (max if i % 2 else min)((3 * expected + i) // 2, y)
+        assert maximum(nest, Z).evaluate(x=x, y=y, z=5) == max(expected, 5)
+
+
+def test_a_form_that_is_too_long_without_means_has_the_same_value():
+    """Means make leaves of one kind of clauses needless, and without these the other kind is beyond the budget."""
+    a, b, c, d = (Var(name) for name in "abcd")
+    found = maximum(a, (a + b) // 2, minimum(ceildiv(b, 2) + 1, 3), minimum(b, c, ceildiv(c, 2) + 1, d))
+    for p, q, r, s in product((1, 2, 3, 4, 7), repeat=4):
+        expected = max(p, (p + q) // 2, min((q + 1) // 2 + 1, 3), min(q, r, (r + 1) // 2 + 1, s))
+        assert found.evaluate(a=p, b=q, c=r, d=s) == expected

@@ -61,6 +61,8 @@ def agrees(condition: Condition, limit: int = 100) -> None:
         ("equal", 2 * N, 2 * M, "N == M"),
         ("equal", 5, N, "N == 5"),
         ("equal", 2 * N, 5, "never"),
+        ("equal", minimum(3 * N, 13), N + 12, "never"),
+        ("equal", maximum(3 - N // 2, N // 4), 0, "never"),
         ("equal", maximum(N, 1), N, "always"),
         ("equal", minimum(N, 1), N, "N == 1"),
         ("divides", 6, 3 * N, "N % 2 == 0"),

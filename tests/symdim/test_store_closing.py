@@ -54,6 +54,17 @@ def test_stage_4_leaf_sizes():
     assert store.value(b) is b  # given, and no leaf
 
 
+def test_stage_4_a_bound_is_found_by_each_of_two_ways():
+    store, leaf = Store(), Var("leaf")
+    top = store.fresh("top")
+    for name in "ab":
+        store.refine(between := store.fresh(name), leaf)
+        store.refine(top, between)
+    store.refine(4, top)
+    assert store.close(leaves=[leaf])[leaf] == "leaf sizes"
+    assert store.value(leaf) == 4
+
+
 def test_stage_5_guesses():
     store, a, empty = Store(), Var("a"), Store().fresh("empty", 0)
     store.generated(empty)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 OTHER: dict[type[Extremum], type[Extremum]] = {Max: Min, Min: Max}
 
-_DEPTH = 8  # arguments are distributed down to this depth of nesting
+_HEIGHT = 32  # no maximum or minimum of more nested operations is distributed: this recurses on them
 _LEAVES = 24  # the most leaves in the clauses of an element
 _COPIES = 8  # the most terms beside a maximum or minimum that distribution copies
 _PAIRS = 16  # the most arguments that are compared in pairs
@@ -42,7 +42,7 @@ _known = shared_cache(4096)
 _differences = shared_cache(8192)
 
 
-def distributed(kind: Kind, clauses: list[Clause], depth: int = _DEPTH) -> list[Clause] | None:
+def distributed(kind: Kind, clauses: list[Clause]) -> list[Clause] | None:
     """The same element in clauses without nested leaves; None beyond the budget."""
     result: list[Clause] = []
     count = 0
@@ -52,7 +52,7 @@ def distributed(kind: Kind, clauses: list[Clause], depth: int = _DEPTH) -> list[
             continue
         lists: list[list[Clause]] = []
         for leaf in clause:
-            found = _of_dim(kind, leaf, depth)
+            found = _of_dim(kind, leaf)
             if found is None:
                 return None
             lists.append(found)
@@ -65,14 +65,14 @@ def distributed(kind: Kind, clauses: list[Clause], depth: int = _DEPTH) -> list[
     return result
 
 
-def _of_dim(kind: Kind, dim: Dim, depth: int) -> list[Clause] | None:
+def _of_dim(kind: Kind, dim: Dim) -> list[Clause] | None:
     """The clauses of a sum."""
     unit = split_unit(dim)
     if unit is None:
         return [(dim,)]
     terms, const = terms_of(dim)
     k = terms[unit]
-    inner = of_unit(kind if k > 0 else OTHER[kind], unit, depth)
+    inner = of_unit(kind if k > 0 else OTHER[kind], unit)
     if inner is None or (len(terms) == 1 and k == 1 and not const):
         return inner
     if (sum([len(clause) for clause in inner]) - 1) * (len(terms) - 1) > _COPIES:
@@ -81,9 +81,9 @@ def _of_dim(kind: Kind, dim: Dim, depth: int) -> list[Clause] | None:
     return [tuple([add(scale(leaf, k), rest) for leaf in clause]) for clause in inner]
 
 
-def of_unit(kind: Kind, unit: Expr, depth: int = _DEPTH) -> list[Clause] | None:
-    """The clauses of a maximum or minimum, or of a division of one."""
-    if not depth:
+def of_unit(kind: Kind, unit: Expr) -> list[Clause] | None:
+    """The clauses of a maximum or minimum, or of a division of one; None beyond the budget."""
+    if unit.height > _HEIGHT:
         return None
     key = kind, unit
     known: list[Clause] | bool | None = _known.get(key, False)
@@ -92,18 +92,17 @@ def of_unit(kind: Kind, unit: Expr, depth: int = _DEPTH) -> list[Clause] | None:
     found: list[Clause] | None = None
     if isinstance(unit, FloorDiv):
         n, d = unit.parts
-        inner = distributed(kind, [(n,)], depth - 1)
+        inner = distributed(kind, [(n,)])
         if inner is not None and all(split_unit(leaf) is None for clause in inner for leaf in clause):
             found = [tuple([floordiv.floordiv(leaf, d) for leaf in clause]) for clause in inner]
     else:
         parts: tuple[Dim, ...] = unit.parts  # type: ignore[assignment]
-        found = distributed(kind, [(p,) for p in parts] if type(unit) is kind else [parts], depth - 1)
+        found = distributed(kind, [(p,) for p in parts] if type(unit) is kind else [parts])
     if found is not None:
         found = irredundant(kind, found)
         if sum([len(clause) for clause in found if len(clause) > 1]) > _LEAVES:
             found = None
-    if found is not None or depth == _DEPTH:
-        _known[key] = found
+    _known[key] = found
     return found
 
 
