@@ -11,6 +11,8 @@ from symdim.errors import UnboundName
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from symdim import Dim
+
 
 class OnnxInferError(ValueError):
     """The base class of the errors that inference raises."""
@@ -67,15 +69,15 @@ class StrictModeError(ShapeInferenceError, InferenceError):  # type: ignore[misc
 class Unknown(Exception):  # noqa: N818  (not an error: the honest answer)
     """An unknown value: a rule raises it for its result, or gets it as an argument. The note says why it is unknown.
 
-    `most` is the most elements that it has if it is a vector; None if this is not known.
+    `count` is the number of elements of a vector or a scalar; None if this is not known.
 
     >>> str(Unknown("the value of axes is not known"))
     'the value of axes is not known'
     """
 
-    def __init__(self, note: str = "", most: int | None = None) -> None:
+    def __init__(self, note: str = "", count: Dim | None = None) -> None:
         super().__init__(note)
-        self.note, self.most = note, most
+        self.note, self.count = note, count
 
 
 def require(condition: object, law: str, *values: object, sign: str = "!=") -> None:

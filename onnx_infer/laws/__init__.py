@@ -8,6 +8,7 @@
     windows.py       positions of a sliding window
     slices.py        the elements of a slice
     limits.py        sizes that must not be too small or too large
+    lengths.py       the numbers of elements of vectors that are inputs
 
 The room uses `values` and `symdim`. Begin with `sizes.py`.
 """

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from onnx_infer.operators.schema import Schema
-    from onnx_infer.values.tensor import Value
+    from onnx_infer.values.tensor import Dim, Value
 
 _VECTORS = {"Ints", "Sizes", "Floats", "Strings"}
 _SCALARS = {"int", "float", "Dim", "bool", "str"}
@@ -124,23 +124,25 @@ def collected(p: Parameter, attributes: Mapping[str, Any]) -> Any:
 
 
 def _vector(tensor: Value, name: str) -> tuple[Any, ...] | Unknown:
-    """The elements of an input. Unknown elements are None, provided that their number is known."""
-    most = None
-    if isinstance(tensor, SymTensor):
-        if tensor.data is not None:
-            return tensor.data if tensor.dtype != dt.BOOL else tuple(map(decided, tensor.data))
-        if tensor.shape is not None and len(tensor.shape) <= 1:
-            count = tensor.shape[0] if tensor.shape else 1
-            if isinstance(count, int) and count <= MAX_DATA:
-                return (None,) * count
-            most = count if isinstance(count, int) else count.bounds()[1]
-    return Unknown(f"the value of {name} is not known", most)
+    """The elements of an input. Unknown elements are None, provided that they are few and their number is known."""
+    if isinstance(tensor, SymTensor) and tensor.data is not None:
+        return tensor.data if tensor.dtype != dt.BOOL else tuple(map(decided, tensor.data))
+    count = _count(tensor)
+    if isinstance(count, int) and count <= MAX_DATA:
+        return (None,) * count
+    return Unknown(f"the value of {name} is not known", count)
+
+
+def _count(tensor: Value) -> Dim | None:
+    """The number of elements of a vector or a scalar, if it is known."""
+    ranked = isinstance(tensor, SymTensor) and tensor.shape is not None and len(tensor.shape) <= 1
+    return tensor.size if ranked else None  # type: ignore[attr-defined]  # a tensor
 
 
 def _scalar(tensor: Value, name: str) -> Any:
     data = tensor.data if isinstance(tensor, SymTensor) else None
     only = decided(data[0]) if data is not None and len(data) == 1 else None
-    return Unknown(f"the value of {name} is not known") if only is None else only
+    return Unknown(f"the value of {name} is not known", _count(tensor)) if only is None else only
 
 
 def _array(p: Parameter, given: Value) -> np.ndarray[Any, Any] | None:

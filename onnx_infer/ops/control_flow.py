@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.errors import require
+from onnx_infer.laws.lengths import demand_one_element
 from onnx_infer.laws.sizes import normalize_axis, unify, unify_shapes
 from onnx_infer.laws.statements import contradict, fresh, warn
 from onnx_infer.operators.registration import op
@@ -52,6 +53,7 @@ def if_(cond: Elements, then_branch: Graph, else_branch: Graph, output_count: in
     """
     for what, branch in (("then_branch", then_branch), ("else_branch", else_branch)):
         check_outputs(what, branch.output_count, output_count)
+    demand_one_element(cond, "cond")
     taken = condition(cond)
     known = taken if isinstance(taken, bool) else None
     yes, no = then_branch(reached=known), else_branch(reached=None if known is None else not known)

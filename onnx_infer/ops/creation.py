@@ -11,6 +11,7 @@ from onnx_infer.elements.arithmetic import ceil, convert, divide, subtract
 from onnx_infer.elements.conditions import decided
 from onnx_infer.elements.ratio import Ratio
 from onnx_infer.errors import Unknown, require
+from onnx_infer.laws.lengths import demand_one_element
 from onnx_infer.laws.limits import demand_at_least, no_less, not_negative
 from onnx_infer.laws.sizes import at_least, is_fresh, of_rank
 from onnx_infer.laws.statements import conflicting, demand, element, fresh
@@ -150,6 +151,8 @@ def _only_element(scalar: SymTensor) -> Any:
 @op("Range")
 def range_(start: Elements, limit: Elements, delta: Elements, output_dtype: int | None) -> SymTensor | Shape:
     """scalars -> (max(ceil((limit - start) / delta), 0),): start, start + delta, ... (Range-11, 27)."""
+    for scalar, name in ((start, "start"), (limit, "limit"), (delta, "delta")):
+        demand_one_element(scalar, name)
     first, last, step = given = [_only_element(x) for x in (start, limit, delta)]
     length = None if None in given else _range_length(first, last, step, output_dtype)
     if length is None:
@@ -184,6 +187,7 @@ def multinomial(input: AnyRank, sample_size: int, dtype: int) -> Shape:
 
 def _length(value: Dim | Unknown, name: str, what: str) -> Dim:
     """The size that the scalar input of this name gives."""
+    demand_one_element(value, name)
     return fresh(what, value=element(name)) if isinstance(value, Unknown) else not_negative(value, what)
 
 
@@ -198,6 +202,7 @@ def signal_window(size: Dim | Unknown) -> Shape:
 def mel_weight_matrix(num_mel_bins: Dim | Unknown, dft_length: Dim | Unknown) -> Shape:
     """num_mel_bins, dft_length -> (dft_length // 2 + 1, num_mel_bins) (MelWeightMatrix-17)."""
     bins = _length(num_mel_bins, "num_mel_bins", "num_mel_bins")
+    demand_one_element(dft_length, "dft_length")
     if isinstance(dft_length, Unknown):
         return fresh("the number of frequencies", at_least=1, value=element("dft_length") // 2 + 1), bins
     demand_at_least(dft_length, -1, "dft_length")

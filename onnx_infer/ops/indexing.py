@@ -10,6 +10,7 @@ from onnx_infer.elements.arithmetic import ADD, LARGER, MULTIPLY, SMALLER
 from onnx_infer.elements.indices import demand_all_in_bounds, demand_in_bounds
 from onnx_infer.elements.samples import part_of, taken
 from onnx_infer.errors import Unknown, require
+from onnx_infer.laws.lengths import common_number, number_of, of_length
 from onnx_infer.laws.limits import demand_at_most
 from onnx_infer.laws.sizes import (
     confirm,
@@ -28,7 +29,8 @@ from onnx_infer.laws.slices import slice_length, slice_range
 from onnx_infer.laws.statements import fresh, is_contradicted, reported
 from onnx_infer.operators.registration import op
 from onnx_infer.values.tensor import SymTensor
-from symdim import product
+from symdim import Expr, product
+from symdim.algebra.dims import bounds_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -261,17 +263,20 @@ def _sliced(
     axes: Sizes | Unknown | None,
     steps: Sizes | Unknown | None,
 ) -> Shape:
-    given = [v for v in (starts, ends, axes, steps) if isinstance(v, tuple)]
-    require(len(set(map(len, given))) <= 1, "starts, ends, axes and steps differ in length", *map(len, given))
-    if axes is None and given:
-        axes = tuple(range(len(given[0])))
+    law = "the numbers of starts, ends, axes and steps"
+    numbers = [number_of(v) for v in (starts, ends, axes, steps)]
+    number = common_number(law, *numbers)
+    if isinstance(number, Expr):
+        demand_at_most(number, len(sizes), "the number of axes")
+    if axes is None and isinstance(number, int):
+        axes = tuple(range(number))
     if not isinstance(axes, tuple) or None in axes:
-        counts = [v.most for v in (starts, ends, axes, steps) if isinstance(v, Unknown) and v.most is not None]
-        sliced = min(counts, default=len(sizes)) if axes is None else len(sizes)
+        most = [bounds_of(n)[1] for n in numbers if n is not None]
+        sliced = min([n for n in most if n is not None], default=len(sizes)) if axes is None else len(sizes)
         unknown = [fresh("the axes of the slice are not known", at_most=size) for size in sizes[:sliced]]
         return (*unknown, *sizes[sliced:])
     steps = (1,) * len(axes) if steps is None else steps
-    columns = [v if isinstance(v, tuple) else (None,) * len(axes) for v in (starts, ends, steps)]
+    columns = [of_length(v, len(axes), law) for v in (starts, ends, steps)]
     dims = list(sizes)
     for i, (axis, start, end, step) in enumerate(zip(normalize_axes(axes, len(dims)), *columns, strict=True)):
         dims[axis] = slice_length(dims[axis], start, end, step, i)

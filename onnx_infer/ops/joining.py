@@ -9,6 +9,7 @@ import numpy as np
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.elements.samples import joined_samples
 from onnx_infer.errors import Unknown, require
+from onnx_infer.laws.lengths import common_number, demand_one_element, number_of, of_length
 from onnx_infer.laws.limits import demand_room_for_pads, not_negative
 from onnx_infer.laws.sizes import (
     at_least,
@@ -20,12 +21,12 @@ from onnx_infer.laws.sizes import (
     unify_joined,
     unknown_shape,
 )
-from onnx_infer.laws.statements import conflicting, demand, element, fresh
+from onnx_infer.laws.statements import conflicting, demand, element, fresh, state
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal, known_sizes
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
-from symdim import ceildiv, maximum, total
+from symdim import Expr, ceildiv, maximum, total
 from symdim.algebra.dims import at_most
 
 if TYPE_CHECKING:
@@ -73,10 +74,9 @@ def _equal_parts(size: Dim, count: int, uneven: bool) -> list[Dim]:
     return [*[part] * (count - 1), not_negative(size - part * (count - 1), "the last part")]
 
 
-def _given_parts(size: Dim, split: tuple[Any, ...], count: int) -> list[Dim]:
+def _given_parts(size: Dim, split: Ints | Unknown, count: int) -> list[Dim]:
     """The sizes of the parts as given. A single unknown size is the rest."""
-    if not demand(len(split) == count, "the number of sizes is not that of the outputs", len(split), count):
-        split = (None,) * count
+    split = of_length(split, count, "the numbers of sizes in split and of outputs")
     parts: list[Any] = [None if x is None else not_negative(convert(x, dt.INT64), "a size of split") for x in split]
     if parts.count(None) == 1:
         parts[parts.index(None)] = not_negative(size - total(p for p in parts if p is not None), "the rest of split")
@@ -101,7 +101,7 @@ def _parts(
     demand(num_outputs is None or num_outputs == count, "num_outputs is not the number of outputs", num_outputs, count)
     if split is None or split == ():
         return _equal_parts(size, count, uneven=since_version >= 18)
-    return _given_parts(size, (None,) * count if isinstance(split, Unknown) else split, count)
+    return _given_parts(size, split, count)
 
 
 def _split_data(
@@ -131,16 +131,18 @@ def split(
 
 
 MODES = ("constant", "reflect", "edge", "wrap")
+_TWO_PADS = "the number of pads and twice that of axes"
 
 
 def _padded(sizes: Shape, pads: Ints | Unknown, mode: str, axes: Ints | Unknown | None) -> Shape:
     """`begin + size + end` at each of the axes. `pads` has all begins first, then all ends."""
     if isinstance(axes, Unknown) or (axes is not None and None in axes):
+        number = number_of(axes)
+        common_number(_TWO_PADS, number_of(pads), number and 2 * number)
         return unknown_shape(len(sizes), "the padded tensor")
     chosen = range(len(sizes)) if axes is None else normalize_axes(axes, len(sizes))
     out = list(sizes)
-    values: tuple[Any, ...] = (None,) * (2 * len(chosen)) if isinstance(pads, Unknown) else pads
-    require(len(values) == 2 * len(chosen), "pads do not hold two values for each axis", len(values), 2 * len(chosen))
+    values = of_length(pads, 2 * len(chosen), _TWO_PADS)
     for i, axis in enumerate(chosen):
         last = i + len(chosen)
         begin, end = [element("pads", j) if values[j] is None else values[j] for j in (i, last)]
@@ -183,8 +185,11 @@ def pad_by_paddings(data: AnyRank, paddings: Ints, mode: str) -> Shape:
 
 
 @op("Pad", since=2, data=_pad_data)
-def pad(data: AnyRank, pads: Ints | Unknown, mode: str, axes: Ints | Unknown | None) -> Shape:
+def pad(
+    data: AnyRank, pads: Ints | Unknown, mode: str, axes: Ints | Unknown | None, constant_value: AnyRank | None = None
+) -> Shape:
     """sizes, pads -> begin + sizes + end at `axes`, or at all axes; negative pads crop (Pad-2 to 25)."""
+    demand_one_element(constant_value, "constant_value")
     demand(mode in MODES, f"mode is none of {', '.join(MODES)}", mode)
     if data.shape is None and (axes is not None or isinstance(pads, Unknown)):
         raise Unknown("the rank of data is not known")
@@ -219,8 +224,10 @@ def center_crop_pad(input_data: AnyRank, shape: Sizes | Unknown, axes: Ints | No
 
     def cropped() -> list[Dim]:
         chosen = range(len(old)) if axes is None else normalize_axes(axes, len(old))
-        target: tuple[Any, ...] = (None,) * len(chosen) if isinstance(shape, Unknown) else shape
-        require(len(target) == len(chosen), "shape does not hold one size for each axis", len(target), len(chosen))
+        law, number = "the numbers of sizes in shape and of axes", number_of(shape)
+        if isinstance(number, Expr):  # the specification demands equality; onnxruntime broadcasts one size
+            state("broadcast_to", number, len(chosen), law)
+        target = (None,) * len(chosen) if isinstance(number, Expr) else of_length(shape, len(chosen), law)
         sizes = list(old)
         for i, (axis, size) in enumerate(zip(chosen, target, strict=True)):
             asked = fresh("a size of the target shape", value=element("shape", i)) if size is None else size

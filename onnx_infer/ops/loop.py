@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import Unknown, require
+from onnx_infer.laws.lengths import demand_one_element
 from onnx_infer.laws.sizes import is_fresh, unify
 from onnx_infer.laws.statements import contradict, demand, element, fresh, state
 from onnx_infer.operators.registration import op
@@ -52,6 +53,8 @@ def loop(
     count = len(v_initial)
     require(body.input_count == count + 2, "the number of inputs of body is not that of the node", body.input_count)
     check_outputs("body", body.output_count, output_count + 1)
+    demand_one_element(M, "M")
+    demand_one_element(cond, "cond")
     given = None if isinstance(M, Unknown) or (isinstance(M, int) and M >= _ENDLESS) else M
     limit = None if given is None else maximum(given, 0)
     most = None if limit is None else maximum(limit - 1, 0)

@@ -8,6 +8,7 @@ import numpy as np
 
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.errors import Unknown, require
+from onnx_infer.laws.lengths import demand_one_element, of_length
 from onnx_infer.laws.limits import not_negative
 from onnx_infer.laws.sizes import (
     broadcast_size,
@@ -124,16 +125,13 @@ def _tile_data(input: Array, repeats: Ints) -> Array:
 @op("Tile", since=6, data=_tile_data, moves=True)
 def tile(input: AnyRank, repeats: Ints | Unknown) -> Shape:
     """sizes, repeats -> sizes * repeats (Tile-6, 13)."""
-    if isinstance(repeats, Unknown):
-        if input.shape is None:
-            raise repeats
-        return tuple(_repeated(size, None, size * element("repeats", i)) for i, size in enumerate(input.dims))
-    if input.shape is not None:
-        require(input.rank == len(repeats), "repeats must have one element per axis", len(repeats), input.rank)
-    sizes = of_rank(input.shape, len(repeats), "the input")
+    if input.shape is None and isinstance(repeats, Unknown):
+        raise repeats
+    sizes = unknown_shape(len(repeats), "the input") if input.shape is None else input.shape  # type: ignore[arg-type]
+    given = of_length(repeats, len(sizes), "the numbers of repeats and axes")
     return tuple(
         _repeated(size, times, size * element("repeats", i) if times is None else None)
-        for i, (size, times) in enumerate(zip(sizes, repeats, strict=True))
+        for i, (size, times) in enumerate(zip(sizes, given, strict=True))
     )
 
 
@@ -212,7 +210,8 @@ def _trilu_data(input: Array, k: int | None, upper: int) -> Array:
 
 
 @op("Trilu", data=_trilu_data)
-def trilu(input: SymTensor) -> Shape:
+def trilu(input: SymTensor, k: AnyRank | None) -> Shape:
     """(*batch, N, M) -> (*batch, N, M), one triangle kept (Trilu-14)."""
+    demand_one_element(k, "k")
     demand(input.rank >= 2, "the rank is below 2", input.rank)
     return input.dims

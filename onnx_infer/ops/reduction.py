@@ -22,6 +22,7 @@ from onnx_infer.elements.reductions import (
 )
 from onnx_infer.elements.samples import cumulated_samples
 from onnx_infer.errors import Unknown, require
+from onnx_infer.laws.lengths import demand_one_element
 from onnx_infer.laws.sizes import at_least, normalize_axis, sizes_unless_broken
 from onnx_infer.laws.statements import fresh, is_contradicted, reported
 from onnx_infer.operators.registration import op
@@ -188,6 +189,7 @@ def cumulate(x: SymTensor, axis: int | Unknown) -> Shape:
     """x's shape (CumProd-26)."""
     with reported:
         require(x.rank > 0, "a scalar cannot be cumulated")
+        demand_one_element(axis, "axis")
         if not isinstance(axis, Unknown):
             normalize_axis(axis, x.rank)
     return x.dims

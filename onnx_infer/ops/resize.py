@@ -10,6 +10,7 @@ import numpy as np
 from onnx_infer.elements.ratio import Ratio
 from onnx_infer.elements.scaling import is_power_of_two, scaled
 from onnx_infer.errors import Unknown, require
+from onnx_infer.laws.lengths import common_number, number_of, of_length
 from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import at_least, differ, normalize_axes, of_rank, sizes_unless_broken, unify
 from onnx_infer.laws.statements import demand, fresh, is_cautious, state
@@ -113,8 +114,7 @@ def _resized(shape: Shape, scales: Floats | Unknown | None, sizes: Sizes | Unkno
     require(policy == "stretch" or by_size, "scales excludes keep_aspect_ratio_policy", policy)
     given: Any = scales if by_scale else sizes
     at = normalize_axes(axes, len(shape)) if axes else tuple(range(len(shape)))
-    given = (None,) * len(at) if isinstance(given, Unknown) else given
-    require(len(given) == len(at), "scales or sizes must have one element per axis", len(given), len(at))
+    given = of_length(given, len(at), "the numbers of scales or sizes and of axes")
     if by_scale:
         new = tuple(scaled(shape[axis], scale) for axis, scale in zip(at, given, strict=True))
     else:
@@ -158,6 +158,7 @@ def affine_grid(theta: AnyRank, size: Sizes | Unknown) -> Shape:
     """theta (N, n, n + 1), size (N, C, *spatial) -> (N, *spatial, n) for n = 2, 3 spatial axes (AffineGrid-20)."""
     batch, rows, columns = of_rank(theta.shape, 3, "theta")
     n = len(size) - 2 if isinstance(size, tuple) else rows if isinstance(rows, int) else columns - 1
+    common_number("the numbers of sizes and of axes", number_of(size), n + 2)
     if not isinstance(n, int):
         raise Unknown("the number of spatial axes is not known")
     require(n in (2, 3), "size must have 4 or 5 elements for 2 or 3 spatial axes", n)

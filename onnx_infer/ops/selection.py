@@ -8,9 +8,10 @@ import numpy as np
 
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.errors import Unknown
+from onnx_infer.laws.lengths import demand_one_element, of_length
 from onnx_infer.laws.limits import demand_at_least, not_negative
-from onnx_infer.laws.sizes import at_least, differ, has_axis, of_rank, unify, unknown_shape
-from onnx_infer.laws.statements import conflicting, demand, element, fresh, state
+from onnx_infer.laws.sizes import at_least, has_axis, of_rank, unify, unknown_shape
+from onnx_infer.laws.statements import demand, element, fresh, state
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
@@ -170,8 +171,8 @@ def topk(
     demand(k is None or k >= 1, "k is not positive", k)
     size = X.dims[at]
     wanted: Dim | None = k
-    if isinstance(K, tuple):
-        wanted = K[0] if len(K) == 1 else conflicting(f"K does not have one element: {len(K)}")
+    if K is not None:
+        (wanted,) = of_length(K, 1, "the number of elements of K and 1")
     if wanted is None:
         wanted = fresh("the value of K is not known", at_most=size, value=element("K"))
     wanted = not_negative(wanted, "K")
@@ -202,7 +203,8 @@ def one_hot(indices: AnyRank, depth: Elements, values: AnyRank, axis: int) -> Sh
     """Indices of any shape -> the same shape with an axis of size `depth` inserted (OneHot-9, 11, 28)."""
     if values.shape is not None:
         unify(of_rank(values.shape, 1, "values")[0], 2, "size of values")
-    demand(depth.shape is None or (len(depth.shape) <= 1 and not differ(depth.size, 1)), "depth is not a scalar", depth)
+    demand(depth.shape is None or len(depth.shape) <= 1, "depth is not a scalar", depth)
+    demand_one_element(depth, "depth")
     if indices.shape is None:
         raise Unknown("the rank of indices is not known")
     demand(indices.rank >= 1, "indices are a scalar")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown
+from onnx_infer.laws.lengths import demand_one_element
 from onnx_infer.laws.limits import demand_at_least, demand_at_most
 from onnx_infer.laws.sizes import at_least, has_axis, of_rank, unify, unknown_shape
 from onnx_infer.laws.statements import contradict, demand, element, fresh
@@ -51,6 +52,7 @@ def dft(
     if length is None:
         length = 2 * (signal[at] - 1) if real else signal[at]
     elif isinstance(length, Unknown):
+        demand_one_element(length, "dft_length")
         length = fresh("the length of the transform is not known", value=element("dft_length"))
     else:
         demand_at_least(length, 1, "dft_length")
@@ -78,6 +80,8 @@ def stft(
         if isinstance(frame_length, Unknown)
         else frame_length
     )
+    for scalar, name in ((frame_step, "frame_step"), (frame_length, "frame_length")):
+        demand_one_element(scalar, name)
     if window is not None:
         size = of_rank(window.shape, 1, "window")[0]
         frame = size if frame is None else unify(frame, size, "frame_length and the length of the window")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import OpUsageError, Unknown, require
+from onnx_infer.laws.lengths import common_number, number_of, of_length
 from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import (
     at_least,
@@ -212,9 +213,7 @@ def max_unpool(X: AnyRank, I: AnyRank, output_shape: Sizes | Unknown | None, *, 
     least = sizes_unless_broken(len(spatial), spread)
     if output_shape is None:
         return (batch, channels, *least)
-    given = (None,) * rank if isinstance(output_shape, Unknown) else output_shape
-    if not demand(len(given) == rank, f"output_shape must have {rank} elements", len(given)):
-        given = (None,) * rank
+    given = of_length(output_shape, rank, "the numbers of sizes in output_shape and of axes")
     pairs = zip((batch, channels), given, strict=False)
     same = (old if new is None else unify(old, new, "sizes of X and output_shape") for old, new in pairs)
     out = given_sizes(given[2:], "output_shape", 2)
@@ -238,12 +237,15 @@ def max_roi_pool(X: AnyRank, rois: AnyRank, *, pooled_shape: IntVector) -> Shape
 
 
 @op("Col2Im")
-def col2im(input: AnyRank, image_shape: Sizes, block_shape: Sizes, *, window: Windows) -> Shape:
+def col2im(input: AnyRank, image_shape: Sizes | Unknown, block_shape: Sizes | Unknown, *, window: Windows) -> Shape:
     """(N, C*prod(block), L) -> (N, C, *image), where L is the number of positions of the block (Col2Im-18)."""
     batch, columns, count = of_rank(input.shape, 3, "input")
-    require(len(image_shape) == len(block_shape), "image_shape and block_shape differ in length",
-            len(image_shape), len(block_shape))  # fmt: skip
-    image = given_sizes(image_shape, "image_shape", least=1)
+    law = "the numbers of elements of image_shape and block_shape"
+    number = common_number(law, number_of(image_shape), number_of(block_shape))
+    if not isinstance(number, int):
+        raise Unknown("the number of spatial axes is not known")
+    image = given_sizes(of_length(image_shape, number, law), "image_shape", least=1)
+    block_shape = of_length(block_shape, number, law)
     with reported:
         given = ("strides", window.strides, 1), ("dilations", window.dilations, 1), ("pads", window.pads, 2)
         for name, values, per_axis in given:

@@ -113,7 +113,7 @@ PINS: dict[str, tuple[str, dict[str, tuple[int, ...]], str]] = {
     "a node that does not run": ("j = Concat<axis = 0>(x, c) y = Neg(x)", {"c": (2, 5)},
         "Concat 'j': ranks of the inputs differ: 3 != 2"),
     "parts whose sizes are constants": ("a, b = Split<axis = 0>(x, halves) y = Concat<axis = 0>(b, a)", {},
-        "Split 'a': the last part and what the others leave; it runs only where N == 2"),
+        "Split 'a': the sum of split and the size to split; it runs only where N == 2"),
     "a Reshape of no elements": ("r = Reshape(c, whole) y = Add(x, r)", {"c": (2, 0, 8)},
         "Reshape 'r': gives 2 at axis 0"),
 }  # fmt: skip

@@ -7,6 +7,7 @@ from inspect import unwrap
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import Unknown, require
+from onnx_infer.laws.lengths import of_length
 from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import confirm_shape, doubtful_sizes, may_be_empty, of_rank, unify
 from onnx_infer.laws.statements import demand, fresh
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from onnx_infer.laws.statements import Kind
-    from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, Windows
+    from onnx_infer.ops.kinds import AnyRank, Ints, Shape, Windows
 
 
 def of_channels_last(rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -134,8 +135,7 @@ def crop_and_resize(X: AnyRank, rois: AnyRank, batch_indices: AnyRank, crop_size
     regions, coordinates = of_rank(rois.shape, 2, "rois")
     (count,) = of_rank(batch_indices.shape, 1, "batch_indices")
     unify(coordinates, 4, "axis 1 of rois and 4")
-    sizes: tuple[Dim | None, ...] = (None, None) if isinstance(crop_size, Unknown) else crop_size
-    require(len(sizes) == 2, "crop_size must have 2 elements", len(sizes))
+    sizes = of_length(crop_size, 2, "the number of sizes in crop_size and 2")
     crop = (fresh("crop_size is not known") if size is None else size for size in sizes)
     return (unify(regions, count, "the numbers of rois and batch_indices"), of_rank(X.shape, 4, "X")[1], *crop)
 
