@@ -11,15 +11,17 @@ from collections import Counter
 from itertools import count
 from typing import TYPE_CHECKING
 
+from onnx_infer.engine.fresh_sizes import replacing
 from onnx_infer.laws.made import make_size
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.size_texts import GENERATED, generated, is_name, said
-from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor, substitute
+from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
+from symdim.algebra.evaluate import Substitution
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from onnx_infer.engine.scope import Scope
     from onnx_infer.model.graph import Graph
@@ -43,9 +45,14 @@ class FormerNames:
         declared: Callable[[Graph, Scope], Iterable[tuple[str, Iterable[Size]]]],
     ) -> None:
         self._main = main
-        self._pairs = {id(scope): list(_pairs(declared(graph, scope), scope)) for graph, scope in inner}
+        self._own = {id(scope): _variables(scope) for _, scope in inner}
+        self._pairs = {
+            id(scope): list(_pairs(declared(graph, scope), scope))
+            for graph, scope in inner
+            if any(map(is_fresh, self._own[id(scope)]))
+        }
         self._inside: dict[int, list[tuple[str, Expr]]] = {}
-        for scope in [scope for _, scope in inner]:
+        for scope in [scope for _, scope in inner if id(scope) in self._pairs]:
             around = scope.parent
             while around is not None:
                 self._inside.setdefault(id(around), []).extend(self._pairs[id(scope)])
@@ -53,7 +60,7 @@ class FormerNames:
         self._renamed: dict[int, dict[Var, Dim]] = {id(main): {}}
         self._visible: dict[int, set[Var]] = {}
 
-    def values(self, scope: Scope) -> dict[str, Value]:
+    def values(self, scope: Scope) -> Mapping[str, Value]:
         """The values of a graph with the sizes that are written."""
         pending: list[Scope] = []
         while id(scope) not in self._renamed:
@@ -63,7 +70,10 @@ class FormerNames:
             around, scope = scope, pending.pop()
             self._renamed[id(scope)] = self._chosen(scope, self._renamed[id(around)])
         renamed = self._renamed[id(scope)]
-        return {name: substitute(value, renamed) for name, value in scope.items()} if renamed else dict(scope)
+        if not renamed:
+            return scope
+        new = replacing(Substitution(renamed))
+        return {name: new(value) for name, value in scope.items()}
 
     def _around(self, scope: Scope) -> Scope:
         """The scope of the graph around. The values of a function may have sizes of the main graph."""
@@ -74,8 +84,8 @@ class FormerNames:
         pairs = self._pairs.get(id(scope), []) + self._inside.get(id(scope), [])
         if not pairs and not around:
             return around
-        outer = self._variables(self._around(scope))
-        own = self._variables(scope) - outer
+        outer = self._visible_in(self._around(scope))
+        own = self._visible_in(scope) - outer
         free = sorted(filter(_is_generated, own), key=_number)
         taken = {getattr(around.get(v), "name", v.name) for v in outer} | {v.name for v in own.difference(free)}
         inside = {v for _, size in pairs for v in size.variables() if _is_generated(v)} - outer
@@ -89,7 +99,7 @@ class FormerNames:
         new: dict[Var, Dim] = {v: _under(name, v) for v, name in names.items() if v.name != name}
         return around | new
 
-    def _variables(self, scope: Scope) -> set[Var]:
+    def _visible_in(self, scope: Scope) -> set[Var]:
         """The variables in the sizes of a graph and of those around it."""
         pending: list[Scope] = []
         while id(scope) not in self._visible:
@@ -99,8 +109,14 @@ class FormerNames:
             scope = self._around(scope)
         found = self._visible.get(id(scope), set())
         for scope in reversed(pending):
-            found = self._visible[id(scope)] = found.union(variables_of(d for x in scope.values() for d in shape_of(x)))
+            own = self._own.get(id(scope))
+            found = self._visible[id(scope)] = found.union(_variables(scope) if own is None else own)
         return found
+
+
+def _variables(scope: Scope) -> tuple[Var, ...]:
+    """The variables in the sizes of a graph's own values."""
+    return variables_of({size for value in set(scope.values()) for size in shape_of(value)})
 
 
 def _under(name: str, v: Var) -> Var:
@@ -110,6 +126,8 @@ def _under(name: str, v: Var) -> Var:
 
 def shape_of(value: Value | None) -> Shape:
     """The sizes of a value that are written; none if its rank is not known."""
+    if type(value) is SymTensor:  # the usual case
+        return value.shape or ()
     while isinstance(value, (Sequence, Optional, Map)):
         value = value.value if isinstance(value, Map) else value.elem
     return (value.shape or ()) if isinstance(value, (SymTensor, Sparse)) else ()

@@ -77,7 +77,7 @@ def _sizes(proto: GraphProto | FunctionProto | None, scope: Scope) -> Iterator[t
         infos = (*infos, *proto.output, *proto.input)
     for info in infos:
         name = text(info.name)
-        if any(is_fresh(d) for d in shape_of(scope.get(name))):
+        if any(map(is_fresh, shape_of(scope.get(name)))):
             yield name, [declared_size(d) for d in innermost_dims(info.type)]
 
 
@@ -120,21 +120,22 @@ def write_graph(proto: GraphProto, graph: Graph, scope: Mapping[str, Value], kep
     Initializers have their type in themselves. Existing entries for them stay, but they get no new value_info. The
     types of the values `kept` stay, too.
     """
-    given = {name for name, _ in graph.inputs}
-    given.update(graph.outputs)
-    others = kept.union(graph.constants.keys() - set(graph.literals).difference(given))
+    given = [name for name, _ in graph.inputs]
+    without = kept.union(given, graph.outputs, graph.constants.keys() - graph.literals)
     if proto.value_info:
-        told = others.intersection(graph.declared)
+        told = kept.union(graph.constants.keys() & without).intersection(graph.declared)
         infos = [info for info in proto.value_info if text(info.name) in told] if told else []
         del proto.value_info[:]
         proto.value_info.extend(infos)
-    given |= others
-    proto.MergeFromString(value_infos(13, scope, without=given))
+    proto.MergeFromString(value_infos(13, scope, without))
     untyped = {name for name, value in graph.inputs if value is None}
-    untyped.update(name for name, (value, _) in graph.defaults.items() if value is None)
+    if graph.defaults:
+        untyped.update(name for name, (value, _) in graph.defaults.items() if value is None)
     inputs = [i for i in proto.input if text(i.name) in untyped and not i.type.ByteSize()] if untyped else []
     for info in (*proto.output, *inputs):
-        value = scope.get(text(info.name))
-        if value is not None and type_field(value) and text(info.name) not in kept:
+        name = text(info.name)
+        value = scope.get(name)
+        kind = b"" if value is None or name in kept else type_field(value)
+        if kind:
             info.ClearField("type")
-            info.MergeFromString(type_field(value))
+            info.MergeFromString(kind)
