@@ -19,7 +19,7 @@ from onnx_infer.laws.made import make_size
 from onnx_infer.model.graph import Attributes, Function, read_once
 from onnx_infer.operators.lookup import operators_of
 from onnx_infer.operators.registration import normal_domain
-from onnx_infer.types.join import NOTHING, sizes
+from onnx_infer.types.join import NOTHING, variables_in
 from onnx_infer.values.tensor import substitute
 from onnx_infer.values.text import text
 from symdim import Var
@@ -299,7 +299,7 @@ def _outcome(results: list[Value], created: list[Var], statements: list[Statemen
     In a long chain of sizes that bound each other the bounds are dropped.
     """
     made = set(created)
-    direct = made.intersection(variables_of(d for value in results for d in sizes(value)))
+    direct = made.intersection(v for value in results for v in variables_in(value)) if made else made
     wanted: set[Var] = set()
     pending = list(direct)
     while pending:

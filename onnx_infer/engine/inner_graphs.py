@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from onnx_infer.engine.general_calls import Placeholders
     from onnx_infer.engine.walk import Record
     from onnx_infer.model.graph import Graph
+    from onnx_infer.values.tensor import Value
 
 
 def inner_graphs(record: Record, placeholders: Placeholders | None) -> Iterator[tuple[Graph, Scope]]:
@@ -23,6 +24,7 @@ def inner_graphs(record: Record, placeholders: Placeholders | None) -> Iterator[
     """
     joined: dict[int, tuple[Graph, Scope]] = {}
     walked: set[int] = set()
+    known: dict[tuple[Value, Value], Value] = {}  # pairs of values -> their join
     pending = [record]
     while pending:
         record = pending.pop()
@@ -34,18 +36,22 @@ def inner_graphs(record: Record, placeholders: Placeholders | None) -> Iterator[
             if placeholders:
                 scope.update((name, placeholders.closed(value)) for name, value in scope.items() if value is not None)
             if key in joined:
-                joined[key] = (graph, _joined(joined[key][1], scope))
+                joined[key] = (graph, _joined(joined[key][1], scope, known))
             else:
                 joined[key] = (graph, scope)
     return iter(joined.values())
 
 
-def _joined(a: Scope, b: Scope) -> Scope:
+def _joined(a: Scope, b: Scope, known: dict[tuple[Value, Value], Value]) -> Scope:
     """The joined values of a graph from two walks. A size that differs has no name."""
     both = Scope(a.model, a.constants, a.operators, a.parent, NO_ATTRIBUTES)
     for name, value in a.items():
         other = b.get(name)
-        if value is not other or value is None:
-            other = NOTHING if value is None or other is None else join(value, other, varying)
-        both[name] = other
+        if value is None or other is None:
+            both[name] = NOTHING
+        elif value is other:
+            both[name] = value
+        else:
+            found = known.get((value, other))
+            both[name] = known[value, other] = join(value, other, varying) if found is None else found
     return both

@@ -46,6 +46,7 @@ class Recordings:
     def __init__(self, engine: Walk, settings: tuple[object, ...] | None) -> None:
         self._engine: Walk = proxy(engine)  # as in `DeclaredTypes`
         self._inside: dict[Any, Recording] = {}
+        self._calling: set[Any] = set()  # bodies that call functions, whose record is not repeatable
         self._settings = None if settings is None else (*settings, registry.generation)
 
     def apply(
@@ -55,7 +56,8 @@ class Recordings:
         engine = self._engine
         bodies = None if self._settings is None else engine.model.bodies(node)
         earlier = MadeSizes()
-        key = None if bodies is None else self._key(operator, node, values, scope, bodies, earlier)
+        is_calling = bodies is None or bodies.wire in self._calling
+        key = None if bodies is None or is_calling else self._key(operator, node, values, scope, bodies, earlier)
         if bodies is None or key is None:
             return self._walked(operator, node, attributes, values, scope)
         remembered = self._inside if engine.depth else _recordings
@@ -73,7 +75,9 @@ class Recordings:
             engine.notes.update(notes)
             engine.seen.graphs.update(seen.graphs)
             engine.seen.calls += seen.calls
-        if engine.singular == singular and len(engine.claims) == start.claims:
+        if seen.calls:
+            self._calling.add(bodies.wire)
+        elif engine.singular == singular and len(engine.claims) == start.claims:
             made = Recording(engine, outcome, list(earlier.of), start, first)
             made.notes, made.noted = notes, engine.noted - noted
             if made.is_repeatable():
