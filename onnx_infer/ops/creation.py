@@ -174,6 +174,7 @@ def random(shape: Ints) -> Shape:
     return tuple(not_negative(size, "a size of shape") for size in shape)
 
 
+# RandomNormalLike-1, 22, RandomUniformLike-1, 22, Bernoulli-15, 22: the type is `dtype`, or that of the input
 op("RandomNormalLike", "RandomUniformLike", "Bernoulli", dtype=_dtype_or_like)(same_shape_of_input)
 
 

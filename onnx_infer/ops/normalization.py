@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Dim, Shape, SymTensor
 
 
-# a matrix, split before the axis, which may equal the rank (Softmax-1)
+# Softmax-1, LogSoftmax-1, Hardmax-1: a matrix, split before the axis, which may equal the rank
 op("Softmax", "LogSoftmax", "Hardmax")(same_shape_of_input)
 
 
 @op("Softmax", "LogSoftmax", "Hardmax", since=11)
 def softmax(input: SymTensor, axis: int) -> Shape:
-    """The input's shape. The axis must exist (Softmax-11, 13)."""
+    """The input's shape. The axis must exist (Softmax-11, 13, also LogSoftmax, Hardmax)."""
     with reported:
         normalize_axis(axis, input.rank)
     return input.dims
@@ -36,7 +36,8 @@ def lp_normalization(input: SymTensor, axis: int, p: int) -> Shape:
     return input.dims
 
 
-op("MeanVarianceNormalization")(same_shape)  # onnxruntime ignores default axes that a tensor does not have
+# MeanVarianceNormalization-9, 13: onnxruntime ignores default axes that a tensor does not have
+op("MeanVarianceNormalization")(same_shape)
 
 
 @op("LRN")

@@ -51,7 +51,10 @@ RECIPROCAL = lift(_exact_reciprocal, 1)
 @op("IsNaN", data=lift(lambda x: False, 1))
 @op("Celu", "Elu", "HardSigmoid", "HardSwish", "Mish", "Selu", "Sigmoid", "Softplus", "Swish")
 def same_shape(X: SymTensor) -> Shape:
-    """X's shape. `~x` is `-1 - x` in two's complement. A known element is not NaN."""
+    """X's shape, in all versions of these operators: 1 to 24, Celu-28. `~x` is `-1 - x` in two's complement.
+
+    A known element is not NaN.
+    """
     return X.dims
 
 
@@ -59,11 +62,11 @@ def same_shape(X: SymTensor) -> Shape:
 @op("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cos", "Cosh", "Sin", "Sinh", "Tan", "Tanh")
 @op("Erf", "Exp", "Log", "Shrink", "Softsign")
 def same_shape_of_input(input: SymTensor) -> Shape:
-    """The input's shape."""
+    """The input's shape, in all versions of these operators: 1 to 22."""
     return input.dims
 
 
-op("Gelu")(same_shape)  # runtimes treat any `approximate` except tanh as none
+op("Gelu")(same_shape)  # Gelu-20: runtimes treat any `approximate` except tanh as none
 
 
 def _infinite(X: Any, detect_negative: int, detect_positive: int) -> Any:
@@ -71,7 +74,7 @@ def _infinite(X: Any, detect_negative: int, detect_positive: int) -> Any:
     return lift(lambda x: signs.get(x, False) if isinstance(x, float) else False, 1)(X)
 
 
-op("IsInf", data=_infinite)(same_shape)
+op("IsInf", data=_infinite)(same_shape)  # IsInf-10, 20
 
 
 # -- Clip --------------------------------------------------------------------------------------------------------
@@ -90,7 +93,7 @@ def _clipped(input: Any, min: Any, max: Any, output_dtype: int | None) -> Any:
     return input
 
 
-op("Clip", data=_clipped)(same_shape_of_input)  # the bounds are attributes (Clip-1, 6)
+op("Clip", data=_clipped)(same_shape_of_input)  # Clip-1, 6: the bounds are attributes
 
 
 @op("Clip", since=11, data=_clipped)
@@ -112,8 +115,8 @@ def _cast_type(to: int | str) -> int:
     return number
 
 
-op("Cast", data=SAME, dtype=_cast_type)(same_shape_of_input)
-op("CastLike", data=SAME)(same_shape_of_input)  # the element type is that of `target_type`
+op("Cast", data=SAME, dtype=_cast_type)(same_shape_of_input)  # Cast-1 to 28
+op("CastLike", data=SAME)(same_shape_of_input)  # CastLike-15 to 25: the element type is that of `target_type`
 
 
 def _same_bits(input: Any, output_dtype: int | None) -> Any:
