@@ -21,6 +21,7 @@ from symdim.errors import SymdimError
 from symdim.rows import RowVar
 from symdim.store.constraints import Bounds, Constraint, Divisible, Origin, SizeEqual, SizeJoin, SizeRefines
 from symdim.store.mentions import dims_of, mentioned_in, rows_of, variables_in
+from symdim.store.solution import MOST_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
     from symdim.store.propagation import Propagation
 
 _MANY = 1000  # the most candidates that are listed
-_MOST_NAMES = 64
-"""The most names of a value, written out, that a join or a division defines. In a chain of them each has all names of
-the former ones, or twice as many.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +115,7 @@ class Answers:
             least = [self.state.bounds(dim)[0] for dim in operands]
             if not self._is_generated(result) or not all(map(self._given, operands)):
                 return False
-            if not all(lo is not None and lo >= 1 for lo in least) or sum(map(leaf_count, operands)) > _MOST_NAMES:
+            if not all(lo is not None and lo >= 1 for lo in least) or sum(map(leaf_count, operands)) > MOST_NAMES:
                 return False
             assert isinstance(result, Var)
             self._put(result, maximum(*operands), fact)
@@ -144,7 +141,7 @@ class Answers:
         lo, hi = self.state.bounds(factor)
         if hi is not None and hi < 0:
             factor, rest, lo = product([-1, factor]), product([-1, rest]), -hi
-        if lo is None or lo < 1 or leaf_count(rest) + leaf_count(factor) > _MOST_NAMES:
+        if lo is None or lo < 1 or leaf_count(rest) + leaf_count(factor) > MOST_NAMES:
             return False
         self._put(v, floordiv(rest, factor), fact)
         if mod(rest, factor) != 0:
@@ -173,7 +170,7 @@ class Answers:
                 guard = Guard(fact)
                 found.setdefault(guard.text, guard)
 
-        for v, dim in state.sizes.items():
+        for v, dim in list(state.sizes.items()):  # a long value may be dropped here
             if v not in state.generated:
                 cause = state.causes[v][-1][0]
                 add(SizeEqual(cause.origin, (cause,), cause.law, v, self.value(dim)))

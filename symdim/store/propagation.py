@@ -69,6 +69,7 @@ class Propagation(Solution):
         self.new_edges: list[Var | RowVar] = []
         self.generated: dict[Var, None] = {}
         self.numerators: dict[Var, tuple[Var, ...]] = {}  # variable in the numerator of a count -> the divisors
+        self.unsolved: set[Var] = set()  # variables that keep their names, because their values would be too long
         self.accessed: list[tuple[Dim, int]] = []  # (size, the least value that an index demands)
         self.growing: set[Constraint] = set()  # constraints whose rows may grow, after everything else
         self.progress: dict[Constraint, int] = {}
@@ -207,6 +208,14 @@ class Propagation(Solution):
         if a is not b and a != b:
             origin = parent.origin if axis is None else parent.origin._replace(axis=axis)
             self.push(SizeEqual(origin, (parent,), law, a, b))
+
+    def leave_unsolved(self, v: Var, value: Dim) -> None:
+        """Keep `v == value` as an equation. It stays a guard and narrows intervals."""
+        self.unsolved.add(v)
+        cause, _ = self.causes[v][-1]
+        fact = SizeEqual(cause.origin, (cause,), "size", v, value)
+        self.pending[fact] = None
+        self.push(fact)
 
     def bind(self, v: Var, value: Dim, fact: Constraint) -> None:
         """Give a variable a value. The value must not contain the variable."""

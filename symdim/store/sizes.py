@@ -10,11 +10,13 @@ from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
 from symdim.algebra.order import dim_order
 from symdim.algebra.sums.monomial import powers_of, terms_of
 from symdim.algebra.sums.polynomial import power, product, total
+from symdim.algebra.texts.leaves import leaf_count
 from symdim.algebra.variable import Var
 from symdim.store.constraints import Bounds, Divisible, SizeEqual
 from symdim.store.errors import INDIVISIBLE, OUT_OF_RANGE, UNEQUAL, kind_of
 from symdim.store.intervals import divided, narrow_within, root_below
 from symdim.store.mentions import variables_in
+from symdim.store.solution import MOST_NAMES
 
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim
@@ -44,6 +46,8 @@ def equal(p: Propagation, fact: SizeEqual) -> bool:
     if (v := _unknown(p, terms)) is not None:
         rest = [product((-k * terms[v], unit)) for unit, k in terms.items() if unit is not v]
         value = total([*rest, -const * terms[v]])
+        if v in p.unsolved or leaf_count(value) > MOST_NAMES:
+            return False
         p.bind(v, value, fact)
         return True
     if len(terms) == 1:

@@ -8,6 +8,7 @@ from symdim.algebra.bounds.intervals import bounds_of, greatest, meet, plus, pow
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
 from symdim.algebra.sums.monomial import powers_of
+from symdim.algebra.texts.leaves import leaf_count
 from symdim.algebra.variable import Var
 from symdim.store.errors import LONGEST_CHAIN, OUT_OF_RANGE, Contradiction, kind_of
 from symdim.store.mentions import mentioned_in, variables_in
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Dim, Interval
     from symdim.rows import Row, RowVar
     from symdim.store.constraints import Constraint
+
+MOST_NAMES = 64
+"""The most names of a value, written out. In a chain of equations, joins or divisions each value has all names of the
+former ones, or twice as many.
+"""
 
 
 def _from_parts(node: Expr, found: dict[Dim, Interval]) -> Interval:
@@ -56,13 +62,13 @@ class Solution:
             if dim not in sizes:
                 return dim
             self._settle(dim)
-            return sizes[dim]
+            return sizes.get(dim, dim)
         bound = [v for v in variables_in(dim) if v in sizes]
         if not bound:
             return dim
         for v in bound:
             self._settle(v)
-        return dim.substitute({v: sizes[v] for v in bound})
+        return dim.substitute({v: sizes[v] for v in bound if v in sizes})
 
     def holder(self, dim: Dim) -> Dim:
         """The number or variable that a size equals. A size that equals an expression stands for itself."""
@@ -74,6 +80,9 @@ class Solution:
         sizes, stack = self.sizes, [variable]
         while stack:
             v = stack[-1]
+            if v not in sizes:  # its value was too long
+                stack.pop()
+                continue
             bound = [w for w in variables_in(sizes[v]) if w in sizes]
             stale = [w for w in bound if any(x in sizes for x in variables_in(sizes[w]))]
             if stale:
@@ -85,6 +94,13 @@ class Solution:
                 assert isinstance(value, Expr)
                 sizes[v] = value.substitute({w: sizes[w] for w in bound})
                 self.check_bounds(v, sizes[v])
+                if leaf_count(sizes[v]) > MOST_NAMES:
+                    del sizes[v]
+                    self.leave_unsolved(v, value)
+
+    def leave_unsolved(self, v: Var, value: Dim) -> None:
+        """Keep `v == value` as an equation: written out, the value is too long for a variable to be replaced by it."""
+        raise NotImplementedError
 
     def check_bounds(self, v: Var, value: Dim) -> None:
         """Raise Contradiction for a value outside of the bounds with which its variable was made."""

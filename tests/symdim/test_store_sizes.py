@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from symdim import Dim, Row, RowVar, Scope, Store, Var, maximum, minimum
+from symdim import Dim, Row, RowVar, Scope, Store, Var, leaf_count, maximum, minimum
 from symdim.algebra.variable import make_variable
 from symdim.store import Guard, Origin
 from symdim.store.constraints import Label
 from symdim.store.errors import Contradiction
+from symdim.store.solution import MOST_NAMES
 
 Interval = tuple[int | None, int | None]
 
@@ -288,3 +289,38 @@ def test_either_end_of_a_difference_is_a_fact_for_the_prover():
     store.bounds(m - p, hi=5)
     assert (store.check(n, ">=", m + 3), store.check(m, "<=", p + 5)) == (True, True)
     assert (store.check(n, "<=", m + 3), store.check(m, ">=", p + 5)) == (None, None)
+
+
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_values_in_a_chain_of_equations_stay_short(is_reversed: bool) -> None:
+    """Written out, the last of 24 values would have thousands of names, in whatever order the equations are solved."""
+    count = 24
+    names = sorted((f"v{i:02d}" for i in range(count)), reverse=is_reversed)
+    sizes = [Var(name, 0) for name in names]
+    store = Store()
+    for v in sizes[2:]:
+        store.generated(v)
+    for x, y, z in zip(sizes, sizes[1:], sizes[2:], strict=False):
+        store.eq(z, (3 * y + x) // 2 + y, origin=str(z))
+    assert 2 < max(leaf_count(store.value(v)) for v in sizes) <= MOST_NAMES
+    assert store.value(sizes[2]) == (3 * sizes[1] + sizes[0]) // 2 + sizes[1]
+
+
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_an_equation_with_a_long_value_is_a_guard_and_narrows(is_reversed: bool) -> None:
+    count = 12
+    names = sorted((f"w{i:02d}" for i in range(count)), reverse=is_reversed)
+    sizes = [Var(name, 1) for name in names]
+    store = Store()
+    for x, y, z in zip(sizes, sizes[1:], sizes[2:], strict=False):
+        store.eq(z, (3 * y + x) // 2 + y, origin=str(z))
+    truth = [1, 1]
+    while len(truth) < count:
+        truth.append((3 * truth[-1] + truth[-2]) // 2 + truth[-1])
+    bindings = dict(zip(names, truth, strict=True))
+    guards = store.guards()
+    assert all(guard.holds(bindings) for guard in guards)
+    assert not all(guard.holds({**bindings, names[-1]: truth[-1] + 1}) for guard in guards)
+    store.eq(sizes[0], 1)
+    store.eq(sizes[1], 1)
+    assert [store.value(v) for v in sizes] == truth
