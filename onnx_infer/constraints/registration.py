@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.constraints.relations import Relations
 from onnx_infer.errors import Unknown
-from onnx_infer.operators.parameters import NOT_GIVEN, Parameter, argument, collected, parameters
+from onnx_infer.operators.parameters import NOT_GIVEN, Parameter, collected, parameters, reader
 from onnx_infer.operators.registration import OpShapeInferenceRegistry
 from symdim import Expr
 from symdim.algebra.caches import shared_cache
@@ -94,7 +94,8 @@ class BoundForm:
         elif p.want == "Row":
             return None if operand is None and p.admits_none else _row(operand, p.name)
         else:
-            value = None if operand is None else argument(p, operand.value(), arrays=False)
+            given = None if operand is None else operand.value()
+            value = None if given is None else reader(p)(given, p.name)
             _check_integers(p, value)
         if value is None and not p.admits_none:
             raise Unknown(f"{p.name} is absent")

@@ -57,7 +57,7 @@ class Operator:
         by_name = rule.style == "schema"
         self._arguments = Arguments(rule.shape, schema) if by_name else None
         plain = rule.data is not None and hasattr(rule.data, "__code__")
-        self._data_arguments = Arguments(rule.data, schema) if rule.data is not None and plain else None
+        self._data_arguments = Arguments(rule.data, schema, arrays=True) if rule.data is not None and plain else None
         self._dtype_arguments = Arguments(rule.dtype, schema) if rule.dtype is not None else None
         self.types = ElementTypes(schema, by_default=rule.dtype is None)
         asked = (*self.parameters, *(self._dtype_arguments.parameters if self._dtype_arguments else ()))
@@ -223,7 +223,7 @@ class Operator:
         data = self.rule.data
         assert data is not None
         if self._data_arguments is not None:
-            results = data(**self._data_arguments(inputs, attributes, dtypes, arrays=True))
+            results = data(**self._data_arguments(inputs, attributes, dtypes))
         else:
             tensors = [x for x in inputs if isinstance(x, SymTensor)]
             if isinstance(data, Lifted) and isinstance(first, SymTensor) and is_small(first):

@@ -123,56 +123,99 @@ def collected(p: Parameter, attributes: Mapping[str, Any]) -> Any:
     return kind._make(map(attributes.get, kind._fields, kind._field_defaults.values()))
 
 
-def _vector(tensor: Value, name: str) -> tuple[Any, ...] | Unknown:
+def _vector(given: Value, name: str) -> tuple[Any, ...] | Unknown:
     """The elements of an input. Unknown elements are None, provided that they are few and their number is known."""
-    if isinstance(tensor, SymTensor) and tensor.data is not None:
-        return tensor.data if tensor.dtype != dt.BOOL else tuple(map(decided, tensor.data))
-    count = _count(tensor)
+    if isinstance(given, SymTensor) and given.data is not None:
+        return given.data if given.dtype != dt.BOOL else tuple(map(decided, given.data))
+    count = _count(given)
     if isinstance(count, int) and count <= MAX_DATA:
         return (None,) * count
     return Unknown(f"the value of {name} is not known", count)
 
 
-def _count(tensor: Value) -> Dim | None:
+def _count(given: Value) -> Dim | None:
     """The number of elements of a vector or a scalar, if it is known."""
-    ranked = isinstance(tensor, SymTensor) and tensor.shape is not None and len(tensor.shape) <= 1
-    return tensor.size if ranked else None  # type: ignore[attr-defined]  # a tensor
+    ranked = isinstance(given, SymTensor) and given.shape is not None and len(given.shape) <= 1
+    return given.size if ranked else None  # type: ignore[attr-defined]  # a tensor
 
 
-def _scalar(tensor: Value, name: str) -> Any:
-    data = tensor.data if isinstance(tensor, SymTensor) else None
+def _sizes(given: Value, name: str) -> tuple[Any, ...] | Unknown:
+    if isinstance(given, SymTensor) and given.shape is not None:
+        require(given.rank == 1, f"rank of {name} is not 1", given.rank)
+    return _vector(given, name)
+
+
+def _scalar(given: Value, name: str) -> Any:
+    data = given.data if isinstance(given, SymTensor) else None
     only = decided(data[0]) if data is not None and len(data) == 1 else None
-    return Unknown(f"the value of {name} is not known", _count(tensor)) if only is None else only
+    return Unknown(f"the value of {name} is not known", _count(given)) if only is None else only
 
 
-def _array(p: Parameter, given: Value) -> np.ndarray[Any, Any] | None:
-    """The elements of an input as an array. If they are not known and the rule allows that, all are None."""
-    if not isinstance(given, SymTensor):
-        return None
-    if given.data is None and p.admits_unknown:
-        if not is_small(given):
-            raise Unknown(f"the size of {p.name} is not known")
-        return np.full(given.dims, None, dtype=object)
-    return given.array
-
-
-def argument(p: Parameter, given: Value | None, arrays: bool) -> Any:
-    """The argument from an input, for a rule or (`arrays`) a data function; raises `Unknown` if it must be known."""
-    if given is None:
-        return None if p.default is NOT_GIVEN else p.default
-    if p.want in _VECTORS or p.want in _SCALARS:
-        if p.want == "Sizes" and isinstance(given, SymTensor) and given.shape is not None:
-            require(given.rank == 1, f"rank of {p.name} is not 1", given.rank)
-        value = _vector(given, p.name) if p.want in _VECTORS else _scalar(given, p.name)
-        if isinstance(value, Unknown) and not p.admits_unknown:
-            raise value
-        return value
-    if arrays:
-        return _array(p, given)
-    if p.want in ("Value", "Values", "Variadic[Value]"):
-        return given
-    if not isinstance(given, SymTensor):
-        raise ShapeInferenceError(f"{p.name} is not a tensor: {given}")
-    if given.shape is None and p.want in ("SymTensor", "Variadic"):
-        raise Unknown(f"the rank of {p.name} is not known")
+def _any(given: Value, name: str) -> Value:
     return given
+
+
+def _tensor(given: Value, name: str) -> SymTensor:
+    if not isinstance(given, SymTensor):
+        raise ShapeInferenceError(f"{name} is not a tensor: {given}")
+    return given
+
+
+def _ranked(given: Value, name: str) -> SymTensor:
+    if isinstance(given, SymTensor) and given.shape is not None:
+        return given
+    _tensor(given, name)
+    raise Unknown(f"the rank of {name} is not known")
+
+
+def _array(given: Value, name: str) -> np.ndarray[Any, Any] | None:
+    return given.array if isinstance(given, SymTensor) else None
+
+
+def _any_array(given: Value, name: str) -> np.ndarray[Any, Any] | None:
+    """The elements of an input as an array. If they are not known, all are None."""
+    if not isinstance(given, SymTensor) or given.data is not None:
+        return _array(given, name)
+    if not is_small(given):
+        raise Unknown(f"the size of {name} is not known")
+    return np.full(given.dims, None, dtype=object)
+
+
+_READERS: dict[str, Callable[[Value, str], Any]] = {
+    **dict.fromkeys(_SCALARS, _scalar),
+    **dict.fromkeys(_VECTORS, _vector),
+    **dict.fromkeys(("Value", "Values", "Variadic[Value]"), _any),
+    **dict.fromkeys(("SymTensor", "Variadic"), _ranked),
+    "Sizes": _sizes,
+}
+"""Form of an argument -> the function that makes it from a value and the name of the parameter."""
+
+
+def _known(read: Callable[[Value, str], Any]) -> Callable[[Value, str], Any]:
+    """The function that raises where another one returns an `Unknown`."""
+
+    def known(given: Value, name: str) -> Any:
+        found = read(given, name)
+        if isinstance(found, Unknown):
+            raise found
+        return found
+
+    return known
+
+
+def reader(p: Parameter, arrays: bool = False) -> Callable[[Value, str], Any]:
+    """The function that makes the argument from an input that is present and the parameter's name.
+
+    With `arrays` it is for a data function. It raises `Unknown` if the input must be known.
+    """
+    read = _READERS.get(p.want, _tensor)
+    if p.want in _VECTORS or p.want in _SCALARS:
+        return read if p.admits_unknown else _known(read)
+    if arrays:
+        return _any_array if p.admits_unknown else _array
+    return read
+
+
+def absent(p: Parameter) -> Any:
+    """The argument from an input that is left out."""
+    return None if p.default is NOT_GIVEN else p.default
