@@ -131,6 +131,25 @@ def test_the_total_of_padded_queries_is_an_upper_bound() -> None:
             assert array.shape == shape_at(result, name, sizes)
 
 
+def test_the_rotary_caches_reach_to_the_total_length() -> None:
+    """Also where the heads do not rotate. The heads have 16 elements each."""
+    inputs = "float[1, 1, 32] q, float[1, 1, 16] k, float[1, 1, P, 16] c, int32[1] l, float[M, K] r, float[R, K] s"
+    text = f"""g ({inputs}) => (y)
+        <int64 one = {{1}}, int64[1] axis = {{0}}> {{
+            past = Shape<start=2, end=3>(c)  sum = Add(past, one)  flat = Squeeze(sum, axis)  total = Cast<to=6>(flat)
+            y, d, e = com.microsoft.GroupQueryAttention<num_heads=2, kv_num_heads=1>(q, k, k, c, c, l, total, r, s)
+        }}"""
+    model = parsed(text, HEAD)
+    result = infer(model)
+    assert [str(g) for g in result.guards] == ["M == R", "K % 8 == 0", "K <= 8", "M >= P + 1"]
+    session = session_of(model)
+    for p, m, r, k in product((1, 2, 3), (2, 3, 4), (3, 4), (4, 8, 16)):
+        sizes = {"P": p, "M": m, "R": r, "K": k}
+        feeds = {name: np.zeros(shape_at(result, name, sizes), np.float32) for name in "qkcrs"}
+        outputs = run(session, {**feeds, "l": np.array([p], np.int32)})
+        assert (outputs is None) is bool(result.check(sizes)), sizes
+
+
 @pytest.mark.parametrize(("inputs", "node"), NODES.values(), ids=NODES)
 def test_guards_tell_what_onnxruntime_refuses(inputs: str, node: str) -> None:
     made = "y, state" if node.startswith("CausalConv") else "y"

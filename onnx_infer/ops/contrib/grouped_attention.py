@@ -61,6 +61,18 @@ def _demand_room(past: Dim, batch: Dim, length: Dim, total: Dim) -> None:
     state("equal", (batch - 1) * (length - 1) * (total - length), 0, "one sequence or token, or no past in use")
 
 
+def _demand_rotary(cos: AnyRank | None, sin: AnyRank | None, size: Dim, total: Dim | None) -> None:
+    """Demand caches (positions, rotated/2) for all positions, whether they are used or not; heads rotate in 16s."""
+    if cos is None or sin is None or cos.shape is None or sin.shape is None:
+        return
+    positions, half = unify_shapes(of_rank(cos.shape, 2, "cos_cache"), of_rank(sin.shape, 2, "sin_cache"), "the caches")
+    exact_quotient(size, 16, "the size of a head")
+    exact_quotient(half, 8, "the last size of cos_cache")
+    demand_at_most(half, size // 2, "the last size of cos_cache")
+    if total is not None:
+        demand_at_most(total, positions, "the total length")
+
+
 @contrib(
     "GroupQueryAttention",
     inputs="query key? value? past_key? past_value? seqlens_k total_sequence_length cos_cache? sin_cache? "
@@ -79,6 +91,8 @@ def group_query_attention(
     sliding_window_cache: int = 0,
     kv_cache_bit_width: int = 0,
     value: AnyRank | None = None,
+    cos_cache: AnyRank | None = None,
+    sin_cache: AnyRank | None = None,
     query_seqlens: AnyRank | None = None,
 ) -> list[Shape]:
     """Query (B, S, heads * size), pasts (B, kv_heads, P, size) -> the query's shape, presents, scores.
@@ -111,6 +125,8 @@ def group_query_attention(
     elif room is not None:
         demand_at_least(total, length, "the total length")
     needed = 0 if sliding_window_cache else total
+    is_counted = not sliding_window_cache and not isinstance(total_sequence_length, Unknown)
+    _demand_rotary(cos_cache, sin_cache, size, total if is_counted else None)
     if past is not None:
         needed = maximum(past[2], needed)
         size = past[3] if kv_cache_bit_width else unify(past[3], size, "sizes of a head of query and the past")
