@@ -2,6 +2,8 @@
 
 Units are compared by degree (higher first), then lexicographically by their atoms' exponents, atoms being sorted by
 variable names, kind, and content. That is a graded lexicographic monomial order: `u < v` implies `u*w < v*w`.
+Numbers in the content count before fingerprints, which depend on the names: so sums of clamps of one size have the
+same form whatever its name is.
 """
 
 from __future__ import annotations
@@ -84,7 +86,8 @@ def _atom_order(atom: Expr) -> tuple[object, ...]:
         const = numerator if isinstance(numerator, int) else numerator.const
         return names_of(atom), 1, by, const, named, atom.fingerprint
     if isinstance(atom, Extremum):
-        return names_of(atom), 2, len(atom.parts), kind_number(atom), named, atom.fingerprint
+        numbers = sorted([part if isinstance(part, int) else part.const for part in atom.parts])
+        return names_of(atom), 2, len(atom.parts), kind_number(atom), numbers, named, atom.fingerprint
     return names_of(atom), 0, atom.scope.serial, 0, named, atom.fingerprint  # type: ignore[attr-defined]
 
 

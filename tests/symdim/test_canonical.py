@@ -245,3 +245,13 @@ def test_a_sum_of_products_that_cancel_has_a_text() -> None:
     size = shared * ((H + 1) // 2) - shared * H + shared * (H // 2)
     sizes = {"C": 2, "H": 3, "W": 4, "K": 5}
     assert parse(str(size)).evaluate(sizes) == size.evaluate(sizes) == 0
+
+
+@pytest.mark.parametrize("text", [
+    "max(min(S, 14999) - 9999*min(max(S, 5000), 5001) + min(S, 5000), -49994999)",
+    "max(2*min(S, 5000) + min(max(S, 5001), 14999) - 9998*min(max(S, 5000), 5001), -49984998)",
+    "min(S, 8)*max(S, 4) - 3*min(S, 40) + 2*min(S, 400) - max(S, 44)",
+])  # fmt: skip
+def test_the_form_does_not_depend_on_the_name_of_the_only_variable(text: str) -> None:
+    forms = {str(parse(text.replace("S", name))).replace(name, "S") for name in ("S", "u", "K", "_d0", "_d1", "_d17")}
+    assert len(forms) == 1
