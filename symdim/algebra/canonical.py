@@ -11,7 +11,6 @@ but never search for a proof, so each costs microseconds.
 
 from __future__ import annotations
 
-from symdim.algebra import evaluate as _evaluate
 from symdim.algebra.bounds.intervals import bounds_of
 from symdim.algebra.caches import clear_with_caches
 from symdim.algebra.divisions.floordiv import ceildiv, floordiv, mod
@@ -35,10 +34,9 @@ __all__ = [
 
 
 def clear_memo() -> None:
-    """Forget what the constructors and walks remember."""
+    """Forget what the constructors remember."""
     _monomial.clear_memo()
     _extremum.clear_memo()
-    _evaluate.clear_memo()
 
 
 clear_with_caches(clear_memo)

@@ -22,14 +22,8 @@ if TYPE_CHECKING:
     Terms = dict[Expr, int]
 
 
-_ORDERS = 64
-_orders: dict[Expr, list[Expr]] = {}  # of recent calls
+_orders = shared_cache(64)  # of recent calls
 _variables = shared_cache(1 << 13)  # expression -> its variables
-
-
-def clear_memo() -> None:
-    """Forget what the walks remember."""
-    _orders.clear()
 
 
 def children(node: Expr) -> Iterable[Dim]:
@@ -47,7 +41,7 @@ def postorder(root: Expr) -> list[Expr]:
     Sorted by height, and at equal height atoms before products before sums: that puts children first, because an atom
     is higher than its parts and a product or sum as high as its highest factor or unit.
     """
-    found = _orders.get(root)
+    found: list[Expr] | None = _orders.get(root)
     if found is not None:
         return found
     seen: dict[Expr, None] = {root: None}
@@ -59,8 +53,6 @@ def postorder(root: Expr) -> list[Expr]:
                 seen[child] = None
                 stack.append(child)
     found = sorted(seen, key=_rank)
-    if len(_orders) >= _ORDERS:
-        _orders.clear()
     _orders[root] = found
     return found
 

@@ -194,6 +194,14 @@ def test_a_divisor_that_is_0_refutes():
         positive_divisors(problem)
 
 
+def test_a_divisor_is_at_least_1():
+    few = Var.fresh("few", 0, 9)
+    problem = problem_of([], (x,), Budget(1000)).extended(Hypothesis(x // few - y, ">=", frozenset(("given",))))
+    (hypothesis,) = positive_divisors(problem).hypotheses
+    (divisor,) = [v for v in hypothesis.dim.variables() if v.name.startswith("few")]
+    assert divisor.bounds() == (1, 9)
+
+
 def test_equations_with_long_numbers_stay_as_they_are():
     long = 10**40 + 1
     given = [Hypothesis(x - long * y, "==", frozenset()), Hypothesis(y - long * z, "==", frozenset())]

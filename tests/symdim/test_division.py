@@ -128,6 +128,16 @@ def random_sizes(random):
     return found
 
 
+@pytest.mark.parametrize(
+    "text", ["(3*y + (1 - x) % 3 + 1)//10", "(2*y - x - 2*(x//2))//5", "(4*((2*x + y)//4) + 2*x + 12*y)//11"]
+)
+def test_remainders_modulo_a_number_that_does_not_divide_the_divisor_count(text):
+    found = dim(text)
+    for x in range(-9, 10):
+        for y in range(-5, 6):
+            assert found.evaluate(x=x, y=y) == eval(text, {"x": x, "y": y}), (x, y)
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_random_divisions(seed):
     random = Random(seed)

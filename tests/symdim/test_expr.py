@@ -91,6 +91,7 @@ def test_int_on_either_side():
     assert divmod(H, 4) == (H // 4, H % 4)
     assert divmod(7, N) == (7 // N, 7 % N)
     assert Const(3) + N is N + 3
+    assert Const(3).height == Const(3).flags == 0
 
 
 @pytest.mark.parametrize("other", [True, 1.0, Fraction(1), "1", None, [1]], ids=repr)

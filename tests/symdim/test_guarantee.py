@@ -291,8 +291,9 @@ def test_no_origin_is_no_dependence_on_data():
     assert is_data_dependent("a node")
 
 
-def test_what_may_be_negative_bounds_nothing():
-    any_sign = make_variable(Scope(), "any_sign", None, None, N, "the data decide")
+@pytest.mark.parametrize("least", [None, -3])
+def test_what_may_be_negative_bounds_nothing(least):
+    any_sign = make_variable(Scope(), "any_sign", least, None, N, "the data decide")
     for size in (N - D % any_sign, any_sign * any_sign, D * any_sign, (-D) // any_sign):
         assert UpperBounds().of(size) is None, size
 

@@ -300,6 +300,14 @@ def test_the_cases_of_a_value_are_all_its_values():
     assert [str(case.hypotheses[0].dim) for case in _by_value(problem, v, 2, 5)] == ["-2", "0", "4", "10"]
 
 
+def test_the_case_of_a_value_says_what_it_means_for_the_parts_of_a_division():
+    u = Var.fresh("u", 0, 7)
+    problem = problem_of([Hypothesis(u // 4 - y, ">=", frozenset())], (u, y), Budget(1000))
+    low, high = ({h.dim for h in case.hypotheses} for case in _by_value(problem, u // 4, 0, 1))
+    assert {u, 3 - u} <= low
+    assert {u - 4, 7 - u} <= high
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_the_facts_of_a_proof_suffice(seed):
     """With the facts that a proof names, and no others, no assignment violates the statement."""
@@ -327,6 +335,14 @@ def test_only_a_factor_that_is_never_negative_keeps_an_order(least, holds):
     given = [Hypothesis(dim, ">=", frozenset()) for dim in (difference, apart)]
     ordered = with_order(problem_of(given, (), Budget(prove.BUDGET)))
     assert (ordered is not None and -apart in [h.dim for h in ordered.hypotheses]) is holds
+
+
+def test_constraints_are_multiplied_by_divisors_that_are_expressions():
+    given = [Constraint(7 // x - y, frozenset()), Constraint(x * y - z, frozenset())]
+    made = products(given, [], [7 // x, y // 3], Budget(prove.BUDGET))
+    dims = [constraint.dim for constraint in made]
+    assert x * (7 // x) - x * y in dims
+    assert 3 * (7 // x) - 3 * y not in dims
 
 
 def test_a_text_that_is_no_python_has_no_divisors_to_ask_for():

@@ -37,7 +37,7 @@ def least(terms: Terms, const: int, sums: int = SUMS) -> int | None:
     """
     terms, scale = dict(terms), 1  # terms + const is `scale` times the sum
     for _ in range(_STEPS):
-        divisions = [u for u in terms if type(u) is FloorDiv and type(u.parts[1]) is int and u.parts[1] >= 1]
+        divisions = [u for u in terms if type(u) is FloorDiv and type(u.parts[1]) is int]
         if not divisions:
             break
         chosen = max(divisions, key=lambda u: (u.height, named_fingerprint(u)))

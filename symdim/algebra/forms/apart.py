@@ -30,8 +30,8 @@ _known = shared_cache(8192)
 
 def is_apart(terms: Terms, const: int, lawful: list[Expr]) -> bool:
     """Whether this test shows that no law makes a sum shorter, or equally short with fewer negative terms."""
-    if len(terms) == 1 and lawful[0].flags & SEVERAL and _stands_alone(lawful[0]):
-        return True
+    if len(terms) == 1 and lawful[0].flags & SEVERAL and _two_halves(lawful[0]):
+        return True  # every other form has more terms
     several = len(lawful) > 1 and any(unit.flags & SEVERAL for unit in lawful)
     taken: set[Unit] = set()
     shares: list[int] = []  # what each twin would add to the constant
@@ -126,17 +126,5 @@ def _two_halves(unit: Expr) -> list[Expr]:
         for inner in terms_of(atom.parts[0])[0]:  # type: ignore[index]
             if inner.flags & LAWFUL:
                 return []
-    first, second = _numerators(atoms)
+    first, second = [terms_of(atom.parts[0])[0] for atom in atoms]  # type: ignore[index]
     return [] if first == second else atoms  # (x//2)*((x + 1)//2) is x*(x//2) - (x//2)**2
-
-
-def _numerators(halves: list[Expr]) -> list[Terms]:
-    return [terms_of(atom.parts[0])[0] for atom in halves]  # type: ignore[index]
-
-
-def _stands_alone(unit: Expr) -> bool:
-    """Whether a product of two halves, alone beside a number, is its own short form. `_of_product` would be slower."""
-    atoms = _two_halves(unit)
-    if not atoms:
-        return False
-    return all(map(is_in_basis, atoms)) or all(len(terms) == 1 for terms in _numerators(atoms))
