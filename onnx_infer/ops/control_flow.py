@@ -8,16 +8,21 @@ from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.errors import require
 from onnx_infer.laws.lengths import demand_one_element
 from onnx_infer.laws.sizes import normalize_axis, unify, unify_shapes
-from onnx_infer.laws.statements import contradict, fresh, warn
+from onnx_infer.laws.statements import contradict, demand, fresh, state, warn
 from onnx_infer.operators.registration import op
 from onnx_infer.types.join import NOTHING, demand_side, either, elements, of_branches, of_different_rank, sequence_of
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.one_of import OneOf, plain
 from onnx_infer.values.propagated import is_small
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Sequence, SymTensor, Value
+from symdim import Expr
+from symdim.conditions.condition import Condition
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from onnx_infer.elements.ratio import Element
+    from onnx_infer.laws.statements import Statement
     from onnx_infer.ops.kinds import Dim, Elements, Graph, Ints, Values
 
 
@@ -96,6 +101,21 @@ def never_runs(what: str, graph: Graph, broken: str, condition: Element, *, runs
     graph.forget_errors()
     warn(f"{what} never runs: {broken}")
     demand_side(condition, first=not runs_if, law=f"{what} does not run: {broken}")
+
+
+_BROKEN = {"at_least": "<", "at_most": ">", "divides": ","}
+"""What stands between two numbers for which a relation does not hold, unless it is `!=`."""
+
+
+def state_again(demands: Iterable[Statement]) -> None:
+    """State what a body demands of the values outside. One of numbers alone holds, or is reported."""
+    for statement in dict.fromkeys(demands):
+        relation, lhs, rhs, law, kind, _ = statement
+        if isinstance(lhs, Expr) or isinstance(rhs, Expr):
+            state(*statement)
+        elif kind == "required":
+            holds = Condition(relation, lhs, rhs).holds({})  # type: ignore[arg-type]  # none is "undecided"
+            demand(holds, law, lhs, rhs, sign=_BROKEN.get(relation, "!="))
 
 
 # -- Scan -------------------------------------------------------------------------------------------------------------
@@ -234,21 +254,31 @@ def sequence_map(input_sequence: Value, additional_inputs: Values, body: Graph, 
     for sequence in sequences:
         if sequence.length is not None:
             length = sequence.length if length is None else unify(length, sequence.length, "lengths of the sequences")
+    runs = None if length is None else positive(length)
+    demands: list[Statement] = []
+
+    def mapped(values: list[Value]) -> list[Value]:
+        """The results of the body for one element, or for any. What it demands of the values outside is kept."""
+        results = body(*values, repeated=True, reached=True if runs is True else None)
+        demands.extend(body.demands({}, list(inputs)))
+        return results
+
     one_by_one: list[list[Value]] = []
+    refusal = None
     if isinstance(length, int) and length <= _MAX_MAPPED and any(x.items for x in sequences):
         for i in range(length):
             if not body.may_repeat():
                 one_by_one.clear()
                 break
-            one_by_one.append(body(*[item_at(x, i) for x in inputs]))
+            one_by_one.append(mapped([item_at(x, i) for x in inputs]))
+            refusal = refusal or body.refusal
             body.release(one_by_one[-1])
-    general = body(*[any_element(body, x) for x in inputs])
-    if body.refusal is not None:
-        runs = None if length is None else positive(length)
-        if runs is True:
-            contradict(body.refusal)
-        else:
-            never_runs("body", body, body.refusal, runs)
+    general = mapped([any_element(body, x) for x in inputs])
+    state_again(demands)
+    if body.refusal is not None and runs is not True:
+        never_runs("body", body, body.refusal, runs)
+    elif refusal is not None and body.refusal is None:
+        contradict(refusal)  # only some elements break it
     if one_by_one:
         return [sequence_of(list(results)) for results in zip(*one_by_one, strict=True)]
     inside = body.locals(general, list(inputs))

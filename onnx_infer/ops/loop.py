@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.lengths import demand_one_element
 from onnx_infer.laws.sizes import is_fresh, unify
-from onnx_infer.laws.statements import contradict, demand, element, fresh, state
+from onnx_infer.laws.statements import contradict, element, fresh
 from onnx_infer.operators.registration import op
-from onnx_infer.ops.control_flow import check_outputs, condition, never_runs, stacked
+from onnx_infer.ops.control_flow import check_outputs, condition, never_runs, stacked, state_again
 from onnx_infer.ops.fixpoint import fixpoint, in_time, scalar, variables
 from onnx_infer.ops.trip_count import begins, how_often
 from onnx_infer.types.join import NOTHING, ceiling, join_with_itself, kind_of, parts_of
@@ -23,7 +23,6 @@ from onnx_infer.values.one_of import OneOf, plain
 from onnx_infer.values.tensor import SymTensor, substitute
 from symdim import BoundsError, DivisionByZero, Expr, Var, maximum, product
 from symdim.algebra.dims import substituted, variables_of
-from symdim.conditions.condition import Condition
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -37,9 +36,6 @@ _MAX_UNROLLED, _MAX_VISITED = 32, 4096
 
 _ENDLESS = (1 << 31) - 1
 """A trip count from here on is no limit: exporters write the largest integer for a while loop."""
-
-_BROKEN = {"at_least": "<", "at_most": ">", "divides": ","}
-"""What stands between two numbers for which a relation does not hold, unless it is `!=`."""
 
 SAME_COUNT = "element counts of the iterations"
 """The law of onnxruntime for the outputs that are stacked. The specification demands equal shapes."""
@@ -96,13 +92,7 @@ def demand_again(found: Fixpoint, trips: Trips, body: Graph, initial: list[Value
     demands = found.demands
     if trips.once and trips.number is not None:
         demands = demands + body.demands(found.at(trips.number - 1), initial)
-    for statement in dict.fromkeys(demands):
-        relation, lhs, rhs, law, kind, _ = statement
-        if isinstance(lhs, Expr) or isinstance(rhs, Expr):
-            state(*statement)
-        elif kind == "required":
-            condition = Condition(relation, lhs, rhs)  # type: ignore[arg-type]  # none is "undecided"
-            demand(condition.holds({}), law, lhs, rhs, sign=_BROKEN.get(relation, "!="))
+    state_again(demands)
 
 
 # -- results ----------------------------------------------------------------------------------------------------------

@@ -116,13 +116,19 @@ def test_the_body_of_a_scan(end: str, severities: list[str]) -> None:
     assert [d.severity for d in result.diagnostics] == severities
 
 
-@pytest.mark.parametrize(
-    ("made", "severities"), [("Identity(q)", ["warning"]), ("SequenceConstruct(x)", ["error"] * 2)]
-)
+@pytest.mark.parametrize(("made", "severities"), [("Identity(q)", ["warning"]), ("SequenceConstruct(x)", ["error"])])
 def test_the_body_of_a_sequence_map(made: str, severities: list[str]) -> None:
     text = f"""g (float[N, 2] x, seq(float[N, 2]) q) => (y) {{ s = {made}
         y = SequenceMap(s) <body = b (c) => (n) {{ {BROKEN} }}> }}"""
     assert [d.severity for d in infer(parsed(text)).diagnostics] == severities
+
+
+def test_a_body_that_fails_for_one_element_of_a_sequence() -> None:
+    text = """g (float[N, 2] x, float[N, 3] z, float[N, 2] w) => (y) { s = SequenceConstruct(x, z)
+        y = SequenceMap(s) <body = b (c) => (n) { n = Concat<axis=0>(c, w) }> }"""
+    (told,) = infer(parsed(text)).diagnostics
+    assert (told.severity, told.operator) == ("error", "SequenceMap-17")
+    assert "Concat-13 'n': sizes at axis 1 differ: 3 != 2" in told.message
 
 
 def test_a_law_that_a_runtime_does_not_demand_proves_nothing() -> None:

@@ -29,6 +29,9 @@ LOOP = (
     "<body = g (int64 i, bool b, float[A, B] c) => (bool d, float[G, H] o) {{ d = Identity(b) {} o = Identity(n) }}>"
 )
 
+# the same body for each element of a sequence
+MAPPED = "s = {} y = SequenceMap(s) <body = g (float[G, H] e) => (float[I, J] o) {{ o = {} }}>"
+
 # (inputs, nodes, sizes at which the model runs; of integer inputs all elements are 0)
 DEMANDS = [
     ("float[A, B] x, int64[C, D] i", "y = GatherElements<axis=1>(x, i)", "A=3 B=3 C=3 D=4"),
@@ -96,6 +99,10 @@ DEMANDS = [
     (f"float[N, D] x, float[M, E] w, {TURNS}", LOOP.format("two = Constant<value_int=2>() n = Loop(two, b, c) "
         "<body = inner (int64 j, bool e, float[U, V] f) => (bool g, float[P, Q] o) "
         "{ g = Identity(e) o = Concat<axis=1>(f, w) }>"), "N=2 D=3 M=2 E=1 T=2"),
+    ("float[N, D] x, float[K, C] z, float[M, E] w", MAPPED.format("SequenceConstruct(x, z)", "MatMul(e, w)"),
+        "N=2 D=3 K=4 C=3 M=3 E=4"),
+    ("float[N, D] x, float[M, E] w", MAPPED.format("SplitToSequence<axis=0>(x)", "Concat<axis=0>(e, w)"),
+        "N=3 D=2 M=4 E=2"),
 ]  # fmt: skip
 
 
