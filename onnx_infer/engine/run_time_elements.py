@@ -12,6 +12,7 @@ A size that is no expression over elements, the number of non-zero elements, is 
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,7 @@ class RunTimeValues:
     def __init__(self, symbols: Symbols) -> None:
         self._symbols = symbols
         self._elements: dict[tuple[str, int], Var] = {}
-        self._given_by: dict[object, Var] = {}  # nodes of the same operands -> their element, or their size
+        self._given_by: dict[object, dict[object, Var]] = {}  # nodes of the same operands -> elements and sizes
         self._sizes: dict[Dim, Var] = {}
         self._solved: dict[Var, Dim] = {}  # elements as expressions of sizes and of elements solved later
         self._open: list[tuple[Var, Dim]] = []  # sizes with elements that are not solved yet
@@ -86,13 +87,19 @@ class RunTimeValues:
         """The function that gives the variables of the elements and sizes of a node, for `trace.named`."""
 
         places = count()
+        decisions = cache(lambda: self._decisions(node, operator, inputs))  # asked for each of many sizes
 
         def variable(placeholder: Var, limit: Dim | None, origin: object) -> Var:
             place = next(places)
             if isinstance(origin, ValueOf):
-                return self._given(node, operator, inputs, origin.index)
+                what = f"output {origin.index}"
+                if what not in decisions():
+                    decisions()[what] = self._element(node[3][origin.index], 0)
+                return decisions()[what]
             if not isinstance(origin, Computed):
-                return self._decided(node, operator, inputs, place, lambda: self._new(placeholder, limit, origin))
+                if place not in decisions():
+                    decisions()[place] = self._new(placeholder, limit, origin)
+                return decisions()[place]
             size = self._read(origin.size, node, operator, inputs)
             if size is None:
                 return self._new(placeholder, limit, origin.why)
@@ -154,25 +161,15 @@ class RunTimeValues:
             names[placeholder] = self._element(name, index) if known is None else known
         return size.substitute(names) if isinstance(size, Expr) else size
 
-    def _given(self, node: Node, operator: Operator, inputs: tuple[Value | None, ...], output: int) -> Var:
-        """The element that a node gives."""
-        return self._decided(node, operator, inputs, f"output {output}", lambda: self._element(node[3][output], 0))
-
-    def _decided(
-        self, node: Node, operator: Operator, inputs: tuple[Value | None, ...], what: object, make: Callable[[], Var]
-    ) -> Var:
-        """What the run of a node decides. Nodes of the same operands decide the same.
+    def _decisions(self, node: Node, operator: Operator, inputs: tuple[Value | None, ...]) -> dict[object, Var]:
+        """What the run of a node decides: its elements and sizes. Nodes of the same operands decide the same.
 
         An operator without a data function may draw at random, so each of its nodes decides for itself.
         """
         if operator.rule.data is None:
-            return make()
+            return {}
         operands = [name if x is None or not is_told(x) else x for name, x in zip(node[2], inputs, strict=True)]
-        key = operator, node[4], len(node[3]), what, *operands
-        found = self._given_by.get(key)
-        if found is None:
-            found = self._given_by[key] = make()
-        return found
+        return self._given_by.setdefault((operator, node[4], len(node[3]), *operands), {})
 
     def _element(self, tensor: str, index: int) -> Var:
         found = self._elements.get((tensor, index))

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from onnx_infer import infer
-from onnx_infer.engine import functions
+from onnx_infer.engine import functions, run_time_elements
 from onnx_infer.engine.frame import Frame
 from onnx_infer.engine.general_calls import MOST_NESTED
 from onnx_infer.engine.subgraph import Subgraph
 from onnx_infer.laws.readable import MOST_LEAVES_OF_A_CHOICE, MOST_SYMBOLS_OF_A_CHOICE
 from onnx_infer.results.derived_guards import guards_of
 from onnx_infer.values import table
+from onnx_infer.values.propagated import is_told
 from onnx_infer.values.tensor import SymTensor
 from symdim import Var
 from symdim.algebra import interning
@@ -159,6 +160,16 @@ def test_more_sizes_of_split_than_are_propagated_are_known(where: str) -> None:
     result = infer(parsed(f"g (float[N] x) => (y0) {head} {', '.join(names(n, 'y'))} = Split<axis=0>(x, s) }}"))
     assert [str(result.types[f"y{i}"]) for i in (0, 7, n - 1)] == ["f32[0]", "f32[7]", f"f32[{n - 1}]"]
     assert [str(guard) for guard in result.guards] == [f"N == {n * (n - 1) // 2}"]
+
+
+def test_the_operands_of_a_node_are_looked_at_once_for_all_its_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The 500 sizes of a Pad of an unknown tensor, with a vector of 1,000 elements."""
+    asked: list[Any] = []
+    monkeypatch.setattr(run_time_elements, "is_told", lambda value: asked.append(value) or is_told(value))
+    ones = ", ".join("1" * 1_000)
+    result = infer(parsed(f"g (float x) => (y) <int64[1000] p = {{{ones}}}> {{ u = com.acme.Of(x) y = Pad(u, p) }}"))
+    assert [str(size) for size in result.shapes["y"]] == [f"_d{i} + 2" for i in range(500)]
+    assert len(asked) == 2
 
 
 def test_two_calls_with_long_vectors_of_one_length() -> None:
