@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def name_overridable(engine: Engine) -> None:
     """Add to the note on an unknown value the initializers whose elements would make it known."""
     graph = engine.model.graph
-    if not graph.overridable or not engine.notes:
+    if not engine.notes or not graph.overridable:
         return
     givers = {name: node for node in graph.nodes() for name in node[3]}
     for name, note in engine.notes.items():

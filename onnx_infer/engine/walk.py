@@ -160,7 +160,7 @@ class Walk:
 
     def unconfirmed(self) -> frozenset[str]:
         """The values with a declared number for a size that data decide, where no node demands this number."""
-        if self.policy == "skip":
+        if self.policy == "skip" or not self.claims:
             return frozenset()
         resolve = self.fresh_sizes.resolve
         numbers = ((c.value, c.declared, c.inferred or 0) for c in self.claims if isinstance(c.declared, int))

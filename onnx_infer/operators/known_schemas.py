@@ -104,8 +104,9 @@ def outdated(opsets: Mapping[str, int]) -> str | None:
     >>> outdated({"": 20, "com.acme": 99}) is None
     True
     """
-    told = []
-    for domain, version in sorted(opsets.items()):
+    told, recorded = [], record().opsets
+    later = [(domain, version) for domain, version in opsets.items() if version > recorded.get(domain, version)]
+    for domain, version in sorted(later):
         known = newest_known(domain)
         if known is not None and version > known:
             told.append(f"opset {version} of {domain or 'ai.onnx'}, of which {known} is the newest known")
