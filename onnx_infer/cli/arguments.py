@@ -41,7 +41,12 @@ class WrongCall(Exception):  # noqa: N818  (not a defect: the message is for the
 def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """The options of a call. Raises SystemExit with code 2 if the call is wrong."""
     parser = _parser()
-    options = parser.parse_args(argv)
+    options, unknown = parser.parse_known_args(argv)
+    if unknown:
+        from difflib import get_close_matches  # few calls need it
+
+        alike = get_close_matches(unknown[0].partition("=")[0], parser._option_string_actions, n=1)
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}{f'; do you mean {alike[0]}?' if alike else ''}")
     _check_models(parser, options)
     for name in ("bind", "bounds", "rename"):
         given = [symbol for symbol, _ in getattr(options, name)]

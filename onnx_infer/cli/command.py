@@ -112,7 +112,8 @@ def _alike(name: str, result: InferenceResult) -> str:
     """The values whose names are most like this one, as the end of a message."""
     from difflib import get_close_matches
 
-    found = get_close_matches(name, result.types, n=3)
+    names = {known.casefold(): known for known in result.types}
+    found = [names[match] for match in get_close_matches(name.casefold(), names, n=3)]
     return f"; it has {', '.join(map(repr, found))}" if found else ""
 
 

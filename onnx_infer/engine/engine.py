@@ -18,6 +18,7 @@ from onnx_infer.engine.scope import Scope, UndefinedInput
 from onnx_infer.engine.walk import Walk
 from onnx_infer.laws.statements import cautiously, named
 from onnx_infer.model.graph import label_of, read_once
+from onnx_infer.operators.schema import NEWEST
 from onnx_infer.types.join import NOTHING
 from onnx_infer.values.propagated import MAX_DATA, is_small
 from onnx_infer.values.tensor import Value, substitute
@@ -233,7 +234,8 @@ class Engine(Walk):
                 from onnx_infer.operators.missing import cure_of_missing  # few models need it
 
                 message += f"; {cure_of_missing(domain, op_type, version, self.functions.names)}"
-            self.diagnostics.append(Diagnostic("warning", f"{title}-{version}", label_of(node), message))
+            label = title if version == NEWEST else f"{title}-{version}"
+            self.diagnostics.append(Diagnostic("warning", label, label_of(node), message))
         return None
 
     def _declare(self, declared: Mapping[str, Value], node: Node, outcome: Outcome, scope: Scope) -> None:

@@ -9,6 +9,7 @@ import onnx
 
 from onnx_infer.operators.known_schemas import exists, newest_known
 from onnx_infer.operators.registration import normal_domain, registry
+from onnx_infer.operators.schema import NEWEST
 from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
@@ -46,8 +47,10 @@ def _cure(domain: str, op_type: str, version: int, functions: frozenset[tuple[st
     if others:
         return f"{' and '.join(others)} has an operator of this name: is the domain of the node right?"
     names = {name.lower(): name for d, name in sorted(known) if d == domain}
-    alike = get_close_matches(op_type.lower(), names, n=1, cutoff=0.8)
-    return f"do you mean {names[alike[0]]}?" if alike else "register one with onnx_infer.rules.op"
+    if alike := get_close_matches(op_type.lower(), names, n=1, cutoff=0.8):
+        return f"do you mean {names[alike[0]]}?"
+    why = f"the model does not import {domain}; " if version == NEWEST else ""
+    return f"{why}register one with onnx_infer.rules.op"
 
 
 def _first_version(domain: str, op_type: str, version: int) -> int | None:

@@ -103,5 +103,9 @@ def replace_file(path: Path, save: Callable[[Path], object]) -> None:
         if path.exists():
             shutil.copymode(path, new)
         os.replace(new, path)
+    except OSError as error:
+        if error.filename is not None and os.fsdecode(error.filename) == str(new):
+            error.filename = str(path)  # nobody knows the other name
+        raise
     finally:
         new.unlink(missing_ok=True)

@@ -93,6 +93,19 @@ def test_an_unknown_value_brings_those_alike(tmp_path: Path, capsys: pytest.Capt
     path = saved(tmp_path, GOOD.replace(" z", " scores").replace("z =", "scores ="))
     assert main([path, "--explain", "score"]) == USAGE
     assert capsys.readouterr().err == "onnx-infer: --explain: the main graph has no value 'score'; it has 'scores'\n"
+    assert main([path, "--explain", "SCORES"]) == USAGE
+    assert capsys.readouterr().err.endswith("no value 'SCORES'; it has 'scores'\n")
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"), [("--bidn", "; do you mean --bind?"), ("--boundz=N=4..", "; do you mean --bounds?"), ("-q", "")]
+)
+def test_an_unknown_option_brings_the_one_alike(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], typed: str, said: str
+) -> None:
+    with pytest.raises(SystemExit):
+        main([saved(tmp_path, GOOD), typed])
+    assert capsys.readouterr().err.endswith(f"error: unrecognized arguments: {typed}{said}\n")
 
 
 def test_bind_evaluates_expressions_over_the_symbol(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -175,6 +175,19 @@ def test_a_target_that_cannot_be_written_is_told_in_one_line(
     assert err.count("\n") == 1
 
 
+def test_a_failed_write_names_the_file_that_was_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And not the file under another name that is renamed at the end."""
+
+    def full(path: str, _: str) -> None:
+        raise OSError(28, "No space left on device", path)
+
+    monkeypatch.setattr(os, "replace", full)
+    assert main([str(saved(tmp_path)), "-o", str(tmp_path / "out.onnx")]) == USAGE
+    assert capsys.readouterr().err == f"onnx-infer: {tmp_path / 'out.onnx'}: No space left on device\n"
+
+
 def test_a_directory_is_no_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path)]) == USAGE
     assert capsys.readouterr().err == f"onnx-infer: {tmp_path}: is a folder; its models need --json-lines\n"

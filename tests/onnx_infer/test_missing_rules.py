@@ -37,6 +37,12 @@ def test_the_cure_is_told(node: str, opset: int, cure: str) -> None:
     assert message == f"{NO_RULE}; {cure}"
 
 
+def test_a_domain_that_is_not_imported_has_no_version() -> None:
+    (told,) = infer(parsed("g (float[N] x) => (y) { y = com.other.F (x) }")).diagnostics
+    assert told.operator == "com.other::F"
+    assert told.message == f"{NO_RULE}; the model does not import com.other; register one with onnx_infer.rules.op"
+
+
 def test_of_many_unknown_operators_the_first_ones_have_cures() -> None:
     nodes = [helper.make_node(f"Op{i}", ["x"], [f"y{i}"]) for i in range(50)]
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N"])
