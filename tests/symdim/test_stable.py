@@ -71,6 +71,13 @@ def test_a_numerator_is_reflected_once():
     assert -((-product) // 5) is (product + 4) // 5
 
 
+def test_a_division_of_a_minimum_that_has_one_value_is_a_number():
+    N, s, k = Scope().var("N"), Var.fresh("s", 0, 31), Var.fresh("k", 2, 9)
+    remainder = (minimum(s, N) // -6) % k
+    assert remainder // 64 == ((-minimum(N, s)) % (6 * k)) // 384 == 0
+    assert remainder // 4 not in (0, 1, 2)  # it has several values
+
+
 def test_a_remainder_by_two_loses_a_division_whatever_its_sign():
     L = SYMBOLS["L"]
     assert (L % 2 + 3) // 4 is L % 2

@@ -3,6 +3,7 @@
     intervals.py     arithmetic of intervals, and the interval of an expression
     relaxation.py    sums of divisions that have variables in common
     choices.py       sums of minima and maxima that have variables in common
+    pieces.py        sums of minima and maxima of one unit
 
 Begin with `intervals.py`.
 """

@@ -7,7 +7,8 @@ at least both:
     lo(s + min(a, b)) >= min(lo(s + a), lo(s + b))        hi(s + min(a, b)) <= min(hi(s + a), hi(s + b))
 
 The laws in one direction hold for any argument, those in the other direction need all arguments. Choices that need all
-arguments are made first, because a good argument of another atom may depend on them.
+arguments are made first, because a good argument of another atom may depend on them. Where all arguments are of one
+unit, pieces.py has the exact interval.
 """
 
 from __future__ import annotations
@@ -49,6 +50,9 @@ def least(terms: Terms, const: int, sums: int = SUMS) -> int | None:
     if not found:
         relaxes = relaxation.is_correlated(terms)
         return relaxation.least(terms, const, sums) if relaxes else bounds.linear_bounds(terms, const)[0]
+    x = pieces.only_unit(terms)
+    if x is not None:
+        return pieces.least(terms, const, x)
     known, _ = bounds.linear_bounds(terms, const)
     # atoms that need all arguments come first
     unit = min(found, key=lambda u: (_any_counts(u, terms[u]), order(u)))
@@ -121,4 +125,4 @@ def _within(atom: Extremum) -> set[Expr]:
 
 
 from symdim.algebra.bounds import intervals as bounds  # noqa: E402  (it uses this module for sums)
-from symdim.algebra.bounds import relaxation  # noqa: E402  (likewise)
+from symdim.algebra.bounds import pieces, relaxation  # noqa: E402  (likewise)

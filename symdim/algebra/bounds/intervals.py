@@ -194,11 +194,14 @@ def _product_bounds(unit: Expr) -> Interval:
 
 def _rounded_down(n: Dim, d: Dim) -> Interval:
     """The interval of n//d*d, which is n - n % d, for d >= 1; a divisor that is never negative counts as positive."""
-    least, _ = bounds_of(d)
+    least, most = bounds_of(d)
     if least is None or least < 0:
         return None, None
     lo, hi = bounds_of(n)
-    return 0 if lo is not None and lo >= 0 else None, hi
+    ends = [0] if lo is not None and lo >= 0 else []
+    if lo is not None and most is not None:
+        ends.append(lo - most + 1)
+    return max(ends, default=None), hi
 
 
 # patterns consist of units; the functions above give the bounds of these

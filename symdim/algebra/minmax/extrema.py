@@ -109,7 +109,12 @@ def once(kind: Kind, dims: list[Dim]) -> Sum:
         return _of_two(kind, dims, total)
     if (leaves := _plain_leaves(kind, dims)) is not None:
         return _of_plain_leaves(kind, leaves)
-    dims = total.without_common_units(list(dict.fromkeys(dims)))
+    dims = list(dict.fromkeys(dims))
+    if any(map(_is_whole, dims)):  # before parts of one argument are taken out of the others
+        dims = [dim for (dim,) in lattice.irredundant(kind, [(dim,) for dim in dims])]
+        if len(dims) == 1:
+            return terms_of(dims[0])
+    dims = total.without_common_units(dims)
     for _ in range(_ROUNDS):
         clauses = lattice.distributed(kind, [(dim,) for dim in dims])
         found = None if clauses is None else of_clauses(kind, clauses)
@@ -166,6 +171,11 @@ def _is_composed(dim: Dim) -> bool:
         if unit.flags & (SPLIT | NESTED):
             return True
     return False
+
+
+def _is_whole(dim: Dim) -> bool:
+    """Whether a dimension has several maxima or minima, so that it is one leaf."""
+    return sum([bool(unit.flags & SPLIT) for unit in terms_of(dim)[0]]) > 1
 
 
 def of_clauses(kind: Kind, clauses: list[Clause]) -> Sum | None:

@@ -8,6 +8,7 @@ numbers are divisions by d, one division stands outside, as in `min(N, 512)//16`
 
 from __future__ import annotations
 
+from symdim.algebra.bounds.intervals import bounds_of
 from symdim.algebra.divisions.small_parts import nearest_residue
 from symdim.algebra.expr import FloorDiv, Max, Min
 from symdim.algebra.order import leading
@@ -91,7 +92,11 @@ def divided(n: Dim, d: int) -> Sum | None:
     rest = {u: k if u is unit else nearest_residue(k, d) for u, k in terms.items()}
     whole = {u: (k - rest[u]) // d for u, k in terms.items() if k != rest[u]}
     offset, const = divmod(const, d)
-    whole[floordiv.quotient_atom(sum_of({u: k for u, k in rest.items() if k}, const), d)] = 1
+    atom = floordiv.quotient_atom(sum_of({u: k for u, k in rest.items() if k}, const), d)
+    lo, hi = bounds_of(atom)
+    if lo is not None and lo == hi:
+        return whole, offset + lo
+    whole[atom] = 1
     return whole, offset
 
 
