@@ -65,3 +65,42 @@ def test_products_of_halves_have_one_form():
     for sizes in ((1, 1, 1, 1), (3, 5, 2, 1), (7, 2, 4, 3), (2, 9, 9, 5)):
         a, b, c, d = sizes
         assert first.evaluate(x=a, y=b, z=c, w=d) == (a * (b // 2) + 1) // 2 * ((c + 1) // 2) + d
+
+
+@pytest.mark.parametrize("atom", [*ATOMS, minimum(X, 512) // 16, (X + Y + 1) // 2, (X * Y + 1) // 2], ids=str)
+def test_a_power_is_a_product(atom):
+    square = atom * atom
+    assert square is atom**2
+    assert (square - 5) + 5 is square
+    assert square * Z is atom * (atom * Z)
+    assert (atom + 3) ** 2 is square + 6 * atom + 9
+    for point in product(range(9), repeat=2):
+        at = dict(zip((X, Y), point, strict=True))
+        assert (square - X).evaluate(at) == atom.evaluate(at) ** 2 - at[X]
+
+
+POWERS = [
+    ((X + 1) // 2 * ((X + 1) // 2), "((x + 1)//2)**2"),
+    (((X + 1) // 2) ** 3 * Z - 1, "((x + 1)//2)**3*z - 1"),
+    (((X + 1) // 2) ** 2 * ((Y + 1) // 2) ** 2, "((x + 1)//2)**2*((y + 1)//2)**2"),
+    (minimum(X, 512) * minimum(X, 512) * Z, "min(x, 512)**2*z"),
+    (minimum(X, Y) ** 2 - 1, "min(x, y)**2 - 1"),
+    (minimum(X, Y) ** 2 * minimum(X, Y), "min(x, y)**3"),
+    (maximum(X, Y) ** 2 * maximum(X, Y), "max(x, y)**3"),
+    ((minimum(X, 512) // 16) ** 2 * Z, "(min(x, 512)//16)**2*z"),
+    (minimum(maximum(X, 3), 7) * minimum(maximum(X, 3), 7), "min(max(x, 3), 7)**2"),
+    ((minimum(X, Y) // 2) ** 2, "(min(x, y)//2)**2"),
+    # no powers
+    ((X + 1) // 2 * (X // 2), "(x//2)*((x + 1)//2)"),
+    (minimum(X, Y) * maximum(X, Y), "x*y"),
+    (minimum(X, Y) * X, "x*min(x, y)"),
+    (minimum(X, Y) * minimum(X, 4), "min(x, 4)*min(x, y)"),
+]
+
+
+@pytest.mark.parametrize(("dim", "text"), POWERS, ids=[text for _, text in POWERS])
+def test_a_power_prints_as_a_power(dim, text):
+    assert str(dim) == text
+    for point in product((0, 1, 2, 3, 6, 9, 600), repeat=3):
+        value = eval(text, {"max": max, "min": min, **dict(zip("xyz", point, strict=True))})
+        assert dim.evaluate(dict(zip((X, Y, Z), point, strict=True))) == value

@@ -13,7 +13,7 @@ from symdim.algebra.caches import shared_cache
 from symdim.algebra.divisions.small_parts import nearest_residue
 from symdim.algebra.expr import Max, Min
 from symdim.algebra.forms.apart import PAIRS, is_apart, is_in_basis, is_plain
-from symdim.algebra.forms.basis import both_of, in_basis, less, part_in_basis, polynomial, product_of, split, twin_of
+from symdim.algebra.forms.basis import both_of, in_basis, less, part_in_basis, polynomial, split, twin_of
 from symdim.algebra.interning import PRIME
 from symdim.algebra.order import order
 from symdim.algebra.sums.monomial import (
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from symdim.algebra.expr import Dim, Expr
-    from symdim.algebra.forms.basis import Polynomial, Sum, Terms
+    from symdim.algebra.forms.basis import Polynomial, Sum, Terms, Unit
 
 _TERMS = 64  # the most terms of a sum after twins are put into its products
 
@@ -137,19 +137,23 @@ def _shortened(basis: Polynomial, c: int = 0) -> Polynomial:
         return basis  # one term cannot be shorter
     best = _with_singles(basis, c)
     given = basis
-    for atom in _atoms(basis, SEVERAL):
-        tried = _turned_everywhere(given, atom)
-        if tried is not None:
-            short = _with_singles(_modulo(tried, c), c)
+    near = [unit for unit in basis if unit is not None and unit.flags & (NEAR | SEVERAL)]
+    for unit in sorted(near, key=order) if len(near) <= PAIRS else ():
+        start = given
+        for power, form in _powers(unit, start):
+            k = _times_in(start.get(unit, 0), form.get(unit, 0))
+            if k:
+                tried = less(dict(start), {power: -k})
+                accumulate(tried, form, -k)  # type: ignore[arg-type]
+                short = _with_singles(_modulo(tried, c), c)
+                if len(short) < len(best):
+                    given, best = tried, short
+    for atom in _atoms(given, SEVERAL):
+        turned = _turned_everywhere(given, atom)
+        if turned is not None:
+            short = _with_singles(_modulo(turned, c), c)
             if len(short) < len(best):
-                given, best = tried, short
-    for atom in _atoms(basis, NEAR):
-        for added in _squares(atom, best):
-            tried = dict(best)
-            accumulate(tried, added)  # type: ignore[arg-type]
-            tried = _modulo(tried, c)
-            if len(tried) < len(best):
-                best = tried
+                given, best = turned, short
     return best
 
 
@@ -174,13 +178,18 @@ def _depth_first(unit: Expr) -> tuple[object, ...]:
 def _turned_everywhere(sums: Polynomial, atom: Expr) -> Polynomial | None:
     """The sum with the twin of an atom in all products of several twins; None if it gets long."""
     by = less(both_of(atom), twin_of(atom))
-    done: Polynomial = {}
-    for unit, k in sums.items():
-        if unit is not None and unit.flags & SEVERAL and powers_of(unit).get(atom) == 1:
-            accumulate(done, by, k, exact_quotient(unit, atom))  # type: ignore[arg-type]
-        else:
-            accumulate(done, {unit: k})  # type: ignore[arg-type, dict-item]
-    return done if len(done) <= _TERMS else None
+    units = [unit for unit in sums if unit is not None and unit.flags & SEVERAL]
+    for _ in range(max([powers_of(unit).get(atom, 0) for unit in units], default=0)):  # each turn takes one power
+        done: Polynomial = {}
+        for unit, k in sums.items():
+            if unit is not None and unit.flags & SEVERAL and atom in powers_of(unit):
+                accumulate(done, by, k, exact_quotient(unit, atom))  # type: ignore[arg-type]
+            else:
+                accumulate(done, {unit: k})  # type: ignore[arg-type, dict-item]
+        if len(done) > _TERMS:
+            return None
+        sums = done
+    return sums
 
 
 def _with_singles(sums: Polynomial, c: int) -> Polynomial:
@@ -258,21 +267,37 @@ def _meet(a: Dim, b: Dim) -> bool:
     return any(others.get(unit) == k for unit, k in terms.items())
 
 
-def _squares(atom: Expr, sums: Polynomial) -> Iterator[Polynomial]:
-    """Multiples of `max(a, b)**2 - (a + b)*max(a, b) + a*b`, which is 0, that may cancel terms of a sum."""
-    both, product = both_of(atom), product_of(atom)
-    for unit, k in list(sums.items()):
-        if unit is None or powers_of(unit).get(atom) != 1:
-            continue
-        rest = exact_quotient(unit, atom)
-        for part, c in both.items():
-            if part is not None and k % c == 0 and rest is not None and divides(part, rest):
-                factor = exact_quotient(rest, part)
-                added: Polynomial = {}
-                accumulate(added, {unit_of({atom: 2}): k // c}, 1, factor)  # type: ignore[arg-type, dict-item]
-                accumulate(added, both, -(k // c), times(atom, factor))  # type: ignore[arg-type]
-                accumulate(added, product, k // c, factor)  # type: ignore[arg-type]
-                yield added
+def _times_in(k: int, part: int) -> int:
+    """How often a coefficient is in another one; 0 if it does not divide that."""
+    return k // part if part and k % part == 0 else 0
+
+
+def _powers(unit: Expr, sums: Polynomial) -> Iterator[tuple[Expr, Polynomial]]:
+    """(power, basis) for products with a power of a maximum, minimum or clamp whose basis may have this unit.
+
+    The basis of `max(a, b)**2` has `a*max(a, b)` and `b*max(a, b)`, so the sum must have both.
+    """
+    powers = powers_of(unit)
+    atoms = [atom for atom in powers if atom.flags & PAIR and powers[atom] == 1]
+    found: list[tuple[Expr, int, Unit]] = []  # (what is raised, the exponent, the other factors)
+    for atom in atoms:
+        both = both_of(atom)
+        for part in both:
+            rest, exponent = exact_quotient(unit, atom), 1
+            while part is not None and divides(part, rest):
+                rest, exponent = exact_quotient(rest, part), exponent + 1
+                beside = times(atom, exact_quotient(exact_quotient(unit, atom), part))
+                if all(times(beside, other) in sums for other in both):
+                    found += [(root, exponent, rest) for root in (atom, *twin_of(atom)) if root is not None]
+    for low, high in permutations(atoms, 2) if sums.get(unit, 1) % 2 == 0 else ():  # (low - high + h)**2
+        if not set(lattice.two_leaves(low)).isdisjoint(lattice.two_leaves(high)):
+            factor = exact_quotient(exact_quotient(unit, low), high)
+            clamps = [u for some, _ in _clamps(low, high) for u in some if u is not None and u.flags & CLAMP]
+            found += [(clamp, 2, factor) for clamp in clamps]
+    for root, exponent, factor in found:
+        power = times(unit_of({root: exponent}), factor)
+        assert power is not None
+        yield power, part_in_basis({power: 1}, keep=0)
 
 
 # these make sums

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symdim.algebra.expr import CACHE_SIZE, Expr, Mul
+from symdim.algebra.expr import CACHE_SIZE, Expr, FloorDiv, Mul
 from symdim.algebra.interning import PRIME, find_unit, publish
 from symdim.algebra.order import names_of, sorted_units
 
@@ -94,8 +94,14 @@ def _flags_of(powers: Powers) -> int:
     if len(lawful) > 1 or powers[lawful[0]] > 1:
         return SEVERAL | extremum
     (atom,) = lawful
-    near = atom.flags & PAIR and any(_is_multiple(powers, part) for part in atom.parts)  # type: ignore[attr-defined]
-    return atom.flags & LAWFUL | extremum | (NEAR if near else 0)
+    return atom.flags & LAWFUL | extremum | (NEAR if atom.flags & PAIR and _is_near(atom, powers) else 0)
+
+
+def _is_near(atom: Expr, powers: Powers) -> bool:
+    """Whether a product with a maximum or minimum, or a division of one, may be a multiple of one of its arguments."""
+    if type(atom) is FloorDiv:  # its arguments are divisions or numbers
+        return any(type(other) is FloorDiv for other in powers if other is not atom)
+    return any(_is_multiple(powers, part) for part in atom.parts)  # type: ignore[attr-defined]
 
 
 def _is_multiple(powers: Powers, part: Dim) -> bool:

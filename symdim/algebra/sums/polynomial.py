@@ -249,7 +249,7 @@ def power(a: Dim, k: int) -> Dim:
     if _is_single(a):
         raised = unit_of({atom: e * k for atom, e in powers_of(part).items()})
         assert raised is not None
-        return scale(raised, content**k)
+        return sum_of({raised: content**k}, 0)
     result: Dim = a
     for done in range(2, k + 1):
         result = multiply(result, a)
