@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from onnx_infer.results.inferred import Inferred
+from onnx_infer.results.inferred import Inferred, schedule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -43,7 +43,7 @@ class InferenceResult(Inferred):
         """
         from onnx_infer.results.reasons import reasons
 
-        return reasons(self)
+        return reasons(self, schedule(self))
 
     @cached_property
     def data_laws(self) -> list[DataLaw]:
@@ -53,7 +53,7 @@ class InferenceResult(Inferred):
         """
         from onnx_infer.results.data_laws import data_laws
 
-        return data_laws(self)
+        return data_laws(self, schedule(self))
 
     @property
     def guarantees(self) -> dict[str, tuple[Guarantee, ...]]:

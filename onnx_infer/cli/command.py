@@ -14,9 +14,7 @@ from onnx_infer.cli.terminal import progress, show, width
 from onnx_infer.errors import ArgumentError, InputValueError, ShapeInferenceError, UnknownSymbol
 from onnx_infer.protobuf.files import same_path
 from onnx_infer.protobuf.specialize import specialize
-from onnx_infer.results.report.explanation import explain
 from onnx_infer.results.report.layout import WIDTH
-from onnx_infer.results.report.plain_data import as_json, explanation_json
 from onnx_infer.results.report.table import table
 from onnx_infer.results.verdicts import input_variables
 from symdim import BoundsError, ParseError, SymdimError, UnboundName
@@ -177,6 +175,8 @@ def _report(result: InferenceResult, options: Namespace) -> tuple[str, bool]:
 
         return emitted(result, options.emit, options.model), False
     if options.json:
+        from onnx_infer.results.report.plain_data import as_json, explanation_json
+
         data: dict[str, Any] = as_json(result) if options.explain is None else explanation_json(result, options.explain)
         return json.dumps(data, indent=1), False
     write: Callable[[object], str] = str
@@ -185,5 +185,7 @@ def _report(result: InferenceResult, options: Namespace) -> tuple[str, bool]:
 
         write = spelling(options.dialect)
     if options.explain is not None:
+        from onnx_infer.results.report.explanation import explain
+
         return explain(result, options.explain, columns, write), False
     return table(result, limit, columns, write), False

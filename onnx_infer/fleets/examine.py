@@ -52,7 +52,7 @@ def _summary(result: InferenceResult, whole: bool) -> dict[str, Any]:
         "message": None,
         "inputs": {name: str(types[name]) for name in result.inputs},
         "outputs": {name: str(types[name]) for name in result.outputs if name in types},
-        "nodes": sum(1 for _ in result._engine.model.graph.nodes()),
+        "nodes": len(causes.nodes),
         "values": len(verdicts),
         "exact": verdicts.count("exact"),
         "data_dependent": verdicts.count("data-dependent"),

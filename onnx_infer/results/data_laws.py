@@ -6,14 +6,17 @@ a run may fail although every guard holds. The laws here name these inputs.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.results.guards import NodeName
-from onnx_infer.results.inferred import schedule
 from onnx_infer.values.propagated import is_told
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from onnx_infer.model.graph import Node
     from onnx_infer.results.inferred import Inferred
 
 _SECOND = (
@@ -54,8 +57,10 @@ class DataLaw(NamedTuple):
         return f"the values of {noun} {names} decide: {self.law} ({self.origins[0]}{more})"
 
 
-def data_laws(result: Inferred) -> list[DataLaw]:
+def data_laws(result: Inferred, nodes: Iterable[Node]) -> list[DataLaw]:
     """The laws of look-ups whose indices are computed from elements of inputs: one for each set of inputs, in order.
+
+    `nodes` is the schedule of the result.
 
     >>> import onnx.parser, onnx_infer
     >>> model = onnx.parser.parse_model('''
@@ -67,18 +72,20 @@ def data_laws(result: Inferred) -> list[DataLaw]:
     kept: list[DataLaw] | None = vars(result._engine).get("data_laws")
     if kept is not None:  # a result from a pickle has no model
         return kept
+    types = result.types
     deciding: dict[str, tuple[str, ...]] = {name: (name,) for name in result.inputs}
     found: dict[tuple[str, ...], list[NodeName]] = {}
-    for node in schedule(result):
+    for node in nodes:
         title, inputs = title_of(node), node[2]
-        for i in _LOOKED_UP.get(title, ()):
+        names = tuple(dict.fromkeys(chain.from_iterable([deciding[name] for name in inputs if name in deciding])))
+        for i in _LOOKED_UP.get(title, ()) if names else ():
             name = inputs[i] if i < len(inputs) else ""
-            if deciding.get(name) and not is_told(result.types.get(name)):
+            if name in deciding and not is_told(types.get(name)):
                 found.setdefault(deciding[name], []).append(NodeName(title, label_of(node)))
-        names = (
-            () if title in _WITHOUT_ELEMENTS else dict.fromkeys(x for name in inputs for x in deciding.get(name, ()))
-        )
         for name in node[3]:
-            deciding[name] = () if is_told(result.types.get(name)) else tuple(names)
+            if names and title not in _WITHOUT_ELEMENTS and not is_told(types.get(name)):
+                deciding[name] = names
+            else:
+                deciding.pop(name, None)
     law = "an index and the size of its axis"
     return [DataLaw(law, names, tuple(dict.fromkeys(origins))) for names, origins in found.items()]

@@ -112,8 +112,6 @@ def schedule(result: Inferred) -> list[Node]:
 
     Nodes that are constants are left out: their values count as initializers.
     """
-    from onnx_infer.engine.topological_sort import sort_nodes
-
     engine = result._engine
     graph = engine.model.graph
     nodes = list(graph.nodes())
@@ -121,6 +119,8 @@ def schedule(result: Inferred) -> list[Node]:
     seen: set[str] = set()
     for node in nodes:
         if any(name in made and name not in seen for name in reads_of(result, node) if name):
+            from onnx_infer.engine.topological_sort import sort_nodes  # few models need it
+
             return list(sort_nodes(graph, engine.scope, lambda _: None, engine.view))
         seen.update(node[3])
     return nodes

@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from onnx_infer.model.graph import label_of, title_of
-from onnx_infer.results.inferred import schedule
 from onnx_infer.results.verdicts import input_variables, is_typed, lacks_elements, variables, varies
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, SymTensor
 from symdim.algebra.origin import Declared
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.model.graph import Node
     from onnx_infer.results.inferred import Inferred
@@ -52,8 +53,10 @@ class Reason(NamedTuple):
         return self.text
 
 
-def reasons(result: Inferred) -> dict[str, tuple[Reason, ...]]:
+def reasons(result: Inferred, nodes: Iterable[Node]) -> dict[str, tuple[Reason, ...]]:
     """The reasons for each value whose type is not a function of the input sizes, the most helpful first.
+
+    `nodes` is the schedule of the result.
 
     >>> import onnx.parser, onnx_infer
     >>> model = onnx.parser.parse_model('''
@@ -69,6 +72,8 @@ def reasons(result: Inferred) -> dict[str, tuple[Reason, ...]]:
     if kept is not None:  # found before; a result from a pickle has no model to find them in
         return kept
     walk = _Reasons(result)
+    for node in nodes:
+        walk.follow(node)
     found = {name: why for name in result.types if (why := walk.of(name))}
     vars(result._engine)["reasons"] = found
     return found
@@ -85,6 +90,7 @@ class _Reasons:
         self._of_type: dict[str, Reason] = {}
         self._of_elements: dict[str, Reason] = {}
         self._of_size: dict[Var, Reason] = {}
+        self._plain: set[Value] = set()  # values of which nothing is unknown
         self._conditions: tuple[str, ...] | None = None  # conditions that settle the current node
         for name in result.inputs:
             value = self._types[name]
@@ -92,32 +98,36 @@ class _Reasons:
                 self._of_type[name] = _undeclared(name, value)
             if lacks_elements(value):
                 self._of_elements[name] = _of_input(name, value, name in self._engine.model.graph.defaults)
-        for node in schedule(result):
-            self._follow(node)
 
     def of(self, name: str) -> tuple[Reason, ...]:
         """Why the type of a value is unknown."""
+        if not self._of_size and name not in self._of_type:
+            return ()
         value = self._types[name]
         found = [self._of_size[v] for v in variables(value) if v in self._of_size]
         if name in self._of_type and (not is_typed(value) or varies(value)):
             found.append(self._of_type[name])
         return tuple(sorted(dict.fromkeys(found), key=lambda reason: _ORDER.index(reason.kind)))
 
-    def _follow(self, node: Node) -> None:
+    def follow(self, node: Node) -> None:
         """Enter the reasons for the outputs of a node."""
         self._conditions = None
         for name in node[3]:
             value = self._types.get(name) if name else None
-            if value is None:
+            if value is None or value in self._plain:
                 continue
             new = [v for v in variables(value) if not self._is_explained(v)]
+            is_open, lacks = not is_typed(value) or varies(value), lacks_elements(value)
+            if not (new or is_open or lacks):
+                self._plain.add(value)
+                continue
             note = self._notes.get(name, str(UNKNOWN_SIZE.origin) if varies(value) else "nothing tells it")
-            if not is_typed(value) or varies(value):
+            if is_open:
                 self._of_type[name] = self._reason(node, note)
             for v in new:  # the origin of a data-dependent size says what decides it
                 says = v.origin is not None and not isinstance(v.origin, Declared)
                 self._of_size[v] = self._reason(node, str(v.origin) if says else note)
-            if lacks_elements(value):
+            if lacks:
                 self._of_elements[name] = self._elements(node, self._of_type.get(name))
 
     def _is_explained(self, v: Var) -> bool:

@@ -55,11 +55,12 @@ class Wiring(Part):
 
 def saved(result: Inferred) -> Part:
     """The replacement for the engine in a result that was read from a pickle."""
+    nodes = schedule(result)
     return Part(
         scope=Types(result.types),
         diagnostics=result.diagnostics,
         notes=result.notes,
-        reasons=reasons(result),
-        data_laws=data_laws(result),
-        model=Part(graph=Wiring(result._engine.model.graph, schedule(result))),
+        reasons=reasons(result, nodes),
+        data_laws=data_laws(result, nodes),
+        model=Part(graph=Wiring(result._engine.model.graph, nodes)),
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.results.data_laws import data_laws
-from onnx_infer.results.inferred import reads_of, schedule
+from onnx_infer.results.inferred import reads_of
 from onnx_infer.results.page.start import start_sizes
 from onnx_infer.results.planning.costs import costs
 from onnx_infer.results.planning.memory import MemoryPlan
@@ -66,7 +66,7 @@ def page_data(result: Inferred, content: Content, sizes: Mapping[str, int]) -> d
             }
             for guard, entry in zip(guards, content.guards, strict=True)
         ],
-        "laws": [printable(str(law)) for law in data_laws(result)],
+        "laws": [printable(str(law)) for law in data_laws(result, tables.causes.nodes)],
         "messages": [
             {"severity": found.severity, "text": printable(str(found)), "node": found.node}
             for found in result.diagnostics
@@ -79,7 +79,7 @@ class _Tables:
 
     def __init__(self, result: Inferred, content: Content) -> None:
         self._result, self._content = result, content
-        self._causes = Causes(result)
+        self.causes = Causes(result)
         self.places = {name: place for place, name in enumerate(result.types)}
         self.reasons: list[dict[str, str]] = []
         self._reason_places: dict[object, int] = {}
@@ -87,7 +87,7 @@ class _Tables:
     def value(self, name: str) -> list[object]:
         """A value: name, type or element type, sizes, bytes, verdict, reason, elements. -1: no size, or no reason."""
         value = self._result.types[name]
-        verdict = self._causes.verdict(name)
+        verdict = self.causes.verdict(name)
         reason = -1 if verdict == "exact" else self._reason(name)
         known = isinstance(value, SymTensor) and value.shape is not None and UNKNOWN_SIZE not in value.shape
         axes = [self._content.place(dim) for dim in value.shape or ()] if known else None  # type: ignore[attr-defined]
@@ -97,7 +97,7 @@ class _Tables:
     def nodes(self) -> list[list[object]]:
         """The nodes in the order of the schedule: operator, label, operands, outputs, multiply-adds, parameters."""
         found: list[list[object]] = []
-        for node, cost in zip(schedule(self._result), costs(self._result).nodes, strict=True):
+        for node, cost in zip(self.causes.nodes, costs(self._result).nodes, strict=True):
             operands = [
                 self.places[name] for name in dict.fromkeys(reads_of(self._result, node)) if name in self.places
             ]
@@ -110,7 +110,7 @@ class _Tables:
         return -1 if dim is None else self._content.place(dim)
 
     def _reason(self, name: str) -> int:
-        cause = self._causes.of(name)
+        cause = self.causes.of(name)
         if cause is None:
             return -1
         if cause not in self._reason_places:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.model.graph import label_of
+from onnx_infer.results.inferred import schedule
 from onnx_infer.results.reasons import reasons
 from onnx_infer.results.verdicts import input_variables, is_exact, is_typed
 
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from onnx_infer.model.graph import Node
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.results.reasons import Reason
+    from onnx_infer.values.tensor import Value
 
 
 class Root(NamedTuple):
@@ -31,21 +34,30 @@ class Root(NamedTuple):
 class Causes:
     """The reasons for all unknown values in the main graph of a result, and its errors.
 
-    `givers`: the node of each value. `literals`: the values of Constant nodes.
+    `nodes`: the schedule, read once for the whole report. `literals`: the values of Constant nodes.
     """
 
     def __init__(self, result: Inferred) -> None:
         self._result = result
-        self._reasons = reasons(result)
+        self.nodes = schedule(result)
+        self._reasons = reasons(result, self.nodes)
+        self._exact: dict[Value, bool] = {}
         self.inputs = input_variables(result)
         self.literals = frozenset(result._engine.model.graph.literals)
-        self.givers: dict[str, Node] = {}
-        self._outputs: dict[str, list[str]] = {}  # label of a node -> its outputs
-        for node in result._engine.model.graph.nodes():
-            for name in node[3]:
-                if name in result.types:
-                    self.givers[name] = node
-                    self._outputs.setdefault(label_of(node), []).append(name)
+
+    @cached_property
+    def givers(self) -> dict[str, Node]:
+        """The node of each value."""
+        types = self._result.types
+        return {name: node for node in self.nodes for name in node[3] if name in types}
+
+    @cached_property
+    def _outputs(self) -> dict[str, list[str]]:
+        """Label of a node -> its outputs."""
+        found: dict[str, list[str]] = {}
+        for node in self.nodes:
+            found.setdefault(label_of(node), []).extend(name for name in node[3] if name in self._result.types)
+        return found
 
     def of(self, name: str) -> Reason | None:
         """The main reason why the type of a value is not a function of the input sizes; None if it is one."""
@@ -55,7 +67,10 @@ class Causes:
     def verdict(self, name: str) -> str:
         """`exact`: the sizes are functions of the input sizes. `data-dependent`: only the data decide some of them."""
         value = self._result.types[name]
-        if is_exact(value, self.inputs):
+        exact = self._exact.get(value)
+        if exact is None:
+            exact = self._exact[value] = is_exact(value, self.inputs)
+        if exact:
             return "exact"
         cause = self.of(name)
         by_data = is_typed(value) and cause is not None and cause.kind in ("data", "value")

@@ -53,7 +53,7 @@ def as_json(result: Inferred) -> dict[str, Any]:
         "symbols": {name: _symbol_json(variable) for name, variable in found.items()},
         "guards": [guard_json(guard) for guard in result.guards],
         "data_guards": [guard_json(guard) for guard in result.data_guards],
-        "data_laws": [_data_law_json(law) for law in data_laws(result)],
+        "data_laws": [_data_law_json(law) for law in data_laws(result, causes.nodes)],
         "diagnostics": [diagnostic_json(found) for found in result.diagnostics],
     }
 

@@ -115,7 +115,7 @@ class _Table:
         return [HEADINGS[kind], *limited(list(dict.fromkeys(guards)), self.limit)] if guards else []
 
     def _data_laws(self) -> list[str]:
-        laws = [f"  {law}" for law in data_laws(self.result)]
+        laws = [f"  {law}" for law in data_laws(self.result, self.causes.nodes)]
         return (
             ["a run is refused for its values, whatever the sizes are, where they break a law:", *laws] if laws else []
         )
