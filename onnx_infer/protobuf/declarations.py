@@ -81,7 +81,8 @@ def _declared(infos: Iterable[Any], are_inputs: bool) -> Types:
     texts = dict.fromkeys(size for wire in wires for size in sizes_in(wire) if isinstance(size, str) and said(size))
     if not are_inputs:
         return Types(tuple(of), tuple(wires), tuple(texts))
-    sizes = tuple([(name, tuple(map(said, sizes_in(wire)))) for name, wire in of])
+    written = {wire: tuple(map(said, sizes_in(wire))) for wire in wires}
+    sizes = tuple([(name, written[wire]) for name, wire in of])
     return Types(tuple(of), tuple(wires), tuple(texts), sizes, tuple(bounds_in(infos)))
 
 

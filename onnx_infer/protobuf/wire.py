@@ -7,7 +7,7 @@ Dimension {1: dim_value, 2: dim_param}.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor
 from onnx_infer.values.text import encoded
@@ -108,32 +108,48 @@ def type_field(value: Value) -> bytes:
     return found
 
 
+_met = shared_cache(1 << 11)  # (number of values, first of them) of graphs
 _value_infos = {number: shared_cache(1 << 14) for number in (12, 13)}  # (name, value) -> its field of this number
 
 
 def value_infos(number: Literal[12, 13], values: Mapping[str, Value | None], without: Container[str] = ()) -> bytes:
-    """Value infos as a repeated field of this number, without absent and unknown values and those in `without`."""
-    tag, entries, names, known = _TAGS[number], _TAGGED[number], _TAGGED[1], _value_infos[number]
+    """Value infos as a repeated field of this number, without absent and unknown values and those in `without`.
+
+    They are remembered from the second time on that such values are written.
+    """
+    told = [item for item in values.items() if item[0] not in without]
+    known, key = _value_infos[number], (len(values), *told[:1])
+    if key not in _met:
+        _met[key] = True
+        return b"".join(_made(number, told))
+    found: list[Any] = list(map(known.get, told))
+    if None not in found:
+        return b"".join(found)
+    made = _made(number, told)
+    for item, info in zip(told, made, strict=True):
+        known[item] = info
+    return b"".join(made)
+
+
+def _made(number: int, told: list[tuple[str, Value | None]]) -> list[bytes]:
+    """The fields of these values."""
+    tag, entries, names = _TAGS[number], _TAGGED[number], _TAGGED[1]
     out: list[bytes] = []
-    for told in values.items():
-        name, value = told
-        if name in without:
+    for name, value in told:
+        kind = b"" if value is None else value.wire
+        if kind is None:
+            kind = type_field(value)  # type: ignore[arg-type]  # a value
+        if not kind:
+            out.append(b"")
             continue
-        found = known.get(told)
-        if found is None:
-            kind = b"" if value is None else type_field(value)
-            try:
-                text = name.encode()
-            except UnicodeEncodeError:
-                text = encoded(name)
-            size = 2 + len(text) + len(kind)
-            if not kind:
-                found = b""
-            elif size < 128:
-                found = entries[size] + names[len(text)] + text + kind
-            else:
-                info = field(1, text) + kind
-                found = tag + varint(len(info)) + info
-            known[told] = found
-        out.append(found)
-    return b"".join(out)
+        try:
+            text = name.encode()
+        except UnicodeEncodeError:
+            text = encoded(name)
+        size = 2 + len(text) + len(kind)
+        if size < 128:
+            out.append(entries[size] + names[len(text)] + text + kind)
+        else:
+            info = field(1, text) + kind
+            out.append(tag + varint(len(info)) + info)
+    return out
