@@ -36,6 +36,7 @@ Limits: TypeAlias = tuple[Dim | None, Dim | None]
 Sum: TypeAlias = tuple[list[Pattern], dict[Expr, int], int]
 
 _STEPS = 20_000  # steps of the prover for all sizes of one call
+_STEPS_OF_A_LEAF = 8  # for putting others in the place of a variable of an expression, by its leaves
 _MOST_LEAVES = 60  # the most leaves of an expression that is tested for monotony; a larger one is bounded part by part
 
 
@@ -157,7 +158,7 @@ class UpperBounds:
         from symdim.prover.budget import Budget
 
         self._available = available
-        self._known: dict[Var, Limits] = {}
+        self._known: dict[Dim, Limits] = {}  # the limits of variables, and of all parts of sizes so far
         self._found: dict[Expr, Dim | None] = {}
         self._left = Budget(steps)
 
@@ -200,8 +201,10 @@ class UpperBounds:
             low, high = self._known[variable]
             if low is variable or variable.lo is None or _occurrences(variable, found) < 2:
                 continue
-            if leaf_count(found) > _MOST_LEAVES:
+            leaves = leaf_count(found)
+            if leaves > _MOST_LEAVES or self._left.steps <= 0:
                 break
+            self._left.steps -= _STEPS_OF_A_LEAF * leaves  # for the substitutions
             try:
                 # `at_most` may exceed every value of the variable, so `dim` must be monotone up to its bound
                 free = Var.fresh(variable.name, variable.lo, variable.hi)
@@ -224,9 +227,11 @@ def _occurrences(variable: Var, dim: Expr) -> int:
     return sum(variable in children(node) for node in postorder(dim) if not isinstance(node, Var))
 
 
-def _limits(root: Expr, known: dict[Var, Limits]) -> Limits:
-    """A lower and an upper bound of an expression, part by part. Printed remainders and minima are parts."""
-    limits: dict[Dim, Limits] = dict(known.items())
+def _limits(root: Expr, limits: dict[Dim, Limits]) -> Limits:
+    """A lower and an upper bound of an expression, part by part. Printed remainders and minima are parts.
+
+    `limits` has those of the variables. Those of the parts are added.
+    """
     sums: dict[Expr, Sum] = {}
     stack = [root]
     while stack:

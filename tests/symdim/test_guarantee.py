@@ -25,6 +25,7 @@ from symdim import (
     bound_expr,
     bound_shape,
     exact_shape,
+    guarantee,
     guarantee_of,
     maximum,
     minimum,
@@ -309,3 +310,15 @@ def test_long_sizes_are_bounded_part_by_part():
     parts = [Var(f"q{i}") for i in range(300)]
     assert UpperBounds().of(2 * D - D // 3) == 2 * N - N // 3
     assert UpperBounds().of(total([D * q for q in parts]) + 2 * D - D // 3) == total([N * q for q in parts]) + 2 * N
+
+
+def test_parts_that_sizes_share_are_bounded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each size contains the one before. The parts are as many as the sizes, whatever their depth."""
+    seen: list[object] = []
+    of_unit = guarantee._of_unit
+    monkeypatch.setattr(guarantee, "_of_unit", lambda node, limits: seen.append(node) or of_unit(node, limits))
+    bounds, size = UpperBounds(), D
+    for i in range(2, 22):
+        size = maximum(size // i, N % i) + 1
+        bounds.of(size)
+    assert len(seen) == len(set(seen)) <= 60
