@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.diagnostics import Diagnostic, Refusal, about_node
+from onnx_infer.engine.choices import Choices
 from onnx_infer.engine.declared_types import DeclaredTypes, is_equal
 from onnx_infer.engine.frame import Frame
 from onnx_infer.engine.implied_bounds import Undecided
@@ -68,6 +69,7 @@ class Engine(Walk):
         self._settings = None if trusted else (policy, assume_declared, is_cautious)
         self.inner: list[tuple[Graph, Scope]] = []
         self._views: dict[int, Graph] = {}
+        self._choices = Choices()
 
     @cached_property
     def functions(self) -> Functions:
@@ -93,6 +95,7 @@ class Engine(Walk):
             cautiously(partial(self.run_graph, self.model.graph, self.scope), self._is_cautious)
         except Undecided:
             return
+        self.diagnostics += self._choices.told()
         if self.seen.graphs or self.seen.calls:
             from onnx_infer.engine.inner_graphs import inner_graphs
 
@@ -173,6 +176,7 @@ class Engine(Walk):
                 outcome = self._missed(key) if found is None else found
             if not outcome.plain:
                 outcome = self._replay(outcome, operator, node, values, scope)
+                remembered = self._remembered  # another one after many choices
             if len(outputs) == 1:  # the usual case
                 name, value = outputs[0], outcome.values[0]
                 if name not in declared or declared[name] is value or is_equal(declared[name], value):
@@ -306,12 +310,20 @@ class Engine(Walk):
             if statement.relation != "undecided":
                 self.statements.append(statement)
                 self.statement_nodes.append(node)
+                if statement.relation == "broadcast" and scope is self.scope:
+                    self._count_choice(statement, node)
                 if teaches and not repeated:
                     self.fresh_sizes.add(statement)
             elif not repeated:
                 self.undecided_signs.add(statement.lhs, statement.rhs)
         if self._impatient and not repeated and self.undecided_signs.implied(self.statements, so_far=True):
             raise Undecided
+
+    def _count_choice(self, statement: Statement, node: Node) -> None:
+        """After many choices, rules give other outcomes, which are not remembered for other inferences."""
+        if self._choices.are_too_many(statement, node):
+            self._remembered, self._settings = Cache(1 << 12), None
+            vars(self).pop("recordings", None)
 
 
 def _with_names(outcome: Outcome, names: dict[Var, Dim]) -> tuple[tuple[Value, ...], tuple[Statement, ...]]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.laws.statements import fresh
+from onnx_infer.laws.statements import chooses, fresh
 from symdim import Expr, Mul, leaf_count
+from symdim.algebra.dims import at_least
 from symdim.algebra.expr import Extremum
 from symdim.algebra.sums.monomial import powers_of
 from symdim.algebra.texts.leaves import parts_first, parts_of
@@ -81,6 +82,8 @@ def chosen(a: Dim, b: Dim) -> Dim:
 
     If its expression is long, but one of the sizes is 1 only where the other one is 1 too, that size is the result.
     """
+    if not chooses():
+        return fresh("one of two sizes broadcast together", at_least=int(at_least(a, 1) and at_least(b, 1)))
     from symdim.shape import size_of_broadcast  # few models need it
 
     size = size_of_broadcast(a, b)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ShapeInferenceError, Unknown, broken, require
 from onnx_infer.laws.known import holds
-from onnx_infer.laws.readable import MOST_LEAVES, chosen
+from onnx_infer.laws.readable import MOST_LEAVES, MOST_LEAVES_OF_A_CHOICE, chosen
 from onnx_infer.laws.statements import conflicting, contradict, demand, fresh, is_cautious, state
 from symdim import Expr, leaf_count, maximum
 from symdim.algebra import dims
@@ -55,6 +55,8 @@ def are_one(a: Dim, b: Dim) -> bool:
     if a is b or a == b:
         return True
     if isinstance(a, int) or isinstance(b, int) or not a.height or set(a.variables()) != set(b.variables()):
+        return False
+    if leaf_count(a) + leaf_count(b) > MOST_LEAVES_OF_A_CHOICE:
         return False
     from symdim.prover.halves import halved
 

@@ -77,10 +77,11 @@ class Trace:
 
 
 class _Open(local):
-    """The innermost open trace of a thread, and whether its rules assume nothing."""
+    """The innermost open trace of a thread, whether its rules assume nothing, and whether they choose sizes."""
 
     trace: Trace | None = None
     is_cautious = False
+    chooses = True
 
 
 _OPEN = _Open()
@@ -99,17 +100,27 @@ def cautiously(action: Callable[[], T], is_cautious: bool = True) -> T:
 
     A plain assignment ends that: an interrupt can stop the `__exit__` of a context before it has done anything.
     """
-    outer = _OPEN.is_cautious
+    outer, chose = _OPEN.is_cautious, _OPEN.chooses
     try:
-        _OPEN.is_cautious = is_cautious
+        _OPEN.is_cautious, _OPEN.chooses = is_cautious, True
         return action()
     finally:
-        _OPEN.is_cautious = outer
+        _OPEN.is_cautious, _OPEN.chooses = outer, chose
 
 
 def is_cautious() -> bool:
     """Whether rules assume nothing: a rule states no assumption then, and leaves open what rests on one."""
     return _OPEN.is_cautious
+
+
+def choose_no_more() -> None:
+    """From now on, until the innermost `cautiously` ends, each size that broadcasting chooses is a fresh one."""
+    _OPEN.chooses = False
+
+
+def chooses() -> bool:
+    """Whether rules write the size that broadcasting chooses of two sizes as an expression of both."""
+    return _OPEN.chooses
 
 
 def warn(law: str) -> None:

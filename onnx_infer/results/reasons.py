@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal["error", "undeclared", "no rule", "assumption", "value", "data"]
 
 _ORDER = ("error", "undeclared", "no rule", "assumption", "value", "data")
+MOST_TRIED = 64
+"""So many nodes of a model are tried for conditions that settle them."""
 _LOST = frozenset(("error", "undeclared", "no rule"))
 """Kinds of reasons with which something is lost for good; they are passed on through elements too."""
 
@@ -92,6 +94,7 @@ class _Reasons:
         self._of_size: dict[Var, Reason] = {}
         self._plain: set[Value] = set()  # values of which nothing is unknown
         self._conditions: tuple[str, ...] | None = None  # conditions that settle the current node
+        self._tried = 0
         for name in result.inputs:
             value = self._types[name]
             if not is_typed(value):
@@ -159,7 +162,10 @@ class _Reasons:
         if asked is not None:
             told = f"{operator} '{label}': {note}; {asked.text} {'decides' if len(asked.names) == 1 else 'decide'}"
             return Reason(asked.kind, told, asked.node or label, asked.names)
+        if self._conditions is None and self._tried >= MOST_TRIED:
+            self._conditions = ()
         if self._conditions is None:
+            self._tried += 1
             from onnx_infer.results.deciding import deciding_conditions  # it asks the prover
 
             self._conditions = deciding_conditions(self._engine, node, self._inputs)

@@ -1,0 +1,102 @@
+"""Broadcasting chooses one of two sizes. After many choices of a model the others are fresh sizes, with a warning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from onnx_infer import infer
+from onnx_infer.engine.choices import MOST
+from onnx_infer.laws.readable import MOST_LEAVES_OF_A_CHOICE
+from onnx_infer.laws.sizes import are_one
+from onnx_infer.results import reasons
+from symdim import Var, clear_caches, maximum
+from symdim.algebra.origin import is_data_dependent
+from symdim.prover import halves
+
+from .texts import parsed
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+    from onnx_infer import InferenceResult
+    from symdim import Dim
+
+COUNT = MOST + 4
+
+
+def of_pairs(count: int, more: str = "") -> ModelProto:
+    """One addition for each pair of symbols."""
+    inputs = ", ".join(f"float[N{i}] x{i}, float[M{i}] y{i}" for i in range(count))
+    nodes = " ".join(f"z{i} = Add(x{i}, y{i})" for i in range(count))
+    return parsed(f"g (int64 trips, bool go, {inputs}) => (z{count - 1}) {{ {nodes} {more} }}")
+
+
+def sizes(result: InferenceResult) -> list[str]:
+    return [str(result.shapes[f"z{i}"][0]) for i in range(COUNT)]
+
+
+def test_after_many_choices_further_ones_are_fresh_sizes() -> None:
+    result = infer(of_pairs(COUNT))
+    found = [result.shapes[f"z{i}"][0] for i in range(COUNT)]
+    for i, size in enumerate(found[: MOST + 1]):
+        assert size == maximum(Var(f"N{i}"), Var(f"M{i}"))
+    for size in found[MOST + 1 :]:
+        assert isinstance(size, Var)
+        assert is_data_dependent(size.origin)
+        assert size.bounds() == (1, None)
+    (told,) = result.diagnostics
+    assert told.severity == "warning"
+    assert told.node == f"z{MOST}"
+    assert str(told).endswith(
+        f"broadcasting chooses one of two sizes for more than {MOST} pairs, so each further size that "
+        "it chooses is a new one; declare equal sizes of the inputs by one name"
+    )
+    assert len(result.guards) == COUNT  # what a run needs is stated as before
+
+
+def test_few_choices_and_many_equal_ones_are_not_limited() -> None:
+    assert not infer(of_pairs(MOST)).diagnostics
+    nodes = " ".join(f"z{i} = Add(x, y)" for i in range(2 * COUNT))
+    result = infer(parsed(f"g (float[N] x, float[M] y) => (z0) {{ {nodes} }}"))
+    assert not result.diagnostics
+    assert {str(shape[0]) for name, shape in result.shapes.items() if name.startswith("z")} == {"max(M, N)"}
+
+
+def test_the_limit_depends_on_the_model_alone() -> None:
+    """Not on what is remembered from others. The outcomes of one model are not those of the next one."""
+    body = "c = Identity(go) w = Add(x0, y1)"
+    loop = f"w = Loop(trips, go) <body = b (int64 i, bool on) => (c, w) {{ {body} }}>"
+    model, alone = of_pairs(COUNT, loop), of_pairs(2, loop)
+    clear_caches()
+    first = infer(model)
+    assert str(infer(alone).shapes["w"][1]) == "max(M1, N0)"
+    again = infer(model)
+    assert sizes(first) == sizes(again)
+    assert str(first.types) == str(again.types)
+    assert is_data_dependent(again.shapes["w"][1].origin)  # type: ignore[union-attr]
+    assert not infer(of_pairs(COUNT - 8)).diagnostics
+
+
+def test_conditions_are_tried_for_some_nodes_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reasons, "MOST_TRIED", 1)
+    result = infer(parsed("g (float[N, H] x, float[M, W] y) => (a, b) { a = Squeeze(x) b = Squeeze(y) }"))
+    (first,), (second,) = result.reasons["a"], result.reasons["b"]
+    assert (first.kind, first.names) == ("assumption", ("N >= 2", "H >= 2"))
+    assert (second.kind, second.names) == ("data", ("Squeeze",))
+
+
+def test_long_sizes_in_two_forms_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[Dim] = []
+
+    def recorded(gap: Dim) -> Dim:
+        compared.append(gap)
+        return 0
+
+    monkeypatch.setattr(halves, "halved", recorded)
+    symbols = [Var(f"S{i}") for i in range(MOST_LEAVES_OF_A_CHOICE)]
+    assert are_one(symbols[0] // 3, symbols[0] // 2)  # as the function above says
+    long = sum(v // 2 for v in symbols)
+    assert not are_one(long, long - symbols[0] // 2 + symbols[0] // 3)
+    assert len(compared) == 1
