@@ -7,12 +7,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.mutation.__main__ import ROOT
 from tests.mutation.mutants import mutants_of, sample
 from tests.mutation.survivors import justified
+from tests.mutation.trial import Functions
 
 SOURCE = """
 def first(x, low=0):
@@ -66,6 +68,16 @@ def test_every_mutant_of_the_list_is_in_the_code() -> None:
     names = {mutant.name for path in paths for mutant in mutants_of((ROOT / path).read_text("utf-8"), path)}
     assert sorted(reasons.keys() - names) == []
     assert all(reasons.values())
+
+
+def test_a_change_may_leave_out_the_last_use_of_an_outer_variable() -> None:
+    source = "class C(dict):\n    def __init__(self, given):\n        super().__init__(given)\n        self.n = 1\n"
+    names: dict[str, Any] = {}
+    (mutant,) = [m for m in mutants_of(source, "m.py") if m.before == "super().__init__(given)"]
+    exec(old := compile(source, "m.py", "exec"), names)
+    assert Functions().replace(old, mutant.compiled("m.py")) == 1
+    made = names["C"]({1: 2})
+    assert (made, made.n) == ({}, 1)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")

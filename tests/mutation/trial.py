@@ -54,6 +54,8 @@ class Functions:
         """Give the code of a changed module to the functions of the module: how many were changed."""
         count = 0
         for before, after in _pairs(old, new):
+            if not after.co_freevars:  # the function keeps the cells of outer variables, also of the class of `super()`
+                after = after.replace(co_freevars=before.co_freevars)
             for function in self._by_code.get(before, ()):
                 function.__code__ = after
                 count += 1

@@ -311,6 +311,7 @@ def test_a_long_chain_is_printed_and_freed():
 def test_substitutions_that_share_parts():
     values = Substitution({N: 4, M: 2})
     assert [dim.substitute(values) for dim in (N * M + H, N // 2 - M, N * M)] == [H + 8, 0, 8]
+    assert (N // 2 + M).substitute(Substitution({M: 3}, {N // 2: H})) == H + 3
 
 
 def test_a_sign_that_changes_nothing():
