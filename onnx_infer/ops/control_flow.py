@@ -33,7 +33,7 @@ def check_outputs(what: str, given: int, expected: int) -> None:
 
 def element_type(value: Value) -> int | None:
     """The element type of a tensor, a sequence or an optional."""
-    while isinstance(value, Value) and not hasattr(value, "dtype"):
+    while not hasattr(value, "dtype"):
         value = getattr(value, "elem", None) or NOTHING
     return getattr(value, "dtype", None)
 

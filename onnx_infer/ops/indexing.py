@@ -159,7 +159,7 @@ def _scattered(data: Array, places: Iterator[tuple[int, ...]], updates: Iterable
 
 def _scatter_elements(data: Array, indices: Array, updates: Array, axis: int, reduction: str = "none") -> Array:
     axis %= data.ndim
-    along = positions(indices, data.shape[axis]) % max(data.shape[axis], 1)
+    along = positions(indices, data.shape[axis]) % data.shape[axis]
     places = ((*at[:axis], int(along[at]), *at[axis + 1 :]) for at in np.ndindex(indices.shape))
     return _scattered(data, places, updates.flat, reduction)
 
@@ -180,7 +180,7 @@ def scatter_elements(data: SymTensor, indices: Elements, updates: AnyRank, axis:
 
 def _scatter_nd(data: Array, indices: Array, updates: Array, reduction: str = "none") -> Array:
     outer = indices.shape[:-1]
-    columns = [positions(indices[..., k], data.shape[k]) % max(data.shape[k], 1) for k in range(indices.shape[-1])]
+    columns = [positions(indices[..., k], data.shape[k]) % data.shape[k] for k in range(indices.shape[-1])]
     inner = data.shape[indices.shape[-1] :]
     places = ((*(int(c[at]) for c in columns), *rest) for at in np.ndindex(outer) for rest in np.ndindex(inner))
     return _scattered(data, places, updates.flat, reduction)

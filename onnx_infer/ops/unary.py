@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def _exact_reciprocal(x: Element) -> Element:
     """`1 / x` if it is exact, or a ratio of sizes."""
     if isinstance(x, float):
-        exact = math.isfinite(x) and x != 0 and math.frexp(abs(x))[0] == 0.5
+        exact = math.frexp(abs(x))[0] == 0.5  # a power of two
         return 1 / x if exact else None
     return arithmetic.divide(1.0, x)
 

@@ -265,3 +265,12 @@ def test_each_turn_of_a_loop_decides_its_own_sizes():
     )
     assert shape_text(result, "n") == "(1, _d0)"
     assert "_d0" not in shape_text(result, "last")
+
+
+def test_the_value_of_a_size_that_is_expanded_to_an_element() -> None:
+    size = Var("N")
+    (expanded,) = infer(parsed("g (float[N] x, int64[1] t) => (y) { y = Expand(x, t) }")).shapes["y"]
+    value = expanded.origin.size
+    (asked,) = set(value.variables()) - {size}
+    for n, element in [(1, 1), (1, 4), (3, 1), (3, 3)]:
+        assert value.evaluate({size: n, asked: element}) == max(n, element)

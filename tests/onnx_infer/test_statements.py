@@ -5,7 +5,16 @@ from __future__ import annotations
 from onnx_infer.laws.known import Known, assuming
 from onnx_infer.laws.limits import demand_room_for_pads
 from onnx_infer.laws.sizes import at_least, broadcast_size, confirm, differ
-from onnx_infer.laws.statements import Statement, Trace, cautiously, contradict, is_contradicted, state, unread
+from onnx_infer.laws.statements import (
+    Statement,
+    Trace,
+    cautiously,
+    contradict,
+    is_cautious,
+    is_contradicted,
+    state,
+    unread,
+)
 from symdim import Facts, Var
 
 N, M, H = Var("N"), Var("M"), Var("H")
@@ -38,6 +47,7 @@ def test_a_cautious_walk_drops_what_is_assumed_only() -> None:
     # the size that another law determines stays, whatever a cautious walk drops
     with Trace():
         assert cautiously(lambda: confirm(2, 3, "sizes")) == 2
+    assert not is_cautious()
 
 
 def test_pads_of_a_tensor_that_another_axis_may_empty() -> None:

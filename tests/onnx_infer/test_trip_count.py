@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from onnx_infer.elements.conditions import positive
-from onnx_infer.ops.trip_count import how_often
+from onnx_infer.ops.trip_count import begun, how_often
 from symdim import Expr, Var, maximum, minimum
 from symdim.algebra.variable import Scope, make_variable
 
@@ -89,3 +89,11 @@ def test_the_bound_of_a_turn() -> None:
         assert how_often(most + 1, True, positive(minimum(P - turn, 3)), turn, endless=False).number == minimum(
             maximum(P, 0) + 1, most + 1
         )
+
+
+@pytest.mark.parametrize("limit", [None, M])
+def test_a_condition_that_the_first_turn_asked_adds_nothing(limit: Var | None) -> None:
+    """Where the count follows from the condition of the body alone, it does not say again that the loop begins."""
+    starts, goes_on = positive(N - 3), positive(N - 4 - i)
+    count = maximum(N - 3, 0)
+    assert begun(starts, goes_on, i, limit, P) == (count if limit is None else minimum(count, limit))
