@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from symdim.conditions.condition import Relation
 
 
+NAMELESS = "declared without a size"
+"""The origin of a size for which a declared type has neither a number nor a name."""
+
+
 class DeclaredTypes:
     """Merges declared types into the results of an inference, by its policy, and records the `claims` in them.
 
@@ -159,7 +163,7 @@ class DeclaredTypes:
         return SymTensor(value.dtype, [self._open(0, None) if d is UNKNOWN_SIZE else d for d in value.shape])
 
     def _open(self, low: int, high: int | None) -> Var:
-        new = make_size(self._engine.symbols.name(), low, high, None, "declared without a size")
+        new = make_size(self._engine.symbols.name(), low, high, None, NAMELESS)
         self._engine.created.append(new)
         return new
 

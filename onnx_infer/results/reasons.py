@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from onnx_infer.engine.declared_types import NAMELESS
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.results.verdicts import input_variables, is_typed, lacks_elements, variables, varies
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, SymTensor
-from symdim.algebra.origin import Declared
+from symdim.algebra.origin import Declared, ValueOf
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -128,8 +129,7 @@ class _Reasons:
             if is_open:
                 self._of_type[name] = self._reason(node, note)
             for v in new:  # the origin of a data-dependent size says what decides it
-                says = v.origin is not None and not isinstance(v.origin, Declared)
-                self._of_size[v] = self._reason(node, str(v.origin) if says else note)
+                self._of_size[v] = self._reason(node, _said(v.origin) or note)
             if lacks:
                 self._of_elements[name] = self._elements(node, self._of_type.get(name))
 
@@ -185,6 +185,15 @@ class _Reasons:
         wants = operator.asked(len(node[2])).wants
         asked = [x for i, x in enumerate(node[2]) if i in wants or not isinstance(self._types.get(x), SymTensor)]
         return _joined([self._of_elements[x] for x in asked if x in self._of_elements])
+
+
+def _said(origin: object) -> str:
+    """What the origin of a size says of it; empty if only the node can tell."""
+    if origin is None or origin == NAMELESS or isinstance(origin, Declared):
+        return ""
+    if isinstance(origin, ValueOf) and origin.semantics:
+        return f"{origin.semantics.rpartition('.')[2]} is {origin.tensor}[{origin.index}]"
+    return str(origin)
 
 
 def _joined(behind: list[Reason]) -> Reason | None:

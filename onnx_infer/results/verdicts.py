@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from onnx_infer.laws.statements import elements_of
+from onnx_infer.values.dtype import BOOL, INT32, INT64
 from onnx_infer.values.propagated import is_small
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor
 from symdim import Var
@@ -13,6 +15,9 @@ from symdim.algebra.dims import variables_of
 if TYPE_CHECKING:
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.values.tensor import Value
+
+_CHOOSING = (INT32, INT64, BOOL)
+"""The element types of long vectors from which sizes may be computed: sizes, positions, and what is kept."""
 
 _variables = shared_cache(1 << 13)  # value -> the variables in its sizes; a report asks for those of each value often
 
@@ -64,23 +69,27 @@ def varies(value: Value | None) -> bool:
 def lacks_elements(value: Value) -> bool:
     """Whether something in a value is unknown that sizes may be computed from.
 
-    For a small tensor these are its elements; for a sequence their number and their sizes; for an optional, whether it
-    has an element.
+    For a small tensor, or a vector of integers or booleans, these are its elements; for a sequence their number and
+    their sizes; for an optional, whether it has an element.
     """
     if isinstance(value, Optional):
         return value.full is None or (value.elem is not None and lacks_elements(value.elem))
     if isinstance(value, Sequence):
         return value.length is None or varies(value)
-    return isinstance(value, SymTensor) and is_small(value) and (value.data is None or None in value.data)
+    if is_small(value):
+        return value.data is None or None in value.data
+    if not isinstance(value, SymTensor) or value.dtype not in _CHOOSING or value.shape is None or len(value.shape) != 1:
+        return False
+    return value.data is None and (value.fill is None or bool(elements_of(value.fill)))
 
 
 def _tensors(value: Value | None) -> list[Value | None]:
-    """The tensors in a value: itself, or those in a sequence, optional or map."""
+    """The tensors in a value: itself, or those in a sequence, optional or map. An empty sequence has none."""
     found, pending = [], [value]
     while pending:
         value = pending.pop()
         if isinstance(value, Sequence):
-            pending += value.items if value.items else (value.elem,)
+            pending += () if value.length == 0 else value.items if value.items else (value.elem,)
         elif isinstance(value, (Optional, Map)):
             pending.append(value.value if isinstance(value, Map) else value.elem)
         else:

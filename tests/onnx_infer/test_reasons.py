@@ -60,6 +60,9 @@ REASONS = [
         "y",
         ("o",),
     ),
+    ("g (float[N] x, int64[M] k) => (y) { y = Expand (x, k) }", "value", "y", ("k",)),
+    ("g (float[N] x, int64[M] k) => (y) { a = Abs (k) y = SplitToSequence (x, a) }", "value", "y", ("k",)),
+    ("g (float[N] x, bool[M] c) => (y) { y = Compress (x, c) }", "value", "y", ("c",)),
     ("g (float[N, C] x, seq(float[R, C]) s) => (y) { t = SequenceInsert (s, x) y = ConcatFromSequence<axis=0> (t) }",
         "value", "y", ("s",)),
     ("g (float[N, C] x, seq(float[R, C]) s, int64 i) => (y) { t = SequenceInsert (s, x) y = SequenceAt (t, i) }",
@@ -129,3 +132,16 @@ def test_a_sequence_of_which_each_element_is_known_has_no_reason():
 
 def test_what_is_known_has_no_reason():
     assert infer(parsed("g (float[N] x, float[M] z) => (y) { y = Add (x, z) }")).reasons == {}
+
+
+def test_the_text_says_which_element_is_a_size_and_by_which_input() -> None:
+    found = reason("g (float[N, C] x, int64[1] k) => (y, z) { y, z = TopK (x, k) }")
+    assert found.text == "TopK 'y': K is k[0]; the value of input 'k' decides"
+
+
+def test_nothing_of_an_empty_sequence_is_unknown() -> None:
+    assert not infer(parsed("g () => (y) { y = SequenceEmpty () }")).reasons
+
+
+def test_a_size_that_is_declared_without_a_number_at_a_node_without_a_rule() -> None:
+    assert reason("g (float[N] x) => (float[?] y) { y = com.acme.Foo (x) }").text == "no rule for com.acme::Foo"
