@@ -8,9 +8,9 @@ import numpy as np
 
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.known import holds
-from onnx_infer.laws.limits import demand_at_least, demand_at_most
+from onnx_infer.laws.limits import demand_at_least, demand_at_most, not_negative
 from onnx_infer.laws.sizes import at_least, differ, normalize_axis, unify_joined
-from onnx_infer.laws.statements import demand, fresh
+from onnx_infer.laws.statements import demand, elements_of, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal
 from onnx_infer.types.join import NOTHING, elements, join, opened, sequence_of, varying
@@ -149,6 +149,11 @@ def split_to_sequence(input: SymTensor, split: Elements | None, axis: int, keepd
         return Sequence(part(), size)
     if split is None:
         return Sequence(part(1) if keepdims else part(), size)
+    each = split.fill if split.shape is not None and split.rank == 1 and split.data is None else None
+    if isinstance(each, (int, Expr)) and not elements_of(each):  # many parts of one size
+        each = not_negative(each, "a size in split")
+        demand_equal(each * split.size, size, "the sum of split and the size")
+        return Sequence(part(each), split.size)
     if split.shape is None or split.data is None or (split.shape == () and split.data[0] is None):
         return Sequence(part(UNKNOWN_SIZE), split.dims[0] if split.shape is not None and split.rank == 1 else None)
     if split.rank == 1:
