@@ -17,6 +17,7 @@ from weakref import proxy
 from onnx_infer.engine.made_sizes import MadeSizes
 from onnx_infer.engine.outcome import Outcome, apply
 from onnx_infer.engine.recording import Recording
+from onnx_infer.engine.scope import UndefinedInput
 from onnx_infer.engine.topological_sort import captured
 from onnx_infer.engine.walk import Record
 from onnx_infer.model.graph import Attributes
@@ -129,9 +130,10 @@ class Recordings:
 
 def _captured_value(scope: Values, name: str) -> Value | None:
     """A value that a body captures (a constant with its elements); None if no node gives it."""
-    if not scope.knows(name):
+    try:
+        value = scope[name]
+    except UndefinedInput:
         return None
-    value = scope[name]
     if value is not None and value.data is None and may_be_read(value):
         holder = scope.holder(name)
         return value if holder is None else holder.load(name)

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from onnx.parser import parse_model
 
 from onnx_infer import infer, infer_shapes
 from onnx_infer.engine import recording
@@ -214,3 +215,17 @@ def test_what_a_branch_that_is_surely_taken_states_is_stated_each_time(outer: st
         result = infer(model)
         assert [(str(guard), guard.kind) for guard in result.guards] == [("N == M", "required")]
         assert result.check(N=2, M=3)
+
+
+def test_bodies_that_call_functions_are_walked_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their record is not repeatable, so only the first node asks whether there is one."""
+    bodies = "then_branch = t () => (a) { a = acme.Twice(x) }, else_branch = e () => (b) { b = Neg(x) }"
+    nodes = " ".join(f"y{i} = If(c) <{bodies}>" for i in range(3))
+    text = f"""<ir_version: 8, opset_import: ["": 18, "acme": 1]> g (float[N] x, bool c) => (y0, y1, y2) {{ {nodes} }}
+        <domain: "acme", opset_import: ["": 18]> Twice (s) => (d) {{ d = Concat<axis=0>(s, s) }}"""
+    asked: list[Any] = []
+    key = Recordings._key
+    monkeypatch.setattr(Recordings, "_key", lambda self, *rest: asked.append(rest) or key(self, *rest))
+    result = infer(parse_model(text))
+    assert [str(result.types[name]) for name in ("y0", "y1", "y2")] == ["f32[_d0]", "f32[_d1]", "f32[_d2]"]
+    assert len(asked) == 1
