@@ -2,7 +2,7 @@
 
 Types repeat: a model of a thousand values has a few dozen types. So a declaration is kept as the bytes of its
 TypeProto, and the parsed type is remembered for these bytes, with its sizes in written form. What a whole list of value
-infos declares is remembered too, because a model is often inferred again.
+infos declares is remembered when it is read a second time, because a model is often inferred again.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ _tensors = shared_cache(1 << 12)  # bytes of a TypeProto -> the result of `_tens
 _MAX_TYPE = 1 << 10
 """The most bytes of a type that is remembered."""
 
+_met = shared_cache(1 << 8)  # (whether they are inputs, their number, bytes of the first and of the last one) of lists
 _lists = shared_cache(1 << 5)  # (whether they are inputs, bytes of each ValueInfoProto) of a list -> Types
 _MOST_INFOS = 1 << 13
 """The most value infos of a list that is remembered."""
@@ -65,7 +66,12 @@ class Declared(NamedTuple):
 
 
 def _remembered(infos: Any, are_inputs: bool = False) -> Types:
-    if len(infos) > _MOST_INFOS:
+    """What value infos declare, remembered from the second time on that such a list is read."""
+    if not 0 < len(infos) <= _MOST_INFOS:
+        return _declared(infos, are_inputs)
+    met = are_inputs, len(infos), _bytes_of(infos[0]), _bytes_of(infos[-1])
+    if met not in _met:
+        _met[met] = True
         return _declared(infos, are_inputs)
     key = are_inputs, *map(_bytes_of, infos)
     found: Types | None = _lists.get(key)
