@@ -299,7 +299,10 @@ def normalize_axis(axis: object, rank: int) -> int:
 
 def has_axis(rank: int, axis: int) -> bool:
     """Whether the axis is in [-rank, rank - 1]. If not, this is reported."""
-    return demand(-rank <= axis < rank, f"axis {axis} is out of range for rank {rank}")
+    if -rank <= axis < rank:
+        return True
+    contradict(f"axis {axis} is out of range for rank {rank}")
+    return False
 
 
 def unknown_shape(rank: int, what: str) -> Shape:
