@@ -33,7 +33,7 @@ def common_number(law: str, *numbers: Dim | None) -> Dim | None:
     >>> common_number("starts and ends", Var("M"), None, 2)
     2
     """
-    found = sorted([n for n in numbers if n is not None], key=lambda n: isinstance(n, Expr))
+    found = sorted(dict.fromkeys([n for n in numbers if n is not None]), key=lambda n: isinstance(n, Expr))
     if not found:
         return None
     common, *others = found
@@ -53,8 +53,10 @@ def of_length(vector: tuple[Any, ...] | Unknown, count: int, law: str) -> tuple[
     >>> trace.statements[0][:3]
     ('equal', 2, M)
     """
+    if isinstance(vector, tuple) and len(vector) == count:
+        return vector
     common_number(law, number_of(vector), count)
-    return vector if isinstance(vector, tuple) and len(vector) == count else (None,) * count
+    return (None,) * count
 
 
 def demand_one_element(value: object, what: str) -> None:

@@ -75,6 +75,8 @@ def unify(a: Dim, b: Dim, what: str, kind: Kind = "required", filled: Shape = ()
     >>> unify(Var("N"), 4, "sizes"), unify(Var("H") // 2 + Var("W"), Var("N"), "sizes")
     (4, N)
     """
+    if a is b or a == b:
+        return a
     if are_one(a, b):
         return min(a, b, key=_rank_of_knowledge)
     if kind == "assumed" and is_cautious():
