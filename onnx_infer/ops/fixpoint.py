@@ -2,8 +2,8 @@
 
 The state is the join of the initial values and of the body's results for it. Values that change (sizes and integer
 elements) become sizes `w` of the body. The state is a fixpoint when the body keeps its form and maps `w` to some
-`step(w)`. If `step(w) = w + d`, where d is the same in all iterations or grows by the same amount in each, `w` is a
-function of the number of the iteration (`Growth`).
+`step(w)`. If `step(w) = w + d`, where d is the same in all iterations, grows by the same amount in each, or is what the
+next window of an axis holds, `w` is a function of the number of the iteration (`Growth`).
 
 A carried tensor whose rank the first iteration changes is one of two: the initial one in the first iteration, and a
 value that covers all later ones. The turn decides which (`values/one_of.py`).
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.ops.control_flow import check_types, condition
-from onnx_infer.ops.trip_count import linear
+from onnx_infer.ops.trip_count import Windows, linear, without_windows
 from onnx_infer.types.join import Meeting, join, kind_of, of_different_rank, variables_in
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.one_of import OneOf, plain
@@ -38,11 +38,12 @@ _MAX_ROUNDS = 8
 
 
 class Growth(NamedTuple):
-    """A size that is `first` in turn 0 and grows by `step + more*turn` in each turn."""
+    """A size that is `first` in turn 0 and grows by `step + more*turn`, and by one of the `windows`, in each turn."""
 
     first: Dim
     step: Dim
     more: Dim
+    windows: tuple[Windows, ...] = ()
 
     def at(self, turn: Dim) -> Dim:
         """The size at the start of a turn.
@@ -50,7 +51,8 @@ class Growth(NamedTuple):
         >>> Growth(5, 2, 1).at(4)
         19
         """
-        return self.first + turn * self.step + self.more * (turn * (turn - 1) // 2)
+        grown = self.first + turn * self.step + self.more * (turn * (turn - 1) // 2)
+        return sum((windows.before(turn) for windows in self.windows), grown)
 
 
 class Fixpoint(NamedTuple):
@@ -290,9 +292,12 @@ def closed_forms(
     for _ in range(2):
         now: dict[Var, Dim] = {var: growth.at(turn) for var, growth in found.items()}
         for var in [v for v in first if v in after and v not in found]:
-            step = linear(in_time(substituted(after[var] - var, now), turn, limit), turn)
-            if step is not None and inside.isdisjoint(variables_of(step)):
-                found[var] = Growth(first[var], *step)
+            step = in_time(substituted(after[var] - var, now), turn, limit)
+            rest, windows = (step, ()) if linear(step, turn) is not None else without_windows(step, turn)
+            line = linear(rest, turn)
+            sizes = [] if line is None else [*line, *(size for each in windows for size in (each.end, each.width))]
+            if line is not None and inside.isdisjoint(variables_of(sizes)):
+                found[var] = Growth(first[var], *line, windows)
     return found
 
 

@@ -131,6 +131,46 @@ def linear(gap: Dim, turn: Var) -> tuple[Dim, Dim] | None:
     return None if contains(slope, _ANY_TURN) or contains(start, _ANY_TURN) else (start, slope)
 
 
+class Windows(NamedTuple):
+    """Windows of `width` places, one per turn, over `end` places: their sum up to a turn is `min(end, width*turn)`."""
+
+    factor: int
+    end: Dim
+    width: Dim
+
+    def before(self, turn: Dim) -> Dim:
+        """The places of all windows before a turn."""
+        return self.factor * minimum(self.end, self.width * turn)
+
+
+def without_windows(step: Dim, turn: Var) -> tuple[Dim, tuple[Windows, ...]]:
+    """What a turn adds, without the windows in it, and these.
+
+    >>> from symdim import Var
+    >>> S, i = Var("S"), Var("i", lo=0)
+    >>> without_windows(minimum(maximum(S - 4 * i, 0), 4) + 2, i)
+    (2, (Windows(factor=1, end=S, width=4),))
+    """
+    found = []
+    for unit, factor in terms_of(step)[0].items():
+        windows = _windows(unit, turn)
+        if windows is not None:
+            found.append(windows._replace(factor=factor))
+            step = step - factor * unit
+    return step, tuple(found)
+
+
+def _windows(size: Dim, turn: Var) -> Windows | None:
+    """The windows of which this is the size of one. No other form has this difference between two turns."""
+    parts = alternatives(size, Min)
+    for width, rest in zip(parts, reversed(parts), strict=True) if len(parts) == 2 else ():
+        if not contains(width, turn) and contains(rest, turn):
+            found = Windows(1, substituted(rest, {turn: 0}), width)
+            if at_least(found.end, 0) and found.before(turn + 1) - found.before(turn) == size:
+                return found
+    return None
+
+
 def contains(size: Dim, var: Var) -> bool:
     """Whether a variable occurs in a size."""
     return isinstance(size, Expr) and var in size.variables()

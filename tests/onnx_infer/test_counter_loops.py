@@ -176,3 +176,43 @@ def test_a_loop_without_a_condition_ignores_what_its_body_says() -> None:
             q = Less(i, T) h1 = Concat<axis=0>(h0, x) }>"""
     (h,) = found(text, "h")
     assert "_d" in h
+
+
+# -- windows of an axis -----------------------------------------------------------------------------------------------
+
+
+def windows(width: int, stride: int, start: int, turns: str, copies: int) -> str:
+    """A loop that appends the rows `x[stride*i + start :][:width]`, each as often as there are copies."""
+    rows = ", ".join(["w"] * copies)
+    return f"""three = Constant<value_int=3>() M = Add(T, three) few = Identity({turns})
+        step = Constant<value_ints=[{stride}]>() start = Constant<value_ints=[{start}]>()
+        width = Constant<value_ints=[{width}]>()
+        k, h = Loop(few, yes, zero, t) <body = b (int64 i, bool v, int64 k0, float[r, 3] h0) => (q, k1, h1) {{
+            q = Identity(v) k1 = Add(k0, one) ku = Unsqueeze(k0, zeros) a0 = Mul(ku, step) a = Add(a0, start)
+            e = Add(a, width) w = Slice(t, a, e, zeros) h1 = Concat<axis=0>(h0, {rows}) }}>"""
+
+
+def test_windows_that_cover_an_axis_are_the_axis() -> None:
+    """Chunks of 4 rows; the last one has what is left."""
+    assert found(windows(4, 4, 0, "M", 1), "h") == ["f32[2*T, 3]"]
+    assert found(windows(1, 1, 0, "one", 3), "h") == ["f32[T + 3, 3]"]
+    assert found(windows(2, 2, 0, "T", 2), "h") == ["f32[3*T, 3]"]
+
+
+def test_windows_are_never_more_than_there_are_rows() -> None:
+    """Strides that are not the width, starts that are not 0, and too few turns, too."""
+    known = 0
+    for seed in range(60):
+        r = random.Random(seed)
+        width, copies = r.randint(1, 4), r.randint(1, 2)
+        stride, start = r.choice([width, width, r.randint(1, 4)]), r.choice([0, 0, 1, -2])
+        text = windows(width, stride, start, r.choice(["T", "M", "one", "three"]), copies)
+        model = parsed(HEAD.replace("OUTPUTS", "h") + text + "}")
+        claimed = infer(model).types["h"]
+        session = session_of(model)
+        for T in (1, 2, 3, 5, 8):
+            feeds = {"x": np.ones((1, 2), np.float32), "t": np.ones((T, 3), np.float32)}
+            (actual,) = session.run(None, feeds)
+            assert not list(contradictions(claimed, actual, {"N": 1, "T": T})), (seed, T, claimed, actual.shape)
+        known += "_d" not in str(claimed)
+    assert known >= 25
