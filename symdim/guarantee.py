@@ -23,7 +23,7 @@ from symdim.algebra.dims import bounds_of, sign, variables_of
 from symdim.algebra.evaluate import children, postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
 from symdim.algebra.origin import Computed, ValueOf, is_given
-from symdim.algebra.pickling import with_limits
+from symdim.algebra.pickling import limits_first
 from symdim.algebra.sums.monomial import powers_of
 from symdim.algebra.sums.polynomial import sum_of
 from symdim.algebra.texts.leaves import leaf_count
@@ -167,9 +167,8 @@ class UpperBounds:
         if isinstance(dim, int):
             return dim
         if dim not in self._found:
-            for node in with_limits(dim):
-                if isinstance(node, Var) and node not in self._known:
-                    self._known[node] = self._limits_of(node)
+            for variable in limits_first(dim, self._known):
+                self._known[variable] = self._limits_of(variable)
             self._found[dim] = self._highest(dim)
         return self._found[dim]
 

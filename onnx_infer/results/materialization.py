@@ -109,12 +109,18 @@ def _readable(size: Dim, sources: Sources, field: str) -> Dim:
     return found
 
 
-def unused_name(base: str, used: set[str]) -> str:
-    """The base, or the base with a number if it is used already. The name is added to `used`."""
-    name, count = base, 0
+def unused_name(base: str, used: set[str], tried: dict[str, int] | None = None) -> str:
+    """The base, or the base with a number if it is used already. The name is added to `used`.
+
+    `tried` has the last number of each base, so that many names of one base take linear work.
+    """
+    count = 0 if tried is None else tried.get(base, 0)
+    name = f"{base}_{count}" if count else base
     while name in used:
         count += 1
         name = f"{base}_{count}"
+    if tried is not None:
+        tried[base] = count
     used.add(name)
     return name
 

@@ -21,13 +21,14 @@ def make_names_unique(model: ModelProto) -> None:
     everything = {name for graph in graphs for name in (*_given(graph), *(n for x in graph.node for n in x.input))}
     taken = set(_given(model.graph))
     none: Mapping[str, str] = {}
+    tried: dict[str, int] = {}
     pending = [(inner, none) for node in model.graph.node for inner in subgraphs(node)]
     while pending:
         graph, outer = pending.pop()
         names = {**outer, **{name: name for name in _given(graph)}}
         for name in _given(graph):
             if name in taken:
-                names[name] = unused_name(name, everything)
+                names[name] = unused_name(name, everything, tried)
         taken.update(names[name] for name in _given(graph))
         if any(old != new for old, new in names.items()):
             _rename(graph, names)

@@ -17,7 +17,7 @@ from symdim.algebra.variable import Var, scope_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
     from typing import Any
 
     from symdim.algebra.expr import Dim
@@ -31,7 +31,7 @@ def program_of(root: Expr) -> tuple[list[Var], list[Step]]:
 
     Each step is of the form (kind, *arguments of its builder below). The variables count as the first steps.
     """
-    variables = _below(root)
+    variables = [v for v in limits_first(root) if v is not root]
     known = set(variables)
     nodes = [node for node in postorder(root) if node not in known]
     number = {node: i for i, node in enumerate((*variables, *nodes))}
@@ -54,12 +54,15 @@ def program_of(root: Expr) -> tuple[list[Var], list[Step]]:
     return variables, steps
 
 
-def _below(root: Expr) -> list[Var]:
-    """The variables in an expression or in the bound of a variable, each after those in its own bound."""
+def limits_first(root: Expr, known: Container[object] = ()) -> list[Var]:
+    """The variables in an expression and in upper bounds of them, each after those in its own bound.
+
+    Those in `known` are left out, and what is only in their bounds.
+    """
     done: dict[Var, None] = {}
-    stack = list(_direct(root) if isinstance(root, Var) else root.variables())
+    stack = [v for v in root.variables() if v not in known]
     while stack:
-        pending = [v for v in _direct(stack[-1]) if v not in done]
+        pending = [v for v in _direct(stack[-1]) if v not in done and v not in known]
         if pending:
             stack += pending
         else:
@@ -70,23 +73,6 @@ def _below(root: Expr) -> list[Var]:
 def _direct(variable: Var) -> tuple[Var, ...]:
     """The variables in the upper bound of a variable."""
     return variable.at_most.variables() if isinstance(variable.at_most, Expr) else ()
-
-
-def with_limits(root: Expr) -> list[Expr]:
-    """All nodes below the root, and in upper bounds of variables, in building order."""
-    done: dict[Expr, None] = {}
-    stack = [root]
-    while stack:
-        node = stack[-1]
-        pending: list[Expr] = []
-        for child in postorder(node):
-            if isinstance(child, Var) and isinstance(child.at_most, Expr) and child.at_most not in done:
-                pending.append(child.at_most)
-        if pending:
-            stack += pending
-        else:
-            done.update(dict.fromkeys(postorder(stack.pop())))
-    return list(done)
 
 
 def rebuilt(variables: list[Var], steps: list[Step]) -> Expr:

@@ -6,6 +6,7 @@ import onnx
 import pytest
 
 from onnx_infer import fold
+from onnx_infer.results.materialization import unused_name
 from onnx_infer.transforms.draft import count_nodes, graphs_of
 
 from .folding import compare, folded, model_of, operators
@@ -132,3 +133,12 @@ def test_a_body_that_inference_repeats_folds_as_at_first() -> None:
         }>}""")
     first = fold(model)
     assert fold(model) == first
+
+
+def test_numbers_of_new_names_are_tried_once() -> None:
+    """With the numbers tried so far, the names are those that a search from 1 finds."""
+    used, again = {"a", "a_2", "b"}, {"a", "a_2", "b"}
+    tried: dict[str, int] = {}
+    bases = ["a", "b", "a", "c", "a", "c", "b"]
+    assert [unused_name(x, used, tried) for x in bases] == [unused_name(x, again) for x in bases]
+    assert tried == {"a": 4, "b": 2, "c": 1}

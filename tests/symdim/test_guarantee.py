@@ -36,6 +36,7 @@ from symdim import (
     total,
 )
 from symdim.algebra.origin import is_data_dependent
+from symdim.algebra.pickling import limits_first
 from symdim.algebra.variable import make_variable
 from symdim.guarantee import UpperBounds
 from symdim.prove import Proof
@@ -322,3 +323,16 @@ def test_parts_that_sizes_share_are_bounded_once(monkeypatch: pytest.MonkeyPatch
         size = maximum(size // i, N % i) + 1
         bounds.of(size)
     assert len(seen) == len(set(seen)) <= 60
+
+
+def test_bounds_of_bounds_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each variable is at most the one before. What is known of a variable is not looked for again."""
+    seen: list[Var] = []
+    limits_of = UpperBounds._limits_of
+    monkeypatch.setattr(UpperBounds, "_limits_of", lambda self, v: seen.append(v) or limits_of(self, v))
+    bounds, last = UpperBounds(), N
+    for i in range(20):
+        last = Var.fresh(f"c{i}", at_most=last, origin="a mask")
+        assert bounds.of(last + 1) == N + 1
+    assert len(seen) == 21
+    assert limits_first(last + 1, seen[:-1]) == [last]
