@@ -239,4 +239,4 @@ def test_many_facts(backwards):
             store.bcast(after, [before, Row.of([768])])
         assert store.row(rows[-1]) == rows[0]
 
-    assert calls_of(lambda: chains(200)) < 2.5 * calls_of(lambda: chains(100))
+    assert calls_of(lambda: chains(100)) < 2.5 * calls_of(lambda: chains(50))
