@@ -159,5 +159,5 @@ def test_bounds_tell_how_a_float_rounds() -> None:
     assert [d.evaluate({"H": 89}) for d in bounded.shapes["y"] or ()] == [115]  # type: ignore[union-attr]
     resized = """g (float[1, 1, H] x) => (y) <float[3] s = {1.0, 1.0, 1.3}> { y = Resize<mode="nearest">(x, , s) }"""
     model = parsed(resized, '<ir_version: 8, opset_import: ["": 18]>')
-    assert infer(model).notes["y"] == "floats round H * 1.3; up to 89 it is H + 3*H//10"
-    assert str(infer(model, bounds={"H": (1, 89)}).shapes["y"]) == "(1, 1, H + 3*H//10)"
+    assert infer(model).notes["y"] == "floats round H * 1.3; up to 89 it is 13*H//10"
+    assert str(infer(model, bounds={"H": (1, 89)}).shapes["y"]) == "(1, 1, 13*H//10)"

@@ -157,11 +157,19 @@ def _shorter(node: Expr, pieces: list[Piece]) -> list[Piece]:
         return ways[0] if found is not None and names < leaf_count(node) else pieces
     if node.height:
         ways += [_inward(*reading) for reading in readings(node)]
+    words, length = _length_of(pieces)
+    least = words, length
     for way in ways:
-        long, short = "".join(pieces), "".join(way)  # type: ignore[arg-type]
-        if len(short) < len(long) and len(_WORD.findall(short)) < len(_WORD.findall(long)):
-            pieces = way
+        short = _length_of(way)
+        if short < least and short[0] < words and short[1] < length:
+            least, pieces = short, way
     return pieces
+
+
+def _length_of(pieces: list[Piece]) -> tuple[int, int]:
+    """The number of names and numbers in a text, and its length."""
+    text = "".join(pieces)  # type: ignore[arg-type]
+    return len(_WORD.findall(text)), len(text)
 
 
 def _inward(k: int, kind: type[Expr], parts: tuple[Dim, ...], rest: Dim) -> list[Piece]:
