@@ -47,8 +47,9 @@ def least(terms: Terms, const: int, x: Expr) -> int | None:
 
     >>> from symdim import Var, maximum, minimum
     >>> x = Var.fresh("x", 1)
-    >>> least((2 * minimum(x, 5) - 9 * minimum(maximum(x, 5), 6) + minimum(maximum(x, 6), 15)).terms, 38, x)
-    0
+    >>> e = 2 * minimum(x, 5) - 9 * minimum(maximum(x, 5), 6) + minimum(maximum(x, 6), 15)
+    >>> least(e.terms, e.const, x)
+    -38
     """
     mine = {unit: k for unit, k in terms.items() if unit is x or isinstance(unit, Extremum)}
     rest, _ = bounds.linear_bounds({unit: k for unit, k in terms.items() if unit not in mine}, const)

@@ -55,7 +55,7 @@ def floordiv(n: Dim, d: Dim) -> Dim:
     >>> from symdim import Var
     >>> H, B = Var("H"), Var("B")
     >>> (2 * H + 3) // 2, (H // 2) // 3, (5 * B * H) // (3 * B), H // 2 * 2 + H % 2
-    (H + 1, H//6, 2*H - (H + 2)//3, H)
+    (H + 1, H//6, 5*H//3, H)
     """
     if isinstance(d, int):
         if d == 0:
