@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.errors import require
 from onnx_infer.laws.lengths import demand_one_element
-from onnx_infer.laws.sizes import normalize_axis, unify, unify_shapes
+from onnx_infer.laws.sizes import at_least, normalize_axis, unify, unify_shapes
 from onnx_infer.laws.statements import contradict, demand, fresh, state, warn
 from onnx_infer.operators.registration import op
 from onnx_infer.types.join import NOTHING, demand_side, either, elements, of_branches, of_different_rank, sequence_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from onnx_infer.elements.ratio import Element
-    from onnx_infer.laws.statements import Statement
+    from onnx_infer.laws.statements import Kind, Statement
     from onnx_infer.ops.kinds import Dim, Elements, Graph, Ints, Values
 
 
@@ -124,8 +124,12 @@ def state_again(demands: Iterable[Statement]) -> None:
 def constant_state(
     body: Graph, initial: list[Value], items: list[Value], turns: Dim
 ) -> tuple[list[Value], list[Value]]:
-    """The state variables and outputs of the body of a Scan. Their shapes are the same in each iteration."""
+    """The state variables and outputs of the body of a Scan. Their shapes are the same in each iteration.
+
+    Only a second iteration refuses another shape: onnxruntime takes what the first one gives.
+    """
     runs = positive(turns)
+    kind: Kind = "required" if at_least(turns, 2) else "assumed"
     states = [s.without_data() if isinstance(s, SymTensor) else s for s in initial]
     while True:
         outputs = body(*states, *items, reached=runs if isinstance(runs, bool) else None)
@@ -133,14 +137,14 @@ def constant_state(
             never_runs("body", body, body.refusal, runs)
             body.release(outputs)
             return initial, outputs[len(states) :]
-        after = [same_state(i, a, b) for i, (a, b) in enumerate(zip(states, outputs, strict=False))]
+        after = [same_state(i, a, b, kind) for i, (a, b) in enumerate(zip(states, outputs, strict=False))]
         if after == states or not body.may_repeat():
             body.release([*after, *outputs])
             return after, outputs[len(states) :]
         states = after
 
 
-def same_state(index: int, before: Value, after: Value) -> Value:
+def same_state(index: int, before: Value, after: Value, kind: Kind) -> Value:
     """A state variable, from its initial value and from the value that the body gives it."""
     if not isinstance(before, SymTensor) or not isinstance(after, SymTensor):
         return before if after is NOTHING else after
@@ -148,7 +152,7 @@ def same_state(index: int, before: Value, after: Value) -> Value:
     dtype = after.dtype if before.dtype is None else before.dtype
     if before.shape is None or after.shape is None:
         return SymTensor(dtype, after.shape if before.shape is None else before.shape)
-    return SymTensor(dtype, unify_shapes(before.shape, after.shape, f"shapes of state {index}"))
+    return SymTensor(dtype, unify_shapes(before.shape, after.shape, f"shapes of state {index}", kind))
 
 
 def item_of(value: Value, *axes: Dim) -> Value:

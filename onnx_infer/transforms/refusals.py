@@ -268,8 +268,8 @@ def _stating_inside(engine: Engine, draft: Draft) -> set[str]:
     for graph, scope in walked:
         for node in graph.nodes():
             if _is_stated(node[0], node[1]):
-                outcome = _outcome(node, scope)
-                if outcome is None or outcome.error or any(map(solved.of, outcome.statements)):
+                outcomes = _outcomes(node, scope)
+                if not outcomes or any(x.error or any(map(solved.of, x.statements)) for x in outcomes):
                     found.add(_name_of(node))
     return found
 
@@ -281,17 +281,21 @@ def _constants_of(engine: Engine, graph: Graph) -> Mapping[str, Any]:
     return read.constants
 
 
-def _outcome(node: Node, scope: Scope) -> Outcome | None:
-    """What the rule of a node says; None if the node cannot be read."""
+def _outcomes(node: Node, scope: Scope) -> list[Outcome]:
+    """What the rule of a node says, with and without its assumptions; nothing if the node cannot be read.
+
+    Without them a rule may demand more, or know too little to demand anything: a size in a Reshape target may be 0.
+    """
     operator = scope.operators[node[1], node[0]]
     try:
         values = tuple([scope[name] if name else None for name in node[2]])
     except UndefinedInput:
-        return None
+        return []
     if operator is None:
-        return None
+        return []
     given = scope.with_elements(operator, node[2], values)
-    return cautiously(partial(apply, operator, node[4], given, len(node[3])))
+    said = partial(apply, operator, node[4], given, len(node[3]))
+    return [said(), cautiously(said)]
 
 
 def _stating(

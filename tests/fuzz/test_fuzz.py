@@ -13,6 +13,7 @@ import pytest
 from onnx_infer import SymTensor, infer
 from onnx_infer.results.planning.memory import MemoryPlan
 from onnx_infer.testing import read_value
+from symdim import Var
 from tests.fuzz import judges
 from tests.fuzz.cases import fitting
 from tests.fuzz.damaged import Call, Damaged, measured, too_costly
@@ -94,6 +95,13 @@ def test_what_is_known_of_runtimes_is_no_fault(text: str, outputs: str, runtime:
 def test_a_number_beyond_its_type_is_found() -> None:
     (text,) = contradictions(SymTensor(7, (1,), (1 << 70,)), np.zeros(1, np.int64), {})
     assert text == f"element {1 << 70} is 0"
+
+
+def test_a_product_of_sizes_beyond_its_type_is_no_fault_but_a_multiple_is() -> None:
+    size = Var("N")
+    given = np.full(1, 2**63 - 1)
+    assert list(contradictions(SymTensor(7, (1,), (3 * size**4,)), given, {"N": 1 << 16})) == []
+    assert list(contradictions(SymTensor(7, (1,), (size * 2**62,)), given, {"N": 3})) != []
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,14 @@ def test_a_refusal_in_a_branch_stays() -> None:
     assert [operators_of(graph) for graph in graphs_of(found.graph)] == ["If", "Reshape Neg", "Abs"]
 
 
+def test_a_reshape_in_a_body_refuses_other_numbers_of_elements() -> None:
+    """The size L in the target may be 0 without assumptions, so only the rule that assumes it is not states the law."""
+    text = """(float[L, 4] x, float[K, M] w) => (float[A, B] y, int64[C] z) {
+        n = Shape(x) y, z = Scan <num_scan_inputs = 1, body = b (float[u, v] s, int64 i) => (t, o) {
+            r = Reshape(w, n) t = Identity(s) o = Identity(i)}> (x, n)}"""
+    assert [operators_of(graph) for graph in graphs_of(folded(text).graph)][1] == "Reshape Identity Identity"
+
+
 def test_a_size_that_a_later_node_demands_is_no_constant_before() -> None:
     text = """(float[N] x) => (float[A, 3] y) <int64[1] one = {1}, int64[1] two = {2}, int64[1] zero = {0},
         int64[1] three = {3}, float[3] w = {1, 2, 3}> {

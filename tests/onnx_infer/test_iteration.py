@@ -46,6 +46,14 @@ def test_the_state_of_a_scan_keeps_its_shape() -> None:
     assert messages(result) == ["shapes of state 0 at axis 0 differ: 2 != 3"]
 
 
+@pytest.mark.parametrize(("length", "kind"), [("1", "assumed"), ("T", "assumed"), ("2", "required")])
+def test_only_a_second_iteration_refuses_another_shape_of_the_state(length: str, kind: str) -> None:
+    text = f"""g (float[S, 8] h, float[{length}] x, float[1, 8] w) => (y) {{
+        y = Scan<num_scan_inputs=1, body = b (float[u, 8] s, float i) => (s1) {{ s1 = Identity(w) }}>(h, x) }}"""
+    guards = infer(parsed(text)).guards
+    assert [(str(guard), guard.kind) for guard in guards] == [("S == 1", kind)]
+
+
 def test_scanned_inputs_have_one_length() -> None:
     text = """g (float[T, 2] x, float[L, 3] w) => (y) {
         y = Scan<num_scan_inputs = 2, body = b (float[2] i, float[3] j) => (o) { o = Concat<axis=0>(i, j) }>(x, w) }"""
@@ -118,7 +126,8 @@ def sequence_map(sequence: str, body: str, more: str = "", formal: str = "") -> 
         ("Identity(q)", "o = Concat<axis=0>(e, e)", "seq(f32[2*K, 2])"),
         ("Identity(q)", "o = NonZero(e)", "seq(i64[2, ?])"),
         ("SplitToSequence<axis=0>(t)", "o = Transpose(e)", "seq(f32[T, 1]; N)"),
-        ("SequenceEmpty()", "o = Identity(e)", "seq(f32[...]; 0)"),  # what a body declares may be true of one element only
+        # what a body declares may be true of one element only
+        ("SequenceEmpty()", "o = Identity(e)", "seq(f32[...]; 0)"),
     ],
 )
 def test_elements_of_a_mapped_sequence(sequence: str, body: str, expected: str) -> None:
