@@ -49,11 +49,11 @@ def least(terms: Terms, const: int, sums: int = SUMS) -> int | None:
     found = _correlated(terms) if sums > 1 and len(terms) <= _TERMS else []
     if not found:
         relaxes = relaxation.is_correlated(terms)
-        return relaxation.least(terms, const, sums) if relaxes else bounds.linear_bounds(terms, const)[0]
+        return relaxation.least(terms, const, sums) if relaxes else corners.least(terms, const)
     x = pieces.only_unit(terms)
     if x is not None:
         return pieces.least(terms, const, x)
-    known, _ = bounds.linear_bounds(terms, const)
+    known = corners.least(terms, const)
     # atoms that need all arguments come first
     unit = min(found, key=lambda u: (_any_counts(u, terms[u]), order(u)))
     atom, factor = _split(unit)
@@ -124,5 +124,5 @@ def _within(atom: Extremum) -> set[Expr]:
     return found
 
 
+from symdim.algebra.bounds import corners, pieces, relaxation  # noqa: E402  (likewise)
 from symdim.algebra.bounds import intervals as bounds  # noqa: E402  (it uses this module for sums)
-from symdim.algebra.bounds import pieces, relaxation  # noqa: E402  (likewise)

@@ -1,8 +1,8 @@
 """Exact integer intervals: `(lo, hi)`, where None stands for no bound.
 
 The interval of a sum is that of its terms, met with that of its patterns: `x - 4*(x//4)` is `x % 4`, so it lies in
-0..3. Divisions (relaxation.py), maxima and minima (choices.py) with common variables are treated together. No step
-recurses, because atoms get their interval when they are made.
+0..3. Products (corners.py), divisions (relaxation.py), maxima and minima (choices.py) with common variables are treated
+together. No step recurses, because atoms get their interval when they are made.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ def bounds_of(dim: Dim) -> Interval:
             found = _product_bounds(dim)
         else:
             found = linear_bounds(dim.terms, dim.const)
+            if corners.is_correlated(dim.terms):
+                found = meet(found, between(corners.least, dim.terms, dim.const))
             if dim.height:
                 found = patterns.met_with_patterns(dim, dim.terms, found)
                 if relaxation.is_correlated(dim.terms):
@@ -205,5 +207,5 @@ def _rounded_down(n: Dim, d: Dim) -> Interval:
 
 
 # patterns consist of units; the functions above give the bounds of these
-from symdim.algebra.bounds import choices, relaxation  # noqa: E402
+from symdim.algebra.bounds import choices, corners, relaxation  # noqa: E402
 from symdim.algebra.texts import patterns  # noqa: E402

@@ -57,9 +57,8 @@ def least(terms: Terms, const: int, sums: int = SUMS) -> int | None:
                 terms[unit] = total
             else:
                 del terms[unit]
-    lo = choices.least(terms, const, sums) if choices.is_correlated(terms) else linear_bounds(terms, const)[0]
+    lo = choices.least(terms, const, sums) if choices.is_correlated(terms) else corners.least(terms, const)
     return None if lo is None else -(-lo // scale)
 
 
-from symdim.algebra.bounds import choices  # noqa: E402  (it uses this module for sums)
-from symdim.algebra.bounds.intervals import linear_bounds  # noqa: E402  (likewise)
+from symdim.algebra.bounds import choices, corners  # noqa: E402  (choices.py uses this module for sums)

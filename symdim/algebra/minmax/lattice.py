@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from itertools import product
 
+from symdim.algebra.bounds import corners
 from symdim.algebra.bounds.intervals import bounds_of, linear_bounds
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.expr import Extremum, FloorDiv, Max, Min
@@ -224,7 +225,7 @@ def _difference(a: Dim, b: Dim) -> Interval:
         (terms, const), (others, other_const) = terms_of(a), terms_of(b)
         terms = dict(terms)
         accumulate(terms, others, -1)
-        if any(unit.height for unit in terms):
+        if any(unit.height for unit in terms) or corners.is_correlated(terms):
             found = bounds_of(sum_of(terms, const - other_const))
         else:
             found = linear_bounds(terms, const - other_const)
