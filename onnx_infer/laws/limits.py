@@ -59,6 +59,28 @@ def no_more(size: Dim, most: Dim) -> Dim:
     return found
 
 
+def may_be_equal_later(a: Dim, b: Dim) -> None:
+    """Note that a bound may show two sizes to be equal: max(K, 3) is K where a node demands K >= 3.
+
+    Then the walk is repeated, as for `no_less`.
+
+    >>> from onnx_infer.laws.statements import Trace
+    >>> from symdim import Var
+    >>> K = Var("K")
+    >>> with Trace() as trace:
+    ...     may_be_equal_later(maximum(K, 3), K), may_be_equal_later(K + 1, K), may_be_equal_later(K, Var("N"))
+    (None, None, None)
+    >>> [(statement.relation, statement.lhs, statement.rhs) for statement in trace.statements]
+    [('undecided', K, max(K, 3))]
+    """
+    gap = a - b
+    if isinstance(gap, Expr) and not differ(a, b):
+        if at_least(gap, 0):
+            state("undecided", b, a, "whether two sizes are equal")
+        elif at_most(gap, 0):
+            state("undecided", a, b, "whether two sizes are equal")
+
+
 def demand_at_least(size: Dim, least: Dim, law: str, filled: Shape = ()) -> None:
     """Demand that a size is at least another one. It is assumed if the tensor of sizes `filled` may be empty.
 

@@ -13,7 +13,7 @@ from onnx_infer.laws.sizes import at_least, differ, normalize_axis, unify_joined
 from onnx_infer.laws.statements import demand, elements_of, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal
-from onnx_infer.types.join import NOTHING, elements, join, opened, sequence_of, varying
+from onnx_infer.types.join import NOTHING, elements, join, of_elements, opened, sequence_of
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.parts import Parts
 from onnx_infer.values.propagated import MAX_DATA
@@ -114,7 +114,7 @@ def sequence_insert(input_sequence: Value, tensor: Elements, position: Dim | Unk
         return sequence_of([*items[:at], tensor, *items[at:]])
     if sequence.length == 0:
         return Sequence(tensor, 1)
-    return Sequence(None if sequence.elem is None else join(sequence.elem, tensor, varying), length)
+    return Sequence(None if sequence.elem is None else join(sequence.elem, tensor, of_elements), length)
 
 
 @op("SequenceErase")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from onnx_infer.elements.conditions import Positive, logical_and, logical_not, logical_or, select
 from onnx_infer.elements.ratio import Ratio
+from onnx_infer.laws.limits import may_be_equal_later
 from onnx_infer.laws.sizes import at_least, is_fresh
 from onnx_infer.laws.statements import fresh, state
 from onnx_infer.values.one_of import OneOf, plain
@@ -144,6 +145,13 @@ def varying(a: Dim, b: Dim) -> Dim:
     return a if a is b or a == b else UNKNOWN_SIZE
 
 
+def of_elements(a: Dim, b: Dim) -> Dim:
+    """As `varying`, in a rule: the walk is repeated where a later node makes the sizes equal."""
+    if a is not UNKNOWN_SIZE and b is not UNKNOWN_SIZE:
+        may_be_equal_later(a, b)
+    return varying(a, b)
+
+
 def sequence_of(items: list[Value], elem: Value | None = None) -> Sequence:
     """The sequence of these elements. If there are none, `elem` is their type.
 
@@ -151,7 +159,7 @@ def sequence_of(items: list[Value], elem: Value | None = None) -> Sequence:
     f32[2, ?]
     """
     for i, item in enumerate(items):
-        elem = join(elem, item, varying) if i and elem is not None else item
+        elem = join(elem, item, of_elements) if i and elem is not None else item
     return Sequence(elem, len(items), tuple(items))
 
 
@@ -204,6 +212,7 @@ def either(why: str) -> Size:
     """Fresh sizes for results of two paths: each is one of two sizes, and is bounded by them."""
 
     def new(a: Dim, b: Dim) -> Dim:
+        may_be_equal_later(a, b)
         low = 1 if at_least(a, 1) and at_least(b, 1) else 0
         x, y = ceiling(a), ceiling(b)
         return fresh(f"{why}: {a} or {b}", at_most=None if x is None or y is None else maximum(x, y), at_least=low)

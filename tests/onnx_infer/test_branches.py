@@ -205,3 +205,19 @@ def test_values_on_the_command_line(tmp_path: object, capsys: pytest.CaptureFixt
     assert "f32[2*N, 4]" in capsys.readouterr().out
     assert main([path, "--value", "rate=3"]) == 2
     assert "'rate' is not an input of the graph" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "either",
+    [
+        "s = SequenceConstruct(x, w) e = SequenceAt(s, p)",
+        "s = SequenceConstruct(x) t = SequenceInsert(s, w) e = SequenceAt(t, p)",
+        "e = If(c) <then_branch = a () => (s) { s = Identity(x) }, else_branch = b () => (t) { t = Identity(w) }>",
+    ],
+)
+def test_sizes_that_a_later_node_makes_equal_are_one_size(either: str) -> None:
+    text = """g (float[N, K] x, float[M, "max(K, 3)"] w, bool c, int64 p) => (e, z) { %s z = Concat<axis=0>(x, w) }"""
+    model = parsed(text % either)
+    assert types(model, "e", "z") == ["f32[_d0, K]", "f32[M + N, K]"]
+    apart = parsed((text % either).replace("Concat<axis=0>(x, w)", "Neg(x)"))
+    assert types(apart, "e") == ["f32[_d0, _d1]"]
