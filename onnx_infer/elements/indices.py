@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.elements.samples import is_positive, largest, samples_at, samples_of, smallest
+from onnx_infer.elements.samples import largest, samples_at, samples_of, smallest
 from onnx_infer.laws.sizes import at_least, doubtful_sizes
 from onnx_infer.laws.statements import contradict, elements_of, state
 from onnx_infer.values.tensor import SymTensor
@@ -48,10 +48,10 @@ def demand_in_bounds(
             contradict(f"index {i} is out of bounds for an axis of size {size}")
             return
     for i in largest(above):
-        if not is_positive(size - i):
+        if not at_least(size - i, 1):
             state("at_most", any_index * (i + 1), size, "an index and the size of its axis")
     for i in smallest(below):
-        if not is_positive(i - least + 1):
+        if not at_least(i - least, 0):
             state("at_least", any_index * i, least, "an index and the size of its axis")
 
 

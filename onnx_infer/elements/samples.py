@@ -17,8 +17,7 @@ from onnx_infer.laws.statements import elements_of, unread
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.propagated import is_small
 from onnx_infer.values.tensor import SymTensor
-from symdim import Expr, Var
-from symdim.algebra.sums.monomial import powers_of
+from symdim import Expr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -57,12 +56,12 @@ def largest(sizes: Iterable[Dim]) -> list[Dim]:
     >>> largest([0, P - 1, N * P - P, N * P - 1])
     [N*P - 1]
     """
-    return _without(sizes, lambda size, other: is_positive(other - size + 1))
+    return _without(sizes, lambda size, other: at_least(other - size, 0))
 
 
 def smallest(sizes: Iterable[Dim]) -> list[Dim]:
     """The sizes without those that are at least another one."""
-    return _without(sizes, lambda size, other: is_positive(size - other + 1))
+    return _without(sizes, lambda size, other: at_least(size - other, 0))
 
 
 def _without(sizes: Iterable[Dim], gives_way: Callable[[Dim, Dim], bool]) -> list[Dim]:
@@ -71,22 +70,6 @@ def _without(sizes: Iterable[Dim], gives_way: Callable[[Dim, Dim], bool]) -> lis
         if not any(gives_way(size, other) for other in kept):
             kept = [*[other for other in kept if not gives_way(other, size)], size]
     return kept
-
-
-def is_positive(size: Dim) -> bool:
-    """Whether intervals prove that a size is at least 1, perhaps with each symbol as its lower bound plus a rest.
-
-    >>> from symdim import Var
-    >>> N, P = Var("N"), Var("P")
-    >>> at_least(N * P - P, 0), is_positive(N * P - P + 1), is_positive(N * P - 2 * P + 1)
-    (False, True, False)
-    """
-    if at_least(size, 1) or isinstance(size, int):
-        return at_least(size, 1)
-    if not any(isinstance(unit, Expr) and len(powers_of(unit)) > 1 for unit in size.terms or ()):
-        return False  # for a sum of different atoms the interval is exact
-    rests = {v: v.lo + Var.fresh("rest", lo=0) for v in size.variables() if v.lo}
-    return bool(rests) and at_least(size.substitute(rests), 1)
 
 
 def samples_of(tensor: SymTensor) -> Samples:
@@ -117,6 +100,7 @@ def samples_at(tensor: SymTensor, index: int) -> Samples:
 def element_at(tensor: SymTensor, index: int) -> Any:
     """The element of a vector or scalar at an index, if sizes and run-time elements decide it; else None.
 
+    >>> from symdim import Var
     >>> element_at(SymTensor(7, (2,), (3, None), samples=((3,), (Var("p"),))), 1)
     p
     """

@@ -74,8 +74,8 @@ def test_random_sums_of_products(seed: int) -> None:
 
 
 def test_large_sums_keep_the_interval_of_their_terms() -> None:
-    many = [Var.fresh(f"v{i}", 1) for i in range(9)]
+    many = [Var.fresh(f"v{i}", 1) for i in range(13)]
     assert (sum(H * v for v in many) - H).bounds() == (None, None)
-    assert (H**5 - H).bounds() == (None, None)
+    assert (H**7 - H).bounds() == (None, None)
     far = Var.fresh("far", 1 << 80)
     assert (far * H - far).bounds() == (None, None)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     Terms = dict[Expr, int]
     Polynomial = dict[tuple[int, ...], int]  # exponents of the rests, one for each atom -> coefficient
 
-_TERMS = 8  # the most terms of a sum
-_DEGREE = 4  # the most factors of a term
+_TERMS = 12  # the most terms of a sum
+_DEGREE = 6  # the most factors of a term
 _BITS = 64  # the most bits of a least value
 
 
