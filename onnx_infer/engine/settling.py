@@ -122,8 +122,8 @@ class _Names:
 
     def _match(self, declared: Dim, size: Expr) -> None:
         """Bind the names in an expression of the same form as the size: an earlier inference wrote it."""
-        free = [v for v in variables_of([declared]) if self._is_free(v)]
-        unnamed = [v for v in size.variables() if self._may_be_named(v)]
+        free = sorted([v for v in variables_of([declared]) if self._is_free(v)], key=_in_order)
+        unnamed = sorted([v for v in size.variables() if self._may_be_named(v)], key=_in_order)
         if not free or len(free) != len(unnamed):
             return
         for order in permutations(free) if len(free) <= _MOST_UNKNOWNS else [tuple(free)]:
@@ -131,3 +131,8 @@ class _Names:
                 for name, var in zip(order, unnamed, strict=True):
                     self._bind(name, var)
                 return
+
+
+def _in_order(v: Var) -> tuple[int, str]:
+    """Sorts the names that inference gives by their numbers: `_d9` comes before `_d10`."""
+    return len(v.name), v.name

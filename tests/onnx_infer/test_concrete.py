@@ -20,6 +20,7 @@ from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.protobuf.specialize import specialize
 from symdim import Expr
 from tests.onnx_infer.models import FLOAT, Builder
+from tests.onnx_infer.texts import parsed
 
 NAMES = ("N", "C", "H", "W")
 
@@ -172,6 +173,15 @@ def are_equal_nests(a: int | Expr, b: int | Expr) -> bool:
 def test_inferring_twice_changes_nothing(model: onnx.ModelProto) -> None:
     once = infer_shapes(model)
     assert infer_shapes(once).SerializeToString() == once.SerializeToString()
+
+
+def test_many_unknown_sizes_in_one_expression_keep_their_names() -> None:
+    """The second inference begins to count where the names of the first one end, so it passes from _d9 to _d10."""
+    text = """g (float[1, 1, 4, 6] x, int64[4] sizes, int64[1] axes) => (y, u) {
+        y = Resize <keep_aspect_ratio_policy = "not_larger"> (x, , , sizes) u = Slice (y, axes, axes, axes) }"""
+    once = infer_shapes(parsed(text))
+    assert infer_shapes(once).SerializeToString() == once.SerializeToString()
+    assert len(infer(once).types["y"].shape[0].free_symbols()) == 4  # type: ignore[attr-defined]
 
 
 @given(random_models())

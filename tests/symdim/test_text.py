@@ -182,3 +182,8 @@ def test_a_search_for_remainders_ends() -> None:
     found = maximum(size, 0)
     for n in (0, 1, 5, 13, 40):
         assert found.evaluate(L=n) == max(size.evaluate(L=n), 0)
+
+
+def test_a_text_with_signs_is_no_better() -> None:
+    length = scope.var("length")
+    assert str(2 * length - length // 2) == "2*length - length//2"  # -((-3*length)//2) has fewer names and numbers

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Piece: TypeAlias = "str | tuple[Expr, int]"
 
 _TERM, _OPERAND, _FACTOR, _BASE = 1, 2, 3, 4  # the place of a node in its surroundings; _BASE: of a power
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"\w+|-(?=\S)")
 _SHALLOW = 4  # nodes up to this height are printed recursively
 
 
@@ -167,7 +167,7 @@ def _shorter(node: Expr, pieces: list[Piece]) -> list[Piece]:
 
 
 def _length_of(pieces: list[Piece]) -> tuple[int, int]:
-    """The number of names and numbers in a text, and its length."""
+    """The number of names, numbers and signs in a text, and its length."""
     text = "".join(pieces)  # type: ignore[arg-type]
     return len(_WORD.findall(text)), len(text)
 
