@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.lengths import demand_one_element
 from onnx_infer.laws.sizes import is_fresh, unify
-from onnx_infer.laws.statements import contradict, element, fresh
+from onnx_infer.laws.statements import contradict, element, fresh, state
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.control_flow import check_outputs, condition, never_runs, stacked, state_again
 from onnx_infer.ops.fixpoint import fixpoint, in_time, scalar, variables
@@ -194,7 +194,8 @@ def in_last_iteration(found: Fixpoint, values: list[Value]) -> list[Value]:
 def scans(found: Fixpoint, trips: Trips, count: int) -> list[Value]:
     """The stacked outputs of all iterations. Their number is the trip count only if nothing stops the loop before.
 
-    Their shapes are the same in all iterations, so those of the first one if there is one.
+    Their shapes are the same in all iterations, so those of the first one if there is one. Without any, onnxruntime
+    gives 0 for each size that is not a number, so it is assumed that there is one.
     """
     assert trips.number is not None
     items = found.outputs[1 + count :]
@@ -202,6 +203,8 @@ def scans(found: Fixpoint, trips: Trips, count: int) -> list[Value]:
         demand_same_count(found, items, trips.number - 1)
     first = [in_first_iteration(found, x) if trips.once else x for x in items]
     shaped = in_last_iteration(found, first)
+    if not trips.once and variables([x.without_data() if isinstance(x, SymTensor) else x for x in shaped]):
+        state("at_least", trips.number, 1, "the number of iterations that give sizes to a stacked output", "assumed")
     return [
         stacked(y, trips.number, 0, elements_of_all(found, x, trips.number)) for x, y in zip(items, shaped, strict=True)
     ]

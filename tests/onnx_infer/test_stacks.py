@@ -63,3 +63,32 @@ def test_items_of_different_shapes_have_no_common_elements() -> None:
     result = infer(parsed(LOOP.format(call="two, on, sizes", body=f"s = Identity(c) {GROWING}")))
     assert messages(result) == ["element counts of the iterations differ: 2 != 4"]
     assert str(result.types["y"]) == "i64[2, 2]"
+
+
+@pytest.mark.parametrize(
+    ("call", "item", "guard"),
+    [
+        ("m, on", "Neg(x)", "m[0] >= 1"),
+        ("less, on", "Neg(x)", "T >= 2"),
+        ("t, on", "Neg(x)", None),  # T is at least 1
+        ("m, on", "Identity(three)", None),  # onnxruntime knows this size without an iteration
+    ],
+)
+def test_without_an_iteration_a_stack_has_no_sizes(call: str, item: str, guard: str | None) -> None:
+    text = f"""g (float[N] x, float[T] u, int64 m, float[3] three) => (y) {{
+        h = Shape(u) t = Squeeze(h) on = Constant<value=bool {{1}}>() one = Constant<value_int=1>() less = Sub(t, one)
+        y = Loop({call}) <body = b (int64 i, bool go) => (k, s) {{ s = {item} k = Identity(go) }}> }}"""
+    model = infer_shapes(parsed(text))
+    result = infer(model)
+    guards = [g for g in (*result.guards, *result.data_guards) if g.kind == "assumed"]
+    assert list(map(str, guards)) == ([] if guard is None else [guard])
+    if guard is not None:
+        feeds = {
+            "x": np.zeros(5, np.float32),
+            "u": np.zeros(1, np.float32),
+            "m": np.array(0),
+            "three": np.zeros(3, np.float32),
+        }
+        (y,) = run(session_of(model), feeds)
+        assert y.shape == (0, 0)
+    assert infer_shapes(model).SerializeToString() == model.SerializeToString()
