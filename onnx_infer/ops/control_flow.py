@@ -8,7 +8,7 @@ from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.errors import require
 from onnx_infer.laws.lengths import demand_one_element
 from onnx_infer.laws.sizes import at_least, normalize_axis, unify, unify_shapes
-from onnx_infer.laws.statements import contradict, demand, fresh, state, warn
+from onnx_infer.laws.statements import contradict, demand, fresh, is_cautious, state, warn
 from onnx_infer.operators.registration import op
 from onnx_infer.types.join import NOTHING, demand_side, either, elements, of_branches, of_different_rank, sequence_of
 from onnx_infer.values import dtype as dt
@@ -121,27 +121,33 @@ def state_again(demands: Iterable[Statement]) -> None:
 # -- Scan -------------------------------------------------------------------------------------------------------------
 
 
+_MAX_ROUNDS = 8
+"""The most walks over the body of a Scan until its states keep their shapes."""
+
+
 def constant_state(
     body: Graph, initial: list[Value], items: list[Value], turns: Dim
 ) -> tuple[list[Value], list[Value]]:
     """The state variables and outputs of the body of a Scan. Their shapes are the same in each iteration.
 
-    Only a second iteration refuses another shape: onnxruntime takes what the first one gives.
+    Only a second iteration refuses another shape: onnxruntime takes what the first one gives. A cautious walk demands
+    the shape in any case, because it could not say anything about the iterations otherwise.
     """
     runs = positive(turns)
-    kind: Kind = "required" if at_least(turns, 2) else "assumed"
+    kind: Kind = "required" if at_least(turns, 2) or is_cautious() else "assumed"
     states = [s.without_data() if isinstance(s, SymTensor) else s for s in initial]
-    while True:
+    for left in reversed(range(_MAX_ROUNDS)):
         outputs = body(*states, *items, reached=runs if isinstance(runs, bool) else None)
         if body.refusal is not None and runs is not True:
             never_runs("body", body, body.refusal, runs)
             body.release(outputs)
             return initial, outputs[len(states) :]
         after = [same_state(i, a, b, kind) for i, (a, b) in enumerate(zip(states, outputs, strict=False))]
-        if after == states or not body.may_repeat():
-            body.release([*after, *outputs])
-            return after, outputs[len(states) :]
+        if after == states or not left or not body.may_repeat():
+            break
         states = after
+    body.release([*after, *outputs])
+    return after, outputs[len(states) :]
 
 
 def same_state(index: int, before: Value, after: Value, kind: Kind) -> Value:

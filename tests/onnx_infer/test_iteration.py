@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onnx_infer import InferenceResult, infer
+from onnx_infer import InferenceResult, fold, infer
 
 from .texts import messages, parsed, types
 
@@ -52,6 +52,13 @@ def test_only_a_second_iteration_refuses_another_shape_of_the_state(length: str,
         y = Scan<num_scan_inputs=1, body = b (float[u, 8] s, float i) => (s1) {{ s1 = Identity(w) }}>(h, x) }}"""
     guards = infer(parsed(text)).guards
     assert [(str(guard), guard.kind) for guard in guards] == [("S == 1", kind)]
+
+
+@pytest.mark.parametrize("state", ["Identity(w)", "Concat<axis=0>(h, w)", "Neg(grown)"])
+def test_a_scan_whose_state_changes_its_shape_ends_without_assumptions(state: str) -> None:
+    text = f"""g (float[S, 8] h, float[T] x, float[K, 8] w) => (y) {{ y = Scan<num_scan_inputs=1,
+        body = b (float[u, 8] s, float i) => (s1) {{ grown = Concat<axis=0>(s, w) s1 = {state} }}>(h, x) }}"""
+    assert [node.op_type for node in fold(parsed(text)).graph.node] == ["Scan"]
 
 
 def test_scanned_inputs_have_one_length() -> None:
