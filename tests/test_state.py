@@ -32,6 +32,16 @@ ACTIONS: list[Callable[[], str]] = [algebra, inference, folding]
 actions = pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.__name__)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _few_objects() -> Iterator[None]:
+    """The collections of `forget` pass over what other tests left in memory, which may be most of the time."""
+    clear_caches()
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 def forget() -> None:
     """Empty the caches, and free the expressions of former runs, so that each run takes as many steps."""
     clear_caches()
