@@ -165,7 +165,10 @@ def exact_root(x: Element) -> float | None:
 
 
 def power(x: Element, y: Element) -> Element:
-    """`x ** y` for known exponents for which every runtime is exact: integers 0..64 (0..8 for a symbol), and 1/2."""
+    """`x ** y` for known exponents for which every runtime is exact: integers 0..64 (0..8 for a symbol), and 1/2.
+
+    A power of an integer is a float, as onnxruntime makes it, which is then converted to the element type.
+    """
     if y == 0.5:
         return exact_root(x)
     if isinstance(y, (Expr, Ratio)) or y not in range(65 if isinstance(x, (int, float)) else 9):
@@ -177,11 +180,12 @@ def power(x: Element, y: Element) -> Element:
         return x**exponent
     if not math.isfinite(x):
         return None
+    if isinstance(x, int):  # a runtime computes it as a double; converted to its type, that may be out of range
+        whole = x**exponent
+        return float(whole) if abs(whole) < 2**63 and float(whole) == whole else None
     numerator, denominator = (part**exponent for part in x.as_integer_ratio())
-    # a runtime computes a power of integers as a double, which must fit their type; one of floats in their precision
-    most = 2**31 - 1 if isinstance(x, int) else 2**24
-    exact = abs(numerator) <= most and denominator <= most
-    return type(x)(numerator / denominator) if exact else None
+    is_exact = abs(numerator) <= 2**24 and denominator <= 2**24  # in the precision of floats
+    return numerator / denominator if is_exact else None
 
 
 def absolute(x: Element) -> Element:
