@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import resource
+import time
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +16,13 @@ Outcome = list[Any] | str
 """The outputs of a run, or the text of the refusal."""
 
 CRASHED = "crashed: no answer"
-"""The outcome if the process died or did not answer in time."""
+"""The outcome if the process died or used up its time."""
 
-_SECONDS = 10.0
+_SECONDS = 10
+"""The most processor time for a model: what a model does must not depend on what else the machine does."""
+
+_LONGEST_WAIT = 120.0
+"""The most seconds until there is an answer, or until onnxruntime is loaded."""
 
 
 class Runtime:
@@ -33,7 +39,7 @@ class Runtime:
         assert self._pipe is not None
         try:
             self._pipe.send((model, list(feeds)))
-            if self._pipe.poll(_SECONDS):
+            if self._pipe.poll(_LONGEST_WAIT):
                 answer: list[Outcome] = self._pipe.recv()
                 return answer
         except (EOFError, OSError):
@@ -60,6 +66,11 @@ class Runtime:
         self._process = context.Process(target=_serve, args=(other,), daemon=True)
         self._process.start()
         other.close()
+        if not self._pipe.poll(_LONGEST_WAIT):
+            raise RuntimeError(
+                f"onnxruntime was not loaded in {_LONGEST_WAIT:.0f} s; try again when the machine has time"
+            )
+        self._pipe.recv()  # None, when it is loaded. Raises EOFError if the process ended, so no run can be judged
 
 
 def _serve(pipe: Connection[Any, Any]) -> None:
@@ -71,11 +82,14 @@ def _serve(pipe: Connection[Any, Any]) -> None:
     options.log_severity_level = 4
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    pipe.send(None)
     while True:
         try:
             model, feeds = pipe.recv()
         except EOFError:
             return
+        limits = int(time.process_time()) + 1 + _SECONDS, resource.getrlimit(resource.RLIMIT_CPU)[1]
+        resource.setrlimit(resource.RLIMIT_CPU, limits)
         try:
             session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime has many kinds

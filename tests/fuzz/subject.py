@@ -14,7 +14,7 @@ from onnx_infer import InferenceResult
 from tests.fuzz.growing import BASE_SIZES, OTHER_SIZES, Input
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tests.fuzz.runtime import Feeds, Outcome, Runtime
 
@@ -71,21 +71,30 @@ def large_extremum(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     """A Max or Min of 64-bit integers beyond 32 bits: some elements are taken from the wrong operand."""
     if node.op_type not in ("Max", "Min"):
         return False
-    numbers = [arrays[name] for name in node.input if name in arrays]
-    return any(a.dtype == np.int64 and a.size and np.abs(a.astype(float)).max() >= 2**31 for a in numbers)
+    is_inner = not set(node.input) <= arrays.keys()  # the operands are not known: any value of the model may be one
+    numbers = arrays.values() if is_inner else [arrays[name] for name in node.input]
+    return any(_largest(a) >= 2**31 for a in numbers if getattr(a, "dtype", None) == np.int64)
+
+
+def _largest(array: np.ndarray[Any, Any]) -> float:
+    return float(np.abs(array.astype(float)).max(initial=0))
 
 
 ARITHMETIC = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Pow": np.power}
 
 
 def overflow(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
-    """Integers that leave the range of their type. Inference assumes that sizes are too small for that."""
+    """Integers that leave the range of their type, where inference assumes that sizes are too small for that.
+
+    onnxruntime computes a power as a double, so this is rounded beyond 2**53.
+    """
     numbers = [arrays[name] for name in node.input if name in arrays]
     if node.op_type not in ARITHMETIC or len(numbers) != 2 or any(a.dtype.kind not in "iu" for a in numbers):
         return False
     with np.errstate(all="ignore"):
         exact = ARITHMETIC[node.op_type](*[a.astype(float) for a in numbers])
-    return bool((np.abs(exact) >= np.iinfo(numbers[0].dtype).max).any())
+    most = np.iinfo(numbers[0].dtype).max
+    return _largest(exact) >= (min(most, 2**53) if node.op_type == "Pow" else most)
 
 
 QUIRKS = (no_turns, empty_reduction, empty_product, broadcast_groups, large_slope, large_extremum, overflow)
@@ -145,7 +154,9 @@ class Subject:
             return True
         arrays = {**run.feeds, **self.outputs(run)}
         arrays |= {t.name: onnx.numpy_helper.to_array(t) for t in self.model.graph.initializer if t.name}
-        return any(quirk(node, arrays) for node in self.model.graph.node for quirk in QUIRKS)
+        return any(quirk(node, arrays) for node in self.model.graph.node for quirk in QUIRKS) or any(
+            large_extremum(node, arrays) for node in _inner_nodes(self.model)
+        )
 
     def is_misdeclared(self, run: Run, symbols: Mapping[str, int]) -> bool:
         """Whether an output has another rank than its author declares, or another size than a number or a symbol."""
@@ -157,6 +168,16 @@ class Subject:
         result = result or self.result
         known = {v.name for v in result.sources.symbols}
         return result.check({name: size for name, size in run.sizes.items() if name in known})
+
+
+def _inner_nodes(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
+    """The nodes of functions and of subgraphs."""
+    bodies = [list(f.node) for f in model.functions]
+    outer = list(model.graph.node)
+    while bodies or outer:
+        bodies += [list(a.g.node) for node in outer for a in node.attribute if a.HasField("g")]
+        outer = bodies.pop() if bodies else []
+        yield from outer
 
 
 def _is_wrong(info: onnx.ValueInfoProto, actual: Any, symbols: Mapping[str, int]) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from random import Random
+from threading import Timer
 
 import numpy as np
 import pytest
@@ -20,7 +23,7 @@ from tests.fuzz.damaged import Call, Damaged, measured, too_costly
 from tests.fuzz.entry_points import ENTRY_POINTS, Given, drawn
 from tests.fuzz.hostile import HOSTILE
 from tests.fuzz.models import Judged, judged
-from tests.fuzz.runtime import CRASHED, Runtime
+from tests.fuzz.runtime import _SECONDS, CRASHED, Runtime
 from tests.fuzz.shrinking import shrunk
 from tests.fuzz.subject import Subject, tried
 from tests.fuzz.texts import fault, texts
@@ -57,7 +60,9 @@ def subject(
     runtime: Runtime, text: str = "y = Concat<axis=0>(x, x) z = Transpose(y)", outputs: str = "y, z"
 ) -> Subject:
     model = parsed(f"g (float[N, M] x) => ({outputs}) {{ {text} }}")
-    return tried(model, [({"N": 2, "M": 3}, {"x": X}), ({"N": 2, "M": 3}, {"x": X + 1})], runtime)
+    made = tried(model, [({"N": 2, "M": 3}, {"x": X}), ({"N": 2, "M": 3}, {"x": X + 1})], runtime)
+    assert CRASHED not in [run.outcome for run in made.runs]
+    return made
 
 
 def faults(given: Subject, runtime: Runtime) -> set[str]:
@@ -79,6 +84,17 @@ def test_what_is_right_has_no_fault(runtime: Runtime) -> None:
         (  # the power is beyond the range of the element type
             "s = Size(x) c = Constant<value_int=60>() y = Pow(s, c)",
             "y",
+        ),
+        (  # the power is beyond what a double holds
+            "s = Shape(x) c = Constant<value_int=4>() t = Pow(s, c) d = Constant<value_int=5>() u = Mul(t, d) "
+            "e = Constant<value_int=7>() v = Pow(u, e) f = Constant<value_int=101>() y = Mod(v, f)",
+            "u, e, v, y",
+        ),
+        (  # onnxruntime takes elements of the wrong operand of a Max beyond 2**31, in a branch, too
+            "s = Shape(x) c = Constant<value=bool {1}>() big = Constant<value_ints=[2147483648]>() "
+            "y = If(c) <then_branch = g1 () => (int64[2] a) { a = Max(big, s) }, "
+            "else_branch = g2 () => (int64[2] b) { b = Identity(s) }>",
+            "big, y",
         ),
         (  # onnxruntime runs it, the specification forbids it
             "s = Constant<value_float=1.0>() axes = Constant<value_ints=[2]>() y = ReduceSum<keepdims=0>(s, axes) "
@@ -135,6 +151,22 @@ def test_a_crash_costs_one_answer(runtime: Runtime) -> None:
     runtime._process.kill()
     assert runtime.run(b"no model", [{}, {}]) == [CRASHED, CRASHED]
     assert "not loaded" in str(runtime.run(b"no model", [{}])[0])
+
+
+def test_only_processor_time_ends_a_run() -> None:
+    """A model of 10**12 turns is ended. One that sleeps while the machine does something else is not."""
+    endless = parsed(
+        "g (int64 n) => (a) { c = Constant<value = bool {1}>() "
+        "a = Loop(n, c, n) <body = b (int64 i, bool k, int64 p) => (bool k2, int64 q) "
+        "{ k2 = Identity(k) q = Add(p, i) }> }"
+    )
+    with Runtime() as own:
+        assert own.run(endless.SerializeToString(), [{"n": np.array(10**12)}]) == [CRASHED]
+        assert own.run(endless.SerializeToString(), [{"n": np.array(0)}]) == [[np.array(0)]]
+        stopped = own._process.pid
+        os.kill(stopped, signal.SIGSTOP)
+        Timer(_SECONDS + 2, os.kill, (stopped, signal.SIGCONT)).start()
+        assert own.run(endless.SerializeToString(), [{"n": np.array(0)}]) == [[np.array(0)]]
 
 
 def test_shrinking_keeps_the_fault(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
