@@ -9,7 +9,7 @@ from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.elements.conditions import Positive
 from onnx_infer.engine.claims import Claim, claimed_sizes, has_own_name
 from onnx_infer.laws.made import make_size
-from onnx_infer.laws.sizes import differ
+from onnx_infer.laws.sizes import differ, is_fresh
 from onnx_infer.laws.statements import Kind, Statement
 from onnx_infer.model.size_texts import GENERATED
 from onnx_infer.types.merge import merge, selected, without_names
@@ -102,7 +102,8 @@ class DeclaredTypes:
         if self.assumed:
             from symdim.conditions.condition import Condition  # few models need it
 
-            engine.assumed.append(str(Condition(relation, condition.size, int(first))))
+            if not is_fresh(condition.size):  # only sizes of inputs can be assumed
+                engine.assumed.append(str(Condition(relation, condition.size, int(first))))
             return
         kind: Kind = "assumed" if name in self._trusted else "declared"
         law = f"{'the rank that the model forces on' if kind == 'assumed' else 'declared rank of'} value '{name}'"

@@ -9,7 +9,8 @@ from onnx_infer.engine.scope import UndefinedInput
 from onnx_infer.errors import OnnxInferError, OpUsageError
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.laws.statements import Statement, Trace
-from onnx_infer.types.join import demand_side, either, of_branches, of_side
+from onnx_infer.types.branches import demand_side, of_branches, of_side
+from onnx_infer.types.join import either
 from onnx_infer.values.one_of import OneOf, plain
 from onnx_infer.values.tensor import substitute
 from symdim import Var

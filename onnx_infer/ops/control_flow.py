@@ -10,7 +10,8 @@ from onnx_infer.laws.lengths import demand_one_element
 from onnx_infer.laws.sizes import at_least, normalize_axis, unify, unify_shapes
 from onnx_infer.laws.statements import contradict, demand, fresh, is_cautious, state, warn
 from onnx_infer.operators.registration import op
-from onnx_infer.types.join import NOTHING, demand_side, either, elements, of_branches, of_different_rank, sequence_of
+from onnx_infer.types.branches import demand_side, of_branches, of_different_rank
+from onnx_infer.types.join import NOTHING, either, elements, sequence_of
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.one_of import OneOf, plain
 from onnx_infer.values.propagated import is_small

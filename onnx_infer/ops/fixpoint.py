@@ -21,7 +21,8 @@ from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.ops.control_flow import check_types, condition
 from onnx_infer.ops.trip_count import Windows, linear, without_windows
-from onnx_infer.types.join import Meeting, join, kind_of, of_different_rank, variables_in
+from onnx_infer.types.branches import of_different_rank
+from onnx_infer.types.join import Meeting, join, kind_of, variables_in
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.one_of import OneOf, plain
 from onnx_infer.values.tensor import SymTensor

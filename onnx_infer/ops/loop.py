@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.lengths import demand_one_element
 from onnx_infer.laws.sizes import is_fresh, unify
-from onnx_infer.laws.statements import contradict, element, fresh, state
+from onnx_infer.laws.statements import contradict, element, fresh, is_cautious, state
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.control_flow import check_outputs, condition, never_runs, stacked, state_again
 from onnx_infer.ops.fixpoint import fixpoint, in_time, scalar, variables
 from onnx_infer.ops.trip_count import begins, how_often
-from onnx_infer.types.join import NOTHING, ceiling, join_with_itself, kind_of, parts_of
+from onnx_infer.types.branches import of_branches, size_of_branches
+from onnx_infer.types.join import NOTHING, ceiling, either, join_with_itself, kind_of, parts_of
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.one_of import OneOf, plain
 from onnx_infer.values.tensor import SymTensor, substitute
@@ -27,6 +29,7 @@ from symdim.algebra.dims import substituted, variables_of
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
+    from onnx_infer.elements.ratio import Element
     from onnx_infer.ops.fixpoint import Fixpoint
     from onnx_infer.ops.kinds import Dim, Elements, Graph, Value, Values
     from onnx_infer.ops.trip_count import Trips
@@ -82,7 +85,10 @@ def loop(
     if unrolled is None:
         counts = isinstance(M, Unknown) and starts is True and goes_on is True
         trips = trips.counted(maximum(element("M"), 0) if counts else None)
-        return finals(found, trips) + scans(found, trips, count)
+        assert trips.number is not None
+        begun = True if trips.once else begins(limit, starts, endless=endless)
+        begun = positive(trips.number) if begun is None else begun
+        return finals(found, trips, list(v_initial), begun) + scans(found, trips, count)
     body.release(unrolled)
     return unrolled
 
@@ -127,24 +133,43 @@ def settled(found: Fixpoint, trips: Trips) -> bool:
     return trips.number is not None and all(map(exact, found.state, found.outputs[1:]))
 
 
-def finals(found: Fixpoint, trips: Trips) -> list[Value]:
-    """The carried values after the last iteration. Their kind may change if the body changes it."""
+def finals(found: Fixpoint, trips: Trips, initial: list[Value], begun: Element) -> list[Value]:
+    """The carried values after the last iteration. Their kind may change if the body changes it.
+
+    `begun` is the condition on which there is an iteration. Without any, the results are the initial values.
+    """
+    unsure = either("whether the Loop makes a turn decides it")
     state = [x if found.is_ranked(x) else plain(x) for x in found.state]
     final: dict[Var, Dim] = {}
     for var in variables(state):
         if var in found.inside:
-            size = final_size(var, found, trips)
+            size = final_size(var, found, trips._replace(once=True))
+            if size is not None and begun is not True and var not in found.growth:
+                known = not isinstance(begun, Positive) or is_fresh(begun.size)
+                size = (
+                    size_of_branches(size, found.first[var], None if known else begun, unsure)
+                    if var.lo is not None
+                    else None
+                )
             if size is None and var.lo is not None:
                 size = fresh("the Loop changes it", at_least=var.lo)
             if size is not None:
                 final[var] = size
     out = [substitute(without_elements(value, found.inside - final.keys()), final) for value in state]
     last = found.outputs[1 : 1 + len(out)]
-    if not trips.once:
-        return [a if is_same_kind(a, b) or b is NOTHING else kind_of(b) for a, b in zip(out, last, strict=True)]
     lost = [not is_same_kind(a, b) or not found.is_ranked(a) for a, b in zip(out, last, strict=True)]
     ranked = iter(in_last_iteration(found, [x for x, is_lost in zip(last, lost, strict=True) if is_lost]))
-    return [next(ranked) if is_lost else value for value, is_lost in zip(out, lost, strict=True)]
+    after = [next(ranked) if is_lost else value for value, is_lost in zip(out, lost, strict=True)]
+    if begun is True:
+        return after
+
+    def possible(value: Value, covering: Value, first: Value) -> Value:
+        """The value after an iteration, or the initial one. One that covers both is known if its kind stays."""
+        if value is covering or value is NOTHING:
+            return covering
+        return of_branches(value, first, begun, unsure) if is_same_kind(value, covering) else kind_of(value)
+
+    return list(map(possible, after, out, initial))
 
 
 def is_same_kind(a: Value, b: Value) -> bool:
@@ -201,9 +226,9 @@ def scans(found: Fixpoint, trips: Trips, count: int) -> list[Value]:
     items = found.outputs[1 + count :]
     if trips.once:
         demand_same_count(found, items, trips.number - 1)
-    first = [in_first_iteration(found, x) if trips.once else x for x in items]
+    first = [in_first_iteration(found, x) if trips.once or not is_cautious() else x for x in items]
     shaped = in_last_iteration(found, first)
-    if not trips.once and variables([x.without_data() if isinstance(x, SymTensor) else x for x in shaped]):
+    if not trips.once and variables([x.without_data() if type(x) is SymTensor else x for x in items]):
         state("at_least", trips.number, 1, "the number of iterations that give sizes to a stacked output", "assumed")
     return [
         stacked(y, trips.number, 0, elements_of_all(found, x, trips.number)) for x, y in zip(items, shaped, strict=True)

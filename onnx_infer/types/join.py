@@ -9,11 +9,11 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from onnx_infer.elements.conditions import Positive, logical_and, logical_not, logical_or, select
+from onnx_infer.elements.conditions import Positive
 from onnx_infer.elements.ratio import Ratio
 from onnx_infer.laws.limits import may_be_equal_later
 from onnx_infer.laws.sizes import at_least, is_fresh
-from onnx_infer.laws.statements import fresh, state
+from onnx_infer.laws.statements import fresh
 from onnx_infer.values.one_of import OneOf, plain
 from onnx_infer.values.parts import Parts
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, Value
@@ -24,7 +24,6 @@ from symdim.algebra.dims import variables_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from onnx_infer.elements.ratio import Element
     from onnx_infer.values.tensor import Dim
     from symdim import Var
 
@@ -219,77 +218,6 @@ def either(why: str) -> Size:
 
     meeting = Meeting(new)
     return lambda a, b: a if a is b or a == b else meeting(a, b)
-
-
-def of_different_rank(a: Value, b: Value) -> bool:
-    """Whether two tensors of one element type have known ranks that differ."""
-    if not isinstance(a, SymTensor) or not isinstance(b, SymTensor) or a.shape is None or b.shape is None:
-        return False
-    return a.dtype == b.dtype and len(a.shape) != len(b.shape)
-
-
-def of_branches(a: Value, b: Value, source: Positive | Dim | None, unsure: Size, *, elements: bool = False) -> Value:
-    """A value that covers those of two branches. `source` decides which branch is taken: the first if it holds.
-
-    If the source is a condition on sizes, a size that differs is a function of it. Tensors of different ranks stay one
-    of two. With `elements`, so do tensors of different known elements, because conditions may be computed from them.
-    """
-
-    def size(a: Dim, b: Dim) -> Dim:
-        exact = isinstance(source, Positive) and not is_fresh(a) and not is_fresh(b)
-        return select(source, a, b) if exact else unsure(a, b)
-
-    if source is not None:
-        a, b = of_side(a, source, 0), of_side(b, source, 1)
-    if isinstance(source, Positive):
-        nested = _nested(a, b, source) or _nested(b, a, logical_not(source))
-        if nested is not None:
-            return nested
-    joined = join(a, b, size)
-    if source is None or not isinstance(a, SymTensor) or not isinstance(b, SymTensor):
-        return joined
-    if of_different_rank(a, b) or (elements and of_different_elements(a, b)):
-        assert isinstance(joined, SymTensor)
-        if isinstance(source, Positive) and _are_bools(a) and _are_bools(b):
-            chosen = [select(source, x, y) for x, y in zip(a.data or (), b.data or (), strict=True)]
-            joined = SymTensor(joined.dtype, joined.shape, chosen)
-        return OneOf(source, a, b, joined)
-    return joined
-
-
-def _are_bools(tensor: SymTensor) -> bool:
-    """Whether the tensor has one known element, true or false."""
-    return tensor.data in ((True,), (False,)) and isinstance(tensor.data[0], bool)
-
-
-def _nested(a: Value, b: Value, source: Element) -> Value | None:
-    """The value of two branches, if the first is one of two tensors and the second equals one of these."""
-    if not isinstance(a, OneOf) or not isinstance(a.source, Positive) or b not in a.choices:
-        return None
-    first = logical_or(logical_not(source), a.source) if b is a.choices[0] else logical_and(source, a.source)
-    return a.choices[not first] if isinstance(first, bool) else OneOf(first, *a.choices, a.joined)
-
-
-def demand_side(source: object, *, first: bool, law: str) -> None:
-    """State that a condition on sizes holds (or not, for the second side), because the other side breaks a law.
-
-    What this decides besides is known in the next walk, under the bounds that it implies.
-    """
-    if isinstance(source, Positive):
-        state("at_least" if first else "at_most", source.size, int(first), law)
-        state("undecided", source.size, 1, "a condition of which one side does not run")
-
-
-def of_side(value: Value, source: object, side: int) -> Value:
-    """The value if the source takes the first side (0) or the second (1)."""
-    return value.choices[side] if isinstance(value, OneOf) and value.source == source else value
-
-
-def of_different_elements(a: SymTensor, b: SymTensor) -> bool:
-    """Whether two tensors of known elements differ in the number of elements, or in constants."""
-    if a.data is None or b.data is None or len(a.data) != len(b.data):
-        return a.data is not None and b.data is not None
-    return any(x != y and isinstance(x, int) and isinstance(y, int) for x, y in zip(a.data, b.data, strict=True))
 
 
 def ceiling(size: Dim) -> Dim | None:

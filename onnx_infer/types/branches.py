@@ -1,0 +1,93 @@
+"""The value of two branches, of which a condition on sizes or something else decides one: see `values/one_of.py`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx_infer.elements.conditions import Positive, logical_and, logical_not, logical_or, select
+from onnx_infer.laws.sizes import is_fresh
+from onnx_infer.laws.statements import state
+from onnx_infer.types.join import join
+from onnx_infer.values.one_of import OneOf
+from onnx_infer.values.tensor import SymTensor, Value
+
+if TYPE_CHECKING:
+    from onnx_infer.elements.ratio import Element
+    from onnx_infer.types.join import Size
+    from onnx_infer.values.tensor import Dim
+
+
+def of_different_rank(a: Value, b: Value) -> bool:
+    """Whether two tensors of one element type have known ranks that differ."""
+    if not isinstance(a, SymTensor) or not isinstance(b, SymTensor) or a.shape is None or b.shape is None:
+        return False
+    return a.dtype == b.dtype and len(a.shape) != len(b.shape)
+
+
+def size_of_branches(a: Dim, b: Dim, source: object, unsure: Size) -> Dim:
+    """A size of one of two branches: a function of the condition on sizes that decides, or an unsure one."""
+    exact = isinstance(source, Positive) and not is_fresh(a) and not is_fresh(b)
+    return select(source, a, b) if exact else unsure(a, b)
+
+
+def of_branches(a: Value, b: Value, source: Element | Dim, unsure: Size, *, elements: bool = False) -> Value:
+    """A value that covers those of two branches. `source` decides which branch is taken: the first if it holds.
+
+    If the source is a condition on sizes, a size that differs is a function of it. Tensors of different ranks stay one
+    of two. With `elements`, so do tensors of different known elements, because conditions may be computed from them.
+    """
+
+    def size(a: Dim, b: Dim) -> Dim:
+        return size_of_branches(a, b, source, unsure)
+
+    if source is not None:
+        a, b = of_side(a, source, 0), of_side(b, source, 1)
+    if isinstance(source, Positive):
+        nested = _nested(a, b, source) or _nested(b, a, logical_not(source))
+        if nested is not None:
+            return nested
+    joined = join(a, b, size)
+    if source is None or not isinstance(a, SymTensor) or not isinstance(b, SymTensor):
+        return joined
+    if of_different_rank(a, b) or (elements and of_different_elements(a, b)):
+        assert isinstance(joined, SymTensor)
+        if isinstance(source, Positive) and _are_bools(a) and _are_bools(b):
+            chosen = [select(source, x, y) for x, y in zip(a.data or (), b.data or (), strict=True)]
+            joined = SymTensor(joined.dtype, joined.shape, chosen)
+        return OneOf(source, a, b, joined)
+    return joined
+
+
+def _are_bools(tensor: SymTensor) -> bool:
+    """Whether the tensor has one known element, true or false."""
+    return tensor.data in ((True,), (False,)) and isinstance(tensor.data[0], bool)
+
+
+def _nested(a: Value, b: Value, source: Element) -> Value | None:
+    """The value of two branches, if the first is one of two tensors and the second equals one of these."""
+    if not isinstance(a, OneOf) or not isinstance(a.source, Positive) or b not in a.choices:
+        return None
+    first = logical_or(logical_not(source), a.source) if b is a.choices[0] else logical_and(source, a.source)
+    return a.choices[not first] if isinstance(first, bool) else OneOf(first, *a.choices, a.joined)
+
+
+def demand_side(source: object, *, first: bool, law: str) -> None:
+    """State that a condition on sizes holds (or not, for the second side), because the other side breaks a law.
+
+    What this decides besides is known in the next walk, under the bounds that it implies.
+    """
+    if isinstance(source, Positive):
+        state("at_least" if first else "at_most", source.size, int(first), law)
+        state("undecided", source.size, 1, "a condition of which one side does not run")
+
+
+def of_side(value: Value, source: object, side: int) -> Value:
+    """The value if the source takes the first side (0) or the second (1)."""
+    return value.choices[side] if isinstance(value, OneOf) and value.source == source else value
+
+
+def of_different_elements(a: SymTensor, b: SymTensor) -> bool:
+    """Whether two tensors of known elements differ in the number of elements, or in constants."""
+    if a.data is None or b.data is None or len(a.data) != len(b.data):
+        return a.data is not None and b.data is not None
+    return any(x != y and isinstance(x, int) and isinstance(y, int) for x, y in zip(a.data, b.data, strict=True))
