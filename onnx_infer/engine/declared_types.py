@@ -57,10 +57,12 @@ class DeclaredTypes:
         """Whether the declared type of a value counts as known."""
         return self.assumed or name in self._trusted
 
-    def merged(self, name: str, declared: Value, inferred: Value, node: Node) -> Value:
-        """The declared and the inferred type of a value, merged."""
+    def merged(self, name: str, declared: Value, inferred: Value, node: Node, rank: Dim | None = None) -> Value:
+        """The declared and the inferred type of a value, merged. `rank` is its rank as a function of sizes."""
         if declared is inferred or self._policy == "override" or is_equal(declared, inferred):
             return inferred
+        if rank is not None:
+            self._claim_rank(name, declared, rank, node)
         trusted = self.trusts(name)
         if isinstance(inferred, OneOf) and isinstance(declared, SymTensor):
             self._claim_side(name, declared, inferred, node)
@@ -90,24 +92,39 @@ class DeclaredTypes:
 
     def _claim_side(self, name: str, declared: SymTensor, inferred: OneOf, node: Node) -> None:
         """State the condition under which the value is the one of two tensors that the declared rank selects."""
-        engine, condition = self._engine, inferred.source
-        if engine.depth or None in (declared.shape, *(choice.shape for choice in inferred.choices)):
+        condition = inferred.source
+        if None in (declared.shape, *(choice.shape for choice in inferred.choices)):
             return
         if inferred.shape is not None or not isinstance(condition, Positive):
             return
         first, second = (declared.rank == choice.rank for choice in inferred.choices)
-        if not (first or second):
+        if first or second:
+            self._state_rank(name, "at_least" if first else "at_most", condition.size, int(first), node)
+
+    def _claim_rank(self, name: str, declared: Value, rank: Dim, node: Node) -> None:
+        """State that a rank, which the length of a vector decides, is the declared one."""
+        if not isinstance(declared, SymTensor) or declared.shape is None:
             return
-        relation: Relation = "at_least" if first else "at_most"
+        if differ(rank, declared.rank):
+            told = f"value '{name}': declared rank {declared.rank} but inferred rank {rank}"
+            self._engine.diagnostics.append(Diagnostic("error", "", name, told))
+        else:
+            self._state_rank(name, "equal", rank, declared.rank, node)
+
+    def _state_rank(self, name: str, relation: Relation, lhs: Dim, rhs: int, node: Node) -> None:
+        """State what the declared rank of a value of the main graph says of sizes."""
+        engine = self._engine
+        if engine.depth:
+            return
         if self.assumed:
             from symdim.conditions.condition import Condition  # few models need it
 
-            if not is_fresh(condition.size):  # only sizes of inputs can be assumed
-                engine.assumed.append(str(Condition(relation, condition.size, int(first))))
+            if not is_fresh(lhs):  # only sizes of inputs can be assumed
+                engine.assumed.append(str(Condition(relation, lhs, rhs)))
             return
         kind: Kind = "assumed" if name in self._trusted else "declared"
         law = f"{'the rank that the model forces on' if kind == 'assumed' else 'declared rank of'} value '{name}'"
-        engine.statements.append(Statement(relation, condition.size, int(first), law, kind))
+        engine.statements.append(Statement(relation, lhs, rhs, law, kind))
         engine.statement_nodes.append(node)
 
     def _doubt(self, claim: Claim) -> None:

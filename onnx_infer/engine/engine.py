@@ -245,7 +245,9 @@ class Engine(Walk):
     def _declare(self, declared: Mapping[str, Value], node: Node, outcome: Outcome, scope: Scope) -> None:
         """Enter results, merged with their declared types."""
         for name, value in zip(node[3], outcome.values, strict=False):
-            scope[name] = value if name not in declared else self.declared.merged(name, declared[name], value, node)
+            if name in declared:
+                value = self.declared.merged(name, declared[name], value, node, outcome.rank)
+            scope[name] = value
 
     # -- outcomes -------------------------------------------------------------------------------------------------
 
@@ -294,7 +296,7 @@ class Engine(Walk):
             names = named(outcome.fresh, run_time or self.run_time.of_call)
             self.created += names.values()  # type: ignore[arg-type]
             values, statements = _with_names(outcome, names)
-            outcome = Outcome(values, statements=statements + self.run_time.learnt())
+            outcome = Outcome(values, statements=statements + self.run_time.learnt(), rank=outcome.rank)
         if outcome.statements and self.certain:
             self._state(outcome.statements, node, scope, teaches)
         return outcome

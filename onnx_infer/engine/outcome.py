@@ -14,6 +14,7 @@ from onnx_infer.types.join import either
 from onnx_infer.values.one_of import OneOf, plain
 from onnx_infer.values.tensor import substitute
 from symdim import Var
+from symdim.algebra.dims import substituted
 from symdim.algebra.evaluate import Substitution
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class Outcome(NamedTuple):
     refused: bool = False
     teaches: bool = True
     """Whether its statements may replace fresh sizes."""
+    rank: Dim | None = None
+    """The rank of its only result, where the length of a vector decides it."""
 
     def substitute(self, variables: Mapping[Var, Dim], text: Callable[[str], str] = str) -> Outcome:
         """The outcome with other sizes in place of variables, in the bounds of its fresh sizes, too.
@@ -60,6 +63,7 @@ class Outcome(NamedTuple):
             statements=tuple([s.substitute(known)._replace(law=text(s.law)) for s in self.statements]),
             fresh=tuple([v for var in self.fresh if isinstance(v := sizes.get(var, var), Var)]),
             error=self.error and (self.error[0], text(self.error[1])),
+            rank=None if self.rank is None else substituted(self.rank, known),
         )
 
 
@@ -107,7 +111,7 @@ def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None
     statements = tuple(trace.statements)
     # each walk gives this size a new name, so its substitution may differ
     teaches = bool(trace.fresh) or any(s.relation == "equal" and _has_fresh(s) for s in statements)
-    return Outcome(results, False, note, statements, tuple(trace.fresh), error, teaches=teaches)
+    return Outcome(results, False, note, statements, tuple(trace.fresh), error, teaches=teaches, rank=trace.rank)
 
 
 def _has_fresh(statement: Statement) -> bool:

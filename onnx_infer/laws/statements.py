@@ -55,9 +55,12 @@ class Statement(NamedTuple):
 
 
 class Trace:
-    """The statements, fresh sizes, notes, warnings and errors of one rule call. `refused`: no runtime runs the node."""
+    """The statements, fresh sizes, notes, warnings and errors of one rule call. `refused`: no runtime runs the node.
 
-    __slots__ = ("_outer", "errors", "fresh", "notes", "refused", "statements", "warnings")
+    `rank` is the rank of the result, where the length of a vector decides it; else None.
+    """
+
+    __slots__ = ("_outer", "errors", "fresh", "notes", "rank", "refused", "statements", "warnings")
 
     def __init__(self) -> None:
         self.statements: list[Statement] = []
@@ -66,6 +69,7 @@ class Trace:
         self.warnings: list[str] = []
         self.errors: list[str] = []
         self.refused = False
+        self.rank: Dim | None = None
 
     def __enter__(self) -> Trace:
         self._outer = _OPEN.trace
@@ -93,6 +97,12 @@ def state(
     """Record a statement in the open trace, if there is one."""
     if _OPEN.trace is not None:
         _OPEN.trace.statements.append(Statement(relation, lhs, rhs, law, kind, filled))
+
+
+def tell_rank(rank: Dim | None) -> None:
+    """Record in the open trace the rank of a result that only a run knows."""
+    if _OPEN.trace is not None:
+        _OPEN.trace.rank = rank
 
 
 def cautiously(action: Callable[[], T], is_cautious: bool = True) -> T:

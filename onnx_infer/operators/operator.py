@@ -12,7 +12,7 @@ from onnx_infer.elements.lifting import SAME, Lifted
 from onnx_infer.elements.samples import moved, named_element, of_function
 from onnx_infer.errors import OpUsageError, Unknown
 from onnx_infer.laws.readable import is_unreadable
-from onnx_infer.laws.statements import is_contradicted
+from onnx_infer.laws.statements import is_contradicted, tell_rank
 from onnx_infer.operators.arguments import Arguments
 from onnx_infer.operators.element_types import ElementTypes, types_of
 from onnx_infer.operators.parameters import TENSORS
@@ -109,6 +109,7 @@ class Operator:
             results = self.rule.shape(**self._arguments(inputs, attributes, dtypes))
         except Unknown as unknown:
             results, note = [None] * output_count, unknown.note
+            tell_rank(unknown.rank)
         if not isinstance(results, list):
             results = [results]
         found = []

@@ -65,9 +65,11 @@ def _value_dtype(value: SymTensor | None) -> int | None:
 
 
 @op("ConstantOfShape", dtype=_value_dtype)
-def constant_of_shape(input: Sizes, value: SymTensor | None) -> SymTensor:
+def constant_of_shape(input: Sizes | Unknown, value: SymTensor | None) -> SymTensor:
     """sizes -> a tensor of these sizes; every element is that of `value`, or 0.0 (ConstantOfShape-9 to 25)."""
     demand(value is None or value.size == 1, "value does not have one element", value)
+    if isinstance(input, Unknown):
+        raise input.of_rank(lambda count: count)
     sizes = [
         fresh("a size of the input", value=element("input", i)) if x is None else not_negative(x, "a size of the input")
         for i, x in enumerate(input)

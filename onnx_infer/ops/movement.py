@@ -99,8 +99,10 @@ def _expand_data(input: Array, shape: Ints) -> Array:
 
 
 @op("Expand", data=_expand_data, moves=True)
-def expand(input: SymTensor, shape: Sizes) -> Shape:
+def expand(input: SymTensor, shape: Sizes | Unknown) -> Shape:
     """input, shape -> the two broadcast to each other (Expand-8, 13)."""
+    if isinstance(shape, Unknown):
+        raise shape.of_rank(lambda count: maximum(count, input.rank))
     return _broadcast(input.dims, shape)
 
 
@@ -126,7 +128,7 @@ def _tile_data(input: Array, repeats: Ints) -> Array:
 def tile(input: AnyRank, repeats: Ints | Unknown) -> Shape:
     """sizes, repeats -> sizes * repeats (Tile-6, 13)."""
     if input.shape is None and isinstance(repeats, Unknown):
-        raise repeats
+        raise repeats.of_rank(lambda count: count)
     sizes = unknown_shape(len(repeats), "the input") if input.shape is None else input.shape  # type: ignore[arg-type]
     given = of_length(repeats, len(sizes), "the numbers of repeats and axes")
     return tuple(

@@ -211,9 +211,11 @@ def _rest(sizes: list[Dim | None], elements: Ints) -> int | None:
 
 
 @op("Reshape", data=SAME)
-def reshape(data: AnyRank, shape: Sizes | None, allowzero: int = 0) -> Shape:
+def reshape(data: AnyRank, shape: Sizes | Unknown | None, allowzero: int = 0) -> Shape:
     """(*sizes) -> shape: 0 copies the size at its index unless `allowzero`, -1 is the rest (Reshape-1 to 25)."""
     require(shape is not None, "the attribute shape is missing")
+    if isinstance(shape, Unknown):
+        raise shape.of_rank(lambda count: count)
     return reshaped(data.shape, shape or (), allowzero)
 
 
@@ -230,8 +232,11 @@ def flatten(input: AnyRank, axis: int, since_version: int) -> Shape:
 
 
 @op("Squeeze", data=SAME)
-def squeeze(data: SymTensor, axes: Ints | None) -> Shape:
+def squeeze(data: SymTensor, axes: Ints | Unknown | None) -> Shape:
     """The shape without the axes, of size 1; absent: without every size that is 1 (Squeeze-1, 11, 13 to 25)."""
+    if isinstance(axes, Unknown):
+        # no axes mean absent axes for onnxruntime
+        raise axes.of_rank(lambda count: data.rank - count) if at_least(axes.count or 0, 1) else axes
     dims = data.dims
     rank = len(dims)
     maybe_one = [i for i, size in enumerate(dims) if not differ(size, 1)]
@@ -302,8 +307,10 @@ def _without(dims: Shape, gone: set[int]) -> Shape:
 
 
 @op("Unsqueeze", data=SAME)
-def unsqueeze(data: SymTensor, axes: Ints) -> Shape:
+def unsqueeze(data: SymTensor, axes: Ints | Unknown) -> Shape:
     """The shape with a 1 at each of these axes of the result (Unsqueeze-1, 11, 13 to 25)."""
+    if isinstance(axes, Unknown):
+        raise axes.of_rank(lambda count: data.rank + count)
     rank = len(data.dims) + len(axes)
 
     def with_ones(new: Collection[int]) -> Shape:

@@ -243,7 +243,7 @@ def col2im(input: AnyRank, image_shape: Sizes | Unknown, block_shape: Sizes | Un
     law = "the numbers of elements of image_shape and block_shape"
     number = common_number(law, number_of(image_shape), number_of(block_shape))
     if not isinstance(number, int):
-        raise Unknown("the number of spatial axes is not known")
+        raise Unknown("the number of spatial axes is not known", rank=None if number is None else number + 2)
     image = given_sizes(of_length(image_shape, number, law), "image_shape", least=1)
     block_shape = of_length(block_shape, number, law)
     with reported:

@@ -1,0 +1,73 @@
+"""A declared rank of a result whose rank is the length of a vector: a guard, which onnxruntime has, too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnx_infer import infer, infer_shapes
+
+from .sessions import run, session_of
+from .texts import both, declared, messages, parsed
+
+MODEL = """g (float[A, B] x, int64[M] v, int64[A, M] w, float[2, 6, 4] z, float[1, 6, 1] one, float[] any)
+    => ({output} y) {{ y = {node} }}"""
+
+NODES = [
+    ("ConstantOfShape(v)", "float[P, Q]", "M == 2"),
+    ("Reshape(x, v)", "float[P, Q]", "M == 2"),
+    ("Reshape(x, v)", "float[A, B, P]", "M == 3"),
+    ("Expand(x, v)", "float[P, Q, R]", "M == 3"),
+    ("Expand(x, v)", "float[P, Q]", "M <= 2"),
+    ("Unsqueeze(x, v)", "float[P, Q, R]", "M == 1"),
+    ("Squeeze(one, v)", "float[P]", "M == 2"),
+    ("Tile(any, v)", "float[P, Q]", "M == 2"),
+    ("GatherND(z, w)", "float[A, P]", "M == 2"),
+    ("Col2Im(z, v, v)", "float[P, Q, R, S]", "M == 2"),
+    ("Neg(x)", "float[P, Q]", None),
+]
+
+
+def model_of(node: str, output: str) -> Any:
+    return parsed(MODEL.format(node=node, output=output))
+
+
+@pytest.mark.parametrize(("node", "output", "guard"), NODES)
+def test_a_declared_rank_is_a_guard(node: str, output: str, guard: str | None) -> None:
+    model = model_of(node, output)
+    for _ in range(2):  # the second time, the outcome is remembered
+        assert guard is None or guard in declared(both(model))
+        assert guard is not None or not declared(infer(model))
+    assert not declared(infer(model, assume_declared=True))
+    again = infer(infer_shapes(model))
+    assert guard is None or guard in declared(again)
+
+
+def test_a_trusted_rank_is_assumed() -> None:
+    model = model_of("ConstantOfShape(v)", "")
+    model.graph.node.add(op_type="Transpose", input=["y"], output=["t"]).attribute.add(name="perm", ints=[1, 0], type=7)
+    result = infer(model, bidirectional=True)
+    assert [(str(g), g.kind) for g in result.guards if "M" in str(g)] == [("M == 2", "assumed")]
+
+
+def test_a_rank_that_no_length_gives_is_an_error() -> None:
+    assert messages(infer(model_of("Unsqueeze(x, v)", "float[P]"))) == [
+        "value 'y': declared rank 1 but inferred rank M + 2"
+    ]
+
+
+@pytest.mark.parametrize("node", ["ConstantOfShape(v)", "Reshape(x, v)", "Expand(x, v)"])
+def test_the_guard_holds_where_the_rank_is_the_declared_one(node: str) -> None:
+    session = session_of(model_of(node, ""))
+    result = infer(model_of(node, "float[P, Q, R]"))
+    for length in (1, 2, 3, 4):
+        last = [2, 3] if length > 1 else [3] if node.startswith("Expand") else [6]
+        given = {"x": np.ones((2, 3)), "z": np.ones((2, 6, 4)), "one": np.ones((1, 6, 1)), "any": np.ones(1)}
+        feeds = {name: array.astype(np.float32) for name, array in given.items()}
+        sizes = np.array([1] * (length - 2) + last)
+        outputs = run(session, {**feeds, "v": sizes, "w": np.zeros((2, length), np.int64)})
+        assert outputs is not None
+        failing = [str(v.guard) for v in result.check({"A": 2, "B": 3, "M": length})]
+        assert failing == ([] if outputs[0].ndim == 3 else ["M == 3"])
