@@ -8,7 +8,7 @@ ai.onnx contrib.elementwise Affine ImageScaler MemcpyFromHost MemcpyToHost Param
 ai.onnx contrib.elementwise ScaledTanh
 ai.onnx contrib.indexing Crop DynamicSlice
 ai.onnx contrib.normalization SimplifiedLayerNormalization
-ai.onnx control_flow If Scan SequenceMap
+ai.onnx control_flow If SequenceMap
 ai.onnx creation Bernoulli BlackmanWindow Constant ConstantOfShape EyeLike HammingWindow
 ai.onnx creation HannWindow MelWeightMatrix Multinomial RandomNormal RandomNormalLike
 ai.onnx creation RandomUniform RandomUniformLike Range
@@ -32,6 +32,7 @@ ai.onnx reduction ArgMax ArgMin CumProd CumSum ReduceL1 ReduceL2 ReduceLogSum Re
 ai.onnx reduction ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare
 ai.onnx reshaping Flatten Reshape Shape Size Squeeze Unsqueeze
 ai.onnx resize AffineGrid GridSample Resize RoiAlign Upsample
+ai.onnx scan Scan
 ai.onnx selection Compress NonMaxSuppression NonZero OneHot TopK Unique
 ai.onnx sequence ConcatFromSequence SequenceAt SequenceConstruct SequenceEmpty SequenceErase
 ai.onnx sequence SequenceInsert SequenceLength SplitToSequence

@@ -1,4 +1,4 @@
-"""If, Scan and SequenceMap; Loop is in `loop.py`."""
+"""If and SequenceMap, and what they share with Loop (`loop.py`) and Scan (`scan.py`)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.errors import require
 from onnx_infer.laws.lengths import demand_one_element
-from onnx_infer.laws.sizes import at_least, normalize_axis, unify, unify_shapes
-from onnx_infer.laws.statements import contradict, demand, fresh, is_cautious, state, warn
+from onnx_infer.laws.sizes import normalize_axis, unify
+from onnx_infer.laws.statements import contradict, demand, fresh, state, warn
 from onnx_infer.operators.registration import op
 from onnx_infer.types.branches import demand_side, of_branches, of_different_rank
 from onnx_infer.types.join import NOTHING, either, elements, sequence_of
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from onnx_infer.elements.ratio import Element
-    from onnx_infer.laws.statements import Kind, Statement
-    from onnx_infer.ops.kinds import Dim, Elements, Graph, Ints, Values
+    from onnx_infer.laws.statements import Statement
+    from onnx_infer.ops.kinds import Dim, Elements, Graph, Values
 
 
 def check_outputs(what: str, given: int, expected: int) -> None:
@@ -119,67 +119,6 @@ def state_again(demands: Iterable[Statement]) -> None:
             demand(holds, law, lhs, rhs, sign=_BROKEN.get(relation, "!="))
 
 
-# -- Scan -------------------------------------------------------------------------------------------------------------
-
-
-_MAX_ROUNDS = 8
-"""The most walks over the body of a Scan until its states keep their shapes."""
-
-
-def constant_state(
-    body: Graph, initial: list[Value], items: list[Value], turns: Dim
-) -> tuple[list[Value], list[Value]]:
-    """The state variables and outputs of the body of a Scan. Their shapes are the same in each iteration.
-
-    Only a second iteration refuses another shape: onnxruntime takes what the first one gives. A cautious walk demands
-    the shape in any case, because it could not say anything about the iterations otherwise.
-    """
-    runs = positive(turns)
-    kind: Kind = "required" if at_least(turns, 2) or is_cautious() else "assumed"
-    states = [s.without_data() if isinstance(s, SymTensor) else s for s in initial]
-    for left in reversed(range(_MAX_ROUNDS)):
-        outputs = body(*states, *items, reached=runs if isinstance(runs, bool) else None)
-        if body.refusal is not None and runs is not True:
-            never_runs("body", body, body.refusal, runs)
-            body.release(outputs)
-            return initial, outputs[len(states) :]
-        after = [same_state(i, a, b, kind) for i, (a, b) in enumerate(zip(states, outputs, strict=False))]
-        if after == states or not left or not body.may_repeat():
-            break
-        states = after
-    body.release([*after, *outputs])
-    return after, outputs[len(states) :]
-
-
-def same_state(index: int, before: Value, after: Value, kind: Kind) -> Value:
-    """A state variable, from its initial value and from the value that the body gives it."""
-    if not isinstance(before, SymTensor) or not isinstance(after, SymTensor):
-        return before if after is NOTHING else after
-    check_types(f"state {index}", before, after)
-    dtype = after.dtype if before.dtype is None else before.dtype
-    if before.shape is None or after.shape is None:
-        return SymTensor(dtype, after.shape if before.shape is None else before.shape)
-    return SymTensor(dtype, unify_shapes(before.shape, after.shape, f"shapes of state {index}", kind))
-
-
-def item_of(value: Value, *axes: Dim) -> Value:
-    """One element of a scanned tensor: the tensor without the scanned axes."""
-    if not isinstance(value, SymTensor) or value.shape is None:
-        return SymTensor(element_type(value))
-    dropped = {normalize_axis(axis, value.rank) for axis in axes}
-    return SymTensor(value.dtype, [d for i, d in enumerate(value.dims) if i not in dropped])
-
-
-def common_size(tensors: Values, axes: Ints, what: str) -> Dim:
-    """The common size of tensors, each along its axis."""
-    found: Dim | None = None
-    for tensor, axis in zip(tensors, axes, strict=True):
-        if isinstance(tensor, SymTensor) and tensor.shape is not None:
-            size = tensor.dims[normalize_axis(axis, tensor.rank)]
-            found = size if found is None else unify(found, size, what)
-    return fresh(f"{what} are not known") if found is None else found
-
-
 def stacked(value: Value, size: Dim, axis: Dim, elements: list[Any] | None = None) -> Value:
     """The values of all iterations, stacked along a new axis, with these elements if they are few.
 
@@ -191,58 +130,6 @@ def stacked(value: Value, size: Dim, axis: Dim, elements: list[Any] | None = Non
     found = SymTensor(value.dtype, (*value.dims[:at], size, *value.dims[at:]))
     fits = elements is not None and is_small(found) and found.size == len(elements)
     return SymTensor(found.dtype, found.shape, elements) if fits else found
-
-
-def check_ints(name: str, values: Ints | None, count: int, default: int) -> Ints:
-    """An attribute with one integer for each of `count` values."""
-    if values is None:
-        return (default,) * count
-    require(len(values) == count, f"the number of {name} is not that of the values", len(values), count)
-    return values
-
-
-@op("Scan", since=9)
-def scan(
-    initial_state_and_scan_inputs: Values,
-    body: Graph,
-    num_scan_inputs: int,
-    scan_input_axes: Ints | None,
-    scan_output_axes: Ints | None,
-    scan_input_directions: Ints | None,
-    scan_output_directions: Ints | None,
-    output_count: int,
-) -> list[Value]:
-    """n states, m tensors of a common length T along an axis -> n states, k outputs with T (Scan-9 to 25)."""
-    count = len(initial_state_and_scan_inputs) - num_scan_inputs
-    require(num_scan_inputs > 0 and count >= 0, "num_scan_inputs is out of range", num_scan_inputs)
-    require(body.input_count == count + num_scan_inputs, "the inputs of body and node differ in number")
-    check_outputs("body", body.output_count, output_count)
-    states, scanned = list(initial_state_and_scan_inputs[:count]), initial_state_and_scan_inputs[count:]
-    axes = check_ints("scan_input_axes", scan_input_axes, num_scan_inputs, 0)
-    out_axes = check_ints("scan_output_axes", scan_output_axes, output_count - count, 0)
-    check_ints("scan_input_directions", scan_input_directions, num_scan_inputs, 0)
-    check_ints("scan_output_directions", scan_output_directions, output_count - count, 0)
-    length = common_size(scanned, axes, "the lengths of the scanned inputs")
-    items = [item_of(x, axis) for x, axis in zip(scanned, axes, strict=True)]
-    states, outputs = constant_state(body, states, items, length)
-    return states + [stacked(x, length, axis) for x, axis in zip(outputs, out_axes, strict=True)]
-
-
-@op("Scan", since=8)
-def scan_batched(
-    initial_state_and_scan_inputs: Values, body: Graph, num_scan_inputs: int, output_count: int
-) -> list[Value]:
-    """n states (B, ...), m tensors (B, T, ...) -> n states (B, ...), k outputs (B, T, ...) (Scan-8)."""
-    count = len(initial_state_and_scan_inputs) - num_scan_inputs
-    require(num_scan_inputs > 0 and count >= 0, "num_scan_inputs is out of range", num_scan_inputs)
-    require(body.input_count == count + num_scan_inputs, "the inputs of body and node differ in number")
-    check_outputs("body", body.output_count, output_count)
-    states, scanned = initial_state_and_scan_inputs[:count], initial_state_and_scan_inputs[count:]
-    batch = common_size(initial_state_and_scan_inputs, (0,) * (count + num_scan_inputs), "the batch sizes")
-    length = common_size(scanned, (1,) * num_scan_inputs, "the lengths of the scanned inputs")
-    items = [item_of(x, 0, 1) for x in scanned]
-    inner, outputs = constant_state(body, [item_of(x, 0) for x in states], items, batch * length)
-    return [stacked(x, batch, 0) for x in inner] + [stacked(stacked(x, length, 0), batch, 0) for x in outputs]
 
 
 # -- SequenceMap ------------------------------------------------------------------------------------------------------

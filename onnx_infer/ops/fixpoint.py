@@ -84,8 +84,12 @@ class Fixpoint(NamedTuple):
 
     def in_turn(self, size: Dim, turn: Dim) -> Dim:
         """A size in an iteration. It stays as it is if it has no value there: then no run comes so far."""
+        return self.with_sizes(size, self.at(turn))
+
+    def with_sizes(self, size: Dim, sizes: dict[Var, Dim]) -> Dim:
+        """A size in the iteration in which the inside has these sizes; as it is if it has no value there."""
         try:
-            return substituted(size, self.at(turn))
+            return substituted(size, sizes)
         except (BoundsError, DivisionByZero):
             return size
 

@@ -2,7 +2,7 @@
 
 `fixpoint.py` finds values that hold in any iteration, `trip_count.py` the number T of iterations (a fresh size if the
 data or an unknown trip count decide it). A changing size has a closed form in T, or is `c` if the body always makes it
-`c` and T >= 1. Loops of few iterations with known conditions are walked one by one if that gives more.
+`c` and T >= 1. Loops of few iterations with known conditions are walked one by one if that gives more (`unrolling.py`).
 """
 
 from __future__ import annotations
@@ -12,36 +12,29 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.lengths import demand_one_element
-from onnx_infer.laws.sizes import is_fresh, unify
-from onnx_infer.laws.statements import contradict, element, fresh, is_cautious, state
+from onnx_infer.laws.sizes import at_least, differ, is_fresh, unify
+from onnx_infer.laws.statements import contradict, element, fresh, is_cautious, state, warn
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.control_flow import check_outputs, condition, never_runs, stacked, state_again
 from onnx_infer.ops.fixpoint import fixpoint, in_time, scalar, variables
 from onnx_infer.ops.trip_count import begins, how_often
+from onnx_infer.ops.unrolling import MAX_UNROLLED, SAME_COUNT, few, one_by_one, without_elements
 from onnx_infer.types.branches import of_branches, size_of_branches
-from onnx_infer.types.join import NOTHING, ceiling, either, join_with_itself, kind_of, parts_of
+from onnx_infer.types.join import NOTHING, ceiling, either, join_with_itself, kind_of
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.one_of import OneOf, plain
 from onnx_infer.values.tensor import SymTensor, substitute
 from symdim import BoundsError, DivisionByZero, Expr, Var, maximum, product
-from symdim.algebra.dims import substituted, variables_of
+from symdim.algebra.dims import substituted
 
 if TYPE_CHECKING:
-    from collections.abc import Set as AbstractSet
-
     from onnx_infer.elements.ratio import Element
     from onnx_infer.ops.fixpoint import Fixpoint
     from onnx_infer.ops.kinds import Dim, Elements, Graph, Value, Values
     from onnx_infer.ops.trip_count import Trips
 
-_MAX_UNROLLED, _MAX_VISITED = 32, 4096
-"""The most iterations that are looked at one by one, and the most nodes visited in this way."""
-
 _ENDLESS = (1 << 31) - 1
 """A trip count from here on is no limit: exporters write the largest integer for a while loop."""
-
-SAME_COUNT = "element counts of the iterations"
-"""The law of onnxruntime for the outputs that are stacked. The specification demands equal shapes."""
 
 
 @op("Loop")
@@ -177,17 +170,6 @@ def is_same_kind(a: Value, b: Value) -> bool:
     return type(kind_of(a)) is type(kind_of(b))
 
 
-def without_elements(value: Value, unknown: AbstractSet[Var]) -> Value:
-    """The value without elements that depend on unknown numbers."""
-
-    def known(x: object) -> bool:
-        return unknown.isdisjoint(variables_of(parts_of(x)))
-
-    if not isinstance(value, SymTensor) or value.data is None or all(map(known, value.data)):
-        return value
-    return SymTensor(value.dtype, value.shape, [x if known(x) else None for x in value.data])
-
-
 def in_last_iteration(found: Fixpoint, values: list[Value]) -> list[Value]:
     """The body's results in the last iteration, with new sizes for those of its inside.
 
@@ -226,6 +208,7 @@ def scans(found: Fixpoint, trips: Trips, count: int) -> list[Value]:
     items = found.outputs[1 + count :]
     if trips.once:
         demand_same_count(found, items, trips.number - 1)
+    demand_one_turn(found, items, trips.number)
     first = [in_first_iteration(found, x) if trips.once or not is_cautious() else x for x in items]
     shaped = in_last_iteration(found, first)
     if not trips.once and variables([x.without_data() if type(x) is SymTensor else x for x in items]):
@@ -233,6 +216,26 @@ def scans(found: Fixpoint, trips: Trips, count: int) -> list[Value]:
     return [
         stacked(y, trips.number, 0, elements_of_all(found, x, trips.number)) for x, y in zip(items, shaped, strict=True)
     ]
+
+
+def demand_one_turn(found: Fixpoint, items: list[Value], number: Dim) -> None:
+    """State that there is one iteration at most if the items of the first two differ in their number of elements."""
+    if at_least(1 - number, 0):
+        return
+    second = {found.turn: 1, **{var: found.in_turn(size, 0) for var, size in found.after.items()}}
+    for item in items:
+        if type(item) is not SymTensor or item.shape is None:
+            continue
+        count = product(item.shape)
+        first, later = found.in_turn(count, 0), found.with_sizes(count, second)
+        if found.outside(first) and found.outside(later) and differ(first, later):
+            law = f"{SAME_COUNT} differ: {first} != {later}"
+            if at_least(number, 2):
+                contradict(law)
+            else:
+                warn(f"body runs once at most: {law}")
+                state("at_most", number, 1, f"body does not run again: {law}")
+            return
 
 
 def demand_same_count(found: Fixpoint, items: list[Value], last: Dim) -> None:
@@ -255,7 +258,7 @@ def in_first_iteration(found: Fixpoint, item: Value) -> Value:
 
 def elements_of_all(found: Fixpoint, item: Value, number: Dim) -> list[Any] | None:
     """The elements of a stacked output, from those of the item in any iteration; None if there are many iterations."""
-    if not isinstance(item, SymTensor) or item.data is None or not isinstance(number, int) or number > _MAX_UNROLLED:
+    if not isinstance(item, SymTensor) or item.data is None or not isinstance(number, int) or number > MAX_UNROLLED:
         return None
     elements: list[Any] = []
     for turn in range(number):
@@ -272,61 +275,3 @@ def none_at_all(initial: Values, items: list[Value]) -> list[Value]:
     empty = [stacked(x, 0, 0) for x in items]
     unsure = {v: fresh("no iteration gives it a size") for v in variables(empty)}
     return [*initial, *(substitute(x, unsure) for x in empty)]
-
-
-# -- one by one -------------------------------------------------------------------------------------------------------
-
-
-def few(body: Graph, limit: Dim | None) -> bool:
-    """Whether the iterations of a loop may be walked one by one."""
-    return isinstance(limit, int) and limit <= _MAX_UNROLLED and body.node_count() * limit <= _MAX_VISITED
-
-
-def one_by_one(
-    body: Graph, limit: Dim | None, unconditional: bool, initial: list[Value], reached: bool | None
-) -> list[Value] | None:
-    """The results of a loop of few iterations with known conditions; None for other loops."""
-    count, values = len(initial), initial
-    items: list[list[Value]] = []
-    for i in range(min(_MAX_UNROLLED, _MAX_VISITED // max(body.node_count(), 1))):
-        if not body.may_repeat():
-            return None
-        index, true = scalar(body, 0, dt.INT64, i), scalar(body, 1, dt.BOOL, True)
-        goes_on, *results = body(index, true, *values, repeated=True, reached=reached)
-        values = results[:count]
-        items.append(results[count:])
-        go = condition(goes_on)
-        stops = go is False
-        if stops and unconditional:
-            return None
-        if stops or len(items) == limit:
-            return values + [
-                stacked(same(x), len(items), 0, joined(body, x, initial)) for x in zip(*items, strict=True)
-            ]
-        if go is not True:
-            return None
-    return None
-
-
-def same(values: Values) -> Value:
-    """A value that covers those of all iterations for one output: by the specification their shapes are the same.
-
-    onnxruntime only demands that they have the same number of elements, and takes the sizes of the first one.
-    """
-    found = values[0]
-    for other in values[1:]:
-        if isinstance(found, SymTensor) and isinstance(other, SymTensor) and found.shape and other.shape:
-            unify(product(found.shape), product(other.shape), SAME_COUNT)
-            if len(found.shape) == len(other.shape) and any(map(is_fresh, found.shape)):
-                law, pairs = "shapes of the iterations", zip(found.shape, other.shape, strict=True)
-                found = SymTensor(found.dtype, [unify(x, y, law, "assumed") if is_fresh(x) else x for x, y in pairs])
-    return found
-
-
-def joined(body: Graph, values: Values, outside: list[Value]) -> list[Any] | None:
-    """The elements of these values one after the other; None if some are not known."""
-    tensors = [x for x in values if isinstance(x, SymTensor) and x.data is not None]
-    if len(tensors) < len(values):
-        return None
-    inside = body.locals(list(values), outside)
-    return [element for x in tensors for element in without_elements(x, inside).data or ()]

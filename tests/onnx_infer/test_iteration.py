@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from onnx_infer import InferenceResult, fold, infer
 
+from .sessions import run, session_of, shape_at
 from .texts import messages, parsed, types
 
 OPSET_8 = '<ir_version: 3, opset_import: ["": 8]>'
@@ -42,8 +44,45 @@ def test_the_state_of_a_scan_keeps_its_shape() -> None:
     # what the initial value and the body say of it holds together; a size of the body that it equals is known then
     body = "s1 = Slice(i, k, n) o = Neg(s) k = Constant<value_ints=[0]>() n = Cast<to=7>(m) m = ReduceSum(i)"
     assert types(parsed(scan("", "N", "T, M", body)), "y", "z") == ["f32[N]", "f32[T, N]"]
-    result = inferred(scan("", "2", "T, 3", "s1 = Identity(i) o = Neg(s)"))
+    result = inferred(scan("", "2", "2, 3", "s1 = Identity(i) o = Neg(s)"))
     assert messages(result) == ["shapes of state 0 at axis 0 differ: 2 != 3"]
+
+
+@pytest.mark.parametrize(
+    ("new_state", "min_dim", "final", "stacked", "guards"),
+    [
+        ("Neg(w)", 1, "f32[2, 8]", "f32[T, S + 4, 8]", ["T == 1"]),
+        ("Neg(w)", 0, "f32[S*max(T, 1) - S*T - 2*min(T, 1) + 4, 8]", "f32[T, S + 4, 8]", ["T <= 1"]),
+        ("Reshape(w, flat)", 1, "f32[16]", "f32[T, S + 4, 8]", ["T == 1"]),
+        ("Reshape(w, flat)", 0, "f32[...]", "f32[T, S + 4, 8]", ["T <= 1"]),
+        ("Neg(s)", 1, "f32[S + 4, 8]", "f32[T, S + 4, 8]", []),
+    ],
+)
+def test_a_state_whose_shape_the_first_iteration_changes(
+    new_state: str, min_dim: int, final: str, stacked: str, guards: list[str]
+) -> None:
+    """There is no second iteration. onnxruntime makes the first one if it does not see the other shape before."""
+    text = f"""g (float[S, 8] h, float[T] x, float[2, 8] w) => (y, z) {{ flat = Constant<value_ints=[-1]>()
+        grown = Concat<axis=0>(h, w, w) y, z = Scan<num_scan_inputs=1,
+        body = b (float[u, v] s, float i) => (t, o) {{ t = {new_state} o = Neg(s) }}>(grown, x) }}"""
+    result = infer(parsed(text), min_dim=min_dim)
+    assert "error" not in [d.severity for d in result.diagnostics]
+    assert (str(result.types["y"]), str(result.types["z"])) == (final, stacked)
+    assert [(str(g), g.kind) for g in result.guards] == [(guard, "required") for guard in guards]
+    if "Reshape" in new_state:
+        return  # a rank that onnxruntime sees
+    session = session_of(parsed(text))
+    for turns in (1, 2):
+        feeds = {"h": np.ones((3, 8)), "x": np.ones(turns), "w": np.ones((2, 8))}
+        outputs = run(session, {name: array.astype(np.float32) for name, array in feeds.items()})
+        assert (outputs is None) is bool(result.check({"S": 3, "T": turns}))
+        for name, output in zip("yz", outputs or (), strict=False):
+            assert shape_at(result, name, {"S": 3, "T": turns}) == output.shape
+
+
+def test_a_scan_of_one_iteration_may_change_its_state() -> None:
+    result = inferred(scan("", "2", "1, 3", "s1 = Identity(i) o = Neg(s)"))
+    assert (messages(result), str(result.types["y"]), str(result.types["z"])) == ([], "f32[3]", "f32[1, 2]")
 
 
 @pytest.mark.parametrize(("length", "kind"), [("1", "assumed"), ("T", "assumed"), ("2", "required")])

@@ -101,6 +101,8 @@ STACK = """g (float[N, D] x, float[N, E] w, float[T] u) => (y, z) {{ h = Shape(u
 STACKED = [
     ("m", "n = Concat<axis=1>(c, w)", "(T, N, D)", ["T == 1"]),
     ("m", "n = Identity(w)", "(T, N, D)", []),
+    ("m", "n = Concat<axis=1>(x, x)", "(T, N, D)", ["T == 1"]),
+    ("m", "k1 = Constant<value_ints=[2, 1]>() n = Tile(c, k1)", "(T, N, D)", ["T == 1"]),
     ("m", "n = Transpose(c)", "(T, N, D)", []),
     ("two", "n = Concat<axis=1>(w, w)", "(2, N, D)", []),
     ("two", "n = Transpose(c)", "(2, N, D)", []),
