@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Value
 
 _recordings = shared_cache(1 << 10)  # everything that determines the results of a node -> Recording
+_large = shared_cache(1 << 5)  # the same for large bodies
 _captured = shared_cache(1 << 10)  # bytes of the bodies -> the names that they capture
 
 
@@ -61,7 +62,7 @@ class Recordings:
         key = None if bodies is None or is_calling else self._key(operator, node, values, scope, bodies, earlier)
         if bodies is None or key is None:
             return self._walked(operator, node, attributes, values, scope)
-        remembered = self._inside if engine.depth else _recordings
+        remembered = self._inside if engine.depth else _large if bodies.is_large else _recordings
         found: Recording | None = remembered.get(key)
         if found is not None:
             return found.repeat(engine, list(earlier.of), node, bodies, scope)

@@ -125,12 +125,13 @@ class Bodies(NamedTuple):
     """The graphs in the attributes of a node, at any depth, as far as all models have them alike.
 
     `wire` is equal for equal attributes; `texts` are the dim_params that the graphs declare, `places` where they are,
-    outer ones first.
+    outer ones first. If they are large, so are the records of walks over them.
     """
 
     wire: Hashable
     texts: tuple[str, ...]
     places: tuple[Place, ...]
+    is_large: bool = False
 
 
 class Model(NamedTuple):

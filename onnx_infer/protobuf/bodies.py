@@ -5,6 +5,7 @@ Results for a node with graphs are remembered under these bytes.
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from onnx import AttributeProto
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
 
     from onnx_infer.model.graph import Node, Place
 
-_MOST_BYTES = 1 << 15
+_MOST_BYTES = 1 << 18
 """Nodes with more bytes are not remembered. Their graphs contain weights."""
+
+_MANY_BYTES = 1 << 15
+"""Nodes with more bytes are recognised by a digest of them, so the bytes are not kept."""
 
 _read = shared_cache(1 << 10)  # (bytes of attributes, whether initializers are constants) -> Bodies
 
@@ -30,16 +34,24 @@ _read = shared_cache(1 << 10)  # (bytes of attributes, whether initializers are 
 def bodies(all_constant: bool, node: Node) -> Bodies | None:
     """The graphs of a node; None if it has too many bytes. With `all_constant` no initializer can be overridden."""
     proto = node[5]
-    if proto.ByteSize() > _MOST_BYTES:
+    size = proto.ByteSize()
+    if size > _MOST_BYTES:
         return None
-    wire = (*[attribute.SerializeToString() for attribute in proto.attribute], all_constant)
+    attributes = [attribute.SerializeToString() for attribute in proto.attribute]
+    is_large = size > _MANY_BYTES
+    wire = (*(map(_digest, attributes) if is_large else attributes), is_large, all_constant)
     found: Bodies | None = _read.get(wire)
     if found is None:
-        found = _read[wire] = _bodies(wire, proto)
+        found = _read[wire] = _bodies(wire, proto, is_large)
     return found
 
 
-def _bodies(wire: tuple[object, ...], node: NodeProto) -> Bodies:
+def _digest(wire: bytes) -> bytes:
+    """Bytes that stand for these: no two texts with the same ones are known, or can be found."""
+    return sha256(wire).digest()
+
+
+def _bodies(wire: tuple[object, ...], node: NodeProto, is_large: bool) -> Bodies:
     places: list[Place] = []
     texts: dict[str, None] = {}
     graphs: list[GraphProto] = []
@@ -56,7 +68,7 @@ def _bodies(wire: tuple[object, ...], node: NodeProto) -> Bodies:
                 places.append((number, n, i, j))
                 graphs.append(below)
         number += 1
-    return Bodies(wire, tuple(texts), tuple(places))
+    return Bodies(wire, tuple(texts), tuple(places), is_large)
 
 
 def placed(node: NodeProto) -> Iterator[tuple[int, int, GraphProto]]:

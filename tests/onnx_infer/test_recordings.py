@@ -13,6 +13,7 @@ from onnx_infer import infer, infer_shapes
 from onnx_infer.engine import recording
 from onnx_infer.engine.recordings import Recordings
 from onnx_infer.engine.subgraph import Subgraph
+from onnx_infer.protobuf.bodies import _MANY_BYTES, _MOST_BYTES
 from symdim import clear_caches
 
 from .test_random_loops import random_loop
@@ -229,3 +230,28 @@ def test_bodies_that_call_functions_are_walked_each_time(monkeypatch: pytest.Mon
     result = infer(parse_model(text))
     assert [str(result.types[name]) for name in ("y0", "y1", "y2")] == ["f32[_d0]", "f32[_d1]", "f32[_d2]"]
     assert len(asked) == 1
+
+
+def large_model(number: int) -> ModelProto:
+    """An If whose branches are so large that only a digest of their bytes is kept."""
+    then = " ".join(f"{'a' * 40}{i + 1} = Neg({'a' * 40}{i})" for i in range(500))
+    last = f"k = Constant<value_ints=[{number}]>() t = Reshape({'a' * 40}500, k)"
+    branches = f"then_branch = yes () => (t) {{ {'a' * 40}0 = Neg(x) {then} {last} }}, else_branch = no () => (x) {{}}"
+    return parsed(f"g (float[6] x, bool c) => (y) {{ y = If(c) <{branches}> }}")
+
+
+def test_large_bodies_are_walked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    clear_caches()
+    seen = walks(monkeypatch)
+    model = large_model(6)
+    assert _MANY_BYTES < model.ByteSize() < _MOST_BYTES
+    first = found(model)
+    assert seen
+    seen.clear()
+    assert found(model) == first
+    assert not seen
+    other = found(large_model(3))  # as many bytes; the Reshape fails, so the other branch is taken
+    assert seen
+    assert other != first
+    clear_caches()
+    assert found(large_model(3)) == other
