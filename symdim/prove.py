@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from symdim.algebra import dims
 from symdim.algebra.bounds.intervals import bounds_of
 from symdim.algebra.divisions.floordiv import mod
 from symdim.algebra.sums.polynomial import add, checked, scale
@@ -175,12 +176,9 @@ def _searched(hypotheses: list[Hypothesis], about: tuple[Dim, ...], budget: Budg
 
 def _evident(dim: Dim, relation: Relation) -> bool:
     """Whether the interval alone decides it."""
-    lo, hi = bounds_of(dim)
     if relation == "==":
-        return lo == 0 == hi
-    if relation == ">=":
-        return lo is not None and lo >= 0
-    return (lo is not None and lo > 0) or (hi is not None and hi < 0)
+        return bounds_of(dim) == (0, 0)
+    return dims.at_least(dim, 0) if relation == ">=" else dims.excludes(dim, 0)
 
 
 def _negated(dim: Dim, relation: Relation) -> Hypothesis:

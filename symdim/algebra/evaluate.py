@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from symdim.algebra.bounds.intervals import disjoint
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.divisions.floordiv import floordiv
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Mul
@@ -219,7 +220,6 @@ def _replacement(v: Var, given: Dim) -> Dim:
     """The replacement. Raises BoundsError if it is provably outside the bounds of the variable."""
     if isinstance(given, int):
         return checked_size(v, given)
-    lo, hi = given.bounds()
-    if (v.lo is not None and hi is not None and hi < v.lo) or (v.hi is not None and lo is not None and lo > v.hi):
+    if disjoint((v.lo, v.hi), given.bounds()):
         raise BoundsError(f"{v.name!r} is in {v.lo}..{'' if v.hi is None else v.hi}, which {given} never is")
     return given

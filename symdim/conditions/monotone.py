@@ -44,8 +44,7 @@ def _growth(node: Expr, variable: Var, found: dict[Dim, Interval]) -> Interval:
     if isinstance(node, FloorDiv):
         n, d = node.parts
         if isinstance(d, int) and d > 0:
-            least, most = found.get(n, (0, 0))
-            return None if least is None else least // d, None if most is None else -(-most // d)
+            return _quotient(found.get(n, (0, 0)), d)
     if isinstance(node, (Max, Min)):
         steps = [found.get(part, (0, 0)) for part in operands_of(node)]
         lows, highs = [low for low, _ in steps if low is not None], [high for _, high in steps if high is not None]
@@ -71,7 +70,12 @@ def _of_quotient(unit: FloorDiv, k: int, terms: dict[Expr, int], found: dict[Dim
         return None, None
     numerator = dict(terms_of(n)[0])
     accumulate(numerator, {u: c for u, c in terms.items() if u is not unit}, k * d)
-    least, most = _of_sum(numerator, found)
+    return _quotient(_of_sum(numerator, found), d)
+
+
+def _quotient(growth: Interval, d: int) -> Interval:
+    """The growth of n//d, where this is that of n."""
+    least, most = growth
     return None if least is None else least // d, None if most is None else -(-most // d)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from symdim.algebra.bounds.intervals import is_empty, meet
 from symdim.algebra.variable import Var
 from symdim.conditions.condition import Condition
 
@@ -9,25 +10,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symdim.algebra.expr import Dim, Interval
+    from symdim.algebra.expr import Interval
 
 
 def interval_of(conditions: Sequence[Condition]) -> tuple[Var, Interval] | None:
     """The variable and its interval, if all conditions are bounds of one variable; else None."""
-    low: int | None = None
-    high: int | None = None
-    variable: Dim | None = None
+    variable: Var | None = None
+    interval: Interval = (None, None)
     for relation, lhs, rhs in conditions:
         if not isinstance(lhs, Var) or not isinstance(rhs, int) or (variable is not None and lhs is not variable):
             return None
         variable = lhs
-        if relation in ("equal", "at_least"):
-            low = rhs if low is None else max(low, rhs)
-        if relation in ("equal", "at_most"):
-            high = rhs if high is None else min(high, rhs)
-        if relation not in ("equal", "at_least", "at_most"):
+        ends = {"equal": (rhs, rhs), "at_least": (rhs, None), "at_most": (None, rhs)}.get(relation)
+        if ends is None:
             return None
-    return None if not isinstance(variable, Var) else (variable, (low, high))
+        interval = meet(interval, ends)
+    return None if variable is None else (variable, interval)
 
 
 def union_of(ranges: list[tuple[Var, Interval] | None]) -> tuple[Var, Interval] | None:
@@ -39,7 +37,7 @@ def union_of(ranges: list[tuple[Var, Interval] | None]) -> tuple[Var, Interval] 
     ends = [
         (variable.lo if lo is None else lo, variable.hi if hi is None else hi)
         for _, (lo, hi) in known
-        if lo is None or hi is None or lo <= hi
+        if not is_empty((lo, hi))
     ]
     if not ends or any(lo is None for lo, _ in ends):
         return None

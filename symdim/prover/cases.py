@@ -8,7 +8,7 @@ sign        v >= 0 or v <= -1
 
 from __future__ import annotations
 
-from symdim.algebra.bounds.intervals import bounds_of
+from symdim.algebra.bounds.intervals import bounds_of, divided, is_empty, plus
 from symdim.algebra.evaluate import children, postorder
 from symdim.algebra.expr import Expr, Extremum, Max
 from symdim.algebra.order import order
@@ -96,14 +96,12 @@ def _by_sign(problem: Problem, v: Var) -> list[Problem]:
 
 def _by_residue(problem: Problem, v: Expr, m: int) -> list[Problem]:
     reasons: Reasons = frozenset((RESIDUE,))
-    least, most = bounds_of(v)
     result = []
     for r in range(m):
-        lo = None if least is None else -((r - least) // m)
-        hi = None if most is None else (most - r) // m
-        if lo is not None and hi is not None and lo > hi:
+        ends = divided(plus(bounds_of(v), (-r, -r)), m)
+        if is_empty(ends):
             continue
-        value = m * problem.fresh(v.name if isinstance(v, Var) else "q", lo, hi) + r
+        value = m * problem.fresh(v.name if isinstance(v, Var) else "q", *ends) + r
         result.append(problem.case({v: value}, reasons, defining(v, value, reasons)))
     return result
 

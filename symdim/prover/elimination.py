@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.bounds.intervals import bounds_of, quotient
+from symdim.algebra.bounds.intervals import bounds_of, contains, divided, is_empty, meet, plus, quotient
 from symdim.algebra.dims import at_least
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, FloorDiv
@@ -29,7 +29,7 @@ from symdim.prover.nesting import shortened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Dim
+    from symdim.algebra.expr import Dim, Interval
     from symdim.prover.hypotheses import Reasons
 
     Terms = dict[Expr, int]
@@ -101,9 +101,7 @@ def linear_variables(terms: Terms) -> list[Var]:
 
 
 def _within(v: Var, dim: Dim) -> bool:
-    lo, hi = bounds_of(dim)
-    above = v.lo is None or (lo is not None and lo >= v.lo)
-    return above and (v.hi is None or (hi is not None and hi <= v.hi))
+    return contains((v.lo, v.hi), bounds_of(dim))
 
 
 def _replace(problem: Problem, v: Var, dim: Dim, reasons: Reasons) -> Problem:
@@ -190,14 +188,12 @@ def _congruence(problem: Problem, h: Hypothesis) -> Problem | None:
                 continue
             others = sum_of({u: k for u, k in rest.items() if u is not v}, const % m)
             shift = _residues(scale(others, -pow(rest[v], -1, m)), m)
+            ends: Interval = (None, None)
             if isinstance(shift, int):
-                lo = None if v.lo is None else -((shift - v.lo) // m)
-                hi = None if v.hi is None else (v.hi - shift) // m
-                if lo is not None and hi is not None and lo > hi:
+                ends = divided(plus((v.lo, v.hi), (-shift, -shift)), m)
+                if is_empty(ends):
                     raise Refuted(h.reasons | {CONGRUENCE})
-            else:
-                lo = hi = None
-            p = problem.fresh(v.name, lo, hi)
+            p = problem.fresh(v.name, *ends)
             return _replace(problem, v, m * p + shift, h.reasons | {CONGRUENCE})
     return None
 
@@ -215,14 +211,8 @@ def _bound(problem: Problem, h: Hypothesis) -> Problem | None:
     ((v, k),) = terms.items()
     if not isinstance(v, Var):
         return None
-    lo, hi = v.lo, v.hi
-    if k > 0:
-        bound = -(const // k)
-        lo = bound if lo is None else max(lo, bound)
-    else:
-        bound = const // -k
-        hi = bound if hi is None else min(hi, bound)
-    return problem.replace({v: problem.fresh(v.name, lo, hi)}, h.reasons)
+    ends = meet((v.lo, v.hi), divided((-const, None), k))
+    return problem.replace({v: problem.fresh(v.name, *ends)}, h.reasons)
 
 
 def _difference(problem: Problem, h: Hypothesis) -> Problem | None:

@@ -12,7 +12,7 @@ from math import gcd
 from typing import NamedTuple
 
 from symdim.algebra.bounds.intervals import bounds_of
-from symdim.algebra.dims import at_least, at_most
+from symdim.algebra.dims import at_least, at_most, excludes
 from symdim.algebra.evaluate import postorder, replaced, variables_of
 from symdim.algebra.expr import Expr, FloorDiv, Mul
 from symdim.algebra.sums.long_division import long_division
@@ -262,8 +262,7 @@ def simplified(h: Hypothesis) -> Hypothesis | None:
         if hi == 0:  # dim <= 0 too: -x**2 >= 0 is x**2 == 0
             return simplified(Hypothesis(dim, "==", reasons | {INTERVALS}))
     else:
-        never = (lo is not None and lo > 0) or (hi is not None and hi < 0)
-        always = lo == 0 == hi
+        never, always = excludes(dim, 0), lo == 0 == hi
         if never if relation == "!=" else always:
             return None
         if always if relation == "!=" else never:

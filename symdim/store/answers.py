@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from symdim.algebra.bounds.intervals import contains
 from symdim.algebra.divisions.floordiv import floordiv, mod
 from symdim.algebra.expr import Expr
 from symdim.algebra.minmax.extrema import maximum
@@ -154,10 +155,9 @@ class Answers:
     def _put(self, v: Var, value: Dim, fact: Constraint) -> None:
         self.used.add(fact)
         self.defined[v] = value
-        lo, hi = self.state.interval(v)
-        low, high = self.state.bounds(value)
-        if (lo is not None and (low is None or low < lo)) or (hi is not None and (high is None or high > hi)):
-            self.conditions.append(Bounds(fact.origin, (fact,), fact.law, value, lo, hi))
+        interval = self.state.interval(v)
+        if not contains(interval, self.state.bounds(value)):
+            self.conditions.append(Bounds(fact.origin, (fact,), fact.law, value, *interval))
 
     def guards(self) -> list[Guard]:
         """The conditions on given sizes that remain, in the order of their discovery."""

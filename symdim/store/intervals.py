@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim.algebra.bounds.intervals import plus, power, scaled, times
+from symdim.algebra.bounds.intervals import contains, disjoint, divided, numerator, plus, power, scaled, times
 from symdim.algebra.expr import Expr, FloorDiv, Max, Min
 from symdim.algebra.order import order
 from symdim.algebra.sums.monomial import powers_of, terms_of
@@ -28,11 +28,10 @@ def narrow_within(p: Propagation, fact: SizeEqual | Bounds, dim: Dim, wanted: In
     stack = [(dim, wanted)]
     while stack:
         part, (lo, hi) = stack.pop()
-        low, high = p.bounds(part)
-        if (lo is not None and high is not None and high < lo) or (hi is not None and low is not None and low > hi):
-            message = f"{fact}, but {part} is in {_written(low, high)}"
-            raise p.contradiction(kind_of(fact.law, OUT_OF_RANGE), message, fact)
-        if (lo is None or (low is not None and low >= lo)) and (hi is None or (high is not None and high <= hi)):
+        known = p.bounds(part)
+        if disjoint((lo, hi), known):
+            raise p.contradiction(kind_of(fact.law, OUT_OF_RANGE), f"{fact}, but {part} is in {_written(*known)}", fact)
+        if contains((lo, hi), known):
             continue
         if isinstance(part, Var):
             p.narrow(part, lo, hi, fact)
@@ -54,8 +53,8 @@ def _parts(p: Propagation, dim: Expr, wanted: Interval) -> list[tuple[Dim, Inter
         n, d = dim.parts
         if not _is_quotient(dim):
             return []
-        assert isinstance(d, int)  # lo <= n//d <= hi  iff  lo*d <= n <= hi*d + d - 1
-        return [(n, (None if lo is None else lo * d, None if hi is None else hi * d + d - 1))]
+        assert isinstance(d, int)
+        return [(n, numerator(wanted, d))]
     if isinstance(dim, Max):
         able = [part for part in dim.parts if lo is None or (high := p.bounds(part)[1]) is None or high >= lo]
         only = lo if len(able) == 1 else None
@@ -130,18 +129,6 @@ def _factors(p: Propagation, powers: dict[Expr, int], wanted: Interval) -> list[
         most = None if wanted[1] is None else root_below(wanted[1] // max(rest[0] or 0, 1), k)
         found.append((atom, (least, most)))
     return found
-
-
-def divided(interval: Interval, k: int) -> Interval:
-    """The interval of all x with k*x in the interval.
-
-    >>> divided((3, 10), 2), divided((3, None), -2)
-    ((2, 5), (None, -2))
-    """
-    lo, hi = interval if k > 0 else interval[::-1]
-    if k < 0:
-        lo, hi, k = None if lo is None else -lo, None if hi is None else -hi, -k
-    return None if lo is None else -(-lo // k), None if hi is None else hi // k
 
 
 def root_below(value: int, k: int) -> int:

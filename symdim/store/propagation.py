@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from symdim.algebra.bounds.intervals import meet
+from symdim.algebra.bounds.intervals import contains, is_empty, meet
 from symdim.algebra.order import dim_order
 from symdim.algebra.variable import Scope, Var
 from symdim.rows import Row, RowVar
@@ -220,17 +220,14 @@ class Propagation(Solution):
     def bind(self, v: Var, value: Dim, fact: Constraint) -> None:
         """Give a variable a value. The value must not contain the variable."""
         self.because(v, fact, variables_in(value))
-        lo, hi = self.interval(v)
-        low, high = self.bounds(value)
-        if not self.may_be(v, value):
+        interval, known = self.interval(v), self.bounds(value)
+        if self.differ(v, value):
             raise self.out_of_range(v, value, fact)
         self.sizes[v] = value
         if isinstance(value, Var):
-            self.narrow(value, lo, hi, fact)
-        elif not isinstance(value, int) and (
-            (lo is not None and (low is None or low < lo)) or (hi is not None and (high is None or high > hi))
-        ):
-            self.push(Bounds(fact.origin, (fact,), fact.law, value, lo, hi))
+            self.narrow(value, *interval, fact)
+        elif not isinstance(value, int) and not contains(interval, known):
+            self.push(Bounds(fact.origin, (fact,), fact.law, value, *interval))
         if v in self.ceilings and isinstance(value, int | Var):
             del self.ceilings[v]
         self.touch(v)
@@ -244,7 +241,7 @@ class Propagation(Solution):
         low, high = new = meet(old, (lo, hi))
         if new == old:
             return
-        if low is not None and high is not None and low > high:
+        if is_empty(new):
             self.because(v, fact)
             raise self.out_of_range(v, low if lo == low else high, fact)
         times = self._narrowed.get(v, 0)
@@ -302,10 +299,6 @@ class Propagation(Solution):
         v = self._scope.var(name, self.least)
         self.generated[v] = None
         return v
-
-    def may_be(self, v: Var, value: Dim) -> bool:
-        """Whether intervals allow a variable this value."""
-        return not self.differ(v, value)
 
     def unite(self, variables: tuple[Var, ...], fact: Constraint) -> None:
         """Give variables the same label."""

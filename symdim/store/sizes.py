@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING
 
+from symdim.algebra.bounds.intervals import contains, disjoint, divided, numerator, plus
 from symdim.algebra.divisions.floordiv import mod
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
 from symdim.algebra.order import dim_order
@@ -14,7 +15,7 @@ from symdim.algebra.texts.leaves import leaf_count
 from symdim.algebra.variable import Var
 from symdim.store.constraints import Bounds, Divisible, SizeEqual
 from symdim.store.errors import INDIVISIBLE, OUT_OF_RANGE, UNEQUAL, kind_of
-from symdim.store.intervals import divided, narrow_within, root_below
+from symdim.store.intervals import narrow_within, root_below
 from symdim.store.mentions import variables_in
 from symdim.store.solution import MOST_NAMES
 
@@ -36,8 +37,7 @@ def equal(p: Propagation, fact: SizeEqual) -> bool:
     terms, const = terms_of(difference)
     if not terms:
         raise _violated(p, fact, UNEQUAL, a, b)
-    lo, hi = p.bounds(difference)
-    if (lo is not None and lo > 0) or (hi is not None and hi < 0):
+    if p.excludes(difference, 0):
         raise _violated(p, fact, OUT_OF_RANGE, a, b)
     content = gcd(*terms.values())
     if const % content:
@@ -115,8 +115,8 @@ def _unit_equal(p: Propagation, fact: SizeEqual, unit: Expr, value: int) -> bool
     """unit == value for a product, a division, a maximum or a minimum."""
     if isinstance(unit, FloorDiv):
         n, d = unit.parts
-        if isinstance(d, int) and d > 0:  # n//d == q  iff  q*d <= n <= q*d + d - 1
-            p.push(Bounds(fact.origin, (fact,), fact.law, n, value * d, value * d + d - 1))
+        if isinstance(d, int) and d > 0:
+            p.push(Bounds(fact.origin, (fact,), fact.law, n, *numerator((value, value), d)))
             return True
     elif isinstance(unit, Extremum):
         limits = (None, value) if isinstance(unit, Max) else (value, None)
@@ -154,26 +154,22 @@ def _product_equal(p: Propagation, fact: SizeEqual, powers: dict[Expr, int], val
 def bounds(p: Propagation, fact: Bounds) -> bool:
     """Narrow the interval of the variable in lo <= dim <= hi."""
     dim = p.size(fact.dim)
-    low, high = p.bounds(dim)
-    lo, hi = fact.lo, fact.hi
-    if (lo is not None and high is not None and high < lo) or (hi is not None and low is not None and low > hi):
+    known, wanted = p.bounds(dim), (fact.lo, fact.hi)
+    if disjoint(wanted, known):
         raise p.contradiction(kind_of(fact.law, OUT_OF_RANGE), f"{fact}, but the size is {dim}", fact)
-    if (lo is None or (low is not None and low >= lo)) and (hi is None or (high is not None and high <= hi)):
+    if contains(wanted, known):
         return True
     terms, const = terms_of(dim)
-    wanted = (None if lo is None else lo - const, None if hi is None else hi - const)
     if len(terms) == 1:
         ((unit, k),) = terms.items()
-        lo, hi = divided(wanted, k)
+        ends = divided(plus(wanted, (-const, -const)), k)
         if isinstance(unit, Var):
-            p.narrow(unit, lo, hi, fact)
-            low, high = p.bounds(p.size(unit))
-            return (lo is None or (low is not None and low >= lo)) and (hi is None or (high is not None and high <= hi))
+            p.narrow(unit, *ends, fact)
+            return contains(ends, p.bounds(p.size(unit)))
         if isinstance(unit, FloorDiv) and unit.terms is None and isinstance(d := unit.parts[1], int) and d > 0:
-            least, most = None if lo is None else lo * d, None if hi is None else hi * d + d - 1
-            p.push(Bounds(fact.origin, (fact,), fact.law, unit.parts[0], least, most))
+            p.push(Bounds(fact.origin, (fact,), fact.law, unit.parts[0], *numerator(ends, d)))
             return True
-    narrow_within(p, fact, dim, (fact.lo, fact.hi))
+    narrow_within(p, fact, dim, wanted)
     return False
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim.algebra.bounds.intervals import bounds_of, greatest, meet, plus, power, quotient, scaled, smallest, times
+from symdim.algebra.bounds.intervals import bounds_of, contains, disjoint, meet, of_parts
 from symdim.algebra.evaluate import postorder
-from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
-from symdim.algebra.sums.monomial import powers_of
+from symdim.algebra.expr import Expr
 from symdim.algebra.texts.leaves import leaf_count
 from symdim.algebra.variable import Var
 from symdim.store.errors import LONGEST_CHAIN, OUT_OF_RANGE, Contradiction, kind_of
@@ -22,24 +21,6 @@ MOST_NAMES = 64
 """The most names of a value, written out. In a chain of equations, joins or divisions each value has all names of the
 former ones, or twice as many.
 """
-
-
-def _from_parts(node: Expr, found: dict[Dim, Interval]) -> Interval:
-    """The interval of a dimension from the intervals of its parts."""
-    if node.terms is not None:
-        whole: Interval = (node.const, node.const)
-        for unit, coefficient in node.terms.items():
-            whole = plus(whole, scaled(found[unit], coefficient))
-        return whole
-    if isinstance(node, FloorDiv | Extremum):
-        parts = [(part, part) if isinstance(part, int) else found[part] for part in node.parts]
-        if isinstance(node, FloorDiv):
-            return quotient(*parts)
-        return greatest(parts) if isinstance(node, Max) else smallest(parts)
-    result: Interval = (1, 1)
-    for atom, exponent in powers_of(node).items():
-        result = times(result, power(found[atom], exponent))
-    return result
 
 
 class Solution:
@@ -104,8 +85,7 @@ class Solution:
 
     def check_bounds(self, v: Var, value: Dim) -> None:
         """Raise Contradiction for a value outside of the bounds with which its variable was made."""
-        lo, hi = bounds_of(value)
-        if (v.lo is not None and hi is not None and hi < v.lo) or (v.hi is not None and lo is not None and lo > v.hi):
+        if disjoint((v.lo, v.hi), bounds_of(value)):
             fact, _ = self.causes[v][-1]
             raise self.contradiction(kind_of(fact.law, OUT_OF_RANGE), f"{v} cannot be {value}", fact, v)
 
@@ -145,22 +125,20 @@ class Solution:
             if isinstance(node, Var):
                 found[node] = self.interval(node)
             else:
-                found[node] = meet(_from_parts(node, found), bounds_of(node))
+                found[node] = meet(of_parts(node, found), bounds_of(node))
         return found[dim]
 
     def excludes(self, dim: Dim, value: int) -> bool:
         """Whether intervals prove that a dimension never has this value."""
         if isinstance(dim, int):
             return dim != value
-        lo, hi = self.bounds(dim)
-        return (lo is not None and lo > value) or (hi is not None and hi < value)
+        return not contains(self.bounds(dim), (value, value))
 
     def differ(self, a: Dim, b: Dim) -> bool:
         """Whether intervals prove that two dimensions are never equal."""
         if not isinstance(a, int | Var) and not isinstance(b, int | Var):
             return self.excludes(a - b, 0)
-        (lo, hi), (low, high) = self.bounds(a), self.bounds(b)
-        return (lo is not None and high is not None and lo > high) or (hi is not None and low is not None and hi < low)
+        return disjoint(self.bounds(a), self.bounds(b))
 
     # grounds
 

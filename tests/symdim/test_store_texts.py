@@ -8,8 +8,8 @@ from itertools import product
 import pytest
 
 from symdim import Row, RowVar, Store, Var
+from symdim.algebra.bounds.intervals import divided
 from symdim.store.errors import Contradiction
-from symdim.store.intervals import divided
 
 N, M, H, W = Var("N"), Var("M"), Var("H"), Var("W")
 

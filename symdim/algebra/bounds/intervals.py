@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.expr import Expr, FloorDiv
+from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
 from symdim.algebra.sums.monomial import exact_quotient, powers_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from symdim.algebra.expr import Dim, Interval
 
@@ -80,6 +80,23 @@ def meet(a: Interval, b: Interval) -> Interval:
     return lo, hi
 
 
+def contains(a: Interval, b: Interval) -> bool:
+    """Whether all values in `b` are in `a`."""
+    (lo, hi), (low, high) = a, b
+    return (lo is None or (low is not None and low >= lo)) and (hi is None or (high is not None and high <= hi))
+
+
+def disjoint(a: Interval, b: Interval) -> bool:
+    """Whether no value is in both of two intervals."""
+    return is_empty((a[0], b[1])) or is_empty((b[0], a[1]))
+
+
+def is_empty(a: Interval) -> bool:
+    """Whether no value is in the interval."""
+    lo, hi = a
+    return lo is not None and hi is not None and lo > hi
+
+
 def scaled(a: Interval, k: int) -> Interval:
     """The interval of k*x for x in `a`."""
     lo = None if a[0] is None else k * a[0]
@@ -132,6 +149,21 @@ def power(a: Interval, k: int) -> Interval:
     return 0, None if ends[0] is None or ends[1] is None else max(ends[0], ends[1])
 
 
+def divided(a: Interval, k: int) -> Interval:
+    """The interval of all x with k*x in `a`.
+
+    >>> divided((3, 10), 2), divided((3, None), -2)
+    ((2, 5), (None, -2))
+    """
+    lo, hi = a if k > 0 else scaled(a, -1)
+    return None if lo is None else -(-lo // abs(k)), None if hi is None else hi // abs(k)
+
+
+def numerator(q: Interval, d: int) -> Interval:
+    """The interval of all n with n//d in `q`, for d >= 1."""
+    return None if q[0] is None else q[0] * d, None if q[1] is None else q[1] * d + d - 1
+
+
 def quotient(n: Interval, d: Interval) -> Interval:
     """The interval of floor(x/y) for x in `n` and y in `d`, y != 0; (None, None) if y is always 0.
 
@@ -179,6 +211,24 @@ def greatest(intervals: list[Interval]) -> Interval:
 def smallest(intervals: list[Interval]) -> Interval:
     """The interval of the minimum of values in the given intervals."""
     return scaled(greatest([scaled(interval, -1) for interval in intervals]), -1)
+
+
+def of_parts(node: Expr, found: Mapping[Dim, Interval]) -> Interval:
+    """The interval of a node that is no variable, from those of its parts that are no numbers."""
+    if node.terms is not None:
+        whole: Interval = (node.const, node.const)
+        for unit, coefficient in node.terms.items():
+            whole = plus(whole, scaled(found[unit], coefficient))
+        return whole
+    if isinstance(node, FloorDiv | Extremum):
+        parts = [(part, part) if isinstance(part, int) else found[part] for part in node.parts]
+        if isinstance(node, FloorDiv):
+            return quotient(*parts)
+        return greatest(parts) if isinstance(node, Max) else smallest(parts)
+    result: Interval = (1, 1)
+    for atom, exponent in powers_of(node).items():
+        result = times(result, power(found[atom], exponent))
+    return result
 
 
 def _product_bounds(unit: Expr) -> Interval:
