@@ -18,10 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
-    from symdim.algebra.expr import Dim
-
-    Terms = dict[Expr, int]
-
+    from symdim.algebra.expr import Dim, Terms
 
 _orders = shared_cache(64)  # of recent calls
 _variables = shared_cache(1 << 13)  # expression -> its variables

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     Dim: TypeAlias = "int | Expr"
     Interval: TypeAlias = tuple[int | None, int | None]
+    Terms: TypeAlias = "dict[Expr, int]"  # unit -> coefficient, never 0
+    Sum: TypeAlias = tuple[Terms, int]  # the terms and the constant
     Memo: TypeAlias = dict[tuple[object, object], Dim]
 
 CACHE_SIZE = 8192

@@ -29,10 +29,8 @@ from symdim.prover.nesting import shortened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Dim, Interval
+    from symdim.algebra.expr import Dim, Interval, Terms
     from symdim.prover.hypotheses import Reasons
-
-    Terms = dict[Expr, int]
 
 _ROUNDS = 40
 EQUATION = "an equation is solved for a variable"

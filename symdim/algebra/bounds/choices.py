@@ -21,9 +21,7 @@ from symdim.algebra.sums.monomial import EXTREMUM, accumulate, exact_quotient, p
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Expr
-
-    Terms = dict[Expr, int]
+    from symdim.algebra.expr import Expr, Terms
 
 _TERMS = 24  # the most terms of a sum
 _DEPTH = 3  # how deep in an atom variables are looked for

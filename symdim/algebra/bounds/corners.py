@@ -15,7 +15,8 @@ from symdim.algebra.sums.monomial import powers_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    Terms = dict[Expr, int]
+    from symdim.algebra.expr import Terms
+
     Polynomial = dict[tuple[int, ...], int]  # exponents of the rests, one for each atom -> coefficient
 
 _TERMS = 12  # the most terms of a sum

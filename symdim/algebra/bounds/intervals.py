@@ -16,9 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from symdim.algebra.expr import Dim, Interval
-
-    Terms = dict[Expr, int]
+    from symdim.algebra.expr import Dim, Interval, Terms
 
 _LARGE = 4096  # bits; for larger powers the bounds are weaker
 

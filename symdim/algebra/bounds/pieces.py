@@ -17,9 +17,7 @@ from symdim.algebra.sums.monomial import terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Expr, Interval
-
-    Terms = dict[Expr, int]
+    from symdim.algebra.expr import Expr, Interval, Terms
 
 _DEPTH = 4  # how deep maxima and minima may be nested
 _PARTS = 16  # the most parts of all maxima and minima in a sum

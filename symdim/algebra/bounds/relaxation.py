@@ -11,7 +11,7 @@ from symdim.algebra.order import named_fingerprint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    Terms = dict[Expr, int]
+    from symdim.algebra.expr import Terms
 
 SUMS = 8  # the most sums that choices.py bounds for one end of an interval
 _STEPS = 12  # the most divisions that are replaced

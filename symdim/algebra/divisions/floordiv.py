@@ -41,10 +41,7 @@ from symdim.errors import DivisionByZero
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Dim, Expr
-
-    Terms = dict[Expr, int]
-    Sum = tuple[Terms, int]
+    from symdim.algebra.expr import Dim, Expr, Sum, Terms
 
 _ROUNDS = 32  # the most rewriting steps of a division by an expression
 

@@ -18,9 +18,7 @@ from symdim.algebra.sums.polynomial import add, multiply, subtract, sum_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Dim, Expr
-
-    Terms = dict[Expr, int]
+    from symdim.algebra.expr import Dim, Expr, Terms
 
 _TERMS = 64  # the most terms of a merged numerator or divisor
 

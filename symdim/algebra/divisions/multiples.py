@@ -18,8 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from symdim.algebra.expr import Dim, Expr
-    from symdim.algebra.forms.basis import Sum
+    from symdim.algebra.expr import Dim, Expr, Sum
 
 
 def without_multiples(n: Dim, d: Expr) -> tuple[Dim, Dim]:

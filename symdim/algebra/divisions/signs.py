@@ -12,9 +12,7 @@ from symdim.algebra.sums.monomial import divides, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Expr
-
-    Terms = dict[Expr, int]
+    from symdim.algebra.expr import Expr, Terms
 
 
 def leads_negative(d: Expr) -> bool:

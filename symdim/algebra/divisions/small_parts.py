@@ -17,9 +17,7 @@ from symdim.algebra.sums.monomial import accumulate, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Expr
-
-    Terms = dict[Expr, int]
+    from symdim.algebra.expr import Expr, Terms
 
 
 def without_small_parts(terms: Terms, const: int, c: int) -> tuple[Terms, int, int] | None:

@@ -16,8 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from symdim.algebra.expr import Expr
-    from symdim.algebra.forms.basis import Terms, Unit
+    from symdim.algebra.expr import Expr, Terms
+    from symdim.algebra.forms.basis import Unit
 
     Brought = tuple[Collection[Unit], int, bool]
 

@@ -33,11 +33,9 @@ from symdim.algebra.sums.polynomial import sum_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Dim, Expr, Extremum
+    from symdim.algebra.expr import Dim, Expr, Extremum, Sum, Terms
     from symdim.algebra.minmax.lattice import Clause
 
-    Terms = dict[Expr, int]
-    Sum = tuple[Terms, int]
     Unit = Expr | None
     Polynomial = dict[Unit, int]  # None stands for 1
 

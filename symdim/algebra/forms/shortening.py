@@ -38,8 +38,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from symdim.algebra.expr import Dim, Expr
-    from symdim.algebra.forms.basis import Polynomial, Sum, Terms, Unit
+    from symdim.algebra.expr import Dim, Expr, Sum, Terms
+    from symdim.algebra.forms.basis import Polynomial, Unit
 
 _TERMS = 64  # the most terms of a sum after twins are put into its products
 

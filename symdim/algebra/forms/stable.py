@@ -15,9 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeGuard
 
-    from symdim.algebra.expr import Dim, Expr
-
-    Sum = tuple[dict[Expr, int], int]
+    from symdim.algebra.expr import Dim, Expr, Sum
 
 _ROUNDS = 4  # two are the most that were seen
 

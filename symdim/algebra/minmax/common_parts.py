@@ -11,10 +11,7 @@ from symdim.algebra.sums.polynomial import add, scale, subtract, sum_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Dim, Expr
-
-    Terms = dict[Expr, int]
-    Sum = tuple[Terms, int]
+    from symdim.algebra.expr import Dim, Expr, Sum, Terms
 
 
 class Scaled:

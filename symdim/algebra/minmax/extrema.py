@@ -31,11 +31,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from symdim.algebra.expr import Dim, Expr
+    from symdim.algebra.expr import Dim, Expr, Sum
     from symdim.algebra.minmax.lattice import Clause, Kind, Tree
-
-    Terms = dict[Expr, int]
-    Sum = tuple[Terms, int]
 
 _known: dict[tuple[object, ...], Dim] = {}
 _raw = shared_cache(8192)  # one element is asked for as an atom, as a twin, in a clamp, in a numerator

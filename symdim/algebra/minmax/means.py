@@ -24,10 +24,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symdim.algebra.expr import Dim, Expr
+    from symdim.algebra.expr import Dim, Terms
     from symdim.algebra.minmax.lattice import Kind
-
-    Terms = dict[Expr, int]
 
 _LEAVES = 6  # the most leaves that are compared in threes
 _STEPS = 8  # the most divisions of a sum whose slopes are found

@@ -17,9 +17,8 @@ from symdim.algebra.sums.polynomial import add, scale, subtract, sum_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Dim, Expr
+    from symdim.algebra.expr import Dim, Expr, Sum
 
-    Sum = tuple[dict[Expr, int], int]
     Outside = tuple[int, int, dict[Dim, Dim]]
 
 

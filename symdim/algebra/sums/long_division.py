@@ -13,10 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symdim.algebra.expr import Dim, Expr
-
-    Terms = dict[Expr, int]
-    Sum = tuple[Terms, int]
+    from symdim.algebra.expr import Dim, Expr, Sum, Terms
 
 _STEPS = 256  # the most steps of a division
 

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import TypeGuard
 
-    from symdim.algebra.expr import Dim
-
-    Terms = dict[Expr, int]
+    from symdim.algebra.expr import Dim, Terms
 
 MAX_TERMS = 256  # a product with more terms stays factored
 MAX_PAIRS = 16 * MAX_TERMS  # the most pairs of terms that are multiplied

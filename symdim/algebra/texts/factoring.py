@@ -12,9 +12,7 @@ from symdim.algebra.sums.polynomial import multiply, scale
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from symdim.algebra.expr import Dim
-
-    Terms = dict[Expr, int]
+    from symdim.algebra.expr import Dim, Terms
 
 _TERMS = 32  # the most terms of a sum that is factored: long division is quadratic in this number
 

@@ -26,9 +26,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from symdim.algebra.expr import Dim, Expr
+    from symdim.algebra.expr import Dim, Expr, Terms
 
-    Terms = dict[Expr, int]
     Reading = tuple[int, type[Expr], tuple[Dim, ...], Dim]  # (k, kind, parts, rest): k*kind(*parts) + rest
 
 _TERMS = 8  # the most terms of a sum that is tried

@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import TypeGuard
 
-    from symdim.algebra.expr import Dim, Expr, Interval
-
-    Terms = dict[Expr, int]
-
+    from symdim.algebra.expr import Dim, Expr, Interval, Terms
 
 _NESTED = 64  # the most terms of a sum in which (x//e) % k is looked for, by pairs of terms
 
