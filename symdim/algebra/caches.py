@@ -6,10 +6,14 @@ value is taken by one look-up, never by a test and a second look-up.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
-    from typing import Any
+    from typing import Any, TypeVar
+
+    F = TypeVar("F", bound=Callable[..., Any])
 
 _put = dict.__setitem__
 
@@ -53,6 +57,20 @@ def shared_cache(limit: int) -> Cache:
     return cache
 
 
+def remembered(limit: int) -> Callable[[F], F]:
+    """A decorator for functions of one result for equal arguments: the results of the last calls are kept.
+
+    Callers must not change a result.
+    """
+
+    def decorated(function: F) -> F:
+        kept = lru_cache(limit)(function)
+        clear_with_caches(kept.cache_clear)
+        return kept  # type: ignore[return-value]
+
+    return decorated
+
+
 def clear_with_caches(clear: Callable[[], None]) -> None:
     """Let `clear_caches` call this function, too: `cache_clear` of an `lru_cache`, for example."""
     _clearings.append(clear)
@@ -64,4 +82,4 @@ def clear_caches() -> None:
         clear()
 
 
-__all__ = ["Cache", "clear_caches", "clear_with_caches", "shared_cache"]
+__all__ = ["Cache", "clear_caches", "clear_with_caches", "remembered", "shared_cache"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from symdim.algebra.bounds.intervals import disjoint
-from symdim.algebra.caches import shared_cache
+from symdim.algebra.caches import remembered
 from symdim.algebra.divisions.floordiv import floordiv
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Mul
 from symdim.algebra.minmax.extrema import maximum, minimum
@@ -15,13 +15,12 @@ from symdim.errors import BoundsError, DivisionByZero, UnboundName
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from typing import Any
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+    from typing import Any, TypeVar
 
     from symdim.algebra.expr import Dim, Terms
 
-_orders = shared_cache(64)  # of recent calls
-_variables = shared_cache(1 << 13)  # expression -> its variables
+    T = TypeVar("T")
 
 
 def children(node: Expr) -> Iterable[Dim]:
@@ -33,15 +32,36 @@ def children(node: Expr) -> Iterable[Dim]:
     return node.parts  # type: ignore[return-value]
 
 
+def parts_of(node: Expr) -> list[Expr]:
+    """The children of a node that are expressions."""
+    return [part for part in children(node) if isinstance(part, Expr)]
+
+
+def parts_first(root: T, known: Container[T], parts_of: Callable[[T], list[T]]) -> Iterator[tuple[T, list[T]]]:
+    """The root and its parts at all depths, except those in `known`: each one after its own parts, and with them.
+
+    The caller must add each one to `known` before it takes the next one. Of missing parts the last one comes first.
+    """
+    pending = [root]
+    while pending:
+        node = pending[-1]
+        if node not in known:
+            parts = parts_of(node)
+            missing = [part for part in parts if part not in known]
+            if missing:
+                pending += missing
+                continue
+            yield node, parts
+        pending.pop()
+
+
+@remembered(64)
 def postorder(root: Expr) -> list[Expr]:
     """A node and all nodes below it, each once and after its children. Callers must not change the list.
 
     Sorted by height, and at equal height atoms before products before sums: that puts children first, because an atom
     is higher than its parts and a product or sum as high as its highest factor or unit.
     """
-    found: list[Expr] | None = _orders.get(root)
-    if found is not None:
-        return found
     seen: dict[Expr, None] = {root: None}
     stack: list[Expr] = [root]
     while stack:
@@ -50,9 +70,7 @@ def postorder(root: Expr) -> list[Expr]:
             if child not in seen and not isinstance(child, int):
                 seen[child] = None
                 stack.append(child)
-    found = sorted(seen, key=_rank)
-    _orders[root] = found
-    return found
+    return sorted(seen, key=_rank)
 
 
 def _rank(node: Expr) -> int:
@@ -61,14 +79,10 @@ def _rank(node: Expr) -> int:
 
 def variables_of(root: Expr) -> tuple[Var, ...]:
     """All variables, in the order of a walk that begins with the leading terms."""
-    if isinstance(root, Var):
-        return (root,)
-    known: tuple[Var, ...] | None = _variables.get(root)
-    if known is None:
-        known = _variables[root] = _found_variables(root)
-    return known
+    return (root,) if isinstance(root, Var) else _found_variables(root)
 
 
+@remembered(1 << 13)
 def _found_variables(root: Expr) -> tuple[Var, ...]:
     found: dict[Var, None] = {}
     seen: set[Expr] = set()

@@ -13,10 +13,9 @@ the shorter ones, and only if a lexeme ends there. `stands_bare` says which name
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
-from symdim.algebra.caches import clear_with_caches
+from symdim.algebra.caches import remembered
 
 _NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _NAME = r"[^\W\d][\w.]*+"
@@ -57,15 +56,12 @@ def is_word(text: str) -> bool:
     return _is_word(text) is not None
 
 
-@lru_cache(maxsize=64)
+@remembered(64)
 def lexicon(names: frozenset[str]) -> Lexicon:
     """The lexicon for a set of declared names; kept for the 64 sets used last."""
     bare = sorted((name for name in names if stands_bare(name)), key=lambda name: (-len(name), name))
     declared = "".join(f"{re.escape(name)}{_end_of(name)}|" for name in bare)
     return Lexicon(names, re.compile(rf"\s*({declared}{_LEXEME})", re.DOTALL))
-
-
-clear_with_caches(lexicon.cache_clear)
 
 
 def _end_of(name: str) -> str:

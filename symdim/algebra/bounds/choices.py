@@ -14,7 +14,7 @@ unit, pieces.py has the exact interval.
 from __future__ import annotations
 
 from symdim.algebra.bounds.relaxation import SUMS
-from symdim.algebra.caches import shared_cache
+from symdim.algebra.caches import remembered
 from symdim.algebra.expr import Extremum, FloorDiv, Max
 from symdim.algebra.order import order
 from symdim.algebra.sums.monomial import EXTREMUM, accumulate, exact_quotient, powers_of, terms_of, times
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 _TERMS = 24  # the most terms of a sum
 _DEPTH = 3  # how deep in an atom variables are looked for
-
-_inside = shared_cache(2048)
 
 
 def is_correlated(terms: Terms) -> bool:
@@ -107,18 +105,16 @@ def _correlated(terms: Terms) -> list[Expr]:
     return result
 
 
+@remembered(2048)
 def _within(atom: Extremum) -> set[Expr]:
     """The units inside of a maximum or minimum, down to a depth of `_DEPTH`. Callers must not change the set."""
-    found: set[Expr] | None = _inside.get(atom)
-    if found is None:
-        found = set()
-        level: list[Extremum] = [atom]
-        for _ in range(_DEPTH):
-            units = [unit for inner in level for part in inner.parts for unit in terms_of(part)[0]]
-            found.update(units)
-            found.update([u for unit in units if type(unit) is FloorDiv for u in terms_of(unit.parts[0])[0]])
-            level = [unit for unit in units if isinstance(unit, Extremum)]
-        _inside[atom] = found
+    found: set[Expr] = set()
+    level: list[Extremum] = [atom]
+    for _ in range(_DEPTH):
+        units = [unit for inner in level for part in inner.parts for unit in terms_of(part)[0]]
+        found.update(units)
+        found.update([u for unit in units if type(unit) is FloorDiv for u in terms_of(unit.parts[0])[0]])
+        level = [unit for unit in units if isinstance(unit, Extremum)]
     return found
 
 

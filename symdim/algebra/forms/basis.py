@@ -14,7 +14,7 @@ maximum of two by a number counts as such a maximum.
 
 from __future__ import annotations
 
-from symdim.algebra.caches import shared_cache
+from symdim.algebra.caches import remembered
 from symdim.algebra.expr import FloorDiv, Max, Min
 from symdim.algebra.sums.monomial import (
     CLAMP,
@@ -42,10 +42,6 @@ if TYPE_CHECKING:
 _TERMS = 64  # a unit with a longer basis is its own basis
 
 _STEPS = 256  # likewise a unit whose basis needs more steps
-
-_bases = shared_cache(8192)
-_twins = shared_cache(2048)
-_clamps = shared_cache(2048)
 
 
 def polynomial(terms: Terms, const: int) -> Polynomial:
@@ -103,14 +99,12 @@ def twin_of(atom: Expr) -> Polynomial:
     return _of_leaves(lattice.OTHER[lattice.kind_of(atom)], atom)
 
 
+@remembered(2048)
 def _of_leaves(kind: type[Extremum], atom: Expr) -> Polynomial:
     """The maximum or minimum of the two leaves of an atom."""
     if type(atom) is not FloorDiv:
         return {extremum.extremum_atom(kind, atom.parts): 1}  # type: ignore[arg-type]
-    found: Polynomial | None = _twins.get((kind, atom))
-    if found is None:
-        found = _twins[kind, atom] = polynomial(*extremum.raw(kind, list(lattice.two_leaves(atom))))
-    return found
+    return polynomial(*extremum.raw(kind, list(lattice.two_leaves(atom))))
 
 
 def less(a: Polynomial, b: Polynomial) -> Polynomial:
@@ -127,27 +121,23 @@ def product_of(atom: Expr) -> Polynomial:
     return total
 
 
+@remembered(8192)
 def _basis_of(unit: Expr) -> Polynomial:
     """The basis of a unit; the unit itself if the basis would be long."""
-    found: Polynomial | None = _bases.get(unit)
-    if found is None:
-        found = {}
-        waiting: Polynomial = {unit: 1}
-        for _ in range(_STEPS):
-            if not waiting:
-                break
-            some, k = waiting.popitem()
-            law = None if some is None or not some.flags & LAWFUL else _to_basis(some)
-            if law is None:
-                accumulate(found, {some: k})  # type: ignore[arg-type, dict-item]
-            else:
-                accumulate(waiting, law[1], k, law[0])  # type: ignore[arg-type]
-            if len(found) + len(waiting) > _TERMS:
-                break
-        if waiting:
-            found = {unit: 1}
-        _bases[unit] = found
-    return found
+    found: Polynomial = {}
+    waiting: Polynomial = {unit: 1}
+    for _ in range(_STEPS):
+        if not waiting:
+            break
+        some, k = waiting.popitem()
+        law = None if some is None or not some.flags & LAWFUL else _to_basis(some)
+        if law is None:
+            accumulate(found, {some: k})  # type: ignore[arg-type, dict-item]
+        else:
+            accumulate(waiting, law[1], k, law[0])  # type: ignore[arg-type]
+        if len(found) + len(waiting) > _TERMS:
+            break
+    return {unit: 1} if waiting else found
 
 
 def _to_basis(unit: Expr) -> tuple[Unit, Polynomial] | None:
@@ -182,17 +172,15 @@ def limits(clauses: list[Clause] | None) -> tuple[Dim, Dim, Dim] | None:
     return None
 
 
+@remembered(2048)
 def clamp_basis(atom: Expr) -> Polynomial:
     """The clamp min(max(c, l), h) as max(c, l) - max(c, h) + h."""
-    found: Polynomial | None = _clamps.get(atom)
-    if found is None:
-        ends = limits(lattice.of_unit(Min, atom))
-        assert ends is not None
-        c, low, high = ends
-        found = polynomial(*extremum.raw(Max, [c, low]))
-        accumulate(found, polynomial(*extremum.raw(Max, [c, high])), -1)  # type: ignore[arg-type]
-        accumulate(found, polynomial(*terms_of(high)))  # type: ignore[arg-type]
-        _clamps[atom] = found
+    ends = limits(lattice.of_unit(Min, atom))
+    assert ends is not None
+    c, low, high = ends
+    found = polynomial(*extremum.raw(Max, [c, low]))
+    accumulate(found, polynomial(*extremum.raw(Max, [c, high])), -1)  # type: ignore[arg-type]
+    accumulate(found, polynomial(*terms_of(high)))  # type: ignore[arg-type]
     return found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import combinations, permutations
 
-from symdim.algebra.caches import shared_cache
+from symdim.algebra.caches import remembered, shared_cache
 from symdim.algebra.divisions.small_parts import nearest_residue
 from symdim.algebra.expr import Max, Min
 from symdim.algebra.forms.apart import PAIRS, is_apart, is_in_basis, is_plain
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 _TERMS = 64  # the most terms of a sum after twins are put into its products
 
 _settled = shared_cache(8192)
-_clamps_known = shared_cache(2048)
-_turnings = shared_cache(4096)
 
 
 def settled(terms: Terms, const: int) -> Sum:
@@ -98,15 +96,13 @@ def with_twin(sums: Polynomial, unit: Expr) -> Polynomial:
     return turned
 
 
+@remembered(4096)
 def _turning(unit: Expr) -> Polynomial:
-    """`both - twin - unit`, which is 0. Callers must not change it."""
-    found: Polynomial | None = _turnings.get(unit)
-    if found is None:
-        factor, atom = split(unit)
-        found = {unit: -1}
-        accumulate(found, both_of(atom), 1, factor)  # type: ignore[arg-type]
-        accumulate(found, twin_of(atom), -1, factor)  # type: ignore[arg-type]
-        _turnings[unit] = found
+    """`both - twin - unit`, which is 0."""
+    factor, atom = split(unit)
+    found: Polynomial = {unit: -1}
+    accumulate(found, both_of(atom), 1, factor)  # type: ignore[arg-type]
+    accumulate(found, twin_of(atom), -1, factor)  # type: ignore[arg-type]
     return found
 
 
@@ -241,23 +237,21 @@ def _clamped(sums: Polynomial, first: Expr, second: Expr, c: int) -> Polynomial:
     return best
 
 
+@remembered(2048)
 def _clamps(low: Expr, high: Expr) -> list[tuple[Polynomial, bool]]:
     """Sums with a clamp that equal `low - high`, each with a flag: whether the limits of the clamp share a term."""
-    found: list[tuple[Polynomial, bool]] | None = _clamps_known.get((low, high))
-    if found is None:
-        found = []
-        for a, b in permutations(lattice.two_leaves(low)):
-            for d, e in permutations(lattice.two_leaves(high)):
-                above, beyond = subtract(b, a), subtract(e, d)
-                if lattice.exceeds(Max, beyond, above):  # max(a, b) - max(d, e) = clamp(0, b - a, e - d) + a - e
-                    inner = extremum.extremum_of(Max, [0, above])
-                    clamp = polynomial(*extremum.raw(Min, [inner, beyond]))
-                    accumulate(clamp, polynomial(*terms_of(subtract(a, e))))  # type: ignore[arg-type]
-                    left = part_in_basis(clamp, keep=0)
-                    accumulate(left, {low: -1, high: 1})  # type: ignore[arg-type]
-                    if not left:  # not if bounds simplified the clamp further
-                        found.append((part_in_basis(clamp, keep=CLAMP), _meet(above, beyond)))
-        _clamps_known[low, high] = found
+    found: list[tuple[Polynomial, bool]] = []
+    for a, b in permutations(lattice.two_leaves(low)):
+        for d, e in permutations(lattice.two_leaves(high)):
+            above, beyond = subtract(b, a), subtract(e, d)
+            if lattice.exceeds(Max, beyond, above):  # max(a, b) - max(d, e) = clamp(0, b - a, e - d) + a - e
+                inner = extremum.extremum_of(Max, [0, above])
+                clamp = polynomial(*extremum.raw(Min, [inner, beyond]))
+                accumulate(clamp, polynomial(*terms_of(subtract(a, e))))  # type: ignore[arg-type]
+                left = part_in_basis(clamp, keep=0)
+                accumulate(left, {low: -1, high: 1})  # type: ignore[arg-type]
+                if not left:  # not if bounds simplified the clamp further
+                    found.append((part_in_basis(clamp, keep=CLAMP), _meet(above, beyond)))
     return found
 
 

@@ -7,7 +7,7 @@ expression make it again, and so does its text.
 
 from __future__ import annotations
 
-from symdim.algebra.caches import shared_cache
+from symdim.algebra.caches import remembered
 from symdim.algebra.expr import Extremum, FloorDiv
 from symdim.algebra.sums.monomial import CLAMP, PAIR, accumulate, split_unit
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Dim, Expr, Sum
 
 _ROUNDS = 4  # two are the most that were seen
-
-_known = shared_cache(8192)
 
 
 def stable(found: Sum, given: tuple[Dim, ...]) -> Sum:
@@ -51,16 +49,12 @@ def _may_change(unit: Expr, given: tuple[Dim, ...]) -> TypeGuard[FloorDiv | Extr
     return height > (2 if flags & CLAMP else 1 if flags & PAIR else 0)
 
 
+@remembered(8192)
 def _made_again(atom: FloorDiv | Extremum) -> Sum:
-    """What one pass of its constructor makes of the parts of an atom; not to be changed."""
-    found: Sum | None = _known.get(atom)
-    if found is None:
-        if isinstance(atom, FloorDiv):
-            found = floordiv.once(*atom.parts)
-        else:
-            found = extremum.once(type(atom), list(atom.parts))
-        _known[atom] = found
-    return found
+    """What one pass of its constructor makes of the parts of an atom."""
+    if isinstance(atom, FloorDiv):
+        return floordiv.once(*atom.parts)
+    return extremum.once(type(atom), list(atom.parts))
 
 
 from symdim.algebra.divisions import floordiv  # noqa: E402

@@ -18,7 +18,7 @@ from itertools import product
 
 from symdim.algebra.bounds import corners
 from symdim.algebra.bounds.intervals import bounds_of, linear_bounds
-from symdim.algebra.caches import shared_cache
+from symdim.algebra.caches import remembered
 from symdim.algebra.expr import Extremum, FloorDiv, Max, Min
 from symdim.algebra.order import dim_order
 from symdim.algebra.sums.monomial import SPLIT, accumulate, split_unit, terms_of
@@ -38,9 +38,6 @@ _HEIGHT = 32  # no maximum or minimum of more nested operations is distributed: 
 _LEAVES = 24  # the most leaves in the clauses of an element
 _COPIES = 8  # the most terms beside a maximum or minimum that distribution copies
 _PAIRS = 16  # the most arguments that are compared in pairs
-
-_known = shared_cache(4096)
-_differences = shared_cache(8192)
 
 
 def distributed(kind: Kind, clauses: list[Clause]) -> list[Clause] | None:
@@ -82,14 +79,11 @@ def _of_dim(kind: Kind, dim: Dim) -> list[Clause] | None:
     return [tuple([add(scale(leaf, k), rest) for leaf in clause]) for clause in inner]
 
 
+@remembered(4096)
 def of_unit(kind: Kind, unit: Expr) -> list[Clause] | None:
     """The clauses of a maximum or minimum, or of a division of one; None beyond the budget."""
     if unit.height > _HEIGHT:
         return None
-    key = kind, unit
-    known: list[Clause] | bool | None = _known.get(key, False)
-    if known is not False:
-        return known  # type: ignore[return-value]
     found: list[Clause] | None = None
     if isinstance(unit, FloorDiv):
         n, d = unit.parts
@@ -103,7 +97,6 @@ def of_unit(kind: Kind, unit: Expr) -> list[Clause] | None:
         found = irredundant(kind, found)
         if sum([len(clause) for clause in found if len(clause) > 1]) > _LEAVES:
             found = None
-    _known[key] = found
     return found
 
 
@@ -218,19 +211,15 @@ def exceeds(kind: Kind, a: Dim, b: Dim) -> bool:
     return (lo is not None and lo >= 0) if kind is Max else (hi is not None and hi <= 0)
 
 
+@remembered(8192)
 def _difference(a: Dim, b: Dim) -> Interval:
     """The interval of a - b."""
-    found: Interval | None = _differences.get((a, b))
-    if found is None:
-        (terms, const), (others, other_const) = terms_of(a), terms_of(b)
-        terms = dict(terms)
-        accumulate(terms, others, -1)
-        if any(unit.height for unit in terms) or corners.is_correlated(terms):
-            found = bounds_of(sum_of(terms, const - other_const))
-        else:
-            found = linear_bounds(terms, const - other_const)
-        _differences[a, b] = found
-    return found
+    (terms, const), (others, other_const) = terms_of(a), terms_of(b)
+    terms = dict(terms)
+    accumulate(terms, others, -1)
+    if any(unit.height for unit in terms) or corners.is_correlated(terms):
+        return bounds_of(sum_of(terms, const - other_const))
+    return linear_bounds(terms, const - other_const)
 
 
 def by_ranges(kind: Kind, clauses: list[Clause]) -> list[Clause]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from math import gcd
 
 from symdim.algebra.bounds.intervals import bounds_of
-from symdim.algebra.caches import shared_cache
+from symdim.algebra.caches import remembered
 from symdim.algebra.expr import FloorDiv, Max
 from symdim.algebra.sums.monomial import accumulate, terms_of
 from symdim.algebra.sums.polynomial import subtract, sum_of
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 _LEAVES = 6  # the most leaves that are compared in threes
 _STEPS = 8  # the most divisions of a sum whose slopes are found
-
-_known = shared_cache(4096)
 
 
 def is_needless(kind: Kind, leaf: Dim, others: Sequence[Dim]) -> bool:
@@ -56,13 +54,10 @@ def without_needless(kind: Kind, leaves: list[Dim]) -> list[Dim]:
     return leaves
 
 
+@remembered(4096)
 def _is_between(kind: Kind, leaf: Dim, a: Dim, b: Dim) -> bool:
-    key = kind, leaf, a, b
-    found: bool | None = _known.get(key)
-    if found is None:
-        above, beyond = subtract(a, leaf), subtract(b, leaf)
-        found = _known[key] = any(_is_mean(kind, above, beyond, p, q) for p, q in _weights(above, beyond))
-    return found
+    above, beyond = subtract(a, leaf), subtract(b, leaf)
+    return any(_is_mean(kind, above, beyond, p, q) for p, q in _weights(above, beyond))
 
 
 def _is_mean(kind: Kind, a: Dim, b: Dim, p: int, q: int) -> bool:
