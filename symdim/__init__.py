@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from symdim.algebra.canonical import ceildiv, maximum, minimum, product, total
     from symdim.algebra.expr import Add, Const, Expr, FloorDiv, Max, Min, Mod, Mul
     from symdim.algebra.origin import Computed, Declared, InputDim, ValueOf
-    from symdim.algebra.texts.leaves import leaf_count
+    from symdim.algebra.texts.written import leaf_count
     from symdim.algebra.variable import Scope, Var
     from symdim.bindings import Bindings
     from symdim.compile import compile_shape
@@ -117,7 +117,7 @@ _MODULES = {
     "compile": "compile_shape",
     "dialects.texts": "text_in",
     "dialects.sympy_expressions": "to_sympy from_sympy",
-    "algebra.texts.leaves": "leaf_count",
+    "algebra.texts.written": "leaf_count",
     "prove": "equal at_least",
     "facts": "Facts",
     "rows": "Row RowVar Axes",

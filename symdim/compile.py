@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from keyword import iskeyword
 from typing import Any, overload
 
-from symdim.algebra.evaluate import children, variables_of
+from symdim.algebra.evaluate import children, parts_first, variables_of
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
 from symdim.algebra.order import dim_order, order, sorted_units
 from symdim.algebra.sums.monomial import powers_of
@@ -148,20 +148,15 @@ class StraightLine:
 
 
 def in_order(dim: Expr, held: Container[Expr], parts: Callable[[Expr], Iterable[int | Expr]]) -> Iterator[Expr]:
-    """The nodes that an expression needs and that are not held: each after its parts, the expression last.
+    """The nodes that an expression needs and that are not held: each after its parts in structural order.
 
     The caller holds each node before it takes the next one, so every node comes once.
     """
-    stack = [] if dim in held else [dim]
-    while stack:
-        node = stack[-1]
-        pending = [x for x in parts(node) if not isinstance(x, int) and x not in held]
-        if pending:
-            stack += sorted(pending, key=order, reverse=True)
-            continue
-        stack.pop()
-        if node not in held:
-            yield node
+
+    def ordered(node: Expr) -> list[Expr]:
+        return sorted([part for part in parts(node) if isinstance(part, Expr)], key=order, reverse=True)
+
+    return (node for node, _ in parts_first(dim, held, ordered))
 
 
 def is_plain(name: str) -> bool:

@@ -21,7 +21,7 @@ MOVED = {
     "symdim.evaluate": "symdim.algebra.evaluate",
     "symdim.expr": "symdim.algebra.expr",
     "symdim.laws": "symdim.testing.laws",
-    "symdim.leaves": "symdim.algebra.texts.leaves",
+    "symdim.leaves": "symdim.algebra.texts.written",
     "symdim.origin": "symdim.algebra.origin",
     "symdim.program": "symdim.algebra.pickling",
     "symdim.text": "symdim.algebra.texts.printing",

@@ -20,14 +20,14 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from symdim.algebra.canonical import maximum, minimum, product, total
 from symdim.algebra.dims import bounds_of, sign, variables_of
-from symdim.algebra.evaluate import children, postorder
+from symdim.algebra.evaluate import children, parts_first, postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
 from symdim.algebra.origin import Computed, ValueOf, is_given
 from symdim.algebra.pickling import limits_first
 from symdim.algebra.sums.monomial import powers_of
 from symdim.algebra.sums.polynomial import sum_of
-from symdim.algebra.texts.leaves import leaf_count
 from symdim.algebra.texts.patterns import Pattern, patterns
+from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var
 from symdim.errors import BoundsError, DivisionByZero, RankError, UnsupportedDynamicShape
 
@@ -232,22 +232,17 @@ def _limits(root: Expr, limits: dict[Dim, Limits]) -> Limits:
     `limits` has those of the variables. Those of the parts are added.
     """
     sums: dict[Expr, Sum] = {}
-    stack = [root]
-    while stack:
-        node = stack[-1]
+
+    def parts_of(node: Dim) -> list[Dim]:
+        assert isinstance(node, Expr)
         if node.terms is not None and node not in sums:
             sums[node] = patterns(node.terms, node.const)
         parts = _parts_of(node, sums)
-        missing = [part for part in parts if isinstance(part, Expr) and part not in limits]
-        if missing:
-            stack += missing
-            continue
-        stack.pop()
-        if node in limits:
-            continue
-        for part in parts:
-            if isinstance(part, int):
-                limits[part] = part, part
+        limits.update({part: (part, part) for part in parts if isinstance(part, int)})
+        return parts
+
+    for node, parts in parts_first(root, limits, parts_of):
+        assert isinstance(node, Expr)
         if all(limits[part][0] is part for part in parts):
             limits[node] = node, node
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from symdim.algebra.evaluate import parts_first
 from symdim.algebra.expr import Add, Expr, FloorDiv, Max, Min, Mod, Mul
 from symdim.algebra.texts.display import factors_of, operands_of, summands_of
 from symdim.algebra.texts.printing import told_apart
@@ -62,30 +63,21 @@ def from_sympy(expression: Any, names: Mapping[str, Var] | None = None) -> Dim:
     """
     given = names or {}
     held: dict[Any, Value] = {}
-    stack = [expression]
-    while stack:
-        node = stack[-1]
-        pending = [part for part in getattr(node, "args", ()) if part not in held]
-        if pending:
-            stack += pending
-            continue
-        stack.pop()
-        if node not in held:
-            held[node] = _value(node, held, given)
+    for node, parts in parts_first(expression, held, lambda node: list(getattr(node, "args", ()))):
+        held[node] = _value(node, [held[part] for part in parts], given)
     return exact_integer(held[expression])
 
 
-def _value(node: Any, held: Mapping[Any, Value], names: Mapping[str, Var]) -> Value:
+def _value(node: Any, arguments: Sequence[Value], names: Mapping[str, Var]) -> Value:
     if getattr(node, "is_Symbol", False):
         return names[node.name] if node.name in names else Var(node.name)
     if isinstance(node, int) or getattr(node, "is_Rational", False):
         return divide(int(getattr(node, "p", node)), int(getattr(node, "q", 1)))
-    arguments = [held[part] for part in getattr(node, "args", ())]
     name = type(node).__name__
     if name == "Add":
-        return sum_of(arguments)
+        return sum_of(list(arguments))
     if name == "Mul":
-        return product_of(arguments)
+        return product_of(list(arguments))
     if name == "Pow":
         base, exponent = arguments
         if isinstance(exponent, int) and exponent < 0:

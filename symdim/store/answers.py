@@ -16,7 +16,7 @@ from symdim.algebra.expr import Expr
 from symdim.algebra.minmax.extrema import maximum
 from symdim.algebra.sums.monomial import powers_of, terms_of
 from symdim.algebra.sums.polynomial import power, product, total
-from symdim.algebra.texts.leaves import leaf_count
+from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var
 from symdim.errors import SymdimError
 from symdim.rows import RowVar

@@ -11,7 +11,7 @@ from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
 from symdim.algebra.order import dim_order
 from symdim.algebra.sums.monomial import powers_of, terms_of
 from symdim.algebra.sums.polynomial import power, product, total
-from symdim.algebra.texts.leaves import leaf_count
+from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var
 from symdim.store.constraints import Bounds, Divisible, SizeEqual
 from symdim.store.errors import INDIVISIBLE, OUT_OF_RANGE, UNEQUAL, kind_of

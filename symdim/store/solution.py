@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from symdim.algebra.bounds.intervals import bounds_of, contains, disjoint, meet, of_parts
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr
-from symdim.algebra.texts.leaves import leaf_count
+from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var
 from symdim.store.errors import LONGEST_CHAIN, OUT_OF_RANGE, Contradiction, kind_of
 from symdim.store.mentions import mentioned_in, variables_in

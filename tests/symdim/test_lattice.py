@@ -12,7 +12,7 @@ from symdim.algebra.bounds.intervals import bounds_of
 from symdim.algebra.expr import Expr, Max, Min
 from symdim.algebra.minmax import lattice
 from symdim.algebra.order import dim_order
-from symdim.algebra.texts.leaves import leaf_count
+from symdim.algebra.texts.written import leaf_count
 
 N, M = Var("N"), Var("M")
 X, Y, Z = (Var.fresh(name) for name in "xyz")

@@ -5,8 +5,7 @@
     patterns.py     remainders in a sum
     factoring.py    sums that are products
     inward.py       terms inside of a minimum, maximum or division, for short texts
-    leaves.py       the number of printed names
-    written.py      the length and the work of a text
+    written.py      the length of a text, in names too, and the work to build it
 
 Begin with `printing.py`.
 """

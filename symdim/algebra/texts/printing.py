@@ -20,7 +20,7 @@ from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.expr import Add, Const, Expr, Extremum, FloorDiv, Max, Mod, Mul
 from symdim.algebra.texts.display import factors_of, operands_of, product_of, summands_of
 from symdim.algebra.texts.inward import readings
-from symdim.algebra.texts.leaves import leaf_count
+from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Scope, Var, make_variable
 
 TYPE_CHECKING = False

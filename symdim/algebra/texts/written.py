@@ -5,10 +5,10 @@ Both depend on the expression alone, not on caches. So a limit on them always gi
 
 from __future__ import annotations
 
+from symdim.algebra.evaluate import parts_first, parts_of
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Mod, Mul
 from symdim.algebra.sums.monomial import terms_of
 from symdim.algebra.texts.display import operands_of
-from symdim.algebra.texts.leaves import parts_first, parts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,24 @@ _LATTICE = 1 << 12  # to make a maximum, minimum or half with others inside: man
 _COMPARED = 4  # for each term in an argument of a maximum: the terms of the arguments are compared
 _LONG = 1 << 10  # for a division by a sum: terms are taken out of the numerator one by one
 _DIVISIONS = 8  # the most divisions of a sum that are compared with each of its terms, for a remainder
+
+
+def leaf_count(dim: Dim) -> int:
+    """The number of variables in an expression that is written out. Shared parts count each time.
+
+    The time is linear in the number of different parts; the text may be exponentially longer.
+
+    >>> from symdim import Var, maximum
+    >>> N = Var("N")
+    >>> leaf_count(3), leaf_count(2 * N + 1), leaf_count(maximum(N // 2, 3) * N)
+    (0, 1, 2)
+    """
+    if not isinstance(dim, Expr):
+        return 0
+    counts: dict[Expr, int] = {}
+    for node, parts in parts_first(dim, counts, parts_of):
+        counts[node] = max(1, sum([counts[p] for p in parts]))
+    return counts[dim]
 
 
 class Written:
