@@ -7,7 +7,7 @@ Such values are computed on demand and take no part in propagation, so the order
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from symdim.algebra.bounds.intervals import contains
@@ -189,19 +189,11 @@ class Answers:
 
     def resolved(self, fact: Constraint) -> Constraint:
         """The constraint over given sizes."""
-        value, origin, law, parents = self.value, fact.origin, fact.law, (fact,)
-        match fact:
-            case SizeEqual():
-                return SizeEqual(origin, parents, law, value(fact.a), value(fact.b))
-            case SizeRefines():
-                return SizeRefines(origin, parents, law, value(fact.result), value(fact.operand))
-            case SizeJoin():
-                return SizeJoin(origin, parents, law, value(fact.result), tuple(map(value, fact.operands)))
-            case Bounds():
-                return Bounds(origin, parents, law, value(fact.dim), fact.lo, fact.hi)
-            case Divisible():
-                return Divisible(origin, parents, law, value(fact.dim), value(fact.by))
-        return fact
+        if not isinstance(fact, SizeEqual | SizeRefines | SizeJoin | Bounds | Divisible):
+            return fact
+        sizes = {name: getattr(fact, name) for name in fact.SIZES}
+        values = {n: tuple(map(self.value, s)) if isinstance(s, tuple) else self.value(s) for n, s in sizes.items()}
+        return replace(fact, parents=(fact,), **values)
 
     def facts(self) -> Facts:
         """The remaining constraints on sizes as facts for the prover."""

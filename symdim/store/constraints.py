@@ -19,7 +19,7 @@ A derived constraint has those it follows from as its `parents`; a stated one ha
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,13 @@ NOWHERE = Origin()
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Constraint:
-    """A condition with its origin. `law` selects the kind of error if it is violated (errors.py)."""
+    """A condition with its origin. `law` selects the kind of error if it is violated (errors.py).
+
+    The names of the fields with a size, or several, are in `SIZES`; of those with a row, or several, in `ROWS`.
+    """
+
+    SIZES: ClassVar[tuple[str, ...]] = ()
+    ROWS: ClassVar[tuple[str, ...]] = ()
 
     origin: Origin
     parents: tuple[Constraint, ...]
@@ -57,6 +63,8 @@ class Constraint:
 @dataclass(frozen=True, eq=False, slots=True)
 class SizeEqual(Constraint):
     """a == b. For the law "window", `kernel` is the size of the window's kernel."""
+
+    SIZES = ("a", "b")
 
     a: Dim
     b: Dim
@@ -70,6 +78,8 @@ class SizeEqual(Constraint):
 class SizeRefines(Constraint):
     """The operand is 1 or equal to the result."""
 
+    SIZES = ("result", "operand")
+
     result: Dim
     operand: Dim
 
@@ -81,6 +91,8 @@ class SizeRefines(Constraint):
 class SizeJoin(Constraint):
     """The result is the size to which the operands broadcast: the one that is not 1, or 1."""
 
+    SIZES = ("result", "operands")
+
     result: Dim
     operands: tuple[Dim, ...]
 
@@ -91,6 +103,8 @@ class SizeJoin(Constraint):
 @dataclass(frozen=True, eq=False, slots=True)
 class Bounds(Constraint):
     """lo <= dim <= hi; None is no bound."""
+
+    SIZES = ("dim",)
 
     dim: Dim
     lo: int | None
@@ -106,6 +120,8 @@ class Bounds(Constraint):
 class Divisible(Constraint):
     """dim % by == 0."""
 
+    SIZES = ("dim", "by")
+
     dim: Dim
     by: Dim
 
@@ -117,6 +133,8 @@ class Divisible(Constraint):
 @dataclass(frozen=True, eq=False, slots=True)
 class WindowCount(Constraint):
     """`out` is the number of windows of a kernel that fit into an axis of this `size`."""
+
+    SIZES = ("size", "out", "kernel")
 
     size: Dim
     out: Dim
@@ -135,6 +153,8 @@ class WindowCount(Constraint):
 class RowEqual(Constraint):
     """The rows have the same axes. The gaps of closed rows do not matter."""
 
+    ROWS = ("a", "b")
+
     a: Row
     b: Row
 
@@ -145,6 +165,8 @@ class RowEqual(Constraint):
 @dataclass(frozen=True, eq=False, slots=True)
 class RowsEqual(Constraint):
     """The rows, one after the other, have these axes."""
+
+    SIZES, ROWS = ("dims",), ("rows",)
 
     rows: tuple[Row, ...]
     dims: tuple[Dim, ...]
@@ -161,6 +183,8 @@ class RowRefines(Constraint):
     missing at the left end wherever the row variable is, as NumPy broadcasts.
     """
 
+    ROWS = ("result", "operand")
+
     result: Row
     operand: Row
     leftmost: bool = False
@@ -172,6 +196,8 @@ class RowRefines(Constraint):
 @dataclass(frozen=True, eq=False, slots=True)
 class RowJoin(Constraint):
     """The result is the row to which the operands broadcast by NumPy's rule."""
+
+    ROWS = ("result", "operands")
 
     result: Row
     operands: tuple[Row, ...]
@@ -198,6 +224,8 @@ class RankEdge(Constraint):
 @dataclass(frozen=True, eq=False, slots=True)
 class Label(Constraint):
     """The axis of this size has a denotation."""
+
+    SIZES = ("dim",)
 
     dim: Var
     label: str

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symdim.algebra.variable import Var
-from symdim.store import constraints
-from symdim.store.constraints import Constraint
+from symdim.store.constraints import Constraint, RankEdge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,36 +16,20 @@ if TYPE_CHECKING:
 
 def dims_of(fact: Constraint) -> tuple[Dim, ...]:
     """The sizes in a constraint, outside of rows."""
-    match fact:
-        case constraints.SizeEqual():
-            return fact.a, fact.b
-        case constraints.SizeRefines():
-            return fact.result, fact.operand
-        case constraints.SizeJoin():
-            return fact.result, *fact.operands
-        case constraints.Bounds() | constraints.Label():
-            return (fact.dim,)
-        case constraints.WindowCount():
-            return fact.size, fact.out, fact.kernel
-        case constraints.Divisible():
-            return fact.dim, fact.by
-        case constraints.RowsEqual():
-            return fact.dims
-    return ()
+    return _contents(fact, fact.SIZES)
 
 
 def rows_of(fact: Constraint) -> tuple[Row, ...]:
     """The rows in a constraint."""
-    match fact:
-        case constraints.RowEqual():
-            return fact.a, fact.b
-        case constraints.RowRefines():
-            return fact.result, fact.operand
-        case constraints.RowJoin():
-            return fact.result, *fact.operands
-        case constraints.RowsEqual():
-            return fact.rows
-    return ()
+    return _contents(fact, fact.ROWS)
+
+
+def _contents(fact: Constraint, names: tuple[str, ...]) -> tuple[Any, ...]:
+    found: list[Any] = []
+    for name in names:
+        content = getattr(fact, name)
+        found += content if isinstance(content, tuple) else (content,)
+    return tuple(found)
 
 
 def is_linear(dim: Dim) -> bool:
@@ -71,7 +54,7 @@ def mentioned_in(fact: Constraint) -> tuple[Var | RowVar, ...]:
     found: dict[Var | RowVar, None] = dict.fromkeys(_variables(dims_of(fact)))
     found.update(dict.fromkeys(v for row in rows for v in _variables(row.dims)))
     found.update(dict.fromkeys(row.variable for row in rows if row.variable is not None))
-    if isinstance(fact, constraints.RankEdge):
+    if isinstance(fact, RankEdge):
         found.update(dict.fromkeys(v for v in (fact.high, fact.low) if v is not None))
     return tuple(found)
 
