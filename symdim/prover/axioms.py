@@ -20,7 +20,7 @@ from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Mul
 from symdim.algebra.order import order
 from symdim.algebra.sums.monomial import terms_of
 from symdim.algebra.sums.polynomial import multiply, subtract
-from symdim.prover.hypotheses import Hypothesis
+from symdim.prover.hypotheses import Hypothesis, remainder_of
 from symdim.prover.linear import System, refute
 
 TYPE_CHECKING = False
@@ -79,8 +79,7 @@ def defining(atom: Expr, value: Dim, reasons: Reasons) -> list[Hypothesis]:
     """The constraints on the parts of an atom that follow from `atom == value`."""
     if isinstance(atom, FloorDiv) and divisor_is_positive(atom.parts[1]):
         n, d = atom.parts
-        rest = subtract(n, multiply(d, value))
-        return [Hypothesis(rest, ">=", reasons), Hypothesis(subtract(subtract(d, 1), rest), ">=", reasons)]
+        return [*remainder_of(subtract(n, multiply(d, value)), d, reasons)]
     if isinstance(atom, Extremum):
         return [Hypothesis(dim, ">=", reasons) for dim in margins(atom, value)]
     return []

@@ -8,7 +8,7 @@ sign        v >= 0 or v <= -1
 
 from __future__ import annotations
 
-from symdim.algebra.bounds.intervals import bounds_of, divided, is_empty, plus
+from symdim.algebra.bounds.intervals import bounds_of, is_empty, plus, unscaled
 from symdim.algebra.evaluate import children, postorder
 from symdim.algebra.expr import Expr, Extremum, Max
 from symdim.algebra.order import order
@@ -98,7 +98,7 @@ def _by_residue(problem: Problem, v: Expr, m: int) -> list[Problem]:
     reasons: Reasons = frozenset((RESIDUE,))
     result = []
     for r in range(m):
-        ends = divided(plus(bounds_of(v), (-r, -r)), m)
+        ends = unscaled(plus(bounds_of(v), (-r, -r)), m)
         if is_empty(ends):
             continue
         value = m * problem.fresh(v.name if isinstance(v, Var) else "q", *ends) + r

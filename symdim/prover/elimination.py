@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from math import gcd
 
-from symdim.algebra.bounds.intervals import bounds_of, contains, divided, is_empty, meet, plus, quotient
+from symdim.algebra.bounds.intervals import bounds_of, contains, is_empty, meet, plus, quotient, unscaled
 from symdim.algebra.dims import at_least
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, FloorDiv
@@ -24,7 +24,7 @@ from symdim.algebra.sums.monomial import powers_of, terms_of
 from symdim.algebra.sums.polynomial import scale, subtract, sum_of
 from symdim.algebra.variable import Var
 from symdim.prover.budget import TooLarge
-from symdim.prover.hypotheses import DEFINED, Hypothesis, Problem, Refuted
+from symdim.prover.hypotheses import DEFINED, Hypothesis, Problem, Refuted, remainder_of
 from symdim.prover.nesting import shortened
 
 TYPE_CHECKING = False
@@ -147,9 +147,7 @@ def _remainder(problem: Problem, h: Hypothesis) -> Problem | None:
                 r = scale(rest, -1)  # n - d*q == r
                 reasons = h.reasons | {REMAINDER}
                 equation = Hypothesis(subtract(subtract(n, d * q), r), "==", reasons)
-                low = Hypothesis(r, ">=", reasons)
-                high = Hypothesis(subtract(subtract(d, 1), r), ">=", reasons)
-                return problem.replace({atom: q}, reasons, (equation, low, high))
+                return problem.replace({atom: q}, reasons, (equation, *remainder_of(r, d, reasons)))
     return None
 
 
@@ -163,9 +161,7 @@ def _quotient(problem: Problem, h: Hypothesis) -> Problem | None:
         if isinstance(value, Expr) and (not isinstance(d, int) or atom in postorder(value)):
             continue
         reasons = h.reasons | {QUOTIENT}
-        rest = subtract(n, d * value)
-        low, high = Hypothesis(rest, ">=", reasons), Hypothesis(subtract(subtract(d, 1), rest), ">=", reasons)
-        return problem.replace({atom: value}, reasons, (low, high))
+        return problem.replace({atom: value}, reasons, remainder_of(subtract(n, d * value), d, reasons))
     return None
 
 
@@ -188,7 +184,7 @@ def _congruence(problem: Problem, h: Hypothesis) -> Problem | None:
             shift = _residues(scale(others, -pow(rest[v], -1, m)), m)
             ends: Interval = (None, None)
             if isinstance(shift, int):
-                ends = divided(plus((v.lo, v.hi), (-shift, -shift)), m)
+                ends = unscaled(plus((v.lo, v.hi), (-shift, -shift)), m)
                 if is_empty(ends):
                     raise Refuted(h.reasons | {CONGRUENCE})
             p = problem.fresh(v.name, *ends)
@@ -209,7 +205,7 @@ def _bound(problem: Problem, h: Hypothesis) -> Problem | None:
     ((v, k),) = terms.items()
     if not isinstance(v, Var):
         return None
-    ends = meet((v.lo, v.hi), divided((-const, None), k))
+    ends = meet((v.lo, v.hi), unscaled((-const, None), k))
     return problem.replace({v: problem.fresh(v.name, *ends)}, h.reasons)
 
 

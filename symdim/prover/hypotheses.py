@@ -15,9 +15,9 @@ from symdim.algebra.bounds.intervals import bounds_of
 from symdim.algebra.dims import at_least, at_most, excludes
 from symdim.algebra.evaluate import postorder, replaced, variables_of
 from symdim.algebra.expr import Expr, FloorDiv, Mul
-from symdim.algebra.sums.long_division import long_division
-from symdim.algebra.sums.monomial import exact_quotient, powers_of, terms_of, unit_of
-from symdim.algebra.sums.polynomial import add, subtract, sum_of
+from symdim.algebra.sums.long_division import common_powers, divided, long_division
+from symdim.algebra.sums.monomial import powers_of, terms_of, unit_of
+from symdim.algebra.sums.polynomial import add, subtract
 from symdim.algebra.variable import Scope, Var, make_variable
 from symdim.errors import DivisionByZero
 from symdim.prover.budget import Budget, words_of
@@ -124,7 +124,7 @@ class Problem:
         kept: dict[tuple[Dim, str], Hypothesis] = {}
         for h in self.hypotheses:
             simpler = simplified(h)
-            for part in () if simpler is None else divided(simpler):
+            for part in () if simpler is None else without_factors(simpler):
                 known = part if part is simpler else simplified(part)
                 if known is not None:
                     kept.setdefault((known.dim, known.relation), known)
@@ -164,7 +164,7 @@ def nonlinear(dim: Dim) -> bool:
     return any(type(unit) is Mul for unit in terms_of(dim)[0])
 
 
-def divided(h: Hypothesis) -> tuple[Hypothesis, ...]:
+def without_factors(h: Hypothesis) -> tuple[Hypothesis, ...]:
     """Equivalent hypotheses without the factors that all terms except the constant share.
 
     f*m != 0 is f != 0 and m != 0. For f that is never 0, f*m == 0 is m == 0. For f >= 1, f*m >= 0 is m >= 0, and
@@ -173,25 +173,14 @@ def divided(h: Hypothesis) -> tuple[Hypothesis, ...]:
     terms, const = terms_of(h.dim)
     if const > 0 or (const < 0 and h.relation != ">=") or not nonlinear(h.dim):
         return (h,)
-    common = dict(powers_of(next(iter(terms))))
-    for unit in terms:
-        powers = powers_of(unit)
-        common = {atom: min(e, powers[atom]) for atom, e in common.items() if atom in powers}
+    common = common_powers([*terms])
     if h.relation != "!=":
         common = {atom: e for atom, e in common.items() if _may_cancel(atom, h.relation)}
     factor = unit_of(dict(common))
     if factor is None:
         return (h,)
-    reduced: dict[Expr, int] = {}
-    offset = -1 if const else 0
-    for unit, k in terms.items():
-        left = exact_quotient(unit, factor)
-        if left is None:
-            offset += k
-        else:
-            reduced[left] = k
     reasons = h.reasons | {FACTOR if h.relation == ">=" else NONZERO}
-    simpler = Hypothesis(sum_of(reduced, offset), h.relation, reasons)
+    simpler = Hypothesis(divided(terms, -1 if const else 0, 1, factor), h.relation, reasons)
     if h.relation == "!=":
         return (*[Hypothesis(atom, "!=", reasons) for atom in common], simpler)
     return (simpler,) if const >= -1 else (h, simpler)
@@ -239,6 +228,11 @@ def defined(hypotheses: list[Hypothesis]) -> list[Hypothesis]:
     return list(found.values())
 
 
+def remainder_of(rest: Dim, d: Dim, reasons: Reasons) -> tuple[Hypothesis, Hypothesis]:
+    """0 <= rest <= d - 1, for the remainder of a division by d >= 1."""
+    return Hypothesis(rest, ">=", reasons), Hypothesis(subtract(subtract(d, 1), rest), ">=", reasons)
+
+
 FACTOR = "a product is positive as its factors are"
 NONZERO = "a product is 0 where a factor is 0, and only there"
 LIMIT = "the upper bound of a variable"
@@ -275,4 +269,4 @@ def simplified(h: Hypothesis) -> Hypothesis | None:
         if relation == "!=":
             return None
         raise Refuted(reasons | {CONTENT})
-    return Hypothesis(sum_of({u: k // g for u, k in terms.items()}, const // g), relation, reasons)
+    return Hypothesis(divided(terms, const // g, g), relation, reasons)

@@ -17,11 +17,11 @@ from symdim.algebra.divisions.floordiv import floordiv
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Mul
 from symdim.algebra.order import order
-from symdim.algebra.sums.long_division import long_division
+from symdim.algebra.sums.long_division import divided, long_division
 from symdim.algebra.sums.monomial import exact_quotient, powers_of, terms_of
-from symdim.algebra.sums.polynomial import add, multiply, scale, subtract, sum_of
+from symdim.algebra.sums.polynomial import add, multiply, scale, subtract
 from symdim.prover.axioms import atoms_of, defining, divisor_is_positive
-from symdim.prover.hypotheses import Hypothesis, Problem
+from symdim.prover.hypotheses import Hypothesis, Problem, remainder_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def factors(d: Dim) -> list[tuple[Dim, Dim]]:
     g = gcd(const, *terms.values())
     found: list[tuple[Dim, Dim]] = []
     if g > 1:
-        found.append((g, sum_of({unit: k // g for unit, k in terms.items()}, const // g)))
+        found.append((g, divided(terms, const // g, g)))
     if len(terms) == 1 and not const:
         ((unit, k),) = terms.items()
         for atom in sorted(powers_of(unit), key=order):
@@ -127,8 +127,7 @@ def _unnested(problem: Problem, atoms: list[Expr]) -> Problem | None:
         q = quotients.get((r, p))
         if q is None:
             q = quotients[r, p] = problem.fresh("q", *quotient(bounds_of(r), bounds_of(p)))
-            rest = subtract(r, multiply(p, q))
-            laws += [Hypothesis(rest, ">=", reasons), Hypothesis(subtract(subtract(p, 1), rest), ">=", reasons)]
+            laws += remainder_of(subtract(r, multiply(p, q)), p, reasons)
         found[atom] = floordiv(add(s, q), c)
     for ((n, p), q), ((m, d), larger) in permutations(quotients.items(), 2):
         problem.budget.charge((m, n))
@@ -146,7 +145,7 @@ def _primitive_divisors(atoms: list[Expr]) -> dict[Dim, Expr]:
         if isinstance(d, Expr) and d not in found and at_least(d, 1):
             terms, const = terms_of(d)
             c = gcd(const, *terms.values())
-            p = sum_of({u: k // c for u, k in terms.items()}, const // c)
+            p = divided(terms, const // c, c)
             assert isinstance(p, Expr)
             found[d] = p
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import count, islice, product
 
+from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv
 from symdim.algebra.sums.monomial import powers_of, terms_of
@@ -57,7 +58,7 @@ def witness(original: Problem, reduced: Problem, first: int, last: int) -> Assig
     from the larger budget that contains the problem's own.
     """
     dims = [h.dim for h in reduced.hypotheses]
-    variables = sorted(_variables([*dims, *reduced.solution.values()]), key=lambda v: (v.name, v.scope.serial))
+    variables = sorted(variables_of([*dims, *reduced.solution.values()]), key=lambda v: (v.name, v.scope.serial))
     landmarks = _landmarks(dims)
     choices = [_values(v, landmarks) for v in variables]
     price = 1 + (_words(dims) + 4 * len(variables)) // _WORDS
@@ -101,7 +102,7 @@ def _compiled(variables: list[Var], hypotheses: list[Hypothesis]) -> Callable[..
 def translated(original: Problem, reduced: Problem, values: Assignment) -> Assignment | None:
     """The original variables' values from those of the reduced problem; a variable without a value is at its bound."""
     dims = list(reduced.solution.values())
-    complete = {v: v.lo if v.lo is not None else min(0, v.hi or 0) for v in _variables(dims)} | values
+    complete = {v: v.lo if v.lo is not None else min(0, v.hi or 0) for v in variables_of(dims)} | values
     found: Assignment = {}
     for v in original.solution:
         value = valued(reduced.solution[v], complete)
@@ -109,14 +110,6 @@ def translated(original: Problem, reduced: Problem, values: Assignment) -> Assig
             return None
         found[v] = value
     return found
-
-
-def _variables(dims: Iterable[Dim]) -> list[Var]:
-    found: dict[Var, None] = {}
-    for dim in dims:
-        if isinstance(dim, Expr):
-            found.update({node: None for node in postorder(dim) if isinstance(node, Var)})
-    return list(found)
 
 
 def _landmarks(dims: Iterable[Dim]) -> list[int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim.algebra.bounds.intervals import contains, disjoint, divided, numerator, plus, power, scaled, times
+from symdim.algebra.bounds.intervals import contains, disjoint, numerator, plus, power, scaled, times, unscaled
 from symdim.algebra.expr import Expr, FloorDiv, Max, Min
 from symdim.algebra.order import order
 from symdim.algebra.sums.monomial import powers_of, terms_of
@@ -83,7 +83,7 @@ def _terms(p: Propagation, dim: Expr, wanted: Interval) -> list[tuple[Dim, Inter
         least = None if wanted[0] is None or hi is None else wanted[0] - hi
         most = None if wanted[1] is None or lo is None else wanted[1] - lo
         if least is not None or most is not None:
-            found.append((unit, divided((least, most), k)))
+            found.append((unit, unscaled((least, most), k)))
     return found
 
 

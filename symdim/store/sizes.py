@@ -5,11 +5,12 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING
 
-from symdim.algebra.bounds.intervals import contains, disjoint, divided, numerator, plus
+from symdim.algebra.bounds.intervals import contains, disjoint, numerator, plus, unscaled
 from symdim.algebra.divisions.floordiv import mod
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
 from symdim.algebra.order import dim_order
-from symdim.algebra.sums.monomial import powers_of, terms_of
+from symdim.algebra.sums.long_division import common_powers, divided
+from symdim.algebra.sums.monomial import powers_of, terms_of, unit_of
 from symdim.algebra.sums.polynomial import power, product, total
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var
@@ -82,18 +83,8 @@ def _without_common_factor(p: Propagation, dim: Dim) -> Dim:
     terms, const = terms_of(dim)
     if const or len(terms) < 2:
         return dim
-    common = dict(powers_of(next(iter(terms))))
-    for unit in terms:
-        powers = powers_of(unit)
-        common = {atom: min(k, powers[atom]) for atom, k in common.items() if atom in powers}
-    common = {atom: k for atom, k in common.items() if p.excludes(atom, 0)}
-    if not common:
-        return dim
-    parts: list[Dim] = []
-    for unit, coefficient in terms.items():
-        rest = [power(atom, k - common.get(atom, 0)) for atom, k in powers_of(unit).items()]
-        parts.append(product([coefficient, *rest]))
-    return total(parts)
+    common = {atom: k for atom, k in common_powers([*terms]).items() if p.excludes(atom, 0)}
+    return divided(terms, 0, 1, unit_of(common)) if common else dim
 
 
 def _unknown(p: Propagation, terms: dict[Expr, int]) -> Var | None:
@@ -162,7 +153,7 @@ def bounds(p: Propagation, fact: Bounds) -> bool:
     terms, const = terms_of(dim)
     if len(terms) == 1:
         ((unit, k),) = terms.items()
-        ends = divided(plus(wanted, (-const, -const)), k)
+        ends = unscaled(plus(wanted, (-const, -const)), k)
         if isinstance(unit, Var):
             p.narrow(unit, *ends, fact)
             return contains(ends, p.bounds(p.size(unit)))

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from symdim import Row, RowVar, Store, Var
-from symdim.algebra.bounds.intervals import divided
+from symdim.algebra.bounds.intervals import unscaled
 from symdim.store.errors import Contradiction
 
 N, M, H, W = Var("N"), Var("M"), Var("H"), Var("W")
@@ -138,7 +138,7 @@ def test_intervals_of_what_is_multiplied():
     far = range(-30, 31)
     for k, lo, hi in product((-3, -2, -1, 1, 2, 3), (None, -7, -6, 0, 5), (None, -6, 0, 4, 6)):
         met = [x for x in far if (lo is None or lo <= k * x) and (hi is None or k * x <= hi)]
-        low, high = divided((lo, hi), k)
+        low, high = unscaled((lo, hi), k)
         assert [x for x in far if (low is None or low <= x) and (high is None or x <= high)] == met, (k, lo, hi)
 
 

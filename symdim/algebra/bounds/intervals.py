@@ -147,10 +147,10 @@ def power(a: Interval, k: int) -> Interval:
     return 0, None if ends[0] is None or ends[1] is None else max(ends[0], ends[1])
 
 
-def divided(a: Interval, k: int) -> Interval:
+def unscaled(a: Interval, k: int) -> Interval:
     """The interval of all x with k*x in `a`.
 
-    >>> divided((3, 10), 2), divided((3, None), -2)
+    >>> unscaled((3, 10), 2), unscaled((3, None), -2)
     ((2, 5), (None, -2))
     """
     lo, hi = a if k > 0 else scaled(a, -1)

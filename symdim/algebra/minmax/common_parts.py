@@ -59,19 +59,12 @@ class Scaled:
             found = _common(leaves)
             parts = [subtract(leaf, found) for leaf in leaves] if found != 0 else leaves
             common = terms_of(found)
-        g = 0
-        for part in parts:
-            terms, const = terms_of(part)
-            g = gcd(g, const, *terms.values())
+        sums = [terms_of(part) for part in parts]
+        g = gcd(*[number for terms, const in sums for number in (const, *terms.values())])
         self.take(common, g)
         if g > 1:
-            parts = [_divided(part, g) for part in parts]
+            parts = [long_division.divided(terms, const // g, g) for terms, const in sums]
         return dict(zip(leaves, parts, strict=True))
-
-
-def _divided(dim: Dim, g: int) -> Dim:
-    terms, const = terms_of(dim)
-    return sum_of({unit: k // g for unit, k in terms.items()}, const // g)
 
 
 def _common(leaves: list[Dim]) -> Dim:
@@ -150,3 +143,6 @@ def _is_negative(dim: Dim) -> bool:
     """Whether a sum in the basis is negative in its first term; less nested terms come first."""
     terms, _ = in_basis(*terms_of(dim))
     return bool(terms) and terms[min(terms, key=lambda unit: (unit.height, order(unit)))] < 0
+
+
+from symdim.algebra.sums import long_division  # noqa: E402  (it makes sums, too)

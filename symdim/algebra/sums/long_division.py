@@ -97,9 +97,8 @@ def cancelled(*dims: Dim) -> list[Dim]:
     """
     sums = [terms_of(dim) for dim in dims]
     number = gcd(*[x for terms, const in sums for x in (const, *terms.values())])
-    units = [unit for terms, _ in sums for unit in terms]
-    shared = None if not units or any(const for _, const in sums) else common_factor(units)
-    factor = unit_of({atom: k for atom, k in powers_of(shared).items() if (bounds_of(atom)[0] or 0) >= 1})
+    units = [] if any(const for _, const in sums) else [unit for terms, _ in sums for unit in terms]
+    factor = unit_of({atom: k for atom, k in common_powers(units).items() if (bounds_of(atom)[0] or 0) >= 1})
     if number <= 1 and factor is None:
         return list(dims)
     return [divided(terms, const // number, number, factor) for terms, const in sums]
@@ -107,8 +106,13 @@ def cancelled(*dims: Dim) -> list[Dim]:
 
 def common_factor(units: Sequence[Expr]) -> Expr | None:
     """The product of the atoms that all these units have; None if there is none."""
+    return unit_of(common_powers(units))
+
+
+def common_powers(units: Sequence[Expr]) -> dict[Expr, int]:
+    """The atoms that all these units have, with their least exponents."""
     common: dict[Expr, int] = {}
-    for atom, exponent in powers_of(units[0]).items():
+    for atom, exponent in powers_of(units[0]).items() if units else ():
         least = exponent
         for unit in units:
             least = min(least, powers_of(unit).get(atom, 0))
@@ -116,7 +120,7 @@ def common_factor(units: Sequence[Expr]) -> Expr | None:
                 break
         else:
             common[atom] = least
-    return unit_of(common)
+    return common
 
 
 def divided(terms: Terms, const: int, g: int, factor: Expr | None = None) -> Dim:
@@ -126,6 +130,9 @@ def divided(terms: Terms, const: int, g: int, factor: Expr | None = None) -> Dim
         left = exact_quotient(unit, factor)
         if left is None:
             const += k // g
-        else:
+        elif left.terms is None:
             result[left] = k // g
+        else:  # a sum that was a factor
+            accumulate(result, left.terms, k // g)
+            const += k // g * left.const
     return sum_of(result, const)
