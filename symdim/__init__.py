@@ -25,8 +25,7 @@ uses only rooms above it:
     conditions/      conditions on sizes, solved for a variable
     parser/          from text to expressions                 parsing.py        its face: parse, check
     notebook.py      tables for notebooks
-    shape.py         shapes of known rank                     bindings.py       sizes given for symbols
-    compile.py       expressions as Python functions
+    shape.py         shapes of known rank                     compile.py        expressions as Python functions
     prover/          three answers to a question              prove.py, facts.py    its faces
     guarantee.py     exact sizes and upper bounds
     dialects/        expressions in other languages
@@ -60,13 +59,13 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from symdim.algebra.bindings import Bindings
     from symdim.algebra.caches import clear_caches
     from symdim.algebra.canonical import ceildiv, maximum, minimum, product, total
     from symdim.algebra.expr import Add, Const, Expr, FloorDiv, Max, Min, Mod, Mul
     from symdim.algebra.origin import Computed, Declared, InputDim, ValueOf
     from symdim.algebra.texts.written import leaf_count
     from symdim.algebra.variable import Scope, Var
-    from symdim.bindings import Bindings
     from symdim.compile import compile_shape
     from symdim.dialects.sympy_expressions import from_sympy, to_sympy
     from symdim.dialects.texts import text_in
@@ -109,7 +108,7 @@ _MODULES = {
     "algebra.variable": "Scope Var",
     "parsing": "parse check read_dim_param",
     "shape": "Dim Shape INFER broadcast_shapes is_infer",
-    "bindings": "Bindings",
+    "algebra.bindings": "Bindings",
     "former_paths": "quotient_by_positive",
     "guarantee": "Guarantee as_exact bound_expr bound_shape exact_shape guarantee_of require_exact require_exact_shape "
     "require_rank",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Expr
 
 MOVED = {
+    "symdim.bindings": "symdim.algebra.bindings",
     "symdim.bounds": "symdim.algebra.bounds.intervals",
     "symdim.canonical": "symdim.algebra.canonical",
     "symdim.evaluate": "symdim.algebra.evaluate",
