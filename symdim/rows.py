@@ -94,13 +94,16 @@ class Row:
         >>> Row.parse("[3, |, 5]").lead, Row.parse("[]").rank, str(Row.parse("[...]"))
         ((3,), 0, '[...]')
         """
+        from symdim.parser.shapes import spans_between_commas
+
         inner = text.strip()
         if not (inner.startswith("[") and inner.endswith("]") and len(inner) >= 2):
             raise ParseError(text, 0, "a row is written [...]")
         before: list[str] = []
         marks: list[str] = []
         after: list[str] = []
-        for piece in _pieces(inner[1:-1]):
+        for first, last in spans_between_commas(inner, 1, len(inner) - 1, frozenset()):
+            piece = inner[first:last]
             marker = piece.strip()
             if marker == "|" or row_name(marker) is not None:
                 if marks:
@@ -222,18 +225,3 @@ def _sizes(items: list[Dim | str | RowVar]) -> list[Dim | str]:
 
 def _plain(dim: Dim) -> int | str:
     return to_text(dim) if isinstance(dim, Expr) else dim
-
-
-def _pieces(text: str) -> Iterator[str]:
-    """The pieces between commas outside of parentheses and backticks; none if the text is blank."""
-    depth, quoting, first = 0, False, 0
-    for i, c in enumerate(text):
-        if c == "`":
-            quoting = not quoting
-        elif not quoting:
-            depth += (c == "(") - (c == ")")
-            if c == "," and depth == 0:
-                yield text[first:i]
-                first = i + 1
-    if first or text.strip():
-        yield text[first:]

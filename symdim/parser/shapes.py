@@ -26,7 +26,7 @@ def dims_of(text: str, names: Collection[str] | Mapping[str, Var] = ()) -> list[
         raise ParseError(text, start, "a shape is written [...]")
     dims: list[Dim] = []
     written = Written()
-    for first, last in _split_at_commas(text, start + 1, stop - 1, frozenset(names)):
+    for first, last in spans_between_commas(text, start + 1, stop - 1, frozenset(names)):
         try:
             dims.append(part_of(written, text[first:last].strip(), names))
         except ParseError as error:
@@ -35,8 +35,8 @@ def dims_of(text: str, names: Collection[str] | Mapping[str, Var] = ()) -> list[
     return dims
 
 
-def _split_at_commas(text: str, start: int, stop: int, names: frozenset[str]) -> Iterator[tuple[int, int]]:
-    """The spans of text[start:stop] between commas outside of parentheses; no spans if it is blank."""
+def spans_between_commas(text: str, start: int, stop: int, names: frozenset[str]) -> Iterator[tuple[int, int]]:
+    """The spans of text[start:stop] between commas outside of parentheses and quotes; no spans if it is blank."""
     depth, first = 0, start
     for match in lexicon(names).pattern.finditer(text, start, stop):
         lexeme = match[1]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from symdim.algebra.texts.printing import to_text
 from symdim.algebra.variable import Scope, Var
 from symdim.einsum.reader import NameClash
+from symdim.einsum.spec import KINDS, SpecError
 from symdim.errors import ParseError, SymdimError
 from symdim.rows import Axes, Row, RowVar, row_name
 from symdim.store.constraints import Origin
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
     Data = Mapping[str, Any]
     Answer = dict[str, Any]
-
-KINDS = ("batch", "input", "output")
 
 
 def solve(case: Data) -> Answer:
@@ -113,8 +112,6 @@ class Case:
         else:
             kernel, padding = data.get("kernel"), data.get("padding")
             if kernel is not None and not isinstance(padding, bool):
-                from symdim.einsum.spec import SpecError
-
                 raise SpecError("padding_unspecified", f"{data} has a kernel but no padding")
             self.store.affine(
                 v,
