@@ -9,7 +9,7 @@ from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
 from symdim.algebra.canonical import total
-from symdim.algebra.dims import variables_of
+from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.expr import Expr
 from symdim.algebra.texts.printing import to_text
 from symdim.algebra.variable import Scope
@@ -24,30 +24,6 @@ if TYPE_CHECKING:
 _NESTED = 12  # Python limits the nesting of blocks: more loops become one loop over all their points
 _RESERVED = ("range", "points", "min", "max")
 _OPERATORS = ("*", "+", "-", "/", "//", "%", "&", "|", "^", "<<", ">>", "==", "!=", "<", "<=", ">", ">=")
-
-
-def source(plan: LoopNest, name: str = "run", product: str = "*") -> str:
-    """The source of a function `name(out, in0, in1, ..., *, sizes and statics)`.
-
-    `product` is the binary operator of Python that combines the operands' elements. Raises SymdimError for others.
-
-    >>> from symdim.einsum import plan
-    >>> print(source(plan("o=+k; k => o", [["N"], [3]])))
-    def run(out, in0, in1, *, N):
-        for o in range(N):
-            for k in range(3):
-                if 0 <= k + o - 1 < N:
-                    out[o] += in0[k + o - 1] * in1[k]
-    """
-    return _Source(plan, product).function(name)
-
-
-def compiled(plan: LoopNest, product: str = "*") -> Callable[..., None]:
-    """The function of `source`."""
-    namespace: dict[str, Any] = {"points": points}
-    exec(_Source(plan, product).function("run"), namespace)
-    run: Callable[..., None] = namespace["run"]
-    return run
 
 
 class _Source:
@@ -125,7 +101,7 @@ class _Source:
         return to_text(self._renamed(dim))
 
     def _renamed(self, dim: Dim) -> Dim:
-        return dim.substitute({v: self.sizes[v] for v in dim.variables()}) if isinstance(dim, Expr) else dim
+        return substituted(dim, self.sizes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +109,26 @@ class Plan(LoopNest):
     """A loop nest that can be printed and run."""
 
     def source(self, name: str = "run", product: str = "*") -> str:
-        """The loops as a Python function of the result, the operands and, by keyword, the symbolic sizes."""
-        return source(self, name, product)
+        """The loops as a function `name(out, in0, in1, ..., *, sizes and statics)`.
+
+        `product` is the binary operator of Python that combines the operands' elements. Raises SymdimError for others.
+
+        >>> from symdim.einsum import plan
+        >>> print(plan("o=+k; k => o", [["N"], [3]]).source())
+        def run(out, in0, in1, *, N):
+            for o in range(N):
+                for k in range(3):
+                    if 0 <= k + o - 1 < N:
+                        out[o] += in0[k + o - 1] * in1[k]
+        """
+        return _Source(self, product).function(name)
 
     def compiled(self, product: str = "*") -> Callable[..., None]:
         """The function of `source`. It adds to a result, which must start as zero if the plan `clears`."""
-        return compiled(self, product)
+        namespace: dict[str, Any] = {"points": points}
+        exec(self.source("run", product), namespace)
+        run: Callable[..., None] = namespace["run"]
+        return run
 
     def __str__(self) -> str:
         return self.source()
