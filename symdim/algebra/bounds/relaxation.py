@@ -6,8 +6,9 @@ Then numerators cancel, and the interval of the new sum, which has rational coef
 
 from __future__ import annotations
 
-from symdim.algebra.expr import Expr, FloorDiv
+from symdim.algebra.expr import FloorDiv
 from symdim.algebra.order import named_fingerprint
+from symdim.algebra.sums.monomial import accumulate, terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,19 +45,10 @@ def least(terms: Terms, const: int, sums: int = SUMS) -> int | None:
         k = terms.pop(chosen)
         numerator, c = chosen.parts
         assert isinstance(c, int)
-        assert isinstance(numerator, Expr)  # a number divided by a number is a number
+        inner, offset = terms_of(numerator)
         terms = {unit: a * c for unit, a in terms.items()}
-        const, scale = const * c, scale * c
-        if k > 0:
-            const -= k * (c - 1)
-        inner = numerator.terms if numerator.terms is not None else {numerator: 1}
-        const += k * numerator.const
-        for unit, a in inner.items():
-            total = terms.get(unit, 0) + k * a
-            if total:
-                terms[unit] = total
-            else:
-                del terms[unit]
+        accumulate(terms, inner, k)
+        const, scale = const * c + k * offset - (k * (c - 1) if k > 0 else 0), scale * c
     lo = choices.least(terms, const, sums) if choices.is_correlated(terms) else corners.least(terms, const)
     return None if lo is None else -(-lo // scale)
 

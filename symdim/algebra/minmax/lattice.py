@@ -17,7 +17,7 @@ from __future__ import annotations
 from itertools import product
 
 from symdim.algebra.bounds import corners
-from symdim.algebra.bounds.intervals import bounds_of, linear_bounds
+from symdim.algebra.bounds.intervals import bounds_of, linear_bounds, scaled
 from symdim.algebra.caches import remembered
 from symdim.algebra.expr import Extremum, FloorDiv, Max, Min
 from symdim.algebra.order import dim_order
@@ -225,17 +225,14 @@ def _difference(a: Dim, b: Dim) -> Interval:
 def by_ranges(kind: Kind, clauses: list[Clause]) -> list[Clause]:
     """The clauses, without single leaves that the lower bound of another leaf exceeds. It is linear in their number."""
     ranges = [bounds_of(clause[0]) if len(clause) == 1 else (None, None) for clause in clauses]
-    if kind is Max:
-        lows = [(lo, -i) for i, (lo, _) in enumerate(ranges) if lo is not None]
-        if not lows:
-            return clauses
-        floor, keeper = max(lows)
-        return [c for i, c in enumerate(clauses) if i == -keeper or ranges[i][1] is None or ranges[i][1] > floor]  # type: ignore[operator]
-    highs = [(hi, i) for i, (_, hi) in enumerate(ranges) if hi is not None]
-    if not highs:
+    if kind is Min:
+        ranges = [scaled(interval, -1) for interval in ranges]
+    lows = [(lo, -i) for i, (lo, _) in enumerate(ranges) if lo is not None]
+    if not lows:
         return clauses
-    ceiling, keeper = min(highs)
-    return [c for i, c in enumerate(clauses) if i == keeper or ranges[i][0] is None or ranges[i][0] < ceiling]  # type: ignore[operator]
+    floor, keeper = max(lows)
+    highs = [hi for _, hi in ranges]
+    return [c for i, (c, hi) in enumerate(zip(clauses, highs, strict=True)) if i == -keeper or hi is None or hi > floor]
 
 
 def in_both_kinds(kind: Kind, clauses: list[Clause]) -> tuple[list[Clause], list[Clause]] | None:
