@@ -12,12 +12,10 @@ but never search for a proof, so each costs microseconds.
 from __future__ import annotations
 
 from symdim.algebra.bounds.intervals import bounds_of
-from symdim.algebra.caches import clear_with_caches
+from symdim.algebra.caches import clear_caches as clear_memo
 from symdim.algebra.divisions.floordiv import ceildiv, floordiv, mod
 from symdim.algebra.evaluate import evaluate, substitute, to_int, variables_of
-from symdim.algebra.minmax import extrema as _extremum
 from symdim.algebra.minmax.extrema import maximum, minimum
-from symdim.algebra.sums import monomial as _monomial
 from symdim.algebra.sums.polynomial import add, constant, multiply, power, product, subtract, total
 from symdim.algebra.texts.display import args_of
 from symdim.former_paths import quotient_by_positive
@@ -31,15 +29,6 @@ __all__ = [
     "minimum", "mod", "multiply", "power", "product", "quotient_by_positive", "reduced", "substitute",
     "subtract", "to_int", "to_text", "total", "variables_of",
 ]  # fmt: skip
-
-
-def clear_memo() -> None:
-    """Forget what the constructors remember."""
-    _monomial.clear_memo()
-    _extremum.clear_memo()
-
-
-clear_with_caches(clear_memo)
 
 
 def to_text(dim: Dim) -> str:

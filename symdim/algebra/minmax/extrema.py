@@ -34,17 +34,12 @@ if TYPE_CHECKING:
     from symdim.algebra.expr import Dim, Expr, Sum
     from symdim.algebra.minmax.lattice import Clause, Kind, Tree
 
-_known: dict[tuple[object, ...], Dim] = {}
+_known = shared_cache(CACHE_SIZE)
 _raw = shared_cache(8192)  # one element is asked for as an atom, as a twin, in a clamp, in a numerator
 
 _FLAT = 64  # beyond the budget, the most arguments of a maximum that is merged into another one
 _COPIED = 8  # the most terms that such a merging copies
 _ROUNDS = 12  # changes of form; fewer were enough in every test
-
-
-def clear_memo() -> None:
-    """Forget remembered maxima and minima."""
-    _known.clear()
 
 
 def maximum(*dims: Dim) -> Dim:
@@ -73,10 +68,8 @@ def _remembered(kind: Kind, dims: tuple[Dim, ...]) -> Dim:
     if not dims:
         raise TypeError(f"{'maximum' if kind is Max else 'minimum'} of no dimensions")
     key = (kind, *[checked(dim) for dim in dims])
-    found = _known.get(key)
+    found: Dim | None = _known.get(key)
     if found is None:
-        if len(_known) >= CACHE_SIZE:
-            _known.clear()
         found = _known[key] = extremum_of(kind, list(key[1:]))  # type: ignore[arg-type]
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from symdim.algebra.caches import shared_cache
 from symdim.algebra.expr import CACHE_SIZE, Expr, FloorDiv, Mul
 from symdim.algebra.interning import PRIME, find_unit, publish
 from symdim.algebra.order import names_of, sorted_units
@@ -28,12 +29,7 @@ EXTREMUM, SPLIT, NESTED, PAIR, CLAMP, TWIN, NEAR, SEVERAL = 1, 2, 4, 8, 16, 32, 
 """
 LAWFUL = PAIR | CLAMP | TWIN | SEVERAL
 
-_products: dict[tuple[Expr, Expr], Expr] = {}
-
-
-def clear_memo() -> None:
-    """Forget remembered products of units."""
-    _products.clear()
+_products = shared_cache(CACHE_SIZE)
 
 
 def powers_of(unit: Expr | None) -> Powers:
@@ -117,12 +113,9 @@ def times(u: Expr | None, v: Expr | None) -> Expr | None:
         return v
     if v is None:
         return u
-    found = _products.get((u, v))
+    found: Expr | None = _products.get((u, v))
     if found is None:
-        found = _products.get((v, u)) or _merged(u, v)
-        if len(_products) >= CACHE_SIZE:
-            _products.clear()
-        _products[u, v] = found
+        found = _products[u, v] = _products.get((v, u)) or _merged(u, v)
     return found
 
 
