@@ -1,19 +1,22 @@
-"""Conditions on sizes: their texts, and whether they hold. `solving.py` brings them into plain form."""
+"""Conditions on sizes: their texts, whether they hold, and those of one variable as an interval.
+
+`solving.py` brings them into plain form.
+"""
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from symdim.algebra.evaluate import variables_of
+from symdim.algebra.bounds.intervals import is_empty, meet
+from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.expr import Expr
+from symdim.algebra.variable import Var
 from symdim.errors import DivisionByZero
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from symdim.algebra.expr import Dim
-    from symdim.algebra.variable import Var
+    from symdim.algebra.expr import Dim, Interval
 
 Relation = Literal["equal", "at_least", "at_most", "divides", "broadcast", "broadcast_to"]
 
@@ -67,13 +70,11 @@ class Condition(NamedTuple):
 
     def variables(self) -> tuple[Var, ...]:
         """The variables of both sides, in the order of their first occurrence."""
-        found = (v for side in (self.lhs, self.rhs) if isinstance(side, Expr) for v in variables_of(side))
-        return tuple(dict.fromkeys(found))
+        return variables_of(self[1:])
 
     def substitute(self, sizes: Mapping[Var, Dim]) -> Condition:
         """The condition with other sizes in place of variables."""
-        lhs, rhs = (side.substitute(sizes) if isinstance(side, Expr) else side for side in self[1:])
-        return Condition(self.relation, lhs, rhs)
+        return Condition(self.relation, substituted(self.lhs, sizes), substituted(self.rhs, sizes))
 
     def sides(self, bindings: Mapping[str | Var, int]) -> tuple[int, int] | None:
         """The values of both sides at these sizes of all variables; None if a divisor in them is 0."""
@@ -87,3 +88,52 @@ class Condition(NamedTuple):
         """Whether it holds at these sizes of all variables. False if a divisor in it is 0."""
         sides = self.sides(bindings)
         return sides is not None and _HOLDS[self.relation](*sides)
+
+
+def interval_of(conditions: Sequence[Condition]) -> tuple[Var, Interval] | None:
+    """The variable and its interval, if all conditions are bounds of one variable; else None."""
+    variable: Var | None = None
+    interval: Interval = (None, None)
+    for relation, lhs, rhs in conditions:
+        if not isinstance(lhs, Var) or not isinstance(rhs, int) or (variable is not None and lhs is not variable):
+            return None
+        variable = lhs
+        ends = {"equal": (rhs, rhs), "at_least": (rhs, None), "at_most": (None, rhs)}.get(relation)
+        if ends is None:
+            return None
+        interval = meet(interval, ends)
+    return None if variable is None else (variable, interval)
+
+
+def union_of(ranges: list[tuple[Var, Interval] | None]) -> tuple[Var, Interval] | None:
+    """The union of intervals of one variable, if it is an interval; else None."""
+    known = [found for found in ranges if found is not None]
+    if len(known) < len(ranges) or len({variable for variable, _ in known}) != 1:
+        return None
+    variable = known[0][0]
+    ends = [
+        (variable.lo if lo is None else lo, variable.hi if hi is None else hi)
+        for _, (lo, hi) in known
+        if not is_empty((lo, hi))
+    ]
+    if not ends or any(lo is None for lo, _ in ends):
+        return None
+    (low, high), *others = sorted(ends, key=lambda end: end[0])  # type: ignore[arg-type, return-value]
+    for lo, hi in others:
+        assert lo is not None
+        if high is not None and lo > high + 1:
+            return None
+        high = None if high is None or hi is None else max(high, hi)
+    return variable, (low, high)
+
+
+def as_conditions(variable: Var, interval: Interval) -> list[Condition] | None:
+    """An interval as conditions; None if it is empty."""
+    low, high = interval
+    low = None if low is not None and variable.lo is not None and low <= variable.lo else low
+    high = None if high is not None and variable.hi is not None and high >= variable.hi else high
+    least, most = (variable.lo if low is None else low), (variable.hi if high is None else high)
+    if least is not None and most is not None and least >= most:
+        return None if least > most else [Condition("equal", variable, least)]
+    found = [] if low is None else [Condition("at_least", variable, low)]
+    return found if high is None else [*found, Condition("at_most", variable, high)]

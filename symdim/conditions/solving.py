@@ -32,9 +32,8 @@ from symdim.algebra.sums.monomial import powers_of, terms_of
 from symdim.algebra.sums.polynomial import add, multiply, scale, subtract, sum_of, total
 from symdim.algebra.texts.display import operands_of
 from symdim.algebra.variable import Var
-from symdim.conditions.condition import Condition
+from symdim.conditions.condition import Condition, as_conditions, interval_of, union_of
 from symdim.conditions.monotone import threshold
-from symdim.conditions.ranges import as_conditions, interval_of, union_of
 from symdim.errors import DivisionByZero
 
 TYPE_CHECKING = False

@@ -9,9 +9,8 @@ import pytest
 
 from symdim import Expr, Scope, Var, ceildiv, maximum, minimum
 from symdim.algebra.variable import make_variable
-from symdim.conditions.condition import Condition, Relation
+from symdim.conditions.condition import Condition, Relation, union_of
 from symdim.conditions.monotone import growth, threshold
-from symdim.conditions.ranges import union_of
 from symdim.conditions.solving import is_one_where, solve
 
 H, S, P, N, M = (Var(name) for name in "HSPNM")
