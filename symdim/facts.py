@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from symdim.algebra.dims import variables_of
 from symdim.algebra.divisions.floordiv import mod
@@ -12,7 +12,6 @@ from symdim.algebra.sums.polynomial import checked
 from symdim.prover.budget import Budget, OutOfBudget
 from symdim.prover.hypotheses import Hypothesis, normalised, problem_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 

@@ -14,7 +14,7 @@ cancelled when a dimension was built, as in `x*y//y`, is no divisor any more.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from symdim.algebra import dims
 from symdim.algebra.bounds.intervals import bounds_of
@@ -26,7 +26,6 @@ from symdim.prover.halves import HALVES, halved
 from symdim.prover.hypotheses import INTERVALS, Hypothesis, normalised, problem_of
 from symdim.prover.search import decided
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim
     from symdim.algebra.variable import Var

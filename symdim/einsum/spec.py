@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from symdim.errors import SymdimError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim
     from symdim.rows import Axes, Row

@@ -81,21 +81,6 @@ class Reader:
     `written` counts the work; the parts of a text that are read one by one share it.
     """
 
-    __slots__ = (
-        "calls",
-        "declared",
-        "dialect",
-        "exact",
-        "is_short",
-        "lexemes",
-        "operators",
-        "places",
-        "text",
-        "values",
-        "variable",
-        "written",
-    )
-
     def __init__(
         self,
         text: str,

@@ -11,7 +11,7 @@ Each constraint carries its reasons, so a certificate can list what was used.
 from __future__ import annotations
 
 from math import gcd
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from symdim.algebra.bounds.intervals import bounds_of
 from symdim.algebra.dims import at_least
@@ -23,7 +23,6 @@ from symdim.algebra.sums.polynomial import multiply, subtract
 from symdim.prover.hypotheses import Hypothesis, remainder_of
 from symdim.prover.linear import System, refute
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim
     from symdim.prover.budget import Budget

@@ -14,7 +14,7 @@ length of a chain.
 from __future__ import annotations
 
 from collections import deque
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from symdim.algebra.bounds.intervals import bounds_of
 from symdim.algebra.expr import Expr
@@ -22,7 +22,6 @@ from symdim.algebra.order import order
 from symdim.algebra.sums.monomial import terms_of
 from symdim.prover.hypotheses import INTERVALS, Hypothesis, Problem, Refuted
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from symdim.prover.budget import Budget
     from symdim.prover.hypotheses import Reasons

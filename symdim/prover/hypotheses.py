@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from math import gcd
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from symdim.algebra.bounds.intervals import bounds_of
 from symdim.algebra.dims import at_least, at_most, excludes
@@ -22,7 +22,6 @@ from symdim.algebra.variable import Scope, Var, make_variable
 from symdim.errors import DivisionByZero
 from symdim.prover.budget import Budget, words_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 

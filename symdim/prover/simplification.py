@@ -13,7 +13,7 @@ share one budget. When it is used up, the remaining parts stay as they are.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from symdim import prove
 from symdim.algebra.dims import variables_of
@@ -31,7 +31,6 @@ from symdim.prover.elimination import solved
 from symdim.prover.hypotheses import Refuted, problem_of
 from symdim.prover.witness import valued
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim
     from symdim.algebra.variable import Var
