@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from symdim.algebra.bounds.intervals import contains, is_empty, meet
+from symdim.algebra.bounds.intervals import contains, meet
 from symdim.algebra.order import dim_order
 from symdim.algebra.variable import Scope, Var
 from symdim.rows import Row, RowVar
@@ -241,7 +241,7 @@ class Propagation(Solution):
         low, high = new = meet(old, (lo, hi))
         if new == old:
             return
-        if is_empty(new):
+        if low is not None and high is not None and low > high:
             self.because(v, fact)
             raise self.out_of_range(v, low if lo == low else high, fact)
         times = self._narrowed.get(v, 0)
