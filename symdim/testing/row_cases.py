@@ -278,18 +278,10 @@ class Case:
             self.store.elements(rows, self.dim(equals), divisors, origin=origin)
 
     def _window(self, content: Data, origin: str) -> None:
+        sizes = [self.dim(content[part]) for part in ("in", "out", "kernel")]
+        given = {name: content[name] for name in ("stride", "dilation", "auto_pad", "ceil") if name in content}
         before, after = content.get("pads", (0, 0))
-        self.store.window(
-            self.dim(content["in"]),
-            self.dim(content["out"]),
-            self.dim(content["kernel"]),
-            stride=content.get("stride", 1),
-            dilation=content.get("dilation", 1),
-            pads=(before, after),
-            auto_pad=content.get("auto_pad", "NOTSET"),
-            ceil=content.get("ceil", False),
-            origin=origin,
-        )
+        self.store.window(*sizes, pads=(before, after), origin=origin, **given)
 
     def close(self) -> None:
         """Close the store with the leaves and parameters of the case."""
