@@ -137,8 +137,3 @@ def contradiction(constraints: list[Constraint], budget: Budget) -> tuple[Reason
             return None, None
         return None, {unit: system.value(v)[0] // system.value(v)[1] for unit, v in index.items()}
     return frozenset((LINEAR,)).union(*[reasons[v] for v, _ in used]), None
-
-
-def nonlinear(dims: list[Dim]) -> set[Expr]:
-    """The units of degree 2 and more in some sums."""
-    return {u for dim in dims for u in terms_of(dim)[0] if type(u) is Mul}

@@ -136,7 +136,7 @@ class Problem:
         for h in hypotheses:
             product: Hypothesis | None = h
             for d in divisors if h.relation == "==" else ():
-                while product is not None and nonlinear(product.dim):
+                while product is not None and nonlinear([product.dim]):
                     self.budget.charge((product.dim, d.dim))
                     quotient, rest = long_division(product.dim, d.dim)  # type: ignore[arg-type]
                     self.budget.work(words_of(quotient) * words_of(d.dim))
@@ -158,9 +158,9 @@ def normalised(a: Dim, relation: str, b: Dim) -> tuple[Dim, Relation]:
     return add(subtract(a, b), -1 if relation in ("<", ">") else 0), ">="
 
 
-def nonlinear(dim: Dim) -> bool:
-    """Whether a sum has a term that is a product of variables, or of other atoms."""
-    return any(type(unit) is Mul for unit in terms_of(dim)[0])
+def nonlinear(dims: list[Dim]) -> set[Expr]:
+    """The units of some sums that are products of variables, or of other atoms."""
+    return {unit for dim in dims for unit in terms_of(dim)[0] if type(unit) is Mul}
 
 
 def without_factors(h: Hypothesis) -> tuple[Hypothesis, ...]:
@@ -170,7 +170,7 @@ def without_factors(h: Hypothesis) -> tuple[Hypothesis, ...]:
     f*m >= 1 is m >= 1; f*m >= c for c > 1 implies m >= 1.
     """
     terms, const = terms_of(h.dim)
-    if const > 0 or (const < 0 and h.relation != ">=") or not nonlinear(h.dim):
+    if const > 0 or (const < 0 and h.relation != ">=") or not nonlinear([h.dim]):
         return (h,)
     common = common_powers([*terms])
     if h.relation != "!=":

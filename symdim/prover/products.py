@@ -13,7 +13,8 @@ from symdim.algebra.expr import Expr, FloorDiv, Mul
 from symdim.algebra.order import order
 from symdim.algebra.sums.monomial import powers_of, terms_of, times
 from symdim.algebra.sums.polynomial import add, subtract
-from symdim.prover.axioms import PRODUCT, RANGE, SQUARE, Constraint, divisor_is_positive, nonlinear
+from symdim.prover.axioms import PRODUCT, RANGE, SQUARE, Constraint, divisor_is_positive
+from symdim.prover.hypotheses import nonlinear
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from symdim.algebra.sums.polynomial import add, scale
 from symdim.algebra.variable import Var
-from symdim.prover.axioms import Constraint, atoms_of, axioms, constraints_of, contradiction, nonlinear
+from symdim.prover.axioms import Constraint, atoms_of, axioms, constraints_of, contradiction
 from symdim.prover.budget import OutOfBudget
 from symdim.prover.cases import arithmetic, structural
 from symdim.prover.differences import shortest
 from symdim.prover.elimination import solved
-from symdim.prover.hypotheses import Hypothesis, Problem, Refuted
+from symdim.prover.hypotheses import Hypothesis, Problem, Refuted, nonlinear
 from symdim.prover.nesting import restated
 from symdim.prover.ordering import with_order
 from symdim.prover.products import products
