@@ -7,9 +7,11 @@ them: so `pickle` has met each variable before it meets a bound that contains it
 
 from __future__ import annotations
 
+from functools import partial
+
 from symdim.algebra.divisions.floordiv import quotient_atom
 from symdim.algebra.evaluate import children, postorder
-from symdim.algebra.expr import Expr, FloorDiv, Max, Min, Mul
+from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Min, Mul
 from symdim.algebra.minmax.extrema import extremum_atom
 from symdim.algebra.sums.monomial import powers_of, unit_of
 from symdim.algebra.sums.polynomial import constant, sum_of
@@ -115,12 +117,8 @@ def _div(nodes: list[Expr], numerator: Place, divisor: Place) -> Expr:
     return quotient_atom(_dim(nodes, numerator), _dim(nodes, divisor))
 
 
-def _max(nodes: list[Expr], *parts: Place) -> Expr:
-    return extremum_atom(Max, tuple([_dim(nodes, place) for place in parts]))
-
-
-def _min(nodes: list[Expr], *parts: Place) -> Expr:
-    return extremum_atom(Min, tuple([_dim(nodes, place) for place in parts]))
+def _extremum(kind: type[Extremum], nodes: list[Expr], *parts: Place) -> Expr:
+    return extremum_atom(kind, tuple([_dim(nodes, place) for place in parts]))
 
 
 _BUILDERS: dict[str, Callable[..., Expr]] = {
@@ -128,6 +126,6 @@ _BUILDERS: dict[str, Callable[..., Expr]] = {
     "sum": _sum,
     "mul": _mul,
     "div": _div,
-    "max": _max,
-    "min": _min,
+    "max": partial(_extremum, Max),
+    "min": partial(_extremum, Min),
 }
