@@ -123,10 +123,9 @@ class StraightLine:
             operands = [(terms[u] < 0, _product(abs(terms[u]), held[u])) for u in units]
             if node.const:
                 operands.append((node.const < 0, literal(abs(node.const))))
-            (negative, first), *rest = operands[:_OPERANDS]
-            name = self.assign(("-" if negative else "") + first + _signed(rest))
+            name = self.assign(sum_text(operands[:_OPERANDS]))
             for start in range(_OPERANDS, len(operands), _OPERANDS):
-                self.statements.append(f"{name} += 0{_signed(operands[start : start + _OPERANDS])}")
+                self.statements.append(f"{name} += {sum_text([(False, '0'), *operands[start : start + _OPERANDS]])}")
             return name
         if isinstance(node, FloorDiv):
             numerator, divisor = (self._part(part) for part in node.parts)
@@ -200,5 +199,7 @@ def _product(k: int, name: str) -> str:
     return name if k == 1 else f"{literal(k)}*{name}"
 
 
-def _signed(operands: Iterable[tuple[bool, str]]) -> str:
-    return "".join(f" {'-' if negative else '+'} {text}" for negative, text in operands)
+def sum_text(terms: Sequence[tuple[bool, str]]) -> str:
+    """The source of a sum of terms, some of them subtracted."""
+    (negative, first), *rest = terms
+    return ("-" if negative else "") + first + "".join(f" {'-' if minus else '+'} {text}" for minus, text in rest)

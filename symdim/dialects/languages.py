@@ -18,6 +18,8 @@ from functools import reduce
 from importlib.resources import files
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from symdim.compile import literal, sum_text
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -26,7 +28,6 @@ Operation: TypeAlias = Literal["floordiv", "mod", "max", "min"]
 
 _INT64 = 1 << 63
 _EXPONENT = 1 << 62
-_DIGITS = 10**18
 
 
 class Language(ABC):
@@ -91,8 +92,7 @@ class _Operators(Language):
     """A language with exact integers and operators on them."""
 
     def total(self, terms: Sequence[tuple[bool, str]]) -> str:
-        (negative, first), *rest = terms
-        return ("-" if negative else "") + first + "".join(f" {'-' if minus else '+'} {text}" for minus, text in rest)
+        return sum_text(terms)
 
     def product(self, factors: Sequence[tuple[str, int]]) -> str:
         return "*".join([name if k == 1 else f"{name}**{self.number(k)}" for name, k in factors])
@@ -145,7 +145,7 @@ class JavaScript(_Operators):
     suffix = "js"
 
     def number(self, value: int) -> str:
-        return f"{_digits(value)}n" if value >= 0 else f"(-{_digits(-value)}n)"
+        return f"{literal(value)}n" if value >= 0 else f"(-{literal(-value)}n)"
 
     def quoted(self, text: str) -> str:
         return json.dumps(text).replace("<", "\\u003c")
@@ -162,7 +162,7 @@ class Python(_Operators):
     comment = "#"
 
     def number(self, value: int) -> str:
-        return _digits(value) if value >= 0 else f"(-{_digits(-value)})"
+        return literal(value)
 
     def quoted(self, text: str) -> str:
         return ascii(text)
@@ -180,11 +180,6 @@ _PLAIN = frozenset(map(chr, range(32, 127))) - set('"\\?')
 def _scalars(text: str) -> str:
     """The text with U+FFFD in place of lone surrogates, which UTF-8 does not have."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _digits(value: int) -> str:
-    """A number that is not negative; in hexadecimal if long, because Python limits decimal literals."""
-    return str(value) if value < _DIGITS else f"{value:#x}"
 
 
 def _exponent(k: int) -> int:
