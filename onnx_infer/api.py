@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import onnx
 
-from onnx_infer.inference import check, log, run
+from onnx_infer.inference import Options, check, log, run
 from onnx_infer.options import no_model, no_path
-from onnx_infer.protobuf.files import read_model, save_model
+from onnx_infer.protobuf.files import Source, read_model, save_model
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.result import InferenceResult
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import ModuleType
 
-    from onnx_infer.inference import Options
-    from onnx_infer.protobuf.files import Source
     from onnx_infer.types.merge import ShapeMergePolicy
 
 

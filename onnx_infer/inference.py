@@ -19,8 +19,8 @@ from onnx_infer.operators.known_schemas import outdated
 from onnx_infer.operators.results import too_many_axes
 from onnx_infer.operators.verification import input_errors
 from onnx_infer.options import check_assume, check_bounds
-from onnx_infer.types.merge import POLICIES, size_pairs
-from onnx_infer.values.tensor import MAX_RANK, UNKNOWN_SIZE
+from onnx_infer.types.merge import POLICIES, ShapeMergePolicy, size_pairs
+from onnx_infer.values.tensor import MAX_RANK, UNKNOWN_SIZE, Value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from onnx_infer.model.graph import FrontEnd, Model
     from onnx_infer.model.input_values import InputValue
     from onnx_infer.model.size_texts import Size
-    from onnx_infer.types.merge import ShapeMergePolicy
-    from onnx_infer.values.tensor import Value
 
 Initializers: TypeAlias = Literal["overridable", "constant"]
 """The treatment of initializers that are also inputs, from IR version 4 on. Up to version 3 they are constants."""

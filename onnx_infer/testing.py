@@ -29,14 +29,13 @@ from onnx_infer.operators.lookup import bind
 from onnx_infer.operators.schema import NEWEST
 from onnx_infer.types.join import sequence_of
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, substitute
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, Value, substitute
 from symdim import parse
 from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from onnx_infer.values.tensor import Value
 
 _HEAD = re.compile(r"(?:(?P<domain>[\w.]+)::)?(?P<name>\w+)-(?P<version>\d+)(?:\((?P<attributes>.*)\))?$", re.DOTALL)
 _CONDITION = re.compile(r"\((.*)\) > 0")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.bidirectional.model_facts import equal_to
+from onnx_infer.bidirectional.model_facts import Known, equal_to
 from onnx_infer.engine.found import Found
 from onnx_infer.laws.readable import is_unreadable
-from onnx_infer.model.size_texts import AxisNames
+from onnx_infer.model.size_texts import AxisNames, Size
 from onnx_infer.operators.results import LARGEST_SIZE
-from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import Declared
@@ -18,11 +18,8 @@ from symdim.rows import Row
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from onnx_infer.bidirectional.model_facts import Known
     from onnx_infer.engine.engine import Engine
     from onnx_infer.model.graph import FrontEnd
-    from onnx_infer.model.size_texts import Size
-    from onnx_infer.values.tensor import Dim, Value
 
 
 class Names:

@@ -10,7 +10,7 @@ from onnx_infer.engine.claims import has_own_name
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.graph import label_of
 from onnx_infer.operators.verification import check_inputs, wrong_number
-from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
 from symdim.rows import Row
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from onnx_infer.engine.assumptions import Assumptions
     from onnx_infer.engine.engine import Engine
-    from onnx_infer.values.tensor import Dim, Value
 
 _MOST_CONTRADICTIONS = 8
 _MOST_STATED = 1 << 12  # nodes that are stated anew: each contradiction costs as much as the whole model

@@ -16,7 +16,7 @@ from onnx_infer.bidirectional.found_shapes import Names, found_shapes, substitut
 from onnx_infer.bidirectional.model_facts import Known, state_model
 from onnx_infer.engine.assumptions import Assumptions
 from onnx_infer.errors import UnknownSymbol
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import Dim, SymTensor
 from symdim import Expr
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from onnx_infer.model.given import Given
     from onnx_infer.model.graph import FrontEnd
     from onnx_infer.model.size_texts import Size
-    from onnx_infer.values.tensor import Dim
 
 _MOST_ROUNDS = 12
 _MOST_RANKS = 4

@@ -11,7 +11,7 @@ from onnx_infer.errors import ArgumentError
 from onnx_infer.results.report.layout import folded, limited, text_of
 from onnx_infer.results.report.plain_data import head_json, plain
 from onnx_infer.results.report.table import HEADINGS, guard_line
-from onnx_infer.transforms.dynamic.making import make_dynamic
+from onnx_infer.transforms.dynamic.making import Dynamic, make_dynamic
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
     from onnx_infer.transforms.dynamic.doubts import Doubt
-    from onnx_infer.transforms.dynamic.making import Dynamic
 
 
 _MOST_NUMBERS = 5

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symdim import Expr
-from symdim.dialects.texts import text_in
+from symdim.dialects.texts import Dialect, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from onnx_infer.result import InferenceResult
     from symdim.dialects.languages import LanguageName
-    from symdim.dialects.texts import Dialect
 
 
 def emitted(result: InferenceResult, language: LanguageName, path: str | None) -> str:

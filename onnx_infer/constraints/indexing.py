@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx_infer.constraints.registration import form
+from onnx_infer.constraints.registration import Operand, form
 from onnx_infer.constraints.relations import joined, known
 from onnx_infer.constraints.reshaping import same_rank
 from onnx_infer.errors import Unknown
@@ -13,7 +13,6 @@ from onnx_infer.values.tensor import SymTensor
 from symdim.rows import Row, RowVar
 
 if TYPE_CHECKING:
-    from onnx_infer.constraints.registration import Operand
     from onnx_infer.constraints.relations import Dim, Relations
     from onnx_infer.ops.kinds import Ints
 

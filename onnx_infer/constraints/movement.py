@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.constraints.registration import form
-from onnx_infer.constraints.relations import known, rank_of
+from onnx_infer.constraints.relations import Relations, known, rank_of
 from onnx_infer.constraints.reshaping import same_rank
 from onnx_infer.elements.scaling import scaled
 from onnx_infer.errors import Unknown, require
 from symdim.rows import Row
 
 if TYPE_CHECKING:
-    from onnx_infer.constraints.relations import Relations
     from onnx_infer.laws.windows import IntVector
     from onnx_infer.ops.kinds import Floats, Ints
 

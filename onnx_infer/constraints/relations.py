@@ -9,12 +9,10 @@ from onnx_infer.laws.sizes import normalize_axes
 from onnx_infer.values.tensor import MAX_RANK
 from symdim import Expr
 from symdim.rows import Row, RowVar
-from symdim.store import Origin
+from symdim.store import Origin, Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    from symdim.store import Store
 
     Dim = int | Expr
     Rows = tuple[Row, ...]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.constraints.registration import form
-from onnx_infer.constraints.relations import joined, known, places_of, rank_of
+from onnx_infer.constraints.relations import Relations, joined, known, places_of, rank_of
 from onnx_infer.errors import Unknown
 from symdim.rows import Row, RowVar
 
 if TYPE_CHECKING:
-    from onnx_infer.constraints.relations import Relations
     from onnx_infer.ops.kinds import Ints
 
 

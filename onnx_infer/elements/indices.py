@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from onnx_infer.elements.samples import largest, samples_at, samples_of, smallest
 from onnx_infer.laws.sizes import at_least, doubtful_sizes
 from onnx_infer.laws.statements import contradict, elements_of, state
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import Dim, Shape, SymTensor
 from symdim import Expr, minimum, product
 from symdim.algebra.dims import at_most
-
-if TYPE_CHECKING:
-    from onnx_infer.values.tensor import Dim, Shape
 
 
 def demand_in_bounds(

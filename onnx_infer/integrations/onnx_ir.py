@@ -30,7 +30,7 @@ from onnx_infer.integrations.onnx_ir_reader import OnnxIRFrontEnd, written_sizes
 from onnx_infer.model.substitution import renamed
 from onnx_infer.protobuf.former_names import FormerNames
 from onnx_infer.results.merged_branches import not_written
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, Sparse, SymTensor
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, Sparse, SymTensor, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from onnx_infer.model.graph import Graph
     from onnx_infer.model.size_texts import Size
     from onnx_infer.types.merge import ShapeMergePolicy
-    from onnx_infer.values.tensor import Value
 
 
 class InferenceResult(result.InferenceResult):

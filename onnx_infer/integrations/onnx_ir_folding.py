@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 import onnx_ir as ir
 
-from onnx_infer.integrations.onnx_ir import SymbolicShapeInferencePass, infer
+from onnx_infer.integrations.onnx_ir import InferenceResult, SymbolicShapeInferencePass, infer
 from onnx_infer.integrations.onnx_ir_names import given_values, subgraphs
 from onnx_infer.results.materialization import unused_name
 from onnx_infer.transforms.constants import known_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from onnx_infer.integrations.onnx_ir import InferenceResult
 
 
 class FoldKnownValuesPass(SymbolicShapeInferencePass):

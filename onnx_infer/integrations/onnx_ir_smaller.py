@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 import onnx_ir as ir
 
 from onnx_infer.integrations.onnx_ir_names import copied
-from onnx_infer.transforms.folding import fold
-
-if TYPE_CHECKING:
-    from onnx_infer.transforms.folding import Facts
+from onnx_infer.transforms.folding import Facts, fold
 
 _FEW_BYTES = 1 << 10
 """Larger tensors are not written into a message. Folding does not see their elements."""

@@ -21,13 +21,11 @@ from onnx_infer.errors import OnnxInferError
 from onnx_infer.inference import log
 from onnx_infer.protobuf.files import read_model, save_model
 from onnx_infer.protobuf.wire import type_bytes
-from symdim import Expr
+from symdim import Dim, Expr
 from symdim.prover.halves import halved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from symdim import Dim
 
 
 class SymbolicShapeInference:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import onnx
 
 from onnx_infer.errors import ArgumentError
-from onnx_infer.model.size_texts import is_name
+from onnx_infer.model.size_texts import Size, is_name
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from symdim import Expr, Var
 from symdim.algebra.dims import bounds_of
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from onnx_infer.model.graph import FrontEnd
-    from onnx_infer.model.size_texts import Size
     from onnx_infer.values.tensor import Dim
 
 

@@ -6,15 +6,12 @@ a statement: `Tile (x, repeats)` with repeats of shape (M) and x of rank 2 runs 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from onnx_infer.errors import Unknown
 from onnx_infer.laws.sizes import confirm
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import Dim, SymTensor
 from symdim import Expr
-
-if TYPE_CHECKING:
-    from onnx_infer.values.tensor import Dim
 
 
 def number_of(vector: tuple[Any, ...] | Unknown | None) -> Dim | None:

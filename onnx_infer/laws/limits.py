@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.laws.sizes import at_least, differ, doubtful_sizes, may_be_empty
-from onnx_infer.laws.statements import conflicting, demand, is_cautious, state
+from onnx_infer.laws.statements import Kind, conflicting, demand, is_cautious, state
 from symdim import Expr, maximum, minimum
 from symdim.algebra.dims import at_most
 
 if TYPE_CHECKING:
-    from onnx_infer.laws.statements import Kind
     from onnx_infer.values.tensor import Dim, Shape
 
 

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symdim import Scope
+from symdim import Scope, Var
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.variable import make_variable
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
-    from symdim import Var
 
 _made = shared_cache(1 << 13)  # name, bounds, origin -> variable
 

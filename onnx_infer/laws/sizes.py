@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from onnx_infer.errors import ShapeInferenceError, Unknown, broken, require
 from onnx_infer.laws.known import holds
 from onnx_infer.laws.readable import MOST_LEAVES, MOST_LEAVES_OF_A_CHOICE, chosen
-from onnx_infer.laws.statements import conflicting, contradict, demand, fresh, is_cautious, state
+from onnx_infer.laws.statements import Kind, conflicting, contradict, demand, fresh, is_cautious, state
 from symdim import Expr, leaf_count, maximum
 from symdim.algebra import dims
 from symdim.algebra.origin import is_data_dependent
@@ -16,7 +16,6 @@ from symdim.algebra.origin import is_data_dependent
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from onnx_infer.laws.statements import Kind
     from onnx_infer.values.tensor import Dim, Shape
 
 

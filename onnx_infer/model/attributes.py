@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from onnx import AttributeProto, TensorProto
 
-from onnx_infer.model.size_texts import said
+from onnx_infer.model.size_texts import Size, said
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.propagated import MAX_DATA, MAX_FLOATS, MAX_VECTOR
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, Value
 from onnx_infer.values.text import text
 from symdim.algebra.caches import shared_cache
 
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from onnx import SparseTensorProto, TensorShapeProto, TypeProto
-
-    from onnx_infer.model.size_texts import Size
-    from onnx_infer.values.tensor import Value
 
 
 def attribute_value(attribute: AttributeProto) -> Any:

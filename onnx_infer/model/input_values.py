@@ -10,14 +10,13 @@ import numpy as np
 from onnx_infer.errors import InputValueError
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.propagated import is_small
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import SymTensor, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from onnx_infer.model.graph import Model
     from onnx_infer.model.size_texts import Size
-    from onnx_infer.values.tensor import Value
 
     InputValue: TypeAlias = "bool | int | float | Sequence[Any]"
 

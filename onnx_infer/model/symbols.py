@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.laws.made import make_size
 from onnx_infer.model.size_texts import GENERATED, AxisNames, Size, generated, is_name, said
-from onnx_infer.values.tensor import UNKNOWN_SIZE
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim
 from symdim import Expr, Scope, SymdimError, Var
 from symdim.algebra.caches import clear_with_caches, shared_cache
 from symdim.algebra.dims import variables_of
@@ -19,7 +19,6 @@ from symdim.algebra.variable import scope_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
-    from onnx_infer.values.tensor import Dim
 
 _words = shared_cache(1 << 12)  # (text, names) -> the names in it
 _whole = shared_cache(1 << 12)  # (text, names) of each text that is another name as a whole

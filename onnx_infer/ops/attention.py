@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.limits import demand_at_least, demand_at_most
 from onnx_infer.laws.sizes import exact_quotient, of_rank, unify, unify_shapes
-from onnx_infer.laws.statements import conflicting, demand, fresh, state
+from onnx_infer.laws.statements import Kind, conflicting, demand, fresh, state
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import Shape, SymTensor
 
 if TYPE_CHECKING:
-    from onnx_infer.laws.statements import Kind
     from onnx_infer.ops.kinds import AnyRank, Graph
-    from onnx_infer.values.tensor import Shape
 
 
 def split_heads(shape: Shape, heads: int | None, what: str) -> Shape:

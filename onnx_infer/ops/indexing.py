@@ -28,7 +28,7 @@ from onnx_infer.laws.sizes import (
 from onnx_infer.laws.slices import slice_length, slice_range
 from onnx_infer.laws.statements import fresh, is_contradicted, reported
 from onnx_infer.operators.registration import op
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import Shape, SymTensor
 from symdim import Expr, product
 from symdim.algebra.dims import bounds_of
 
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from onnx_infer.ops.kinds import AnyRank, Elements, Sizes
-    from onnx_infer.values.tensor import Shape
 
     Array = np.ndarray[Any, Any]
 

@@ -19,7 +19,7 @@ from onnx_infer.laws.sizes import (
     of_rank,
     unknown_shape,
 )
-from onnx_infer.laws.statements import demand, element, fresh, reported, state
+from onnx_infer.laws.statements import Kind, demand, element, fresh, reported, state
 from onnx_infer.operators.registration import op
 from onnx_infer.values import dtype as dt
 from symdim import Expr, maximum, minimum
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from onnx_infer.laws.statements import Kind
     from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, Sizes, SymTensor
 
     Array = NDArray[Any]

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.sizes import broadcast_to, confirm, exact_quotient, normalize_axis, sizes_unless_broken, unify
-from onnx_infer.laws.statements import demand, reported, state
+from onnx_infer.laws.statements import Kind, demand, reported, state
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.unary import same_shape, same_shape_of_input
 
 if TYPE_CHECKING:
-    from onnx_infer.laws.statements import Kind
     from onnx_infer.ops.kinds import AnyRank, Dim, Shape, SymTensor
 
 

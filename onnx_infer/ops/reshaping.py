@@ -23,7 +23,7 @@ from onnx_infer.laws.sizes import (
     unify,
     unknown_shape,
 )
-from onnx_infer.laws.statements import conflicting, demand, fresh, is_cautious, state
+from onnx_infer.laws.statements import Kind, conflicting, demand, fresh, is_cautious, state
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal
 from onnx_infer.values import dtype as dt
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from onnx_infer.laws.statements import Kind
     from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape, Sizes
 
     Array = NDArray[Any]

@@ -9,7 +9,7 @@ import numpy as np
 
 from onnx_infer.elements import arithmetic
 from onnx_infer.elements.lifting import SAME, lift
-from onnx_infer.elements.ratio import Ratio
+from onnx_infer.elements.ratio import Element, Ratio
 from onnx_infer.errors import require
 from onnx_infer.laws.sizes import unify
 from onnx_infer.laws.statements import demand
@@ -18,7 +18,6 @@ from onnx_infer.values import dtype as dt
 from symdim import Expr
 
 if TYPE_CHECKING:
-    from onnx_infer.elements.ratio import Element
     from onnx_infer.ops.kinds import AnyRank, Shape, SymTensor, Value
 
 

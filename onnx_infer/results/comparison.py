@@ -15,9 +15,9 @@ from collections import Counter, deque
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from onnx_infer.model.graph import title_of
-from onnx_infer.results.inferred import schedule
+from onnx_infer.results.inferred import Inferred, schedule
 from onnx_infer.types.merge import size_pairs
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, substitute
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Optional, Sequence, Value, substitute
 from symdim import Var, equal
 from symdim.algebra.dims import substituted
 from symdim.algebra.origin import is_data_dependent
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from onnx_infer.results.guards import Guard
-    from onnx_infer.results.inferred import Inferred
-    from onnx_infer.values.tensor import Dim, Value
 
 Pair: TypeAlias = "tuple[str | None, str | None]"
 """A value of the first result and its match in the second one; None if there is none."""

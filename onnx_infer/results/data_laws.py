@@ -9,14 +9,13 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.model.graph import label_of, title_of
+from onnx_infer.model.graph import Node, label_of, title_of
 from onnx_infer.results.guards import NodeName
 from onnx_infer.values.propagated import is_told
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from onnx_infer.model.graph import Node
     from onnx_infer.results.inferred import Inferred
 
 _SECOND = (

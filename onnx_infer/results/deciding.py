@@ -12,7 +12,7 @@ from onnx_infer.engine.outcome import apply
 from onnx_infer.laws.known import Known, assuming
 from onnx_infer.results.verdicts import is_typed, varies
 from onnx_infer.types.join import sizes
-from onnx_infer.values.tensor import SymTensor, substitute
+from onnx_infer.values.tensor import Dim, SymTensor, Value, substitute
 from symdim import Expr, Var
 from symdim.algebra.dims import substituted
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from onnx_infer.engine.engine import Engine
     from onnx_infer.model.graph import Node
-    from onnx_infer.values.tensor import Dim, Value
 
 _MOST_SIZES = 8
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from operator import index
 from typing import TYPE_CHECKING
 
-from symdim import Expr, Var, guarantee_of
+from symdim import Expr, Guarantee, Var, guarantee_of
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.origin import Computed, ValueOf
 from symdim.guarantee import UpperBounds
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.values.tensor import Dim, Shape
-    from symdim import Guarantee
 
 
 def guarantees(result: Inferred, available: Collection[str] = ()) -> dict[str, tuple[Guarantee, ...]]:

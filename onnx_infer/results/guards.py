@@ -8,14 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from symdim import UnboundName, Var
-from symdim.conditions.condition import Condition
+from symdim.conditions.condition import Condition, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from onnx_infer.laws.statements import Kind
     from onnx_infer.values.tensor import Dim, Shape
-    from symdim.conditions.condition import Relation
 
     Bindings = Mapping[str | Var, int]
 

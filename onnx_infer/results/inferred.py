@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import Shape, SymTensor, Value
 from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from onnx_infer.model.size_texts import Size
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.sources import Sources
-    from onnx_infer.values.tensor import Shape, Value
     from symdim import Expr
 
 

@@ -15,15 +15,13 @@ from onnx_infer.engine.engine import Engine
 from onnx_infer.engine.implied_bounds import implied_bounds
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.types.join import sizes
-from onnx_infer.values.tensor import substitute
+from onnx_infer.values.tensor import Dim, Shape, substitute
 from symdim import Var
 from symdim.algebra.dims import at_least, variables_of
 from symdim.conditions.condition import Condition
 from symdim.conditions.solving import solve
 
 if TYPE_CHECKING:
-    from onnx_infer.values.tensor import Dim, Shape
-
     Refusing = tuple[str, str]
     """The operator and the name of a node."""
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.engine.topological_sort import graphs_of
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import SymTensor, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from onnx_infer.engine.engine import Engine
     from onnx_infer.model.graph import Graph, Node
-    from onnx_infer.values.tensor import Value
 
 _UNION = 11
 """From this version of the operators on, the branches of an If may have any shapes."""

@@ -9,18 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from onnx_infer.engine.declared_types import NAMELESS
-from onnx_infer.model.graph import label_of, title_of
+from onnx_infer.model.graph import Node, label_of, title_of
 from onnx_infer.results.verdicts import input_variables, is_typed, lacks_elements, variables, varies
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, SymTensor
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, SymTensor, Value
 from symdim.algebra.origin import Declared, ValueOf
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from onnx_infer.diagnostics import Diagnostic
-    from onnx_infer.model.graph import Node
     from onnx_infer.results.inferred import Inferred
-    from onnx_infer.values.tensor import Value
     from symdim import Var
 
 Kind: TypeAlias = Literal["error", "undeclared", "no rule", "assumption", "value", "data"]

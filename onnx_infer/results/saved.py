@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.errors import OnnxInferError
 from onnx_infer.results.data_laws import data_laws
-from onnx_infer.results.inferred import schedule
+from onnx_infer.results.inferred import Inferred, schedule
 from onnx_infer.results.reasons import reasons
 from onnx_infer.values.text import text
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from onnx_infer.model.graph import Graph, Node
-    from onnx_infer.results.inferred import Inferred
     from onnx_infer.values.tensor import Value
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ShapeInferenceError
 from onnx_infer.laws.sizes import at_least
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim import Expr, Var
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.origin import Computed, InputDim, ValueOf
@@ -15,8 +15,6 @@ from symdim.algebra.sums.monomial import powers_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-
-    from onnx_infer.values.tensor import Dim, Value
 
 
 class Sources:

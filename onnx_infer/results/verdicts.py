@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 from onnx_infer.laws.statements import elements_of
 from onnx_infer.values.dtype import BOOL, INT32, INT64
 from onnx_infer.values.propagated import is_small
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, Value
 from symdim import Var
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
     from onnx_infer.results.inferred import Inferred
-    from onnx_infer.values.tensor import Value
 
 _CHOOSING = (INT32, INT64, BOOL)
 """The element types of long vectors from which sizes may be computed: sizes, positions, and what is kept."""

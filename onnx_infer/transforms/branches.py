@@ -8,14 +8,12 @@ from onnx import NodeProto, helper
 
 from onnx_infer.protobuf.bodies import graphs_of
 from onnx_infer.transforms.draft import is_default
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import SymTensor, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from onnx import GraphProto, ModelProto
-
-    from onnx_infer.values.tensor import Value
 
 
 def take_decided_branches(

@@ -16,15 +16,13 @@ from onnx import TensorProto, numpy_helper
 
 from onnx_infer.transforms.draft import is_default
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import SymTensor, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import NDArray
     from onnx import NodeProto
-
-    from onnx_infer.values.tensor import Value
 
     Array = NDArray[Any]
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import onnx
 
-from onnx_infer.inference import run
+from onnx_infer.inference import Initializers, run
 from onnx_infer.protobuf.bodies import graphs_of
-from onnx_infer.protobuf.files import read_model
+from onnx_infer.protobuf.files import Source, read_model
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
 from onnx_infer.result import InferenceResult
 from onnx_infer.results.materialization import INITIALIZERS_ALONE_SINCE
@@ -31,15 +31,12 @@ from onnx_infer.transforms.rewriting import Rewriting
 from onnx_infer.transforms.size_nodes import cheapest
 from onnx_infer.transforms.unique_names import make_names_unique
 from onnx_infer.values.propagated import is_small
-from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor
+from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from onnx_infer.inference import Initializers
     from onnx_infer.model.input_values import InputValue
-    from onnx_infer.protobuf.files import Source
-    from onnx_infer.values.tensor import Value
 
 _MOST_ROUNDS = 8
 

@@ -15,7 +15,7 @@ from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf.bodies import graphs_of
 from onnx_infer.transforms.constants import known_tensor
 from onnx_infer.transforms.draft import constants_as_nodes, has_texts
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim.algebra.bounds.intervals import bounds_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, NodeProto
 
     from onnx_infer.model.input_values import InputValue
-    from onnx_infer.values.tensor import Dim, Value
 
     Key = tuple[str, str, str]
     Call = tuple[Value | None, ...] | None

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.transforms.draft import is_default
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import SymTensor, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from onnx import NodeProto
-
-    from onnx_infer.values.tensor import Value
 
     Types = Mapping[str, Value]
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onnx_infer.engine.outcome import Outcome, apply
 from onnx_infer.engine.scope import Scope, UndefinedInput
 from onnx_infer.laws.sizes import at_least
-from onnx_infer.laws.statements import cautiously
+from onnx_infer.laws.statements import Statement, cautiously
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim import maximum
 from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import ValueOf
-from symdim.conditions.condition import Condition
+from symdim.conditions.condition import Condition, Relation
 from symdim.conditions.solving import solve
 
 if TYPE_CHECKING:
@@ -28,11 +28,8 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
     from onnx_infer.engine.engine import Engine
-    from onnx_infer.laws.statements import Statement
     from onnx_infer.model.graph import Graph, Node
     from onnx_infer.transforms.draft import Draft
-    from onnx_infer.values.tensor import Dim, Value
-    from symdim.conditions.condition import Relation
 
     Division = tuple[NodeProto, list[Condition] | None]
 

@@ -10,13 +10,13 @@ from onnx import AttributeProto, TensorProto, helper, numpy_helper
 from onnx_infer.protobuf.bodies import subgraphs
 from onnx_infer.results.materialization import INITIALIZERS_ALONE_SINCE
 from onnx_infer.transforms.constants import EXACT, Constants, equal_constants, known_tensor
-from onnx_infer.transforms.draft import is_default, is_in_order
+from onnx_infer.transforms.draft import Draft, is_default, is_in_order
 from onnx_infer.transforms.identities import same_as
 from onnx_infer.transforms.shape_reads import ShapeReads, read_axes
 from onnx_infer.transforms.size_nodes import Plan, Reader, Wanted
 from onnx_infer.transforms.targets import expand_target, reshape_target, resize_axes, resize_scales, slice_bound
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import Dim, Shape, SymTensor, Value
 from symdim import Expr
 
 if TYPE_CHECKING:
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
     from onnx import GraphProto, NodeProto
 
-    from onnx_infer.transforms.draft import Draft
     from onnx_infer.transforms.refusals import Refusals
-    from onnx_infer.values.tensor import Dim, Shape, Value
 
 RANDOM = frozenset(
     ("Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx import helper
 
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim import Expr
 
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-    from onnx_infer.values.tensor import Dim, Value
 
 _PARTS_SINCE = 15
 _MOST_PLACES = 4

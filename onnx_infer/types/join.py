@@ -16,16 +16,13 @@ from onnx_infer.laws.sizes import at_least, is_fresh
 from onnx_infer.laws.statements import fresh
 from onnx_infer.values.one_of import OneOf, plain
 from onnx_infer.values.parts import Parts
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, Value
-from symdim import Expr, maximum
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Map, Optional, Sequence, Sparse, SymTensor, Value
+from symdim import Expr, Var, maximum
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from onnx_infer.values.tensor import Dim
-    from symdim import Var
 
     Size: TypeAlias = Callable[[Dim, Dim], Dim]
 

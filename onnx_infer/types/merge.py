@@ -30,14 +30,13 @@ from typing import TYPE_CHECKING, Literal
 
 from onnx_infer.laws.sizes import differ, is_fresh
 from onnx_infer.values.one_of import OneOf
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Optional, Sequence, Sparse, SymTensor
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Optional, Sequence, Shape, Sparse, SymTensor, Value
 from symdim import Expr
 from symdim.algebra.origin import is_given
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from onnx_infer.values.tensor import Dim, Shape, Value
 
 ShapeMergePolicy = Literal["skip", "override", "refine", "strict"]
 POLICIES: tuple[ShapeMergePolicy, ...] = ("skip", "override", "refine", "strict")

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.values.table import find, publish
-from onnx_infer.values.tensor import SymTensor, Value, substitute
+from onnx_infer.values.tensor import Dim, SymTensor, Value, substitute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from onnx_infer.values.tensor import Dim
 
 
 class OneOf(SymTensor):

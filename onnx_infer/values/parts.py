@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.values.table import find, publish
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Sequence, SymTensor
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Sequence, SymTensor, Value
 from symdim import Expr, ceildiv, minimum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from onnx_infer.values.tensor import Dim, Value
 
 
 class Parts(Sequence):

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import SymTensor, Value
 from symdim.algebra.caches import clear_with_caches
-
-if TYPE_CHECKING:
-    from onnx_infer.values.tensor import Value
 
 MAX_DATA = 1024
 """The most elements of a tensor whose data are propagated."""

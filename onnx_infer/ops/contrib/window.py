@@ -10,7 +10,7 @@ from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.lengths import of_length
 from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.sizes import confirm_shape, doubtful_sizes, may_be_empty, of_rank, unify
-from onnx_infer.laws.statements import demand, fresh
+from onnx_infer.laws.statements import Kind, demand, fresh
 from onnx_infer.ops.contrib import contrib
 from onnx_infer.ops.resize import grid_sample
 from onnx_infer.ops.window import conv, conv_transpose, global_pool, pool, qlinear_conv, required_kernel
@@ -19,7 +19,6 @@ from onnx_infer.values.tensor import SymTensor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from onnx_infer.laws.statements import Kind
     from onnx_infer.ops.kinds import AnyRank, Ints, Shape, Windows
 
 

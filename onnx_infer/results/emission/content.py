@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.results.sources import without_computed
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor
 from symdim.algebra.dims import variables_of
 from symdim.algebra.texts.printing import told_apart
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from onnx_infer.results.inferred import Inferred
-    from onnx_infer.values.tensor import Dim
     from symdim import Var
     from symdim.conditions.condition import Relation
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import ArgumentError
-from onnx_infer.results.emission.content import content_of
+from onnx_infer.results.emission.content import Content, content_of
 from onnx_infer.results.emission.forms import C, JavaScript, Python, Rust
-from symdim.dialects.languages import LANGUAGES
+from symdim.dialects.languages import LANGUAGES, LanguageName
 
 if TYPE_CHECKING:
-    from onnx_infer.results.emission.content import Content
     from onnx_infer.results.emission.source_text import SourceText
     from onnx_infer.results.inferred import Inferred
-    from symdim.dialects.languages import LanguageName
 
 _TEXTS: dict[LanguageName, type[SourceText]] = {"c": C, "rust": Rust, "js": JavaScript, "python": Python}
 

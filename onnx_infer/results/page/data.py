@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.results.data_laws import data_laws
-from onnx_infer.results.inferred import reads_of
+from onnx_infer.results.inferred import Inferred, reads_of
 from onnx_infer.results.page.start import start_sizes
 from onnx_infer.results.planning.costs import costs
 from onnx_infer.results.planning.memory import MemoryPlan
@@ -16,7 +16,7 @@ from onnx_infer.results.report.causes import Causes
 from onnx_infer.results.report.explanation import origin_text
 from onnx_infer.results.report.layout import cut
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from onnx_infer.values.text import printable
 from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import is_given
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onnx_infer.results.emission.content import Content
-    from onnx_infer.results.inferred import Inferred
-    from onnx_infer.values.tensor import Dim, Value
 
 _LONGEST = 400
 """The most characters of the elements of a value, and of a size."""

@@ -9,7 +9,7 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING
 
-from onnx_infer.results.emission.content import content_of
+from onnx_infer.results.emission.content import Content, content_of
 from onnx_infer.results.emission.forms import JavaScript
 from onnx_infer.results.page.data import page_data
 from onnx_infer.values.text import printable
@@ -18,7 +18,6 @@ from symdim.dialects.languages import LANGUAGES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from onnx_infer.results.emission.content import Content
     from onnx_infer.results.inferred import Inferred
 
 MODULES = ("format", "model", "curve", "symbols", "rows", "details", "page")

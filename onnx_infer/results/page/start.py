@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.errors import UnknownSymbol
-from onnx_infer.results.guards import violations
+from onnx_infer.results.guards import Violation, violations
 from symdim import Var
 from symdim.algebra.evaluate import checked_size
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from onnx_infer.results.emission.content import Symbol
-    from onnx_infer.results.guards import Violation
     from onnx_infer.results.inferred import Inferred
 
     Sizes = dict[str | Var, int]

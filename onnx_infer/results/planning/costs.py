@@ -11,11 +11,11 @@ from contextlib import suppress
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.model.graph import label_of, title_of
-from onnx_infer.results.inferred import reads_of, schedule
+from onnx_infer.model.graph import Node, label_of, title_of
+from onnx_infer.results.inferred import Inferred, reads_of, schedule
 from onnx_infer.results.planning.multiply_adds import multiply_adds
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from symdim import Expr, product, total
 
 if TYPE_CHECKING:
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
     from onnx_infer.engine.engine import Engine
     from onnx_infer.engine.scope import Scope
-    from onnx_infer.model.graph import Node
-    from onnx_infer.results.inferred import Inferred
-    from onnx_infer.values.tensor import Dim
 
 _NO_PARAMETERS = frozenset((dt.INT64, dt.BOOL, dt.STRING))
 

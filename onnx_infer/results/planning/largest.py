@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.results.guards import violations
-from onnx_infer.results.planning.memory import MemoryPlan
+from onnx_infer.results.planning.memory import MemoryPlan, Peak
 from onnx_infer.results.planning.planner import bounding_shape
 from onnx_infer.results.sources import without_computed
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import Dim, SymTensor
 from symdim import Expr, SymdimError, UnboundName, Var
 from symdim.algebra.dims import at_least, at_most, bounds_of, differ, excludes, substituted
 from symdim.conditions.monotone import growth
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from onnx_infer.results.inferred import Inferred
-    from onnx_infer.results.planning.memory import Peak
-    from onnx_infer.values.tensor import Dim
     from symdim.conditions.condition import Condition
 
 _LARGEST = 2**31 - 1  # no size is larger

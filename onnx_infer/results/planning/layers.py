@@ -10,13 +10,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx_infer.results.inferred import schedule
+from onnx_infer.results.inferred import Inferred, schedule
 from onnx_infer.results.planning.envelope import envelope
 from onnx_infer.values.text import text
 from symdim import total
 
 if TYPE_CHECKING:
-    from onnx_infer.results.inferred import Inferred
     from onnx_infer.results.planning.costs import Costs
     from onnx_infer.results.planning.memory import MemoryPlan
     from onnx_infer.values.tensor import Dim

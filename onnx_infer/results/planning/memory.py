@@ -10,8 +10,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.model.graph import label_of, title_of
-from onnx_infer.results.inferred import reads_of, schedule
+from onnx_infer.model.graph import Node, label_of, title_of
+from onnx_infer.results.inferred import Inferred, reads_of, schedule
 from onnx_infer.results.planning.envelope import ZERO, Envelope, Polynomial, envelope
 from onnx_infer.results.planning.planner import byte_size
 from onnx_infer.results.sources import without_computed
@@ -23,8 +23,6 @@ from symdim.guarantee import UpperBounds
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from onnx_infer.model.graph import Node
-    from onnx_infer.results.inferred import Inferred
     from onnx_infer.values.tensor import Dim
 
 

@@ -8,17 +8,14 @@ the biases of layers are not counted either.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from onnx_infer.laws.sizes import broadcast_size
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.ops.linear import read_equation
 from onnx_infer.results.sources import without_computed
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import Dim, Shape, SymTensor, Value
 from symdim import product
-
-if TYPE_CHECKING:
-    from onnx_infer.values.tensor import Dim, Shape, Value
 
 Shapes: TypeAlias = "Sequence[Shape | None]"
 Rule: TypeAlias = "Callable[[Shapes, Shapes, Mapping[str, Any]], Dim | None]"

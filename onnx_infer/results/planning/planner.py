@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from onnx_infer.results.sources import without_computed
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import Dim, Shape, SymTensor, Value
 from symdim import Expr, SymdimError, UnboundName, Var, ceildiv, product
 from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import checked_size
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from onnx_infer.results.inferred import Inferred
-    from onnx_infer.values.tensor import Dim, Shape, Value
 
 
 T = TypeVar("T")

@@ -5,16 +5,13 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.model.graph import label_of
-from onnx_infer.results.inferred import schedule
-from onnx_infer.results.reasons import reasons
+from onnx_infer.model.graph import Node, label_of
+from onnx_infer.results.inferred import Inferred, schedule
+from onnx_infer.results.reasons import Reason, reasons
 from onnx_infer.results.verdicts import input_variables, is_exact, is_typed
 
 if TYPE_CHECKING:
     from onnx_infer.diagnostics import Diagnostic
-    from onnx_infer.model.graph import Node
-    from onnx_infer.results.inferred import Inferred
-    from onnx_infer.results.reasons import Reason
     from onnx_infer.values.tensor import Value
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.model.graph import label_of, title_of
+from onnx_infer.model.graph import Node, label_of, title_of
 from onnx_infer.results.report.causes import Causes
 from onnx_infer.results.report.layout import WIDTH, cut, type_text
 from onnx_infer.results.verdicts import is_exact, lacks_elements, variables
@@ -13,7 +13,6 @@ from onnx_infer.values.text import printable, text
 
 if TYPE_CHECKING:
     from onnx_infer.diagnostics import Diagnostic
-    from onnx_infer.model.graph import Node
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.results.reasons import Reason

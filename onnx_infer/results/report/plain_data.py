@@ -4,28 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.model.graph import label_of, title_of
-from onnx_infer.results.data_laws import data_laws
+from onnx_infer.model.graph import Node, label_of, title_of
+from onnx_infer.results.data_laws import DataLaw, data_laws
 from onnx_infer.results.guarantees import guarantees
 from onnx_infer.results.report.causes import Causes
-from onnx_infer.results.report.explanation import steps
+from onnx_infer.results.report.explanation import Step, steps
 from onnx_infer.results.verdicts import is_exact, variables
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor
+from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor, Value
 from onnx_infer.values.text import printable
-from symdim import __version__
+from symdim import Var, __version__
 from symdim.algebra.origin import is_given
 
 if TYPE_CHECKING:
     from onnx_infer.diagnostics import Diagnostic
-    from onnx_infer.model.graph import Node
-    from onnx_infer.results.data_laws import DataLaw
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.results.reasons import Reason
-    from onnx_infer.results.report.explanation import Step
-    from onnx_infer.values.tensor import Value
-    from symdim import Var
 
 SCHEMA_VERSION = 1
 """It is increased if a field is removed or changes its meaning. New fields do not change it."""

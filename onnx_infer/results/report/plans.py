@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx_infer.results.planning.costs import costs
-from onnx_infer.results.planning.layers import layers
-from onnx_infer.results.planning.memory import MemoryPlan
+from onnx_infer.results.planning.costs import NodeCost, costs
+from onnx_infer.results.planning.layers import Layer, layers
+from onnx_infer.results.planning.memory import MemoryPlan, Step
 from onnx_infer.results.planning.planner import byte_size
 from onnx_infer.results.report.layout import cut, limited, text_of
 from onnx_infer.results.report.plain_data import plain
@@ -18,10 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from onnx_infer.results.inferred import Inferred
-    from onnx_infer.results.planning.costs import NodeCost
     from onnx_infer.results.planning.largest import LargestSize
-    from onnx_infer.results.planning.layers import Layer
-    from onnx_infer.results.planning.memory import Step
     from onnx_infer.values.tensor import Dim
 
 _TOP_NODES = 10

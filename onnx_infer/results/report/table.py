@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from onnx_infer.results.data_laws import data_laws
-from onnx_infer.results.report.causes import Causes
+from onnx_infer.results.report.causes import Causes, Root
 from onnx_infer.results.report.layout import WIDTH, folded, limited, more, rows, text_of
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.results.guards import Guard
     from onnx_infer.results.inferred import Inferred
-    from onnx_infer.results.report.causes import Root
     from onnx_infer.results.report.layout import Write
     from symdim import Var
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnx_infer.model.graph import label_of, title_of
+from onnx_infer.model.graph import Node, label_of, title_of
 from onnx_infer.transforms.dynamic.pinned import Tracer
 from symdim import Expr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from onnx_infer.model.graph import Node
     from onnx_infer.result import InferenceResult
     from onnx_infer.values.tensor import Shape
 

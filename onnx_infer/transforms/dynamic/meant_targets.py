@@ -12,7 +12,7 @@ from collections import Counter
 from math import gcd, prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from symdim import Expr, product
+from symdim import Expr, Var, product
 from symdim.algebra.sums.monomial import powers_of, terms_of
 from symdim.algebra.texts.factoring import factored
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from onnx_infer.values.tensor import Dim
-    from symdim import Var
 
 Merged: TypeAlias = "dict[Dim, tuple[Dim, ...]]"
 """Size -> the sizes that a Reshape merged into it, in row-major order. The product does not keep their order."""

@@ -14,25 +14,20 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from onnx import TensorProto, numpy_helper
 
-from onnx_infer.model.graph import label_of, title_of
-from onnx_infer.transforms.dynamic.constants import pattern
-from onnx_infer.transforms.dynamic.meant_targets import blocks, meant_target
+from onnx_infer.model.graph import Node, label_of, title_of
+from onnx_infer.transforms.dynamic.constants import Kind, pattern
+from onnx_infer.transforms.dynamic.meant_targets import Merged, blocks, meant_target
 from onnx_infer.transforms.dynamic.trials import deciding
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import Dim, Shape, SymTensor
 from onnx_infer.values.text import text
-from symdim import Expr
+from symdim import Expr, Var
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from onnx_infer.model.graph import Node
     from onnx_infer.result import InferenceResult
-    from onnx_infer.transforms.dynamic.constants import Kind
-    from onnx_infer.transforms.dynamic.meant_targets import Merged
-    from onnx_infer.values.tensor import Dim, Shape
-    from symdim import Var
 
     Way = list[tuple["Place", str, int, Dim]]
 

@@ -11,7 +11,7 @@ from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
 from onnx_infer.engine.outcome import Outcome, apply
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import Dim, Shape, SymTensor, Value
 from symdim import Expr
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from onnx_infer.engine.scope import Scope
     from onnx_infer.model.graph import Node
     from onnx_infer.operators.operator import Operator
-    from onnx_infer.values.tensor import Dim, Shape, Value
 
 _EQUATING = ("equal", "broadcast", "broadcast_to")
 _ORDERING = ("at_least", "at_most")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.engine.engine import Engine
 from onnx_infer.errors import OnnxInferError
 from onnx_infer.laws.statements import Trace
-from onnx_infer.model.graph import label_of, title_of
+from onnx_infer.model.graph import Node, label_of, title_of
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.ops.reshaping import reshaped
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
@@ -21,17 +21,13 @@ from onnx_infer.transforms.dynamic.pinned import Change, Pin, Place, Tracer
 from onnx_infer.transforms.dynamic.trials import demanded
 from onnx_infer.transforms.targets import END
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import SymTensor
-from symdim import Expr, product
+from onnx_infer.values.tensor import Dim, Shape, SymTensor
+from symdim import Expr, Var, product
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from onnx import ModelProto
-
-    from onnx_infer.model.graph import Node
-    from onnx_infer.values.tensor import Dim, Shape
-    from symdim import Var
 
 
 class FreedWalk:

@@ -8,7 +8,7 @@ from onnx import NodeProto, TensorProto, helper
 
 from onnx_infer.results.materialization import INITIALIZERS_ALONE_SINCE, Names, materialize
 from onnx_infer.transforms.dynamic.constants import mask_of
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import Dim, SymTensor
 from onnx_infer.values.text import text
 from symdim import Expr, SymdimError, product
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from onnx_infer.result import InferenceResult
     from onnx_infer.transforms.dynamic.pinned import Change, Place, Tracer
-    from onnx_infer.values.tensor import Dim
 
 _INT32_MAX = 2**31 - 1
 _SINCE = {"Expand": 8, "Where": 9, "Less": 9, "Slice": 10, "Range": 11}
