@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.values.table import find, publish
+from onnx_infer.values.table import interned
 from onnx_infer.values.tensor import Dim, SymTensor, Value, substitute
 
 if TYPE_CHECKING:
@@ -28,16 +28,8 @@ class OneOf(SymTensor):
     source: Any
 
     def __new__(cls, source: Any, first: SymTensor, second: SymTensor, joined: SymTensor) -> OneOf:
-        key = (cls, source, first, second, joined)
-        found = find(key)
-        if found is None:
-            found = object.__new__(cls)
-            found.dtype, found.shape, found.data, found.fill = joined.dtype, joined.shape, joined.data, None
-            found.samples = ()
-            found.source, found.choices, found.joined = source, (first, second), joined
-            found = publish(key, found)
-        assert isinstance(found, OneOf)
-        return found
+        shared = {"dtype": joined.dtype, "shape": joined.shape, "data": joined.data, "fill": None, "samples": ()}
+        return interned(cls, source=source, choices=(first, second), joined=joined, **shared)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return OneOf, (self.source, *self.choices, self.joined)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnx_infer.values.table import find, publish
+from onnx_infer.values.table import interned
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Sequence, SymTensor, Value
 from symdim import Expr, ceildiv, minimum
 
@@ -29,15 +29,8 @@ class Parts(Sequence):
     whole: SymTensor
 
     def __new__(cls, whole: SymTensor, axis: int, chunk: Dim) -> Parts:
-        key = (cls, whole, axis, chunk)
-        found = find(key)
-        if found is None:
-            found = object.__new__(cls)
-            found.whole, found.axis, found.chunk = whole, axis, chunk
-            found.elem, found.items, found.length = found.of_size(UNKNOWN_SIZE), None, ceildiv(found.size, chunk)
-            found = publish(key, found)
-        assert isinstance(found, Parts)
-        return found
+        elem, length = _with_size(whole, axis, UNKNOWN_SIZE), ceildiv(whole.dims[axis], chunk)
+        return interned(cls, whole=whole, axis=axis, chunk=chunk, elem=elem, items=None, length=length)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Parts, (self.whole, self.axis, self.chunk)
@@ -49,8 +42,7 @@ class Parts(Sequence):
 
     def of_size(self, size: Dim) -> SymTensor:
         """A part of this size."""
-        dims = self.whole.dims
-        return SymTensor(self.whole.dtype, (*dims[: self.axis], size, *dims[self.axis + 1 :]))
+        return _with_size(self.whole, self.axis, size)
 
     def part(self, index: Dim) -> SymTensor:
         """The part at an index from 0 on. There must be such a part."""
@@ -62,3 +54,7 @@ class Parts(Sequence):
         whole = self.whole.substitute(mapping)
         assert isinstance(whole, SymTensor)
         return Parts(whole, self.axis, chunk)
+
+
+def _with_size(tensor: SymTensor, axis: int, size: Dim) -> SymTensor:
+    return SymTensor(tensor.dtype, (*tensor.dims[:axis], size, *tensor.dims[axis + 1 :]))

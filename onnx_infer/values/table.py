@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 from weakref import ref
 
 from symdim.algebra.interning import shared_lock
 
 TABLE: dict[tuple[Any, ...], ref[Any]] = {}
 """Key -> the live value."""
+
+T = TypeVar("T")
 
 _lock = shared_lock()
 _capacity = 1 << 10
@@ -18,6 +20,19 @@ def find(key: tuple[Any, ...]) -> Any:
     """The live value with this key, or None."""
     entry = TABLE.get(key)
     return None if entry is None else entry()
+
+
+def interned(kind: type[T], **fields: Any) -> T:
+    """The only live value of this kind with these fields."""
+    key = (kind, *fields.values())
+    found = find(key)
+    if found is None:
+        found = object.__new__(kind)
+        for name, field in fields.items():
+            setattr(found, name, field)
+        found = publish(key, found)
+    value: T = found
+    return value
 
 
 def publish(key: tuple[Any, ...], value: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.table import TABLE, find, publish
+from onnx_infer.values.table import TABLE, interned, publish
 from onnx_infer.values.text import printable
 from symdim import Expr, Var, product
 
@@ -170,14 +170,7 @@ class Sequence(Value):
             length = len(items)
             if all(x is items[0] for x in items):
                 items = None
-        key = (cls, elem, length, items)
-        found = find(key)
-        if found is None:
-            found = object.__new__(cls)
-            found.elem, found.length, found.items = elem, length, items
-            found = publish(key, found)
-        assert isinstance(found, Sequence)
-        return found
+        return interned(cls, elem=elem, length=length, items=items)
 
     def substitute(self, mapping: Mapping[Any, Dim]) -> Value:
         """The sequence with variables replaced in its elements and its length."""
@@ -206,14 +199,7 @@ class Optional(Value):
     full: bool | None
 
     def __new__(cls, elem: Value | None = None, full: bool | None = None) -> Optional:
-        key = (cls, elem, full)
-        found = find(key)
-        if found is None:
-            found = object.__new__(cls)
-            found.elem, found.full = elem, full
-            found = publish(key, found)
-        assert isinstance(found, Optional)
-        return found
+        return interned(cls, elem=elem, full=full)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Optional, (self.elem, self.full)
@@ -235,13 +221,7 @@ class Map(Value):
     value: Value | None
 
     def __new__(cls, key: int, value: Value | None = None) -> Map:
-        found = find((cls, key, value))
-        if found is None:
-            found = object.__new__(cls)
-            found.key, found.value = key, value
-            found = publish((cls, key, value), found)
-        assert isinstance(found, Map)
-        return found
+        return interned(cls, key=key, value=value)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Map, (self.key, self.value)
@@ -259,15 +239,7 @@ class Sparse(Value):
 
     def __new__(cls, dtype: int | None, shape: Iterable[Dim] | None = None) -> Sparse:
         shape = None if shape is None else tuple(shape)
-        found = find((cls, dtype, shape))
-        if found is None:
-            if shape is not None and len(shape) > MAX_RANK:
-                return Sparse(dtype)
-            found = object.__new__(cls)
-            found.dtype, found.shape = dtype, shape
-            found = publish((cls, dtype, shape), found)
-        assert isinstance(found, Sparse)
-        return found
+        return interned(cls, dtype=dtype, shape=None if shape and len(shape) > MAX_RANK else shape)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Sparse, (self.dtype, self.shape)
