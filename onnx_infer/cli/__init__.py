@@ -4,8 +4,7 @@
     command.py     one call of the command                       terminal.py    width, colour, pipes, progress
     files.py       reading and writing models                    demo.py        the model of --demo
     planning.py    --costs, --memory, --max-memory, --diff       dynamic.py     --dynamic, --apply
-    folding.py     --fold, --keep-guards                         fleet.py       --json-lines: many models
-    forms.py       --emit, --html, --dialect
+    forms.py       --emit, --html, --dialect                     fleet.py       --json-lines: many models
 
 The room uses all others. The reports come from `results/report/`. A new option is declared in `arguments.py` and used
 in `command.py`. Begin with `command.py`.

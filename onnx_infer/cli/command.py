@@ -71,9 +71,12 @@ def _written(model: ModelProto, result: InferenceResult, options: Namespace) -> 
     """The model that is written, and what is told of it."""
     if not options.fold:
         return result.apply(model), ""
-    from onnx_infer.cli.folding import folded
+    from onnx_infer.transforms.draft import count_nodes
+    from onnx_infer.transforms.folding import Facts, fold
 
-    smaller, told = folded(model, options)
+    facts: Any = {name: value for name, value in inference_options(options).items() if name in Facts.__annotations__}
+    smaller = fold(model, keep_guards=options.keep_guards, **facts)
+    told = f"folded: {count_nodes(model)} nodes, {count_nodes(smaller)} left (without constants)"
     return smaller, "" if options.json else f"\n\n{told}"
 
 
