@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from onnx_infer.results.inferred import Inferred
     from onnx_infer.results.reasons import Reason
     from onnx_infer.results.report.layout import Write
+    from onnx_infer.values.tensor import Value
     from symdim import Var
 
 
@@ -55,30 +56,21 @@ def steps(result: Inferred, name: str) -> list[Step]:
         fresh = [v for v in variables(value) if v not in causes.inputs]
         operands = [] if node is None else [x for x in dict.fromkeys(node[2]) if x in types]
         labels = dict.fromkeys([current] if node is None else [label_of(node), current])
+        said = [guard for label in labels for guard in guards.get(label, ())]
+        wrong = [error for label in labels for error in errors.get(label, ())]
         cause = None if is_exact(value, causes.inputs) else causes.of(current)
-        found.append(
-            Step(
-                current,
-                fresh,
-                node,
-                operands,
-                [guard for label in labels for guard in guards.get(label, ())],
-                [error for label in labels for error in errors.get(label, ())],
-                cause,
-            )
-        )
+        found.append(Step(current, fresh, node, operands, said, wrong, cause))
         if cause is not None or current != name:
-            read = cause is None or cause.kind not in (
-                "data",
-                "value",
-            )  # then it may have come through the elements of an operand
-            open_ = [
-                x for x in operands if not is_exact(types[x], causes.inputs) or (read and lacks_elements(types[x]))
-            ]
-            before = [x for x in open_ if x not in seen]
+            before = [x for x in operands if x not in seen and _is_open(types[x], cause, causes)]
             seen.update(before)
             queue.extend(before)
     return found
+
+
+def _is_open(operand: Value, cause: Reason | None, causes: Causes) -> bool:
+    """Whether the cause may lie in an operand: it is not exact, or elements are unknown that its node may have read."""
+    read = cause is None or cause.kind not in ("data", "value")
+    return not is_exact(operand, causes.inputs) or (read and lacks_elements(operand))
 
 
 def explain(result: Inferred, name: str, width: int | None = WIDTH, write: Write = str) -> str:
