@@ -26,6 +26,7 @@ from symdim.store.solution import MOST_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from symdim.algebra.expr import Dim
     from symdim.facts import Facts
@@ -191,8 +192,10 @@ class Answers:
         """The constraint over given sizes."""
         if not isinstance(fact, SizeEqual | SizeRefines | SizeJoin | Bounds | Divisible):
             return fact
-        sizes = {name: getattr(fact, name) for name in fact.SIZES}
-        values = {n: tuple(map(self.value, s)) if isinstance(s, tuple) else self.value(s) for n, s in sizes.items()}
+        values: dict[str, Any] = {}
+        for name in fact.SIZES:
+            content = getattr(fact, name)
+            values[name] = tuple(map(self.value, content)) if isinstance(content, tuple) else self.value(content)
         return replace(fact, parents=(fact,), **values)
 
     def facts(self) -> Facts:
