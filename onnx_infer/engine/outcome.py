@@ -63,7 +63,7 @@ class Outcome(NamedTuple):
             statements=tuple([s.substitute(known)._replace(law=text(s.law)) for s in self.statements]),
             fresh=tuple([v for var in self.fresh if isinstance(v := sizes.get(var, var), Var)]),
             error=self.error and (self.error[0], text(self.error[1])),
-            rank=None if self.rank is None else substituted(self.rank, known),
+            rank=None if self.rank is None else substituted(self.rank, sizes),
         )
 
 
