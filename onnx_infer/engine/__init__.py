@@ -14,6 +14,7 @@
     learnt.py              what a walk tells the next one     found.py           shapes for the next walk
     long_sizes.py          long sizes, made shorter by what operators demand
     choices.py             how many sizes broadcasting chooses
+    contradictions.py      statements that no run fulfils together
     assumptions.py         assumptions of the caller      assumed_bounds.py      the intervals in assumptions
 
 The room uses `operators` and the rooms below it, but no protobuf. Begin with `engine.py`.

@@ -299,6 +299,8 @@ class Engine(Walk):
             outcome = Outcome(values, statements=statements + self.run_time.learnt(), rank=outcome.rank)
         if outcome.statements and self.certain:
             self._state(outcome.statements, node, scope, teaches)
+        elif outcome.statements:
+            self.doubtful += [(statement, node) for statement in outcome.statements]
         return outcome
 
     def _state(self, statements: tuple[Statement, ...], node: Node, scope: Scope, teaches: bool) -> None:

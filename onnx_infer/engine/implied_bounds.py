@@ -6,7 +6,7 @@ depends on a condition over sizes, inference is repeated under these bounds, bec
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from symdim import Expr, Var
 from symdim.algebra.caches import shared_cache
@@ -92,7 +92,7 @@ def _is_decided(gap: Expr, ends: Mapping[Var, Interval]) -> bool:
     return found
 
 
-_solved = shared_cache(1 << 10)  # relation and sizes -> the bound of one symbol that follows
+_solved = shared_cache(1 << 10)  # relation and sizes -> the bounds of one symbol that follow, or None
 
 
 def implied_bounds(statements: Iterable[Statement], known: dict[Var, Interval] | None = None) -> dict[Var, Interval]:
@@ -116,21 +116,21 @@ def implied_bounds(statements: Iterable[Statement], known: dict[Var, Interval] |
         if relation in ("at_least", "at_most") or (
             relation == "equal" and not isinstance(lhs, int) and not isinstance(rhs, int)
         ):
-            for part in _of_one_symbol(statement):
+            for part in of_one_symbol(statement) or ():
                 _narrow(found, part)
     return found
 
 
-def _of_one_symbol(statement: Statement) -> Sequence[Condition]:
-    """The bounds of its symbol that follow from a statement, if it has only one symbol."""
+def of_one_symbol(statement: Statement) -> Sequence[Condition] | None:
+    """The bounds of its symbol that follow from a statement, if it has only one symbol; None if it never holds."""
     key = statement[:3]
-    found: Sequence[Condition] | None = _solved.get(key)
-    if found is None:
+    found: Sequence[Condition] | Literal["unread"] | None = _solved.get(key, "unread")
+    if found == "unread":
         from symdim.conditions.condition import Condition  # few models need it
         from symdim.conditions.solving import solve
 
         condition = Condition(*key)  # type: ignore[arg-type]  # no such statement is "undecided"
-        found = solve(condition) or () if len(condition.variables()) == 1 else ()
+        found = solve(condition) if len(condition.variables()) == 1 else ()
         _solved[key] = found
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from onnx_infer.diagnostics import Diagnostic, Refusal
+from onnx_infer.engine.contradictions import contradiction
 from onnx_infer.laws.made import make_size
 from onnx_infer.model.graph import label_of
 from onnx_infer.types.join import NOTHING, kind_of, variables_in
@@ -89,18 +90,20 @@ class Subgraph:
             graph = graph._replace(declared={name: kind_of(value) for name, value in graph.declared.items()})
         for (name, declared), value in zip(graph.inputs, inputs, strict=False):
             scope[name] = self._input(declared, value, scope.repeated)
-        certain = engine.certain
+        certain, doubtful = engine.certain, engine.doubtful
+        engine.doubtful = []
         engine.depth, engine.certain = engine.depth + 1, certain and reached is True
         try:
             engine.run_graph(graph, scope)
         finally:
             engine.depth, engine.certain = engine.depth - 1, certain
+            engine.doubtful, doubtful = doubtful, engine.doubtful
         self._end = len(engine.diagnostics)
         if repeated:
             self._take_statements(self._start.statements)
         if reached is False:
             self.forget_errors()
-        self.refusal = self._first_refusal(certain=reached is True)
+        self.refusal = self._first_refusal(certain=reached is True) or contradiction(doubtful)
         engine.seen.graphs[id(graph.handle)] = (graph, scope)
         return [scope[name] if scope.knows(name) else NOTHING for name in graph.outputs]
 

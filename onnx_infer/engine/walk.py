@@ -82,6 +82,7 @@ class Walk:
         self._own_sizes = OwnSizes()
         self.depth = 0  # how many subgraphs are being walked, one in the other
         self.certain = True  # whether the graph that is being walked runs wherever the model does
+        self.doubtful: list[tuple[Statement, Node]] = []  # the statements of a graph that may not run
         self.noted = 0  # how many outcomes had more to them than results
         self.singular = 0  # how often a walk depended on, or told, what a recording of it does not hold
         self.repeats: dict[int, int] = {}
