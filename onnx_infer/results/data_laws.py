@@ -6,7 +6,6 @@ a run may fail although every guard holds. The laws here name these inputs.
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.model.graph import Node, label_of, title_of
@@ -72,19 +71,47 @@ def data_laws(result: Inferred, nodes: Iterable[Node]) -> list[DataLaw]:
     if kept is not None:  # a result from a pickle has no model
         return kept
     types = result.types
-    deciding: dict[str, tuple[str, ...]] = {name: (name,) for name in result.inputs}
+    deciding: dict[str, _Deciding] = {name: _Deciding((name,)) for name in result.inputs}
     found: dict[tuple[str, ...], list[NodeName]] = {}
     for node in nodes:
         title, inputs = title_of(node), node[2]
-        names = tuple(dict.fromkeys(chain.from_iterable([deciding[name] for name in inputs if name in deciding])))
-        for i in _LOOKED_UP.get(title, ()) if names else ():
+        of_node = tuple(dict.fromkeys([deciding[name] for name in inputs if name in deciding]))
+        for i in _LOOKED_UP.get(title, ()) if of_node else ():
             name = inputs[i] if i < len(inputs) else ""
             if name in deciding and not is_told(types.get(name)):
-                found.setdefault(deciding[name], []).append(NodeName(title, label_of(node)))
+                found.setdefault(deciding[name].names(), []).append(NodeName(title, label_of(node)))
+        joined = of_node[0] if len(of_node) == 1 else _Deciding((), of_node)
         for name in node[3]:
-            if names and title not in _WITHOUT_ELEMENTS and not is_told(types.get(name)):
-                deciding[name] = names
+            if of_node and title not in _WITHOUT_ELEMENTS and not is_told(types.get(name)):
+                deciding[name] = joined
             else:
                 deciding.pop(name, None)
     law = "an index and the size of its axis"
     return [DataLaw(law, names, tuple(dict.fromkeys(origins))) for names, origins in found.items()]
+
+
+class _Deciding:
+    """The inputs whose elements decide a value: listed, or those of operands. A look-up asks for the list.
+
+    A list for each value would take time and memory for each pair of an input and a value.
+    """
+
+    __slots__ = ("_listed", "_operands")
+
+    def __init__(self, listed: tuple[str, ...], operands: tuple[_Deciding, ...] = ()) -> None:
+        self._listed, self._operands = listed, operands
+
+    def names(self) -> tuple[str, ...]:
+        """The inputs, each once, in the order in which the operands name them."""
+        if self._operands:
+            listed: dict[str, None] = {}
+            seen: set[_Deciding] = set()
+            pending = [self]
+            while pending:
+                part = pending.pop()
+                if part not in seen:
+                    seen.add(part)
+                    listed.update(dict.fromkeys(part._listed))
+                    pending += reversed(part._operands)
+            self._listed, self._operands = tuple(listed), ()
+        return self._listed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -230,3 +231,16 @@ def test_many_sizes_broadcast_as_few_do() -> None:
     rank_and_size = unsure.types["y"].shape  # type: ignore[attr-defined]
     assert rank_and_size[0] == 1
     assert rank_and_size[1].bounds() == (0, None)
+
+
+def test_which_inputs_decide_a_value_takes_no_list_for_each_value() -> None:
+    """A list of up to n inputs for each of n values would be 16 MB here."""
+    n = 2_000
+    nodes = [f"y{i + 1} = Add(y{i}, x{i})" for i in range(n)]
+    result = infer(graph(["float[N] y0", *(f"float[N] x{i}" for i in range(n))], [f"y{n}"], nodes))
+    tracemalloc.start()
+    try:
+        assert result.data_laws == []
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    finally:
+        tracemalloc.stop()
