@@ -16,6 +16,7 @@ that part is used.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from typing import Literal, NamedTuple, TypeAlias
 
 from symdim.algebra.canonical import maximum, minimum, product, total
@@ -29,6 +30,7 @@ from symdim.algebra.sums.polynomial import sum_of
 from symdim.algebra.texts.patterns import Pattern, patterns
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var
+from symdim.conditions.monotone import growth
 from symdim.errors import BoundsError, DivisionByZero, RankError, UnsupportedDynamicShape
 
 Dim: TypeAlias = int | Expr
@@ -197,29 +199,32 @@ class UpperBounds:
         for variable in dim.variables():
             if not isinstance(found, Expr):
                 break
-            low, high = self._known[variable]
-            if low is variable or variable.lo is None or _occurrences(variable, found) < 2:
+            if self._known[variable][0] is variable or variable.lo is None or _occurrences(variable, found) < 2:
                 continue
             leaves = leaf_count(found)
             if leaves > _MOST_LEAVES or self._left.steps <= 0:
                 break
             self._left.steps -= _STEPS_OF_A_LEAF * leaves  # for the substitutions
-            try:
-                # `at_most` may exceed every value of the variable, so `dim` must be monotone up to its bound
-                free = Var.fresh(variable.name, variable.lo, variable.hi)
-                step = found.substitute({variable: free + 1}) - found.substitute({variable: free})
-                if high is not None and self._never_negative(step):
-                    found = found.substitute({variable: high})
-                elif low is not None and self._never_negative(-step):
-                    found = found.substitute({variable: low})
-            except (BoundsError, DivisionByZero):  # for sizes that no run has
-                continue
+            with suppress(BoundsError, DivisionByZero):  # for sizes that no run has
+                end = self._end(found, variable)
+                found = found if end is None else found.substitute({variable: end})
         return found
 
-    def _never_negative(self, dim: Dim) -> bool:
-        from symdim.prove import explain
+    def _end(self, dim: Expr, variable: Var) -> Dim | None:
+        """The bound at which `dim` is largest; None if `dim` is not known to be monotone in the variable."""
+        low, high = self._known[variable]
+        least, most = growth(dim, variable)  # the prover sees more, but takes far longer
+        if (least is not None and least >= 0) or (most is not None and most <= 0):
+            return low if least is None or least < 0 else high
+        from symdim.prove import explain  # few sizes need it
 
-        return explain(dim, ">=", 0, within=self._left).answer is True
+        # `at_most` may exceed every value of the variable, so `dim` must be monotone up to its bound
+        free = Var.fresh(variable.name, variable.lo, variable.hi)
+        step = dim.substitute({variable: free + 1}) - dim.substitute({variable: free})
+        for end, gap in ((high, step), (low, -step)):
+            if end is not None and explain(gap, ">=", 0, within=self._left).answer is True:
+                return end
+        return None
 
 
 def _occurrences(variable: Var, dim: Expr) -> int:

@@ -282,10 +282,19 @@ def test_a_variable_without_an_upper_bound_is_asked_for_the_other_end_alone(monk
 
     monkeypatch.setattr(prove, "explain", counting)
     found = Var.fresh("found", 0, origin="NonZero")
-    assert bound_expr(40 - found - found // 2) == 40
+    assert bound_expr(40 - found * found + found) == 40
     assert len(asked) == 1
-    assert bound_expr(found + found // 2) is None
+    assert bound_expr(found * found - found) is None
     assert len(asked) == 2
+
+
+def test_the_prover_is_not_asked_where_each_part_shows_the_direction(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(prove, "explain")
+    found, at_most = Var.fresh("found", 0, origin="NonZero"), data("at_most", N)
+    assert bound_expr(40 - found - found // 2) == 40
+    assert bound_expr(found + found // 2) is None
+    assert bound_expr(maximum(at_most - 3, M) // 2 + minimum(at_most, M)) == maximum(N - 3, M) // 2 + minimum(N, M)
+    assert bound_expr(M - maximum(found, M) - found // 2) == 0
 
 
 def test_no_origin_is_no_dependence_on_data():
