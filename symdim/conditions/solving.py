@@ -280,6 +280,8 @@ def _broadcast(condition: Condition) -> Conjunction:
     relation, a, b = condition
     if len(condition.variables()) > _VARIABLES:
         return [condition]
+    if relation == "broadcast" and _may_be_1_or_more(a) and _may_be_1_or_more(b) and a is not b:
+        return [condition]  # each part may hold or not, and two variables have no common interval
     a, b = (add(side, 1) for side in cancelled(subtract(a, 1), subtract(b, 1)))
     if relation == "broadcast" and isinstance(a, int):
         a, b = b, a
@@ -305,6 +307,11 @@ def _broadcast(condition: Condition) -> Conjunction:
         a, b = (a, b) if parts[1] is not None else (b, a)
         return [Condition("broadcast_to", a, b)]
     return [Condition(relation, a, b)]
+
+
+def _may_be_1_or_more(size: Dim) -> bool:
+    """Whether a size is a variable with the values 1 and 2."""
+    return isinstance(size, Var) and (size.lo is None or size.lo <= 1) and (size.hi is None or size.hi > 1)
 
 
 def is_one_where(size: Dim, other: Dim) -> bool:

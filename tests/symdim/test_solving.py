@@ -16,6 +16,7 @@ from symdim.conditions.solving import is_one_where, solve
 H, S, P, N, M = (Var(name) for name in "HSPNM")
 SMALL = Var.fresh("x", 0, 9)
 ANY, OTHER = (make_variable(Scope(), name, None, None) for name in ("any", "other"))
+ONE, BIT, LARGE = Var.fresh("one", 1, 1), Var.fresh("bit", 0, 1), Var.fresh("large", 2, 9)
 
 
 def agrees(condition: Condition, limit: int = 100) -> None:
@@ -72,6 +73,12 @@ def agrees(condition: Condition, limit: int = 100) -> None:
         ("broadcast", minimum(S, 2), 2, "always"),
         ("broadcast", N + 1, 3, "N == 2"),
         ("broadcast", 3, N, "N in (3, 1)"),
+        ("broadcast", N, M, "N == M or 1 in (N, M)"),
+        ("broadcast", ANY, OTHER, "any == other or 1 in (any, other)"),
+        ("broadcast", SMALL, N, "x == N or 1 in (x, N)"),
+        ("broadcast", ONE, N, "always"),
+        ("broadcast", BIT, N, "bit == N or 1 in (bit, N)"),
+        ("broadcast", BIT, LARGE, "bit == 1"),
         ("broadcast", N + 1, M + 1, "N == M"),
         ("broadcast", N + 1, M, "M in (N + 1, 1)"),
         ("broadcast_to", minimum(S, 64), S, "S <= 64"),
