@@ -57,9 +57,9 @@ def are_one(a: Dim, b: Dim) -> bool:
         return False
     if leaf_count(a) + leaf_count(b) > MOST_LEAVES_OF_A_CHOICE:
         return False
-    from symdim.prover.halves import halved
+    from symdim.prover.halves import are_equal
 
-    return halved(a - b) == 0
+    return are_equal(a, b)
 
 
 def unify(a: Dim, b: Dim, what: str, kind: Kind = "required", filled: Shape = ()) -> Dim:

@@ -7,20 +7,23 @@ Both forms are common: a size that is padded to an even one and halved is q - q/
 from __future__ import annotations
 
 from symdim.algebra.divisions.floordiv import floordiv
-from symdim.algebra.evaluate import postorder, replaced
+from symdim.algebra.evaluate import evaluate, postorder, replaced
 from symdim.algebra.expr import Expr, FloorDiv
 from symdim.algebra.sums.monomial import terms_of
 from symdim.algebra.sums.polynomial import add, subtract
+from symdim.errors import DivisionByZero
 from symdim.prover.budget import words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from symdim.algebra.expr import Dim
+    from symdim.algebra.variable import Var
 
 HALVES = "(q + 1)//2 == q - q//2"
 
 _ROUNDS = 64  # a division by 2**k takes k of them
 _WORDS = 1 << 10
+_FAR = (1_009, 20)  # how far from their least value the variables of a point lie
 
 
 def halved(dim: Dim, words: int = _WORDS) -> Dim:
@@ -50,3 +53,31 @@ def halved(dim: Dim, words: int = _WORDS) -> Dim:
             break
         dim = replaced(dim, found, {})
     return dim
+
+
+def are_equal(a: Expr, b: Expr) -> bool:
+    """Whether the law proves a == b. Two points refute it before the difference is built, which costs far more.
+
+    >>> from symdim import Var
+    >>> n, m = Var("n"), Var("m")
+    >>> lower, upper = (n + 4) // 8 - (n + 4) // 16, (n + 12) // 16
+    >>> are_equal(lower * m, upper * m), are_equal(lower * m, (n + 11) // 16 * m)
+    (True, False)
+    """
+    return not any(_differ_at(a, b, far) for far in _FAR) and halved(subtract(a, b)) == 0
+
+
+def _differ_at(a: Expr, b: Expr, far: int) -> bool:
+    """Whether the values differ where the variables are this far from their ends, each a little further."""
+    variables = sorted(dict.fromkeys([*a.variables(), *b.variables()]), key=lambda v: v.name)
+    point: dict[str | Var, int] = {}
+    for i, v in enumerate(variables, far):
+        low, high = v.bounds()
+        if low is None:
+            point[v] = i if high is None else high - i
+        else:
+            point[v] = low + i if high is None else min(low + i, high)
+    try:
+        return evaluate(a, point) != evaluate(b, point)
+    except DivisionByZero:
+        return False

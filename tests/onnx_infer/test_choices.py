@@ -95,8 +95,9 @@ def test_long_sizes_in_two_forms_are_not_compared(monkeypatch: pytest.MonkeyPatc
         return 0
 
     monkeypatch.setattr(halves, "halved", recorded)
-    symbols = [Var(f"S{i}") for i in range(MOST_LEAVES_OF_A_CHOICE)]
-    assert are_one(symbols[0] // 3, symbols[0] // 2)  # as the function above says
+    n, m, *symbols = [Var(f"S{i}") for i in range(MOST_LEAVES_OF_A_CHOICE)]
+    lower, upper = ((n + 4) // 8 - (n + 4) // 16) * m, (n + 12) // 16 * m
+    assert are_one(lower, upper)  # as the function above says
     long = sum(v // 2 for v in symbols)
-    assert not are_one(long, long - symbols[0] // 2 + symbols[0] // 3)
+    assert not are_one(long + lower, long + upper)
     assert len(compared) == 1

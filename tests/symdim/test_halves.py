@@ -7,8 +7,10 @@ from itertools import product
 
 import pytest
 
-from symdim import Dim, Expr, Var, at_least, equal, parse
-from symdim.prover.halves import halved
+from symdim import Dim, Expr, Scope, Var, at_least, equal, parse
+from symdim.algebra.variable import make_variable
+from symdim.prover import halves
+from symdim.prover.halves import are_equal, halved
 from tests.counting import calls_of
 
 N, M = Var("N"), Var("M")
@@ -82,3 +84,28 @@ def test_sums_that_grow_with_each_round_are_left_alone_in_time() -> None:
     shallow, deep = (calls_of(lambda size=size: halved(size - 1)) for size in (nested(6), nested(12)))
     assert deep < 10 * shallow
     assert calls_of(lambda: halved(nested(12) - 1, 300)) < deep
+
+
+FEW, NEGATIVE = Var.fresh("few", 3, 9), make_variable(Scope(), "negative", None, -5)
+ANY = make_variable(Scope(), "any", None, None)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [*NOT_EQUAL, (FEW // 2, FEW // 3), (NEGATIVE // 2, NEGATIVE // 3), (ANY // 2 * N, ANY // 3 * N)]
+)
+def test_points_refute_before_the_difference_is_built(a: Expr, b: Expr, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(halves, "halved")
+    assert not are_equal(a, b)
+
+
+@pytest.mark.parametrize("n", [N, FEW, NEGATIVE, ANY])
+def test_no_point_refutes_what_is_equal(n: Expr) -> None:
+    lower, upper = ((n + 4) // 8 - (n + 4) // 16) * (M // 3), (n + 12) // 16 * (M // 3)
+    assert lower is not upper
+    assert are_equal(lower, upper)
+
+
+def test_a_point_at_which_a_divisor_is_0_refutes_nothing() -> None:
+    lower, upper = EQUAL[2]
+    for c in (20, 21, 22, 1_009, 1_010, 1_011):
+        assert are_equal(lower * (M // (N - c)), upper * (M // (N - c)))
