@@ -206,12 +206,12 @@ class UpperBounds:
                 break
             self._left.steps -= _STEPS_OF_A_LEAF * leaves  # for the substitutions
             with suppress(BoundsError, DivisionByZero):  # for sizes that no run has
-                end = self._end(found, variable)
+                end = self._end(found, variable, variable.lo)
                 found = found if end is None else found.substitute({variable: end})
         return found
 
-    def _end(self, dim: Expr, variable: Var) -> Dim | None:
-        """The bound at which `dim` is largest; None if `dim` is not known to be monotone in the variable."""
+    def _end(self, dim: Expr, variable: Var, start: int) -> Dim | None:
+        """The bound at which `dim` is largest; None if it is not known to be monotone from `start` on."""
         low, high = self._known[variable]
         least, most = growth(dim, variable)  # the prover sees more, but takes far longer
         if (least is not None and least >= 0) or (most is not None and most <= 0):
@@ -219,7 +219,7 @@ class UpperBounds:
         from symdim.prove import explain  # few sizes need it
 
         # `at_most` may exceed every value of the variable, so `dim` must be monotone up to its bound
-        free = Var.fresh(variable.name, variable.lo, variable.hi)
+        free = Var.fresh(variable.name, start, variable.hi)
         step = dim.substitute({variable: free + 1}) - dim.substitute({variable: free})
         for end, gap in ((high, step), (low, -step)):
             if end is not None and explain(gap, ">=", 0, within=self._left).answer is True:
