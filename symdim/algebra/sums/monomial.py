@@ -133,6 +133,8 @@ def divides(v: Expr | None, u: Expr | None) -> bool:
     if v is None or u is v:
         return True
     powers = powers_of(u)
+    if type(v) is not Mul:
+        return v in powers
     return all(powers.get(atom, 0) >= exponent for atom, exponent in powers_of(v).items())
 
 

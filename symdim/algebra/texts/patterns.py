@@ -127,12 +127,14 @@ def _numerators(atom: FloorDiv, coefficient: int, outer: Expr | None, terms: Ter
     own = split_unit(numerator)
     if own is None or not isinstance(d, int) or coefficient % d:
         return
-    k = n_terms[own]
-    for unit in terms:
-        other = unit if outer is None else exact_quotient(unit, outer) if divides(outer, unit) else None
+    sought = -coefficient * n_terms[own]
+    for unit, k in terms.items():
+        if k * d != sought or not divides(outer, unit):
+            continue
+        other = exact_quotient(unit, outer)
         if other is None or other is own or other.height > own.height:  # a higher one could lead back to this sum
             continue
-        if other.flags & SPLIT and terms[unit] * d == -coefficient * k:
+        if other.flags & SPLIT:
             some = {other if u is own else u: c for u, c in n_terms.items()}
             if floordiv.floordiv(sum_of(dict(some), n_const), d) is atom:
                 yield some, n_const
