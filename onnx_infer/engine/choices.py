@@ -10,12 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.diagnostics import Diagnostic
-from onnx_infer.laws.statements import choose_no_more
-from onnx_infer.model.graph import label_of
+from onnx_infer.laws.statements import Statement, choose_no_more
+from onnx_infer.model.graph import Node, label_of
 
 if TYPE_CHECKING:
-    from onnx_infer.laws.statements import Statement
-    from onnx_infer.model.graph import Node
     from onnx_infer.values.tensor import Dim
 
 MOST = 64

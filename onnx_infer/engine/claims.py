@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.types.merge import size_pairs
-from onnx_infer.values.tensor import UNKNOWN_SIZE
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Value
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.origin import Declared
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from onnx_infer.model.graph import Node
-    from onnx_infer.values.tensor import Dim, Value
 
 
 class Claim(NamedTuple):

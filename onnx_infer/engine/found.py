@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onnx_infer.engine.claims import has_own_name
 from onnx_infer.operators.results import LARGEST_SIZE
 from onnx_infer.types.merge import is_of_inputs
-from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from onnx_infer.model.graph import FrontEnd, Model
     from onnx_infer.model.size_texts import Size
     from onnx_infer.model.symbols import Symbols
-    from onnx_infer.values.tensor import Dim, Value
 
 
 class Found(NamedTuple):

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from onnx_infer.engine.run_time_elements import RunTimeValues
-from onnx_infer.model.graph import label_of
+from onnx_infer.model.graph import Graph, Node, label_of
 from onnx_infer.types.join import NOTHING
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from onnx_infer.engine.functions import Call
     from onnx_infer.engine.scope import Scope, UndefinedInput
     from onnx_infer.engine.walk import Checkpoint, Walk
-    from onnx_infer.model.graph import Graph, Node
 
 
 class Frame:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.laws.made import make_size
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.laws.statements import Statement
-from onnx_infer.values.tensor import substitute
+from onnx_infer.values.tensor import Dim, Value, substitute
 from symdim import BoundsError, DivisionByZero, Expr, Var, minimum
 from symdim.algebra.caches import Cache, shared_cache
 from symdim.algebra.dims import substituted, variables_of
@@ -17,8 +17,6 @@ from symdim.algebra.sums.long_division import cancelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-
-    from onnx_infer.values.tensor import Dim, Value
 
 
 class FreshSizes:

@@ -14,13 +14,13 @@ from weakref import proxy
 from onnx_infer.engine.general_calls import MANY, MOST_NESTED, GeneralCall, Placeholders
 from onnx_infer.engine.outcome import Outcome
 from onnx_infer.engine.scope import Scope
-from onnx_infer.engine.walk import Record
+from onnx_infer.engine.walk import Checkpoint, Record, Walk
 from onnx_infer.laws.made import make_size
-from onnx_infer.model.graph import Attributes, Function, read_once
+from onnx_infer.model.graph import Attributes, Function, Node, read_once
 from onnx_infer.operators.lookup import operators_of
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.types.join import NOTHING, variables_in
-from onnx_infer.values.tensor import substitute
+from onnx_infer.values.tensor import Dim, Value, substitute
 from onnx_infer.values.text import text
 from symdim import Var
 from symdim.algebra.dims import variables_of
@@ -28,10 +28,7 @@ from symdim.algebra.dims import variables_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from onnx_infer.engine.walk import Checkpoint, Walk
     from onnx_infer.laws.statements import Statement
-    from onnx_infer.model.graph import Node
-    from onnx_infer.values.tensor import Dim, Value
 
 _MOST_BOUNDS = 16
 """The most sizes made in a call that occur only in bounds of its results' sizes."""

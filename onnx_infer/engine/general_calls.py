@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.laws.made import make_size
 from onnx_infer.types.join import NOTHING, join_with_itself, kind_of, sizes
-from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, substitute
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value, substitute
 from symdim import Expr, Var
 from symdim.algebra.dims import bounds_of
 from symdim.algebra.evaluate import Substitution
@@ -23,7 +23,6 @@ from symdim.algebra.evaluate import Substitution
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from onnx_infer.values.tensor import Dim, Value
 
 MANY = 16
 """The number of signatures of a function that are walked before a general call is tried."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.engine.scope import Scope
-from onnx_infer.model.graph import NO_ATTRIBUTES
+from onnx_infer.model.graph import NO_ATTRIBUTES, Graph
 from onnx_infer.types.join import NOTHING, join, varying
 
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from onnx_infer.engine.general_calls import Placeholders
     from onnx_infer.engine.walk import Record
-    from onnx_infer.model.graph import Graph
     from onnx_infer.values.tensor import Value
 
 

@@ -6,19 +6,14 @@ made of patterns finds what an earlier inference remembered.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from onnx_infer.model.size_texts import GENERATED
 from onnx_infer.types.join import variables_in
-from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, substitute
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value, substitute
 from symdim import Expr, Scope, Var
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.origin import Computed, ValueOf, is_given
 from symdim.algebra.variable import make_variable
-
-if TYPE_CHECKING:
-    from onnx_infer.values.tensor import Dim, Value
 
 _placeholders = shared_cache(1 << 10)  # number, bounds, origin, name -> variable
 

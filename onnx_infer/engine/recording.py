@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.engine.made_sizes import made_sizes, variables_within
 from onnx_infer.engine.outcome import Outcome
-from onnx_infer.engine.walk import Record
+from onnx_infer.engine.walk import Checkpoint, Record, Walk
 from onnx_infer.laws.made import make_size
 from onnx_infer.laws.statements import elements_of
 from onnx_infer.model.size_texts import GENERATED
-from onnx_infer.values.tensor import substitute
+from onnx_infer.values.tensor import Dim, Value, substitute
 from symdim import Expr, Var
 from symdim.algebra.dims import substituted, variables_of
 from symdim.algebra.evaluate import Substitution
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.engine.scope import Scope as Values
-    from onnx_infer.engine.walk import Checkpoint, Walk
     from onnx_infer.model.graph import Bodies, Graph, Model, Node
-    from onnx_infer.values.tensor import Dim, Value
 
 
 class Walked(NamedTuple):

@@ -21,7 +21,7 @@ from onnx_infer.laws.made import make_size
 from onnx_infer.laws.statements import Statement, elements_of
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.propagated import is_told
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim import Expr, Scope, Var
 from symdim.algebra.origin import Computed, ValueOf
 from symdim.algebra.sums.monomial import terms_of
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from onnx_infer.model.graph import Node
     from onnx_infer.model.symbols import Symbols
     from onnx_infer.operators.operator import Operator
-    from onnx_infer.values.tensor import Dim, Value
 
     NewSize = Callable[[Var, Dim | None, object], Var]
 

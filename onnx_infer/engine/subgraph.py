@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.diagnostics import Diagnostic, Refusal
 from onnx_infer.engine.contradictions import contradiction
 from onnx_infer.laws.made import make_size
-from onnx_infer.model.graph import label_of
+from onnx_infer.model.graph import Graph, Node, label_of
 from onnx_infer.types.join import NOTHING, kind_of, variables_in
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim import BoundsError, DivisionByZero, Var
 from symdim.algebra.dims import variables_of
 from symdim.algebra.origin import is_data_dependent
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from onnx_infer.engine.scope import Scope as Values
     from onnx_infer.engine.walk import Checkpoint, Walk
     from onnx_infer.laws.statements import Statement
-    from onnx_infer.model.graph import Graph, Node
-    from onnx_infer.values.tensor import Dim, Value
 
 MAX_NESTING = 40
 """The greatest depth of nested subgraphs that is inferred. Each level takes some Python frames."""

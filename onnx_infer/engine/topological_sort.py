@@ -5,14 +5,13 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from onnx_infer.model.graph import ReadNodes, label_of
+from onnx_infer.model.graph import Graph, Node, ReadNodes, label_of
 from onnx_infer.values.tensor import SymTensor, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
 
     from onnx_infer.engine.scope import Scope
-    from onnx_infer.model.graph import Graph, Node
 
 
 def sort_nodes(

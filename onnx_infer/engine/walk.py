@@ -17,10 +17,10 @@ from onnx_infer.engine.run_time_elements import RunTimeValues
 from onnx_infer.engine.scope import Scope
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.laws.statements import Statement
-from onnx_infer.model.graph import label_of, title_of
+from onnx_infer.model.graph import Graph, Model, Node, label_of, title_of
 from onnx_infer.operators.lookup import operators_of
 from onnx_infer.types.join import NOTHING, variables_in
-from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import Substitution
@@ -31,10 +31,8 @@ if TYPE_CHECKING:
 
     from onnx_infer.engine.claims import Claim
     from onnx_infer.engine.found import Found
-    from onnx_infer.model.graph import Graph, Model, Node
     from onnx_infer.model.symbols import Symbols
     from onnx_infer.types.merge import ShapeMergePolicy
-    from onnx_infer.values.tensor import Dim, Value
 
 
 class Checkpoint(NamedTuple):

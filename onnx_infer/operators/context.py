@@ -17,17 +17,15 @@ from onnx_infer.errors import OpUsageError, ShapeInferenceError
 from onnx_infer.laws.sizes import broadcast
 from onnx_infer.laws.statements import Trace, fresh
 from onnx_infer.types.join import NOTHING
-from onnx_infer.types.merge import merge
+from onnx_infer.types.merge import ShapeMergePolicy, merge
 from onnx_infer.values.propagated import MAX_DATA
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim import Shape, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from collections.abc import Sequence as Listing
 
-    from onnx_infer.types.merge import ShapeMergePolicy
-    from onnx_infer.values.tensor import Dim, Value
     from onnx_infer.values.tensor import Shape as Dims
 
 _logger = logging.getLogger("onnx_infer")

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from onnx_infer.operators.schema import fixed_dtype
+from onnx_infer.operators.schema import Schema, fixed_dtype
 from onnx_infer.operators.verification import check_inputs, check_types
 from onnx_infer.types.join import kind_of
 from onnx_infer.values.tensor import Optional, Sequence, SymTensor, Value
 from symdim.algebra.caches import Cache
-
-if TYPE_CHECKING:
-    from onnx_infer.operators.schema import Schema
 
 Types: TypeAlias = tuple[Any, ...]
 """The values as schemas see them: the element types of tensors (0: unknown); other values unchanged."""

@@ -30,17 +30,15 @@ import numpy as np
 from onnx_infer.elements.conditions import decided
 from onnx_infer.errors import ShapeInferenceError, Unknown, require
 from onnx_infer.operators.annotations import annotation_texts
-from onnx_infer.operators.schema import COLLECTIONS, SPECIAL
+from onnx_infer.operators.schema import COLLECTIONS, SPECIAL, Schema
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.propagated import MAX_DATA, is_small
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim.algebra.caches import clear_with_caches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from onnx_infer.operators.schema import Schema
-    from onnx_infer.values.tensor import Dim, Value
 
 _VECTORS = {"Ints", "Sizes", "Floats", "Strings"}
 _SCALARS = {"int", "float", "Dim", "bool", "str"}

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from onnx_infer.laws.readable import is_unreadable, readable
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import conflicting, warn
-from onnx_infer.values.tensor import MAX_RANK, SymTensor, Value
+from onnx_infer.values.tensor import MAX_RANK, Dim, Shape, SymTensor, Value
 from symdim import Expr
 from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import bounds_of
-
-if TYPE_CHECKING:
-    from onnx_infer.values.tensor import Dim, Shape
 
 LARGEST_SIZE = 2**63 - 1
 """The largest size that a model can hold: dim_value is a 64-bit integer (onnx.proto)."""

@@ -13,9 +13,9 @@ from onnx import TypeProto, ValueInfoProto
 
 from onnx_infer.model.attributes import declared_size, value_type
 from onnx_infer.model.declared_bounds import KEY
-from onnx_infer.model.size_texts import said
+from onnx_infer.model.size_texts import Size, said
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import Dim, SymTensor, Value
 from onnx_infer.values.text import text
 from symdim.algebra.caches import shared_cache
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from onnx import GraphProto
 
-    from onnx_infer.model.size_texts import Size
-    from onnx_infer.values.tensor import Dim, Value
 
 _tensors = shared_cache(1 << 12)  # bytes of a TypeProto -> the result of `_tensor`
 _MAX_TYPE = 1 << 10

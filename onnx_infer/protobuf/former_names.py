@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from onnx_infer.engine.fresh_sizes import replacing
 from onnx_infer.laws.made import make_size
 from onnx_infer.laws.sizes import is_fresh
-from onnx_infer.model.size_texts import GENERATED, generated, is_name, said
-from onnx_infer.values.tensor import Map, Optional, Sequence, Sparse, SymTensor
+from onnx_infer.model.size_texts import GENERATED, Size, generated, is_name, said
+from onnx_infer.values.tensor import Dim, Map, Optional, Sequence, Shape, Sparse, SymTensor, Value
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
 from symdim.algebra.evaluate import Substitution
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from onnx_infer.engine.scope import Scope
     from onnx_infer.model.graph import Graph
-    from onnx_infer.model.size_texts import Size
-    from onnx_infer.values.tensor import Dim, Shape, Value
 
 
 class FormerNames:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onnx import AttributeProto, NodeProto
 
 from onnx_infer.model.attributes import attribute_value, constant, kind_of
-from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, ReadNodes
+from onnx_infer.model.graph import NO_ATTRIBUTES, Attributes, Node, ReadNodes
 from onnx_infer.values.text import text, texts
 from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from onnx_infer.model.graph import Node
 
 _MAX_ATTRIBUTES, _MAX_TABLES = 1 << 12, 1 << 18
 _MAX_NODE = 1 << 10

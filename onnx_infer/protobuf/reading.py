@@ -9,14 +9,14 @@ from onnx import AttributeProto, FunctionProto, SparseTensorProto, TensorProto
 
 from onnx_infer.model.attributes import attribute_value, constant, known_constant, sizes
 from onnx_infer.model.declared_bounds import declared_bounds
-from onnx_infer.model.graph import Function, Graph, Model, with_names
+from onnx_infer.model.graph import Function, Graph, Model, Node, with_names
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf.bodies import bodies, graphs_of, handles
 from onnx_infer.protobuf.declarations import Declared, bounds_in, declared_type
 from onnx_infer.protobuf.nodes import ProtoNodes, message
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.tensor import SymTensor
+from onnx_infer.values.tensor import SymTensor, Value
 from onnx_infer.values.text import text, texts
 from symdim.algebra.caches import shared_cache
 
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 
     from onnx import GraphProto, ModelProto
 
-    from onnx_infer.model.graph import Node
     from onnx_infer.model.size_texts import Size
-    from onnx_infer.values.tensor import Value
 
 _FEW = 16
 _SIZES = frozenset((TensorProto.INT64, TensorProto.INT32))

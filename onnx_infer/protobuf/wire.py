@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, Map, Optional, Sequence, Sparse, SymTensor, Value
 from onnx_infer.values.text import encoded
 from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
-
-    from onnx_infer.values.tensor import Dim, Value
 
 
 _SHORT = [bytes((n,)) for n in range(128)]
