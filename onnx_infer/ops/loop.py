@@ -138,12 +138,8 @@ def finals(found: Fixpoint, trips: Trips, initial: list[Value], begun: Element) 
         if var in found.inside:
             size = final_size(var, found, trips._replace(once=True))
             if size is not None and begun is not True and var not in found.growth:
-                known = not isinstance(begun, Positive) or is_fresh(begun.size)
-                size = (
-                    size_of_branches(size, found.first[var], None if known else begun, unsure)
-                    if var.lo is not None
-                    else None
-                )
+                source = begun if isinstance(begun, Positive) and not is_fresh(begun.size) else None
+                size = None if var.lo is None else size_of_branches(size, found.first[var], source, unsure)
             if size is None and var.lo is not None:
                 size = fresh("the Loop changes it", at_least=var.lo)
             if size is not None:
