@@ -244,12 +244,14 @@ def demand_same_count(found: Fixpoint, items: list[Value], last: Dim) -> None:
 
 
 def in_first_iteration(found: Fixpoint, item: Value) -> Value:
-    """The item of the first iteration, without elements."""
+    """The item of the first iteration, without elements. A size that is the same in each iteration stays as it is."""
+
+    def first(size: Dim, _: Dim) -> Dim:
+        return size if found.outside(in_time(size, found.turn, found.limit)) else found.in_turn(size, 0)
+
     if isinstance(item, OneOf) and item.source is found.turn:
         item = item.choices[0]
-    if not isinstance(item, SymTensor):
-        return item
-    return join_with_itself(item.without_data(), lambda size, _: found.in_turn(size, 0))
+    return join_with_itself(item.without_data(), first) if isinstance(item, SymTensor) else item
 
 
 def elements_of_all(found: Fixpoint, item: Value, number: Dim) -> list[Any] | None:

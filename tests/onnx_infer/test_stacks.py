@@ -29,7 +29,7 @@ STACKS = [
     ("one, on, number", "s = Unsqueeze(c, first) o = Identity(x)", "f32[1, 1]"),
     ("one, on, x", "s = Identity(c) o = ReduceSum<keepdims=0>(x)", "f32[1, N, D]"),
     ("t, on, x", "r = Reshape(c, flat) s = Gather(r, i) o = ReduceMax<keepdims=1>(r)", "f32[T]"),
-    ("less, on, number", "s = Identity(c) o = Identity(x)", "f32[...]"),
+    ("less, on, number", "s = Identity(c) o = Identity(x)", "f32[T - 1]"),
     # elements, of few iterations
     ("two, on, number", "s = Mul(i, two) o = Identity(c)", "i64[2]={0, 2}"),
     ("two, on, sizes", "s = Identity(c) o = Add(c, i)", "i64[2, 2]={N, D, N, D}"),
