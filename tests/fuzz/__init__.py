@@ -6,6 +6,7 @@
     uses.py         nodes whose sizes depend on what was computed
     cases.py        nodes of every operator and version, from the operator cases
     control.py      If, Loop, Scan, functions, sequences and optionals
+    carried.py      sequences and optionals through bodies, functions in functions
     subject.py      a model with its runs
     judges.py       what must hold of the inference of a model
     shrinking.py    a smaller model with the same fault

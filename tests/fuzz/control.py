@@ -41,7 +41,7 @@ def graph(inner: Scope, outputs: Sequence[str], parameters: Sequence[tuple[str, 
         own = inner.node("Identity", name)
         nodes.append(own)
         made.append(value_info(own.output[0], inner.arrays[name], sizes=False))
-    given = [value_info(name, array, sizes=array.ndim == 0) for name, array in parameters]
+    given = [value_info(name, array, sizes=is_tensor(array) and array.ndim == 0) for name, array in parameters]
     return helper.make_graph(nodes, inner.grower.name(), given, made)
 
 
@@ -96,21 +96,30 @@ def counter_loop(scope: Scope) -> None:
 
 
 def scan(scope: Scope) -> None:
-    """A Scan over the first axis of one or two values."""
+    """A Scan over an axis of a value, in one of the directions; the results are stacked along any axis."""
     rng = scope.grower.rng
-    sliced = scope.pick(lambda x: is_number(x) and x.ndim >= 1 and x.shape[0] > 0)
+    sliced = scope.pick(lambda x: is_number(x) and x.ndim >= 1 and 0 not in x.shape)
     state = scope.pick(is_float)
     if sliced is None or state is None:
         return
+    array = scope.arrays[sliced]
+    axis = rng.choice([0, rng.randrange(-array.ndim, array.ndim)])
     names = [scope.grower.name() for _ in range(2)]
-    values = [scope.arrays[state], scope.arrays[sliced][0]]
+    values = [scope.arrays[state], array.take(0, axis)]
     parameters = list(zip(names, values, strict=True))
     inner = body(scope, parameters)
     last, out = rng.choice([names[0], _pick(inner, _like(values[0]))]), _pick(inner, is_number)
     if last and out:
-        scope.attempt(
-            scope.node("Scan", state, sliced, outputs=2, num_scan_inputs=1, body=graph(inner, [last, out], parameters))
-        )
+        rank = inner.arrays[out].ndim + 1
+        given = {
+            "scan_input_axes": [axis],
+            "scan_input_directions": [rng.choice([0, 0, 1])],
+            "scan_output_axes": [rng.randrange(-rank, rank)],
+            "scan_output_directions": [rng.choice([0, 0, 1])],
+        }
+        kept = {name: x for name, x in given.items() if x != [0] or rng.random() < 0.3}
+        made = graph(inner, [last, out], parameters)
+        scope.attempt(scope.node("Scan", state, sliced, outputs=2, num_scan_inputs=1, body=made, **kept))
 
 
 def sequence(scope: Scope) -> None:
@@ -185,7 +194,7 @@ def function_call(scope: Scope) -> None:
 
 def _alternative(scope: Scope, value: str) -> str:
     """Another value of the element type and rank, or the same."""
-    array = scope.arrays[value]
+    array = scope.arrays.get(value)  # none of an initializer that the body made
     if not is_tensor(array):
         return value
     return scope.pick(lambda x: is_tensor(x) and (x.dtype, x.ndim) == (array.dtype, array.ndim)) or value

@@ -169,13 +169,16 @@ class Grower:
         self, nodes: Sequence[onnx.NodeProto], made: Sequence[str], arrays: Mapping[str, Any]
     ) -> list[Any] | None:
         """What the nodes make of these arrays; None if they are refused or make too much."""
-        used = [name for name in captured(nodes) if name in arrays]
+        # a constant that a body uses may be an initializer, which only the scope of the body knows
+        used = [name for name in captured(nodes) if name in arrays or name in self.initializers]
         inputs = [value_info(name, arrays[name]) for name in used if name not in self.initializers]
         constants = [self.initializers[name] for name in used if name in self.initializers]
         outputs = [onnx.ValueInfoProto(name=name) for name in made]
         graph = helper.make_graph(list(nodes), "g", inputs, outputs, constants)
         model = self.finished(graph)
-        (outcome,) = self.runtime.run(model.SerializeToString(), [{name: arrays[name] for name in used}])
+        (outcome,) = self.runtime.run(
+            model.SerializeToString(), [{name: arrays[name] for name in used if name in arrays}]
+        )
         if isinstance(outcome, str) or not all(map(is_small, outcome)):
             self.refused += 1
             return None
@@ -195,10 +198,11 @@ class Grower:
         return helper.make_tensor_value_info(name, dtype_of(array), list(map(self.claim, array.shape)))
 
     def claim(self, size: int) -> int | str | None:
-        """A size as an author writes it: a number, a symbol of an input, a name of its own, or nothing."""
+        """A size as an author writes it: a number, a symbol or a sum with one, a name of its own, or nothing."""
         own = {d.name for i in self.inputs for d in i.dims if isinstance(d, Var)}
         symbols = [name for name, known in self.sizes.items() if known == size and name in own]
-        return self.rng.choice([None, size, f"D{size}", f"D{size}", *symbols])
+        sums = [f"{name} + {size - self.sizes[name]}" for name in sorted(own) if self.sizes[name] < size]
+        return self.rng.choice([None, size, f"D{size}", f"D{size}", *symbols, *sums[:2]])
 
     def model(self) -> onnx.ModelProto:
         """The model. Every tensor and sequence of its main graph is an output."""

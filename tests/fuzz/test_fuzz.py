@@ -18,9 +18,13 @@ from onnx_infer.results.planning.memory import MemoryPlan
 from onnx_infer.testing import read_value
 from symdim import Var
 from tests.fuzz import judges
+from tests.fuzz.arithmetic import shape
+from tests.fuzz.carried import CARRIED
 from tests.fuzz.cases import fitting
+from tests.fuzz.control import graph, scan
 from tests.fuzz.damaged import Call, Damaged, measured, too_costly
 from tests.fuzz.entry_points import ENTRY_POINTS, Given, drawn
+from tests.fuzz.growing import Grower, Scope
 from tests.fuzz.hostile import HOSTILE
 from tests.fuzz.models import Judged, judged
 from tests.fuzz.runtime import _SECONDS, CRASHED, Runtime
@@ -51,6 +55,33 @@ def test_a_seed_gives_one_model(runtime: Runtime) -> None:
 def test_most_operators_can_be_in_a_model() -> None:
     names = {name for opset in (9, 13, 18, 22) for _, name in fitting(opset, 3)}
     assert len(names) > 200
+
+
+def test_bodies_may_use_initializers_of_their_own(runtime: Runtime) -> None:
+    grower = Grower(Random(0), runtime, 18)
+    condition = grower.scope.constant(True, np.bool_)
+    inner = Scope(grower, grower.scope.arrays)
+    own = next(name for name in (inner.constant(3) for _ in range(99)) if name in grower.initializers)
+    made = inner.attempt(inner.node("Neg", own))
+    assert made
+    branch = graph(inner, made)
+    assert grower.scope.attempt(grower.scope.node("If", condition, then_branch=branch, else_branch=branch)) is not None
+
+
+def test_steps_around_sequences_optionals_and_functions_make_nodes(runtime: Runtime) -> None:
+    for step in dict.fromkeys((*CARRIED, scan)):
+        for seed in range(12):
+            grower = Grower(Random(seed), runtime, 18)
+            grower.any_input(1, 2)
+            grower.scope.constant(True, np.bool_)
+            shape(grower.scope)
+            before = len(grower.scope.nodes)
+            step(grower.scope)
+            made = [node.op_type for node in grower.scope.nodes[before:]]
+            if not {"Constant", "SequenceConstruct"}.issuperset(made):
+                break
+        else:
+            raise AssertionError(step.__name__)
 
 
 X = np.zeros((2, 3), np.float32)

@@ -74,6 +74,10 @@ def sliced(scope: Scope) -> None:
         if all(ends):
             axis, step = scope.constant([_axis(scope, value)]), scope.constant([rng.choice([1, 1, 1, 2, -1, -2])])
             scope.attempt(scope.node("Slice", value, *map(str, ends), axis, step))
+    elif value:
+        first, last = rng.choice([0, 1, -2, 3]), rng.choice([1, 2, -1, 4, 2**31 - 1, 2**63 - 1, -(2**63)])
+        axes = [_axis(scope, value)] if rng.random() < 0.7 else None
+        scope.attempt(scope.node("Slice", value, starts=[first], ends=[last], axes=axes))
 
 
 def tiled(scope: Scope) -> None:
@@ -88,7 +92,10 @@ def tiled(scope: Scope) -> None:
 def padded(scope: Scope) -> None:
     rng = scope.grower.rng
     value = scope.pick(lambda x: is_float(x) and x.ndim >= 1)
-    if value and scope.grower.opset >= 11:
+    if value and scope.grower.opset < 11:
+        sizes = [rng.choice([0, 0, 1, 2, -1]) for _ in range(2 * scope.arrays[value].ndim)]
+        scope.attempt(scope.node("Pad", value, pads=sizes, mode=rng.choice(["constant", "reflect", "edge"])))
+    elif value:
         rank = scope.arrays[value].ndim
         pads = scope.pick(lambda x: is_vector(x) and x.size == 2 * rank) if rng.random() < 0.3 else None
         pads = pads or scope.constant([rng.choice([0, 0, 1, 2, -1]) for _ in range(2 * rank)])
@@ -104,7 +111,10 @@ def divided(scope: Scope) -> None:
     axis = _axis(scope, value)
     count = rng.choice([1, 2, 2, 3])
     opset = scope.grower.opset
-    if opset >= 13 and rng.random() < 0.5:
+    if opset < 13 and rng.random() < 0.5:
+        size = scope.arrays[value].shape[axis or 0]
+        scope.attempt(scope.node("Split", value, axis=axis, outputs=2, split=[size // 2, size - size // 2]))
+    elif opset >= 13 and rng.random() < 0.5:
         sizes = scope.pick(lambda x: is_vector(x) and 1 <= x.size <= 3) if rng.random() < 0.5 else None
         size = scope.arrays[value].shape[axis or 0]
         sizes = sizes or scope.constant([size // 2, size - size // 2])
@@ -134,7 +144,9 @@ def decided(scope: Scope) -> None:
         )
     elif kind == "Compress" and (condition := scope.pick(lambda x: is_bool(x) and x.ndim == 1)):
         scope.attempt(scope.node("Compress", value, condition, axis=rng.choice([None, _axis(scope, value)])))
-    elif kind == "TopK" and scope.grower.opset >= 10:
+    elif kind == "TopK" and scope.grower.opset < 10:
+        scope.attempt(scope.node("TopK", value, k=rng.choice([0, 1, 1, 2]), axis=_axis(scope, value), outputs=2))
+    elif kind == "TopK":
         count = scope.pick(lambda x: is_vector(x) and x.size == 1) or scope.constant([1])
         scope.attempt(scope.node("TopK", value, count, axis=_axis(scope, value), outputs=2))
 
