@@ -18,7 +18,7 @@ from onnx.parser import parse_model
 
 from onnx_infer import InferenceResult, infer
 from onnx_infer.values import table
-from symdim import Expr, Var, clear_caches, maximum, parse
+from symdim import Expr, Scope, Var, clear_caches, maximum, parse
 from symdim.algebra import interning, variable
 from tests.answers import MODELS, TEXTS, algebra, folding, inference
 from tests.interleaving import interleaved, interrupted, number_of_steps
@@ -169,6 +169,14 @@ def test_an_interrupt_leaves_no_false_entry(action: Callable[[], str]) -> None:
         stopped += interrupted(action, step)
         assert action() == expected, step
     assert stopped > STEPS // 2
+
+
+def test_an_interrupt_while_a_scope_dies_leaves_no_entry() -> None:
+    entries = len(Scope._live)
+    total = number_of_steps(lambda: str(Scope()))
+    for step in range(1, total + 1):
+        interrupted(lambda: str(Scope()), step)
+        assert len(Scope._live) == entries, step
 
 
 def test_an_interrupt_while_a_result_is_asked_leaves_it_whole() -> None:

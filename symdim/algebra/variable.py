@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from _weakref import ref
+from functools import partial
 from os import getpid, urandom
 
 from symdim.algebra.caches import clear_caches
@@ -43,11 +44,8 @@ class Scope:
         self._vars: dict[str, ref[Var]] = {}
         self._capacity = 64
         live, identity = Scope._live, (owner, serial)
-
-        def forget(_: object) -> None:
-            live.pop(identity, None)
-
-        live[identity] = ref(self, forget)
+        # An interrupt could end a function of Python before the entry is gone. `pop` takes the reference as default.
+        live[identity] = ref(self, partial(live.pop, identity))
 
     def var(
         self,
