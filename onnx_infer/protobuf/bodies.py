@@ -47,7 +47,7 @@ def bodies(all_constant: bool, node: Node) -> Bodies | None:
 
 
 def _digest(wire: bytes) -> bytes:
-    """Bytes that stand for these: no two texts with the same ones are known, or can be found."""
+    """The SHA-256 of some bytes, which stands for them: nobody knows two byte strings with the same one."""
     return sha256(wire).digest()
 
 
