@@ -15,7 +15,7 @@ from onnx_infer.protobuf.bodies import graphs_of
 from onnx_infer.results.materialization import unused_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Set
 
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
@@ -46,11 +46,13 @@ class Draft:
     """The nodes of a model's graphs, and new names for what they read.
 
     `bodies` are the graphs with their nodes, outer ones first. `constants` are the initializers of all graphs that no
-    caller can override. `made` has the node that gives a name. The names of `outputs`, of all graphs, stay.
+    caller can override. `made` has the node that gives a name. The names of `outputs`, of all graphs, stay. `shaped`
+    are the values of which a shape is declared.
     """
 
-    def __init__(self, model: ModelProto, all_constant: bool) -> None:
+    def __init__(self, model: ModelProto, all_constant: bool, shaped: Set[str] = frozenset()) -> None:
         self.model = model
+        self._shaped = shaped
         self.bodies: list[tuple[GraphProto, list[NodeProto]]] = [(g, list(g.node)) for g in graphs_of(model.graph)]
         self._gone: set[int] = set()
         self.inputs = {info.name for graph, _ in self.bodies for info in graph.input}
@@ -89,10 +91,15 @@ class Draft:
 
     def replace(self, name: str, other: str) -> bool:
         """Read another name in place of this one, everywhere; False for an output of a graph, whose name must stay."""
-        if name in self.outputs or self.current(name) == self.current(other):
+        if name in self.outputs or self.current(name) == self.current(other) or self.loses_shape(name, other):
             return False
         self._renamed[self.current(name)] = other
         return True
+
+    def loses_shape(self, name: str, other: str) -> bool:
+        """Whether a declared shape is lost with a name: the type of the other one, an output, has none and stays."""
+        other = self.current(other)
+        return name in self._shaped and other in self.outputs and other not in self._shaped
 
     def give_as(self, name: str, output: str, holder: GraphProto) -> bool:
         """Let the node that gives a name give an output of its graph instead; False if that cannot be."""
@@ -100,10 +107,22 @@ class Draft:
         source = self.made.get(name)
         if source is None or id(source) in self._gone or name in self.outputs or self._home[id(source)] is not holder:
             return False
+        if self.loses_shape(name, output):
+            return False
         source.output[list(source.output).index(name)] = output
         self.made[output] = source
         self._renamed[name] = output
         return True
+
+    def replaced(self) -> dict[str, str]:
+        """The names in place of which others are read that nodes of the same graph give."""
+        pairs = {name: self.current(name) for name in self._renamed}
+        made = self.made
+        return {
+            name: other
+            for name, other in pairs.items()
+            if name in made and other in made and self.home(made[name]) is self.home(made[other])
+        }
 
     def new_name(self, base: str) -> str:
         """An unused name."""

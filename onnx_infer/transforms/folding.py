@@ -34,7 +34,7 @@ from onnx_infer.values.propagated import is_small
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping, Sequence, Set
 
     from onnx_infer.model.input_values import InputValue
 
@@ -88,7 +88,7 @@ def _fold(model: onnx.ModelProto, keep_guards: bool, facts: Facts) -> None:
     make_names_unique(model)
     claims = Claims(model)
     for _ in range(_MOST_ROUNDS):
-        if not _round(model, keep_guards, facts):
+        if not _round(model, claims, keep_guards, facts):
             break
     claims.put_back()
 
@@ -108,10 +108,10 @@ def _fold_functions(model: onnx.ModelProto, keep_guards: bool, facts: Facts) -> 
         put_back(function, body.model)
 
 
-def _round(model: onnx.ModelProto, keep_guards: bool, facts: Facts) -> bool:
+def _round(model: onnx.ModelProto, claims: Claims, keep_guards: bool, facts: Facts) -> bool:
     """Infer the model and change it once; return whether another round may find more."""
     before = count_nodes(model)
-    result, draft, types = _inferred(model, facts)
+    result, draft, types = _inferred(model, facts, claims.shaped())
     refusals = Refusals(result._engine, draft, types, keep_guards)
     if take_decided_branches(model, types, refusals.is_upheld):
         return True
@@ -122,15 +122,18 @@ def _round(model: onnx.ModelProto, keep_guards: bool, facts: Facts) -> bool:
         rewriting.read_sizes(chosen)
     draft.remove(draft.unread(draft.uses(), refusals.may_go))
     draft.settle(() if chosen is None else chosen.nodes)
+    claims.follow(draft.replaced())
     drop_unread(model)
     return count_nodes(model) < before
 
 
-def _inferred(model: onnx.ModelProto, facts: Facts) -> tuple[InferenceResult, Draft, dict[str, Value]]:
-    """The model's inference, its draft, and the types of its values."""
+def _inferred(
+    model: onnx.ModelProto, facts: Facts, shaped: Set[str] = frozenset()
+) -> tuple[InferenceResult, Draft, dict[str, Value]]:
+    """The model's inference, its draft, and the types of its values. Of `shaped` values a shape is declared."""
     graphs = list(graphs_of(model.graph))  # the engine knows a graph by its message, which must live
     result = InferenceResult(*run(ModelProtoFrontEnd(model), policy="override", is_cautious=True, **facts))
-    draft = Draft(model, facts.get("initializers") == "constant")
+    draft = Draft(model, facts.get("initializers") == "constant", shaped)
     return result, draft, _types(result, graphs, draft)
 
 

@@ -144,6 +144,8 @@ class Rewriting:
         twin = node if key is None else same.setdefault(key, node)
         if twin is node or not self._refusals.is_upheld(node):
             return False
+        if any(map(self._draft.loses_shape, node.output, twin.output)):
+            return False
         for name, other in zip(node.output, twin.output, strict=True):
             if name:
                 self._draft.replace(name, other)

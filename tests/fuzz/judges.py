@@ -232,6 +232,7 @@ def materialized(subject: Subject, runtime: Runtime) -> Iterator[str]:
         return
     model = onnx.ModelProto()
     model.CopyFrom(subject.model)
+    model.graph.value_info.extend(model.graph.output)  # onnxruntime needs a declared rank where its own one is wrong
     del model.graph.output[:]
     output = made.insert(model)
     model.graph.output.append(value_info(output, np.zeros(len(wanted), np.int64)))

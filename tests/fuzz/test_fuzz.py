@@ -112,6 +112,12 @@ def test_what_is_right_has_no_fault(runtime: Runtime) -> None:
             "step = Constant<value_ints=[-1]>() a = Slice(s, first, last, step, step) b = Sign(a) y = Expand(x, b)",
             "y",
         ),
+        (  # onnxruntime infers rank 0 for w, and splits it because the declared rank is 1
+            "s = Shape(x) zero = Constant<value_ints=[0]>() last = Constant<value_ints=[9223372036854775807]>() "
+            "step = Constant<value_ints=[-2]>() v = Slice(s, zero, last, zero, step) w = ConstantOfShape(v) "
+            "parts = Constant<value_ints=[1, 1]>() p, q = Split<axis=0>(w, parts)",
+            "float[N] w, p, q",
+        ),
         (  # the power is beyond the range of the element type
             "s = Size(x) c = Constant<value_int=60>() y = Pow(s, c)",
             "y",

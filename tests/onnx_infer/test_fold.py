@@ -7,6 +7,7 @@ import pytest
 from onnx import numpy_helper
 
 from onnx_infer import fold
+from onnx_infer.transforms.draft import count_nodes
 
 from .folding import compare, folded, model_of, operators
 
@@ -166,6 +167,51 @@ def test_declared_types_prove_nothing_and_stay() -> None:
     assert operators(found) == "Neg Neg"
     assert [info.name for info in found.graph.value_info] == ["r"]
     assert found.graph.output == model.graph.output
+
+
+@pytest.mark.parametrize(
+    ("body", "declared", "v", "expected"),
+    [
+        ("v = ConstantOfShape(k) w = Identity(v)", "w", "", "ConstantOfShape"),
+        ("v = Expand(one, k) w = Identity(v)", "w", "", "Expand"),
+        ("v = ConstantOfShape(k) w = ConstantOfShape(k)", "w", "", "ConstantOfShape"),
+        ("v = ConstantOfShape(k) w = ConstantOfShape(k)", "w", "v,", "ConstantOfShape ConstantOfShape"),
+        ("v = ConstantOfShape(k) w = Identity(v)", "w", "v,", "ConstantOfShape Identity"),
+        ("w = ConstantOfShape(k) v = Identity(w)", "w", "v,", "ConstantOfShape Identity"),
+        ("w = ConstantOfShape(k) v = Identity(w)", "w", "float[A] v,", "ConstantOfShape"),
+    ],
+    ids=[
+        "an Identity",
+        "Expand",
+        "a twin",
+        "a twin that is an output",
+        "of an output",
+        "an output without a shape",
+        "an output with a shape",
+    ],
+)
+def test_a_declared_rank_that_a_runtime_needs_stays(body: str, declared: str, v: str, expected: str) -> None:
+    """onnxruntime infers rank 0 for what has the sizes k, and refuses the Split, unless the rank 1 is declared."""
+    model = model_of(f"""(float[N, M] x) => ({v} p, q) <int64[1] first = {{0}}, int64[1] last = {{9223372036854775807}},
+        int64[1] step = {{-2}}, int64[2] parts = {{1, 1}}, float one = {{1}}, float[2] {declared}>
+        {{s = Shape(x) k = Slice(s, first, last, first, step) {body} p, q = Split<axis=0>(w, parts)}}""")
+    found = fold(model)
+    assert operators(found) == f"Shape Slice {expected} Split"
+    compare(model, found, (2, 3))
+
+
+def test_a_declared_shape_of_a_body_stays_there() -> None:
+    """What is declared in a branch that may not run says nothing of a value outside."""
+    model = model_of(
+        """(float[N, M] x, bool c) => (y) {t = Transpose(x) y = If(c) <
+            then_branch = a () => (p) <float[7, 7] w> {w = Identity(t) p = Neg(w)},
+            else_branch = b () => (q) {q = Abs(t)}>}"""
+    )
+    then = model.graph.node[1].attribute[0].g
+    assert [info.name for info in then.value_info] == ["w"]
+    found = fold(model)
+    assert count_nodes(found) == count_nodes(model) - 1
+    assert not found.graph.value_info
 
 
 def test_external_data_are_not_opened() -> None:
