@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from onnx import helper
 
 from onnx_infer import Optional, Sequence, SymTensor
+from onnx_infer.elements.conditions import Positive
+from onnx_infer.elements.ratio import Product, Ratio
 from symdim import Expr
 
 if TYPE_CHECKING:
@@ -36,9 +39,9 @@ def contradictions(value: Value | None, actual: Any, sizes: Mapping[str, int]) -
 
 
 def _tensor_contradictions(value: SymTensor, actual: np.ndarray[Any, Any], sizes: Mapping[str, int]) -> Iterator[str]:
-    if value.dtype is not None and actual.dtype.kind not in "OSU":
+    if value.dtype is not None:
         claimed = helper.tensor_dtype_to_np_dtype(value.dtype)
-        if claimed != actual.dtype:
+        if claimed != actual.dtype and not (claimed.kind == "O" and actual.dtype.kind in "SU"):
             yield f"element type {claimed} is {actual.dtype}"
     if value.shape is None:
         return
@@ -51,24 +54,60 @@ def _tensor_contradictions(value: SymTensor, actual: np.ndarray[Any, Any], sizes
             yield f"size {dim} at axis {axis} is {size}"
     if value.data is not None and actual.shape == tuple(at(d, sizes) for d in value.shape):
         for claimed_element, element in zip(value.data, actual.ravel().tolist(), strict=True):
-            known = at(claimed_element, sizes)
-            if isinstance(known, (bool, int, float)) and not _is_close(known, element):
-                if isinstance(claimed_element, Expr) and _is_beyond_assumption(claimed_element, known):
-                    continue
+            if _differs(claimed_element, element, actual.dtype, sizes):
                 yield f"element {claimed_element} is {element}"
+    yield from _contradictions_of_all(value, actual, sizes)
 
 
-def _is_beyond_assumption(claimed: Expr, known: float) -> bool:
+def _contradictions_of_all(value: SymTensor, actual: np.ndarray[Any, Any], sizes: Mapping[str, int]) -> Iterator[str]:
+    """What is claimed of all elements, or of some, and is not so."""
+    if value.fill is not None:
+        for element in actual.ravel().tolist():
+            if _differs(value.fill, element, actual.dtype, sizes):
+                yield f"an element is {element}, and not {value.fill} as all"
+    parts = [actual.ravel()] if len(value.samples) == 1 else np.moveaxis(actual, -1, 0) if value.samples else []
+    for samples, part in zip(value.samples, parts, strict=False):
+        for sample in samples if actual.size else ():
+            if all(_differs(sample, element, actual.dtype, sizes) for element in part.ravel().tolist()):
+                yield f"no element is {sample}"
+
+
+def _differs(claimed: Any, element: Any, dtype: np.dtype[Any], sizes: Mapping[str, int]) -> bool:
+    """Whether an element is not what is claimed. Integers and truth values are exact; floats are rounded to the type.
+
+    False where the sizes do not decide the claim, and where it is beyond what inference assumes.
+    """
+    known = _known(claimed, sizes)
+    if isinstance(known, Product):  # of this no more is known
+        return isinstance(known.num, int) and math.floor(element) != known.num // known.den
+    if isinstance(known, Ratio):
+        if isinstance(known.num, int) and isinstance(known.den, int):
+            return not math.isclose(known.num / known.den, element, rel_tol=2**-22)
+        return False
+    if not isinstance(known, (bool, int, float)) or (isinstance(claimed, Expr) and _is_beyond_limit(claimed, known)):
+        return False
+    if dtype.kind not in "fV":
+        return bool(known != element)
+    rounded = np.asarray(known, dtype).tolist()
+    return bool(rounded != element) and not (math.isnan(rounded) and math.isnan(element))
+
+
+def _known(claimed: Any, sizes: Mapping[str, int]) -> Any:
+    """A claimed element at these sizes."""
+    if isinstance(claimed, Positive):
+        size = at(claimed.size, sizes)
+        return size > 0 if isinstance(size, int) else None
+    if isinstance(claimed, Product):
+        return Product(at(claimed.num, sizes), claimed.den, whole=claimed.whole)
+    if isinstance(claimed, Ratio):
+        return Ratio(at(claimed.num, sizes), at(claimed.den, sizes))
+    return at(claimed, sizes)
+
+
+def _is_beyond_limit(claimed: Expr, known: float) -> bool:
     """Whether an element is beyond int64 because a product of sizes is beyond 2**31, against what inference assumes."""
     factor = max(map(abs, claimed.terms.values())) if claimed.terms else 1
     return abs(known) >= 1 << 63 and abs(known) >= factor << 31
-
-
-def _is_close(known: float, element: Any) -> bool:
-    """Whether two elements are equal, apart from rounding. NumPy cannot compare integers of more than 64 bits."""
-    if isinstance(known, int) and known.bit_length() > 64:
-        return bool(known == element)
-    return bool(np.isclose(known, element, equal_nan=True))
 
 
 def at(x: Any, sizes: Mapping[str, int]) -> Any:
