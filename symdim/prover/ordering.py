@@ -15,6 +15,7 @@ from itertools import combinations
 from symdim.algebra.bounds.intervals import bounds_of
 from symdim.algebra.dims import at_least
 from symdim.algebra.divisions.floordiv import floordiv
+from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max, Min
 from symdim.algebra.minmax.extrema import maximum, minimum
 from symdim.algebra.order import order
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 MONOTONE = "n//d, max and min never fall where their parts grow"
 _STEPS = 4  # known differences that are subtracted to see a sign
 _ATOMS = 16
-_COMPARISON = 2  # steps of the budget for one comparison
+_COMPARISON = 2  # steps of the budget for one comparison, of however few nodes
+_NODE = 8  # words of the budget for each node that is compared: a step for eight of them
 
 
 def with_order(problem: Problem) -> Problem | None:
@@ -149,6 +151,7 @@ class _Order:
         for _ in range(_STEPS):
             self.budget.spend(_COMPARISON)
             self.budget.charge((dim,))
+            self.budget.work(_NODE * len(postorder(dim)) if isinstance(dim, Expr) else 0)
             lo, hi = bounds_of(dim)
             if lo is not None and lo >= 0:
                 return reasons
