@@ -11,7 +11,6 @@ from onnx_infer.engine.engine import Engine
 from onnx_infer.errors import OpUsageError, StrictModeError
 from onnx_infer.model.attributes import declared_size, value_type
 from onnx_infer.model.graph import Graph, Model
-from onnx_infer.model.size_texts import said
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.known_schemas import find_schema
 from onnx_infer.operators.registration import normal_domain
@@ -99,7 +98,7 @@ def _walk(
 ) -> Engine:
     """The engine after its walk over the one node, which may call the function. Raises `StrictModeError`."""
     shapes = [shape for kind in input_types.values() if (shape := innermost_shape(kind)) is not None]
-    symbols = Symbols(size for shape in shapes for d in shape.dim if isinstance(size := said(declared_size(d)), str))
+    symbols = Symbols(size for shape in shapes for d in shape.dim if isinstance(size := declared_size(d), str))
     reader = GraphReader(symbols, ir_version < OVERRIDABLE)
     given = [n for n in dict.fromkeys((*texts(node.input), *input_types)) if n and n not in constants]
     inputs = [(n, value_type(input_types[n], symbols.reader(n)) if n in input_types else None) for n in given]

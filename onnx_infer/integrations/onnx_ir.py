@@ -26,7 +26,7 @@ except ImportError as error:
 from onnx_infer import result
 from onnx_infer.inference import Options, check, log, run
 from onnx_infer.integrations.onnx_ir_names import ValueNames, copied, given_values
-from onnx_infer.integrations.onnx_ir_reader import OnnxIRFrontEnd, written_sizes
+from onnx_infer.integrations.onnx_ir_reader import OnnxIRFrontEnd, declared_sizes, written_sizes
 from onnx_infer.model.substitution import renamed
 from onnx_infer.protobuf.former_names import FormerNames
 from onnx_infer.results.merged_branches import not_written
@@ -154,7 +154,7 @@ def write_model(front: OnnxIRFrontEnd, engine: Engine, inputs: Mapping[str, tupl
 
     def declared(graph: Graph, _: Scope) -> Iterator[tuple[str, tuple[Size, ...]]]:
         values = chain(graph.handle.inputs, given_values(graph.handle)) if isinstance(graph.handle, ir.Graph) else ()
-        return ((names[v], written_sizes(v)) for v in values)
+        return ((names[v], declared_sizes(v)) for v in values)
 
     former = FormerNames(engine.scope, engine.inner, declared)
     bodies = {id(function.handle) for function in engine.model.functions.values()}

@@ -44,11 +44,16 @@ def written_sizes(value: ir.Value) -> tuple[Size, ...]:
     return () if shape is None else tuple([d if type(d) is int else d.value for d in shape])
 
 
+def declared_sizes(value: ir.Value) -> tuple[Size, ...]:
+    """The same, with None for each that says nothing."""
+    return tuple(map(said, written_sizes(value)))
+
+
 def typed(kind: Any, sizes: tuple[Size, ...] | None, read: Callable[[Size], Dim | None]) -> Value | None:
     """The value that a type and a shape describe, as `onnx_infer.model.attributes.value_type` for a TypeProto."""
     if isinstance(kind, ir.SequenceType):
         # an unnamed size may differ from element to element
-        return Sequence(typed(kind.elem_type, sizes, lambda size: UNKNOWN_SIZE if said(size) is None else read(size)))
+        return Sequence(typed(kind.elem_type, sizes, lambda size: UNKNOWN_SIZE if size is None else read(size)))
     if isinstance(kind, ir.OptionalType):
         return Optional(typed(kind.elem_type, sizes, read))
     if kind is None and sizes is None:
@@ -147,7 +152,7 @@ def _single(value: float) -> float:
 
 
 def _type(value: ir.TypeAndShape) -> Value | None:
-    sizes = None if value.shape is None else tuple(d if type(d) is int else d.value for d in value.shape)
+    sizes = None if value.shape is None else tuple(said(d if type(d) is int else d.value) for d in value.shape)
     return typed(value.type, sizes, number)
 
 
@@ -174,7 +179,7 @@ class OnnxIRFrontEnd:
     def inputs(self) -> Iterator[tuple[str, tuple[Size, ...]]]:
         """The sizes of inputs as the model writes them."""
         inputs = self.model.graph.inputs
-        return ((self.names[value], tuple(map(said, written_sizes(value)))) for value in inputs)
+        return ((self.names[value], declared_sizes(value)) for value in inputs)
 
     def view(self, symbols: Symbols, all_constant: bool = False) -> Model:
         """The model with its dims read as sizes."""
@@ -182,7 +187,7 @@ class OnnxIRFrontEnd:
 
 
 def _texts(values: Any) -> list[str]:
-    sizes = (said(s) for value in values for s in written_sizes(value))
+    sizes = (s for value in values for s in declared_sizes(value))
     return [s for s in sizes if isinstance(s, str)]
 
 
@@ -252,7 +257,7 @@ class _Reader:
 
     def type(self, name: str, value: ir.Value) -> Value | None:
         """The declared type of an input of the main graph."""
-        sizes = None if value.shape is None else written_sizes(value)
+        sizes = None if value.shape is None else declared_sizes(value)
         return typed(value.type, sizes, self.symbols.reader(name))
 
     def declared(self, value: ir.Value) -> Value | None:
@@ -260,7 +265,7 @@ class _Reader:
         kind = value.type
         if kind is None and value.shape is None:
             return None
-        sizes = None if value.shape is None else written_sizes(value)
+        sizes = None if value.shape is None else declared_sizes(value)
         if type(kind) is not ir.TensorType:
             return typed(kind, sizes, self.symbols.read_declared)
         key = (kind.dtype, sizes)

@@ -9,7 +9,7 @@ from onnx_infer.errors import ShapeInferenceError, Unknown, broken, require
 from onnx_infer.laws.known import holds
 from onnx_infer.laws.readable import MOST_LEAVES, MOST_LEAVES_OF_A_CHOICE, chosen
 from onnx_infer.laws.statements import Kind, conflicting, contradict, demand, fresh, is_cautious, state
-from symdim import Expr, leaf_count, maximum
+from symdim import Expr, Var, leaf_count, maximum
 from symdim.algebra import dims
 from symdim.algebra.origin import is_data_dependent
 
@@ -32,6 +32,8 @@ def differ(a: Dim, b: Dim) -> bool:
 
 def is_fresh(size: Dim) -> bool:
     """Whether a size contains a symbol that only the data decide."""
+    if type(size) is Var:
+        return is_data_dependent(size.origin)
     return isinstance(size, Expr) and any(is_data_dependent(v.origin) for v in size.variables())
 
 

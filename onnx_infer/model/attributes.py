@@ -52,7 +52,7 @@ def value_type(proto: TypeProto, dim: Any = None) -> Value | None:
         return (SymTensor if kind == "tensor_type" else Sparse)(dt.read(inner.elem_type), shape)
     if kind == "sequence_type":
         # an unnamed size may differ from element to element
-        inner_dim = dim and (lambda size: UNKNOWN_SIZE if said(size) is None else dim(size))
+        inner_dim = dim and (lambda size: UNKNOWN_SIZE if size is None else dim(size))
         return Sequence(value_type(proto.sequence_type.elem_type, inner_dim))
     if kind == "optional_type":
         return Optional(value_type(proto.optional_type.elem_type, dim))
@@ -62,17 +62,16 @@ def value_type(proto: TypeProto, dim: Any = None) -> Value | None:
 
 
 def declared_size(dim: TensorShapeProto.Dimension) -> Size:
-    """A size as the model writes it."""
+    """A size as the model writes it; None if it says nothing."""
     kind = dim.WhichOneof("value")
     if kind == "dim_param":
-        return text(dim.dim_param)
-    return None if kind is None else int(dim.dim_value)
+        return said(text(dim.dim_param))
+    return None if kind is None else said(int(dim.dim_value))
 
 
 def number(size: Size) -> int | None:
     """A size that is written as a number, or None."""
-    known = said(size)
-    return known if isinstance(known, int) else None
+    return size if isinstance(size, int) else None
 
 
 def sparse_constant(proto: SparseTensorProto) -> Sparse:

@@ -29,11 +29,15 @@ class Attributes:
     __slots__ = ("has_graphs", "made", "plain", "references", "values")
 
     def __init__(
-        self, values: Mapping[str, Any], references: Mapping[str, str] | None = None, has_graphs: bool = False
+        self,
+        values: Mapping[str, Any],
+        references: Mapping[str, str] | None = None,
+        has_graphs: bool = False,
+        made: Cache | None = None,
     ) -> None:
         self.values, self.references, self.has_graphs = values, references, has_graphs
         self.plain = not has_graphs and not references
-        self.made = Cache(1 << 12)
+        self.made = Cache(1 << 12) if made is None else made
 
 
 NO_ATTRIBUTES = Attributes({})

@@ -7,7 +7,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from onnx_infer.laws.made import make_size
-from onnx_infer.model.size_texts import GENERATED, AxisNames, Size, generated, is_name, said
+from onnx_infer.model.size_texts import GENERATED, AxisNames, Size, generated, is_name
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim
 from symdim import Expr, Scope, SymdimError, Var
 from symdim.algebra.caches import clear_with_caches, shared_cache
@@ -222,10 +222,10 @@ class Symbols:
         axes = count()
 
         def read(size: Size) -> Dim:
-            axis, known = next(axes), said(size)
-            if isinstance(known, int):
-                return known
-            return self.axis(value, axis) if known is None else self.text(known)
+            axis = next(axes)
+            if isinstance(size, int):
+                return size
+            return self.axis(value, axis) if size is None else self.text(size)
 
         return read
 
@@ -234,12 +234,11 @@ class Symbols:
 
         A dimension without a name says nothing, and neither does a generated name that only a subgraph has.
         """
-        known = said(size)
-        if known is None:
+        if size is None:
             return UNKNOWN_SIZE
-        if isinstance(known, int):
-            return known
-        return self.text(known) if self.reserved.issuperset(generated(known)) else UNKNOWN_SIZE
+        if isinstance(size, int):
+            return size
+        return self.text(size) if self.reserved.issuperset(generated(size)) else UNKNOWN_SIZE
 
     def name(self) -> str:
         """The next of `_d0`, `_d1`, ... that the model does not use."""

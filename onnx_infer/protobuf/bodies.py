@@ -33,7 +33,10 @@ _read = shared_cache(1 << 10)  # (bytes of attributes, whether initializers are 
 
 def bodies(all_constant: bool, node: Node) -> Bodies | None:
     """The graphs of a node; None if it has too many bytes. With `all_constant` no initializer can be overridden."""
-    proto = node[5]
+    proto, made = node[5], node[4].made
+    known: Bodies | None = made.get(key := ("bodies", all_constant))
+    if known is not None:
+        return known
     size = proto.ByteSize()
     if size > _MOST_BYTES:
         return None
@@ -43,6 +46,7 @@ def bodies(all_constant: bool, node: Node) -> Bodies | None:
     found: Bodies | None = _read.get(wire)
     if found is None:
         found = _read[wire] = _bodies(wire, proto, is_large)
+    made[key] = found
     return found
 
 

@@ -2,22 +2,23 @@
 
 Types repeat: a model of a thousand values has a few dozen types. So a declaration is kept as the bytes of its
 TypeProto, and the parsed type is remembered for these bytes, with its sizes in written form. What a whole list of value
-infos declares is remembered when it is read a second time, because a model is often inferred again.
+infos declares is remembered, because a model is often inferred again; of a long list only when it is read a second
+time.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnx import TypeProto, ValueInfoProto
+from onnx import FunctionProto, TypeProto, ValueInfoProto
 
 from onnx_infer.model.attributes import declared_size, value_type
 from onnx_infer.model.declared_bounds import KEY
-from onnx_infer.model.size_texts import Size, said
+from onnx_infer.model.size_texts import Size
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import Dim, SymTensor, Value
 from onnx_infer.values.text import text
-from symdim.algebra.caches import shared_cache
+from symdim.algebra.caches import Cache, shared_cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -31,23 +32,41 @@ _MAX_TYPE = 1 << 10
 
 _met = shared_cache(1 << 8)  # (whether they are inputs, their number, bytes of the first and of the last one) of lists
 _lists = shared_cache(1 << 5)  # (whether they are inputs, bytes of each ValueInfoProto) of a list -> Types
-_MOST_INFOS = 1 << 13
-"""The most value infos of a list that is remembered."""
+_short_lists = shared_cache(1 << 9)
+_FEW_INFOS, _MOST_INFOS = 1 << 4, 1 << 13
+"""The most value infos of a short list, and of one that is remembered."""
 
 _bytes_of = ValueInfoProto.SerializeToString
 
 
-class Types(NamedTuple):
-    """The types of some values: names with the bytes of TypeProtos; these bytes once each; the dim_params in them.
+class Types:
+    """The types of some values: `of` are names with the bytes of TypeProtos, `texts` the dim_params in these.
 
-    Of inputs, `sizes` are the names with the sizes as they are written, `bounds` the texts of bounds in the metadata.
+    `sizes` are the names with the sizes as they are written; `are_named` says whether each is a number or has a text.
+    Of inputs, `bounds` are the texts of bounds in the metadata.
     """
 
-    of: tuple[tuple[str, bytes], ...]
-    distinct: tuple[bytes, ...]
-    texts: tuple[str, ...]
-    sizes: tuple[tuple[str, tuple[Size, ...]], ...] = ()
-    bounds: tuple[str, ...] = ()
+    __slots__ = ("_values", "_wires", "are_named", "bounds", "of", "sizes", "texts")
+
+    def __init__(self, infos: Iterable[Any], are_inputs: bool) -> None:
+        wires: dict[bytes, bytes] = {}  # equal types are one object, so they are read and looked up by identity
+        self.of = [(text(info.name), wires.setdefault(wire := info.type.SerializeToString(), wire)) for info in infos]
+        written = {wire: sizes_in(wire) for wire in wires}
+        self.texts = tuple(dict.fromkeys(s for sizes in written.values() for s in sizes if isinstance(s, str)))
+        self.sizes = tuple([(name, written[wire]) for name, wire in self.of])
+        self.bounds = tuple(bounds_in(infos)) if are_inputs else ()
+        self.are_named = not any(None in sizes for sizes in written.values())
+        self._wires = tuple(wires)
+        self._values = Cache(1 << 4)  # sizes in place of the texts -> names with values
+
+    def values(self, dim: Callable[[Size], Dim]) -> list[tuple[str, Value | None]]:
+        """The names with the values that the types describe. `dim` gives a size for each text and for None."""
+        key = tuple(map(dim, self.texts))
+        found: list[tuple[str, Value | None]] | None = self._values.get(key)
+        if found is None:
+            read = {wire: declared_type(wire, dim) for wire in self._wires}
+            found = self._values[key] = [(name, read[wire]) for name, wire in self.of]
+        return found
 
 
 class Declared(NamedTuple):
@@ -58,36 +77,28 @@ class Declared(NamedTuple):
     others: Types
 
     @classmethod
-    def of(cls, graph: GraphProto) -> Declared:
-        """The declarations of a graph."""
-        return cls(_remembered(graph.input, True), _remembered(graph.output), _remembered(graph.value_info))
+    def of(cls, graph: GraphProto | FunctionProto) -> Declared:
+        """The declarations of a graph, or of a function, of whose inputs and outputs only the names are declared."""
+        others = _remembered(graph.value_info)
+        if isinstance(graph, FunctionProto):
+            return cls(_remembered((), True), _remembered(()), others)
+        return cls(_remembered(graph.input, True), _remembered(graph.output), others)
 
 
 def _remembered(infos: Any, are_inputs: bool = False) -> Types:
-    """What value infos declare, remembered from the second time on that such a list is read."""
-    if not 0 < len(infos) <= _MOST_INFOS:
-        return _declared(infos, are_inputs)
-    met = are_inputs, len(infos), _bytes_of(infos[0]), _bytes_of(infos[-1])
-    if met not in _met:
-        _met[met] = True
-        return _declared(infos, are_inputs)
+    """What value infos declare. A list of more than a few is remembered from the second time on that it is read."""
+    known = _short_lists
+    if len(infos) > _FEW_INFOS:
+        known = _lists
+        met = are_inputs, len(infos), _bytes_of(infos[0]), _bytes_of(infos[-1])
+        if len(infos) > _MOST_INFOS or met not in _met:
+            _met[met] = True
+            return Types(infos, are_inputs)
     key = are_inputs, *map(_bytes_of, infos)
-    found: Types | None = _lists.get(key)
+    found: Types | None = known.get(key)
     if found is None:
-        found = _lists[key] = _declared(infos, are_inputs)
+        found = known[key] = Types(infos, are_inputs)
     return found
-
-
-def _declared(infos: Iterable[Any], are_inputs: bool) -> Types:
-    """What value infos declare. Equal types are one object, so they are read and looked up by identity."""
-    wires: dict[bytes, bytes] = {}
-    of = [(text(info.name), wires.setdefault(wire := info.type.SerializeToString(), wire)) for info in infos]
-    texts = dict.fromkeys(size for wire in wires for size in sizes_in(wire) if isinstance(size, str) and said(size))
-    if not are_inputs:
-        return Types(tuple(of), tuple(wires), tuple(texts))
-    written = {wire: tuple(map(said, sizes_in(wire))) for wire in wires}
-    sizes = tuple([(name, written[wire]) for name, wire in of])
-    return Types(tuple(of), tuple(wires), tuple(texts), sizes, tuple(bounds_in(infos)))
 
 
 def bounds_in(holders: Iterable[Any]) -> Iterator[str]:
@@ -113,7 +124,7 @@ def _tensor(wire: bytes) -> _Tensor | None:
     if proto.WhichOneof("value") == "tensor_type":
         inner = proto.tensor_type
         dtype, sizes = dt.read(inner.elem_type), tuple(map(declared_size, inner.shape.dim))
-        numbers = [size for size in map(said, sizes) if isinstance(size, int)]
+        numbers = [size for size in sizes if isinstance(size, int)]
         shape = numbers if inner.HasField("shape") else None
         found = _Tensor(dtype, sizes, SymTensor(dtype, shape) if len(numbers) == len(sizes) else None)
     if len(wire) <= _MAX_TYPE:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from onnx_infer.engine.fresh_sizes import replacing
 from onnx_infer.laws.made import make_size
 from onnx_infer.laws.sizes import is_fresh
-from onnx_infer.model.size_texts import GENERATED, Size, generated, is_name, said
+from onnx_infer.model.size_texts import GENERATED, Size, generated, is_name
 from onnx_infer.values.tensor import Dim, Map, Optional, Sequence, Shape, Sparse, SymTensor, Value
 from symdim import Expr, Var
 from symdim.algebra.dims import variables_of
@@ -114,7 +114,7 @@ class FormerNames:
 
 def _variables(scope: Scope) -> tuple[Var, ...]:
     """The variables in the sizes of a graph's own values."""
-    return variables_of({size for value in set(scope.values()) for size in shape_of(value)})
+    return variables_of({size for value in set(scope.values()) for size in shape_of(value) if type(size) is not int})
 
 
 def _under(name: str, v: Var) -> Var:
@@ -144,7 +144,7 @@ def _pairs(declared: Iterable[tuple[str, Iterable[Size]]], scope: Scope) -> Iter
     for name, dims in declared:
         shape, old = shape_of(scope.get(name)), list(dims)
         if len(shape) == len(old):
-            for text, size in zip(map(said, old), shape, strict=True):
+            for text, size in zip(old, shape, strict=True):
                 if isinstance(text, str) and isinstance(size, Expr) and is_fresh(size):
                     yield text, size
 

@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 
 _MAX_ATTRIBUTES, _MAX_TABLES = 1 << 12, 1 << 18
 _MAX_NODE = 1 << 10
-_MAX_LITERAL = 1 << 8
+_MAX_LITERAL, _MAX_GRAPHS = 1 << 8, 1 << 14
 """The most bytes of a remembered message."""
 
 _interned = shared_cache(1 << 11)  # bytes of attributes -> Attributes
 _tables = shared_cache(1 << 6)  # the same for long ones, such as those of tree ensembles
 _met = shared_cache(1 << 11)  # (number of nodes, bytes of the first and of the last one) of graphs
 _nodes = shared_cache(1 << 15)  # bytes of a NodeProto -> the result of `read_node`
+_with_graphs = shared_cache(1 << 9)  # bytes of a NodeProto with graphs -> WithGraphs
 
 _TENSOR = AttributeProto.TENSOR
 _GRAPH_KINDS = frozenset((AttributeProto.GRAPH, AttributeProto.GRAPHS))
@@ -76,6 +77,24 @@ class Named(NamedTuple):
     wire: bytes
 
 
+class WithGraphs(NamedTuple):
+    """A remembered node with graphs. Their messages belong to one model, so they are read from that of each node.
+
+    `attributes` have None in place of the graphs, which are those of the attributes with these names and numbers.
+    """
+
+    parts: tuple[str, str, list[str], list[str]]
+    attributes: Attributes
+    graphs: tuple[tuple[str, int], ...]
+
+    def read(self, proto: NodeProto) -> Node:
+        """The node with this message."""
+        values = dict(self.attributes.values)
+        for name, i in self.graphs:
+            values[name] = attribute_value(proto.attribute[i])
+        return *self.parts, Attributes(values, self.attributes.references, True, self.attributes.made), proto
+
+
 class Literal(NamedTuple):
     """A node that is a constant tensor: its output, and the handle of the tensor."""
 
@@ -109,7 +128,13 @@ class ProtoNodes(ReadNodes):
             if type(found) is tuple:  # the usual case
                 yield found  # type: ignore[misc]  # the class of a Literal is another one
                 continue
-            node = read_node(protos[i], _bytes_of(protos[i])) if found is None else found
+            if found is not None:
+                node: Node | Literal = found
+            else:
+                proto = protos[i]
+                wire = _bytes_of(proto)
+                known: WithGraphs | None = _with_graphs.get(wire)
+                node = read_node(proto, wire) if known is None else known.read(proto)
             if isinstance(node, Literal):
                 if node.name not in constants:
                     self._literals.append(node.name)
@@ -154,6 +179,11 @@ def read_node(proto: NodeProto, wire: bytes | None = None) -> Node | Literal:
             found = _nodes[wire] = Literal(outputs[0], constant(value.t))
             return found
     known = read_attributes(op_type, attributes) if attributes else NO_ATTRIBUTES
+    if known.has_graphs and wire is not None and len(wire) <= _MAX_GRAPHS:
+        numbers = {text(a.name): i for i, a in enumerate(attributes) if not a.ref_attr_name}
+        graphs = tuple([(name, i) for name, i in numbers.items() if kind_of(attributes[i]) in _GRAPH_KINDS])
+        plain = Attributes({**known.values, **dict.fromkeys(n for n, _ in graphs)}, known.references, True, known.made)
+        _with_graphs[wire] = WithGraphs((op_type, domain, inputs, outputs), plain, graphs)
     if wire is None or known.has_graphs or len(wire) > _MAX_NODE:
         return op_type, domain, inputs, outputs, known, proto
     handle = Named(proto.name, getattr(proto, "overload", ""), wire)

@@ -69,8 +69,6 @@ class GraphReader:
 
     def __init__(self, symbols: Symbols, all_constant: bool) -> None:
         self.symbols, self.all_constant = symbols, all_constant
-        self._inputs: dict[bytes, Value | None] = {}
-        self._declared: dict[bytes, Value | None] = {}
 
     def model(self, proto: ModelProto, declared: Declared) -> Model:
         """The view of a model; `declared` are the types in its main graph."""
@@ -87,22 +85,21 @@ class GraphReader:
         constants = by_name(proto.initializer)
         for sparse in proto.sparse_initializer:
             constants[text(sparse.values.name)] = sparse
-        types = main or Declared.of(proto)
-        given = types.inputs.of
+        types, read = main or Declared.of(proto), self.symbols.read_declared
+        given = types.inputs
         # if callers may override an initializer that is also an input, its type is used, but not its elements
-        defaults = {name: (self.declared(kind), constants[name]) for name, kind in given if name in constants}
-        if self.all_constant:
-            given = tuple([(name, kind) for name, kind in given if name not in constants])
-        if main is None:
-            inputs = [(name, self.declared(kind)) for name, kind in given]
+        defaults = {name: (declared_type(kind, read), constants[name]) for name, kind in given.of if name in constants}
+        left_out = defaults if self.all_constant else ()
+        if main is None or given.are_named:
+            inputs = [(name, value) for name, value in given.values(read) if name not in left_out]
         else:
-            inputs = [(name, self.type(name, kind)) for name, kind in given]
+            kept = [(name, kind) for name, kind in given.of if name not in left_out]
+            inputs = [(name, declared_type(kind, self.symbols.reader(name))) for name, kind in kept]
         for name, _ in inputs:
             constants.pop(name, None)
         declared: dict[str, Value] = {}
         for group in (types.others, types.outputs):
-            read = {wire: self.declared(wire) for wire in group.distinct}
-            declared.update((name, value) for name, wire in group.of if (value := read[wire]) is not None)
+            declared.update([(name, value) for name, value in group.values(read) if value is not None])
         outputs = [name for name, _ in types.outputs.of]
         return self._view(proto, inputs, constants, outputs, declared, defaults)
 
@@ -126,22 +123,6 @@ class GraphReader:
         literals: list[str] = []
         walk = ProtoNodes(proto.node, constants, literals)
         return Graph(text(proto.name), inputs, constants, walk, literals, outputs, declared, proto, defaults)
-
-    def type(self, name: str, wire: bytes) -> Value | None:
-        """The declared type of an input of the main graph. Equal types are read once, if their axes have names."""
-        if wire not in self._inputs:
-            count = len(self.symbols.axes)
-            value = declared_type(wire, self.symbols.reader(name))
-            if len(self.symbols.axes) != count:
-                return value
-            self._inputs[wire] = value
-        return self._inputs[wire]
-
-    def declared(self, wire: bytes) -> Value | None:
-        """The declared type of any other value. Equal types are read once."""
-        if wire not in self._declared:
-            self._declared[wire] = declared_type(wire, self.symbols.read_declared)
-        return self._declared[wire]
 
 
 def by_name(tensors: Any) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.inference import run, sizes_of
 from onnx_infer.model.attributes import declared_size
-from onnx_infer.model.size_texts import said
 from onnx_infer.model.substitution import renamed, substituted
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.protobuf.bodies import graphs_of
@@ -70,7 +69,7 @@ def _name_axes(model: ModelProto, wanted: Collection[str]) -> None:
         for info in model.graph.input:
             dims, names = list(innermost_dims(info.type)), named.get(text(info.name), ())
             for dim, name in zip(dims, names, strict=False):
-                if said(declared_size(dim)) is None and name in wanted:
+                if declared_size(dim) is None and name in wanted:
                     dim.dim_param = str(name)
 
 

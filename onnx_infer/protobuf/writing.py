@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 from onnx import GraphProto
 
 from onnx_infer.laws.sizes import is_fresh
-from onnx_infer.model.attributes import declared_size
 from onnx_infer.protobuf.bodies import graph_at, placed
-from onnx_infer.protobuf.declarations import innermost_dims, innermost_shape
+from onnx_infer.protobuf.declarations import Declared, innermost_shape
 from onnx_infer.protobuf.reading import function_key
 from onnx_infer.protobuf.wire import dim_param, type_field, value_infos
 from onnx_infer.values.text import text
@@ -42,7 +41,7 @@ def write_model(model: ModelProto, engine: Engine, inputs: Mapping[str, tuple[Si
         same = model.graph is engine.model.graph.handle and all(_around(s) is engine.scope for _, s in engine.inner)
         copies = {id(g.handle): g.handle for g, _ in engine.inner} if same else counterparts(engine.model, model)
 
-        def declared(graph: Graph, scope: Scope) -> Iterator[tuple[str, list[Size]]]:
+        def declared(graph: Graph, scope: Scope) -> Iterator[tuple[str, Sequence[Size]]]:
             return _sizes(copies.get(id(graph.handle)), scope)
 
         names = FormerNames(engine.scope, engine.inner, declared)
@@ -68,17 +67,14 @@ def _around(scope: Scope) -> Scope:
     return scope
 
 
-def _sizes(proto: GraphProto | FunctionProto | None, scope: Scope) -> Iterator[tuple[str, list[Size]]]:
+def _sizes(proto: GraphProto | FunctionProto | None, scope: Scope) -> Iterator[tuple[str, Sequence[Size]]]:
     """The declared sizes in a graph, of those values only that have a fresh size, which may take a name from them."""
     from onnx_infer.protobuf.former_names import shape_of
 
-    infos = () if proto is None else proto.value_info
-    if isinstance(proto, GraphProto):
-        infos = (*infos, *proto.output, *proto.input)
-    for info in infos:
-        name = text(info.name)
-        if any(map(is_fresh, shape_of(scope.get(name)))):
-            yield name, [declared_size(d) for d in innermost_dims(info.type)]
+    for types in () if proto is None else reversed(Declared.of(proto)):
+        for name, sizes in types.sizes:
+            if any(map(is_fresh, shape_of(scope.get(name)))):
+                yield name, sizes
 
 
 def write_input(shape: Any, sizes: Sequence[Size]) -> None:

@@ -59,6 +59,10 @@ class Scope:
         """The variable of this name; see `Var`."""
         if not isinstance(name, str):
             raise TypeError(f"the name of a variable is a str, not {type(name).__name__}")
+        live = self._live_variable(name)
+        if live is not None and lo in (None, live.lo) and hi in (None, live.hi):  # the usual case needs no lock
+            return live
+        del live  # `_held` asks whether somebody else holds it
         with _lock:
             found = self._held(name, lambda v: lo in (None, v.lo) and hi in (None, v.hi), lo, hi)
             if found is None:

@@ -81,6 +81,45 @@ def test_a_model_that_is_met_again_is_read_from_what_is_remembered() -> None:
     assert texts(model)["a"] == "i64[2]={N, 3}"
 
 
+_BRANCHES = """<ir_version: 8, opset_import: ["": 18]> g (float[N, 3] x, bool c) => (float[N, 3] y) {
+    y = If (c) <
+        then_branch = a () => (float[N, 3] t) { t = Relu (x) },
+        else_branch = b () => (float[N, 3] e) { e = Neg (x) }
+    >
+}"""
+
+
+def test_a_node_with_graphs_is_remembered_without_them() -> None:
+    clear_caches()
+    for model in [parse_model(_BRANCHES) for _ in range(3)]:
+        assert infer(model).types["y"] is infer(model).types["x"]
+        (node,) = nodes.ProtoNodes(model.graph.node, {}, [])()
+        assert [node[4].values[a.name] is a.g for a in model.graph.node[0].attribute] == [True, True]
+    (known,) = nodes._with_graphs.values()
+    assert known.attributes.values == {"then_branch": None, "else_branch": None}
+    assert node[4].made is known.attributes.made
+
+
+def test_of_two_attributes_with_one_name_the_last_counts_in_each_reading() -> None:
+    node = parse_model(_BRANCHES).graph.node[0]
+    node.attribute.add(name="then_branch", type=onnx.AttributeProto.INT, i=7)
+    node.attribute.add(name="else_branch", type=onnx.AttributeProto.GRAPH, g=node.attribute[0].g)
+    for _ in range(3):
+        (found,) = nodes.ProtoNodes([node], {}, [])()
+        assert found[4].values["then_branch"] == 7
+        assert found[4].values["else_branch"] is node.attribute[3].g
+
+
+def test_remembered_types_have_the_sizes_of_each_inference() -> None:
+    model = model_with("N")
+    infos = [onnx.ValueInfoProto.FromString(info.SerializeToString()) for info in model.graph.input]
+    found = [Declared.of(onnx.GraphProto(input=infos)).inputs for _ in range(2)]
+    assert found[0] is found[1]
+    assert found[0].are_named
+    ends = [infer(model, bounds=bounds).types["v"].shape[0].bounds() for bounds in ({}, {"N": (2, 8)}, {})]
+    assert ends == [(1, None), (2, 8), (1, None)]
+
+
 def _messages_of(values: Iterable[Any]) -> list[Any]:
     """Messages among the values, which would keep the models they are part of."""
     return [x for value in values for x in value if isinstance(x, onnx.NodeProto | onnx.AttributeProto)]
