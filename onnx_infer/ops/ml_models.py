@@ -13,6 +13,7 @@ from onnx_infer.laws.statements import demand, fresh
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.ml import DOMAIN, confirm_features, features, length, one_of, rows
 from onnx_infer.values import dtype as dt
+from symdim import maximum
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Dim, Ints, Shape
@@ -75,8 +76,8 @@ def linear_classifier(
         size = features(X)
         size = fresh("the number of features") if size is None else size
         scores = exact_quotient(len(coefficients), size, "the number of coefficients")
-    if length(classlabels_ints, classlabels_strings) == 2 and scores == 1:
-        scores = 2
+    if length(classlabels_ints, classlabels_strings) == 2 and scores != 0:
+        scores = maximum(scores, 2)
     return [(batch,), (batch, scores)]
 
 
