@@ -229,8 +229,8 @@ def walk(
         assuming(known, partial(settled_facts, engine))
     if to_first:
         engine.rename(to_first)
-    engine.statements[:0] = [statement for statement, _ in learnt.stated]
-    engine.statement_nodes[:0] = [node for _, node in learnt.stated]
+    if learnt.stated:
+        engine.restate([*learnt.stated, *engine.stated()])
     if not is_cautious:
         engine.shorten_long_sizes()
         engine.scope.update({} if related else written)

@@ -143,7 +143,7 @@ class _ModelStatement:
     def facts(self) -> None:
         """The statements of inference rules, except those that a run does not demand."""
         resolve = self.engine.fresh_sizes.resolve
-        for statement, node in zip(self.engine.statements, self.engine.statement_nodes, strict=True):
+        for statement, node in self.engine.stated():
             label = label_of(node)
             if label in self.left_out or statement.kind != "required":
                 continue

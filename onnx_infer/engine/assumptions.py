@@ -59,7 +59,7 @@ def settled_facts(engine: Engine) -> None:
     """Drop the statements that the assumptions imply. A statement that they exclude is an error of its node."""
     answers: dict[Condition, bool | None] = {}
     kept: list[tuple[Statement, Node]] = []
-    for statement, node in zip(engine.statements, engine.statement_nodes, strict=True):
+    for statement, node in engine.stated():
         assert statement.relation != "undecided"
         condition = Condition(
             statement.relation, engine.fresh_sizes.resolve(statement.lhs), engine.fresh_sizes.resolve(statement.rhs)
@@ -74,8 +74,7 @@ def settled_facts(engine: Engine) -> None:
             title = node[0] if operator is None else operator.schema.title
             message = f"{statement.law}: {condition} holds at no sizes"
             engine.diagnostics.append(Diagnostic("error", title, label_of(node), message))
-    engine.statements[:] = [statement for statement, _ in kept]
-    engine.statement_nodes[:] = [node for _, node in kept]
+    engine.restate(kept)
 
 
 def _answer(condition: Condition) -> bool | None:

@@ -124,8 +124,7 @@ class DeclaredTypes:
             return
         kind: Kind = "assumed" if name in self._trusted else "declared"
         law = f"{'the rank that the model forces on' if kind == 'assumed' else 'declared rank of'} value '{name}'"
-        engine.statements.append(Statement(relation, lhs, rhs, law, kind))
-        engine.statement_nodes.append(node)
+        engine.state(Statement(relation, lhs, rhs, law, kind), node)
 
     def _doubt(self, claim: Claim) -> None:
         """Record that it matters whether two expressions of the same symbols are equal.
@@ -160,8 +159,7 @@ class DeclaredTypes:
         engine = self._engine
         if isinstance(declared, Expr) and not self.trusts(name) and engine.depth == 0:
             law = f"declared of {'output' if name in engine.model.graph.outputs else 'value'} '{name}'"
-            engine.statements.append(Statement("equal", self._open(0, None), declared, law, "declared"))
-            engine.statement_nodes.append(node)
+            engine.state(Statement("equal", self._open(0, None), declared, law, "declared"), node)
 
     def _reopened(self, name: Var) -> Var:
         """The size that an earlier inference has given this name."""

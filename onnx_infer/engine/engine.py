@@ -312,8 +312,7 @@ class Engine(Walk):
         self.singular += 0 if repeated else self.depth
         for statement in statements:
             if statement.relation != "undecided":
-                self.statements.append(statement)
-                self.statement_nodes.append(node)
+                self.state(statement, node)
                 if statement.relation == "broadcast" and scope is self.scope:
                     self._count_choice(statement, node)
                 if teaches and not repeated:

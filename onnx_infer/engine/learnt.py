@@ -45,7 +45,7 @@ class Learnt(NamedTuple):
             return self
         stated = [
             (statement.substitute(to_first), node)
-            for statement, node in zip(walk.statements, walk.statement_nodes, strict=True)
+            for statement, node in walk.stated()
             if any(v in implied for v in implied_bounds([statement]))
         ]
         bounds = {**self.bounds, **{v.name: ends for v, ends in implied.items()}}

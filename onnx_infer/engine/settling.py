@@ -47,8 +47,7 @@ def settle(engine: Engine) -> list[str]:
             )
         lhs, rhs = (size, declared) if is_fresh(size) else (declared, size)
         kind = "output" if claim.value in names.outputs else "value"
-        engine.statements.append(Statement("equal", lhs, rhs, f"declared of {kind} '{claim.value}'", "declared"))
-        engine.statement_nodes.append(claim.node)
+        engine.state(Statement("equal", lhs, rhs, f"declared of {kind} '{claim.value}'", "declared"), claim.node)
     if engine.declared.assumed:
         engine.replace_solved()
     if engine.adopt and names.of:

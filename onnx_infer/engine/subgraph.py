@@ -174,8 +174,8 @@ class Subgraph:
     def _take_statements(self, start: int) -> None:
         """Take the statements of the walk from the record, because they are about any iteration."""
         engine = self._engine
-        self._stated = list(zip(engine.statements[start:], engine.statement_nodes[start:], strict=True))
-        del engine.statements[start:], engine.statement_nodes[start:]
+        self._stated = engine.stated(start)
+        engine.restate((), start)
 
     def demands(self, sizes: Mapping[Var, Dim], outside: list[Value]) -> list[Statement]:
         """What the last repeated walk demands of the values outside, in the iteration in which it has these sizes.

@@ -27,7 +27,7 @@ from symdim.algebra.evaluate import Substitution
 from symdim.algebra.origin import is_given
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from onnx_infer.engine.claims import Claim
     from onnx_infer.engine.found import Found
@@ -68,7 +68,7 @@ class Walk:
         self.diagnostics: list[Diagnostic] = []
         self.notes: dict[str, str] = {}
         self.statements: list[Statement] = []
-        self.statement_nodes: list[Node] = []  # the node of each statement
+        self._stated_by: list[Node] = []  # the node of each statement
         self.claims: list[Claim] = []
         self.assumed: list[str] = []  # relations from assumed declared types
         self.created: list[Var] = []
@@ -117,6 +117,22 @@ class Walk:
         self.diagnostics.append(Diagnostic("error", title, label_of(node), message))
         return Outcome((NOTHING,) * len(node[3]))
 
+    # -- statements -----------------------------------------------------------------------------------------------
+
+    def state(self, statement: Statement, node: Node) -> None:
+        """Record a statement of a node."""
+        self.statements.append(statement)
+        self._stated_by.append(node)
+
+    def stated(self, start: int = 0) -> list[tuple[Statement, Node]]:
+        """The statements from an index on, each with its node."""
+        return list(zip(self.statements[start:], self._stated_by[start:], strict=True))
+
+    def restate(self, stated: Sequence[tuple[Statement, Node]], start: int = 0) -> None:
+        """Put other statements in the place of those from an index on."""
+        self.statements[start:] = [statement for statement, _ in stated]
+        self._stated_by[start:] = [node for _, node in stated]
+
     # -- checkpoints ----------------------------------------------------------------------------------------------
 
     def checkpoint(self) -> Checkpoint:
@@ -131,7 +147,7 @@ class Walk:
         """Drop everything that was recorded since the checkpoint."""
         del self.diagnostics[checkpoint.diagnostics :]
         del self.statements[checkpoint.statements :]
-        del self.statement_nodes[checkpoint.statements :]
+        del self._stated_by[checkpoint.statements :]
         del self.created[checkpoint.created :]
         del self.claims[checkpoint.claims :]
         del self.seen.calls[checkpoint.calls :]

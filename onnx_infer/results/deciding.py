@@ -79,7 +79,7 @@ def deciding_conditions(engine: Engine, node: Node, inputs: frozenset[Var]) -> t
 
 def _demanded(engine: Engine, node: Node, inputs: frozenset[Var]) -> Iterator[Relation]:
     """The equalities that would make the guards of the node hold."""
-    for statement, stated_by in zip(engine.statements, engine.statement_nodes, strict=True):
+    for statement, stated_by in engine.stated():
         if stated_by is node and statement.relation in ("equal", "broadcast", "broadcast_to"):
             lhs, rhs = engine.fresh_sizes.resolve(statement.lhs), engine.fresh_sizes.resolve(statement.rhs)
             if all(isinstance(size, int) or _is_over(size, inputs) for size in (lhs, rhs)):

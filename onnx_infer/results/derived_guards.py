@@ -95,7 +95,7 @@ def _stated(engine: Engine, assumed: Collection[int]) -> list[Guard]:
 
     found: list[Guard] = []
     sizes: dict[Dim, Dim] = {}
-    for i, (statement, node) in enumerate(zip(engine.statements, engine.statement_nodes, strict=True)):
+    for i, (statement, node) in enumerate(engine.stated()):
         relation, lhs, rhs, law, kind, filled = statement
         assert relation != "undecided"
         if kind == "assumed" and i not in assumed:
@@ -121,14 +121,15 @@ def _resting(engine: Engine, assumed: Collection[int]) -> set[int]:
         return set()
     if engine.seen.calls:
         return set(range(min(assumed) + 1, len(engine.statements))) - set(assumed)
-    sources = {name for i in assumed for name in engine.statement_nodes[i][3]}
+    nodes = [node for _, node in engine.stated()]
+    sources = {name for i in assumed for name in nodes[i][3]}
     reached: set[str] = set()
     for _, _, inputs, outputs, attributes, _ in engine.model.graph.nodes():
         if not reached.isdisjoint(inputs) or not sources.isdisjoint(outputs) or (reached and attributes.has_graphs):
             reached.update(outputs)
     return {
         i
-        for i, (_, _, inputs, _, attributes, _) in enumerate(engine.statement_nodes)
+        for i, (_, _, inputs, _, attributes, _) in enumerate(nodes)
         if i not in assumed and (not reached.isdisjoint(inputs) or (reached and attributes.has_graphs))
     }
 

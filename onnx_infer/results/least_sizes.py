@@ -84,7 +84,7 @@ def _contradicted(walk: Engine) -> Refusing | None:
     resolve = walk.fresh_sizes.resolve
     stated = [
         (s._replace(lhs=resolve(s.lhs), rhs=resolve(s.rhs), filled=tuple(map(resolve, s.filled))), node)
-        for s, node in zip(walk.statements, walk.statement_nodes, strict=True)
+        for s, node in walk.stated()
     ]
     ends = implied_bounds(statement for statement, _ in stated if statement.kind == "required")
     narrow: dict[Var, Dim] = {v: low if low == hi else Var.fresh(v.name, low, hi) for v, (low, hi) in ends.items()}

@@ -235,7 +235,7 @@ def _open_laws(engine: Engine) -> list[_Law]:
     """The laws of nodes that always run, as far as bounds do not prove them."""
     found: list[_Law] = []
     solved = _Solved()
-    for statement, node in zip(engine.statements, engine.statement_nodes, strict=True):
+    for statement, node in engine.stated():
         if conditions := solved.of(statement):
             stays = not _is_stated(node[0], node[1]) and node[0] != "If"
             found.append(_Law(conditions, _name_of(node), statement.kind == "required", stays))
