@@ -61,4 +61,4 @@ def _summary(result: InferenceResult, whole: bool) -> dict[str, Any]:
         "errors": len(errors),
         "diagnostics": [diagnostic_json(found) for found in result.diagnostics[:_MOST_TOLD]],
     }
-    return {**summary, "result": as_json(result)} if whole else summary
+    return {**summary, "result": as_json(result, causes)} if whole else summary

@@ -1,4 +1,8 @@
-"""Every way into the library, for one model of any kind: `ENTRY_POINTS`. Each may raise documented errors only."""
+"""Every way into the library, for one model of any kind: `ENTRY_POINTS`. Each may raise documented errors only.
+
+Each call of the library has a name of its own, so it has the limits of time and memory for itself. Only calls about
+single nodes and values are made for some of them under one name.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +28,10 @@ from onnx_infer.results.guarantees import guarantees
 from symdim import SymdimError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from random import Random
 
+    from onnx_infer.results.planning.memory import MemoryPlan
     from symdim import Var
 
 DOCUMENTED = (OnnxInferError, SymdimError)
@@ -79,6 +84,29 @@ class Given:
         """What inference says, forwards or in both directions."""
         return infer(self.data, bidirectional=self.rng.random() < 0.3)
 
+    @cached_property
+    def written(self) -> onnx.ModelProto:
+        """The model with what inference says of it."""
+        return infer_shapes(self.model)
+
+    @cached_property
+    def other(self) -> InferenceResult:
+        """What inference in both directions says."""
+        return infer(self.data, bidirectional=True)
+
+    @cached_property
+    def memory(self) -> MemoryPlan:
+        """The bytes of the values."""
+        return self.result.memory()
+
+    @cached_property
+    def ir(self) -> onnx_ir.Model | None:
+        """The model of onnx_ir; None if onnx_ir cannot read it: what it refuses, and how, is its own affair."""
+        try:
+            return onnx_ir.from_proto(self.model)
+        except Exception:  # of any kind
+            return None
+
     @property
     def symbols(self) -> list[Var]:
         """The symbols of the inputs' sizes."""
@@ -110,17 +138,16 @@ def shown(given: Given) -> None:
 
 
 def written(given: Given) -> None:
-    """What is written is a model, and is inferred and written again. The given message stays as it is."""
+    """What is written is a model. The given message stays as it is."""
     model = given.model
-    first = infer_shapes(model)
+    given.written = infer_shapes(model)
     assert model.SerializeToString(deterministic=True) == given.model.SerializeToString(deterministic=True)
-    infer_shapes(first.SerializeToString())
 
 
-def both_directions(given: Given) -> None:
+def applied(given: Given) -> None:
     """What is found in both directions is written."""
     model = given.model
-    infer(model, bidirectional=True).apply(model)
+    given.other.apply(model)
     model.SerializeToString()
 
 
@@ -141,12 +168,14 @@ def single_nodes(given: Given) -> None:
 
 def of_another_library(given: Given) -> None:
     """The front end of onnx_ir, for models that onnx_ir itself can read."""
-    try:
-        model = onnx_ir.from_proto(given.model)
-    except Exception:  # what onnx_ir refuses to read, and how, is its own affair
-        return
-    of_onnx_ir.infer(model)
-    of_onnx_ir.infer_shapes(model)
+    if given.ir is not None:
+        of_onnx_ir.infer(given.ir)
+
+
+def written_by_another_library(given: Given) -> None:
+    """The same front end; what is found is written into the model."""
+    if given.ir is not None:
+        of_onnx_ir.infer_shapes(given.ir)
 
 
 def freed(given: Given) -> None:
@@ -169,28 +198,11 @@ def materialized(given: Given) -> None:
                 str(error).encode("utf-8", "surrogateescape")
 
 
-def checked(given: Given) -> None:
-    """The guards, as text and at some sizes, with the laws of data."""
+def guarded(given: Given) -> None:
+    """The guards as text, with the laws of data."""
     result = given.result
     for said in (*result.guards, *result.data_guards, *result.data_laws):
         str(said).encode("utf-8", "surrogateescape")
-    result.check(given.sizes)
-
-
-def guaranteed(given: Given) -> None:
-    """How well each size is known, from the inputs and from a value in the middle."""
-    assert given.result.guarantees is not None
-    assert given.result.upper_bounds is not None
-    guarantees(given.result, given.result.inputs)
-
-
-def planned(given: Given) -> None:
-    """Memory, costs, layers and the compiled planner."""
-    result = given.result
-    assert result.memory().peak is not None
-    assert result.costs() is not None
-    assert result.layers() is not None
-    result.planner(given.symbols)
 
 
 def largest(given: Given) -> None:
@@ -200,24 +212,14 @@ def largest(given: Given) -> None:
 
 
 def explained(given: Given) -> None:
-    """Reasons, the table, and where some types come from."""
-    assert given.result.reasons is not None
-    given.result.table().encode()
+    """Where some types come from."""
     for name in given.names:
         given.result.explain(name).encode()
 
 
-def emitted(given: Given) -> None:
-    """Source code in every language."""
-    for language in ("c", "rust", "js", "python"):
-        given.result.emit(language).encode()
-
-
-def compared(given: Given) -> None:
-    """The result compared with itself and with the other directions."""
-    other = infer(given.data, bidirectional=True)
-    str(given.result.compare(other)).encode()
-    str(other.compare(given.result)).encode()
+def emitted(language: str) -> Callable[[Given], object]:
+    """Source code in a language."""
+    return lambda given: given.result.emit(language).encode()
 
 
 def commanded(given: Given) -> None:
@@ -256,32 +258,66 @@ ENTRY_POINTS: dict[str, Callable[[Given], object]] = {
     "infer": whole,
     "infer strict": lambda given: infer(given.data, policy="strict"),
     "infer declared": lambda given: infer(given.data, assume_declared=True, initializers="constant"),
-    "infer bidirectional": both_directions,
+    "infer bidirectional": lambda given: given.other,
+    "apply": applied,
     "infer_shapes": written,
+    "infer_shapes again": lambda given: infer_shapes(given.written.SerializeToString()),
     "infer_shapes strict": lambda given: infer_shapes(given.data, check_type=True, strict_mode=True),
     "infer_node_outputs": single_nodes,
-    "onnx_ir": of_another_library,
+    "onnx_ir infer": of_another_library,
+    "onnx_ir infer_shapes": written_by_another_library,
     "fold": lambda given: fold(given.data),
     "make_dynamic": freed,
     "materialize": materialized,
     "str": shown,
     "notebook": lambda given: given.result._repr_html_(),
-    "check": checked,
-    "guarantees": guaranteed,
-    "planning": planned,
+    "guards": guarded,
+    "check": lambda given: given.result.check(given.sizes),
+    "guarantees": lambda given: given.result.guarantees,
+    "guarantees from inputs": lambda given: guarantees(given.result, given.result.inputs),
+    "upper_bounds": lambda given: given.result.upper_bounds,
+    "memory": lambda given: given.memory,
+    "memory peak": lambda given: given.memory.peak,
+    "costs": lambda given: given.result.costs(),
+    "layers": lambda given: given.result.layers(),
+    "planner": lambda given: given.result.planner(given.symbols),
     "largest_size": largest,
+    "reasons": lambda given: given.result.reasons,
+    "table": lambda given: given.result.table().encode(),
     "explain": explained,
-    "emit": emitted,
+    "emit c": emitted("c"),
+    "emit rust": emitted("rust"),
+    "emit js": emitted("js"),
+    "emit python": emitted("python"),
     "html": lambda given: given.result.html().encode(),
-    "compare": compared,
+    "compare": lambda given: str(given.result.compare(given.other)).encode(),
+    "compare the other way": lambda given: str(given.other.compare(given.result)).encode(),
     "pickle": _pickled,
     "command": commanded,
     "fleet": fleet,
 }
 
 
+_NEEDS = {
+    "apply": "infer bidirectional",
+    "compare": "infer bidirectional",
+    "compare the other way": "infer bidirectional",
+    "infer_shapes again": "infer_shapes",
+    "check": "guards",
+    "memory peak": "memory",
+}
+"""The entry points whose result another one uses. Almost all use that of `infer`."""
+
+
+def with_needed(names: Iterable[str]) -> Iterator[str]:
+    """`infer` and these entry points, each once and after those whose result it uses."""
+    found = {"infer": None}
+    for name in names:
+        found |= dict.fromkeys(needed for needed in (_NEEDS.get(name), name) if needed)
+    yield from found
+
+
 def drawn(rng: Random, number: int | None) -> Iterator[str]:
-    """`infer`, then so many others; all of them for None."""
-    yield "infer"
+    """`infer`, then so many others with those that they need; all of them for None."""
     others = [name for name in ENTRY_POINTS if name != "infer"]
-    yield from others if number is None else rng.sample(others, number)
+    yield from with_needed(others if number is None else rng.sample(others, number))

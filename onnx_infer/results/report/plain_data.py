@@ -26,9 +26,9 @@ SCHEMA_VERSION = 1
 """It is increased if a field is removed or changes its meaning. New fields do not change it."""
 
 
-def as_json(result: Inferred) -> dict[str, Any]:
-    """The result as plain data. Sizes are ints, or strings that `symdim.parse` reads."""
-    causes, worth = Causes(result), guarantees(result)
+def as_json(result: Inferred, causes: Causes | None = None) -> dict[str, Any]:
+    """The result as plain data. Sizes are ints, or strings that `symdim.parse` reads. `causes`: those of the result."""
+    causes, worth = causes or Causes(result), guarantees(result)
     values = {}
     for name, value in result.types.items():
         sizes = [{"kind": size.kind, "size": plain(size.size)} for size in worth.get(name, ())]
