@@ -5,6 +5,7 @@
     arithmetic.py   nodes that compute with sizes
     uses.py         nodes whose sizes depend on what was computed
     cases.py        nodes of every operator and version, from the operator cases
+    kernels.py      quantised tensors, texts, recurrent layers, onnxruntime's own operators
     control.py      If, Loop, Scan, functions, sequences and optionals
     carried.py      sequences and optionals through bodies, functions in functions
     subject.py      a model with its runs

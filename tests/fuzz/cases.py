@@ -83,7 +83,12 @@ def from_case(scope: Scope) -> None:
     """A node of a random operator."""
     rng, grower = scope.grower.rng, scope.grower
     table = fitting(grower.opset, grower.ml_opset)
-    case = rng.choice(table[rng.choice(sorted(table))])
+    attempt(scope, rng.choice(table[rng.choice(sorted(table))]))
+
+
+def attempt(scope: Scope, case: Case) -> None:
+    """A node of a case."""
+    grower = scope.grower
     sizes: dict[str, int] = {}
     names = [_operand(scope, value, sizes, case) for value in case.inputs]
     if None in names:

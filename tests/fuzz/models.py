@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
-from tests.fuzz import arithmetic, carried, control, judges, uses
+from tests.fuzz import arithmetic, carried, control, judges, kernels, uses
 from tests.fuzz.cases import from_case
 from tests.fuzz.growing import Grower
 from tests.fuzz.subject import Subject, chosen_feeds, tried
@@ -35,7 +35,8 @@ def grown(seed: int, runtime: Runtime) -> Grower:
     grower = Grower(rng, runtime, rng.choice(OPSETS))
     for _ in range(rng.randint(1, 3)):
         grower.any_input(1, rng.choice([1, 2, 2, 3, 4]))
-    kinds = (arithmetic.SIZES, arithmetic.SIZES, uses.USES, (from_case,), control.STEPS, carried.CARRIED)
+    kinds = (arithmetic.SIZES, arithmetic.SIZES, uses.USES, (from_case,), kernels.KERNELS, control.STEPS,
+             carried.CARRIED)  # fmt: skip
     weights = [rng.random() + 0.05 for _ in kinds]
     arithmetic.shape(grower.scope)  # a model has a node
     for _ in range(rng.randint(3, STEPS)):

@@ -30,6 +30,8 @@ from tests.fuzz.damaged import Call, Damaged, measured, too_costly
 from tests.fuzz.entry_points import ENTRY_POINTS, Given, drawn, with_needed
 from tests.fuzz.growing import Grower, Scope
 from tests.fuzz.hostile import HOSTILE
+from tests.fuzz.kernels import KERNELS, quantised
+from tests.fuzz.kernels import texts as texts_step
 from tests.fuzz.models import Judged, judged
 from tests.fuzz.runtime import _SECONDS, CRASHED, Runtime
 from tests.fuzz.shrinking import shrunk
@@ -86,6 +88,22 @@ def test_steps_around_sequences_optionals_and_functions_make_nodes(runtime: Runt
                 break
         else:
             raise AssertionError(step.__name__)
+
+
+@pytest.mark.parametrize("step", dict.fromkeys(KERNELS), ids=lambda step: step.__name__)
+def test_steps_of_the_kernels_make_nodes(step: Callable[[Scope], None], runtime: Runtime) -> None:
+    for seed in range(12):
+        grower = Grower(Random(seed), runtime, 22)
+        grower.any_input(1, 3)
+        if step is texts_step:
+            grower.any_input(8, 1)
+        elif "integers" in step.__name__ or "quantised" in step.__name__:
+            quantised(grower.scope)
+        before = len(grower.scope.nodes)
+        step(grower.scope)
+        if any(node.op_type != "Constant" for node in grower.scope.nodes[before:]):
+            return
+    raise AssertionError(step.__name__)
 
 
 X = np.zeros((2, 3), np.float32)
