@@ -70,6 +70,8 @@ class DeclaredTypes:
         policy = "refine" if is_judged_later else self._policy
         is_believed = trusted or self._believed is None or self._engine.depth > 0 or name in self._believed
         value, conflicts, claimed = _merged(declared, inferred, policy, trusted, is_believed)
+        if not claimed and not conflicts:
+            return self.opened(value)
         known = [Claim(name, ours, found, node) for ours, found in claimed if found is not None]
         if known:
             self._claim(known, trusted)

@@ -192,9 +192,11 @@ class Engine(Walk):
             attributes = self.functions.resolve(attributes, scope.attributes)
         count = len(node[3])
         if attributes.has_graphs:
-            holders = [scope.holder(name) for name in node[2]]
             values = tuple(
-                [h.load(n) if h and v and is_small(v) else v for n, v, h in zip(node[2], values, holders, strict=True)]
+                [
+                    h.load(n) if v and is_small(v) and (h := scope.holder(n)) else v
+                    for n, v in zip(node[2], values, strict=True)
+                ]
             )
             return self.recordings.apply(operator, node, attributes, values, scope)
         return self._outcome(operator, attributes, values, count)

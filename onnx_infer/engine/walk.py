@@ -186,15 +186,14 @@ class Walk:
 
         A run that breaks a guard has this size too, so nothing that a guard implies is written into an input.
         """
-        given = {name: self.scope.get(name) for name, _ in self.model.graph.inputs}
-        return {
-            name: value
-            for name, value in given.items()
-            if isinstance(value, SymTensor) and any(isinstance(d, Expr) and d.height for d in value.shape or ())
-        }
+        given = [(name, self.scope.get(name)) for name, _ in self.model.graph.inputs]
+        shaped = [(name, value) for name, value in given if isinstance(value, SymTensor) and value.shape]
+        return {name: value for name, value in shaped if any(isinstance(d, Expr) and d.height for d in value.dims)}
 
     def shorten_long_sizes(self) -> None:
         """Replace long sizes by shorter ones that operators demand to equal them."""
+        if not self.statements:
+            return
         resolve = self.fresh_sizes.resolve
         shorter = shorter_sizes((self.scope, *(s for _, s in self.inner)), self.statements, resolve)
         if shorter:

@@ -24,7 +24,7 @@ _MAX_LITERAL, _MAX_GRAPHS = 1 << 8, 1 << 14
 
 _interned = shared_cache(1 << 11)  # bytes of attributes -> Attributes
 _tables = shared_cache(1 << 6)  # the same for long ones, such as those of tree ensembles
-_met = shared_cache(1 << 11)  # (number of nodes, bytes of the first and of the last one) of graphs
+_met = shared_cache(1 << 11)  # (number of nodes, hashes of the bytes of the first and of the last one) of graphs
 _nodes = shared_cache(1 << 15)  # bytes of a NodeProto -> the result of `read_node`
 _with_graphs = shared_cache(1 << 9)  # bytes of a NodeProto with graphs -> WithGraphs
 
@@ -154,11 +154,10 @@ def _is_met_again(protos: Any) -> bool:
     """Whether a graph with this number of nodes, this first node and this last node was read before."""
     if not 0 < len(protos) <= _nodes.limit:  # the cache has no room for more
         return False
-    ends = _bytes_of(protos[0]), _bytes_of(protos[-1])
-    if (key := (len(protos), *ends)) in _met:
+    key = len(protos), hash(_bytes_of(protos[0])), hash(_bytes_of(protos[-1]))  # a mistake would only cost time
+    if key in _met:
         return True
-    if sum(map(len, ends)) <= _MAX_NODE:
-        _met[key] = True
+    _met[key] = True
     return False
 
 

@@ -14,7 +14,7 @@ from onnx_infer.protobuf.wire import dim_param, type_field, value_infos
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from onnx import FunctionProto, ModelProto
 
@@ -32,27 +32,22 @@ def write_model(model: ModelProto, engine: Engine, inputs: Mapping[str, tuple[Si
     engine.scope.touch(engine.model.graph.literals)
     kept: frozenset[str] = frozenset()
     if engine.inner:
-        from onnx_infer.protobuf.former_names import FormerNames  # few models need these
-        from onnx_infer.results.merged_branches import not_written
+        from onnx_infer.results.merged_branches import not_written  # few models need it
 
         kept = not_written(engine)
     write_graph(model.graph, engine.model.graph, engine.scope, kept)
     if engine.inner:
         same = model.graph is engine.model.graph.handle and all(_around(s) is engine.scope for _, s in engine.inner)
         copies = {id(g.handle): g.handle for g, _ in engine.inner} if same else counterparts(engine.model, model)
-
-        def declared(graph: Graph, scope: Scope) -> Iterator[tuple[str, Sequence[Size]]]:
-            return _sizes(copies.get(id(graph.handle)), scope)
-
-        names = FormerNames(engine.scope, engine.inner, declared)
+        named = _named(engine, copies) if engine.symbols.count else None
         for graph, scope in engine.inner:
             proto = copies.get(id(graph.handle))
             if isinstance(proto, GraphProto):
                 scope.touch(graph.literals)
-                write_graph(proto, graph, names.values(scope), kept)
+                write_graph(proto, graph, named(scope) if named else scope, kept)
             elif proto is not None and model.ir_version >= _FUNCTION_VALUE_INFO:
                 scope.touch(graph.literals)
-                write_function(proto, names.values(scope))
+                write_function(proto, named(scope) if named else scope)
     for info in model.graph.input:
         sizes = inputs.get(text(info.name))
         if sizes is not None:
@@ -65,6 +60,16 @@ def _around(scope: Scope) -> Scope:
     while scope.parent is not None:
         scope = scope.parent
     return scope
+
+
+def _named(engine: Engine, copies: Mapping[int, GraphProto | FunctionProto]) -> Callable[[Scope], Mapping[str, Value]]:
+    """A function that gives the values of an inner graph with the names that are written."""
+    from onnx_infer.protobuf.former_names import FormerNames  # few models need it
+
+    def declared(graph: Graph, scope: Scope) -> Iterator[tuple[str, Sequence[Size]]]:
+        return _sizes(copies.get(id(graph.handle)), scope)
+
+    return FormerNames(engine.scope, engine.inner, declared).values
 
 
 def _sizes(proto: GraphProto | FunctionProto | None, scope: Scope) -> Iterator[tuple[str, Sequence[Size]]]:

@@ -59,10 +59,10 @@ class Scope:
         """The variable of this name; see `Var`."""
         if not isinstance(name, str):
             raise TypeError(f"the name of a variable is a str, not {type(name).__name__}")
-        live = self._live_variable(name)
-        if live is not None and lo in (None, live.lo) and hi in (None, live.hi):  # the usual case needs no lock
-            return live
-        del live  # `_held` asks whether somebody else holds it
+        found = self._live_variable(name)
+        if found is not None and lo in (None, found.lo) and hi in (None, found.hi):  # the usual case needs no lock
+            return found
+        del found  # `_held` asks whether somebody else holds it
         with _lock:
             found = self._held(name, lambda v: lo in (None, v.lo) and hi in (None, v.hi), lo, hi)
             if found is None:
@@ -73,6 +73,10 @@ class Scope:
 
     def restored(self, name: str, lo: int | None, hi: int | None, at_most: Dim | None, origin: object) -> Var:
         """The variable that a pickle names: the live one, which must have the same bounds, or a new one."""
+        found = self._live_variable(name)
+        if found is not None and (found.lo, found.hi) == (lo, hi):
+            return found
+        del found
         with _lock:
             found = self._held(name, lambda v: (v.lo, v.hi) == (lo, hi), lo, hi)
             return found or self._enter(make_variable(self, name, lo, hi, at_most, origin))

@@ -100,6 +100,15 @@ def test_a_node_with_graphs_is_remembered_without_them() -> None:
     assert node[4].made is known.attributes.made
 
 
+def test_a_graph_that_ends_with_a_large_node_is_met_again() -> None:
+    clear_caches()
+    model = parse_model(_BRANCHES)
+    model.graph.node[0].doc_string = "long" * 1000
+    for known in (0, 1, 1):
+        infer(model)
+        assert len(nodes._with_graphs) == known
+
+
 def test_of_two_attributes_with_one_name_the_last_counts_in_each_reading() -> None:
     node = parse_model(_BRANCHES).graph.node[0]
     node.attribute.add(name="then_branch", type=onnx.AttributeProto.INT, i=7)
