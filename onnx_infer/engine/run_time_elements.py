@@ -12,7 +12,6 @@ A size that is no expression over elements, the number of non-zero elements, is 
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -86,19 +85,21 @@ class RunTimeValues:
         """The function that gives the variables of the elements and sizes of a node, for `trace.named`."""
 
         places = count()
-        decisions = cache(lambda: self._decisions(node, operator, inputs))  # asked for each of many sizes
+        decided: dict[object, Var] | None = None  # looked up once for many sizes
 
         def variable(placeholder: Var, limit: Dim | None, origin: object) -> Var:
+            nonlocal decided
             place = next(places)
-            if isinstance(origin, ValueOf):
-                what = f"output {origin.index}"
-                if what not in decisions():
-                    decisions()[what] = self._element(node[3][origin.index], 0)
-                return decisions()[what]
             if not isinstance(origin, Computed):
-                if place not in decisions():
-                    decisions()[place] = self._new(placeholder, limit, origin)
-                return decisions()[place]
+                decided = self._decisions(node, operator, inputs) if decided is None else decided
+                if isinstance(origin, ValueOf):
+                    what = f"output {origin.index}"
+                    if what not in decided:
+                        decided[what] = self._element(node[3][origin.index], 0)
+                    return decided[what]
+                if place not in decided:
+                    decided[place] = self._new(placeholder, limit, origin)
+                return decided[place]
             size = self._read(origin.size, node, operator, inputs)
             if size is None:
                 return self._new(placeholder, limit, origin.why)

@@ -114,7 +114,10 @@ class FormerNames:
 
 def _variables(scope: Scope) -> tuple[Var, ...]:
     """The variables in the sizes of a graph's own values."""
-    return variables_of({size for value in set(scope.values()) for size in shape_of(value) if type(size) is not int})
+    sizes: set[Dim] = set()
+    for value in set(scope.values()):
+        sizes.update(value.shape or () if type(value) is SymTensor else shape_of(value))
+    return variables_of(sizes)
 
 
 def _under(name: str, v: Var) -> Var:
@@ -124,8 +127,6 @@ def _under(name: str, v: Var) -> Var:
 
 def shape_of(value: Value | None) -> Shape:
     """The sizes of a value that are written; none if its rank is not known."""
-    if type(value) is SymTensor:  # the usual case
-        return value.shape or ()
     while isinstance(value, (Sequence, Optional, Map)):
         value = value.value if isinstance(value, Map) else value.elem
     return (value.shape or ()) if isinstance(value, (SymTensor, Sparse)) else ()
