@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 MOST_SIZES = 6
 """The most sizes of a model that are computed by nodes and compared."""
 
-
 ON_PURPOSE = (
     "SAME padding of a dilated pool",
     "the window of the pool exceeds the padded size",
