@@ -98,3 +98,13 @@ def test_huge_powers_have_cheap_bounds():
     lo, hi = big.bounds()
     assert lo <= 2**4096
     assert hi is None
+
+
+def test_the_multiple_of_a_divisor_below_a_size():
+    d = scope.var("d", 1, 3)
+    for n, low in ((N - 5, -6), (N, 0), (N + 7, 6), (5 - K, -7)):
+        multiple = n // d * d
+        values = [multiple.to_int({"N": i, "K": min(i, 10), "d": j}) for i in range(1, 40) for j in (1, 2, 3)]
+        assert multiple.bounds()[0] == low <= min(values), n
+    unlimited = (N - 5) // (N + 1) * (N + 1)
+    assert unlimited.bounds()[0] is None or unlimited.bounds()[0] <= -5

@@ -238,3 +238,10 @@ def test_a_broadcast_of_many_variables_is_not_solved(count, solution):
     condition = Condition("broadcast", maximum(*sizes), N + 1)
     found = Condition("equal", maximum(*sizes), N + 1)
     assert solve(condition) == ([condition] if solution is None else [found])
+
+
+def test_a_condition_does_not_hold_where_a_divisor_is_0() -> None:
+    for relation in ("at_least", "at_most", "equal", "divides"):
+        condition = Condition(relation, H // SMALL, 0)
+        assert not condition.holds({H: 4, SMALL: 0}), relation
+    assert Condition("at_least", H // SMALL, 0).holds({H: 4, SMALL: 3})
