@@ -11,7 +11,7 @@ from onnx_infer import ShapeInferenceError, infer, infer_shapes
 from onnx_infer.testing import infer_node
 from onnx_infer.types.join import kind_of, variables_in
 from onnx_infer.values.parts import Parts
-from onnx_infer.values.tensor import Sequence, SymTensor, substitute
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Sequence, SymTensor, substitute
 from symdim import Var
 
 from .oracle import contradictions
@@ -98,3 +98,12 @@ def test_an_assumption_may_leave_no_smaller_part() -> None:
 def test_a_tensor_is_no_sequence_whatever_its_element_type() -> None:
     with pytest.raises(ShapeInferenceError, match="the input is not a sequence"):
         infer_node("SequenceLength", [SymTensor(None, (3,))], {}, version=11)
+
+
+def test_what_is_not_known_of_a_joined_axis() -> None:
+    for sequence, why in ((Sequence(SymTensor(1, (2, 3))), "number of elements"),
+                          (Sequence(SymTensor(1, (UNKNOWN_SIZE, 3)), 4), "size of each element")):  # fmt: skip
+        (joined,) = infer_node("ConcatFromSequence", [sequence], {"axis": 0}, version=11)
+        assert isinstance(joined, SymTensor)
+        assert isinstance(joined.dims[0], Var)
+        assert f"the {why} of the sequence is not known" in str(joined.dims[0].origin)
