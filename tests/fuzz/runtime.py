@@ -18,17 +18,18 @@ Outcome = list[Any] | str
 CRASHED = "crashed: no answer"
 """The outcome if the process died or used up its time."""
 
-_SECONDS = 10
-"""The most processor time for a model: what a model does must not depend on what else the machine does."""
-
 _LONGEST_WAIT = 120.0
 """The most seconds until there is an answer, or until onnxruntime is loaded."""
 
 
 class Runtime:
-    """Runs models without optimisation. The process starts with the first model, and anew after a crash."""
+    """Runs models without optimisation. The process starts with the first model, and anew after a crash.
 
-    def __init__(self) -> None:
+    A model has `seconds` of processor time: what a model does must not depend on what else the machine does.
+    """
+
+    def __init__(self, seconds: int = 10) -> None:
+        self.seconds = seconds
         self._process: Any = None
         self._pipe: Connection[Any, Any] | None = None
 
@@ -63,7 +64,7 @@ class Runtime:
     def _start(self) -> None:
         context = get_context("spawn")
         self._pipe, other = context.Pipe()
-        self._process = context.Process(target=_serve, args=(other,), daemon=True)
+        self._process = context.Process(target=_serve, args=(other, self.seconds), daemon=True)
         self._process.start()
         other.close()
         if not self._pipe.poll(_LONGEST_WAIT):
@@ -73,7 +74,7 @@ class Runtime:
         self._pipe.recv()  # None, when it is loaded. Raises EOFError if the process ended, so no run can be judged
 
 
-def _serve(pipe: Connection[Any, Any]) -> None:
+def _serve(pipe: Connection[Any, Any], seconds: int) -> None:
     """Answer until the pipe is closed."""
     import onnxruntime as ort
 
@@ -88,7 +89,7 @@ def _serve(pipe: Connection[Any, Any]) -> None:
             model, feeds = pipe.recv()
         except EOFError:
             return
-        limits = int(time.process_time()) + 1 + _SECONDS, resource.getrlimit(resource.RLIMIT_CPU)[1]
+        limits = int(time.process_time()) + 1 + seconds, resource.getrlimit(resource.RLIMIT_CPU)[1]
         resource.setrlimit(resource.RLIMIT_CPU, limits)
         try:
             session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])

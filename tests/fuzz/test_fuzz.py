@@ -33,7 +33,7 @@ from tests.fuzz.hostile import HOSTILE
 from tests.fuzz.kernels import KERNELS, quantised
 from tests.fuzz.kernels import texts as texts_step
 from tests.fuzz.models import Judged, judged
-from tests.fuzz.runtime import _SECONDS, CRASHED, Runtime
+from tests.fuzz.runtime import CRASHED, Runtime
 from tests.fuzz.shrinking import shrunk
 from tests.fuzz.subject import Subject, tried
 from tests.fuzz.texts import fault, texts
@@ -260,12 +260,12 @@ def test_only_processor_time_ends_a_run() -> None:
         "a = Loop(n, c, n) <body = b (int64 i, bool k, int64 p) => (bool k2, int64 q) "
         "{ k2 = Identity(k) q = Add(p, i) }> }"
     )
-    with Runtime() as own:
+    with Runtime(seconds=1) as own:
         assert own.run(endless.SerializeToString(), [{"n": np.array(10**12)}]) == [CRASHED]
         assert own.run(endless.SerializeToString(), [{"n": np.array(0)}]) == [[np.array(0)]]
         stopped = own._process.pid
         os.kill(stopped, signal.SIGSTOP)
-        Timer(_SECONDS + 2, os.kill, (stopped, signal.SIGCONT)).start()
+        Timer(own.seconds + 2, os.kill, (stopped, signal.SIGCONT)).start()
         assert own.run(endless.SerializeToString(), [{"n": np.array(0)}]) == [[np.array(0)]]
 
 
