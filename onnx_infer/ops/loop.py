@@ -23,7 +23,7 @@ from onnx_infer.types.branches import of_branches, size_of_branches
 from onnx_infer.types.join import NOTHING, ceiling, either, join_with_itself, kind_of
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.one_of import OneOf, plain
-from onnx_infer.values.tensor import SymTensor, substitute
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Sequence, SymTensor, substitute
 from symdim import BoundsError, DivisionByZero, Expr, Var, maximum, product
 from symdim.algebra.dims import substituted
 
@@ -118,12 +118,20 @@ def settled(found: Fixpoint, trips: Trips) -> bool:
     """Whether a walk of the iterations one by one cannot give more."""
 
     def exact(value: Value, result: Value) -> bool:
+        if isinstance(value, Sequence) and is_mixed(value):
+            return False  # one by one, the type at each position is known
         inner = [v for v in variables([value if found.is_ranked(value) else result]) if v in found.inside]
         if found.is_ranked(value):
             return all(final_size(v, found, trips) is not None for v in inner)
         return trips.once and found.is_ranked(result) and not inner and result.data is None
 
     return trips.number is not None and all(map(exact, found.state, found.outputs[1:]))
+
+
+def is_mixed(sequence: Sequence) -> bool:
+    """Whether the shapes of the elements differ, or may differ."""
+    elem = sequence.elem
+    return isinstance(elem, SymTensor) and (elem.shape is None or UNKNOWN_SIZE in elem.shape)
 
 
 def finals(found: Fixpoint, trips: Trips, initial: list[Value], begun: Element) -> list[Value]:

@@ -79,6 +79,25 @@ def test_a_loop_may_carry_them() -> None:
     assert str(shape[1]) == "M"
 
 
+@pytest.mark.parametrize(
+    ("inserted", "sequence", "first"),
+    [
+        ("N, 5", "seq(f32[N, 5]; 3)", "f32[N, 5]"),
+        ("M, 5", "seq(f32[N, 5], f32[M, 5], f32[M, 5])", "f32[N, 5]"),
+        ("N, 5, 1", "seq(f32[N, 5], f32[N, 5, 1], f32[N, 5, 1])", "f32[N, 5]"),
+    ],
+)
+def test_a_loop_that_inserts_other_shapes_keeps_their_order(inserted: str, sequence: str, first: str) -> None:
+    graph = f"""g (float[N, 5] a, float[{inserted}] x) => (r, y) {{
+        two = Constant<value_int=2>() zero = Constant<value_int=0>() yes = Constant<value = bool {{1}}>()
+        s = SequenceConstruct(a)
+        r = Loop(two, yes, s) <body = b (int64 i, bool go, seq(float[]) v) => (bool on, seq(float[]) w) {{
+            on = Identity(go) w = SequenceInsert(v, x) }}>
+        y = SequenceAt(r, zero) }}"""
+    types = infer(parsed(graph)).types
+    assert (str(types["r"]), str(types["y"])) == (sequence, first)
+
+
 def test_the_value() -> None:
     size = Var("N")
     parts = Parts(SymTensor(1, (size, 3)), 0, 4)
