@@ -8,8 +8,9 @@ declared number of a data-dependent size is used in the next walk, and only if n
 then finds in the file what the first one wrote, and makes the same statements.
 
 If nothing is inferred about a value, not even its rank, its declared type is used. The sizes of inputs in it are guards
-of the kind "declared", too. A name in it that no input has stands for the size itself. If the length of a vector is the
-rank (the target of a Reshape, the axes of an Unsqueeze), the declared rank is a guard of this length.
+of the kind "declared", too. A name in it that no input has stands for the size itself; the second time it is a guard.
+If the length of a vector is the rank (the target of a Reshape, the axes of an Unsqueeze), the declared rank is a guard
+of this length, and the sizes are data-dependent ones with claims.
 """
 
 from __future__ import annotations

@@ -52,6 +52,8 @@ class DeclaredTypes:
         self._policy, self._trusted = policy, trusted
         self.assumed, self._believed = assumed, believed
         self._reopened_sizes: dict[Var, Var] = {}
+        self._first: dict[Var, tuple[str, int]] = {}
+        """A name in a type about which nothing is inferred -> the first value that has it, and the place in it."""
 
     def trusts(self, name: str) -> bool:
         """Whether the declared type of a value counts as known."""
@@ -61,9 +63,10 @@ class DeclaredTypes:
         """The declared and the inferred type of a value, merged. `rank` is its rank as a function of sizes."""
         if declared is inferred or self._policy == "override" or is_equal(declared, inferred):
             return inferred
+        trusted = self.trusts(name)
         if rank is not None:
             self._claim_rank(name, declared, rank, node)
-        trusted = self.trusts(name)
+            inferred = inferred if trusted else self._with_rank(declared, inferred)
         if isinstance(inferred, OneOf) and isinstance(declared, SymTensor):
             self._claim_side(name, declared, inferred, node)
         is_judged_later = self._policy == "strict" and self._engine.depth == 0  # by `settle`, when equations are known
@@ -113,6 +116,14 @@ class DeclaredTypes:
         else:
             self._state_rank(name, "equal", rank, declared.rank, node)
 
+    def _with_rank(self, declared: Value, inferred: Value) -> Value:
+        """The inferred type with the declared rank. Its sizes are unknown: what is declared of them are claims."""
+        if type(declared) is not SymTensor or type(inferred) is not SymTensor:
+            return inferred  # of a choice, the declared rank selects one
+        if declared.shape is None or inferred.shape is not None:
+            return inferred
+        return self.opened(SymTensor(inferred.dtype, [UNKNOWN_SIZE] * declared.rank))
+
     def _state_rank(self, name: str, relation: Relation, lhs: Dim, rhs: int, node: Node) -> None:
         """State what the declared rank of a value of the main graph says of sizes."""
         engine = self._engine
@@ -143,14 +154,16 @@ class DeclaredTypes:
     def believed(self, name: str, declared: Value, node: Node) -> Value:
         """The declared type of a value about which nothing is inferred, not even its rank.
 
-        If it names a size of inputs, that is a guard. A name that an earlier inference gave to an unknown size stands
-        for such a size again: so a second inference concludes what the first one did. The size gets its name back.
+        If it names a size of inputs, that is a guard, and so is a name that another size has already. A name that an
+        earlier inference gave to an unknown size stands for such a size again: so a second inference concludes what the
+        first one did. The size gets its name back.
         """
         claimed = [size for size, _ in claimed_sizes(declared, None)]
         made = {v: self._reopened(v) for v in variables_of(claimed) if GENERATED.fullmatch(v.name) and has_own_name(v)}
         self._engine.claims += [Claim(name, var, size, node) for var, size in made.items()]
-        for size in claimed:
-            if not has_own_name(size):
+        for place, size in enumerate(claimed):
+            here = name, place
+            if not has_own_name(size) or {self._first.setdefault(v, here) for v in variables_of([size])} != {here}:
                 self._guard(name, size, node)
             elif made.keys().isdisjoint(variables_of([size])):
                 self._engine.claims.append(Claim(name, size, None, node))

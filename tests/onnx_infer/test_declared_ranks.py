@@ -45,6 +45,31 @@ def test_a_declared_rank_is_a_guard(node: str, output: str, guard: str | None) -
     assert guard is None or guard in declared(again)
 
 
+@pytest.mark.parametrize("node", ["ConstantOfShape(v)", "Reshape(x, v)", "Expand(x, v)"])
+def test_sizes_with_one_name_are_not_one_size(node: str) -> None:
+    """The name is the first size. That the second one equals it is only what the author says."""
+    model = model_of(node, "float[P, Q, P]")
+    for given in (model, infer_shapes(model)):
+        result = both(given)
+        assert str(result.types["y"]) == "f32[P, Q, _d2]"
+    assert [(str(g), g.kind) for g in infer(model).data_guards] == [("_d2 == P", "declared")]
+    assert str(infer(model, assume_declared=True).types["y"]) == "f32[P, Q, P]"
+
+
+def test_a_name_that_two_values_of_unknown_operators_have_is_a_guard() -> None:
+    model = parsed(
+        'g (float[A] x) => (float[P, Q, P] y, float[A, "2*P"] z, float[R] w)'
+        "{ y = local.F(x) z = local.F(x) w = local.F(x) }"
+    )
+    guards = {(str(g).split(" == ")[1], g.kind) for g in infer(model).data_guards}
+    assert guards == {
+        ("P", "declared"),
+        ("A", "declared"),
+        ("2*P", "declared"),
+    }
+    assert not infer(model, assume_declared=True).data_guards
+
+
 def test_a_trusted_rank_is_assumed() -> None:
     model = model_of("ConstantOfShape(v)", "")
     model.graph.node.add(op_type="Transpose", input=["y"], output=["t"]).attribute.add(name="perm", ints=[1, 0], type=7)
