@@ -121,6 +121,11 @@ def scalar(body: Graph, position: int, dtype: int, value: Any) -> Value:
     return SymTensor(dtype, shape, None if value is None else (value,))
 
 
+def number_of(body: Graph, turn: Var) -> Value:
+    """The number of the iteration as the body gets it: 0 if there is one iteration at most."""
+    return scalar(body, 0, dt.INT64, 0 if turn.hi == 0 else turn)
+
+
 def in_time(size: Dim, turn: Var, limit: Dim | None) -> Dim:
     """The size without the turn, if it is the same in all turns before the limit; otherwise the size as it is.
 
@@ -147,7 +152,7 @@ def fixpoint(
     """
     demands: list[Statement] = []
     refusal: str | None = None
-    index, condition = scalar(body, 0, dt.INT64, turn), scalar(body, 1, dt.BOOL, True)
+    index, condition = number_of(body, turn), scalar(body, 1, dt.BOOL, True)
     last, inside = body.remembered()
     state = [condition, *(likely_state(body, turn, initial, last, inside) if last else initial)]
     for i in range(_MAX_ROUNDS):

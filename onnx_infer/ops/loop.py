@@ -16,7 +16,7 @@ from onnx_infer.laws.sizes import at_least, differ, is_fresh, unify
 from onnx_infer.laws.statements import contradict, element, fresh, is_cautious, state, warn
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.control_flow import check_outputs, condition, never_runs, stacked, state_again
-from onnx_infer.ops.fixpoint import fixpoint, in_time, scalar, variables
+from onnx_infer.ops.fixpoint import fixpoint, in_time, number_of, scalar, variables
 from onnx_infer.ops.trip_count import begins, how_often
 from onnx_infer.ops.unrolling import MAX_UNROLLED, SAME_COUNT, few, one_by_one, without_elements
 from onnx_infer.types.branches import of_branches, size_of_branches
@@ -73,7 +73,7 @@ def loop(
     if not settled(found, trips) and starts is True and (endless or few(body, most)) and body.may_repeat():
         unrolled = one_by_one(body, limit, cond is None, list(v_initial), reached)
         # another general walk, so that the types written into the body hold in every iteration
-        index, true = scalar(body, 0, dt.INT64, turn), scalar(body, 1, dt.BOOL, True)
+        index, true = number_of(body, turn), scalar(body, 1, dt.BOOL, True)
         body(index, true, *found.state, repeated=True, reached=reached)
     if unrolled is None:
         counts = isinstance(M, Unknown) and starts is True and goes_on is True

@@ -99,3 +99,17 @@ def test_a_declared_rank_says_whether_there_is_a_turn(call: str, output: str, ex
     assert (str(result.types["y"]), declared(result)) == (expected, guards)
     assumed = infer(model, min_dim=0, assume_declared=True)
     assert (str(assumed.types["y"]), assumed.guards) == (expected, [])
+
+
+@pytest.mark.parametrize(("turns", "is_known"), [(0, True), (1, True), (2, False)])
+def test_the_body_of_a_loop_of_one_turn_knows_its_number(turns: int, is_known: bool) -> None:
+    """The Loop inside runs as often as the number of the turn says: not at all if there is one turn."""
+    graph = f"""g (float[M, M] x, bool on) => (y) {{
+        n = Constant<value_int={turns}>() s = Constant<value_float=1.0>()
+        y = Loop(n, on, s) <body = b (int64 i, bool go, float v) => (bool k, float w) {{
+            inner = Loop(i, go, s) <body = c (int64 j, bool on2, float a) => (bool k2, e) {{
+                k2 = Identity(on2) e = Identity(x) }}>
+            k = Identity(go) w = Identity(v) }}> }}"""
+    once = infer_shapes(parsed(graph))
+    types = {info.name: info.type for node in once.graph.node for a in node.attribute for info in a.g.value_info}
+    assert types["inner"].tensor_type.HasField("shape") == is_known
