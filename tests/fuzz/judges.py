@@ -42,7 +42,7 @@ ON_PURPOSE = (
 """Reasons of sizes that are unknown because runtimes disagree."""
 
 OWN_LIMITS = (
-    PLANNING, CRASHED, "shape set for all outputs", "subgraph input 0 has unknown shape",
+    PLANNING, CRASHED, "shape set for all outputs", "subgraph input 0 has unknown shape", "SafeIntOnOverflow",
     "Mismatch between expected shape and shape from first output",  # Scan behind a pool: onnx says 4, not 3
     "The output OrtValue provided for output",  # an If in an If
     "Op (If) [ShapeInferenceError] Mismatch between number of inferred",  # of two ranks, before If-11
