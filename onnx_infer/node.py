@@ -48,8 +48,9 @@ def infer_node_outputs(
     opsets = {normal_domain(text(o.domain)): o.version for o in opset_imports or ()}
     if schema is not None and not _serves(schema, opsets.get(domain)):
         opsets[domain] = schema.since_version
-    constants = {**(input_data or {}), **(input_sparse_data or {})}
-    engine = _walk(node, input_types, constants, opsets, ir_version)
+    constants = {text(n): data for n, data in (*(input_data or {}).items(), *(input_sparse_data or {}).items())}
+    types = {text(n): kind for n, kind in input_types.items()}
+    engine = _walk(node, types, constants, opsets, ir_version)
     if engine.scope.operators[domain, name] is None and any(d.severity == "warning" for d in engine.diagnostics):
         raise OpUsageError(f"no rule for {domain or 'ai.onnx'}::{name}")
     wires = {output: type_bytes(engine.scope[output]) for output in texts(node.output) if output}

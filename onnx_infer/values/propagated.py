@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor, Value
@@ -13,6 +14,11 @@ MAX_DATA = 1024
 
 MAX_DATA_RANK = 32
 """The most axes of such a tensor. NumPy's arrays have up to 64, but some of its functions take only 32."""
+
+_MAX_AROUND_ZERO = 1 << 40
+"""The greatest product of the other sizes of a tensor with a size of 0. NumPy refuses an array without elements, too, if
+this product is beyond 64 bits.
+"""
 
 MAX_FLOATS = 12
 """The same for tensors of floats: the size of `roi` in a Resize of rank 6. Larger tensors are weights."""
@@ -30,6 +36,8 @@ def is_small(value: Value) -> bool:
         if not isinstance(size, int):
             return False
         count *= size
+    if not count and prod(filter(None, value.shape)) > _MAX_AROUND_ZERO:
+        return False
     return count <= (MAX_FLOATS if value.dtype in dt.FLOATS else MAX_DATA)
 
 

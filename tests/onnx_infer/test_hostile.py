@@ -6,8 +6,9 @@ import numpy as np
 import onnx
 import onnx.parser
 import pytest
+from onnx import helper
 
-from onnx_infer import ArgumentError, infer, infer_shapes, materialize
+from onnx_infer import ArgumentError, infer, infer_node_outputs, infer_shapes, materialize
 from symdim import Var
 
 from .texts import messages, parsed
@@ -199,3 +200,25 @@ def test_a_tensor_of_many_axes_is_inferred() -> None:
     model = parsed("g (float[] x) => (y) { y = Transpose (x) }")
     model.graph.input[0].type.CopyFrom(onnx.helper.make_tensor_type_proto(1, [f"N{i}" for i in range(1024)]))
     assert infer(model).shapes["y"][0] == Var("N1023")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "known"), [([2**40, 0], True), ([2**40, 0, 2**40], False), ([0, 2**62, 2**62], False)]
+)
+def test_no_array_has_sizes_beyond_64_bits_around_a_0(sizes: list[int], known: bool) -> None:
+    model = parsed("g (int64[2] i) => (y, z) { y = NonZero (w) z = Transpose (w) }")
+    model.graph.initializer.append(helper.make_tensor("w", 7, sizes, []))
+    result = infer(model)
+    assert messages(result) == []
+    assert str(result.types["z"]).endswith("={}") == known
+    assert result.shapes["z"] == tuple(reversed(sizes))
+
+
+def test_names_of_a_single_node_that_are_no_utf8() -> None:
+    wire = helper.make_node("Reshape", ["xx", "shape"], ["y"]).SerializeToString().replace(b"xx", b"x\xff")
+    node = onnx.NodeProto.FromString(wire)
+    name, shape = node.input
+    types = {name: helper.make_tensor_type_proto(1, [None, 3])}
+    (found,) = infer_node_outputs(None, node, types, {shape: helper.make_tensor("", 7, [1], [-1])}).values()
+    assert found.tensor_type.shape.dim[0].dim_param == "3*x__dim_0"
+    assert type(name) is bytes
