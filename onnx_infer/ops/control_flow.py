@@ -184,10 +184,11 @@ def sequence_map(input_sequence: Value, additional_inputs: Values, body: Graph, 
 
 
 def item_at(value: Value, index: int) -> Value:
-    """The element of a sequence of known length. Other values go to every call unchanged."""
+    """The element of a sequence: any, if its own length is not known or too small. Other values stay as they are."""
     if not isinstance(value, Sequence):
         return value
-    return elements(value)[index] if value.length is not None else value.elem or NOTHING
+    items = elements(value) if isinstance(value.length, int) else ()
+    return items[index] if index < len(items) else value.elem or NOTHING
 
 
 def any_element(body: Graph, value: Value) -> Value:

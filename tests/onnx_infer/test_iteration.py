@@ -197,6 +197,15 @@ def test_sequences_of_other_lengths_do_not_fit() -> None:
     assert messages(inferred(text)) == ["lengths of the sequences differ: 2 != 1"]
 
 
+def test_a_sequence_of_symbolic_length_beside_one_of_known_length() -> None:
+    text = """g (float[N] x, float[K] w, float[L, 7] z, int64[M] k) => (y) {
+        s = SequenceConstruct(x, w) t = SplitToSequence<axis=0>(z, k)
+        y = SequenceMap(s, t) <body = b (float[u] e, float[p, r] f) => (o) { o = Concat<axis=0>(e, e) }> }"""
+    result = inferred(text)
+    assert (messages(result), [str(g) for g in result.guards]) == ([], ["M == 2"])
+    assert str(result.types["y"]) == "seq(f32[2*N], f32[2*K])"
+
+
 def test_an_element_of_what_may_be_a_sequence() -> None:
     result = inferred(
         "g (float[N] x, int64 i) => (y, n) { s = com.acme.Parts(x) y = SequenceAt(s, i) n = SequenceLength(s) }"
