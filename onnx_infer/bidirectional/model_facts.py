@@ -28,11 +28,15 @@ _MOST_STATED = 1 << 12  # nodes that are stated anew: each contradiction costs a
 
 
 class Known(NamedTuple):
-    """A store with the constraints of a model, and the row of every tensor; `told` are the nodes that were left out."""
+    """A store with the constraints of a model, the row of every tensor, and what is told of nodes that were left out.
+
+    `gave_up`: they contradict each other so often that none is used.
+    """
 
     store: Store
     rows: dict[str, Row]
     diagnostics: list[Diagnostic]
+    gave_up: bool = False
 
 
 def state_model(engine: Engine, given: Collection[str], assumptions: Assumptions, trusts_declared: bool) -> Known:
@@ -51,15 +55,15 @@ def state_model(engine: Engine, given: Collection[str], assumptions: Assumptions
             assumptions.state(statement.store)
             if trusts_declared:
                 statement.declared()
-            statement.facts()
             statement.nodes()
+            statement.facts()
             statement.ranks_of_shapes()
         except Contradiction as error:
             told += statement.defects
             origin = next((f.origin for f in error.chain if f.origin.node and f.origin.node not in left_out), None)
             told.append(Diagnostic("error", "", "" if origin is None else origin.node, str(error)))
             if origin is None or len(told) > most:
-                return Known(Store(), {}, told)
+                return Known(Store(), {}, told, gave_up=True)
             left_out.add(origin.node)
             continue
         return Known(statement.store, statement.rows, told + statement.defects)
@@ -67,12 +71,13 @@ def state_model(engine: Engine, given: Collection[str], assumptions: Assumptions
 
 class _ModelStatement:
     def __init__(self, engine: Engine, given: Collection[str], left_out: set[str]) -> None:
-        self.engine, self.given, self.left_out = engine, given, left_out
+        self.engine, self.given, self.left_out, self._without = engine, given, left_out, frozenset(left_out)
         self.defects: list[Diagnostic] = []
         self.store = Store()
         self.rows: dict[str, Row] = {}
         self._seen: set[Var] = set()
         self._lengths: list[tuple[Row, Row, Origin]] = []
+        self._joined: set[tuple[str, Dim, Dim]] = set()  # a node, and sizes that its form broadcasts to each other
 
     def row(self, name: str) -> Row | None:
         """The row of a value; None if it is not a tensor."""
@@ -141,13 +146,15 @@ class _ModelStatement:
         return isinstance(size, int) or all(v.name in self.given for v in size.variables())
 
     def facts(self) -> None:
-        """The statements of inference rules, except those that a run does not demand."""
+        """The statements of inference rules, except those that a run does not demand or that a form has stated."""
         resolve = self.engine.fresh_sizes.resolve
         for statement, node in self.engine.stated():
             label = label_of(node)
-            if label in self.left_out or statement.kind != "required":
+            if label in self._without or statement.kind != "required":
                 continue
             lhs, rhs, origin = resolve(statement.lhs), resolve(statement.rhs), Origin(label, text=statement.law)
+            if statement.relation == "broadcast" and (label, lhs, rhs) in self._joined:
+                continue
             self.enter((lhs, rhs))
             if statement.relation == "equal":
                 self.store.eq(lhs, rhs, origin=origin)
@@ -187,7 +194,7 @@ class _ModelStatement:
             try:
                 check_inputs(operator.schema, tuple([name or None for name in inputs]))
                 operator.attribute_misuse(attributes)
-                form.state(self.store, label, given, made, attributes.values)
+                found = form.state(self.store, label, given, made, attributes.values)
             except ValueError:
                 continue  # forward inference reports it
             except MemoryError:
@@ -196,6 +203,8 @@ class _ModelStatement:
                 message = f"constraint form: {type(error).__name__}: {error}"
                 self.defects.append(Diagnostic("defect", operator.schema.title, label, message))
                 self.left_out.add(label)
+            else:
+                self._joined.update((label, *pair) for pair in (found.joined_sizes() if found else ()))
             if (
                 op_type == "Shape"
                 and given

@@ -75,6 +75,7 @@ class _Inference:
         self.written = _written_sizes(front, self.first)
         self.given = _declared_names(self.first, self.written)
         self.trials = 0
+        self.contradictory: Known | None = None
 
     def assumptions(self, engine: Engine) -> Assumptions:
         """The assumptions on the symbols of a walk."""
@@ -82,10 +83,13 @@ class _Inference:
         return Assumptions(dict.fromkeys((*self.assume, *engine.assumed)), {**engine.symbols.known(), **symbols})
 
     def round(self, before: Found | None, engine: Engine) -> _Round:
-        """One round, after its walk."""
+        """One round, after its walk. Constraints that contradict each other too often do so in all rounds."""
         assumptions = self.assumptions(engine)
         given = self.given | assumptions.names()
-        known = state_model(engine, given, assumptions, trusts_declared=engine.policy != "override")
+        known = self.contradictory
+        if known is None:
+            known = state_model(engine, given, assumptions, trusts_declared=engine.policy != "override")
+            self.contradictory = known if known.gave_up else None
         names = Names(self.front, engine, known, given)
         return _Round(engine, before, known, names, found_shapes(engine, known, self.written, names, before))
 

@@ -70,7 +70,7 @@ def state(
     inputs = [_operand(n, formals[i] if i < len(formals) else "", shapes, values) for i, n in enumerate(names)]
     outputs = [_operand(n, "", shapes, values) for n in node["outputs"]]
     attributes = {k: tuple(v) if isinstance(v, list) else v for k, v in node.get("attrs", {}).items()}
-    return found.state(store, node.get("name", node["onnx"]), inputs, outputs, attributes)
+    return found.state(store, node.get("name", node["onnx"]), inputs, outputs, attributes) is not None
 
 
 def _vector(elements: Sequence[int] | int) -> SymTensor:

@@ -55,8 +55,8 @@ class BoundForm:
         inputs: Sequence[Operand | None],
         outputs: Sequence[Operand | None],
         attributes: Mapping[str, Any],
-    ) -> bool:
-        """State the relations of a node; False if something that the form asks for is not known.
+    ) -> Relations | None:
+        """State the relations of a node; None if something that the form asks for is not known.
 
         Raises ShapeInferenceError for attributes that contradict the operator's law.
         """
@@ -74,8 +74,8 @@ class BoundForm:
                 arguments["outs"] = tuple(None if x is None else x.row for x in outputs)
             self.function(statement, **arguments)
         except Unknown:
-            return False
-        return True
+            return None
+        return statement
 
     def _argument(self, p: Parameter, inputs: Sequence[Operand | None], attributes: Mapping[str, Any]) -> Any:
         if p.source == "special":

@@ -12,7 +12,7 @@ from symdim.rows import Row, RowVar
 from symdim.store import Origin, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     Dim = int | Expr
     Rows = tuple[Row, ...]
@@ -31,6 +31,7 @@ class Relations:
 
     def __init__(self, store: Store, node: str, names: Mapping[Row, str]) -> None:
         self.store, self.node, self._names = store, node, names
+        self._joined: list[tuple[Row, Row]] = []
 
     def origin(self, row: Row | None = None, axis: int | None = None) -> Origin:
         """The origin of a relation about a row."""
@@ -78,6 +79,14 @@ class Relations:
             self.same(rows[0], out)
         elif rows:
             self.store.bcast(out, rows, origin=self.origin(out))
+            if len(rows) == 2:
+                self._joined.append((rows[0], rows[1]))
+
+    def joined_sizes(self) -> Iterator[tuple[Dim, Dim]]:
+        """The sizes of two operands that are broadcast to each other, if both ranks are known."""
+        for a, b in self._joined:
+            if not a.is_open and not b.is_open:
+                yield from zip(reversed(a.dims), reversed(b.dims), strict=False)
 
     def bcast_to(self, target: Row, row: Row | None) -> None:
         """The row broadcasts to the target, one way."""

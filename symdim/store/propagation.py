@@ -223,7 +223,7 @@ class Propagation(Solution):
         interval, known = self.interval(v), self.bounds(value)
         if self.differ(v, value):
             raise self.out_of_range(v, value, fact)
-        self.sizes[v] = value
+        self.learn_value(v, value)
         if isinstance(value, Var):
             self.narrow(value, *interval, fact)
         elif not isinstance(value, int) and not contains(interval, known):
@@ -250,7 +250,7 @@ class Propagation(Solution):
             return
         self._narrowed[v] = times + 1
         self.because(v, fact)
-        self.intervals[v] = new
+        self.learn_interval(v, new)
         if low is not None and low == high and v not in self.sizes:
             self.bind(v, low, fact)
             return
@@ -265,7 +265,7 @@ class Propagation(Solution):
         low, high = self.interval(v)
         if low is not None and low == high and not isinstance(value, int | Var):
             self.touch_value(v)
-            self.sizes[v] = low
+            self.learn_value(v, low)
             self.equate(value, low, fact, fact.law)
 
     def bind_row(self, variable: RowVar, value: Row, fact: Constraint) -> None:

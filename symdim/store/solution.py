@@ -31,8 +31,19 @@ class Solution:
         self.rows: dict[RowVar, Row] = {}
         self.intervals: dict[Var, Interval] = {}
         self.causes: dict[Var | RowVar, list[tuple[Constraint, tuple[Var | RowVar, ...]]]] = {}
+        self._known: dict[Dim, Interval] = {}  # the intervals of sizes, until something is learned
 
     # values
+
+    def learn_value(self, v: Var, value: Dim) -> None:
+        """Set the value of a variable."""
+        self.sizes[v] = value
+        self._known = {}
+
+    def learn_interval(self, v: Var, interval: Interval) -> None:
+        """Set the interval of a variable."""
+        self.intervals[v] = interval
+        self._known = {}
 
     def size(self, dim: Dim) -> Dim:
         """The dimension with the values of its variables. Raises Contradiction for a value outside of its bounds."""
@@ -73,10 +84,11 @@ class Solution:
             if bound:
                 value = sizes[v]
                 assert isinstance(value, Expr)
-                sizes[v] = value.substitute({w: sizes[w] for w in bound})
+                self.learn_value(v, value.substitute({w: sizes[w] for w in bound}))
                 self.check_bounds(v, sizes[v])
                 if leaf_count(sizes[v]) > MOST_NAMES:
                     del sizes[v]
+                    self._known = {}
                     self.leave_unsolved(v, value)
 
     def leave_unsolved(self, v: Var, value: Dim) -> None:
@@ -120,13 +132,18 @@ class Solution:
             return self.interval(dim)
         if not self.intervals:
             return bounds_of(dim)
-        found: dict[Dim, Interval] = {}
+        while (found := self._known.get(dim)) is None:
+            self._find_intervals(dim, self._known)
+        return found
+
+    def _find_intervals(self, dim: Expr, known: dict[Dim, Interval]) -> None:
+        """Compute the intervals of an expression and its parts. They are lost if that brings a value up to date."""
         for node in postorder(dim):
-            if isinstance(node, Var):
-                found[node] = self.interval(node)
-            else:
-                found[node] = meet(of_parts(node, found), bounds_of(node))
-        return found[dim]
+            if node not in known:
+                if isinstance(node, Var):
+                    known[node] = self.interval(node)
+                else:
+                    known[node] = meet(of_parts(node, known), bounds_of(node))
 
     def excludes(self, dim: Dim, value: int) -> bool:
         """Whether intervals prove that a dimension never has this value."""
