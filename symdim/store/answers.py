@@ -8,6 +8,7 @@ Such values are computed on demand and take no part in propagation, so the order
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from symdim.algebra.bounds.intervals import contains
@@ -25,7 +26,7 @@ from symdim.store.mentions import dims_of, mentioned_in, rows_of, variables_in
 from symdim.store.solution import MOST_NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from symdim.algebra.expr import Dim
@@ -94,12 +95,7 @@ class Answers:
         self.defined: dict[Var, Dim] = {}
         self.conditions: list[Constraint] = []
         self.used: set[Constraint] = set()
-        facts = [fact for fact in state.pending if isinstance(fact, SizeEqual | SizeJoin)]
-        while facts:
-            rest = [fact for fact in facts if not self._define(fact)]
-            if len(rest) == len(facts):
-                break
-            facts = rest
+        self._define_all([fact for fact in state.pending if isinstance(fact, SizeEqual | SizeJoin)])
 
     def value(self, dim: Dim) -> Dim:
         """The size as an expression of given variables, as far as it is known."""
@@ -109,25 +105,42 @@ class Answers:
     def _given(self, dim: Dim) -> bool:
         return self.state.given(variables_in(dim))
 
-    def _define(self, fact: SizeEqual | SizeJoin) -> bool:
-        """Whether a constraint gives a generated size a value over given sizes."""
+    def _define_all(self, facts: Sequence[SizeEqual | SizeJoin]) -> None:
+        """Go through the constraints in rounds. Each is looked at again only after a size in it was defined."""
+        queue = [(0, place) for place in range(len(facts))]  # (round, place)
+        waiting: dict[Var, list[int]] = {}
+        queued = set(range(len(facts)))
+        while queue:
+            turn, place = heappop(queue)
+            queued.discard(place)
+            sizes = tuple(map(self.value, dims_of(facts[place])))
+            v = self._define(facts[place], sizes)
+            if v is None:
+                for w in {w for dim in sizes for w in variables_in(dim) if w in self.state.generated}:
+                    waiting.setdefault(w, []).append(place)
+                continue
+            for other in waiting.pop(v, ()):
+                if other not in queued and facts[other] not in self.used:
+                    queued.add(other)
+                    heappush(queue, (turn if other > place else turn + 1, other))
+
+    def _define(self, fact: SizeEqual | SizeJoin, sizes: tuple[Dim, ...]) -> Var | None:
+        """The generated size that a constraint with these values of its sizes defines over given sizes, or None."""
         if isinstance(fact, SizeJoin):
-            result = self.value(fact.result)
-            operands = tuple(self.value(dim) for dim in fact.operands)
+            result, *operands = sizes
             least = [self.state.bounds(dim)[0] for dim in operands]
-            if not self._is_generated(result) or not all(map(self._given, operands)):
-                return False
+            if not isinstance(result, Var) or result not in self.state.generated or not all(map(self._given, operands)):
+                return None
             if not all(lo is not None and lo >= 1 for lo in least) or sum(map(leaf_count, operands)) > MOST_NAMES:
-                return False
-            assert isinstance(result, Var)
+                return None
             self._put(result, maximum(*operands), fact)
-            self.conditions.append(SizeJoin(fact.origin, (fact,), fact.law, self.defined[result], operands))
-            return True
-        difference = self.value(fact.a) - self.value(fact.b)
+            self.conditions.append(SizeJoin(fact.origin, (fact,), fact.law, self.defined[result], tuple(operands)))
+            return result
+        difference = sizes[0] - sizes[1]
         terms, const = terms_of(difference)
         unknown = [v for v in variables_in(difference) if v in self.state.generated]
         if len(unknown) != 1:
-            return False
+            return None
         (v,) = unknown
         factors: list[Dim] = []
         others: list[Dim] = [const]
@@ -136,7 +149,7 @@ class Answers:
             if powers.get(v) == 1 and not any(v in variables_in(atom) for atom in powers if atom is not v):
                 factors.append(product([k, *[power(atom, e) for atom, e in powers.items() if atom is not v]]))
             elif v in variables_in(unit):
-                return False
+                return None
             else:
                 others.append(product([k, unit]))
         factor, rest = total(factors), product([-1, total(others)])
@@ -144,14 +157,11 @@ class Answers:
         if hi is not None and hi < 0:
             factor, rest, lo = product([-1, factor]), product([-1, rest]), -hi
         if lo is None or lo < 1 or leaf_count(rest) + leaf_count(factor) > MOST_NAMES:
-            return False
+            return None
         self._put(v, floordiv(rest, factor), fact)
         if mod(rest, factor) != 0:
             self.conditions.append(Divisible(fact.origin, (fact,), fact.law, rest, factor))
-        return True
-
-    def _is_generated(self, dim: Dim) -> bool:
-        return isinstance(dim, Var) and dim in self.state.generated
+        return v
 
     def _put(self, v: Var, value: Dim, fact: Constraint) -> None:
         self.used.add(fact)

@@ -7,6 +7,7 @@ variables by their names. Constraints that compare equal say the same about the 
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import cache
 from typing import TYPE_CHECKING
 
 from symdim.algebra.expr import Expr
@@ -37,22 +38,23 @@ def row_order(v: RowVar) -> tuple[str, int]:
 
 
 def _key(fact: Constraint) -> tuple[object, ...]:
-    content = (getattr(fact, field.name) for field in fields(fact) if field.name not in ("origin", "parents", "law"))
-    return *map(_part, content), str(fact.origin)
+    return *[_part(getattr(fact, name)) for name in _compared(type(fact))], str(fact.origin)
+
+
+@cache
+def _compared(kind: type[Constraint]) -> tuple[str, ...]:
+    """The fields of a kind of constraint that the key compares."""
+    return tuple(field.name for field in fields(kind) if field.name not in ("origin", "parents", "law"))
 
 
 def _part(value: Any) -> tuple[object, ...]:
     """The sort key of a part of a constraint; its first item distinguishes kinds of parts."""
-    match value:
-        case int() | Expr():
-            return dim_order(value)
-        case str():
-            return 2, value
-        case RowVar():
-            return 3, *row_order(value)
-        case Row(lead=lead, variable=variable, trail=trail):
-            return 4, _part(lead), _part(variable), _part(trail)
-        case tuple():
-            return 5, *map(_part, value)
-        case _:
-            return (6,)
+    if isinstance(value, int | Expr):
+        return dim_order(value)
+    if isinstance(value, Row):
+        return 4, _part(value.lead), _part(value.variable), _part(value.trail)
+    if isinstance(value, tuple):
+        return 5, *[_part(item) for item in value]
+    if isinstance(value, RowVar):
+        return 3, *row_order(value)
+    return (2, value) if isinstance(value, str) else (6,)
