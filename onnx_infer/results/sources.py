@@ -9,12 +9,14 @@ from onnx_infer.errors import ShapeInferenceError
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.values.tensor import Dim, SymTensor, Value
 from symdim import Expr, Var
+from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import substituted, variables_of
+from symdim.algebra.evaluate import parts_first
 from symdim.algebra.origin import Computed, InputDim, ValueOf
 from symdim.algebra.sums.monomial import powers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, MutableMapping, Sequence
 
 
 class Sources:
@@ -136,12 +138,30 @@ def without_computed(dim: Dim) -> Dim:
     >>> without_computed(2 * Var.fresh("_d0", origin=Computed((end + 7) // 8, "a length")))
     2*((`end[0]` + 7)//8)
     """
-    while isinstance(dim, Expr):
-        computed: dict[Var, Dim] = {v: v.origin.size for v in dim.variables() if isinstance(v.origin, Computed)}
-        if not computed:
-            break
-        dim = dim.substitute(computed)
-    return dim
+    if isinstance(dim, int) or not (computed := _computed_in(dim)):
+        return dim
+    found: dict[Var, Dim] = {}
+
+    def inner(v: Var) -> list[Var]:
+        kept = _WRITTEN_OUT.get(v)
+        if kept is not None:
+            found[v] = kept
+            return []
+        return _computed_in(v.origin.size)  # type: ignore[union-attr]
+
+    for root in computed:
+        for v, parts in parts_first(root, found, inner):
+            if v not in found:  # each computed size once: chains of them are long
+                size = substituted(v.origin.size, {w: found[w] for w in parts})  # type: ignore[union-attr]
+                found[v] = _WRITTEN_OUT[v] = size
+    return dim.substitute({v: found[v] for v in computed})
+
+
+_WRITTEN_OUT: MutableMapping[Var, Dim] = shared_cache(1 << 12)  # a computed size -> `without_computed` of it
+
+
+def _computed_in(dim: Dim) -> list[Var]:
+    return [] if isinstance(dim, int) else [v for v in dim.variables() if isinstance(v.origin, Computed)]
 
 
 def linear_in(dim: Expr, unknown: Var) -> tuple[Dim, Dim] | None:
