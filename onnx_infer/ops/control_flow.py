@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.elements.conditions import Positive, positive
 from onnx_infer.errors import require
 from onnx_infer.laws.lengths import demand_one_element
-from onnx_infer.laws.sizes import normalize_axis, unify
+from onnx_infer.laws.limits import demand_at_least
+from onnx_infer.laws.sizes import normalize_axis
 from onnx_infer.laws.statements import contradict, demand, fresh, state, warn
 from onnx_infer.operators.registration import op
 from onnx_infer.types.branches import demand_side, of_branches, of_different_rank
@@ -140,7 +141,11 @@ _MAX_MAPPED = 16
 
 @op("SequenceMap")
 def sequence_map(input_sequence: Value, additional_inputs: Values, body: Graph, output_count: int) -> list[Value]:
-    """n elements, and the elements of other sequences at the same place -> sequences of n results (SequenceMap-17)."""
+    """n elements, and the elements of other sequences at the same place -> sequences of n results (SequenceMap-17).
+
+    By the specification all sequences have the same length. Its function body, and so every runtime, takes the first n
+    elements of a longer one.
+    """
     inputs = (input_sequence, *additional_inputs)
     require(isinstance(input_sequence, Sequence) or input_sequence is NOTHING, "the input is not a sequence")
     require(
@@ -148,10 +153,10 @@ def sequence_map(input_sequence: Value, additional_inputs: Values, body: Graph, 
     )
     check_outputs("body", body.output_count, output_count)
     sequences = [x for x in inputs if isinstance(x, Sequence)]
-    length: Dim | None = None
-    for sequence in sequences:
-        if sequence.length is not None:
-            length = sequence.length if length is None else unify(length, sequence.length, "lengths of the sequences")
+    length = input_sequence.length if isinstance(input_sequence, Sequence) else None
+    for other in additional_inputs:
+        if length is not None and isinstance(other, Sequence) and other.length is not None:
+            demand_at_least(other.length, length, "the length of a sequence beside the input")
     runs = None if length is None else positive(length)
     demands: list[Statement] = []
 

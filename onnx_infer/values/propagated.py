@@ -16,7 +16,7 @@ MAX_DATA_RANK = 32
 """The most axes of such a tensor. NumPy's arrays have up to 64, but some of its functions take only 32."""
 
 _MAX_AROUND_ZERO = 1 << 40
-"""The greatest product of the other sizes of a tensor with a size of 0. NumPy refuses an array without elements, too, if
+"""The greatest product of the other sizes of a tensor with a size of 0. NumPy refuses an array without elements too, if
 this product is beyond 64 bits.
 """
 
