@@ -108,15 +108,17 @@ def _is_stated(op_type: str, domain: str) -> bool:
 def _divisions(draft: Draft, types: Mapping[str, Value]) -> list[Division]:
     """Nodes with the demands that their rules do not state, because every size has a value without them.
 
-    An integer is not divided by 0, no size beside a -1 is 0, no size of a target is negative, and a Pad that copies
-    elements has some. The demands are None if they are not known, and for a node in an inner graph, which may not run.
+    An integer is not divided by 0, no step is 0, no size beside a -1 is 0, no size of a target is negative, and a Pad
+    that copies elements has some. The demands are None if they are not known, and for a node in an inner graph, which
+    may not run.
     """
     found: list[Division] = []
     for depth, (_, nodes) in enumerate(draft.bodies):
         for node in nodes:
             if node.op_type in _UNSTATED and not node.domain and node.output:
-                second = types.get(node.input[1]) if len(node.input) > 1 else None
-                conditions = _UNSTATED[node.op_type](node, second, types.get(node.output[0]))
+                place, demanded = _UNSTATED[node.op_type]
+                asked = types.get(node.input[place]) if len(node.input) > place and node.input[place] else None
+                conditions = demanded(node, asked, types.get(node.output[0]))
                 if conditions != []:
                     found.append((node, None if depth else conditions))
     return found
@@ -130,6 +132,10 @@ def _elements(value: Value | None) -> tuple[Dim, ...] | None:
     return None if None in elements else elements
 
 
+_STEPS = 4
+"""The input of a Slice that has the steps."""
+
+
 def _divides(node: NodeProto, divisor: Value | None, made: Value | None) -> list[Condition] | None:
     elements = _elements(divisor)
     if isinstance(divisor, SymTensor) and divisor.dtype in dt.FLOATS:
@@ -138,6 +144,17 @@ def _divides(node: NodeProto, divisor: Value | None, made: Value | None) -> list
         return None
     open_ones = [x for x in elements if not at_least(x, 1) and not at_least(-x, 1)]
     return _all_at_least(1, open_ones) if all(at_least(x, 0) for x in open_ones) else None
+
+
+def _steps(node: NodeProto, step: Value | None, made: Value | None) -> list[Condition] | None:
+    """A step is not 0. The rule refuses the number 0 itself."""
+    elements = _elements(step)
+    if node.op_type == "Slice" and not (len(node.input) > _STEPS and node.input[_STEPS]):
+        return []
+    if elements is not None and all(isinstance(x, (int, float)) for x in elements):
+        return []
+    is_float = isinstance(step, SymTensor) and step.dtype in dt.FLOATS  # a float may be 0 where its size is not
+    return None if is_float else _divides(node, step, made)
 
 
 def _expands(node: NodeProto, target: Value | None, made: Value | None) -> list[Condition] | None:
@@ -177,9 +194,11 @@ def _all_at_least(least: int, sizes: Iterable[Dim]) -> list[Condition]:
     return [Condition("at_least", size, least) for size in sizes if not at_least(size, least)]
 
 
-_UNSTATED: dict[str, Callable[[NodeProto, Value | None, Value | None], list[Condition] | None]] = {
-    "Div": _divides, "Mod": _divides, "Expand": _expands, "Reshape": _reshapes, "Pad": _pads,
+_UNSTATED: dict[str, tuple[int, Callable[[NodeProto, Value | None, Value | None], list[Condition] | None]]] = {
+    "Div": (1, _divides), "Mod": (1, _divides), "Range": (2, _steps), "Slice": (_STEPS, _steps),
+    "Expand": (1, _expands), "Reshape": (1, _reshapes), "Pad": (1, _pads),
 }  # fmt: skip
+"""Operators -> the input that decides what they demand, and this demand of a node, of that input and of its result."""
 
 
 class _Upheld:

@@ -44,6 +44,12 @@ STAYS = [
         {q = Pad<mode="edge">(x, p) y = Neg(x)}""", "Pad Neg"),
     ("pads of given axes", """(float[N, M] x) => (float[N, M] y) <int64[4] p = {-1, 0, 1, 0}, int64[2] a = {1, 0}>
         {q = Pad<mode="edge">(x, p, , a) y = Neg(x)}""", "Pad Neg"),
+    ("the step of a range that may be 0", """(float[N] x) => (float[N] y) <int64 a = {9}, int64 b = {4}>
+        {s = Size(x) r = Range(a, b, s) y = Neg(x)}""", "Size Range Neg"),
+    ("the step of a slice that may be 0", """(float[N] x) => (float[N] y) <int64[1] a = {0}, int64[1] b = {9}>
+        {s = Shape(x) r = Slice(x, a, b, a, s) y = Neg(x)}""", "Shape Slice Neg"),
+    ("the step of a slice that a run decides", """(float[N] x, int64[1] k) => (float[N] y)
+        <int64[1] a = {0}, int64[1] b = {9}> {r = Slice(x, a, b, a, k) y = Neg(x)}""", "Slice Neg"),
     ("a text that is no number", """(float[N] x, string[N] t) => (float[N] y) {c = Cast<to=1>(t) y = Neg(x)}""", ""),
 ]  # fmt: skip
 
@@ -54,6 +60,8 @@ GOES = [
     ("an index that always fits", """(float[N, 8] x) => (int64[1] y)
         <int64 two = {2}> {g = Gather<axis=1>(x, two) s = Shape(g) y = Neg(s)}""",
         "Shape Neg"),
+    ("steps that are never 0", """(float[N] x) => (float[N] y) <int64[1] a = {0}, int64[1] b = {9}, int64 one = {1}>
+        {n = Size(x) s = Add(n, one) q = Slice(x, a, b) t = Shape(q) r = Range(n, one, s) y = Neg(x)}""", "Neg"),
     ("a law that a later node states too", """(float[N] x, float[M] w) => (float[A] y)
         {e = Add(x, w) f = Mul(x, w) y = Neg(f)}""", "Mul Neg"),
     ("a -1 beside a size that may be 0, as elsewhere", """(float[N, S] x) => (float[N, S] y) <int64[1] t = {-1}>
