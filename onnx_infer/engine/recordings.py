@@ -48,6 +48,7 @@ class Recordings:
     def __init__(self, engine: Walk, settings: tuple[object, ...] | None) -> None:
         self._engine: Walk = proxy(engine)  # as in `DeclaredTypes`
         self._inside: dict[Any, Recording] = {}
+        self._captured: dict[Any, tuple[str, ...]] = {}  # as `_captured`, of bodies that do not last
         self._calling: set[Any] = set()  # bodies that call functions, whose record is not repeatable
         self._settings = None if settings is None else (*settings, registry.generation)
 
@@ -57,6 +58,8 @@ class Recordings:
         """The outcome of a node with subgraphs. The engine records everything else that the walk finds."""
         engine = self._engine
         bodies = None if self._settings is None else engine.model.bodies(node)
+        if bodies is not None and not (bodies.is_lasting or engine.depth):
+            bodies = None
         earlier = MadeSizes()
         is_calling = bodies is None or bodies.wire in self._calling
         key = None if bodies is None or is_calling else self._key(operator, node, values, scope, bodies, earlier)
@@ -112,9 +115,10 @@ class Recordings:
         declared = [
             None if not depth and symbols.is_new(text) else symbols.read_declared(text) for text in bodies.texts
         ]
-        names = _captured.get(bodies.wire)
+        known = _captured if bodies.is_lasting else self._captured
+        names = known.get(bodies.wire)
         if names is None:
-            names = _captured[bodies.wire] = tuple(captured(self._engine.view, node))
+            names = known[bodies.wire] = tuple(captured(self._engine.view, node))
         around = [_captured_value(scope, name) for name in names]
         if any(v is not None and v.data is not None and len(v.data) > MAX_DATA for v in (*values, *around)):
             return None

@@ -129,13 +129,15 @@ class Bodies(NamedTuple):
     """The graphs in the attributes of a node, at any depth, as far as all models have them alike.
 
     `wire` is equal for equal attributes; `texts` are the dim_params that the graphs declare, `places` where they are,
-    outer ones first. If they are large, so are the records of walks over them.
+    outer ones first. If they are large, so are the records of walks over them. If `wire` is not lasting, it holds for
+    one inference only.
     """
 
     wire: Hashable
     texts: tuple[str, ...]
     places: tuple[Place, ...]
     is_large: bool = False
+    is_lasting: bool = True
 
 
 class Model(NamedTuple):

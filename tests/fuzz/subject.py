@@ -11,11 +11,10 @@ import onnx
 
 import onnx_infer
 from onnx_infer import InferenceResult
-from onnx_infer.model.size_texts import GENERATED
 from tests.fuzz.growing import BASE_SIZES, OTHER_SIZES, Input
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tests.fuzz.runtime import Feeds, Outcome, Runtime
 
@@ -190,27 +189,6 @@ def _is_wrong(info: onnx.ValueInfoProto, actual: Any, symbols: Mapping[str, int]
     dims = zip(tensor.shape.dim, shape, strict=True)
     says = [(d.dim_value if d.HasField("dim_value") else symbols.get(d.dim_param), size) for d, size in dims]
     return any(declared not in (None, size) for declared, size in says)
-
-
-def differing(texts: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str, str]]:
-    """The values whose two types differ, apart from other names of fresh sizes: one name of theirs for each of ours.
-
-    A name counts the walks over bodies, and a record of a walk may stand for some of them.
-
-    >>> list(differing([("a", "f32[_d0, N]", "f32[_d2, N]"), ("b", "f32[_d0, _d1]", "f32[_d2, _d0]")]))
-    []
-    >>> list(differing([("a", "f32[_d0, _d0]", "f32[_d0, _d1]"), ("b", "f32[_d1]", "f32[_d1]")]))
-    [('a', 'f32[_d0, _d0]', 'f32[_d0, _d1]')]
-    >>> list(differing([("a", "f32[_d0, _d1]", "f32[_d0, _d0]"), ("b", "f32[N]", "f32[M]")]))
-    [('a', 'f32[_d0, _d1]', 'f32[_d0, _d0]'), ('b', 'f32[N]', 'f32[M]')]
-    """
-    theirs: dict[str, str] = {}
-    ours: dict[str, str] = {}
-    for name, text, other in texts:
-        pairs = zip(GENERATED.findall(text), GENERATED.findall(other), strict=False)
-        matched = [theirs.setdefault(a, b) == b and ours.setdefault(b, a) == a for a, b in pairs]
-        if not all(matched) or GENERATED.sub("_d", text) != GENERATED.sub("_d", other):
-            yield name, text, other
 
 
 def tried(model: onnx.ModelProto, feeds: Sequence[tuple[dict[str, int], Feeds]], runtime: Runtime) -> Subject:
