@@ -76,6 +76,7 @@ class Graph(NamedTuple):
     `nodes`: a function that iterates over the nodes, perhaps `ReadNodes`. Constant nodes are not among them: their
     tensors are added to the constants, and their names to `literals`. `outputs`: names with declared types. `declared`:
     the other declared types. `defaults`: for inputs that are also initializers, the declared type and the handle.
+    `named`: of a subgraph, lists of names with sizes as they are written, as far as these have texts.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Graph(NamedTuple):
     declared: Mapping[str, Value]
     handle: Any = None
     defaults: Mapping[str, tuple[Value | None, Any]] = {}
+    named: Sequence[Sequence[tuple[str, tuple[Size, ...]]]] = ()
 
     @property
     def overridable(self) -> list[str]:

@@ -84,6 +84,10 @@ class Declared(NamedTuple):
             return cls(_remembered((), True), _remembered(()), others)
         return cls(_remembered(graph.input, True), _remembered(graph.output), others)
 
+    def named(self) -> tuple[tuple[tuple[str, tuple[Size, ...]], ...], ...]:
+        """The names with their sizes as they are written, without lists that have no text, inputs last."""
+        return tuple([types.sizes for types in reversed(self) if types.texts])
+
 
 def _remembered(infos: Any, are_inputs: bool = False) -> Types:
     """What value infos declare. A list of more than a few is remembered from the second time on that it is read."""

@@ -101,7 +101,8 @@ class GraphReader:
         for group in (types.others, types.outputs):
             declared.update([(name, value) for name, value in group.values(read) if value is not None])
         outputs = [name for name, _ in types.outputs.of]
-        return self._view(proto, inputs, constants, outputs, declared, defaults)
+        view = self._view(proto, inputs, constants, outputs, declared, defaults)
+        return view if main is not None else view._replace(named=types.named())
 
     def function(self, proto: FunctionProto) -> Function:
         """The view of a model-local function."""

@@ -62,24 +62,32 @@ def _around(scope: Scope) -> Scope:
     return scope
 
 
-def _named(engine: Engine, copies: Mapping[int, GraphProto | FunctionProto]) -> Callable[[Scope], Mapping[str, Value]]:
-    """A function that gives the values of an inner graph with the names that are written."""
-    from onnx_infer.protobuf.former_names import FormerNames  # few models need it
+def _named(
+    engine: Engine, copies: Mapping[int, GraphProto | FunctionProto]
+) -> Callable[[Scope], Mapping[str, Value]] | None:
+    """A function that gives the values of an inner graph with the names that are written; None if no graph has any."""
+    written = {id(graph): lists for graph, _ in engine.inner if (lists := _written(graph, copies))}
+    if not written:
+        return None
+    from onnx_infer.protobuf.former_names import FormerNames, shape_of  # few models need it
 
     def declared(graph: Graph, scope: Scope) -> Iterator[tuple[str, Sequence[Size]]]:
-        return _sizes(copies.get(id(graph.handle)), scope)
+        for sizes in written.get(id(graph), ()):
+            for name, dims in sizes:
+                if any(map(is_fresh, shape_of(scope.get(name)))):  # only these may take a name from them
+                    yield name, dims
 
     return FormerNames(engine.scope, engine.inner, declared).values
 
 
-def _sizes(proto: GraphProto | FunctionProto | None, scope: Scope) -> Iterator[tuple[str, Sequence[Size]]]:
-    """The declared sizes in a graph, of those values only that have a fresh size, which may take a name from them."""
-    from onnx_infer.protobuf.former_names import shape_of
-
-    for types in () if proto is None else reversed(Declared.of(proto)):
-        for name, sizes in types.sizes:
-            if any(map(is_fresh, shape_of(scope.get(name)))):
-                yield name, sizes
+def _written(
+    graph: Graph, copies: Mapping[int, GraphProto | FunctionProto]
+) -> Sequence[Sequence[tuple[str, tuple[Size, ...]]]]:
+    """The declared sizes of an inner graph that have texts, if the graph is written."""
+    proto = copies.get(id(graph.handle))
+    if proto is None:
+        return ()
+    return graph.named if isinstance(proto, GraphProto) else Declared.of(proto).named()
 
 
 def write_input(shape: Any, sizes: Sequence[Size]) -> None:
