@@ -90,11 +90,11 @@ _STRUCT = {dt.INT64: "q", dt.INT32: "i", dt.FLOAT: "f", dt.DOUBLE: "d", dt.BOOL:
            dt.INT16: "h", dt.UINT16: "H", dt.UINT32: "I", dt.UINT64: "Q", dt.FLOAT16: "e",
            dt.BFLOAT16: "H"}  # fmt: skip
 _TYPED_FIELD = {dt.INT64: "int64_data", dt.FLOAT: "float_data", dt.DOUBLE: "double_data", dt.UINT32: "uint64_data",
-                dt.UINT64: "uint64_data"}  # fmt: skip
+                dt.UINT64: "uint64_data", dt.STRING: "string_data"}  # fmt: skip
 
 
 _MAX_CONSTANT_SIZE = 1 << 9
-_constants = shared_cache(1 << 13)  # (element type, sizes, bytes) -> SymTensor
+_constants = shared_cache(1 << 13)  # (element type, sizes, bytes or numbers) -> SymTensor
 
 
 def constant(proto: TensorProto, long: bool = False) -> SymTensor:
@@ -107,13 +107,13 @@ def constant(proto: TensorProto, long: bool = False) -> SymTensor:
     count = None if shape is None else known_count(kind, shape, long)
     if shape is None or count is None or proto.data_location == _EXTERNAL:
         return SymTensor(dt.read(kind), shape)
-    raw = proto.raw_data
-    if not raw or len(raw) > _MAX_CONSTANT_SIZE:
-        return SymTensor(kind, shape, unpacked(kind, raw, count) if raw else _typed(proto, kind, count))
-    key = kind, shape, raw
+    stored = _stored(proto, kind)
+    if len(stored) > _MAX_CONSTANT_SIZE:
+        return SymTensor(kind, shape, _elements(kind, stored, count))
+    key = kind, shape, stored
     found: SymTensor | None = _constants.get(key)
     if found is None:
-        found = _constants[key] = SymTensor(kind, shape, unpacked(kind, raw, count))
+        found = _constants[key] = SymTensor(kind, shape, _elements(kind, stored, count))
     return found
 
 
@@ -121,21 +121,27 @@ def known_constant(proto: TensorProto, kind: int, shape: tuple[int, ...]) -> Sym
     """A tensor of a few elements that was met before; None for any other, also for one with its elements elsewhere."""
     if proto.data_location == _EXTERNAL:
         return None
-    found: SymTensor | None = _constants.get((kind, shape, proto.raw_data))
+    found: SymTensor | None = _constants.get((kind, shape, _stored(proto, kind)))
     return found
 
 
-def _typed(proto: TensorProto, kind: int, count: int) -> tuple[Any, ...] | None:
-    """The elements of a tensor that are stored in a field of their type; None if their number is not `count`."""
+def _stored(proto: TensorProto, kind: int) -> bytes | tuple[Any, ...]:
+    """The elements of a tensor as they are stored: its `raw_data`, or the values of the field of their type."""
+    return proto.raw_data or tuple(getattr(proto, _TYPED_FIELD.get(kind, "int32_data"))[:])
+
+
+def _elements(kind: int, stored: bytes | tuple[Any, ...], count: int) -> tuple[Any, ...] | None:
+    """The elements of a tensor from what is stored; None if their number is not `count`."""
+    if isinstance(stored, bytes):
+        return unpacked(kind, stored, count)
     if kind == dt.STRING:
-        return strings(proto.string_data, count)
-    values = tuple(getattr(proto, _TYPED_FIELD.get(kind, "int32_data")))
-    if len(values) != count:
+        return strings(stored, count)
+    if len(stored) != count:
         return None
     if kind not in (dt.FLOAT16, dt.BFLOAT16):
-        return tuple(map(bool, values)) if kind == dt.BOOL else _without_nan(values)
+        return tuple(map(bool, stored)) if kind == dt.BOOL else _without_nan(stored)
     # int32_data has 16-bit floats as their bits, and small integers and bools as numbers (onnx.proto)
-    return unpacked(kind, struct.pack(f"<{count}H", *[bits & 0xFFFF for bits in values]), count)
+    return unpacked(kind, struct.pack(f"<{count}H", *[bits & 0xFFFF for bits in stored]), count)
 
 
 def known_count(kind: int, shape: tuple[int, ...], long: bool = False) -> int | None:
