@@ -22,6 +22,9 @@ _MAX_NODE = 1 << 10
 _MAX_LITERAL, _MAX_GRAPHS = 1 << 8, 1 << 14
 """The most bytes of a remembered message."""
 
+_MOST_KEPT = 1 << 13
+"""The most nodes of a graph that are kept for the next walk. They would take most memory."""
+
 _interned = shared_cache(1 << 11)  # bytes of attributes -> Attributes
 _tables = shared_cache(1 << 6)  # the same for long ones, such as those of tree ensembles
 _met = shared_cache(1 << 11)  # (number of nodes, hashes of the bytes of the first and of the last one) of graphs
@@ -107,23 +110,32 @@ class ProtoNodes(ReadNodes):
 
     If a graph is met again, unchanged or with a few other nodes, its nodes are recognised by their bytes. This takes a
     third of the time of reading their parts. Nothing is remembered when a graph is met for the first time.
+
+    The first of several walks over a graph fills the list `kept`, unless it is long, and the next ones read that.
     """
 
-    __slots__ = ("_before", "_constants", "_is_met_again", "_literals", "_protos")
+    __slots__ = ("_before", "_constants", "_is_met_again", "_kept", "_literals", "_protos")
 
-    def __init__(self, protos: Any, constants: dict[str, Any], literals: list[str]) -> None:
+    def __init__(
+        self,
+        protos: Any,
+        constants: dict[str, Any],
+        literals: list[str],
+        kept: list[Node | Literal | None] | None = None,
+    ) -> None:
         self._protos, self._constants, self._literals = protos, constants, literals
+        self._kept = kept if len(protos) <= _MOST_KEPT else None
         self._is_met_again: bool | None = None
         self._before: list[int] = []  # for each constant the number of nodes before it
 
     def __call__(self) -> Iterator[Node]:
         protos, constants = self._protos, self._constants
+        kept, self._kept = self._kept, None  # this object outlives the walks
         before: list[int] = []
-        if self._is_met_again is None:
-            self._is_met_again = _is_met_again(protos)
-        read: Iterable[Node | Literal | None] = map(read_node, protos)
-        if self._is_met_again:
-            read = map(_nodes.get, map(_bytes_of, protos))
+        read = kept or self._read()
+        if kept is not None and read is not kept:
+            kept += read
+            read = kept
         for i, found in enumerate(read):
             if type(found) is tuple:  # the usual case
                 yield found  # type: ignore[misc]  # the class of a Literal is another one
@@ -135,6 +147,8 @@ class ProtoNodes(ReadNodes):
                 wire = _bytes_of(proto)
                 known: WithGraphs | None = _with_graphs.get(wire)
                 node = read_node(proto, wire) if known is None else known.read(proto)
+                if kept is not None:
+                    kept[i] = node
             if isinstance(node, Literal):
                 if node.name not in constants:
                     self._literals.append(node.name)
@@ -143,6 +157,12 @@ class ProtoNodes(ReadNodes):
             else:
                 yield node
         self._before = before
+
+    def _read(self) -> Iterable[Node | Literal | None]:
+        """The nodes, None for those that are still to be read."""
+        if self._is_met_again is None:
+            self._is_met_again = _is_met_again(self._protos)
+        return map(_nodes.get, map(_bytes_of, self._protos)) if self._is_met_again else map(read_node, self._protos)
 
     def again(self, index: int) -> Node:
         """The node at this index of the last complete reading, read once more."""

@@ -14,7 +14,7 @@ from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators.registration import normal_domain
 from onnx_infer.protobuf.bodies import bodies, graphs_of, handles
 from onnx_infer.protobuf.declarations import Declared, bounds_in, declared_type
-from onnx_infer.protobuf.nodes import ProtoNodes, message
+from onnx_infer.protobuf.nodes import Literal, ProtoNodes, message
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor, Value
 from onnx_infer.values.text import text, texts
@@ -44,6 +44,7 @@ class ModelProtoFrontEnd:
     def __init__(self, model: ModelProto) -> None:
         self.model = model
         self._declared = Declared.of(model.graph)
+        self._nodes: list[Node | Literal | None] = []  # read in the first walk
 
     def dim_params(self) -> tuple[list[str], list[str]]:
         """The texts in the types of inputs, in order, and in those of outputs and value infos."""
@@ -61,7 +62,7 @@ class ModelProtoFrontEnd:
     def view(self, symbols: Symbols, all_constant: bool = False) -> Model:
         """The model with its dims read as sizes."""
         reader = GraphReader(symbols, all_constant or self.model.ir_version < OVERRIDABLE)
-        return reader.model(self.model, self._declared)
+        return reader.model(self.model, self._declared, self._nodes)
 
 
 class GraphReader:
@@ -70,17 +71,19 @@ class GraphReader:
     def __init__(self, symbols: Symbols, all_constant: bool) -> None:
         self.symbols, self.all_constant = symbols, all_constant
 
-    def model(self, proto: ModelProto, declared: Declared) -> Model:
-        """The view of a model; `declared` are the types in its main graph."""
+    def model(self, proto: ModelProto, declared: Declared, kept: list[Node | Literal | None]) -> Model:
+        """The view of a model; `declared` are the types in its main graph, `kept` its nodes if they were read."""
         functions = {(f.domain, f.name, f.overload): f for f in map(self.function, proto.functions)}
         names = partial(names_in, proto.graph)
-        graph = with_names(self.graph(proto.graph, declared))
+        graph = with_names(self.graph(proto.graph, declared, kept))
         inner = partial(bodies, self.all_constant)
         return Model(
             graph, functions, opset_imports(proto), header, load, self.graph, schema_bodies, names, inner, handles
         )
 
-    def graph(self, proto: GraphProto, main: Declared | None = None) -> Graph:
+    def graph(
+        self, proto: GraphProto, main: Declared | None = None, kept: list[Node | Literal | None] | None = None
+    ) -> Graph:
         """The view of a subgraph, or of the main graph with its types: there every axis of an input gets a name."""
         constants = by_name(proto.initializer)
         for sparse in proto.sparse_initializer:
@@ -101,7 +104,7 @@ class GraphReader:
         for group in (types.others, types.outputs):
             declared.update([(name, value) for name, value in group.values(read) if value is not None])
         outputs = [name for name, _ in types.outputs.of]
-        view = self._view(proto, inputs, constants, outputs, declared, defaults)
+        view = self._view(proto, inputs, constants, outputs, declared, defaults, kept)
         return view if main is not None else view._replace(named=types.named())
 
     def function(self, proto: FunctionProto) -> Function:
@@ -120,9 +123,10 @@ class GraphReader:
         outputs: list[str],
         declared: Mapping[str, Value],
         defaults: Mapping[str, tuple[Value | None, Any]],
+        kept: list[Node | Literal | None] | None = None,
     ) -> Graph:
         literals: list[str] = []
-        walk = ProtoNodes(proto.node, constants, literals)
+        walk = ProtoNodes(proto.node, constants, literals, kept)
         return Graph(text(proto.name), inputs, constants, walk, literals, outputs, declared, proto, defaults)
 
 
