@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _words = shared_cache(1 << 12)  # (text, names) -> the names in it
 _whole = shared_cache(1 << 12)  # (text, names) of each text that is another name as a whole
 _expressions = shared_cache(1 << 12)  # (text, names, variables of the names in it) -> its expression
+_starts = shared_cache(1 << 8)  # (texts, of inputs and of others, least size) -> names, sizes, and reserved texts
 _MAX_TEXT, _MAX_NAMES = 1 << 13, 1 << 6
 """The longest text of which the expression is remembered, and the most names declared beside it."""
 
@@ -77,12 +78,20 @@ class Symbols:
         self._inner = count()
         texts = (*declared, *reserved)
         self.reserved: frozenset[str] = frozenset()  # no text of an input is about a size of another value
-        self.names = frozenset(t for t in declared if is_name(t))
         self.axes: set[Var] = set()
         self._axis_names = AxisNames(texts)
+        is_usual = not (self._bounds or self._fixed or self._related or relations) and len(texts) <= _MAX_NAMES
+        known = _starts.get(key := (tuple(declared), texts, min_dim)) if is_usual else None
+        if known is not None:
+            self.names, dims, self.reserved = known
+            self._dims.update(dims)
+            return
+        self.names = frozenset(t for t in declared if is_name(t))
         for text in declared:
             self._dims[text] = self._declared(text)
         self.reserved = frozenset(texts).union(*map(generated, texts))
+        if is_usual:
+            _starts[key] = self.names, dict(self._dims), self.reserved
 
     def _declared(self, text: str) -> Dim:
         found = None if text in self.names else self._expression(text)

@@ -43,12 +43,8 @@ class FormerNames:
         declared: Callable[[Graph, Scope], Iterable[tuple[str, Iterable[Size]]]],
     ) -> None:
         self._main = main
-        self._own = {id(scope): _variables(scope) for _, scope in inner}
-        self._pairs = {
-            id(scope): list(_pairs(declared(graph, scope), scope))
-            for graph, scope in inner
-            if any(map(is_fresh, self._own[id(scope)]))
-        }
+        pairs = {id(scope): list(_pairs(declared(graph, scope), scope)) for graph, scope in inner}
+        self._pairs = {key: found for key, found in pairs.items() if found}
         self._inside: dict[int, list[tuple[str, Expr]]] = {}
         for scope in [scope for _, scope in inner if id(scope) in self._pairs]:
             around = scope.parent
@@ -107,8 +103,7 @@ class FormerNames:
             scope = self._around(scope)
         found = self._visible.get(id(scope), set())
         for scope in reversed(pending):
-            own = self._own.get(id(scope))
-            found = self._visible[id(scope)] = found.union(_variables(scope) if own is None else own)
+            found = self._visible[id(scope)] = found.union(_variables(scope))
         return found
 
 
