@@ -96,8 +96,8 @@ class GraphReader:
         if main is None or given.are_named:
             inputs = [(name, value) for name, value in given.values(read) if name not in left_out]
         else:
-            kept = [(name, kind) for name, kind in given.of if name not in left_out]
-            inputs = [(name, declared_type(kind, self.symbols.reader(name))) for name, kind in kept]
+            with_types = [(name, kind) for name, kind in given.of if name not in left_out]
+            inputs = [(name, declared_type(kind, self.symbols.reader(name))) for name, kind in with_types]
         for name, _ in inputs:
             constants.pop(name, None)
         declared: dict[str, Value] = {}
