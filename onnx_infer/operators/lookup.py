@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # As loaded families do, operators stay when caches are emptied: they tell nothing of a model.
 _operators = Cache(1 << 13)  # (rule, since_version, of a later opset) -> Operator
-_tables = Cache(1 << 4)  # (generation of the registry, opset imports) -> Operators
+_tables = Cache(1 << 7)  # (generation of the registry, opset imports) -> Operators
 
 
 def bind(domain: str, op_type: str, version: int) -> Operator | None:

@@ -46,6 +46,7 @@ class Record:
     """
 
     def __init__(self, text: str) -> None:
+        self._schemas: dict[tuple[str, str, int], Schema] = {}  # those that were read
         self._paragraphs = dict(paragraph.split("\n", 1) for paragraph in text.split("\n\n"))
         self._types = self._paragraphs.pop("types").splitlines()
         opsets = map(str.split, self._paragraphs.pop("opsets").splitlines())
@@ -60,7 +61,12 @@ class Record:
         """The schema that serves an operator at an opset version; None if there is none up to this version."""
         versions = self.versions(domain, name)
         since = max((v for v in versions if v <= version), default=None)
-        return None if since is None else self._schema(domain, name, since, versions[since])
+        if since is None:
+            return None
+        found = self._schemas.get(key := (domain, name, since))
+        if found is None:
+            found = self._schemas[key] = self._schema(domain, name, since, versions[since])
+        return found
 
     def _schema(self, domain: str, name: str, since: int, rest: str) -> Schema:
         inputs, outputs, attributes, variables, numbers = (part.split() for part in rest.split("|"))
