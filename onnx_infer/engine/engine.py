@@ -68,6 +68,7 @@ class Engine(Walk):
         self._impatient = impatient
         self._settings = None if trusted else (policy, assume_declared, is_cautious)
         self.inner: list[tuple[Graph, Scope]] = []
+        self._recordings: Recordings | None = None
         self._views: dict[int, Graph] = {}
         self._choices = Choices()
 
@@ -78,12 +79,14 @@ class Engine(Walk):
 
         return Functions(self)
 
-    @cached_property
+    @property
     def recordings(self) -> Recordings:
         """The nodes with subgraphs, which few models have."""
-        from onnx_infer.engine.recordings import Recordings
+        if self._recordings is None:
+            from onnx_infer.engine.recordings import Recordings
 
-        return Recordings(self, self._settings)
+            self._recordings = Recordings(self, self._settings)
+        return self._recordings
 
     def run(self) -> None:
         """Infer the main graph, then replace fresh sizes that turned out to equal known ones.
@@ -96,10 +99,11 @@ class Engine(Walk):
         except Undecided:
             return
         self.diagnostics += self._choices.told()
-        if self.seen.graphs or self.seen.calls:
+        self.inner = list(self.seen.graphs.values())
+        if self.seen.calls:
             from onnx_infer.engine.inner_graphs import inner_graphs
 
-            self.inner = list(inner_graphs(self.seen, self.functions.placeholders if self.seen.calls else None))
+            self.inner = list(inner_graphs(self.seen, self.functions.placeholders))
         if not self._is_cautious:
             self.replace_solved()
 
@@ -327,8 +331,7 @@ class Engine(Walk):
     def _count_choice(self, statement: Statement, node: Node) -> None:
         """After many choices, rules give other outcomes, which are not remembered for other inferences."""
         if self._choices.are_too_many(statement, node):
-            self._remembered, self._settings = Cache(1 << 12), None
-            vars(self).pop("recordings", None)
+            self._remembered, self._settings, self._recordings = Cache(1 << 12), None, None
 
 
 def _with_names(outcome: Outcome, names: dict[Var, Dim]) -> tuple[tuple[Value, ...], tuple[Statement, ...]]:

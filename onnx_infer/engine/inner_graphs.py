@@ -16,11 +16,8 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Value
 
 
-def inner_graphs(record: Record, placeholders: Placeholders | None) -> Iterator[tuple[Graph, Scope]]:
-    """The inner graphs of a model, with values that hold in all walks that count.
-
-    `placeholders` are those of calls; None if the model calls no function.
-    """
+def inner_graphs(record: Record, placeholders: Placeholders) -> Iterator[tuple[Graph, Scope]]:
+    """The inner graphs of a model that calls functions, with values that hold in all walks that count."""
     joined: dict[int, tuple[Graph, Scope]] = {}
     walked: set[int] = set()
     known: dict[tuple[Value, Value], Value] = {}  # pairs of values -> their join

@@ -14,6 +14,7 @@ from onnx_infer.engine.outcome import Outcome
 from onnx_infer.engine.walk import Checkpoint, Record, Walk
 from onnx_infer.laws.made import make_size
 from onnx_infer.laws.statements import elements_of
+from onnx_infer.model.graph import Graph
 from onnx_infer.model.size_texts import GENERATED
 from onnx_infer.values.tensor import Dim, Value, substitute
 from symdim import Expr, Var
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from onnx_infer.diagnostics import Diagnostic
     from onnx_infer.engine.scope import Scope as Values
-    from onnx_infer.model.graph import Bodies, Graph, Model, Node
+    from onnx_infer.model.graph import Bodies, Model, Node
 
 
 class Walked(NamedTuple):
@@ -39,7 +40,13 @@ class Walked(NamedTuple):
 
     def again(self, model: Model, handle: Any) -> Graph:
         """The same graph in another model. Its nodes are read on demand."""
-        return self.graph._replace(handle=handle, nodes=lambda: list(model.subgraph(handle).nodes()))
+        name, inputs, constants, _, literals, outputs, declared, _, defaults, named = self.graph
+
+        def nodes() -> list[Node]:
+            return list(model.subgraph(handle).nodes())
+
+        # four times as fast as `_replace`
+        return Graph(name, inputs, constants, nodes, literals, outputs, declared, handle, defaults, named)
 
 
 class Recording:
