@@ -13,6 +13,7 @@ from onnx.parser import parse_model
 from onnx_infer import infer, infer_shapes
 from onnx_infer.cli.demo import demo_model
 from onnx_infer.engine import engine
+from onnx_infer.model import attributes
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.operators import lookup
 from onnx_infer.protobuf import nodes
@@ -313,3 +314,37 @@ def test_a_graph_with_outputs_that_nodes_leave_out_is_read_once(monkeypatch: pyt
     monkeypatch.setattr(nodes.ProtoNodes, "__call__", lambda self: [*map(readings.append, [self]), *read(self)][1:])
     infer(model)
     assert len(readings) == 1
+
+
+def test_the_nodes_of_a_model_of_several_walks_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = parse_model(CHAIN.replace("s0 =", "k = Constant <value = int64[1] {7}> () kk = Neg (k) s0 ="))
+    read, readings, found = nodes.read_node, [], []
+    monkeypatch.setattr(nodes, "read_node", lambda *message: [*map(readings.append, message[:1]), read(*message)][-1])
+    for most in (nodes._MOST_KEPT, 0):
+        monkeypatch.setattr(nodes, "_MOST_KEPT", most)
+        clear_caches()
+        readings.clear()
+        found.append(infer_shapes(model).SerializeToString())
+        assert (len(readings) == len(model.graph.node)) == (most > 0)
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "elements", "known"),
+    [
+        (onnx.TensorProto.INT64, [3, -1], (3, -1)),
+        (onnx.TensorProto.INT32, [3, -1], (3, -1)),
+        (onnx.TensorProto.BOOL, [1, 0], (True, False)),
+        (onnx.TensorProto.FLOAT, [-0.0, float("nan")], (0.0, None)),
+        (onnx.TensorProto.FLOAT16, [0.5, -2.0], (0.5, -2.0)),
+        (onnx.TensorProto.STRING, ["a", "b"], ("a", "b")),
+        (onnx.TensorProto.INT64, [3], None),
+    ],
+)
+def test_elements_in_the_field_of_their_type_are_remembered(kind: int, elements: list[Any], known: object) -> None:
+    clear_caches()
+    tensor = onnx.helper.make_tensor("c", kind, [len(elements)], elements)
+    tensor.dims[:] = [2]
+    found = [attributes.constant(tensor) for _ in range(2)]
+    assert [(x.dtype, x.dims, x.data) for x in found] == [(kind, (2,), known)] * 2
+    assert found[1] in attributes._constants.values()
