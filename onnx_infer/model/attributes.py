@@ -93,7 +93,9 @@ _TYPED_FIELD = {dt.INT64: "int64_data", dt.FLOAT: "float_data", dt.DOUBLE: "doub
                 dt.UINT64: "uint64_data", dt.STRING: "string_data"}  # fmt: skip
 
 
-_MAX_CONSTANT_SIZE = 1 << 9
+_MAX_CONSTANT_SIZE, _MAX_ELEMENTS = 1 << 9, 1 << 6
+"""The most bytes, or numbers in a field of their type, of a remembered constant. Texts may be long."""
+
 _constants = shared_cache(1 << 13)  # (element type, sizes, bytes or numbers) -> SymTensor
 
 
@@ -108,7 +110,7 @@ def constant(proto: TensorProto, long: bool = False) -> SymTensor:
     if shape is None or count is None or proto.data_location == _EXTERNAL:
         return SymTensor(dt.read(kind), shape)
     stored = _stored(proto, kind)
-    if len(stored) > _MAX_CONSTANT_SIZE:
+    if len(stored) > (_MAX_CONSTANT_SIZE if isinstance(stored, bytes) else _MAX_ELEMENTS) or kind == dt.STRING:
         return SymTensor(kind, shape, _elements(kind, stored, count))
     key = kind, shape, stored
     found: SymTensor | None = _constants.get(key)

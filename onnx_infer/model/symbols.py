@@ -28,6 +28,10 @@ _MAX_TEXT, _MAX_NAMES = 1 << 13, 1 << 6
 """The longest text of which the expression is remembered, and the most names declared beside it."""
 
 
+def _are_few(texts: tuple[str, ...]) -> bool:
+    return len(texts) <= _MAX_NAMES and sum(map(len, texts)) <= _MAX_TEXT
+
+
 @lru_cache(maxsize=64)
 def _scope(lo: int, hi: int | None, assumed: object = None) -> Scope:
     """The name space of the symbols with these bounds, the same one in later inferences and in other processes.
@@ -80,7 +84,7 @@ class Symbols:
         self.reserved: frozenset[str] = frozenset()  # no text of an input is about a size of another value
         self.axes: set[Var] = set()
         self._axis_names = AxisNames(texts)
-        is_usual = not (self._bounds or self._fixed or self._related or relations) and len(texts) <= _MAX_NAMES
+        is_usual = not (self._bounds or self._fixed or self._related or relations) and _are_few(texts)
         known = _starts.get(key := (tuple(declared), texts, min_dim)) if is_usual else None
         if known is not None:
             self.names, dims, self.reserved = known

@@ -347,4 +347,4 @@ def test_elements_in_the_field_of_their_type_are_remembered(kind: int, elements:
     tensor.dims[:] = [2]
     found = [attributes.constant(tensor) for _ in range(2)]
     assert [(x.dtype, x.dims, x.data) for x in found] == [(kind, (2,), known)] * 2
-    assert found[1] in attributes._constants.values()
+    assert (found[1] in attributes._constants.values()) == (kind != onnx.TensorProto.STRING)  # texts may be long
