@@ -109,7 +109,7 @@ def constant(proto: TensorProto, long: bool = False) -> SymTensor:
     count = None if shape is None else known_count(kind, shape, long)
     if shape is None or count is None or proto.data_location == _EXTERNAL:
         return SymTensor(dt.read(kind), shape)
-    stored = _stored(proto, kind)
+    stored = proto.raw_data or _in_field(proto, kind)
     if len(stored) > (_MAX_CONSTANT_SIZE if isinstance(stored, bytes) else _MAX_ELEMENTS) or kind == dt.STRING:
         return SymTensor(kind, shape, _elements(kind, stored, count))
     key = kind, shape, stored
@@ -123,13 +123,13 @@ def known_constant(proto: TensorProto, kind: int, shape: tuple[int, ...]) -> Sym
     """A tensor of a few elements that was met before; None for any other, also for one with its elements elsewhere."""
     if proto.data_location == _EXTERNAL:
         return None
-    found: SymTensor | None = _constants.get((kind, shape, _stored(proto, kind)))
+    found: SymTensor | None = _constants.get((kind, shape, proto.raw_data or _in_field(proto, kind)))
     return found
 
 
-def _stored(proto: TensorProto, kind: int) -> bytes | tuple[Any, ...]:
-    """The elements of a tensor as they are stored: its `raw_data`, or the values of the field of their type."""
-    return proto.raw_data or tuple(getattr(proto, _TYPED_FIELD.get(kind, "int32_data"))[:])
+def _in_field(proto: TensorProto, kind: int) -> tuple[Any, ...]:
+    """The values in the field of their type."""
+    return tuple(getattr(proto, _TYPED_FIELD.get(kind, "int32_data"))[:])
 
 
 def _elements(kind: int, stored: bytes | tuple[Any, ...], count: int) -> tuple[Any, ...] | None:
