@@ -57,8 +57,11 @@ class Found(NamedTuple):
             old = before.get(name)
             if old is value or not isinstance(old, SymTensor) or not isinstance(value, SymTensor):
                 continue
-            if old.shape != value.shape and value.shape is not None:
-                values[name] = tuple(map(_written, value.shape))
+            if value.shape is None or old.shape is None:
+                continue
+            known = tuple(map(_written, value.shape))
+            if known != tuple(map(_written, old.shape)):  # else only sizes that data decide have changed
+                values[name] = known
         return self._replace(values=values)
 
 
