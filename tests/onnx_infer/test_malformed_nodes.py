@@ -67,6 +67,22 @@ def test_an_attribute_has_the_kind_that_the_rule_asks_for() -> None:
     assert said("times: int = 2, sizes: int = 1") == ["attribute sizes is not a list of integers: 1"]
 
 
+@pytest.mark.parametrize(
+    ("name", "operands", "expected"),
+    [
+        ("SequenceLength", "", "i64[]"),
+        ("SequenceAt", "i64[]={1}", "?[...]"),
+        ("SequenceInsert", "f32[N]", "seq(?)"),
+        ("SequenceErase", "", "seq(?)"),
+        ("ConcatFromSequence", "", "?[...]"),
+    ],
+)
+def test_an_unknown_value_may_be_a_sequence(name: str, operands: str, expected: str) -> None:
+    given = [NOTHING, *testing.read_call(f"{name}-11: {operands}").inputs]
+    (found,) = testing.infer_node(name, given, {"axis": 0} if name.startswith("Concat") else {}, version=11)
+    assert str(found) == expected
+
+
 @pytest.mark.parametrize("condition", ["i", "n", "x"])
 def test_a_condition_of_another_type_decides_nothing(condition: str) -> None:
     """A Loop whose body returns an integer as its condition: the element type is an error, and no rule fails."""

@@ -59,6 +59,16 @@ def test_stacks(call: str, body: str, expected: str) -> None:
     assert runs >= 2
 
 
+@pytest.mark.parametrize("body", ["o = Cast<to=1>(pairs)", "o = Concat<axis=0>(more, more)"])
+def test_a_size_that_each_turn_decides_is_in_no_guard(body: str) -> None:
+    body = f"s = Identity(c) found = NonZero(c) more = Cast<to=1>(found) pairs = Transpose(found) {body}"
+    result = infer(parsed(LOOP.format(call="t, on, x", body=body)))
+    assert not messages(result)
+    assert str(result.types["y"]) == "f32[T, N, D]"
+    assert not result.guards
+    assert not result.data_guards
+
+
 def test_items_of_different_shapes_have_no_common_elements() -> None:
     result = infer(parsed(LOOP.format(call="two, on, sizes", body=f"s = Identity(c) {GROWING}")))
     assert messages(result) == ["element counts of the iterations differ: 2 != 4"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onnx_infer.laws.known import Known, assuming
 from onnx_infer.laws.limits import demand_room_for_pads
-from onnx_infer.laws.sizes import at_least, broadcast_size, confirm, differ
+from onnx_infer.laws.sizes import at_least, broadcast_size, confirm, differ, is_fresh
 from onnx_infer.laws.statements import (
     Statement,
     Trace,
@@ -13,8 +13,10 @@ from onnx_infer.laws.statements import (
     is_cautious,
     is_contradicted,
     state,
+    tell_rank,
     unread,
 )
+from onnx_infer.ops.reshaping import reshaped
 from symdim import Facts, Var
 
 N, M, H = Var("N"), Var("M"), Var("H")
@@ -55,6 +57,20 @@ def test_pads_of_a_tensor_that_another_axis_may_empty() -> None:
         with Trace() as trace:
             demand_room_for_pads((N, other), 0, 2, 0, "reflect")
         assert trace.statements == [Statement("at_least", N, 3, "what is left to pad", kind, filled)], other
+
+
+def test_the_innermost_trace_is_told_the_rank() -> None:
+    tell_rank(2)  # without a trace nobody asks for it
+    with Trace() as outer, Trace() as inner:
+        tell_rank(N - 1)
+    assert (inner.rank, outer.rank) == (N - 1, None)
+
+
+def test_a_cautious_reshape_divides_only_by_sizes_that_the_input_has() -> None:
+    for shape, found in (((N - 1, M, 2), (N - 1, 2 * M)), ((N - 1, M - 1, 2), None), ((H - 1, M, 2), None)):
+        with Trace():
+            sizes = cautiously(lambda shape=shape: reshaped(shape, (N - 1, -1), allowzero=1))  # type: ignore[misc]
+        assert sizes == found or (found is None and is_fresh(sizes[1])), shape
 
 
 def test_the_innermost_facts_decide() -> None:
