@@ -14,12 +14,14 @@ from .texts import messages, parsed
 LOOP = """g (float[N, D] x, float[T] u) => (y) {{
     h = Shape(u) t = Squeeze(h) on = Constant<value=bool {{1}}>() one = Constant<value_int=1>() less = Sub(t, one)
     two = Constant<value_int=2>() number = Constant<value=float {{1.0}}>() first = Constant<value_ints=[0]>()
-    flat = Constant<value_ints=[-1]>() sizes = Shape(x) many = Constant<value_int=33>()
+    flat = Constant<value_ints=[-1]>() sizes = Shape(x) many = Constant<value_int=33>() most = Constant<value_int=32>()
     z, y = Loop({call}) <body = b (int64 i, bool go, c) => (k, o, s) {{ {body} k = Identity(go) }}> }}"""
 
 SIZES = ({"N": 2, "D": 3, "T": 1}, {"N": 1, "D": 2, "T": 2}, {"N": 2, "D": 2, "T": 4})
 
 GROWING = "o = Concat<axis=0>(c, c)"
+EITHER = """more = Greater(t, two) o = Identity(c)
+    s = If(more) <then_branch = a () => (p) { p = Identity(x) }, else_branch = b () => (q) { q = Reshape(x, flat) }>"""
 ROWS = "f = Cast<to=1>(i) more = Greater(x, f) rows = NonZero(more) s = Shape(rows)"
 
 # (call, body, the type of the stack)
@@ -30,10 +32,14 @@ STACKS = [
     ("one, on, x", "s = Identity(c) o = ReduceSum<keepdims=0>(x)", "f32[1, N, D]"),
     ("t, on, x", "r = Reshape(c, flat) s = Gather(r, i) o = ReduceMax<keepdims=1>(r)", "f32[T]"),
     ("less, on, number", "s = Identity(c) o = Identity(x)", "f32[T - 1]"),
+    # a rank that a branch decides, and not the iteration
+    ("t, on, x", EITHER, "f32[...]"),
+    ("two, on, x", EITHER, "f32[...]"),
     # elements, of few iterations
     ("two, on, number", "s = Mul(i, two) o = Identity(c)", "i64[2]={0, 2}"),
     ("two, on, sizes", "s = Identity(c) o = Add(c, i)", "i64[2, 2]={N, D, N, D}"),
     ("two, on, sizes", f"s = Gather(c, i) {GROWING}", "i64[2]={N, D}"),
+    ("most, on, number", "s = Identity(i) o = Identity(c)", f"i64[32]={{{', '.join(map(str, range(32)))}}}"),
     ("many, on, number", "s = Identity(i) o = Identity(c)", "i64[33]"),
     # the data of each iteration decide an element, so it has no common name
     ("two, on, number", f"{ROWS} o = Identity(c)", "i64[2, 2]={2, ?, 2, ?}"),

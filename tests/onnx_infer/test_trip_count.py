@@ -7,7 +7,8 @@ from itertools import product
 import pytest
 
 from onnx_infer.elements.conditions import positive
-from onnx_infer.ops.trip_count import begun, how_often
+from onnx_infer.ops.fixpoint import in_time
+from onnx_infer.ops.trip_count import begun, how_often, without_windows
 from symdim import Expr, Var, maximum, minimum
 from symdim.algebra.variable import Scope, make_variable
 
@@ -97,3 +98,35 @@ def test_a_condition_that_the_first_turn_asked_adds_nothing(limit: Var | None) -
     starts, goes_on = positive(N - 3), positive(N - 4 - i)
     count = maximum(N - 3, 0)
     assert begun(starts, goes_on, i, limit, P) == (count if limit is None else minimum(count, limit))
+
+
+STEPS = [
+    (minimum(maximum(N - 4 * i, 0), 4) + 2, 1),
+    (3 * minimum(maximum(N - M * i, 0), M), 1),
+    (minimum(maximum(N - 2 * i, 0), 3), 0),
+    # a width that is another one in each turn
+    (minimum(maximum(N - i * i, 0), i), 0),
+    (minimum(maximum(N - 2 * i * i, 0), 2 * i), 0),
+    (minimum(N - minimum(N, i * i + i), i + 1), 0),
+]
+
+
+@pytest.mark.parametrize(("step", "count"), STEPS)
+def test_windows_add_up(step: Expr, count: int) -> None:
+    rest, windows = without_windows(step, i)
+    assert len(windows) == count
+    for n, m in product((1, 3, 8), (1, 2, 5)):
+        total = 0
+        for turn in range(6):
+            sizes = {N: n, M: m, i: turn}
+            before = sum(each.before(i) for each in windows)
+            assert total == before if isinstance(before, int) else total == before.substitute(sizes)
+            total += step.substitute(sizes) - (rest if isinstance(rest, int) else rest.substitute(sizes))  # type: ignore[operator]
+
+
+def test_a_size_without_a_turn_stays_as_it_is() -> None:
+    turn = Var.fresh("turn", lo=0)
+    size = minimum(maximum(N, turn) - turn, 1)
+    assert in_time(size, turn, 0) is size
+    assert in_time(size, turn, None) is size
+    assert in_time(size, turn, N) == 1
