@@ -46,6 +46,8 @@ def test_the_state_of_a_scan_keeps_its_shape() -> None:
     assert types(parsed(scan("", "N", "T, M", body)), "y", "z") == ["f32[N]", "f32[T, N]"]
     result = inferred(scan("", "2", "2, 3", "s1 = Identity(i) o = Neg(s)"))
     assert messages(result) == ["shapes of state 0 at axis 0 differ: 2 != 3"]
+    result = inferred(scan("", "2", "2, 3", "s1 = Cast<to=7>(s) o = Neg(s)"))
+    assert messages(result) == ["the element types of state 0 differ: f32 != i64"]
 
 
 @pytest.mark.parametrize(

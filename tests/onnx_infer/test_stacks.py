@@ -75,6 +75,17 @@ def test_a_size_that_each_turn_decides_is_in_no_guard(body: str) -> None:
     assert not result.data_guards
 
 
+def test_one_of_the_stacked_items_has_an_unknown_rank() -> None:
+    """The iterations are walked one by one for the other carried value, whose elements are joined."""
+    text = LOOP.replace("float[T] u)", "float[T] u, float[] any)").replace("z, y = Loop", "z, w, y = Loop")
+    text = text.replace("go, c) => (k, o, s)", "go, c, d) => (k, o, p, s)")
+    body = "s = Identity(c) o = Identity(x) p = Concat<axis=0>(d, d)"
+    result = infer(parsed(text.format(call="two, on, any, sizes", body=body)))
+    assert not messages(result)
+    found = {name: str(result.types[name]) for name in "yzw"}
+    assert found == {"y": "f32[...]", "z": "f32[N, D]", "w": f"i64[8]={{{', '.join(['N, D'] * 4)}}}"}
+
+
 def test_items_of_different_shapes_have_no_common_elements() -> None:
     result = infer(parsed(LOOP.format(call="two, on, sizes", body=f"s = Identity(c) {GROWING}")))
     assert messages(result) == ["element counts of the iterations differ: 2 != 4"]
