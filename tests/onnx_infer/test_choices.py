@@ -8,10 +8,10 @@ import pytest
 
 from onnx_infer import infer
 from onnx_infer.engine.choices import MOST
-from onnx_infer.laws.readable import MOST_LEAVES_OF_A_CHOICE
+from onnx_infer.laws.readable import MOST_LEAVES, MOST_LEAVES_OF_A_CHOICE, is_unreadable
 from onnx_infer.laws.sizes import are_one
 from onnx_infer.results import reasons
-from symdim import Var, clear_caches, maximum
+from symdim import Var, clear_caches, maximum, total
 from symdim.algebra.origin import is_data_dependent
 from symdim.prover import halves
 
@@ -101,3 +101,10 @@ def test_long_sizes_in_two_forms_are_not_compared(monkeypatch: pytest.MonkeyPatc
     long = sum(v // 2 for v in symbols)
     assert not are_one(long + lower, long + upper)
     assert len(compared) == 1
+
+
+def test_an_expression_of_many_symbols_is_unreadable() -> None:
+    symbols = [Var(f"S{i}") for i in range(MOST_LEAVES + 1)]
+    for count, found in ((30, False), (40, False), (MOST_LEAVES + 1, True)):
+        assert is_unreadable(total(symbols[:count])) is found
+        assert is_unreadable(maximum(*symbols[:count])) is found
