@@ -67,9 +67,7 @@ def _limited(function: Data) -> Data:
     """The data function of an operator before opset 7, from today's: B is first aligned with A at `axis`."""
 
     def data(A: Any, B: Any, axis: int | None, broadcast: int) -> Any:
-        if B.size == 1:
-            B = B.reshape(())
-        elif broadcast and axis is not None and axis >= 0:
+        if broadcast and axis is not None and axis >= 0:
             B = B.reshape(B.shape + (1,) * (A.ndim - axis - B.ndim))
         return function(A, B)
 

@@ -98,7 +98,7 @@ def demand_again(found: Fixpoint, trips: Trips, body: Graph, initial: list[Value
 
 
 def final_size(var: Var, found: Fixpoint, trips: Trips) -> Dim | None:
-    """The value of a changing size after the last iteration, if it has a closed form.
+    """The value of a changing size after the last iteration, if there is one and the size has a closed form.
 
     It may be what the last turn gives. A size that a second iteration does not change any more, as in `max(w, M)`, has
     its value after the first one.
@@ -106,7 +106,7 @@ def final_size(var: Var, found: Fixpoint, trips: Trips) -> Dim | None:
     after = found.after.get(var)
     if var in found.growth and trips.number is not None:
         return found.growth[var].at(trips.number)
-    if not trips.once or after is None:
+    if after is None:
         return None
     size = after if trips.number is None else found.in_turn(after, trips.number - 1)
     if not found.outside(size) and var in found.first and substituted(after, {var: after}) == after:
@@ -115,7 +115,7 @@ def final_size(var: Var, found: Fixpoint, trips: Trips) -> Dim | None:
 
 
 def settled(found: Fixpoint, trips: Trips) -> bool:
-    """Whether a walk of the iterations one by one cannot give more."""
+    """Whether a walk of the iterations one by one cannot give more, for a Loop that certainly runs."""
 
     def exact(value: Value, result: Value) -> bool:
         if isinstance(value, Sequence) and is_mixed(value):
@@ -123,7 +123,7 @@ def settled(found: Fixpoint, trips: Trips) -> bool:
         inner = [v for v in variables([value if found.is_ranked(value) else result]) if v in found.inside]
         if found.is_ranked(value):
             return all(final_size(v, found, trips) is not None for v in inner)
-        return trips.once and found.is_ranked(result) and not inner and result.data is None
+        return found.is_ranked(result) and not inner and result.data is None
 
     return trips.number is not None and all(map(exact, found.state, found.outputs[1:]))
 
@@ -144,7 +144,7 @@ def finals(found: Fixpoint, trips: Trips, initial: list[Value], begun: Element) 
     final: dict[Var, Dim] = {}
     for var in variables(state):
         if var in found.inside:
-            size = final_size(var, found, trips._replace(once=True))
+            size = final_size(var, found, trips)
             if size is not None and begun is not True and var not in found.growth:
                 source = begun if isinstance(begun, Positive) and not is_fresh(begun.size) else None
                 size = None if var.lo is None else size_of_branches(size, found.first[var], source, unsure)

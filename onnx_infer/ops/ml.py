@@ -143,8 +143,7 @@ def one_hot_encoder(
 
 
 def _extract(X: Any, Y: Any) -> Any:
-    size = X.shape[-1]
-    if not all(isinstance(i, int) and 0 <= i < size for i in Y.ravel()):
+    if not all(isinstance(i, int) for i in Y.ravel()):
         raise Unknown("an index is not known")
     return np.atleast_2d(X)[..., [int(i) for i in Y.ravel()]]
 
