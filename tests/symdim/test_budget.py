@@ -208,3 +208,13 @@ def test_equations_with_long_numbers_stay_as_they_are():
     problem = problem_of([*given, Hypothesis(x - 3, ">=", frozenset())], (x,), Budget(10_000))
     problem.budget.bits = 64
     assert len(solved(problem).hypotheses) == 3
+
+
+@pytest.mark.parametrize(("bits", "allowed"), [(10, 256), (200, 400), (301, 602)])
+def test_a_replacement_may_double_the_bits_of_the_question(bits, allowed):
+    x = Var("x")
+    budget = Budget(10**6)
+    budget.admit([2 ** (bits - 1) * x + 1, x])
+    budget.replace([2 ** (allowed - 1) * x])
+    with pytest.raises(TooLarge):
+        budget.replace([2**allowed * x])

@@ -106,7 +106,7 @@ def test_4_18_labels_are_set():
     known = EinsumSpec("ij;jk=>ik").infer(None, None, i=3, j=4)
     known.set_equal("i", "k")
     assert texts(known) == ["3, 4", "4, 3", "3, 3"]
-    with pytest.raises(Contradiction):
+    with pytest.raises(Contradiction, match="j is set to 5"):
         known.set_dim("j", 5)
     with pytest.raises(SpecError, match="no label 'x'"):
         EinsumSpec("ij=>ji").infer(None, x=1)

@@ -157,3 +157,12 @@ def test_facts_in_a_notebook():
     store = Store()
     store.eq(N, M, origin="a node")
     assert "<tr><th>fact</th><th>origin</th></tr><tr><td>N == M</td><td>a node</td></tr>" in store._repr_html_()
+
+
+def test_a_store_shows_its_first_constraints():
+    store = Store()
+    for i in range(10):
+        store.eq(Var(f"a{i}"), i + 1)
+    assert "more" not in repr(store)
+    store.eq(Var("b"), 11)
+    assert repr(store).endswith("a9 == 10; ... and 1 more)")
