@@ -329,3 +329,19 @@ def test_an_unknown_size_stays_unknown_under_the_name_that_an_inference_gave_it(
     first, second = (both(m, bidirectional=bidirectional) for m in (model, once))
     assert str(second.types["o"]) == str(first.types["o"])
     assert list(map(str, second.data_guards)) == list(map(str, first.data_guards))
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_a_narrower_size_of_the_data_hides_no_declared_number(bidirectional: bool) -> None:
+    """The Loop inside makes some turn or none, so the stacked vectors have one element or two."""
+    graph = """g (bool on) => (int64[D, 2] y) {
+        two = Constant<value_int=2>() three = Constant<value_int=3>() four = Constant<value_ints=[-4]>()
+        yes = Constant<value = bool {1}>()
+        last, y = Loop(two, yes, two) <body = b (int64 i, bool p, int64 a) => (bool p1, int64[] a1, int64[] z) {
+            v = Mod(i, four)
+            a1, z = Loop(two, on, three, v) <body = c (int64 j, bool q, int64 d, int64[] e) => (bool q1, d1, e1) {
+                q1 = Identity(q) d1 = Identity(two) e1 = Constant<value_ints=[1, -1]>() }>
+            p1 = Identity(p) }> }"""
+    result = infer(parsed(graph), bidirectional=bidirectional)
+    assert str(result.types["y"]) == "i64[2, 2]"
+    assert [g.kind for g in result.data_guards] == ["declared"]
