@@ -268,6 +268,8 @@ def _sliced(
     if isinstance(number, Expr):
         demand_at_most(number, len(sizes), "the number of axes")
     if axes is None and isinstance(number, int):
+        if number > len(sizes):
+            normalize_axis(len(sizes), len(sizes))  # raises; the list of axes may be very long
         axes = tuple(range(number))
     if not isinstance(axes, tuple) or None in axes:
         most = [bounds_of(n)[1] for n in numbers if n is not None]

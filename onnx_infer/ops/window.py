@@ -22,6 +22,7 @@ from onnx_infer.laws.sizes import (
 )
 from onnx_infer.laws.statements import demand, element, fresh, reported, state
 from onnx_infer.operators.registration import op
+from onnx_infer.values.tensor import MAX_RANK
 from symdim import product
 
 if TYPE_CHECKING:
@@ -244,6 +245,8 @@ def col2im(input: AnyRank, image_shape: Sizes | Unknown, block_shape: Sizes | Un
     number = common_number(law, number_of(image_shape), number_of(block_shape))
     if not isinstance(number, int):
         raise Unknown("the number of spatial axes is not known", rank=None if number is None else number + 2)
+    if number > MAX_RANK:
+        raise Unknown(f"{number:,} spatial axes are more than any tensor has")
     image = given_sizes(of_length(image_shape, number, law), "image_shape", least=1)
     block_shape = of_length(block_shape, number, law)
     with reported:

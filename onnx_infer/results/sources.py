@@ -147,17 +147,21 @@ def without_computed(dim: Dim) -> Dim:
         if kept is not None:
             found[v] = kept
             return []
-        return _computed_in(v.origin.size)  # type: ignore[union-attr]
+        return _computed_in(_size_of(v))
 
     for root in computed:
         for v, parts in parts_first(root, found, inner):
             if v not in found:  # each computed size once: chains of them are long
-                size = substituted(v.origin.size, {w: found[w] for w in parts})  # type: ignore[union-attr]
-                found[v] = _WRITTEN_OUT[v] = size
+                found[v] = _WRITTEN_OUT[v] = substituted(_size_of(v), {w: found[w] for w in parts})
     return dim.substitute({v: found[v] for v in computed})
 
 
 _WRITTEN_OUT: MutableMapping[Var, Dim] = shared_cache(1 << 12)  # a computed size -> `without_computed` of it
+
+
+def _size_of(v: Var) -> Dim:
+    assert isinstance(v.origin, Computed)
+    return v.origin.size
 
 
 def _computed_in(dim: Dim) -> list[Var]:

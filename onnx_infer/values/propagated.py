@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import prod
 
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor, Value
@@ -16,8 +15,9 @@ MAX_DATA_RANK = 32
 """The most axes of such a tensor. NumPy's arrays have up to 64, but some of its functions take only 32."""
 
 _MAX_AROUND_ZERO = 1 << 40
-"""The greatest product of the other sizes of a tensor with a size of 0. NumPy refuses an array without elements too, if
-this product is beyond 64 bits.
+"""The greatest product of the other sizes of such a tensor, if one size is 0.
+
+NumPy refuses an array without elements, too, if this product is beyond 64 bits.
 """
 
 MAX_FLOATS = 12
@@ -31,12 +31,13 @@ def is_small(value: Value) -> bool:
     """Whether a value may have data: its sizes are known, and it has few elements and axes."""
     if not isinstance(value, SymTensor) or value.shape is None or len(value.shape) > MAX_DATA_RANK:
         return False
-    count = 1
+    count = around = 1
     for size in value.shape:
         if not isinstance(size, int):
             return False
         count *= size
-    if not count and prod(filter(None, value.shape)) > _MAX_AROUND_ZERO:
+        around *= size or 1
+    if not count and around > _MAX_AROUND_ZERO:
         return False
     return count <= (MAX_FLOATS if value.dtype in dt.FLOATS else MAX_DATA)
 

@@ -7,7 +7,6 @@ variables by their names. Constraints that compare equal say the same about the 
 from __future__ import annotations
 
 from dataclasses import fields
-from functools import cache
 from typing import TYPE_CHECKING
 
 from symdim.algebra.expr import Expr
@@ -41,10 +40,16 @@ def _key(fact: Constraint) -> tuple[object, ...]:
     return *[_part(getattr(fact, name)) for name in _compared(type(fact))], str(fact.origin)
 
 
-@cache
 def _compared(kind: type[Constraint]) -> tuple[str, ...]:
     """The fields of a kind of constraint that the key compares."""
-    return tuple(field.name for field in fields(kind) if field.name not in ("origin", "parents", "law"))
+    names = _FIELDS.get(kind)
+    if names is None:
+        kept = tuple(field.name for field in fields(kind) if field.name not in ("origin", "parents", "law"))
+        names = _FIELDS[kind] = kept
+    return names
+
+
+_FIELDS: dict[type[Constraint], tuple[str, ...]] = {}
 
 
 def _part(value: Any) -> tuple[object, ...]:

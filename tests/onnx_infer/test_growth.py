@@ -199,6 +199,19 @@ def test_the_work_of_a_split_follows_its_outputs_and_not_what_an_attribute_says(
     assert work(800, 800) <= 4.4 * work(200, 200)
 
 
+@pytest.mark.parametrize(
+    ("node", "told"),
+    [
+        ("y = Slice(x, v, v)", "axis 1 is out of range for rank 1"),
+        ("c = Unsqueeze(x, k) y = Col2Im(c, v, v)", "1,099,511,627,776 spatial axes are more than any tensor has"),
+    ],
+)
+def test_as_many_axes_as_a_vector_has_elements_are_not_built(node: str, told: str) -> None:
+    model = parsed(f"g (float[N] x, int64[{2**40}] v) => (y) <int64[2] k = {{0, 1}}> {{ {node} }}")
+    result = infer(model, bidirectional=True)
+    assert told in (*messages(result), *result.notes.values())
+
+
 # -- sizes that are forced equal --------------------------------------------------------------------------------------
 
 
