@@ -9,7 +9,7 @@ from onnx import AttributeProto, TensorProto
 
 from onnx_infer.model.size_texts import Size, said
 from onnx_infer.values import dtype as dt
-from onnx_infer.values.propagated import MAX_DATA, MAX_FLOATS, MAX_VECTOR
+from onnx_infer.values.propagated import MAX_AROUND_ZERO, MAX_DATA, MAX_FLOATS, MAX_VECTOR
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, Value
 from onnx_infer.values.text import text
 from symdim.algebra.caches import shared_cache
@@ -151,9 +151,12 @@ def known_count(kind: int, shape: tuple[int, ...], long: bool = False) -> int | 
 
     With `long`, longer integer vectors are allowed too.
     """
-    count = 1
+    count = around = 1
     for size in shape:
         count *= size
+        around *= size or 1
+    if not count and around > MAX_AROUND_ZERO:
+        return None
     most = MAX_FLOATS if kind in dt.FLOATS else MAX_DATA
     if long and len(shape) == 1 and kind in dt.INTEGER_RANGE:
         most = MAX_VECTOR

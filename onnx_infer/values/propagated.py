@@ -14,7 +14,7 @@ MAX_DATA = 1024
 MAX_DATA_RANK = 32
 """The most axes of such a tensor. NumPy's arrays have up to 64, but some of its functions take only 32."""
 
-_MAX_AROUND_ZERO = 1 << 40
+MAX_AROUND_ZERO = 1 << 40
 """The greatest product of the other sizes of such a tensor, if one size is 0.
 
 NumPy refuses an array without elements, too, if this product is beyond 64 bits.
@@ -37,7 +37,7 @@ def is_small(value: Value) -> bool:
             return False
         count *= size
         around *= size or 1
-    if not count and around > _MAX_AROUND_ZERO:
+    if not count and around > MAX_AROUND_ZERO:
         return False
     return count <= (MAX_FLOATS if value.dtype in dt.FLOATS else MAX_DATA)
 

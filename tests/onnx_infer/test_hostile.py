@@ -211,6 +211,8 @@ def test_no_array_has_sizes_beyond_64_bits_around_a_0(sizes: list[int], known: b
     result = infer(model)
     assert messages(result) == []
     assert str(result.types["z"]).endswith("={}") == known
+    model.graph.node[0].CopyFrom(helper.make_node("ConstantOfShape", ["w"], ["y"]))  # asks for the elements
+    assert [d.severity for d in infer(model).diagnostics if d.severity == "defect"] == []
     assert result.shapes["z"] == tuple(reversed(sizes))
 
 
