@@ -10,7 +10,7 @@ from onnx_infer.laws.limits import demand_at_least
 from onnx_infer.laws.statements import conflicting, fresh, is_cautious, state
 from symdim import ceildiv, maximum, minimum
 from symdim.algebra.caches import clear_with_caches
-from symdim.algebra.dims import at_most, bounds_of
+from symdim.algebra.dims import at_least, at_most, bounds_of
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
@@ -117,11 +117,15 @@ class Windows(NamedTuple):
     def along(self, kernel: tuple[Dim, ...]) -> tuple[Window, ...]:
         """One window per spatial axis, with these sizes of the kernel; `pads` counts only with `auto_pad` NOTSET.
 
-        Raises `ShapeInferenceError` for attributes that break their law.
+        Raises `ShapeInferenceError` for attributes that break their law. A kernel whose size may be 0 has some element:
+        onnxruntime refuses one without any, or crashes, or, if it is quantized, runs.
 
         >>> Windows(dilations=(2,), pads=(1, 0)).along((3,))
         (Window(kernel=3, stride=1, dilation=2, before=1, after=0, same=False),)
         """
+        for size in kernel:
+            if not at_least(size, 1) and not at_most(size, 0):
+                state("at_least", size, 1, "the size of the kernel", "assumed")
         return _along(self, kernel)
 
 

@@ -52,6 +52,11 @@ def empty_product(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     return node.op_type == "MatMul" and getattr(arrays.get(node.input[0]), "shape", (1,))[-1:] == (0,)
 
 
+def empty_kernel(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
+    """A quantized convolution whose kernel has no elements: the result is memory that nobody has written."""
+    return node.op_type == "QLinearConv" and getattr(arrays.get(node.input[3]), "size", 1) == 0
+
+
 def broadcast_groups(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     """A GroupNormalization with one element of scale or bias for all groups."""
     return node.op_type == "GroupNormalization" and any(
@@ -97,7 +102,9 @@ def overflow(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     return _largest(exact) >= (min(most, 2**53) if node.op_type == "Pow" else most)
 
 
-QUIRKS = (no_turns, empty_reduction, empty_product, broadcast_groups, large_slope, large_extremum, overflow)
+QUIRKS = (
+    no_turns, empty_reduction, empty_product, empty_kernel, broadcast_groups, large_slope, large_extremum, overflow,
+)  # fmt: skip
 """Where onnxruntime departs from the specification, or a run from what inference assumes."""
 
 

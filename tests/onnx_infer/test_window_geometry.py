@@ -10,11 +10,14 @@ from itertools import product
 import numpy as np
 import pytest
 
+from onnx_infer import infer
 from onnx_infer.elements.scaling import as_fraction, scaled
 from onnx_infer.laws.statements import cautiously
 from onnx_infer.laws.windows import Window
 from onnx_infer.ops.resize import kept_aspect
 from symdim import Expr, Var
+
+from .texts import parsed
 
 H = Var("H")
 GRID = list(product(range(1, 5), range(1, 5), range(1, 4), range(3), range(3)))
@@ -115,3 +118,11 @@ def test_the_kept_aspect_is_that_of_float_and_double(policy: str) -> None:
                     claimed += isinstance(size, int)
                     assert not isinstance(size, int) or size == found, (sizes, targets, run)
     assert claimed > 3000
+
+
+@pytest.mark.parametrize("least", [0, 1])
+def test_a_kernel_has_some_element(least: int) -> None:
+    """onnxruntime refuses a kernel of size 0, or crashes: a size that may be 0 is a guard."""
+    graph = "g (float[B, 3, S] x, float[8, 3, K] w) => (y) { y = Conv (x, w) }"
+    guards = {str(guard): guard.kind for guard in infer(parsed(graph), min_dim=least).guards}
+    assert guards == {**({} if least else {"K >= 1": "required"}), "S >= K": "required"}
