@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from onnx_infer.diagnostics import Diagnostic
+from onnx_infer.engine.collecting import collecting_later
 from onnx_infer.engine.engine import Engine
 from onnx_infer.engine.learnt import Learnt
 from onnx_infer.engine.overridable import name_overridable
@@ -48,6 +49,7 @@ class Options(TypedDict, total=False):
     values: Mapping[str, InputValue] | None
 
 
+@collecting_later
 def run(
     front: FrontEnd,
     *,

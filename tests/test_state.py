@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 from onnx.parser import parse_model
 
+import onnx_infer.inference
 from onnx_infer import InferenceResult, infer
 from onnx_infer.values import table
 from symdim import Expr, Scope, Var, clear_caches, maximum, parse
@@ -197,3 +198,22 @@ def test_an_interrupt_while_a_result_is_asked_leaves_it_whole() -> None:
         result = next(results)
         interrupted(lambda result=result: result.types, step)  # type: ignore[misc]
         assert asked(result) == expected, step
+
+
+def test_the_collector_runs_again_after_an_inference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if the inference raises. Where the collector did not run before, it does not run afterwards."""
+    model = parse_model('<ir_version: 10, opset_import: ["": 20]> g (float[N] x) => (y) { y = Neg (x) }')
+    seen: list[bool] = []
+    monkeypatch.setattr(onnx_infer.inference, "check_bounds", lambda bounds: seen.append(gc.isenabled()))
+    infer(model)
+    assert gc.isenabled()
+    with pytest.raises(ValueError, match="policy"):
+        infer(model, policy="none")  # type: ignore[arg-type]
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        infer(model)
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+    assert seen == [False, False]

@@ -13,7 +13,7 @@
     overridable.py         initializers that callers may override
     learnt.py              what a walk tells the next one     found.py           shapes for the next walk
     long_sizes.py          long sizes, made shorter by what operators demand
-    choices.py             how many sizes broadcasting chooses
+    choices.py             how many sizes broadcasting chooses    collecting.py    the garbage collector waits
     contradictions.py      statements that no run fulfils together
     assumptions.py         assumptions of the caller      assumed_bounds.py      the intervals in assumptions
 
