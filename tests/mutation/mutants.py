@@ -42,6 +42,10 @@ ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
     ast.RShift: ast.LShift,
 }
 
+SYMMETRIC = {"max", "min", "maximum", "minimum", "gcd", "lcm"}
+SYMMETRIC |= {"add", "multiply", "plus", "times", "meet", "hull", "disjoint", "differ"}
+"""Functions whose arguments are not exchanged, since that changes nothing."""
+
 NAMES = {"min": "max", "max": "min", "any": "all", "all": "any", "minimum": "maximum", "maximum": "minimum"}
 
 
@@ -226,9 +230,10 @@ def _calls(node: ast.Call) -> Iterator[ast.AST]:
     if isinstance(node.func, ast.Name) and node.func.id in NAMES:
         yield _with(node, func=_with(node.func, id=NAMES[node.func.id]))
     args = node.args
-    if isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "cast"):
+    name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+    if name in ("isinstance", "cast"):
         return
-    for i in range(len(args) - 1):
+    for i in range(len(args) - 1 if name not in SYMMETRIC or node.keywords else 0):
         yield _with(node, args=[*args[:i], args[i + 1], args[i], *args[i + 2 :]])
     for i in range(len(node.keywords)):
         if node.keywords[i].arg != "strict":
