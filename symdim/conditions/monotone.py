@@ -43,7 +43,7 @@ def _growth(node: Expr, variable: Var, found: dict[Dim, Interval]) -> Interval:
         return step
     if isinstance(node, FloorDiv):
         n, d = node.parts
-        if isinstance(d, int) and d > 0:
+        if isinstance(d, int):
             return _quotient(found.get(n, (0, 0)), d)
     if isinstance(node, (Max, Min)):
         steps = [found.get(part, (0, 0)) for part in operands_of(node)]
@@ -66,7 +66,7 @@ def _of_sum(terms: dict[Expr, int], found: dict[Dim, Interval]) -> Interval:
 def _of_quotient(unit: FloorDiv, k: int, terms: dict[Expr, int], found: dict[Dim, Interval]) -> Interval:
     """The growth of a sum n//d + r as that of (n + r*d)//d: `(x % 5)//3 + 2*(x//5)` never falls. For k = -1 of -sum."""
     n, d = unit.parts
-    if not isinstance(d, int) or d <= 0:
+    if not isinstance(d, int):
         return None, None
     numerator = dict(terms_of(n)[0])
     accumulate(numerator, {u: c for u, c in terms.items() if u is not unit}, k * d)

@@ -43,8 +43,10 @@ def halved(dim: Dim, words: int = _WORDS) -> Dim:
         words -= sum(map(words_of, nodes))
         found: dict[Expr, Dim] = {}
         for node in nodes if words >= 0 else ():
-            n, d = node.parts if isinstance(node, FloorDiv) else (0, 0)
-            if isinstance(d, int) and d > 0 and d % 2 == 0 and 2 * (terms_of(n)[1] % d) >= d:
+            if not isinstance(node, FloorDiv):
+                continue
+            n, d = node.parts
+            if isinstance(d, int) and d % 2 == 0 and 2 * (terms_of(n)[1] % d) >= d:
                 rest = add(n, -(d // 2))
                 lower = subtract(floordiv(rest, d // 2), floordiv(rest, d))
                 if lower is not node:  # constructors merge (q + 1)//2 themselves where they can

@@ -218,7 +218,9 @@ def defined(hypotheses: list[Hypothesis]) -> list[Hypothesis]:
     found: dict[Dim, Hypothesis] = {}
     for h in hypotheses:
         for node in postorder(h.dim) if isinstance(h.dim, Expr) and h.dim.height else ():
-            d = node.parts[1] if isinstance(node, FloorDiv) else 1
+            if not isinstance(node, FloorDiv):
+                continue
+            d = node.parts[1]
             lo, hi = bounds_of(d)
             if d not in found and (lo is None or lo <= 0) and (hi is None or hi >= 0):
                 signed = lo is None or lo < 0

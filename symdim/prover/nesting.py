@@ -141,7 +141,9 @@ def _primitive_divisors(atoms: list[Expr]) -> dict[Dim, Expr]:
     """The divisors that are expressions >= 1, each with its primitive part (the divisor without its content)."""
     found: dict[Dim, Expr] = {}
     for atom in atoms:
-        d = atom.parts[1] if isinstance(atom, FloorDiv) else 1
+        if not isinstance(atom, FloorDiv):
+            continue
+        d = atom.parts[1]
         if isinstance(d, Expr) and d not in found and at_least(d, 1):
             terms, const = terms_of(d)
             c = gcd(const, *terms.values())

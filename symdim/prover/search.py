@@ -149,7 +149,7 @@ class Search:
         given = constraints_of(problem.hypotheses)
         laws = axioms(atoms_of([c.dim for c in given]))
         found, model = contradiction([*given, *laws], self.budget)
-        if found is None and model is not None:
+        if model is not None:
             self._try(problem, model)
         return found
 
@@ -166,7 +166,7 @@ class Search:
             return None
         more = products(given, laws, atoms, self.budget)
         found, model = contradiction([*given, *laws, *more], self.budget)
-        if found is None and model is not None:
+        if model is not None:
             self._try(problem, model)
         return found
 

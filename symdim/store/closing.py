@@ -63,7 +63,7 @@ class Closing:
         self.others, self.without = list(others), list(without)
         self.named = {v for place in self.leaves for v in _sizes(place) if isinstance(v, Var)}
         self.chosen: dict[Var | RowVar, str] = {}
-        self.stage = STAGES[0]
+        self.stage: str
 
     def run(self) -> dict[Var | RowVar, str]:
         """All stages, one after the other. Raises Contradiction."""

@@ -106,7 +106,7 @@ def _unit_equal(p: Propagation, fact: SizeEqual, unit: Expr, value: int) -> bool
     """unit == value for a product, a division, a maximum or a minimum."""
     if isinstance(unit, FloorDiv):
         n, d = unit.parts
-        if isinstance(d, int) and d > 0:
+        if isinstance(d, int):
             p.push(Bounds(fact.origin, (fact,), fact.law, n, *numerator((value, value), d)))
             return True
     elif isinstance(unit, Extremum):
@@ -157,7 +157,7 @@ def bounds(p: Propagation, fact: Bounds) -> bool:
         if isinstance(unit, Var):
             p.narrow(unit, *ends, fact)
             return contains(ends, p.bounds(p.size(unit)))
-        if isinstance(unit, FloorDiv) and unit.terms is None and isinstance(d := unit.parts[1], int) and d > 0:
+        if isinstance(unit, FloorDiv) and unit.terms is None and isinstance(d := unit.parts[1], int):
             p.push(Bounds(fact.origin, (fact,), fact.law, unit.parts[0], *numerator(ends, d)))
             return True
     narrow_within(p, fact, dim, wanted)
