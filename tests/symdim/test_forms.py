@@ -1,6 +1,6 @@
 """The canonical forms of random expressions are those of yesterday: `forms.txt` has a checksum of each text.
 
-Texts name axes in models that users keep, so no form changes by accident. After a change that is meant,
+CHANGELOG.md lists every change of a printed form, so none may happen by accident. After a change that is meant,
 `python -m tests.symdim.test_forms` prints the forms that are new, and writes the file anew. That each form has the
 right value is tested in `test_canonical.py`.
 """

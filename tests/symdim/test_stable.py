@@ -61,6 +61,16 @@ def test_texts_and_parts_make_the_same_object(text):
             assert (maximum if isinstance(node, Max) else minimum)(*node.parts) is node
 
 
+def test_the_text_of_a_rest_does_not_need_that_of_the_sum():
+    """A reading of a sum took a rest out of it whose numerator was the sum again; the text never ended."""
+    M = SYMBOLS["M"]
+    for k in (2, 3, 7):
+        dim = ((((M // -k) % -4) % 5) % -4) % -3
+        assert isinstance(dim, Expr)
+        assert parse(str(dim), SYMBOLS) is dim
+        assert all(dim.evaluate(M=m) == ((((m // -k) % -4) % 5) % -4) % -3 for m in range(200))
+
+
 def test_a_numerator_is_reflected_once():
     """Its sign is that of the first term in the basis; by that of the short form this went on for ever."""
     N, K, L = (SYMBOLS[name] for name in "NKL")

@@ -156,7 +156,8 @@ def _shorter(node: Expr, pieces: list[Piece]) -> list[Piece]:
         names = sum(leaf_count(base) * exponent for base, exponent in found[1]) if found is not None else 0
         return ways[0] if found is not None and names < leaf_count(node) else pieces
     if node.height:
-        ways += [_inward(*reading) for reading in readings(node)]
+        size = leaf_count(node)  # the text of a longer rest may need that of this node
+        ways += [_inward(*reading) for reading in readings(node) if leaf_count(reading[3]) < size]
     words, length = _length_of(pieces)
     least = words, length
     for way in ways:
