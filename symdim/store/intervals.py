@@ -88,11 +88,11 @@ def _terms(p: Propagation, dim: Expr, wanted: Interval) -> list[tuple[Dim, Inter
 
 
 def _is_quotient(unit: Expr) -> bool:
-    """Whether a unit is a division by a positive number."""
+    """Whether a unit is a division by a number, which is positive."""
     if not isinstance(unit, FloorDiv):
         return False
     divisor = unit.parts[1]
-    return isinstance(divisor, int) and divisor > 0
+    return isinstance(divisor, int)
 
 
 def _height_and_order(unit: Expr) -> tuple[object, ...]:

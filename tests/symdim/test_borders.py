@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from symdim import SymdimError, Var, parse, total
+from symdim import Facts, Max, Min, Row, Store, SymdimError, Var, parse, total
+from symdim.algebra.minmax.lattice import exceeds
 from symdim.algebra.sums.long_division import cancelled
+from symdim.compile import literal
+from symdim.einsum import EinsumSpec
 from symdim.einsum.coverage import covers
 from symdim.einsum.projection import Projections
 from symdim.einsum.reader import NameClash, parse_spec
 from symdim.parser.rational import MAX_DENOMINATORS
 from symdim.prover.budget import Budget
+from symdim.prover.cases import _by_residue
 from symdim.prover.hypotheses import Hypothesis, problem_of
 from symdim.prover.witness import _landmarks, witness
 from symdim.rows import row_name
+from symdim.store import Contradiction
 from symdim.store.intervals import root_above
 
 N, M, X = Var("N"), Var("M"), Var("x")
@@ -86,3 +91,58 @@ def test_each_point_is_paid() -> None:
     before = whole.steps
     assert witness(problem, problem, 0, 30) is None
     assert before - whole.steps == 30
+
+
+def test_a_product_costs_all_products_of_terms() -> None:
+    budget, long = Budget(10_000), total(Var(f"v{i}") for i in range(80))
+    before = budget.steps
+    budget.product(long, long + 1)
+    assert before - budget.steps >= 80 * 80 // 64
+
+
+def test_zero_is_written_without_parentheses() -> None:
+    assert [literal(value) for value in (-1, 0, 1)] == ["(-1)", "0", "1"]
+
+
+def test_the_number_of_facts_is_the_caption() -> None:
+    assert "<caption>2 facts</caption>" in Facts(["x >= 3", "y >= x"])._repr_html_()
+
+
+def test_an_argument_that_never_exceeds_another() -> None:
+    few = Var.fresh("few", 0)
+    for a, b, of_max, of_min in ((N + few, N, True, False), (N, N + few, False, True), (N, N, True, True)):
+        assert (exceeds(Max, a, b), exceeds(Min, a, b)) == (of_max, of_min)
+
+
+def test_a_case_of_a_residue_keeps_what_defines_the_division() -> None:
+    problem = problem_of([Hypothesis(N // M - 2, ">=", frozenset())], (N, M), Budget(1000))
+    cases = _by_residue(problem, N // M, 3)
+    assert [len(case.hypotheses) for case in cases] == [len(problem.hypotheses) + 2] * 3
+
+
+def test_sizes_of_a_store_that_differ() -> None:
+    state = Store()._state
+    assert [state.differ(2 * N + k, 2 * N) for k in (-1, 0, 1)] == [True, False, True]
+    assert [state.differ(N + M, k) for k in (0, 1, 2)] == [True, True, False]
+
+
+def test_a_row_has_the_sizes_that_are_known() -> None:
+    store = Store()
+    store.eq(N, 5)
+    store.propagate()
+    assert store._state.row(Row((3, N))) == Row((3, 5))
+    assert store._state.row(Row((3, M))) == Row((3, M))
+
+
+def test_what_does_not_divide_is_a_mismatch_of_sizes() -> None:
+    store = Store()
+    store.divisible(2 * N + 1, 2)
+    with pytest.raises(Contradiction, match="is not a multiple of 2") as caught:
+        store.propagate()
+    assert " " not in caught.value.kind
+
+
+def test_a_contradiction_names_the_statement_about_rows() -> None:
+    known = EinsumSpec("..r..;..s.. => ").infer([2], [3])
+    with pytest.raises(Contradiction, match="r equals s"):
+        known.set_equal("r", "s")
