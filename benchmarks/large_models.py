@@ -195,6 +195,13 @@ def many_symbols(n: int) -> ModelProto:
     return model(nodes, [value(f"x{i}", [f"N{i}", 3, f"M{i}"]) for i in range(n)], names(n, "y"))
 
 
+def joined_symbols(n: int) -> ModelProto:
+    """A chain of products by factors with a symbol each: all of these must be equal, or 1."""
+    nodes = [node("Mul", [f"y{i}", f"x{i}"], [f"y{i + 1}"]) for i in range(n)]
+    inputs = [value("y0", ["N"]), *(value(f"x{i}", [f"N{i}", f"M{i % 7}"]) for i in range(n))]
+    return model(nodes, inputs, [f"y{n}"])
+
+
 def data_dependent(n: int) -> ModelProto:
     """n sizes that only the data decide."""
     nodes = [node("NonZero", ["x"], [f"y{i}"]) for i in range(n)]

@@ -82,9 +82,9 @@ def hard_simplification() -> str:
     return "as it was" if found is parts else "simpler"
 
 
-def inferred(model: Callable[[int], object], size: int) -> str:
+def inferred(model: Callable[[int], object], size: int, *, bidirectional: bool = False) -> str:
     """What comes of inferring a model."""
-    result = infer(model(size))  # type: ignore[arg-type]
+    result = infer(model(size), bidirectional=bidirectional)  # type: ignore[arg-type]
     return f"{len(result.types):,} values, {len(result.diagnostics):,} diagnostics"
 
 
@@ -105,6 +105,9 @@ CASES: dict[str, Callable[[], str]] = {
     "`simplify` that uses up its budget": hard_simplification,
     "Concat of 100,000 symbols": lambda: inferred(make.concat_of_symbols, 100_000),
     "Split by 100,000 sizes": lambda: inferred(make.split_by_sizes, 100_000),
+    "Split by 30,000 unknown sizes": lambda: inferred(make.split_of_unknown, 30_000),
+    "2,000 symbols joined, in both directions": lambda: inferred(make.joined_symbols, 2_000, bidirectional=True),
+    "20,000 nodes in a chain, in both directions": lambda: inferred(make.ordered_nodes, 20_000, bidirectional=True),
     "a tensor of 1,000 axes": lambda: inferred(make.high_rank, 1_000),
     "a constant of 1,000,000 integers": lambda: inferred(make.constant_vector, 1_000_000),
 }
