@@ -6,13 +6,14 @@ import pytest
 
 from symdim import Facts, Max, Min, Row, Store, SymdimError, Var, parse, total
 from symdim.algebra.minmax.lattice import exceeds
+from symdim.algebra.order import height_of
 from symdim.algebra.sums.long_division import cancelled
 from symdim.compile import literal
 from symdim.einsum import EinsumSpec
 from symdim.einsum.coverage import covers
 from symdim.einsum.projection import Projections
 from symdim.einsum.reader import NameClash, parse_spec
-from symdim.parser.rational import MAX_DENOMINATORS
+from symdim.parser.rational import MAX_DENOMINATORS, work_of_product
 from symdim.prover.budget import Budget
 from symdim.prover.cases import _by_residue
 from symdim.prover.hypotheses import Hypothesis, problem_of
@@ -20,6 +21,7 @@ from symdim.prover.witness import _landmarks, witness
 from symdim.rows import row_name
 from symdim.store import Contradiction
 from symdim.store.intervals import root_above
+from symdim.store.refinement import _without
 
 N, M, X = Var("N"), Var("M"), Var("x")
 
@@ -146,3 +148,21 @@ def test_a_contradiction_names_the_statement_about_rows() -> None:
     known = EinsumSpec("..r..;..s.. => ").infer([2], [3])
     with pytest.raises(Contradiction, match="r equals s"):
         known.set_equal("r", "s")
+
+
+def test_a_row_without_axes_before_its_gap() -> None:
+    row = Row((2, 3), None, (4, 5))
+    assert [_without(row, before, 1) for before in (0, 1, 3)] == [
+        Row((2, 3), None, (4,)),
+        Row((3,), None, (4,)),
+        Row((), None, ()),
+    ]
+
+
+def test_heights() -> None:
+    assert [height_of(dim) for dim in (0, 7, N, 2 * N + M, N // M, (N // M + X) // 3)] == [0, 0, 0, 0, 1, 2]
+
+
+def test_work_of_a_product_of_sums() -> None:
+    one, other = N + M + 1, N + X
+    assert [work_of_product(values) for values in ([3, N], [one, other], [one, N])] == [2, 34, 14]
