@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 from weakref import proxy
 
 from onnx_infer.diagnostics import Diagnostic
@@ -12,7 +12,7 @@ from onnx_infer.laws.made import make_size
 from onnx_infer.laws.sizes import differ, is_fresh
 from onnx_infer.laws.statements import Kind, Statement
 from onnx_infer.model.size_texts import GENERATED
-from onnx_infer.types.merge import merge, selected, without_names
+from onnx_infer.types.merge import merge, selected, with_numbers_only, without_claims
 from onnx_infer.values.one_of import OneOf
 from onnx_infer.values.tensor import UNKNOWN_SIZE, SymTensor, Value, substitute
 from symdim import Expr, Var, minimum
@@ -20,7 +20,7 @@ from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from onnx_infer.engine.walk import Walk
     from onnx_infer.model.graph import Node
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
     from symdim.conditions.condition import Relation
 
+
+Keeps = Literal["numbers", "names", "nothing"]
+"""What replaces inferred sizes: declared numbers, those only in place of input sizes, or nothing."""
 
 NAMELESS = "declared without a size"
 """The origin of a size for which a declared type has neither a number nor a name."""
@@ -37,7 +40,8 @@ class DeclaredTypes:
     """Merges declared types into the results of an inference, by its policy, and records the `claims` in them.
 
     The declared types of the `trusted` values are known and not claims; with `assumed` those of all values. A declared
-    number replaces a data-dependent size only if its value is `believed` (None: all values are, as those of bodies).
+    number replaces a data-dependent size only if its value is `believed` (None: all values are). The sizes
+    that a body declares replace nothing that is inferred: the body may not run, so that no guard could tell it.
     """
 
     def __init__(
@@ -57,7 +61,7 @@ class DeclaredTypes:
 
     def trusts(self, name: str) -> bool:
         """Whether the declared type of a value counts as known."""
-        return self.assumed or name in self._trusted
+        return self.assumed or (self._engine.depth == 0 and name in self._trusted)
 
     def merged(self, name: str, declared: Value, inferred: Value, node: Node, rank: Dim | None = None) -> Value:
         """The declared and the inferred type of a value, merged. `rank` is its rank as a function of sizes."""
@@ -71,8 +75,9 @@ class DeclaredTypes:
             self._claim_side(name, declared, inferred, node)
         is_judged_later = self._policy == "strict" and self._engine.depth == 0  # by `settle`, when equations are known
         policy = "refine" if is_judged_later else self._policy
-        is_believed = trusted or self._believed is None or self._engine.depth > 0 or name in self._believed
-        value, conflicts, claimed = _merged(declared, inferred, policy, trusted, is_believed)
+        is_believed = trusted or self._believed is None or name in self._believed
+        keeps: Keeps = "nothing" if self._engine.depth and not trusted else "numbers" if is_believed else "names"
+        value, conflicts, claimed = _merged(declared, inferred, policy, trusted, keeps)
         if not claimed and not conflicts:
             return self.opened(value)
         known = [Claim(name, ours, found, node) for ours, found in claimed if found is not None]
@@ -125,10 +130,11 @@ class DeclaredTypes:
         return self.opened(SymTensor(inferred.dtype, [UNKNOWN_SIZE] * declared.rank))
 
     def _state_rank(self, name: str, relation: Relation, lhs: Dim, rhs: int, node: Node) -> None:
-        """State what the declared rank of a value of the main graph says of sizes."""
+        """State what the declared rank of a value says of sizes, if its graph runs wherever the model does."""
         engine = self._engine
-        if engine.depth:
+        if not engine.certain or (engine.depth and self.assumed):
             return
+        engine.singular += engine.depth
         if self.assumed:
             from symdim.conditions.condition import Condition  # few models need it
 
@@ -156,8 +162,10 @@ class DeclaredTypes:
 
         If it names a size of inputs, that is a guard, and so is a name that another size has already. A name that an
         earlier inference gave to an unknown size stands for such a size again: so a second inference concludes what the
-        first one did. The size gets its name back.
+        first one did. The size gets its name back. In a body no guard is stated, so only numbers count.
         """
+        if self._engine.depth and not self.assumed:
+            return self.opened(with_numbers_only(declared))
         claimed = [size for size, _ in claimed_sizes(declared, None)]
         made = {v: self._reopened(v) for v in variables_of(claimed) if GENERATED.fullmatch(v.name) and has_own_name(v)}
         self._engine.claims += [Claim(name, var, size, node) for var, size in made.items()]
@@ -172,7 +180,7 @@ class DeclaredTypes:
     def _guard(self, name: str, declared: Dim, node: Node) -> None:
         """State that a size about which nothing is inferred is the declared one, unless this is a number or known."""
         engine = self._engine
-        if isinstance(declared, Expr) and not self.trusts(name) and engine.depth == 0:
+        if isinstance(declared, Expr) and not self.trusts(name):
             law = f"declared of {'output' if name in engine.model.graph.outputs else 'value'} '{name}'"
             engine.state(Statement("equal", self._open(0, None), declared, law, "declared"), node)
 
@@ -184,7 +192,7 @@ class DeclaredTypes:
 
     def of_input(self, declared: Value, given: Value) -> Value:
         """The declared type of a subgraph's input merged with the given value, whose data-dependent sizes stay."""
-        declared = without_names(declared, given, is_number)
+        declared = without_claims(declared, given, _kept("numbers" if self.assumed else "nothing"))
         return self.opened(merge(declared, given, "refine", self._engine.complain))
 
     def opened(self, value: Value) -> Value:
@@ -210,22 +218,33 @@ class Merged(NamedTuple):
 _merges = shared_cache(1 << 11)  # the arguments of `_merged` -> its result
 
 
-def _merged(declared: Value, inferred: Value, policy: ShapeMergePolicy, trusted: bool, believed: bool) -> Merged:
+def _merged(declared: Value, inferred: Value, policy: ShapeMergePolicy, trusted: bool, keeps: Keeps) -> Merged:
     """The declared and the inferred type of a value, merged."""
-    key = declared, inferred, policy, trusted, believed
+    key = declared, inferred, policy, trusted, keeps
     found: Merged | None = _merges.get(key)
     if found is None:
         conflicts: list[str] = []
         inferred = selected(declared, inferred)
         claimed = tuple(claimed_sizes(declared, inferred))
         if policy != "skip":
-            declared = without_names(
-                declared, inferred, lambda size: believed if is_number(size) else trusted and not has_own_name(size)
-            )
+            declared = without_claims(declared, inferred, _kept(keeps, trusted))
         if policy == "strict" and trusted:
             policy = "refine"
         found = _merges[key] = Merged(merge(declared, inferred, policy, conflicts.append), conflicts, claimed)
     return found
+
+
+def _kept(keeps: Keeps, trusted: bool = False) -> Callable[[Dim, Dim], bool]:
+    """Whether a declared size is merged with the inferred one: not where it would replace what is not known."""
+
+    def kept(declared: Dim, inferred: Dim) -> bool:
+        if is_number(declared):
+            if keeps == "nothing":
+                return differ(declared, inferred)  # which is told
+            return keeps == "numbers" or not is_fresh(inferred)
+        return not is_fresh(inferred) or (trusted and not has_own_name(declared))
+
+    return kept
 
 
 def is_equal(declared: Value, inferred: Value) -> bool:

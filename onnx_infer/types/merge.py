@@ -67,7 +67,7 @@ def merge(declared: Value | None, inferred: Value, policy: ShapeMergePolicy, con
         elem = merge(declared.elem, inferred.elem, policy, conflict)
         if elem is inferred.elem:
             return inferred
-        return Sequence(elem, inferred.length) if isinstance(inferred, Sequence) else Optional(elem, inferred.full)
+        return _with_elem(inferred, elem)
     if isinstance(inferred, SymTensor) and inferred.dtype is None and inferred.shape is None:
         return declared
     if isinstance(declared, SymTensor) and declared.dtype is None and declared.shape is None:
@@ -85,20 +85,32 @@ def selected(declared: Value, inferred: Value) -> Value:
     return next((x for x in inferred.choices if x.shape is not None and len(x.shape) == rank), inferred)
 
 
-def without_names(declared: Value, inferred: Value, kept: Callable[[Dim], bool]) -> Value:
-    """The declared type with inferred data-dependent sizes in place of the declared ones that are not `kept`."""
+def without_claims(declared: Value, inferred: Value, kept: Callable[[Dim, Dim], bool]) -> Value:
+    """The declared type with inferred sizes in place of the declared ones that are not `kept` beside them."""
     if isinstance(declared, (Sequence, Optional)) and isinstance(inferred, type(declared)):
         if declared.elem is None or inferred.elem is None:
             return declared
-        elem = without_names(declared.elem, inferred.elem, kept)
-        return Sequence(elem, declared.length) if isinstance(declared, Sequence) else Optional(elem, declared.full)
+        return _with_elem(declared, without_claims(declared.elem, inferred.elem, kept))
     if not isinstance(declared, (SymTensor, Sparse)) or not isinstance(inferred, (SymTensor, Sparse)):
         return declared
     if declared.shape is None or inferred.shape is None or len(declared.shape) != len(inferred.shape):
         return declared
     pairs = zip(declared.shape, inferred.shape, strict=True)
-    sizes = [i if is_fresh(i) and not kept(d) else d for d, i in pairs]
-    return type(declared)(declared.dtype, sizes)
+    return type(declared)(declared.dtype, [d if kept(d, i) else i for d, i in pairs])
+
+
+def with_numbers_only(declared: Value) -> Value:
+    """The declared type without the sizes that are no numbers."""
+    if isinstance(declared, (Sequence, Optional)):
+        return declared if declared.elem is None else _with_elem(declared, with_numbers_only(declared.elem))
+    if not isinstance(declared, (SymTensor, Sparse)) or declared.shape is None:
+        return declared
+    return type(declared)(declared.dtype, [d if isinstance(d, int) else UNKNOWN_SIZE for d in declared.shape])
+
+
+def _with_elem(declared: Sequence | Optional, elem: Value) -> Value:
+    """The type of a sequence or an optional with other elements."""
+    return Sequence(elem, declared.length) if isinstance(declared, Sequence) else Optional(elem, declared.full)
 
 
 def size_pairs(declared: Value | None, inferred: Value | None) -> Iterator[tuple[Dim, Dim | None]]:
