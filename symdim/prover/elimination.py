@@ -133,8 +133,8 @@ def _remainder(problem: Problem, h: Hypothesis) -> Problem | None:
             if not isinstance(atom, FloorDiv):
                 continue
             n, d = atom.parts
-            if not at_least(d, 1):
-                continue
+            if not at_least(d, 1) or (a is atom and abs(terms[a]) != d):
+                continue  # n//2 - c is no remainder, although n - n//2 is (n + 1)//2
             for sign in (1, -1):
                 rest = subtract(scale(h.dim, sign), subtract(n, d * atom))
                 problem.budget.charge((rest, n, *(postorder(rest) if isinstance(rest, Expr) else ())))

@@ -23,6 +23,8 @@ CONTRADICTIONS = [
     ["max(N, M) < N"],
     ["N*N == 2*M + 1", "N == 2*S"],
     ["N//8 >= 3", "N < 24"],
+    ["N//2 == 5", "N <= 9"],
+    ["N//2 == M", "M == 5", "N >= 12"],
     ["N != N"],
 ]
 
@@ -35,6 +37,15 @@ def test_contradictions_are_found_in_every_order(texts):
         assert found is not None
         assert {fact.text for fact in found} <= set(texts)
         assert Facts(fact.text for fact in found).contradiction() is not None  # the chain is enough by itself
+
+
+@pytest.mark.parametrize("d", [2, 3, 4])
+def test_a_known_quotient_bounds_its_numerator(d):
+    facts = Facts([f"N//{d} == 5", f"M//{d} == S"])
+    assert prove.at_least(N, 5 * d, facts) is True
+    assert prove.at_most(N, 6 * d - 1, facts) is True
+    assert prove.at_least(N, 5 * d + 1, facts) is False
+    assert prove.at_most(M, d * Var("S") + d - 1, facts) is True
 
 
 @pytest.mark.parametrize("texts", CONTRADICTIONS, ids=" and ".join)
