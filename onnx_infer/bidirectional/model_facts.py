@@ -11,7 +11,7 @@ from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.graph import label_of
 from onnx_infer.operators.verification import check_inputs, wrong_number
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
-from symdim import Expr, Var
+from symdim import Expr, Var, leaf_count
 from symdim.algebra.dims import variables_of
 from symdim.rows import Row
 from symdim.store import Origin, Store
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _MOST_CONTRADICTIONS = 8
 _MOST_STATED = 1 << 12  # nodes that are stated anew: each contradiction costs as much as the whole model
+_NAMES_OF_A_NODE = 8  # a node with longer sizes counts as several: work on a size grows with the square of its names
 
 
 class Known(NamedTuple):
@@ -47,7 +48,7 @@ def state_model(engine: Engine, given: Collection[str], assumptions: Assumptions
     """
     told: list[Diagnostic] = []
     left_out: set[str] = set()
-    count = sum(1 for _ in engine.model.graph.nodes())
+    count = sum(_weight(engine, node[3]) for node in engine.model.graph.nodes())
     most = min(_MOST_CONTRADICTIONS, max(1, _MOST_STATED // max(1, count)))
     while True:
         statement = _ModelStatement(engine, given, left_out)
@@ -67,6 +68,13 @@ def state_model(engine: Engine, given: Collection[str], assumptions: Assumptions
             left_out.add(origin.node)
             continue
         return Known(statement.store, statement.rows, told + statement.defects)
+
+
+def _weight(engine: Engine, outputs: Iterable[str]) -> int:
+    """How much work it is to state a node: 1 unless it has long sizes."""
+    values = (engine.scope[name] for name in outputs if engine.scope.knows(name))
+    dims = (d for value in values if isinstance(value, SymTensor) for d in value.shape or () if isinstance(d, Expr))
+    return 1 + (max(map(leaf_count, dims), default=0) // _NAMES_OF_A_NODE) ** 2
 
 
 class _ModelStatement:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symdim.algebra.bounds.intervals import contains, disjoint, numerator, plus, power, scaled, times, unscaled
+from symdim.algebra.caches import remembered
 from symdim.algebra.expr import Expr, FloorDiv, Max, Min
 from symdim.algebra.order import order
 from symdim.algebra.sums.monomial import powers_of, terms_of
@@ -72,8 +73,8 @@ def _terms(p: Propagation, dim: Expr, wanted: Interval) -> list[tuple[Dim, Inter
         return []
     ranges = {unit: scaled(p.bounds(unit), k) for unit, k in terms.items()}
     found: list[tuple[Dim, Interval]] = []
-    if quotients := [unit for unit in terms if _is_quotient(unit)]:
-        found.append(_without_division(dim, max(quotients, key=_height_and_order), wanted))
+    if quotients := tuple([unit for unit in terms if _is_quotient(unit)]):
+        found.append(_without_division(dim, quotients, wanted))
     for unit, k in terms.items():
         lo: int | None = const
         hi: int | None = const
@@ -99,19 +100,26 @@ def _height_and_order(unit: Expr) -> tuple[object, ...]:
     return unit.height, order(unit)
 
 
-def _without_division(dim: Expr, quotient: Expr, wanted: Interval) -> tuple[Dim, Interval]:
+def _without_division(dim: Expr, quotients: tuple[Expr, ...], wanted: Interval) -> tuple[Dim, Interval]:
     """Remove a division from a sum that lies in an interval: multiply lo <= k*(n//d) + rest <= hi by d.
 
     d*(n//d) == n - n % d, and n % d is in 0..d-1. For k == 1 and k == -1 both forms are equivalent.
     """
+    whole, k, d = _multiplied(dim, quotients)
+    slack, (lo, hi) = k * (d - 1), wanted
+    return whole, (None if lo is None else lo * d + min(slack, 0), None if hi is None else hi * d + max(slack, 0))
+
+
+@remembered(1024)  # a sum is narrowed often, and the interval of a new sum is the costly part
+def _multiplied(dim: Expr, quotients: tuple[Expr, ...]) -> tuple[Dim, int, int]:
+    """`k*n + d*rest` for a sum `k*(n//d) + rest`, with k and d. The highest of the divisions is chosen."""
+    quotient = max(quotients, key=_height_and_order)
     assert dim.terms is not None
     assert isinstance(quotient, FloorDiv)
     n, d = quotient.parts
     assert isinstance(d, int)
-    k, (lo, hi) = dim.terms[quotient], wanted
-    whole = k * n + d * (dim - k * quotient)
-    slack = k * (d - 1)
-    return whole, (None if lo is None else lo * d + min(slack, 0), None if hi is None else hi * d + max(slack, 0))
+    k = dim.terms[quotient]
+    return k * n + d * (dim - k * quotient), k, d
 
 
 def _factors(p: Propagation, powers: dict[Expr, int], wanted: Interval) -> list[tuple[Dim, Interval]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symdim.algebra.bounds.intervals import bounds_of, contains, disjoint, meet, of_parts
-from symdim.algebra.evaluate import postorder
+from symdim.algebra.evaluate import Substitution, postorder
 from symdim.algebra.expr import Expr
 from symdim.algebra.texts.written import leaf_count
 from symdim.algebra.variable import Var
@@ -21,6 +21,7 @@ MOST_NAMES = 64
 """The most names of a value, written out. In a chain of equations, joins or divisions each value has all names of the
 former ones, or twice as many.
 """
+_SUBSTITUTIONS = 256  # remembered substitutions
 
 
 class Solution:
@@ -32,6 +33,7 @@ class Solution:
         self.intervals: dict[Var, Interval] = {}
         self.causes: dict[Var | RowVar, list[tuple[Constraint, tuple[Var | RowVar, ...]]]] = {}
         self._known: dict[Dim, Interval] = {}  # the intervals of sizes, until something is learned
+        self._substitutions: dict[tuple[tuple[Var, Dim], ...], Substitution] = {}  # variables with their values -> the substitution of these
 
     # values
 
@@ -60,7 +62,20 @@ class Solution:
             return dim
         for v in bound:
             self._settle(v)
-        return dim.substitute({v: sizes[v] for v in bound if v in sizes})
+        return self._substituted(dim, [v for v in bound if v in sizes])
+
+    def _substituted(self, dim: Expr, bound: list[Var]) -> Dim:
+        """The dimension with the values of these variables.
+
+        Sizes nest in a chain of layers, and each is asked for often. So what was rebuilt is kept with these values.
+        """
+        given = tuple([(v, self.sizes[v]) for v in bound])
+        substitution = self._substitutions.get(given)
+        if substitution is None:
+            if len(self._substitutions) >= _SUBSTITUTIONS:
+                self._substitutions.clear()
+            substitution = self._substitutions[given] = Substitution(dict(given))
+        return dim.substitute(substitution)
 
     def holder(self, dim: Dim) -> Dim:
         """The number or variable that a size equals. A size that equals an expression stands for itself."""
@@ -84,7 +99,7 @@ class Solution:
             if bound:
                 value = sizes[v]
                 assert isinstance(value, Expr)
-                self.learn_value(v, value.substitute({w: sizes[w] for w in bound}))
+                self.learn_value(v, self._substituted(value, bound))
                 self.check_bounds(v, sizes[v])
                 if leaf_count(sizes[v]) > MOST_NAMES:
                     del sizes[v]
