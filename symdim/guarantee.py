@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from symdim.algebra.canonical import maximum, minimum, product, total
 from symdim.algebra.dims import bounds_of, sign, variables_of
-from symdim.algebra.evaluate import children, parts_first, postorder
+from symdim.algebra.evaluate import children, evaluate, parts_first, postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
 from symdim.algebra.origin import Computed, ValueOf, is_given
 from symdim.algebra.pickling import limits_first
@@ -40,6 +40,7 @@ Sum: TypeAlias = tuple[list[Pattern], dict[Expr, int], int]
 _STEPS = 20_000  # steps of the prover for all sizes of one call
 _STEPS_OF_A_LEAF = 8  # for putting others in the place of a variable of an expression, by its leaves
 _MOST_LEAVES = 60  # the most leaves of an expression that is tested for monotony; a larger one is bounded part by part
+_TRIED = (*range(32), 63, 100, 255, 1_000)  # how far from its end a variable lies where a difference is evaluated
 
 
 class Guarantee(NamedTuple):
@@ -216,15 +217,35 @@ class UpperBounds:
         least, most = growth(dim, variable)  # the prover sees more, but takes far longer
         if (least is not None and least >= 0) or (most is not None and most <= 0):
             return low if least is None or least < 0 else high
-        from symdim.prove import explain  # few sizes need it
-
         # `at_most` may exceed every value of the variable, so `dim` must be monotone up to its bound
         free = Var.fresh(variable.name, start, variable.hi)
         step = dim.substitute({variable: free + 1}) - dim.substitute({variable: free})
         for end, gap in ((high, step), (low, -step)):
-            if end is not None and explain(gap, ">=", 0, within=self._left).answer is True:
+            if end is not None and self._is_never_negative(gap):
                 return end
         return None
+
+    def _is_never_negative(self, gap: Dim) -> bool:
+        """Whether the prover knows it. A few points come first: a proof that fails costs far more."""
+        if _is_negative_somewhere(gap):
+            return False
+        from symdim.prove import explain  # few sizes need it
+
+        return explain(gap, ">=", 0, within=self._left).answer is True
+
+
+def _is_negative_somewhere(gap: Dim) -> bool:
+    """Whether a difference is negative at one of a few points."""
+    from symdim.prover.halves import point_at  # few sizes need it
+
+    if isinstance(gap, int):
+        return gap < 0
+    for far in _TRIED:
+        with suppress(DivisionByZero):
+            value = evaluate(gap, point_at(gap.variables(), far))
+            if isinstance(value, int) and value < 0:
+                return True
+    return False
 
 
 def _occurrences(variable: Var, dim: Expr) -> int:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.constraints.registration import form
 from onnx_infer.errors import Unknown, require
+from onnx_infer.laws.sizes import MOST_OPEN_PARTS
 
 if TYPE_CHECKING:
     from onnx_infer.constraints.relations import Dim, Relations, Rows
@@ -34,7 +35,7 @@ def split(s: Relations, input: Row, outs: tuple[Row | None, ...], split: Ints | 
           num_outputs: int | None = None) -> None:  # fmt: skip
     """The sizes at the axis are given, or equal. With num_outputs the last one may be smaller."""
     parts = tuple(row for row in outs if row is not None)
-    if len(parts) < len(outs) or not parts:
+    if len(parts) < len(outs) or not parts or len(parts) > MOST_OPEN_PARTS:
         return
     whole, sizes = _parts(s, axis, input, parts)
     if isinstance(split, tuple):

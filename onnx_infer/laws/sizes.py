@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from onnx_infer.values.tensor import Dim, Shape
 
+MOST_OPEN_PARTS = 1 << 12
+"""The most parts of a Split whose sizes only a run knows, or that have no known shape before constraints are stated."""
+
 
 def at_least(size: Dim, low: int) -> bool:
     """Whether the interval of the size, or an assumption, proves `size >= low`."""

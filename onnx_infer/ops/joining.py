@@ -12,6 +12,7 @@ from onnx_infer.errors import Unknown, require
 from onnx_infer.laws.lengths import common_number, demand_one_element, number_of, of_length
 from onnx_infer.laws.limits import demand_room_for_pads, not_negative
 from onnx_infer.laws.sizes import (
+    MOST_OPEN_PARTS,
     at_least,
     exact_quotient,
     has_axis,
@@ -21,7 +22,7 @@ from onnx_infer.laws.sizes import (
     unify_joined,
     unknown_shape,
 )
-from onnx_infer.laws.statements import conflicting, demand, element, fresh, state
+from onnx_infer.laws.statements import conflicting, demand, element, fresh, state, warn
 from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal, known_sizes
 from onnx_infer.values import dtype as dt
@@ -74,10 +75,19 @@ def _equal_parts(size: Dim, count: int, uneven: bool) -> list[Dim]:
     return [*[part] * (count - 1), not_negative(size - part * (count - 1), "the last part")]
 
 
+def _few_open_parts(count: int) -> None:
+    """Refuse to name the sizes of so many parts: each would be a size of its own, with an origin and a bound."""
+    if count > MOST_OPEN_PARTS:
+        why = f"of {count:,} parts whose sizes only a run knows, more than {MOST_OPEN_PARTS:,}, the types alone are known"
+        warn(why)
+        raise Unknown(why)
+
+
 def _given_parts(size: Dim, split: Ints | Unknown, count: int) -> list[Dim]:
     """The sizes of the parts as given. A single unknown size is the rest."""
     split = of_length(split, count, "the numbers of sizes in split and of outputs")
     parts: list[Any] = [None if x is None else not_negative(convert(x, dt.INT64), "a size of split") for x in split]
+    _few_open_parts(parts.count(None))
     if parts.count(None) == 1:
         parts[parts.index(None)] = not_negative(size - total(p for p in parts if p is not None), "the rest of split")
     settled = [
@@ -124,6 +134,7 @@ def split(
     if axis is None:
         raise Unknown("Split-1 has no default axis")
     if not has_axis(input.rank, axis):
+        _few_open_parts(output_count)
         return [unknown_shape(input.rank, "a part") for _ in range(output_count)]
     axis %= input.rank
     parts = _parts(input.dims[axis], split, num_outputs, output_count, since_version)

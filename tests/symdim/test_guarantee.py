@@ -285,7 +285,14 @@ def test_a_variable_without_an_upper_bound_is_asked_for_the_other_end_alone(monk
     assert bound_expr(40 - found * found + found) == 40
     assert len(asked) == 1
     assert bound_expr(found * found - found) is None
-    assert len(asked) == 2
+    assert len(asked) == 1  # it grows: a point refutes the rest
+
+
+def test_a_point_refutes_a_direction_before_the_prover_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The prover rewrites a long difference many times before it gives up."""
+    monkeypatch.delattr(prove, "explain")
+    n = Var.fresh("n", 0, at_most=Var("N"), origin="NonZero")
+    assert bound_expr(n % 7 - n % 5) == 6
 
 
 def test_the_prover_is_not_asked_where_each_part_shows_the_direction(monkeypatch: pytest.MonkeyPatch) -> None:
