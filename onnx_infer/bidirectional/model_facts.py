@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onnx_infer.constraints.registration import Operand, bound_form
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.engine.claims import has_own_name
+from onnx_infer.laws.readable import NOT_CHOSEN
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.graph import label_of
 from onnx_infer.operators.verification import check_inputs, wrong_number
@@ -85,6 +86,7 @@ class _ModelStatement:
         self.rows: dict[str, Row] = {}
         self._seen: set[Var] = set()
         self._lengths: list[tuple[Row, Row, Origin]] = []
+        self._not_chosen: set[str] = set()  # nodes that broadcast after many choices; nothing is stated of them
         self._joined: set[tuple[str, Dim, Dim]] = set()  # a node, and sizes that its form broadcasts to each other
 
     def row(self, name: str) -> Row | None:
@@ -161,7 +163,7 @@ class _ModelStatement:
             if label in self._without or statement.kind != "required":
                 continue
             lhs, rhs, origin = resolve(statement.lhs), resolve(statement.rhs), Origin(label, text=statement.law)
-            if statement.relation == "broadcast" and (label, lhs, rhs) in self._joined:
+            if statement.relation == "broadcast" and ((label, lhs, rhs) in self._joined or label in self._not_chosen):
                 continue
             self.enter((lhs, rhs))
             if statement.relation == "equal":
@@ -192,7 +194,7 @@ class _ModelStatement:
             if form is None or not outputs or wrong_number(operator.schema, len(outputs)):
                 continue  # forward inference reports a wrong number
             rows = [self.row(name) if name and scope.knows(name) else None for name in (*inputs, *outputs)]
-            if all(map(self.is_known, rows)):
+            if all(map(self.is_known, rows)) or self.was_not_chosen(label, rows[len(inputs) :]):
                 continue
             operands = [
                 None if row is None else Operand(name, row, self.reader(name))
@@ -223,6 +225,14 @@ class _ModelStatement:
                 and given[0].row.is_open
             ):
                 self._lengths.append((given[0].row, made[0].row, Origin(label, given[0].name)))
+
+    def was_not_chosen(self, label: str, made: Iterable[Row | None]) -> bool:
+        """Whether a node broadcasts after the many choices of a model: a chain of them would join all its symbols."""
+        dims = (d for row in made if row is not None for d in row.dims)
+        found = any(isinstance(d, Var) and d.origin == NOT_CHOSEN for d in dims)
+        if found:
+            self._not_chosen.add(label)
+        return found
 
     def reader(self, name: str) -> Any:
         """A function that returns a value with its elements."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim, Shape
 
 MOST_OPEN_PARTS = 1 << 12
-"""The most parts of a Split whose sizes only a run knows, or that have no known shape before constraints are stated."""
+"""The most parts of a Split whose sizes only a run knows. No constraint is stated of a Split with more parts."""
 
 
 def at_least(size: Dim, low: int) -> bool:

@@ -78,7 +78,7 @@ def _equal_parts(size: Dim, count: int, uneven: bool) -> list[Dim]:
 def _few_open_parts(count: int) -> None:
     """Refuse to name the sizes of so many parts: each would be a size of its own, with an origin and a bound."""
     if count > MOST_OPEN_PARTS:
-        why = f"of {count:,} parts whose sizes only a run knows, more than {MOST_OPEN_PARTS:,}, the types alone are known"
+        why = f"a run decides the sizes of {count:,} parts; of more than {MOST_OPEN_PARTS:,} only types are inferred"
         warn(why)
         raise Unknown(why)
 

@@ -33,7 +33,7 @@ class Solution:
         self.intervals: dict[Var, Interval] = {}
         self.causes: dict[Var | RowVar, list[tuple[Constraint, tuple[Var | RowVar, ...]]]] = {}
         self._known: dict[Dim, Interval] = {}  # the intervals of sizes, until something is learned
-        self._substitutions: dict[tuple[tuple[Var, Dim], ...], Substitution] = {}  # variables with their values -> the substitution of these
+        self._substitutions: dict[tuple[tuple[Var, Dim], ...], Substitution] = {}  # by variables with their values
 
     # values
 

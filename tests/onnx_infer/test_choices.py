@@ -11,17 +11,21 @@ from onnx_infer.engine.choices import MOST
 from onnx_infer.laws.readable import MOST_LEAVES, MOST_LEAVES_OF_A_CHOICE, is_unreadable
 from onnx_infer.laws.sizes import are_one
 from onnx_infer.results import reasons
-from symdim import Var, clear_caches, maximum, total
+from symdim import Store, Var, clear_caches, maximum, total
 from symdim.algebra.origin import is_data_dependent
 from symdim.prover import halves
 
 from .texts import parsed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
     from onnx import ModelProto
 
     from onnx_infer import InferenceResult
     from symdim import Dim
+    from symdim.rows import Row
 
 COUNT = MOST + 4
 
@@ -108,3 +112,22 @@ def test_an_expression_of_many_symbols_is_unreadable() -> None:
     for count, found in ((30, False), (40, False), (MOST_LEAVES + 1, True)):
         assert is_unreadable(total(symbols[:count])) is found
         assert is_unreadable(maximum(*symbols[:count])) is found
+
+
+def test_in_both_directions_nothing_is_stated_of_nodes_after_many_choices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chain of broadcasts would join the symbols of all its inputs in one store."""
+    joined: list[object] = []
+    original = Store.bcast
+
+    def counting(store: Store, result: Row, operands: Sequence[Row], **options: Any) -> None:
+        joined.append(operands)
+        original(store, result, operands, **options)
+
+    monkeypatch.setattr(Store, "bcast", counting)
+    stated = []
+    for count in (COUNT, 2 * COUNT):
+        joined.clear()
+        result = infer(of_pairs(count), bidirectional=True)
+        assert [d.severity for d in result.diagnostics] == ["warning"]
+        stated.append(len(joined))
+    assert stated[0] == stated[1] <= 2 * (MOST + 1)

@@ -292,7 +292,7 @@ def test_a_point_refutes_a_direction_before_the_prover_is_asked(monkeypatch: pyt
     """The prover rewrites a long difference many times before it gives up."""
     monkeypatch.delattr(prove, "explain")
     n = Var.fresh("n", 0, at_most=Var("N"), origin="NonZero")
-    assert bound_expr(n % 7 - n % 5) == 6
+    assert str(bound_expr(n % 7 - n % 5)) == "min(5*(N//5), 6)"
 
 
 def test_the_prover_is_not_asked_where_each_part_shows_the_direction(monkeypatch: pytest.MonkeyPatch) -> None:

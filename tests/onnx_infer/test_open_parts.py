@@ -1,0 +1,38 @@
+"""A Split of very many parts whose sizes only a run knows: beyond a limit only the types of the parts are inferred."""
+
+from __future__ import annotations
+
+import pytest
+
+from onnx_infer import infer
+from onnx_infer.laws.sizes import MOST_OPEN_PARTS
+
+from .texts import parsed
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize(
+    ("node", "given"),
+    [
+        ("Split <axis = 0> (x, sizes)", "float[N, 4] x, int64[{count}] sizes"),
+        ("Split <axis = 7> (x, sizes)", "float[N, 4] x, int64[{count}] sizes"),
+    ],
+)
+def test_of_too_many_parts_only_the_types_are_inferred(node: str, given: str, bidirectional: bool) -> None:
+    for count in (MOST_OPEN_PARTS, MOST_OPEN_PARTS + 1):
+        parts = ", ".join(f"y{i}" for i in range(count))
+        model = parsed(f"g ({given.format(count=count)}) => (y0) {{ {parts} = {node} }}")
+        result = infer(model, bidirectional=bidirectional)
+        is_known = count <= MOST_OPEN_PARTS
+        assert ("y7" in result.shapes) == is_known
+        assert str(result.types["y7"]).startswith("f32")
+        assert any("only types are inferred" in str(d) for d in result.diagnostics) != is_known
+
+
+def test_known_sizes_of_any_number_of_parts_are_inferred() -> None:
+    count = MOST_OPEN_PARTS + 1
+    parts = ", ".join(f"y{i}" for i in range(count))
+    text = f"g (float[{2 * count}] x) => (y0) {{ {parts} = Split <axis = 0, num_outputs = {count}> (x) }}"
+    result = infer(parsed(text))
+    assert result.shapes["y7"] == (2,)
+    assert not result.diagnostics
