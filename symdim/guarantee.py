@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from symdim.algebra.canonical import maximum, minimum, product, total
 from symdim.algebra.dims import bounds_of, sign, variables_of
-from symdim.algebra.evaluate import children, evaluate, parts_first, postorder
+from symdim.algebra.evaluate import children, parts_first, postorder
 from symdim.algebra.expr import Expr, Extremum, FloorDiv, Max
 from symdim.algebra.origin import Computed, ValueOf, is_given
 from symdim.algebra.pickling import limits_first
@@ -40,7 +40,6 @@ Sum: TypeAlias = tuple[list[Pattern], dict[Expr, int], int]
 _STEPS = 20_000  # steps of the prover for all sizes of one call
 _STEPS_OF_A_LEAF = 8  # for putting others in the place of a variable of an expression, by its leaves
 _MOST_LEAVES = 60  # the most leaves of an expression that is tested for monotony; a larger one is bounded part by part
-_TRIED = (*range(32), 63, 100, 255, 1_000)  # how far from its end a variable lies where a difference is evaluated
 
 
 class Guarantee(NamedTuple):
@@ -227,25 +226,10 @@ class UpperBounds:
 
     def _is_never_negative(self, gap: Dim) -> bool:
         """Whether the prover knows it. A few points come first: a proof that fails costs far more."""
-        if _is_negative_somewhere(gap):
-            return False
-        from symdim.prove import explain  # few sizes need it
+        from symdim.prove import explain  # few sizes need these
+        from symdim.prover.halves import is_negative_somewhere
 
-        return explain(gap, ">=", 0, within=self._left).answer is True
-
-
-def _is_negative_somewhere(gap: Dim) -> bool:
-    """Whether a difference is negative at one of a few points."""
-    from symdim.prover.halves import point_at  # few sizes need it
-
-    if isinstance(gap, int):
-        return gap < 0
-    for far in _TRIED:
-        with suppress(DivisionByZero):
-            value = evaluate(gap, point_at(gap.variables(), far))
-            if isinstance(value, int) and value < 0:
-                return True
-    return False
+        return not is_negative_somewhere(gap) and explain(gap, ">=", 0, within=self._left).answer is True
 
 
 def _occurrences(variable: Var, dim: Expr) -> int:

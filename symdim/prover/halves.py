@@ -6,6 +6,8 @@ Both forms are common: a size that is padded to an even one and halved is q - q/
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from symdim.algebra.divisions.floordiv import floordiv
 from symdim.algebra.evaluate import evaluate, postorder, replaced
 from symdim.algebra.expr import Expr, FloorDiv
@@ -25,6 +27,7 @@ HALVES = "(q + 1)//2 == q - q//2"
 
 _ROUNDS = 64  # a division by 2**k takes k of them
 _WORDS = 1 << 10
+_TRIED = (*range(32), 63, 100, 255, 1_000)  # how far from its end a variable lies where a difference is evaluated
 _FAR = (1_009, 20)  # how far from their least value the variables of a point lie
 
 
@@ -78,6 +81,24 @@ def _differ_at(a: Expr, b: Expr, far: int) -> bool:
         return evaluate(a, point) != evaluate(b, point)
     except DivisionByZero:
         return False
+
+
+def is_negative_somewhere(dim: Dim) -> bool:
+    """Whether a dimension is negative at one of a few points.
+
+    >>> from symdim import Var
+    >>> n = Var("n")
+    >>> is_negative_somewhere(n // 2 - n // 3), is_negative_somewhere(n % 5 - n % 7)
+    (False, True)
+    """
+    if isinstance(dim, int):
+        return dim < 0
+    for far in _TRIED:
+        with suppress(DivisionByZero):
+            value = evaluate(dim, point_at(dim.variables(), far))
+            if isinstance(value, int) and value < 0:
+                return True
+    return False
 
 
 def point_at(variables: Iterable[Var], far: int) -> dict[str | Var, int]:
