@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 
-from symdim import Dim, Row, RowVar, Scope, Store, Var, leaf_count, maximum, minimum
+from symdim import Dim, Row, RowVar, Scope, Store, Var, leaf_count, maximum, minimum, total
 from symdim.algebra.variable import make_variable
 from symdim.store import Guard, Origin
 from symdim.store.constraints import Label
@@ -324,3 +326,22 @@ def test_an_equation_with_a_long_value_is_a_guard_and_narrows(is_reversed: bool)
     store.eq(sizes[0], 1)
     store.eq(sizes[1], 1)
     assert [store.value(v) for v in sizes] == truth
+
+
+@pytest.mark.parametrize("names", list(permutations("abc")), ids="".join)
+def test_a_value_that_gets_too_long_is_met_twice(names: tuple[str, ...]) -> None:
+    """One size is in the values of two others; it has 30 names, then 79. The others may be brought up to date first."""
+    shared, second, third = (Var(name) for name in names)
+    store, u, parts, longer = Store(), Var("u"), [Var(f"p{i}") for i in range(30)], [Var(f"q{i}") for i in range(50)]
+    store.eq(third, 2 * shared + 3 * second)
+    store.eq(second, 3 * shared + u)
+    store.eq(shared, total(parts))
+    store.eq(parts[0], total(longer))
+    sizes = {**dict.fromkeys([*parts[1:], *longer], 1), u: 5}
+    sizes |= {parts[0]: 50, shared: 79, second: 242, third: 884}
+    for v in (third, second, shared):
+        value = store.value(v)
+        assert leaf_count(value) <= MOST_NAMES
+        assert value == sizes[v] if isinstance(value, int) else value.evaluate(sizes) == sizes[v]
+    assert all(guard.holds(sizes) for guard in store.guards())
+    assert not all(guard.holds({**sizes, shared: 80}) for guard in store.guards())
