@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from symdim import Facts, Max, Min, Row, Store, SymdimError, Var, maximum, parse, total
+from symdim import Expr, Facts, Max, Min, Row, Scope, Store, SymdimError, Var, maximum, parse, total
 from symdim.algebra.minmax.lattice import exceeds
 from symdim.algebra.order import height_of
 from symdim.algebra.sums.long_division import cancelled
+from symdim.algebra.sums.monomial import has_sum_factor, terms_of
+from symdim.algebra.texts.factoring import _primitive, _split
+from symdim.algebra.variable import make_variable
 from symdim.compile import literal
 from symdim.einsum import EinsumSpec
 from symdim.einsum.coverage import covers
 from symdim.einsum.projection import Projections
 from symdim.einsum.reader import NameClash, parse_spec
-from symdim.parser.rational import MAX_DENOMINATORS, work_of_product
+from symdim.guarantee import UpperBounds
+from symdim.parser.rational import MAX_DENOMINATORS, Rational, over_positive, work_of_product
+from symdim.prover.axioms import atoms_of
 from symdim.prover.budget import Budget
 from symdim.prover.cases import _by_residue
 from symdim.prover.hypotheses import Hypothesis, problem_of
-from symdim.prover.witness import _landmarks, witness
+from symdim.prover.witness import _landmarks, translated, witness
 from symdim.rows import row_name
 from symdim.store import Contradiction
 from symdim.store.intervals import root_above
@@ -166,3 +171,78 @@ def test_heights() -> None:
 def test_work_of_a_product_of_sums() -> None:
     one, other = N + M + 1, N + X
     assert [work_of_product(values) for values in ([3, N], [one, other], [one, N])] == [2, 34, 14]
+
+
+@pytest.mark.parametrize(("lo", "hi", "sign"), [(0, None, 1), (1, 9, 1), (0, 0, 1), (None, 0, -1), (None, -1, -1)])
+def test_a_quotient_has_a_divisor_that_is_not_negative(lo: int | None, hi: int | None, sign: int) -> None:
+    divisor = make_variable(Scope(), "divisor", lo, hi)
+    assert over_positive(Rational(N, divisor)) == (sign * N, sign * divisor)
+
+
+@pytest.mark.parametrize(("lo", "hi"), [(-1, None), (None, 1), (-1, 1), (None, None)])
+def test_a_divisor_of_either_sign_gives_no_quotient(lo: int | None, hi: int | None) -> None:
+    with pytest.raises(SymdimError, match="the sign of the divisor"):
+        over_positive(Rational(N, make_variable(Scope(), "divisor", lo, hi)))
+
+
+def test_a_hypothesis_that_is_a_number_has_examples_or_none() -> None:
+    always, never = (
+        problem_of([Hypothesis(k, ">=", frozenset()), Hypothesis(N - 3, ">=", frozenset())], (), Budget(1000))
+        for k in (0, -1)
+    )
+    found = witness(always, always, 0, 30)
+    assert found is not None
+    assert found[N] >= 3
+    assert witness(never, never, 0, 30) is None
+
+
+@pytest.mark.parametrize(
+    ("lo", "hi", "value"), [(2, 5, 2), (None, 0, 0), (None, -4, -4), (None, 7, 0), (None, None, 0)]
+)
+def test_a_variable_without_a_value_is_at_its_bound_or_0(lo: int | None, hi: int | None, value: int) -> None:
+    v = make_variable(Scope(), "v", lo, hi)
+    problem = problem_of([Hypothesis(v, "!=", frozenset())], (), Budget(1000))
+    assert translated(problem, problem, {}) == {v: value}
+
+
+def test_the_atoms_of_a_product_are_its_factors() -> None:
+    assert {*atoms_of([N * M + 2 * (N // M) * X, 5])} == {N, M, X, N // M}
+
+
+def test_two_sums_are_the_factors_of_a_sum_only_if_nothing_is_left() -> None:
+    for product, rest in ((N * M + N + M + 1, 0), (N * M + 2 * N - 3 * M - 6, 0), (N * M + N + M + 1, 1)):
+        found = _split(product + rest)
+        assert (found is None) == (rest != 0)
+        assert found is None or found[0] * found[1] == product
+
+
+@pytest.mark.parametrize(("const", "number"), [(3, 1), (0, -1), (-3, -1)])
+def test_a_sum_has_a_factor_of_minus_1_where_all_of_it_is_negative(const: int, number: int) -> None:
+    dim = const - N - M
+    assert isinstance(dim, Expr)
+    assert _primitive(*terms_of(dim)) == (number, None, number * dim)
+
+
+def test_only_a_long_product_has_a_sum_as_a_factor() -> None:
+    one, other = (total(Var(f"{name}{i}") for i in range(40)) for name in "ab")
+    (kept,) = terms_of(one * other)[0]
+    assert has_sum_factor(kept)
+    assert not any(has_sum_factor(unit) for unit in (N, N * M, N // 2, maximum(N, M), N * (M // 2)))
+
+
+def test_each_substitution_for_a_bound_is_paid() -> None:
+    """The steps suffice for one size."""
+    sizes = [Var.fresh(name, at_most=bound, origin="the data decide") for name, bound in (("n", N), ("m", M))]
+    bounds = UpperBounds(steps=1)
+    assert [bounds.of(size - size // 3) for size in sizes] == [N - N // 3, M]
+
+
+def test_what_is_stretched_from_a_free_size_is_not_taken_from_it() -> None:
+    """`low` is N only when `middle` takes M: what is given then decides."""
+    store = Store()
+    top, low = store.fresh("top"), store.fresh("low")
+    store.refine(top, M)
+    store.refine(top, low)
+    store.refine(low, N)
+    store.close()
+    assert (store.value(top), store.value(low)) == (M, N)
