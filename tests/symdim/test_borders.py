@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from symdim import Expr, Facts, Max, Min, Row, Scope, Store, SymdimError, Var, maximum, parse, total
+from symdim import Expr, Facts, Max, Min, Row, Scope, Store, SymdimError, Var, maximum, minimum, parse, total
 from symdim.algebra.minmax.lattice import exceeds
 from symdim.algebra.order import height_of
 from symdim.algebra.sums.long_division import cancelled
@@ -26,6 +26,7 @@ from symdim.prover.witness import _landmarks, translated, witness
 from symdim.rows import row_name
 from symdim.store import Contradiction
 from symdim.store.intervals import root_above
+from symdim.store.mentions import is_linear
 from symdim.store.refinement import _without
 
 N, M, X = Var("N"), Var("M"), Var("x")
@@ -112,7 +113,8 @@ def test_zero_is_written_without_parentheses() -> None:
 
 
 def test_the_number_of_facts_is_the_caption() -> None:
-    assert "<caption>2 facts</caption>" in Facts(["x >= 3", "y >= x"])._repr_html_()
+    table = Facts(["x >= 3", "y >= x"])._repr_html_()
+    assert "<caption>2 facts</caption><tr><th>fact</th><th>origin</th></tr><tr><td>x &gt;= 3</td>" in table
 
 
 def test_an_argument_that_never_exceeds_another() -> None:
@@ -246,3 +248,20 @@ def test_what_is_stretched_from_a_free_size_is_not_taken_from_it() -> None:
     store.refine(low, N)
     store.close()
     assert (store.value(top), store.value(low)) == (M, N)
+
+
+def test_sums_of_multiples_of_variables_are_linear() -> None:
+    assert all(map(is_linear, (0, 5, N, 3 * N, 2 * N + M, N - 7)))
+    assert not any(map(is_linear, (N * M, N**2 + M, N // 2, N // 2 + M, maximum(N, M))))
+
+
+def test_a_blank_stands_between_two_numbers_only() -> None:
+    for text in ("i0j => ij", "0ij => j", "i1a => a", "i0 1j => ij"):
+        assert str(EinsumSpec(text)) == text
+
+
+def test_a_square_of_a_maximum_is_one_term() -> None:
+    for a, b in ((N, M), (N // 3, M // 3), (N // 3, M // 5), (N // X, M // X)):
+        high, low = maximum(a, b), minimum(a, b)
+        for square in (a * high + b * high - a * b, high * high, a * low + b * low - a * b, low * low):
+            assert len(terms_of(square)[0]) == 1
