@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
-from symdim import Expr, Facts, Max, Min, Row, Scope, Store, SymdimError, Var, maximum, minimum, parse, total
+from symdim import Expr, Facts, Max, Min, Row, Scope, Store, SymdimError, Var, maximum, minimum, parse, prove, total
 from symdim.algebra.minmax.lattice import exceeds
 from symdim.algebra.order import height_of
 from symdim.algebra.sums.long_division import cancelled
-from symdim.algebra.sums.monomial import has_sum_factor, terms_of
+from symdim.algebra.sums.monomial import divides, exact_quotient, has_sum_factor, terms_of
 from symdim.algebra.texts.factoring import _primitive, _split
 from symdim.algebra.variable import make_variable
 from symdim.compile import literal
@@ -18,7 +20,7 @@ from symdim.einsum.projection import Projections
 from symdim.einsum.reader import NameClash, parse_spec
 from symdim.guarantee import UpperBounds
 from symdim.parser.rational import MAX_DENOMINATORS, Rational, over_positive, work_of_product
-from symdim.prover.axioms import atoms_of
+from symdim.prover.axioms import atoms_of, axioms
 from symdim.prover.budget import Budget
 from symdim.prover.cases import _by_residue
 from symdim.prover.hypotheses import Hypothesis, problem_of
@@ -212,10 +214,10 @@ def test_the_atoms_of_a_product_are_its_factors() -> None:
 
 
 def test_two_sums_are_the_factors_of_a_sum_only_if_nothing_is_left() -> None:
-    for product, rest in ((N * M + N + M + 1, 0), (N * M + 2 * N - 3 * M - 6, 0), (N * M + N + M + 1, 1)):
-        found = _split(product + rest)
+    for whole, rest in ((N * M + N + M + 1, 0), (N * M + 2 * N - 3 * M - 6, 0), (N * M + N + M + 1, 1)):
+        found = _split(whole + rest)
         assert (found is None) == (rest != 0)
-        assert found is None or found[0] * found[1] == product
+        assert found is None or found[0] * found[1] == whole
 
 
 @pytest.mark.parametrize(("const", "number"), [(3, 1), (0, -1), (-3, -1)])
@@ -265,3 +267,41 @@ def test_a_square_of_a_maximum_is_one_term() -> None:
         high, low = maximum(a, b), minimum(a, b)
         for square in (a * high + b * high - a * b, high * high, a * low + b * low - a * b, low * low):
             assert len(terms_of(square)[0]) == 1
+
+
+def test_a_product_that_is_0_has_a_factor_that_is_0() -> None:
+    """Facts rule out one factor, which may be a sum; what is left of the product is 0."""
+    for whole, others in (
+        ((N - M) * (X - 2), [N - M]),
+        ((N + M - 3) * (X - 2), [N + M - 3]),
+        ((N - M) * (X - 2) * (N - X - 1), [M - N, N - X - 1]),
+    ):
+        facts = Facts()
+        facts.equal(whole, 0)
+        assert prove.equal(X, 2, facts) is False
+        for other in others:
+            facts.add(other, "!=", 0)
+        assert prove.equal(X, 2, facts) is True
+
+
+def test_the_laws_of_an_atom_bound_it_by_its_parts() -> None:
+    high, low, part = maximum(N, M), minimum(N, M), N // M
+    assert isinstance(high, Expr)
+    assert isinstance(low, Expr)
+    assert {c.dim for c in axioms([high])} == {high - N, high - M}
+    assert {c.dim for c in axioms([low])} == {N - low, M - low}
+    assert {c.dim for c in axioms([part])} == {N - M * part, M * part + M - 1 - N}
+    assert axioms([N, X, N // (N - M)]) == []
+    assert not any(c.exact for c in axioms([high, low, part]))
+
+
+def test_a_unit_divides_its_multiples() -> None:
+    units = [N**i * M**j * (N // X) ** k for i in range(3) for j in range(3) for k in range(2) if i + j + k]
+    for v, u in product(units, repeat=2):
+        assert isinstance(v, Expr)
+        assert isinstance(u, Expr)
+        rests = [unit for unit in (*units, 1) if v * unit is u]
+        assert divides(v, u) == bool(rests)
+        assert not rests or [exact_quotient(u, v) or 1] == rests
+        assert divides(None, u)
+        assert exact_quotient(u, None) is u
