@@ -159,7 +159,7 @@ class Row:
 
     def flat(self) -> Row:
         """The row with its gap moved to the left if it is closed, as NumPy broadcasts."""
-        return self if self.variable is not None or not self.lead else Row((), None, self.dims)
+        return Row((), None, self.dims) if self.variable is None else self
 
     def spliced(self, value: Row) -> Row:
         """The row with `value` in place of its variable."""

@@ -116,12 +116,10 @@ def _unnested(problem: Problem, atoms: list[Expr]) -> Problem | None:
     primitive = _primitive_divisors(atoms)
     divisors = sorted(set(primitive.values()), key=lambda p: (_degree(p), order(p)))
     for atom in atoms:
-        if not isinstance(atom, FloorDiv) or not isinstance(atom.parts[1], Expr):
+        if not isinstance(atom, FloorDiv) or atom.parts[1] not in primitive:
             continue
         n, d = atom.parts
-        p, c = next((p, c) for p in divisors if (c := _times(d, p)) is not None) if d in primitive else (None, 0)
-        if p is None:
-            continue
+        p, c = next((p, c) for p in divisors if (c := _times(d, p)) is not None)
         multiples.setdefault(p, set()).add(c)
         s, r = long_division(n, p)
         q = quotients.get((r, p))

@@ -116,9 +116,7 @@ def _locally(node: Expr, grounds: _Grounds) -> Dim:
     if isinstance(node, FloorDiv):
         value = _known(node, grounds)
         return _rounded(node, grounds) if value is None else value
-    if node.terms is not None or len(powers_of(node)) > 1:
-        return _exact(node, grounds)
-    return node
+    return _exact(node, grounds)
 
 
 def _rounded(node: FloorDiv, grounds: _Grounds) -> Dim:

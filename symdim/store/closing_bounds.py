@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from symdim.algebra.minmax.extrema import maximum
@@ -54,12 +55,7 @@ def stretched_from(state: Propagation, sizes: Iterable[Var], is_given: Callable[
 def row_bound(state: Propagation, v: RowVar) -> Row | None:
     """The join of the rows that a row variable is broadcast to; None if there are none."""
     rows = _rows_above(state, v)
-    if not rows:
-        return None
-    joined = rows[0]
-    for row in rows[1:]:
-        joined = _joined(joined, row, state)
-    return joined
+    return reduce(lambda a, b: _joined(a, b, state), rows) if rows else None
 
 
 def _rows_above(state: Propagation, v: RowVar) -> list[Row]:

@@ -31,11 +31,10 @@ def cycles_are_equal(p: Propagation) -> bool:
     a in (1, b), b in (1, c) and c in (1, a) together imply a == b == c.
     """
     starts, p.new_edges = p.new_edges, []
-    found = False
-    for cycle in _cycles(p, starts):
+    cycles = _cycles(p, starts)
+    for cycle in cycles:
         first, fact = cycle[0], next(iter(p.edges[cycle[0]].values()))
         for other in cycle[1:]:
-            found = True
             parent = next(iter(p.edges[other].values()), fact)
             if isinstance(first, Var) and isinstance(other, Var):
                 p.equate(first, other, parent)
@@ -43,7 +42,7 @@ def cycles_are_equal(p: Propagation) -> bool:
                 assert isinstance(first, RowVar)
                 assert isinstance(other, RowVar)
                 p.push(RowEqual(parent.origin, (parent, fact), "size", Row((), first), Row((), other)))
-    return found
+    return bool(cycles)
 
 
 def _cycles(p: Propagation, starts: list[Node]) -> list[list[Node]]:

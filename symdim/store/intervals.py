@@ -134,7 +134,7 @@ def _factors(p: Propagation, powers: dict[Expr, int], wanted: Interval) -> list[
             if other is not atom:
                 rest = times(rest, power(interval, powers[other]))
         least = 1 if not rest[1] else root_above(-(-wanted[0] // rest[1]), k)
-        most = None if wanted[1] is None else root_below(wanted[1] // max(rest[0] or 0, 1), k)
+        most = None if wanted[1] is None else root_below(wanted[1] // (rest[0] or 1), k)
         found.append((atom, (least, most)))
     return found
 

@@ -49,7 +49,7 @@ class Labels:
     def unite(self, solution: Solution, variables: tuple[Var, ...], fact: Constraint) -> list[Var]:
         """Give variables the same label; return those newly labelled. Raises Contradiction if labels differ."""
         changed: list[Var] = []
-        for v in variables[1:]:
+        for v in variables:
             a, b = self.root(variables[0]), self.root(v)
             if a is b:
                 continue

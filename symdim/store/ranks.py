@@ -45,8 +45,6 @@ class RankGraph:
         self._lower(high, low, by)
 
     def _raise(self, high: Node, low: Node, by: int, fact: Constraint) -> None:
-        if self.least[high] >= self.least[low] + by:
-            return
         came: dict[Node, tuple[Node, Constraint]] = {}
         queue: deque[tuple[Node, Node, int, Constraint]] = deque([(high, low, by, fact)])
         while queue:
@@ -82,7 +80,8 @@ class RankGraph:
         while queue:
             source, node, gain = queue.popleft()
             limit = self.most.get(source)
-            if limit is None or node is None or (self.most.get(node, limit) <= limit - gain and node in self.most):
+            known = self.most.get(node)
+            if limit is None or node is None or (known is not None and known <= limit - gain):
                 continue
             self.most[node] = limit - gain
             self.changed[node] = None

@@ -138,7 +138,7 @@ def rows_equal(p: Propagation, fact: RowsEqual) -> bool:
             p.bind_row(variable, Row(), fact)
         _equate(p, fact, _sizes(word), fact.dims)
         return True
-    return not variables
+    return False
 
 
 def _slide(p: Propagation, fact: RowsEqual, ends: list[RowVar], middle: tuple[Dim, ...], dims: tuple[Dim, ...]) -> bool:

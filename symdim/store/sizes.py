@@ -124,7 +124,7 @@ def _unit_equal(p: Propagation, fact: SizeEqual, unit: Expr, value: int) -> bool
 
 def _product_equal(p: Propagation, fact: SizeEqual, powers: dict[Expr, int], value: int) -> bool:
     """The rule for a product of sizes >= 0 with a known value."""
-    if value < 1 or any((p.bounds(atom)[0] or 0) < 0 or p.bounds(atom)[0] is None for atom in powers):
+    if value < 1 or any(lo is None or lo < 0 for lo, _ in map(p.bounds, powers)):
         return False
     if value == 1:
         for atom in powers:
@@ -184,7 +184,7 @@ def divisible(p: Propagation, fact: Divisible) -> bool:
         if isinstance(v, Var):
             common = gcd(k, by)
             step = by // common
-            residue = -const // common * pow(k // common, -1, step) % step if step > 1 else 0
+            residue = -const // common * pow(k // common, -1, step) % step
             lo, hi = p.interval(v)
             least = None if lo is None else lo + (residue - lo) % step
             p.narrow(v, least, None if hi is None else hi - (hi - residue) % step, fact)

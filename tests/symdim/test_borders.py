@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
-from symdim import Facts, Max, Min, Row, Store, SymdimError, Var, maximum, parse, total
+from symdim import Expr, Facts, Max, Min, Row, Scope, Store, SymdimError, Var, maximum, minimum, parse, prove, total
 from symdim.algebra.minmax.lattice import exceeds
 from symdim.algebra.order import height_of
 from symdim.algebra.sums.long_division import cancelled
+from symdim.algebra.sums.monomial import divides, exact_quotient, has_sum_factor, terms_of
+from symdim.algebra.texts.factoring import _primitive, _split
+from symdim.algebra.variable import make_variable
 from symdim.compile import literal
 from symdim.einsum import EinsumSpec
 from symdim.einsum.coverage import covers
 from symdim.einsum.projection import Projections
 from symdim.einsum.reader import NameClash, parse_spec
-from symdim.parser.rational import MAX_DENOMINATORS, work_of_product
+from symdim.guarantee import UpperBounds
+from symdim.parser.rational import MAX_DENOMINATORS, Rational, over_positive, work_of_product
+from symdim.prover.axioms import atoms_of, axioms
 from symdim.prover.budget import Budget
 from symdim.prover.cases import _by_residue
 from symdim.prover.hypotheses import Hypothesis, problem_of
-from symdim.prover.witness import _landmarks, witness
+from symdim.prover.witness import _landmarks, translated, witness
 from symdim.rows import row_name
 from symdim.store import Contradiction
 from symdim.store.intervals import root_above
+from symdim.store.mentions import is_linear
 from symdim.store.refinement import _without
 
 N, M, X = Var("N"), Var("M"), Var("x")
@@ -107,7 +115,8 @@ def test_zero_is_written_without_parentheses() -> None:
 
 
 def test_the_number_of_facts_is_the_caption() -> None:
-    assert "<caption>2 facts</caption>" in Facts(["x >= 3", "y >= x"])._repr_html_()
+    table = Facts(["x >= 3", "y >= x"])._repr_html_()
+    assert "<caption>2 facts</caption><tr><th>fact</th><th>origin</th></tr><tr><td>x &gt;= 3</td>" in table
 
 
 def test_an_argument_that_never_exceeds_another() -> None:
@@ -166,3 +175,133 @@ def test_heights() -> None:
 def test_work_of_a_product_of_sums() -> None:
     one, other = N + M + 1, N + X
     assert [work_of_product(values) for values in ([3, N], [one, other], [one, N])] == [2, 34, 14]
+
+
+@pytest.mark.parametrize(("lo", "hi", "sign"), [(0, None, 1), (1, 9, 1), (0, 0, 1), (None, 0, -1), (None, -1, -1)])
+def test_a_quotient_has_a_divisor_that_is_not_negative(lo: int | None, hi: int | None, sign: int) -> None:
+    divisor = make_variable(Scope(), "divisor", lo, hi)
+    assert over_positive(Rational(N, divisor)) == (sign * N, sign * divisor)
+
+
+@pytest.mark.parametrize(("lo", "hi"), [(-1, None), (None, 1), (-1, 1), (None, None)])
+def test_a_divisor_of_either_sign_gives_no_quotient(lo: int | None, hi: int | None) -> None:
+    with pytest.raises(SymdimError, match="the sign of the divisor"):
+        over_positive(Rational(N, make_variable(Scope(), "divisor", lo, hi)))
+
+
+def test_a_hypothesis_that_is_a_number_has_examples_or_none() -> None:
+    always, never = (
+        problem_of([Hypothesis(k, ">=", frozenset()), Hypothesis(N - 3, ">=", frozenset())], (), Budget(1000))
+        for k in (0, -1)
+    )
+    found = witness(always, always, 0, 30)
+    assert found is not None
+    assert found[N] >= 3
+    assert witness(never, never, 0, 30) is None
+
+
+@pytest.mark.parametrize(
+    ("lo", "hi", "value"), [(2, 5, 2), (None, 0, 0), (None, -4, -4), (None, 7, 0), (None, None, 0)]
+)
+def test_a_variable_without_a_value_is_at_its_bound_or_0(lo: int | None, hi: int | None, value: int) -> None:
+    v = make_variable(Scope(), "v", lo, hi)
+    problem = problem_of([Hypothesis(v, "!=", frozenset())], (), Budget(1000))
+    assert translated(problem, problem, {}) == {v: value}
+
+
+def test_the_atoms_of_a_product_are_its_factors() -> None:
+    assert {*atoms_of([N * M + 2 * (N // M) * X, 5])} == {N, M, X, N // M}
+
+
+def test_two_sums_are_the_factors_of_a_sum_only_if_nothing_is_left() -> None:
+    for whole, rest in ((N * M + N + M + 1, 0), (N * M + 2 * N - 3 * M - 6, 0), (N * M + N + M + 1, 1)):
+        found = _split(whole + rest)
+        assert (found is None) == (rest != 0)
+        assert found is None or found[0] * found[1] == whole
+
+
+@pytest.mark.parametrize(("const", "number"), [(3, 1), (0, -1), (-3, -1)])
+def test_a_sum_has_a_factor_of_minus_1_where_all_of_it_is_negative(const: int, number: int) -> None:
+    dim = const - N - M
+    assert isinstance(dim, Expr)
+    assert _primitive(*terms_of(dim)) == (number, None, number * dim)
+
+
+def test_only_a_long_product_has_a_sum_as_a_factor() -> None:
+    one, other = (total(Var(f"{name}{i}") for i in range(40)) for name in "ab")
+    (kept,) = terms_of(one * other)[0]
+    assert has_sum_factor(kept)
+    assert not any(has_sum_factor(unit) for unit in (N, N * M, N // 2, maximum(N, M), N * (M // 2)))
+
+
+def test_each_substitution_for_a_bound_is_paid() -> None:
+    """The steps suffice for one size."""
+    sizes = [Var.fresh(name, at_most=bound, origin="the data decide") for name, bound in (("n", N), ("m", M))]
+    bounds = UpperBounds(steps=1)
+    assert [bounds.of(size - size // 3) for size in sizes] == [N - N // 3, M]
+
+
+def test_what_is_stretched_from_a_free_size_is_not_taken_from_it() -> None:
+    """`low` is N only when `middle` takes M: what is given then decides."""
+    store = Store()
+    top, low = store.fresh("top"), store.fresh("low")
+    store.refine(top, M)
+    store.refine(top, low)
+    store.refine(low, N)
+    store.close()
+    assert (store.value(top), store.value(low)) == (M, N)
+
+
+def test_sums_of_multiples_of_variables_are_linear() -> None:
+    assert all(map(is_linear, (0, 5, N, 3 * N, 2 * N + M, N - 7)))
+    assert not any(map(is_linear, (N * M, N**2 + M, N // 2, N // 2 + M, maximum(N, M))))
+
+
+def test_a_blank_stands_between_two_numbers_only() -> None:
+    for text in ("i0j => ij", "0ij => j", "i1a => a", "i0 1j => ij"):
+        assert str(EinsumSpec(text)) == text
+
+
+def test_a_square_of_a_maximum_is_one_term() -> None:
+    for a, b in ((N, M), (N // 3, M // 3), (N // 3, M // 5), (N // X, M // X)):
+        high, low = maximum(a, b), minimum(a, b)
+        for square in (a * high + b * high - a * b, high * high, a * low + b * low - a * b, low * low):
+            assert len(terms_of(square)[0]) == 1
+
+
+def test_a_product_that_is_0_has_a_factor_that_is_0() -> None:
+    """Facts rule out one factor, which may be a sum; what is left of the product is 0."""
+    for whole, others in (
+        ((N - M) * (X - 2), [N - M]),
+        ((N + M - 3) * (X - 2), [N + M - 3]),
+        ((N - M) * (X - 2) * (N - X - 1), [M - N, N - X - 1]),
+    ):
+        facts = Facts()
+        facts.equal(whole, 0)
+        assert prove.equal(X, 2, facts) is False
+        for other in others:
+            facts.add(other, "!=", 0)
+        assert prove.equal(X, 2, facts) is True
+
+
+def test_the_laws_of_an_atom_bound_it_by_its_parts() -> None:
+    high, low, part = maximum(N, M), minimum(N, M), N // M
+    assert isinstance(high, Expr)
+    assert isinstance(low, Expr)
+    assert {c.dim for c in axioms([high])} == {high - N, high - M}
+    assert {c.dim for c in axioms([low])} == {N - low, M - low}
+    assert {c.dim for c in axioms([part])} == {N - M * part, M * part + M - 1 - N}
+    assert axioms([N, X, N // (N - M)]) == []
+    assert not any(c.exact for c in axioms([high, low, part]))
+
+
+def test_a_unit_divides_its_multiples() -> None:
+    units = [N**i * M**j * (N // X) ** k for i in range(3) for j in range(3) for k in range(2) if i + j + k]
+    for v, u in product(units, repeat=2):
+        assert isinstance(v, Expr)
+        assert isinstance(u, Expr)
+        rests = [unit for unit in (*units, 1) if v * unit is u]
+        assert divides(v, u) == bool(rests)
+        assert not rests or [exact_quotient(u, v) or 1] == rests
+        assert divides(None, u)
+        assert exact_quotient(u, None) is u

@@ -263,3 +263,33 @@ def test_a_form_that_is_too_long_without_means_has_the_same_value():
     for p, q, r, s in product((1, 2, 3, 4, 7), repeat=4):
         expected = max(p, (p + q) // 2, min((q + 1) // 2 + 1, 3), min(q, r, (r + 1) // 2 + 1, s))
         assert found.evaluate(a=p, b=q, c=r, d=s) == expected
+
+
+R, S, T = (Var(name) for name in "rst")
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (R, S),
+        (R // 2, S // 2),
+        (R // 3, S // 3),
+        (R // T, S // T),
+        (R // 3, 2),
+        (R + 1, S),
+        (2 * R, S),
+        (R // 3, S // 5),
+        (R * S, T),
+        (R // 4, R // 2),
+    ],
+    ids=str,
+)
+def test_a_maximum_and_a_minimum_are_the_two_arguments_in_products_too(a: Expr, b: Expr) -> None:
+    """(M - a)*(M - b) is 0 and M*m is a*b, for whatever arguments; each form is one object with the other."""
+    high, low = maximum(a, b), minimum(a, b)
+    assert high + low is a + b
+    assert high * low is a * b
+    assert a * high * low is a * a * b
+    assert a * high + b * high - a * b is high * high
+    assert a * low + b * low - a * b is low * low
+    assert a * high - a * a - a * b is -a * low

@@ -118,3 +118,41 @@ def test_axes_with_a_common_iterator_are_counted_point_by_point():
 def test_an_empty_shape_is_covered_and_a_stride_of_unknown_sign_is_not_decided():
     assert covers([({"i": 1}, 0)], {"i": 5}, [0]) is True
     assert covers([({"i": Var("N") - Var("M")}, 0)], {"i": 5}, [3]) is None
+
+
+@pytest.mark.parametrize("coefficients", [*product((-4, -3, -2, -1, 1, 2, 3, 4), repeat=2)], ids=str)
+def test_two_steps_from_about_0_are_decided(coefficients):
+    """Exact for each size of the box, each extent, and a least value of -1, 0 or 1."""
+    for sizes in product(range(1, 5), repeat=2):
+        steps = [c * value for c, size in zip(coefficients, sizes, strict=True) for value in range(size)]
+        first, second = steps[: sizes[0]], steps[sizes[0] :]
+        for least in (-1, 0, 1):
+            offset = least - min(first) - min(second)
+            hit = {offset + a + b for a in first for b in second}
+            for extent in range(1, 10):
+                index, box = dict(zip("ab", coefficients, strict=True)), dict(zip("ab", sizes, strict=True))
+                assert is_onto(index, offset, box, extent) is (set(range(extent)) <= hit), (sizes, least, extent)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "shape", "expected"),
+    [
+        ({"i": 0, "j": 3}, [3, 2], False),
+        ({"i": 0, "j": 3}, [3, 0], True),
+        ({"i": 0, "j": 3}, [N, M], False),
+        ({"i": 0, "j": 3}, [N, M - 1], None),
+        ({"i": 2, "j": 3}, [N + 2, M], False),
+        ({"i": 2, "j": 3}, [N + 2, M - 1], None),
+        ({"i": 2, "j": 3}, [2, 3], True),
+        ({"i": 2, "j": 3}, [2, M], None),
+    ],
+)
+def test_an_empty_box_or_shape(sizes, shape, expected):
+    assert covers([({"i": 1}, 0), ({"j": 1}, 0)], sizes, shape) is expected
+
+
+def test_an_iterator_in_no_index_repeats_each_position_unless_the_box_is_empty():
+    assert is_injective([{"i": 1}], {"i": 3, "j": 2}) is False
+    assert is_injective([{"i": 1}], {"i": 3, "j": 1}) is True
+    assert is_injective([{"i": 1}], {"i": N - 1, "j": 2}) is None
+    assert is_injective([{"i": 1}], {"i": N, "j": 2}) is False

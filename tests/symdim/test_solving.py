@@ -9,7 +9,7 @@ import pytest
 
 from symdim import Expr, Scope, Var, ceildiv, maximum, minimum
 from symdim.algebra.variable import make_variable
-from symdim.conditions.condition import Condition, Relation, union_of
+from symdim.conditions.condition import Condition, Relation, as_conditions, union_of
 from symdim.conditions.monotone import growth, threshold
 from symdim.conditions.solving import is_one_where, solve
 
@@ -245,3 +245,19 @@ def test_a_condition_does_not_hold_where_a_divisor_is_0() -> None:
         condition = Condition(relation, H // SMALL, 0)
         assert not condition.holds({H: 4, SMALL: 0}), relation
     assert Condition("at_least", H // SMALL, 0).holds({H: 4, SMALL: 3})
+
+
+@pytest.mark.parametrize("v", [H, SMALL, Var.fresh("z", 2, 6)], ids=lambda v: f"{v.lo}..{v.hi}")
+def test_a_monotone_size_of_one_variable_is_bounded_where_the_variable_is(v: Var) -> None:
+    """The solution is the shortest one: from the least size to the greatest one, without what its bounds say."""
+    top = 60 if v.hi is None else v.hi
+    rising = [2 * v + 1, 3 * v - 4, (v + 1) // 3, 3 * (v // 2), v // 2 + v // 3, maximum(v, 4), minimum(v, 4)]
+    rising += [maximum(v // 2, 3), minimum(2 * v, 9), 2 * maximum(v, 3) - 1, maximum(v - 3, 0), maximum(v // 2, v - 3)]
+    rising += [v * v, v * v + v, v * (v // 2), minimum(v + 1, 2 * v)]
+    relations: list[Relation] = ["at_least", "at_most", "equal"]
+    for size in (*rising, 7 - 2 * v, (5 - v) // 2, 9 - v - v // 2, -maximum(v, 5)):
+        for relation, number in product(relations, (-4, -1, 0, 1, 2, 3, 5, 8, 13)):
+            condition = Condition(relation, size, number)
+            points = [x for x in range(v.lo or 0, top + 1) if condition.holds({v: x})]
+            last = None if not points or (v.hi is None and points[-1] == top) else points[-1]
+            assert solve(condition) == (as_conditions(v, (points[0], last)) if points else None), condition

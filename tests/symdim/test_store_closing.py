@@ -88,6 +88,61 @@ def test_stage_5_parameters_are_not_guessed():
     assert store.value(Var("K")) == 2
 
 
+@pytest.mark.parametrize("least", range(4))
+def test_stage_5_a_size_is_guessed_as_its_least_one_but_not_0(least):
+    """Only a size that may be empty is guessed 0, and a parameter only if more than one element is read."""
+    store = Store()
+    leaf, empty, whole = store.fresh("leaf", least), store.fresh("empty", least), store.fresh("whole")
+    store.refine(whole, leaf)
+    store.close(leaves=[leaf, empty], may_be_empty=[empty])
+    assert [store.value(v) for v in (leaf, empty, whole)] == [max(least, 1), least, max(least, 1)]
+    store, weight = Store(), Var.fresh("weight", least)
+    if least > 1:
+        assert store.close(params=[weight]) == {weight: "guesses"}
+        assert store.value(weight) == least
+    else:
+        with pytest.raises(Contradiction, match="nothing determines the size weight"):
+            store.close(params=[weight])
+
+
+def test_stage_7_what_may_be_empty_is():
+    store = Store()
+    empty, full, known = (store.fresh(name) for name in ("empty", "full", "known"))
+    store.eq(known, 3)
+    store.bounds(full, lo=0, hi=9)
+    stages = store.close(may_be_empty=[empty, known])
+    assert [store.value(v) for v in (empty, full, known)] == [0, 1, 3]
+    assert stages == {empty: "sizes", full: "sizes"}
+
+
+def test_stage_4_of_different_bounds_only_1_is_left():
+    store, leaf, other, size = Store(), Var("leaf"), Var("other"), Var.fresh("size", 4)
+    for result, operand in ((size, leaf), (size, leaf), (size, other), (N, other)):
+        store.refine(result, operand)
+    assert store.close(leaves=[leaf, other])[other] == "leaf sizes"
+    assert (store.value(leaf), store.value(other)) == (4, 1)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "joined"),
+    [
+        ([N, 3], [N, 3], [N, 3]),
+        ([N, 3], [N, 4], [N, 1]),
+        ([N, 3], [2, 3], [1, 3]),
+        ([5, N, 3], [N, 3], [N, 3]),
+        ([5, N, 3], [N, 4], [N, 1]),
+        ([3], [N, 3, 3], [3]),
+        ([N, 3], [], []),
+    ],
+)
+def test_stage_3_the_greatest_row_that_broadcasts_to_both(one, other, joined):
+    store, leaf = Store(), Row.unknown("leaf")
+    for row in (one, other, one):
+        store.bcast_to(Row.of(row), leaf)
+    store.close(leaves=[leaf])
+    assert list(store.row(leaf).dims) == joined
+
+
 def test_stage_6_rows():
     store, inner = Store(), Row.unknown()
     store.refine_row(inner, Row.of([4]))

@@ -166,3 +166,11 @@ def test_a_store_shows_its_first_constraints():
     assert "more" not in repr(store)
     store.eq(Var("b"), 11)
     assert repr(store).endswith("a9 == 10; ... and 1 more)")
+
+
+def test_the_sizes_of_equal_rows_are_written_in_the_order_of_the_rows():
+    for one, other in ((3, 4), (4, 3)):
+        store = Store()
+        store.eq_row(Row.of([N, one]), Row.of([M, other]))
+        with pytest.raises(Contradiction, match=f"{one} == {other}, but "):
+            store.propagate()

@@ -84,8 +84,6 @@ def _common(leaves: list[Dim]) -> Dim:
 
 
 def _most_frequent(values: list[int], zeros: int) -> int:
-    if len(values) < zeros:
-        return 0
     counts: dict[int, int] = {0: zeros} if zeros else {}
     for value in values:
         counts[value] = counts.get(value, 0) + 1
