@@ -105,7 +105,7 @@ def point_at(variables: Iterable[Var], far: int) -> dict[str | Var, int]:
     """Values of variables: the first by name lies so far from its end, and each other one a little further.
 
     >>> from symdim import Var
-    >>> point_at([Var("n"), Var("m", 4, 5)], 3)
+    >>> point_at([Var("n"), Var.fresh("m", 4, 5)], 3)
     {m: 5, n: 5}
     """
     point: dict[str | Var, int] = {}

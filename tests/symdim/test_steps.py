@@ -38,6 +38,7 @@ LOWER = make_variable(SCOPE, "l", 2, None)
 WINDOW = 9  # unbounded variables are tried from -9 to 9
 
 PROBLEMS: list[list[tuple[Dim, Relation]]] = [
+    [(X // 2 - 2, "==")],
     [(X - Y - 1, ">=")],
     [(X - Y - 1, "=="), (Y - 2, ">=")],
     [(2 * X - 3 * Y - 1, "==")],
@@ -105,12 +106,11 @@ PROBLEMS: list[list[tuple[Dim, Relation]]] = [
 
 
 WEAKER: list[list[tuple[Dim, Relation]]] = [
-    [(X // 2 - 2, "==")],
     [((X + W) // 2 + W // 3 - 1, "==")],
     [(X // W - 1, ">=")],
     [(maximum(X, Y) // 2 - 2, "==")],
 ]
-"""A step forgets what a division by a size below 0 is, or a maximum, or x - (x + 1)//2."""
+"""A step forgets what a division by a size below 0 is, or a maximum."""
 
 
 def steps() -> Iterator[tuple[str, Step]]:
