@@ -11,7 +11,7 @@ from onnx_infer.model.size_texts import AxisNames, Size
 from onnx_infer.operators.results import LARGEST_SIZE
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from symdim import Expr, Var
-from symdim.algebra.dims import variables_of
+from symdim.algebra.dims import at_least, variables_of
 from symdim.algebra.origin import Declared
 from symdim.rows import Row
 
@@ -104,7 +104,7 @@ def found_shapes(
 
 def _fit(dims: Iterable[Dim]) -> bool:
     """Whether a model can hold these sizes. No run has others; forward inference reports the node."""
-    return all(isinstance(d, Expr) or d <= LARGEST_SIZE for d in dims)
+    return not any(at_least(d, LARGEST_SIZE + 1) for d in dims)
 
 
 def _values(engine: Engine, known: Known, names: Names, before: Found | None) -> Iterator[tuple[str, tuple[Size, ...]]]:

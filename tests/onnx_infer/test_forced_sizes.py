@@ -136,3 +136,23 @@ def test_names_in_expressions_of_many_sizes_stay() -> None:
     once = infer_shapes(parsed(text))
     assert "max(_d0, _d1, " in dims(once.graph.output[0])[0]
     assert infer_shapes(once) == once
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        "y = Pad (x, big)",
+        "a = Expand (one, many)  b = Expand (one, many)  y = Concat <axis: int = 0> (x, a, b)",
+        "y = Tile (x, many)",
+    ],
+)
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_a_size_beyond_64_bits_is_never_found(node: str, bidirectional: bool) -> None:
+    """It is an error of the node. Neither the rule nor the constraint form gives the size to the result."""
+    constants = "<int64[2] big = {9223372036854775807, 5}, int64[1] many = {9223372036854775807}>"
+    model = parsed(f"g (float[N] x, float[1] one) => (y) {constants} {{ {node} }}")
+    result = infer(model, bounds={"N": (2, None)}, bidirectional=bidirectional)
+    (size,) = result.shapes["y"]
+    assert not isinstance(size, int)
+    assert (size.bounds()[0] or 0) < 2**63
+    assert any("64 bits" in str(d) for d in result.diagnostics)
