@@ -13,7 +13,6 @@ the text of a value in quotes: `value=tensor("i64[1]={3}")`.
 
 from __future__ import annotations
 
-import ast
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,6 +31,7 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, Value, substitute
 from symdim import parse
 from symdim.algebra.dims import variables_of
+from symdim.testing.syntax import literal_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -113,7 +113,7 @@ def _element(text: str, dtype: int | None) -> Any:
         condition = _CONDITION.fullmatch(text)
         return positive(parse(condition[1])) if condition else {"True": True, "False": False}[text]
     if dtype == dt.STRING:
-        return ast.literal_eval(text)
+        return literal_of(text)
     if dtype not in dt.FLOATS:
         return parse(text)
     if re.fullmatch(r"-?[\d.]+(e[-+]?\d+)?|-?inf", text):
@@ -133,9 +133,9 @@ def read_attributes(text: str) -> dict[str, Any]:
         name, _, value = part.partition("=")
         value = value.strip()
         if value.startswith(("tensor(", "type(")):
-            out[name.strip()] = read_value(ast.literal_eval(value[value.index("(") + 1 : -1]))
+            out[name.strip()] = read_value(literal_of(value[value.index("(") + 1 : -1]))
         else:
-            literal = ast.literal_eval(value)
+            literal = literal_of(value)
             out[name.strip()] = tuple(literal) if isinstance(literal, list) else literal
     return out
 

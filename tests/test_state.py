@@ -21,6 +21,7 @@ from onnx_infer import InferenceResult, infer
 from onnx_infer.values import table
 from symdim import Expr, Scope, Var, clear_caches, maximum, parse
 from symdim.algebra import interning, variable
+from symdim.testing.syntax import expression_of
 from tests.answers import MODELS, TEXTS, algebra, folding, inference
 from tests.interleaving import interleaved, interrupted, number_of_steps
 
@@ -89,6 +90,32 @@ def _hasty() -> Iterator[None]:
     sys.setswitchinterval(1e-6)
     yield
     sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("_hasty")
+def test_statements_as_text_are_read_by_many_threads() -> None:
+    """A collection of garbage that runs Python code, here a callback, may change the thread in any allocation."""
+    text, thresholds = " + ".join(f"(a*{i})//(b + {i}) % {i + 7}" for i in range(20)), gc.get_threshold()
+
+    def read(_: int) -> int:
+        junk: list[object] = []
+        for _ in range(100):
+            expression_of(text)
+            junk.append(junk)
+        return len(junk)
+
+    def called(phase: str, info: dict[str, int]) -> None:
+        for _ in range(20):
+            pass
+
+    gc.callbacks.append(called)
+    gc.set_threshold(20)
+    try:
+        with ThreadPoolExecutor(6) as pool:
+            assert list(pool.map(read, range(6))) == [100] * 6
+    finally:
+        gc.callbacks.remove(called)
+        gc.set_threshold(*thresholds)
 
 
 @pytest.mark.usefixtures("_hasty")

@@ -4,6 +4,7 @@
     row_cases.py       cases about shapes with rows, and their answers
     einsum_cases.py    cases about specifications and plans
     operators.py       operators of other packages in cases
+    syntax.py          texts that are also Python
 
 No other code of the package imports this room. Begin with `laws.py`.
 """
@@ -18,6 +19,7 @@ from symdim.algebra.expr import Expr
 from symdim.algebra.variable import Scope, Var, make_variable
 from symdim.facts import Facts
 from symdim.parsing import parse
+from symdim.testing.syntax import expression_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +89,7 @@ def explain_text(
 def _divisors(text: str) -> list[str]:
     """The divisors in a text that is also Python; none in other texts."""
     try:
-        tree = ast.parse(text, mode="eval")
+        tree = expression_of(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     quotients = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp) and isinstance(node.op, _QUOTIENTS)]
