@@ -31,7 +31,6 @@ from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Map, Optional, Sequence, Sparse, SymTensor, Value, substitute
 from symdim import parse
 from symdim.algebra.dims import variables_of
-from symdim.testing.syntax import literal_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -106,6 +105,12 @@ def _sequence(text: str) -> Sequence:
     return Sequence(None if elem == "?" else read_value(elem), parse(length[0]) if length else None)
 
 
+def _literal(text: str) -> Any:
+    from symdim.testing.syntax import literal_of  # this room loads the prover, which rules of operators do not need
+
+    return literal_of(text)
+
+
 def _element(text: str, dtype: int | None) -> Any:
     if text == "?":
         return None
@@ -113,7 +118,7 @@ def _element(text: str, dtype: int | None) -> Any:
         condition = _CONDITION.fullmatch(text)
         return positive(parse(condition[1])) if condition else {"True": True, "False": False}[text]
     if dtype == dt.STRING:
-        return literal_of(text)
+        return _literal(text)
     if dtype not in dt.FLOATS:
         return parse(text)
     if re.fullmatch(r"-?[\d.]+(e[-+]?\d+)?|-?inf", text):
@@ -133,9 +138,9 @@ def read_attributes(text: str) -> dict[str, Any]:
         name, _, value = part.partition("=")
         value = value.strip()
         if value.startswith(("tensor(", "type(")):
-            out[name.strip()] = read_value(literal_of(value[value.index("(") + 1 : -1]))
+            out[name.strip()] = read_value(_literal(value[value.index("(") + 1 : -1]))
         else:
-            literal = literal_of(value)
+            literal = _literal(value)
             out[name.strip()] = tuple(literal) if isinstance(literal, list) else literal
     return out
 

@@ -78,6 +78,12 @@ def _weight(engine: Engine, outputs: Iterable[str]) -> int:
     return 1 + (max(map(leaf_count, dims), default=0) // _NAMES_OF_A_NODE) ** 2
 
 
+def _is_not_chosen(made: Iterable[Row | None]) -> bool:
+    """Whether a result broadcasts after the many choices of a model: a chain of them would join all its symbols."""
+    dims = (d for row in made if row is not None for d in row.dims)
+    return any(isinstance(d, Var) and d.origin == NOT_CHOSEN for d in dims)
+
+
 class _ModelStatement:
     def __init__(self, engine: Engine, given: Collection[str], left_out: set[str]) -> None:
         self.engine, self.given, self.left_out, self._without = engine, given, left_out, frozenset(left_out)
@@ -194,7 +200,10 @@ class _ModelStatement:
             if form is None or not outputs or wrong_number(operator.schema, len(outputs)):
                 continue  # forward inference reports a wrong number
             rows = [self.row(name) if name and scope.knows(name) else None for name in (*inputs, *outputs)]
-            if all(map(self.is_known, rows)) or self.was_not_chosen(label, rows[len(inputs) :]):
+            if all(map(self.is_known, rows)):
+                continue
+            if _is_not_chosen(rows[len(inputs) :]):
+                self._not_chosen.add(label)
                 continue
             operands = [
                 None if row is None else Operand(name, row, self.reader(name))
@@ -225,14 +234,6 @@ class _ModelStatement:
                 and given[0].row.is_open
             ):
                 self._lengths.append((given[0].row, made[0].row, Origin(label, given[0].name)))
-
-    def was_not_chosen(self, label: str, made: Iterable[Row | None]) -> bool:
-        """Whether a node broadcasts after the many choices of a model: a chain of them would join all its symbols."""
-        dims = (d for row in made if row is not None for d in row.dims)
-        found = any(isinstance(d, Var) and d.origin == NOT_CHOSEN for d in dims)
-        if found:
-            self._not_chosen.add(label)
-        return found
 
     def reader(self, name: str) -> Any:
         """A function that returns a value with its elements."""

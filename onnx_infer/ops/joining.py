@@ -75,7 +75,7 @@ def _equal_parts(size: Dim, count: int, uneven: bool) -> list[Dim]:
     return [*[part] * (count - 1), not_negative(size - part * (count - 1), "the last part")]
 
 
-def _few_open_parts(count: int) -> None:
+def _require_few_open_parts(count: int) -> None:
     """Refuse to name the sizes of so many parts: each would be a size of its own, with an origin and a bound."""
     if count > MOST_OPEN_PARTS:
         why = f"a run decides the sizes of {count:,} parts; of more than {MOST_OPEN_PARTS:,} only types are inferred"
@@ -87,7 +87,7 @@ def _given_parts(size: Dim, split: Ints | Unknown, count: int) -> list[Dim]:
     """The sizes of the parts as given. A single unknown size is the rest."""
     split = of_length(split, count, "the numbers of sizes in split and of outputs")
     parts: list[Any] = [None if x is None else not_negative(convert(x, dt.INT64), "a size of split") for x in split]
-    _few_open_parts(parts.count(None))
+    _require_few_open_parts(parts.count(None))
     if parts.count(None) == 1:
         parts[parts.index(None)] = not_negative(size - total(p for p in parts if p is not None), "the rest of split")
     settled = [
@@ -134,7 +134,7 @@ def split(
     if axis is None:
         raise Unknown("Split-1 has no default axis")
     if not has_axis(input.rank, axis):
-        _few_open_parts(output_count)
+        _require_few_open_parts(output_count)
         return [unknown_shape(input.rank, "a part") for _ in range(output_count)]
     axis %= input.rank
     parts = _parts(input.dims[axis], split, num_outputs, output_count, since_version)

@@ -7,7 +7,7 @@
     products.py      products of constraints                        residues.py    periods of divisions
     cases.py         case distinctions                              witness.py     the search for an example
     halves.py        upper halves as lower halves                   simplification.py   `simplify(expr, facts)`
-    search.py        all of these in turn
+    search.py        all of these in turn                           points.py      values at a few points
 
 The room uses `algebra` and `parsing`. Begin with `search.py`.
 """

@@ -6,8 +6,6 @@ Both forms are common: a size that is padded to an even one and halved is q - q/
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from symdim.algebra.divisions.floordiv import floordiv
 from symdim.algebra.evaluate import evaluate, postorder, replaced
 from symdim.algebra.expr import Expr, FloorDiv
@@ -15,19 +13,16 @@ from symdim.algebra.sums.monomial import terms_of
 from symdim.algebra.sums.polynomial import add, subtract
 from symdim.errors import DivisionByZero
 from symdim.prover.budget import words_of
+from symdim.prover.points import point_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from symdim.algebra.expr import Dim
-    from symdim.algebra.variable import Var
 
 HALVES = "(q + 1)//2 == q - q//2"
 
 _ROUNDS = 64  # a division by 2**k takes k of them
 _WORDS = 1 << 10
-_TRIED = (*range(32), 63, 100, 255, 1_000)  # how far from its end a variable lies where a difference is evaluated
 _FAR = (1_009, 20)  # how far from their least value the variables of a point lie
 
 
@@ -81,38 +76,3 @@ def _differ_at(a: Expr, b: Expr, far: int) -> bool:
         return evaluate(a, point) != evaluate(b, point)
     except DivisionByZero:
         return False
-
-
-def is_negative_somewhere(dim: Dim) -> bool:
-    """Whether a dimension is negative at one of a few points.
-
-    >>> from symdim import Var
-    >>> n = Var("n")
-    >>> is_negative_somewhere(n // 2 - n // 3), is_negative_somewhere(n % 5 - n % 7)
-    (False, True)
-    """
-    if isinstance(dim, int):
-        return dim < 0
-    for far in _TRIED:
-        with suppress(DivisionByZero):
-            value = evaluate(dim, point_at(dim.variables(), far))
-            if isinstance(value, int) and value < 0:
-                return True
-    return False
-
-
-def point_at(variables: Iterable[Var], far: int) -> dict[str | Var, int]:
-    """Values of variables: the first by name lies so far from its end, and each other one a little further.
-
-    >>> from symdim import Var
-    >>> point_at([Var("n"), Var.fresh("m", 4, 5)], 3)
-    {m: 5, n: 5}
-    """
-    point: dict[str | Var, int] = {}
-    for i, v in enumerate(sorted(dict.fromkeys(variables), key=lambda v: v.name), far):
-        low, high = v.bounds()
-        if low is None:
-            point[v] = i if high is None else high - i
-        else:
-            point[v] = low + i if high is None else min(low + i, high)
-    return point

@@ -51,7 +51,6 @@ OWN_LIMITS = (
     "Invalid num_outputs value of",  # Split into more parts than the size has, before onnxruntime 1.32
 )  # fmt: skip
 """Refusals by which onnxruntime says nothing of the model. What is inferred may help it."""
-DEAD_BRANCH = "Op (If) [TypeInferenceError] Graph attribute inferencing failed"  # a folded model may not have it
 
 UNWRITTEN = ("WordConvEmbedding", "QLinearConcat", "GroupQueryAttention")
 """Operators whose results may have unwritten memory in them: with an empty operand, and behind short sequences."""
@@ -257,7 +256,7 @@ def folded(subject: Subject, runtime: Runtime) -> Iterator[str]:
         yield f"fold makes {count_nodes(model)} nodes of {count_nodes(subject.model)}"
     outcomes = runtime.run(model.SerializeToString(), [run.feeds for run in subject.runs])
     for run, outcome in zip(subject.runs, outcomes, strict=True):
-        if DEAD_BRANCH in str(run.outcome) or any(text in f"{outcome} {run.outcome}" for text in OWN_LIMITS):
+        if any(text in f"{outcome} {run.outcome}" for text in OWN_LIMITS) or subject.lost_branches(run, model):
             continue
         if isinstance(outcome, str) or not run.succeeded:
             if not isinstance(outcome, str) or run.succeeded:

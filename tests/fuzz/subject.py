@@ -108,6 +108,9 @@ QUIRKS = (
 """Where onnxruntime departs from the specification, or a run from what inference assumes."""
 
 
+DEAD_BRANCH = "Op (If) [TypeInferenceError] Graph attribute inferencing failed"
+
+
 class Run(NamedTuple):
     """The sizes of the symbols, the inputs, and what onnxruntime made of them."""
 
@@ -170,11 +173,22 @@ class Subject:
         outputs = self.outputs(run)
         return any(_is_wrong(info, outputs.get(info.name), symbols) for info in self.model.graph.output)
 
+    def lost_branches(self, run: Run, folded: onnx.ModelProto) -> bool:
+        """Whether onnxruntime does not load the model because of a branch, and the folded model has fewer Ifs.
+
+        It infers branches that no run takes, too. The folded model does not have them.
+        """
+        return DEAD_BRANCH in str(run.outcome) and _count_ifs(folded) < _count_ifs(self.model)
+
     def failing(self, run: Run, result: InferenceResult | None = None) -> list[onnx_infer.Violation]:
         """The guards that fail at the sizes of a run."""
         result = result or self.result
         known = {v.name for v in result.sources.symbols}
         return result.check({name: size for name, size in run.sizes.items() if name in known})
+
+
+def _count_ifs(model: onnx.ModelProto) -> int:
+    return sum(node.op_type == "If" for node in (*model.graph.node, *_inner_nodes(model)))
 
 
 def _inner_nodes(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:

@@ -11,23 +11,18 @@ from .texts import parsed
 
 
 @pytest.mark.parametrize("bidirectional", [False, True])
-@pytest.mark.parametrize(
-    ("node", "given"),
-    [
-        ("Split <axis = 0> (x, sizes)", "float[N, 4] x, int64[{count}] sizes"),
-        ("Split <axis = 7> (x, sizes)", "float[N, 4] x, int64[{count}] sizes"),
-    ],
-)
-def test_of_too_many_parts_only_the_types_are_inferred(node: str, given: str, bidirectional: bool) -> None:
+@pytest.mark.parametrize("axis", [0, 7])
+def test_of_too_many_parts_only_the_types_are_inferred(axis: int, bidirectional: bool) -> None:
     for count in (MOST_OPEN_PARTS, MOST_OPEN_PARTS + 1):
         parts = ", ".join(f"y{i}" for i in range(count))
-        model = parsed(f"g ({given.format(count=count)}) => (y0) {{ {parts} = {node} }}")
+        inputs = f"float[N, 4] x, int64[{count}] sizes"
+        model = parsed(f"g ({inputs}) => (y0) {{ {parts} = Split <axis = {axis}> (x, sizes) }}")
         result = infer(model, bidirectional=bidirectional)
         is_known = count <= MOST_OPEN_PARTS
         assert ("y7" in result.shapes) == is_known
         assert str(result.types["y7"]).startswith("f32")
         told = " ".join([*map(str, result.diagnostics), result.notes["y7"]])
-        if "out of range" not in told:  # an error comes first
+        if axis == 0:  # the error of the other axis comes first
             assert ("only types are inferred" in told) != is_known
 
 

@@ -288,13 +288,6 @@ def test_a_variable_without_an_upper_bound_is_asked_for_the_other_end_alone(monk
     assert len(asked) == 1  # it grows: a point refutes the rest
 
 
-def test_a_point_refutes_a_direction_before_the_prover_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The prover rewrites a long difference many times before it gives up."""
-    monkeypatch.setattr(prove, "explain", None)
-    n = Var.fresh("n", 0, at_most=Var("N"), origin="NonZero")
-    assert str(bound_expr(n % 7 - n % 5)) == "min(5*(N//5), 6)"
-
-
 def test_the_prover_is_not_asked_where_each_part_shows_the_direction(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(prove, "explain")
     found, at_most = Var.fresh("found", 0, origin="NonZero"), data("at_most", N)
