@@ -15,6 +15,7 @@
     long_sizes.py          long sizes, made shorter by what operators demand
     choices.py             how many sizes broadcasting chooses    collecting.py    the garbage collector waits
     contradictions.py      statements that no run fulfils together
+    resting.py             statements that rest on assumptions
     assumptions.py         assumptions of the caller      assumed_bounds.py      the intervals in assumptions
 
 The room uses `operators` and the rooms below it, but no protobuf. Begin with `engine.py`.

@@ -40,8 +40,9 @@ class DeclaredTypes:
     """Merges declared types into the results of an inference, by its policy, and records the `claims` in them.
 
     The declared types of the `trusted` values are known and not claims; with `assumed` those of all values. A declared
-    number replaces a data-dependent size only if its value is `believed` (None: all values are). The sizes
-    that a body declares replace nothing that is inferred: the body may not run, so that no guard could tell it.
+    number replaces a data-dependent size, and a declared rank selects one of two tensors, only if the value is
+    `believed` (None: all values are). The sizes that a body declares replace nothing that is inferred: the body may not
+    run, so that no guard could tell it.
     """
 
     def __init__(
@@ -71,11 +72,16 @@ class DeclaredTypes:
         if rank is not None:
             self._claim_rank(name, declared, rank, node)
             inferred = inferred if trusted else self._with_rank(declared, inferred)
+        is_believed = trusted or self._believed is None or name in self._believed
         if isinstance(inferred, OneOf) and isinstance(declared, SymTensor):
-            self._claim_side(name, declared, inferred, node)
+            condition = _selecting(declared, inferred)
+            if condition is not None and not is_believed and self._engine.depth == 0:
+                self._engine.unselected.append(name)
+                return inferred
+            if condition is not None:
+                self._state_rank(name, *condition, node)
         is_judged_later = self._policy == "strict" and self._engine.depth == 0  # by `settle`, when equations are known
         policy = "refine" if is_judged_later else self._policy
-        is_believed = trusted or self._believed is None or name in self._believed
         keeps: Keeps = "nothing" if self._engine.depth and not trusted else "numbers" if is_believed else "names"
         value, conflicts, claimed = _merged(declared, inferred, policy, trusted, keeps)
         if not claimed and not conflicts:
@@ -99,17 +105,6 @@ class DeclaredTypes:
                         self._engine.claims.append(claim)
             elif is_main:
                 self._engine.claims.append(claim)
-
-    def _claim_side(self, name: str, declared: SymTensor, inferred: OneOf, node: Node) -> None:
-        """State the condition under which the value is the one of two tensors that the declared rank selects."""
-        condition = inferred.source
-        if None in (declared.shape, *(choice.shape for choice in inferred.choices)):
-            return
-        if inferred.shape is not None or not isinstance(condition, Positive):
-            return
-        first, second = (declared.rank == choice.rank for choice in inferred.choices)
-        if first or second:
-            self._state_rank(name, "at_least" if first else "at_most", condition.size, int(first), node)
 
     def _claim_rank(self, name: str, declared: Value, rank: Dim, node: Node) -> None:
         """State that a rank, which the length of a vector decides, is the declared one."""
@@ -205,6 +200,16 @@ class DeclaredTypes:
         new = make_size(self._engine.symbols.name(), low, high, None, NAMELESS)
         self._engine.created.append(new)
         return new
+
+
+def _selecting(declared: SymTensor, inferred: OneOf) -> tuple[Relation, Dim, int] | None:
+    """The condition on sizes under which a value is the one of two tensors that the declared rank selects."""
+    if declared.shape is None or any(choice.shape is None for choice in inferred.choices):
+        return None
+    if inferred.shape is not None or not isinstance(inferred.source, Positive):
+        return None
+    first, second = (declared.rank == choice.rank for choice in inferred.choices)
+    return ("at_least" if first else "at_most", inferred.source.size, int(first)) if first or second else None
 
 
 class Merged(NamedTuple):

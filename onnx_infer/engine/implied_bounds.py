@@ -48,6 +48,11 @@ class UndecidedSigns:
         self._known: dict[Var, Interval] = {}
         self._tries = 0
 
+    def decided_by(self, statements: Iterable[Statement]) -> dict[Var, Interval]:
+        """The intervals of symbols that these statements imply, if they decide one of the sizes."""
+        known = {v: ends for v, ends in implied_bounds(statements).items() if v.name in self._symbols}
+        return known if any(_is_decided(gap, known) for gap in self._gaps) else {}
+
     def implied(self, statements: Sequence[Statement], *, so_far: bool = False) -> dict[Var, Interval]:
         """The implied intervals of symbols, if they decide one of these sizes.
 
@@ -96,7 +101,7 @@ _solved = shared_cache(1 << 10)  # relation and sizes -> the bounds of one symbo
 
 
 def implied_bounds(statements: Iterable[Statement], known: dict[Var, Interval] | None = None) -> dict[Var, Interval]:
-    """The intervals of variables under statements about each alone, where these narrow the ones that are `known`.
+    """The intervals of variables under required statements about each alone, where they narrow those that are `known`.
 
     A size that equals a number implies nothing. In the next inference the number is declared, and nobody states it.
 
@@ -113,8 +118,9 @@ def implied_bounds(statements: Iterable[Statement], known: dict[Var, Interval] |
     found = dict(known or {})
     for statement in statements:
         relation, lhs, rhs = statement[:3]
-        if relation in ("at_least", "at_most") or (
-            relation == "equal" and not isinstance(lhs, int) and not isinstance(rhs, int)
+        if statement.kind == "required" and (
+            relation in ("at_least", "at_most")
+            or (relation == "equal" and not isinstance(lhs, int) and not isinstance(rhs, int))
         ):
             for part in of_one_symbol(statement) or ():
                 _narrow(found, part)

@@ -1,8 +1,9 @@
 """What the walks over a model have learnt. The next walk knows it from the start.
 
 A walk is worth repeating if its statements imply bounds of input sizes that decide a sign (`implied_bounds.py`), if
-later nodes force sizes of earlier values (`found.py`), or if no node forces a declared number of a size that data
-decide: only then the number is believed.
+later nodes force sizes of earlier values (`found.py`), or if a declared type says what no node forces: the number of a
+size that data decide, or the rank of one of two tensors. Only then it is believed. Only statements that hold in every
+run (`resting.py`) imply bounds, because all that the next walk states depends on these.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.engine.implied_bounds import implied_bounds
+from onnx_infer.engine.resting import certain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Learnt(NamedTuple):
-    """What earlier walks found: shapes, bounds of symbols, and values whose declared numbers are believed.
+    """What earlier walks found: shapes, bounds of symbols, and values whose declared types are believed.
 
     `stated` are the statements that imply the bounds, with their nodes, in the symbols of the first walk.
     """
@@ -36,16 +38,17 @@ class Learnt(NamedTuple):
     def after(self, walk: Walk, to_first: Mapping[Dim, Dim], believes: bool) -> Learnt:
         """This and what a further walk has learnt. `to_first` maps its symbols to those of the first walk.
 
-        Unless the caller `believes`, no declared number is believed.
+        Unless the caller `believes`, no declared type is believed.
         """
-        implied = walk.undecided_signs.implied(walk.statements)
+        known = certain(walk) if walk.undecided_signs.implied(walk.statements) else []
+        implied = walk.undecided_signs.decided_by(statement for statement, _ in known)
         unconfirmed = walk.unconfirmed() - self.believed if believes and not implied else frozenset()
         found = self.found if unconfirmed else walk.with_solved(self.found)
         if not implied and not unconfirmed and found == self.found:
             return self
         stated = [
             (statement.substitute(to_first), node)
-            for statement, node in walk.stated()
+            for statement, node in known
             if any(v in implied for v in implied_bounds([statement]))
         ]
         bounds = {**self.bounds, **{v.name: ends for v, ends in implied.items()}}

@@ -71,6 +71,7 @@ class Walk:
         self._stated_by: list[Node] = []  # the node of each statement
         self.claims: list[Claim] = []
         self.assumed: list[str] = []  # relations from assumed declared types
+        self.unselected: list[str] = []  # values that are one of two tensors, though their declared rank selects one
         self.created: list[Var] = []
         self.unknown_operators: dict[str, None] = {}  # in the order in which they were met
         self.seen = Record()
@@ -174,12 +175,13 @@ class Walk:
         return (found or NOTHING_FOUND).with_solved(self._unsolved, self.scope)
 
     def unconfirmed(self) -> frozenset[str]:
-        """The values with a declared number for a size that data decide, where no node demands this number."""
+        """The values whose declared types say what no node demands: a number for a size that data decide, or a rank."""
         if self.policy == "skip" or not self.claims:
-            return frozenset()
+            return frozenset(self.unselected)
         resolve = self.fresh_sizes.resolve
         numbers = ((c.value, c.declared, c.inferred or 0) for c in self.claims if isinstance(c.declared, int))
-        return frozenset(name for name, number, size in numbers if is_fresh(size) and resolve(size) != number)
+        found = [name for name, number, size in numbers if is_fresh(size) and resolve(size) != number]
+        return frozenset((*self.unselected, *found))
 
     def computed_inputs(self) -> dict[str, Value]:
         """The inputs with a size that the model writes as an expression with a division or a clamp, `max(M, 3)`.

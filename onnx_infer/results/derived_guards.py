@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.engine.long_sizes import Equations, is_equation
+from onnx_infer.engine.resting import resting
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.results.guards import Guard, NodeName
 from onnx_infer.results.least_sizes import LeastSizes
@@ -88,7 +89,7 @@ def _stated(engine: Engine, assumed: Collection[int]) -> list[Guard]:
 
     An assumed statement that is not among them is required. A required one that rests on them is only assumed.
     """
-    conditional = _resting(engine, assumed)
+    conditional = resting(engine, assumed)
 
     def settled(size: Dim) -> Dim:
         return without_computed(engine.fresh_sizes.resolve(size))
@@ -109,29 +110,6 @@ def _stated(engine: Engine, assumed: Collection[int]) -> list[Guard]:
         shapes = (tuple([sizes[size] for size in filled]),) if filled else ()
         found.append(Guard(relation, sizes[lhs], sizes[rhs], law, origins, kind, is_conditional, shapes))
     return found
-
-
-def _resting(engine: Engine, assumed: Collection[int]) -> set[int]:
-    """The statements whose nodes read, directly or not, a result of a node with one of the `assumed` statements.
-
-    Statements are identified by their index in `engine.statements`. Names inside of functions belong to another graph.
-    So in models with function calls, and for reads of a subgraph, every statement after an assumption counts.
-    """
-    if not assumed:
-        return set()
-    if engine.seen.calls:
-        return set(range(min(assumed) + 1, len(engine.statements))) - set(assumed)
-    nodes = [node for _, node in engine.stated()]
-    sources = {name for i in assumed for name in nodes[i][3]}
-    reached: set[str] = set()
-    for _, _, inputs, outputs, attributes, _ in engine.model.graph.nodes():
-        if not reached.isdisjoint(inputs) or not sources.isdisjoint(outputs) or (reached and attributes.has_graphs):
-            reached.update(outputs)
-    return {
-        i
-        for i, (_, _, inputs, _, attributes, _) in enumerate(nodes)
-        if i not in assumed and (not reached.isdisjoint(inputs) or (reached and attributes.has_graphs))
-    }
 
 
 def _solved(guard: Guard) -> list[Guard]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 
 from onnx_infer import infer, infer_shapes
 
 from .sessions import run, session_of
-from .texts import both, declared, messages, parsed
+from .texts import both, declared, dims, messages, parsed
 
 MODEL = """g (float[A, B] x, int64[M] v, int64[A, M] w, float[2, 6, 4] z, float[1, 6, 1] one, float[] any)
     => ({output} y) {{ y = {node} }}"""
@@ -96,3 +97,32 @@ def test_the_guard_holds_where_the_rank_is_the_declared_one(node: str) -> None:
         assert outputs is not None
         failing = [str(v.guard) for v in result.check({"A": 2, "B": 3, "M": length})]
         assert failing == ([] if outputs[0].ndim == 3 else ["M == 3"])
+
+
+@pytest.mark.parametrize(
+    ("user", "kind", "size"),
+    [('Einsum<equation: string = "abcd->ad">(v)', "required", 1), ("Relu(v)", "declared", "_d0")],
+)
+def test_a_declared_rank_selects_a_branch_only_if_no_node_does(user: str, kind: str, size: int | str) -> None:
+    """What a node demands is known inside the branch, too. An earlier inference may have written such a rank."""
+    model = parsed(
+        "g (float[4, N, K, K] x, float[L, J] z) => (y) <int64[1] one = {1}, float[?, ?, ?, ?] v> {"
+        " s = Shape(x)  n = Gather<axis = 0>(s, one)  many = Less(one, n)  r = ReduceSum(x, one)"
+        " v = If(many) <then_branch = a () => (p) { c = Compress<axis = 0>(one, many)  p = Identity(r) },"
+        " else_branch = b () => (q) { q = Identity(z) }>"
+        f" y = {user} }}"
+    )
+    if kind == "required":
+        del model.graph.value_info[:]
+    assert [(str(guard), guard.kind) for guard in both(model).guards] == [("N >= 2", kind)]
+    written = infer_shapes(model)
+    (c,) = (info for info in branch_of(written).value_info if info.name == "c")
+    assert dims(c) == [size]
+    assert infer_shapes(written) == written
+    assert [(str(guard), guard.kind) for guard in infer(written).guards] == [("N >= 2", kind)]
+
+
+def branch_of(model: onnx.ModelProto) -> onnx.GraphProto:
+    """The first branch of the only If."""
+    (node,) = (node for node in model.graph.node if node.op_type == "If")
+    return next(a.g for a in node.attribute if a.name == "then_branch")
