@@ -92,8 +92,8 @@ class Engine(Walk):
     def run(self) -> None:
         """Infer the main graph, then replace fresh sizes that turned out to equal known ones.
 
-        With `impatient`, the run stops at the first statement after which the bounds implied so far decide an undecided
-        sign. With `is_cautious`, nothing is assumed, and no fresh size is replaced by what a later node demands of it.
+        With `impatient`, the run stops as soon as the bounds implied so far decide an undecided sign. With
+        `is_cautious`, nothing is assumed, and no fresh size is replaced by what a later node demands of it.
         """
         try:
             cautiously(partial(self.run_graph, self.model.graph, self.scope), self._is_cautious)
@@ -298,23 +298,22 @@ class Engine(Walk):
     def _renew(self, outcome: Outcome, node: Node, scope: Scope, run_time: NewSize | None = None) -> Outcome:
         """The outcome (of a call, unless `run_time` is given) with new names for its fresh sizes, recorded."""
         self.noted += not outcome.plain
-        teaches = outcome.teaches
+        teaches = outcome.teaches and self.certain
         if outcome.fresh:
             names = named(outcome.fresh, run_time or self.run_time.of_call)
             self.created += names.values()  # type: ignore[arg-type]
             values, statements = _with_names(outcome, names)
             outcome = Outcome(values, statements=statements + self.run_time.learnt(), rank=outcome.rank)
-        if outcome.statements and self.certain:
-            self._state(outcome.statements, node, scope, teaches)
-        elif outcome.statements:
-            self.doubtful += [(statement, node) for statement in outcome.statements]
+        stated = outcome.statements
+        if stated and not self.certain:
+            self.doubtful += [(statement, node) for statement in stated]
+            stated = tuple([s for s in stated if s.kind == "assumed"])  # what the sizes rest on
+        if stated:
+            self._state(stated, node, scope, teaches)
         return outcome
 
     def _state(self, statements: tuple[Statement, ...], node: Node, scope: Scope, teaches: bool) -> None:
-        """Record the statements of a node. Those in the body of a Loop are about any iteration, so they teach nothing.
-
-        The rule of the Loop states again what they demand of the values around it.
-        """
+        """Record the statements of a node. Those in the body of a Loop are about any turn, so they teach nothing."""
         repeated = scope.repeated
         self.singular += 0 if repeated else self.depth
         for statement in statements:
@@ -327,9 +326,9 @@ class Engine(Walk):
             elif not repeated:
                 self.undecided_signs.add(statement.lhs, statement.rhs)
         if self._impatient and not repeated and self.undecided_signs.implied(self.statements, so_far=True):
+            self._impatient = False  # if the bounds rest on assumptions, the walk goes on
             if self.undecided_signs.decided_by(statement for statement, _ in certain(self)):
                 raise Undecided
-            self._impatient = False  # the bounds rest on assumptions
 
     def _count_choice(self, statement: Statement, node: Node) -> None:
         """After many choices, rules give other outcomes, which are not remembered for other inferences."""

@@ -1,7 +1,12 @@
 """Which statements of a walk rest on assumptions, and which ones hold in every run that a runtime accepts.
 
 A runtime may run a node against an assumed statement, with other sizes than inferred. So what later nodes demand of
-these sizes is not certain, and it must not teach the next walk anything about symbols.
+these sizes is not certain. It must not teach the next walk anything about symbols, and it does not show that a branch
+never runs.
+
+A value depends on an assumption if its node makes it, or reads a value that depends on one. Names inside of functions
+belong to another graph, and for values inside of subgraphs only the outermost node is compared. So there more values
+count than those that depend on an assumption.
 """
 
 from __future__ import annotations
@@ -9,24 +14,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from onnx_infer.engine.implied_bounds import implied_bounds
+from onnx_infer.engine.topological_sort import captured
 from symdim import Var
 from symdim.algebra.dims import at_least
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable, Set
 
     from onnx_infer.engine.walk import Walk
     from onnx_infer.laws.statements import Statement
-    from onnx_infer.model.graph import Node
+    from onnx_infer.model.graph import Graph, Node
     from onnx_infer.values.tensor import Dim, Shape
 
 
 def resting(walk: Walk, assumed: Collection[int]) -> set[int]:
-    """The statements whose nodes read, directly or not, a result of a node with one of the `assumed` statements.
+    """The statements whose nodes read a value that depends on one of the `assumed` statements.
 
-    Statements are identified by their index in `walk.statements`. Names inside of functions and subgraphs belong to
-    another graph. So in models with function calls, and for nodes in a subgraph or with one, every statement after an
-    assumption counts.
+    Statements are identified by their index in `walk.statements`. In models with function calls, and in subgraphs,
+    every statement after an assumption counts.
     """
     if not assumed:
         return set()
@@ -35,15 +40,39 @@ def resting(walk: Walk, assumed: Collection[int]) -> set[int]:
     if walk.seen.calls:
         return {i for i in others if i > first}
     nodes = [node for _, node in walk.stated()]
-    sources = {name for i in assumed for name in nodes[i][3]}
-    reached: set[str] = set()
-    main: set[str] = set()
-    for _, _, inputs, outputs, attributes, _ in walk.model.graph.nodes():
-        main.update(outputs)
-        if not reached.isdisjoint(inputs) or not sources.isdisjoint(outputs) or (reached and attributes.has_graphs):
-            reached.update(outputs)
-    found = {i for i in others if not reached.isdisjoint(nodes[i][2]) or (reached and nodes[i][4].has_graphs)}
-    return found | {i for i in others if i > first and main.isdisjoint(nodes[i][3])}
+    main = {name for node in walk.model.graph.nodes() for name in node[3]}
+    values = _dependent(walk, [walk.model.graph], [nodes[i] for i in assumed])
+    later = {i for i in others if i > first and main.isdisjoint(nodes[i][3])}
+    return later.union(i for i in others if reads(walk, nodes[i], values))
+
+
+def dependent_values(walk: Walk, graphs: Iterable[Graph]) -> Set[str] | None:
+    """The values of graphs, each inside the one before, that depend on assumptions so far. None if they may all do."""
+    nodes = [node for statement, node in walk.stated() if statement.kind == "assumed" and not _holds(statement)]
+    if nodes and walk.model.functions:
+        return None
+    return _dependent(walk, graphs, nodes) if nodes else frozenset()
+
+
+def reads(walk: Walk, node: Node, values: Set[str]) -> bool:
+    """Whether a node, or a graph inside it, reads one of these values."""
+    return not values.isdisjoint(node[2]) or (node[4].has_graphs and not values.isdisjoint(captured(walk.view, node)))
+
+
+def _dependent(walk: Walk, graphs: Iterable[Graph], nodes: Iterable[Node]) -> set[str]:
+    """The values of graphs, each inside the one before, that depend on these nodes, which may be in other graphs."""
+    found = {name for node in nodes for name in node[3]}
+    for graph in graphs:
+        given = {name for node in graph.nodes() for name in node[3]}
+        inside = not found <= given  # some node is in a graph around this one, or in one inside
+        found.update(name for name, _ in graph.inputs if inside and graph is not walk.model.graph)
+        size = -1
+        while size < len(found):  # nodes may be out of order
+            size = len(found)
+            for node in graph.nodes():
+                if reads(walk, node, found) or (inside and node[4].has_graphs):
+                    found.update(node[3])
+    return found
 
 
 def certain(walk: Walk) -> list[tuple[Statement, Node]]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_infer.diagnostics import Diagnostic, Refusal
 from onnx_infer.engine.contradictions import contradiction
+from onnx_infer.engine.resting import dependent_values, reads
 from onnx_infer.laws.made import make_size
 from onnx_infer.model.graph import Graph, Node, label_of
 from onnx_infer.types.join import NOTHING, kind_of, variables_in
@@ -38,7 +39,7 @@ class Subgraph:
         self._engine, self._scope = engine, scope
         self.graph: Graph = engine.view(handle)
         self._start: Checkpoint | None = None
-        self._end = 0
+        self._end: Checkpoint | None = None
         self._made: set[Var] = set()
         self._stated: list[tuple[Statement, Node]] = []
         self.refusal: str | None = None
@@ -91,33 +92,54 @@ class Subgraph:
         certain, doubtful = engine.certain, engine.doubtful
         engine.doubtful = []
         engine.depth, engine.certain = engine.depth + 1, certain and reached is True
+        engine.within.append(graph)
         try:
             engine.run_graph(graph, scope)
+            self._end = engine.checkpoint()
+            if reached is False:
+                self.forget()
+            self.refusal = self._refusal(certain=reached is True)
         finally:
+            engine.within.pop()
             engine.depth, engine.certain = engine.depth - 1, certain
-            engine.doubtful, doubtful = doubtful, engine.doubtful
-        self._end = len(engine.diagnostics)
+            engine.doubtful = doubtful
         if repeated:
             self._take_statements(self._start.statements)
-        if reached is False:
-            self.forget_errors()
-        self.refusal = self._first_refusal(certain=reached is True) or contradiction(doubtful)
         engine.seen.graphs[id(graph.handle)] = (graph, scope)
         return [scope[name] if scope.knows(name) else NOTHING for name in graph.outputs]
 
-    def forget_errors(self) -> None:
-        """Remove the diagnostics of the last walk."""
+    def forget(self) -> None:
+        """Remove the diagnostics and the assumptions of the last walk, because no run comes to the graph."""
         assert self._start is not None
-        del self._engine.diagnostics[self._start.diagnostics : self._end]
+        assert self._end is not None
+        del self._engine.diagnostics[self._start.diagnostics : self._end.diagnostics]
+        self._engine.unstate(self._start.statements, self._end.statements)
 
-    def _first_refusal(self, *, certain: bool) -> str | None:
-        """The first law that a node of the graph breaks, or None. It is an error only if the graph runs for certain."""
+    def _refusal(self, *, certain: bool) -> str | None:
+        """The first law that a node of the graph breaks in every run, or None.
+
+        It is an error only if the graph runs for certain. What nodes demand of sizes that rest on assumptions may be
+        no demand of a run.
+        """
+        engine = self._engine
         assert self._start is not None
-        told, start = self._engine.diagnostics, self._start.diagnostics
+        told, start = engine.diagnostics, self._start.diagnostics
         refusals = [d for d in told[start:] if isinstance(d, Refusal)]
         if not certain:
             told[start:] = [Diagnostic(*d) for d in told[start:]]
-        return str(refusals[0]).partition("\n")[0] if refusals else None
+        if not refusals and contradiction(engine.doubtful) is None:
+            return None
+        unsure = dependent_values(engine, (engine.model.graph, *engine.within))
+        if unsure is None or unsure:
+            engine.singular += engine.depth  # it depends on more than what the graph captures
+        if unsure is None:
+            return None
+        doubtful = engine.doubtful
+        if unsure:
+            surely = {label_of(node) for node in self.graph.nodes() if not reads(engine, node, unsure)}
+            refusals = [d for d in refusals if d.node in surely]
+            doubtful = [(statement, node) for statement, node in doubtful if not reads(engine, node, unsure)]
+        return str(refusals[0]).partition("\n")[0] if refusals else contradiction(doubtful)
 
     def _input(self, declared: Value | None, value: Value, repeated: bool) -> Value:
         if declared is None:

@@ -80,6 +80,7 @@ class Walk:
         self.run_time = RunTimeValues(symbols)
         self._own_sizes = OwnSizes()
         self.depth = 0  # how many subgraphs are being walked, one in the other
+        self.within: list[Graph] = []  # these subgraphs
         self.certain = True  # whether the graph that is being walked runs wherever the model does
         self.doubtful: list[tuple[Statement, Node]] = []  # the statements of a graph that may not run
         self.noted = 0  # how many outcomes had more to them than results
@@ -133,6 +134,12 @@ class Walk:
         """Put other statements in the place of those from an index on."""
         self.statements[start:] = [statement for statement, _ in stated]
         self._stated_by[start:] = [node for _, node in stated]
+
+    def unstate(self, start: int, end: int) -> None:
+        """Drop the statements from an index up to another one."""
+        del self.statements[start:end]
+        del self._stated_by[start:end]
+        self.undecided_signs.forget()
 
     # -- checkpoints ----------------------------------------------------------------------------------------------
 

@@ -100,7 +100,7 @@ def never_runs(what: str, graph: Graph, broken: str, condition: Element, *, runs
 
     The graph would run where the condition is `runs_if`, so it is not. The condition is None if it is not known.
     """
-    graph.forget_errors()
+    graph.forget()
     warn(f"{what} never runs: {broken}")
     demand_side(condition, first=not runs_if, law=f"{what} does not run: {broken}")
 

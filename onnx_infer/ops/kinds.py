@@ -55,8 +55,8 @@ class Graph(Protocol):
     def refusal(self) -> str | None:
         """The law that a node broke in the last walk, so that every run of the graph fails; or None."""
 
-    def forget_errors(self) -> None:
-        """Remove the errors of the last walk."""
+    def forget(self) -> None:
+        """Remove the errors and the assumptions of the last walk."""
 
     def declared_rank(self, index: int) -> int | None:
         """The declared rank of a formal input, or None."""

@@ -60,7 +60,7 @@ def loop(
         goes_on = None  # the spec ignores it then, onnxruntime does not
     trips = how_often(limit, starts, goes_on, turn, endless=endless)
     if trips.number == 0:
-        body.forget_errors()
+        body.forget()
         return none_at_all(v_initial, found.outputs[1 + count :])
     if found.refusal is not None and not trips.once:
         never_runs("body", body, found.refusal, begins(limit, starts, endless=endless))
