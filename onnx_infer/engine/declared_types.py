@@ -75,8 +75,9 @@ class DeclaredTypes:
         is_believed = trusted or self._believed is None or name in self._believed
         if isinstance(inferred, OneOf) and isinstance(declared, SymTensor):
             condition = _selecting(declared, inferred)
-            if condition is not None and not is_believed and self._engine.depth == 0:
+            if condition is not None and not is_believed and self._engine.certain:
                 self._engine.unselected.append(name)
+                self._engine.singular += self._engine.depth
                 return inferred
             if condition is not None:
                 self._state_rank(name, *condition, node)

@@ -122,6 +122,21 @@ def test_a_declared_rank_selects_a_branch_only_if_no_node_does(user: str, kind: 
     assert [(str(guard), guard.kind) for guard in infer(written).guards] == [("N >= 2", kind)]
 
 
+def test_in_a_body_that_runs_a_declared_rank_selects_only_what_no_node_does() -> None:
+    model = parsed(
+        "g (float[4, N, K, K] x, float[L, J] z) => (y) <int64[1] one = {1}, bool yes = {1}> {"
+        " y = If(yes) <then_branch = o () => (t) {"
+        " s = Shape(x)  n = Gather<axis = 0>(s, one)  many = Less(one, n)  r = ReduceSum(x, one)"
+        " v = If(many) <then_branch = a () => (p) { c = Compress<axis = 0>(one, many)  p = Identity(r) },"
+        " else_branch = b () => (q) { q = Identity(z) }>"
+        ' t = Einsum<equation = "abcd->ad">(v) }, else_branch = e () => (u) { u = Identity(z) }> }'
+    )
+    written = infer_shapes(model)
+    assert infer_shapes(written) == written
+    for given in (model, written):
+        assert [(str(guard), guard.kind) for guard in both(given).guards] == [("N >= 2", "required")]
+
+
 def branch_of(model: onnx.ModelProto) -> onnx.GraphProto:
     """The first branch of the only If."""
     (node,) = (node for node in model.graph.node if node.op_type == "If")
