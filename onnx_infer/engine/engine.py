@@ -15,7 +15,7 @@ from onnx_infer.engine.declared_types import DeclaredTypes, is_equal
 from onnx_infer.engine.frame import Frame
 from onnx_infer.engine.implied_bounds import Undecided
 from onnx_infer.engine.outcome import Outcome, apply
-from onnx_infer.engine.resting import certain
+from onnx_infer.engine.resting import are_certain
 from onnx_infer.engine.scope import Scope, UndefinedInput
 from onnx_infer.engine.walk import Walk
 from onnx_infer.laws.statements import cautiously, named
@@ -327,7 +327,7 @@ class Engine(Walk):
                 self.undecided_signs.add(statement.lhs, statement.rhs)
         if self._impatient and not repeated and self.undecided_signs.implied(self.statements, so_far=True):
             self._impatient = False  # if the bounds rest on assumptions, the walk goes on
-            if self.undecided_signs.decided_by(statement for statement, _ in certain(self)):
+            if are_certain(self):
                 raise Undecided
 
     def _count_choice(self, statement: Statement, node: Node) -> None:

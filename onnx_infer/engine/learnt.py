@@ -40,8 +40,10 @@ class Learnt(NamedTuple):
 
         Unless the caller `believes`, no declared type is believed.
         """
-        known = certain(walk) if walk.undecided_signs.implied(walk.statements) else []
-        implied = walk.undecided_signs.decided_by(statement for statement, _ in known)
+        implied = walk.undecided_signs.implied(walk.statements)
+        known = certain(walk) if implied else []
+        if len(known) < len(walk.statements):  # some rest on assumptions
+            implied = walk.undecided_signs.decided_by(statement for statement, _ in known)
         unconfirmed = walk.unconfirmed() - self.believed if believes and not implied else frozenset()
         found = self.found if unconfirmed else walk.with_solved(self.found)
         if not implied and not unconfirmed and found == self.found:

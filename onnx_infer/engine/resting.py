@@ -11,20 +11,22 @@ count than those that depend on an assumption.
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from onnx_infer.engine.implied_bounds import implied_bounds
+from onnx_infer.engine.implied_bounds import implied_bounds, of_one_symbol
 from onnx_infer.engine.topological_sort import captured
+from onnx_infer.laws.statements import Statement
 from symdim import Var
 from symdim.algebra.dims import at_least
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Set
+    from collections.abc import Collection, Iterable, Mapping, Set
 
+    from onnx_infer.engine.implied_bounds import Interval
     from onnx_infer.engine.walk import Walk
-    from onnx_infer.laws.statements import Statement
     from onnx_infer.model.graph import Graph, Node
-    from onnx_infer.values.tensor import Dim, Shape
+    from onnx_infer.values.tensor import Dim
 
 
 def resting(walk: Walk, assumed: Collection[int]) -> set[int]:
@@ -40,14 +42,17 @@ def resting(walk: Walk, assumed: Collection[int]) -> set[int]:
     if walk.seen.calls:
         return {i for i in others if i > first}
     nodes = [node for _, node in walk.stated()]
-    main = {name for node in walk.model.graph.nodes() for name in node[3]}
-    values = _dependent(walk, [walk.model.graph], [nodes[i] for i in assumed])
+    main = {name for node in walk.main_nodes for name in node[3]}
+    values = _dependent(walk, (), [nodes[i] for i in assumed])
     later = {i for i in others if i > first and main.isdisjoint(nodes[i][3])}
     return later.union(i for i in others if reads(walk, nodes[i], values))
 
 
 def dependent_values(walk: Walk, graphs: Iterable[Graph]) -> Set[str] | None:
-    """The values of graphs, each inside the one before, that depend on assumptions so far. None if they may all do."""
+    """The values that depend on assumptions so far, in the main graph and in graphs, each inside the one before.
+
+    None if all values may depend on them.
+    """
     nodes = [node for statement, node in walk.stated() if statement.kind == "assumed" and not _holds(statement)]
     if nodes and walk.model.functions:
         return None
@@ -59,52 +64,72 @@ def reads(walk: Walk, node: Node, values: Set[str]) -> bool:
     return not values.isdisjoint(node[2]) or (node[4].has_graphs and not values.isdisjoint(captured(walk.view, node)))
 
 
-def _dependent(walk: Walk, graphs: Iterable[Graph], nodes: Iterable[Node]) -> set[str]:
-    """The values of graphs, each inside the one before, that depend on these nodes, which may be in other graphs."""
-    found = {name for node in nodes for name in node[3]}
-    for graph in graphs:
-        given = {name for node in graph.nodes() for name in node[3]}
-        inside = not found <= given  # some node is in a graph around this one, or in one inside
-        found.update(name for name, _ in graph.inputs if inside and graph is not walk.model.graph)
+def _dependent(walk: Walk, graphs: Iterable[Graph], assuming: Iterable[Node]) -> set[str]:
+    """The values of the main graph and of these graphs that depend on nodes, which may be in other graphs."""
+    found = {name for node in assuming for name in node[3]}
+    inner = [([name for name, _ in graph.inputs], list(graph.nodes())) for graph in graphs]
+    for inputs, nodes in ([], walk.main_nodes), *inner:
+        inside = not found <= {name for node in nodes for name in node[3]}  # some node is in another graph
+        if inside:
+            found.update(inputs)
         size = -1
         while size < len(found):  # nodes may be out of order
             size = len(found)
-            for node in graph.nodes():
+            for node in nodes:
                 if reads(walk, node, found) or (inside and node[4].has_graphs):
                     found.update(node[3])
     return found
 
 
+def are_certain(walk: Walk) -> bool:
+    """Whether certain statements of a walk imply bounds that decide an undecided sign, if all of them together do."""
+    first = next((i for i, statement in enumerate(walk.statements) if statement.kind == "assumed"), None)
+    if first is None or walk.undecided_signs.decided_by(walk.statements[:first]):
+        return True
+    return bool(walk.undecided_signs.decided_by(statement for statement, _ in certain(walk)))
+
+
 def certain(walk: Walk) -> list[tuple[Statement, Node]]:
     """The statements of a walk that every run fulfils, with their nodes.
 
-    An assumed statement is one of them if those before imply it, or if no tensor that it is about can be empty.
+    An assumed statement is one of them if the others imply it, or if no tensor that it is about can be empty.
     """
     stated = walk.stated()
     assumed = {i for i, (statement, _) in enumerate(stated) if statement.kind == "assumed"}
+    if not assumed:
+        return stated
+    ends = implied_bounds(walk.statements[: min(assumed)])
+    assumed = {i for i in assumed if not _holds(stated[i][0], ends)}
     while True:
         uncertain = assumed | resting(walk, assumed)
         found = [
-            (statement._replace(kind="required"), node)
+            (statement if statement.kind == "required" else statement._replace(kind="required"), node)
             for i, (statement, node) in enumerate(stated)
             if i not in uncertain and statement.kind != "declared"
         ]
-        ends = implied_bounds(statement for statement, _ in found)
-        narrow: dict[Var, Dim] = {v: low if low == hi else Var.fresh(v.name, low, hi) for v, (low, hi) in ends.items()}
-        left = {i for i in assumed if not _holds(stated[i][0].substitute(narrow))}
+        ends = implied_bounds(statement for statement, _ in found) if assumed else {}
+        left = {i for i in assumed if not _holds(stated[i][0], ends)}
         if left == assumed:
             return found
         assumed = left
 
 
-def _holds(statement: Statement) -> bool:
-    """Whether bounds prove an assumed statement, or that a run demands it."""
-    from symdim.conditions.condition import Condition  # few models need it
-    from symdim.conditions.solving import solve
-
-    return all_filled(statement.filled) or solve(Condition(*statement[:3])) == []  # type: ignore[arg-type]
+def _holds(statement: Statement, ends: Mapping[Var, Interval] = MappingProxyType({})) -> bool:
+    """Whether bounds prove an assumed statement, or that a run demands it. `ends` are known bounds of symbols."""
+    filled = [at_least(size, 1) or _follows(Statement("at_least", size, 1, ""), ends) for size in statement.filled]
+    return (bool(filled) and all(filled)) or _follows(statement, ends)
 
 
-def all_filled(sizes: Shape) -> bool:
-    """Whether there are sizes, and bounds prove that none of them is 0."""
-    return bool(sizes) and all(at_least(size, 1) for size in sizes)
+def _follows(statement: Statement, ends: Mapping[Var, Interval]) -> bool:
+    """Whether bounds of symbols prove a statement about one symbol or none."""
+    parts = of_one_symbol(statement)
+    return isinstance(parts, list) and all(_is_within(ends, *part) for part in parts)
+
+
+def _is_within(ends: Mapping[Var, Interval], relation: str, var: Dim, number: Dim) -> bool:
+    """Whether an interval proves a relation of a variable and a number."""
+    if not isinstance(var, Var) or not isinstance(number, int):
+        return False
+    low, high = ends.get(var, (var.lo, var.hi))
+    above, below = low is not None and low >= number, high is not None and high <= number
+    return {"at_least": above, "at_most": below, "equal": above and below}.get(relation, False)

@@ -129,7 +129,7 @@ class Subgraph:
             told[start:] = [Diagnostic(*d) for d in told[start:]]
         if not refusals and contradiction(engine.doubtful) is None:
             return None
-        unsure = dependent_values(engine, (engine.model.graph, *engine.within))
+        unsure = dependent_values(engine, engine.within)
         if unsure is None or unsure:
             engine.singular += engine.depth  # it depends on more than what the graph captures
         if unsure is None:

@@ -5,6 +5,7 @@ The parts of the engine (frames, functions, subgraphs, declared types) use this 
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnx_infer.diagnostics import Diagnostic
@@ -88,6 +89,11 @@ class Walk:
         self.repeats: dict[int, int] = {}
         self.states: dict[int, tuple[list[Value], frozenset[Var]]] = {}
         self._unsolved: dict[str, Value] = {}
+
+    @cached_property
+    def main_nodes(self) -> Sequence[Node]:
+        """The nodes of the main graph, read from the model once more."""
+        return list(self.model.graph.nodes())
 
     # -- implemented by the engine --------------------------------------------------------------------------------
 

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 from onnx_infer.diagnostics import Refusal
 from onnx_infer.engine.engine import Engine
 from onnx_infer.engine.implied_bounds import implied_bounds
-from onnx_infer.engine.resting import all_filled
 from onnx_infer.model.graph import label_of, title_of
 from onnx_infer.types.join import sizes
-from onnx_infer.values.tensor import Dim, substitute
+from onnx_infer.values.tensor import Dim, Shape, substitute
 from symdim import Var
-from symdim.algebra.dims import variables_of
+from symdim.algebra.dims import at_least, variables_of
 from symdim.conditions.condition import Condition
 from symdim.conditions.solving import solve
 
@@ -91,8 +90,13 @@ def _contradicted(walk: Engine) -> Refusing | None:
     narrow: dict[Var, Dim] = {v: low if low == hi else Var.fresh(v.name, low, hi) for v, (low, hi) in ends.items()}
     for statement, node in stated:
         relation, lhs, rhs, _, kind, filled = statement.substitute(narrow)
-        if relation == "undecided" or (kind != "required" and not all_filled(filled)):
+        if relation == "undecided" or (kind != "required" and not _all_filled(filled)):
             continue
         if (lhs, rhs) != statement[1:3] and solve(Condition(relation, lhs, rhs)) is None:
             return title_of(node), label_of(node)
     return None
+
+
+def _all_filled(sizes: Shape) -> bool:
+    """Whether there are sizes, and bounds prove that none of them is 0."""
+    return bool(sizes) and all(at_least(size, 1) for size in sizes)

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from symdim import Var, maximum, minimum
+from symdim import Var, clear_caches, maximum, minimum, parse
 from symdim.algebra.bounds.choices import least
 from symdim.algebra.bounds.intervals import between
 from symdim.algebra.expr import Expr
@@ -31,6 +31,26 @@ def test_products_are_what_they_say(a, b):
     for point in product(range(7), repeat=2):
         at = dict(zip((X, Y), point, strict=True))
         assert dim.evaluate(at) == (a.evaluate(at) - at[X]) * (b.evaluate(at) + at[Y]) + at[X] * at[Y]
+
+
+HALVES_OF_MAXIMA = [
+    "max(x, (max(2*x, 3) + min(2*x, 109 - 2*x, 3) + 1)//2) + min(2*x, 3)",
+    "max(5 - x, (min(5 - x, x) - min(y, x//2) - 1)//2) - min(x, 2*x - 3)",
+    "max(x + 1, 2*x) - max(2*x - 3, (x + 1)//2) - min(5 - x, (max(2*x, y) - min(2*x - 3, x + 1) + 2)//2)",
+    "-2*max(2*x, 2*x - 3) - min((x + 1)//2, 2*x - 3) - min(2*x, (max(y, x) + max(2*x - 3, (x + 1)//2))//2)",
+]
+
+
+@pytest.mark.parametrize("text", HALVES_OF_MAXIMA)
+def test_a_clamp_is_not_made_of_maxima_that_a_half_brings_in(text):
+    """The twin of the half has the other maximum of the sum, so a clamp of both was made of itself, without an end."""
+    clear_caches()
+    dim = parse(text)
+    assert parse(str(dim)) is dim
+    for x, y in product(range(1, 9), repeat=2):
+        at = {"x": x, "y": y}
+        value = eval(text, {"max": max, "min": min}, at)
+        assert dim.evaluate({name: at[name] for name in dim.free_symbols()}) == value
 
 
 CORRELATED = [

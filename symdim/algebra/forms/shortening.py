@@ -18,10 +18,13 @@ from symdim.algebra.interning import PRIME
 from symdim.algebra.order import order
 from symdim.algebra.sums.monomial import (
     CLAMP,
+    EXTREMUM,
     LAWFUL,
     NEAR,
+    NESTED,
     PAIR,
     SEVERAL,
+    SPLIT,
     TWIN,
     accumulate,
     divides,
@@ -221,8 +224,8 @@ def _clamped(sums: Polynomial, first: Expr, second: Expr, c: int) -> Polynomial:
         return sums
     (factor, low), (theirs, high) = split(first), split(second)
     leaves = lattice.two_leaves(low), lattice.two_leaves(high)
-    if factor is not theirs or any(has_extrema(leaf) for some in leaves for leaf in some):
-        return sums
+    if factor is not theirs or any(_brings_extrema(leaf) for some in leaves for leaf in some):
+        return sums  # a clamp of such leaves would be made of sums with these two maxima again
     if k < 0:
         low, high = high, low
     count = min(abs(k), abs(other))
@@ -235,6 +238,12 @@ def _clamped(sums: Polynomial, first: Expr, second: Expr, c: int) -> Polynomial:
         if len(tried) < len(best) or (len(tried) == len(best) and is_close):
             best = tried
     return best
+
+
+def _brings_extrema(leaf: Dim) -> bool:
+    """Whether the basis of a leaf has a maximum or minimum: that of `(max(a, b) + 1)//2` has `max(a, b)`."""
+    terms, _ = in_basis(*terms_of(leaf))
+    return has_extrema(leaf) or any(unit.flags & (EXTREMUM | SPLIT | NESTED) for unit in terms)
 
 
 @remembered(2048)
