@@ -41,14 +41,20 @@ HALVES_OF_MAXIMA = [
 ]
 
 
-@pytest.mark.parametrize("text", HALVES_OF_MAXIMA)
-def test_a_clamp_is_not_made_of_maxima_that_a_half_brings_in(text):
-    """The twin of the half has the other maximum of the sum, so a clamp of both was made of itself, without an end."""
+SUMS_OF_MINIMA = ["max((y - x//2 + 2)//3*(2*x - (x + 1)//2), min(z, x//2) - max(x//2, x % 3))"]
+
+
+@pytest.mark.parametrize("text", [*HALVES_OF_MAXIMA, *SUMS_OF_MINIMA])
+def test_no_law_of_maxima_and_halves_makes_itself_necessary(text):
+    """The twin of a half has a maximum of the sum, so a clamp of both was made of itself, without an end.
+
+    A division outside of a maximum gave its leaves numerators, and these got a division again.
+    """
     clear_caches()
     dim = parse(text)
     assert parse(str(dim)) is dim
-    for x, y in product(range(1, 9), repeat=2):
-        at = {"x": x, "y": y}
+    for x, y, z in product(range(1, 9), range(1, 9), (1, 4)):
+        at = {"x": x, "y": y, "z": z}
         value = eval(text, {"max": max, "min": min}, at)
         assert dim.evaluate({name: at[name] for name in dim.free_symbols()}) == value
 

@@ -33,9 +33,9 @@ def outside(leaves: list[Dim]) -> Outside | None:
         if isinstance(leaf, int):
             continue
         terms, const = terms_of(leaf)
-        floors = [unit for unit in terms if type(unit) is FloorDiv and not unit.flags & SPLIT]
-        if len(floors) != 1 or abs(terms[floors[0]]) != 1:
-            return None
+        floors = [unit for unit in terms if type(unit) is FloorDiv]
+        if len(floors) != 1 or abs(terms[floors[0]]) != 1 or any(unit.flags & SPLIT for unit in terms):
+            return None  # a leaf with several maxima would get another division when its numerator is made
         n, d = floors[0].parts
         if not isinstance(d, int) or d != (divisor or d):
             return None
