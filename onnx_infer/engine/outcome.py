@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.engine.fresh_sizes import renew
+from onnx_infer.engine.implied_bounds import Undecided
 from onnx_infer.engine.scope import UndefinedInput
 from onnx_infer.errors import OnnxInferError, OpUsageError
 from onnx_infer.laws.sizes import is_fresh
@@ -88,7 +89,7 @@ def apply(operator: Operator, attributes: Attributes, values: tuple[Value | None
             wrong = None if trace.errors else operator.misuse(values, attributes, unknown)
             law = trace.errors[0] if trace.errors else wrong or str(e)
             return _failed(unknown, "error", law)._replace(refused=wrong is None)
-        except (UndefinedInput, MemoryError):
+        except (UndefinedInput, Undecided, MemoryError):
             raise
         except Exception as e:  # a defect of a rule: it is reported, and everything else is inferred
             unknown = operator.unknowns(values, attributes, output_count)

@@ -30,22 +30,20 @@ if TYPE_CHECKING:
 
 
 def resting(walk: Walk, assumed: Collection[int]) -> set[int]:
-    """The statements whose nodes read a value that depends on one of the `assumed` statements.
+    """The statements after an assumption whose nodes read a value that depends on one of the `assumed` statements.
 
     Statements are identified by their index in `walk.statements`. In models with function calls, and in subgraphs,
     every statement after an assumption counts.
     """
     if not assumed:
         return set()
-    others = [i for i in range(len(walk.statements)) if i not in assumed]
-    first = min(assumed)
+    later = [i for i in range(min(assumed) + 1, len(walk.statements)) if i not in assumed]
     if walk.seen.calls:
-        return {i for i in others if i > first}
+        return set(later)
     nodes = [node for _, node in walk.stated()]
     main = {name for node in walk.main_nodes for name in node[3]}
     values = _dependent(walk, (), [nodes[i] for i in assumed])
-    later = {i for i in others if i > first and main.isdisjoint(nodes[i][3])}
-    return later.union(i for i in others if reads(walk, nodes[i], values))
+    return {i for i in later if main.isdisjoint(nodes[i][3]) or reads(walk, nodes[i], values)}
 
 
 def dependent_values(walk: Walk, graphs: Iterable[Graph]) -> Set[str] | None:

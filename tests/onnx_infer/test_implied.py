@@ -8,6 +8,7 @@ import onnx.parser
 import pytest
 
 from onnx_infer import infer, infer_shapes
+from onnx_infer.engine import outcome
 from onnx_infer.engine.engine import Engine
 from onnx_infer.engine.implied_bounds import implied_bounds
 from onnx_infer.laws.statements import Statement
@@ -257,3 +258,18 @@ def test_the_walk_starts_again_at_the_statement_that_decides(monkeypatch):
     )
     assert str(result.types["y"]) == "f32[1, 3, S0 - 8]"
     assert walked == [False, True]
+
+
+def test_a_walk_that_ends_inside_a_body_is_no_defect_of_the_rule(monkeypatch):
+    """The Convs in the branch demand H >= 17, which decides the sign of the dividend before them."""
+    text = """<ir_version: 10, opset_import: ["": 20]> g (float[1, 3, H] x, float[3, 3, 9] w) => (y, k)
+        <int64[1] ten = {10}, int64[1] two = {2}, bool yes = {1}> {
+        s = Shape <start = 2> (x)  m = Sub (s, ten)  h = Div (m, two)  k = Identity (h)
+        y = If (yes) <then_branch = a () => (p) { c = Conv (x, w)  p = Conv (c, w) },
+                      else_branch = b () => (q) { q = Identity (x) }> }"""
+    failures = []
+    failed = outcome._failed
+    monkeypatch.setattr(outcome, "_failed", lambda *told: failures.append(told[1:]) or failed(*told))
+    result = infer(onnx.parser.parse_model(text))
+    assert str(result.types["k"]) == "i64[1]={H//2 - 5}"
+    assert failures == []
