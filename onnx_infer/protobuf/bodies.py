@@ -13,6 +13,7 @@ from onnx import AttributeProto
 from onnx_infer.model.attributes import kind_of
 from onnx_infer.model.graph import Bodies
 from onnx_infer.protobuf.declarations import Declared
+from onnx_infer.protobuf.nodes import Named
 from symdim.algebra.caches import shared_cache
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ def bodies(all_constant: bool, node: Node) -> Bodies | None:
     known: Bodies | None = made.get(key := ("bodies", all_constant))
     if known is not None:
         return known
+    if isinstance(proto, Named):  # only a reference, and not of the type of a graph, stands for one: it is damaged
+        return None
     size = proto.ByteSize()
     if size > _MOST_BYTES:
         return None

@@ -55,3 +55,16 @@ def test_nodes_with_subgraphs_by_themselves(name: str) -> None:
     assert list(found) == list(node.output)
     shown = [SymTensor(1, [d.dim_value or d.dim_param for d in t.tensor_type.shape.dim]) for t in found.values()]
     assert " ".join(map(str, shown)) == expected
+
+
+def test_a_reference_to_a_number_gets_a_graph_after_its_node_is_remembered() -> None:
+    model = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["": 20, "local": 1]> g (float[N, 4] x) => (y) { y = local.F <axis = 1> (x) }'
+        ' <domain: "local", opset_import: ["": 20]> F <axis> (x) => (y) { y = Softmax <axis: int = @axis> (x) }'
+    )
+    for _ in range(3):  # the nodes of a graph are remembered when it is met again
+        assert str(infer(model.SerializeToString()).types["y"]) == "f32[N, 4]"
+    (axis,) = model.graph.node[0].attribute
+    axis.CopyFrom(onnx.AttributeProto(name="axis", type=onnx.AttributeProto.GRAPH, g=onnx.GraphProto(name="body")))
+    (told,) = infer(model.SerializeToString()).diagnostics
+    assert told.message == "attribute axis is not an integer: graph 'body'"
