@@ -69,7 +69,7 @@ def type_text(value: Value, width: int | None, write: Write = str) -> str:
         return cut(whole, width)
     sizes = [printable(write(size)) for size in value.shape]
     head = dt.text(value.dtype)
-    longest = max(map(len, sizes))
+    longest = min(max(map(len, sizes)), width + 2 * _SLACK)  # a cut takes up to `_SLACK` characters from each part
     while longest > _SHORTEST:
         longest -= 1
         text = f"{head}[{', '.join([cut(size, longest) for size in sizes])}]"
