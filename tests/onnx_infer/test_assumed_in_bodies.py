@@ -16,8 +16,8 @@ RESHAPED = "m = Sub(n, two)  t = Concat<axis = 0>(m, rest)  r = Reshape(big, t)"
 PRODUCT = "u = MatMul(five, r)"
 MODEL = """g (float[1, N] x, float[1, "N + 3"] longer, float[5, 6] big, float[1, 5] five, float[2, 1] two_rows,
     float[1, 30] other, bool c) => (y)
-    <int64[1] zero = {{0}}, int64[1] one = {{1}}, int64[1] two = {{2}}, int64[1] rest = {{-1}}, int64 trips = {{1}},
-    bool yes = {{1}}> {{ s = Shape(x)  n = Gather<axis = 0>(s, one)  {before}
+    <int64[1] one = {{1}}, int64[1] two = {{2}}, int64[1] rest = {{-1}}, int64 trips = {{1}}> {{
+    s = Shape(x)  n = Gather<axis = 0>(s, one)  {before}
     y = {node} }}"""
 
 
