@@ -11,7 +11,7 @@ from onnx_infer.model.size_texts import AxisNames, Size
 from onnx_infer.operators.results import LARGEST_SIZE
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from symdim import Expr, Var
-from symdim.algebra.dims import at_least, variables_of
+from symdim.algebra.dims import at_least, substituted, variables_of
 from symdim.algebra.origin import Declared
 from symdim.rows import Row
 
@@ -81,8 +81,8 @@ def found_shapes(
     for name, value in engine.model.graph.inputs:
         row = known.rows.get(name)
         if row is None and isinstance(value, SymTensor) and value.shape is not None:
-            shapes[name] = value.shape
-        elif row is not None and (solved := known.store.row(row)).rank is not None and _fit(solved.dims):
+            row = Row(trail=value.shape)
+        if row is not None and (solved := known.store.row(row)).rank is not None and _fit(solved.dims):
             shapes[name] = solved.dims
     for name, shape in shapes.items():  # plain sizes get names first, so expressions can use these names
         for axis, dim in enumerate(shape):
@@ -116,6 +116,8 @@ def _values(engine: Engine, known: Known, names: Names, before: Found | None) ->
     constants = engine.model.graph.constants
     earlier = {} if before is None else before.values
     solved_rows: dict[Row, Row] = {}
+    symbols = symbols_of(engine.scope[name] for name in inputs)
+    numbers = {v: size for v in symbols if isinstance(size := known.store.value(v), int)}
     for name, value in engine.scope.items():
         if name in inputs or name in constants or not isinstance(value, SymTensor):
             continue
@@ -130,14 +132,19 @@ def _values(engine: Engine, known: Known, names: Names, before: Found | None) ->
         if solved.rank is None or not _fit(solved.dims):
             continue
         sizes = tuple(d if isinstance(d, int) else names.text(d) for d in solved.dims)
-        if name in earlier or value.shape is None or _says_more(sizes, value.shape, names):
+        if name in earlier or value.shape is None or _says_more(sizes, value.shape, names, numbers):
             yield name, sizes
 
 
-def _says_more(sizes: Iterable[Size], shape: tuple[Dim, ...], names: Names) -> bool:
-    """Whether a size is now a number, or an unknown size is now a named one."""
+def _says_more(sizes: Iterable[Size], shape: tuple[Dim, ...], names: Names, numbers: Mapping[Var, int]) -> bool:
+    """Whether a size is now a number, or an unknown size is now a named one.
+
+    The sizes of inputs that are now `numbers` give a number without the shape found here.
+    """
     for size, dim in zip(sizes, shape, strict=True):
-        if isinstance(dim, Expr) and size is not None and (isinstance(size, int) or names.text(dim) is None):
+        if not isinstance(dim, Expr) or size is None:
+            continue
+        if names.text(dim) is None or (isinstance(size, int) and not isinstance(substituted(dim, numbers), int)):
             return True
     return False
 

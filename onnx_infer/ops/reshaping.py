@@ -28,7 +28,7 @@ from onnx_infer.operators.registration import op
 from onnx_infer.ops.movement import demand_equal
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
-from symdim import Expr, Mul, Var, maximum, product
+from symdim import Expr, Mul, Var, maximum, minimum, product
 from symdim.algebra.dims import at_most, bounds_of, substituted
 
 if TYPE_CHECKING:
@@ -99,6 +99,11 @@ class _Target:
         """The size that a 0 at this index copies; None if the input's rank is not known. A 0 beyond the rank fails."""
         return None if self.shape is None else self.shape[index] if index < len(self.shape) else 0
 
+    def zero_copies(self, index: int) -> Dim | None:
+        """The size that a 0 at this index copies, 1 if it fails, and None if 0 is a size or nothing is known."""
+        is_beyond = self.shape is not None and index >= len(self.shape)
+        return None if not self.copies else 1 if is_beyond else self._copied(index)
+
     def _certain(self, index: int, element: Dim | None) -> Dim | None:
         """The size for an element if it is the same for all its values, else None."""
         if isinstance(element, int) and element <= 0:
@@ -118,6 +123,8 @@ class _Target:
         # copying makes no difference if the copied size is 0 whenever the element is 0
         zeros = [f for f in factors(element) if not at_least(f, 1)]
         same = not self.copies or copied == 0 or all(f in factors(copied or 0) for f in zeros)
+        if same and self.shape is not None and index >= len(self.shape):
+            _demand_no_copy(element, self.zero_copies(index))
         return element if same else None
 
     def likely(self, index: int) -> Dim | None:
@@ -163,7 +170,7 @@ def reshaped(shape: Shape | None, elements: Ints, allowzero: int = 0) -> Shape:
             for size in settled:
                 state("at_least", size, 1, "a size beside -1", "assumed")
         sizes[rest] = size = quotient_of_sizes(shape, settled, target.assumed)
-        _demand_computed(elements[rest], size)
+        _demand_computed(elements[rest], size, target.zero_copies(rest))
     elif shape is not None and len(settled) == len(sizes):
         _demand_as_many(settled, shape, target.assumed)
     if None not in sizes:
@@ -172,10 +179,23 @@ def reshaped(shape: Shape | None, elements: Ints, allowzero: int = 0) -> Shape:
     return tuple(fresh("a size of the target shape", at_most=count) if s is None else s for s in sizes)
 
 
-def _demand_computed(element: Dim | None, size: Dim) -> None:
-    """Demand that a computed element of the target is the size that the element count leaves, unless it is 0 or -1."""
-    if isinstance(element, Expr) and not (is_fresh(element) or is_fresh(size) or are_one(element, size)):
+def _demand_computed(element: Dim | None, size: Dim, copied: Dim | None) -> None:
+    """Demand that a computed element of the target is the size that the element count leaves, unless it is 0 or -1.
+
+    A 0 in place of a size of 0 copies another size, which must be 0 too.
+    """
+    if not isinstance(element, Expr):
+        return
+    if are_one(element, size):
+        _demand_no_copy(element, copied)
+    elif not (is_fresh(element) or is_fresh(size)):
         state("broadcast_to", maximum(element, 0) + 1, size + 1, "a computed size and what the others leave, plus 1")
+
+
+def _demand_no_copy(size: Dim, copied: Dim | None) -> None:
+    """Demand that a size of the target is at least 1 if a 0 there copies a size that is at least 1."""
+    if copied is not None and not at_least(size, 1):
+        state("at_least", size, minimum(copied, 1), "a size of the target shape, where 0 copies another size")
 
 
 def _cancels_zeros(sizes: list[Dim], shape: Shape) -> bool:

@@ -310,6 +310,7 @@ def test_a_value_of_whose_node_nothing_is_stated_has_sizes_that_statements_decid
     )
     once = infer_shapes(model, bidirectional=True)
     assert dims(once.graph.output[0]) == ["N", 3, 2, 3]
+    assert dims(once.graph.input[0]) == ["N", 3, 5, 6]
     assert infer_shapes(once, bidirectional=True) == once
 
 

@@ -156,3 +156,14 @@ def test_a_size_beyond_64_bits_is_never_found(node: str, bidirectional: bool) ->
     assert not isinstance(size, int)
     assert (size.bounds()[0] or 0) < 2**63
     assert any("64 bits" in str(d) for d in result.diagnostics)
+
+
+def test_a_number_for_an_input_takes_no_declared_size_away() -> None:
+    """The scale demands that K is 2. Forward inference then gives 2 for y too, so y keeps its declared 4."""
+    model = parsed(
+        """g (float[3, K, N] x, int64[1] start) => (float[3, D, 4] y, float[3, 2, E] u)
+            <int64[1] axis = {2}, int64[1] far = {2147483647}, float[2] scale = {1, 0}> {
+            y = Slice (x, start, far, axis)  u = InstanceNormalization (y, scale, scale) }"""
+    )
+    for name in ("y", "u"):
+        assert str(infer(model, bidirectional=True).types[name]) == "f32[3, 2, 4]"
