@@ -81,6 +81,11 @@ def large_extremum(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     return any(_largest(a) >= 2**31 for a in numbers if getattr(a, "dtype", None) == np.int64)
 
 
+def large_count(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
+    """A TopK whose K is beyond 32 bits: only the lower 32 bits are read."""
+    return node.op_type == "TopK" and len(node.input) > 1 and _largest(arrays.get(node.input[1], np.zeros(1))) >= 2**32
+
+
 def _largest(array: np.ndarray[Any, Any]) -> float:
     return float(np.abs(array.astype(float)).max(initial=0))
 
@@ -103,7 +108,8 @@ def overflow(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
 
 
 QUIRKS = (
-    no_turns, empty_reduction, empty_product, empty_kernel, broadcast_groups, large_slope, large_extremum, overflow,
+    no_turns, empty_reduction, empty_product, empty_kernel, broadcast_groups, large_slope, large_extremum, large_count,
+    overflow,
 )  # fmt: skip
 """Where onnxruntime departs from the specification, or a run from what inference assumes."""
 
