@@ -52,7 +52,7 @@ OWN_LIMITS = (
 )  # fmt: skip
 """Refusals by which onnxruntime says nothing of the model. What is inferred may help it."""
 
-UNWRITTEN = ("WordConvEmbedding", "QLinearConcat", "GroupQueryAttention")
+UNWRITTEN = ("WordConvEmbedding", "QLinearConcat", "GroupQueryAttention", "ConcatFromSequence")
 """Operators whose results may have unwritten memory in them: with an empty operand, and behind short sequences."""
 
 LENIENT = (
