@@ -39,14 +39,17 @@ _FEW_BYTES = 1 << 10
 def known_tensor(value: Value | None) -> TensorProto | None:
     """A tensor whose elements inference knows as numbers, for integers and booleans; None for others.
 
-    Floats are left: inference computes them as exact numbers, and a runtime rounds each step.
+    Floats are left: inference computes them as exact numbers, and a runtime rounds each step. So are conditions that
+    are one of two tensors of different rank and have one element.
     """
-    if not isinstance(value, SymTensor) or value.data is None or value.dtype not in EXACT or value.dtype not in _KINDS:
+    if not isinstance(value, SymTensor) or value.data is None or value.shape is None:
+        return None
+    if value.dtype not in EXACT or value.dtype not in _KINDS:
         return None
     low, high = dt.INTEGER_RANGE.get(value.dtype, (0, 1))
     if not all(isinstance(element, int) and low <= element <= high for element in value.data):
         return None
-    shape = [size for size in value.dims if isinstance(size, int)]  # all of them: elements go with known sizes
+    shape = [size for size in value.shape if isinstance(size, int)]  # all of them: elements go with known sizes
     return numpy_helper.from_array(np.array(value.data, _KINDS[value.dtype]).reshape(shape))
 
 

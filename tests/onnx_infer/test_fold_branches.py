@@ -150,3 +150,19 @@ def test_numbers_of_new_names_are_tried_once() -> None:
     bases = ["a", "b", "a", "c", "a", "c", "b"]
     assert [unused_name(x, used, tried) for x in bases] == [unused_name(x, again) for x in bases]
     assert tried == {"a": 4, "b": 2, "c": 1}
+
+
+@pytest.mark.parametrize("bound", [2, 9])
+def test_a_condition_that_is_one_of_two_ranks_is_no_constant(bound: int) -> None:
+    """N == 1 decides the rank of v. Both values are below 9, so the element of y is known, but not its rank."""
+    model = model_of(
+        f"""(float[N, 4] x) => (bool[?] y) <int64 one = {{1}}, int64 two = {{2}}, int64 bound = {{{bound}}}> {{
+        n = Shape<end=1>(x) is_one = Equal(n, one)
+        v = If(is_one) <then_branch = a () => (p) {{ p = Identity(two) }},
+                        else_branch = b () => (q) {{ q = Shape(n) }}>
+        y = Less(v, bound) }}"""
+    )
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    found = fold(model)
+    assert operators(found) == "Shape Equal If Less"
+    compare(model, found, (0, 1, 2, 3))
