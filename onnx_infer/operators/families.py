@@ -30,13 +30,14 @@ ai.onnx quantization DequantizeLinear DynamicQuantizeLinear QuantizeLinear
 ai.onnx recurrent CausalConvWithState GRU LSTM LinearAttention RNN
 ai.onnx reduction ArgMax ArgMin CumProd CumSum ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp
 ai.onnx reduction ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare
-ai.onnx reshaping Flatten Reshape Shape Size Squeeze Unsqueeze
+ai.onnx reshaping Flatten Reshape Shape Size
 ai.onnx resize AffineGrid GridSample Resize RoiAlign Upsample
 ai.onnx scan Scan
 ai.onnx selection Compress NonMaxSuppression NonZero OneHot TopK Unique
 ai.onnx sequence ConcatFromSequence SequenceAt SequenceConstruct SequenceEmpty SequenceErase
 ai.onnx sequence SequenceInsert SequenceLength SplitToSequence
 ai.onnx signal DFT ImageDecoder STFT
+ai.onnx squeezing Squeeze Unsqueeze
 ai.onnx strings RegexFullMatch StringConcat StringNormalizer StringSplit TfIdfVectorizer
 ai.onnx unary Abs Acos Acosh Asin Asinh Atan Atanh BitCast BitwiseNot Cast CastLike Ceil Celu
 ai.onnx unary Clip Cos Cosh Dropout Elu Erf Exp Floor Gelu HardSigmoid HardSwish Identity

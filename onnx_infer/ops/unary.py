@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,11 +79,13 @@ op("IsInf", data=_infinite)(same_shape)  # IsInf-10, 20
 # -- Clip --------------------------------------------------------------------------------------------------------
 
 _LARGEST_FLOAT = 3.4028234663852886e38
-_LARGEST = {dt.FLOAT16: 65504.0, dt.BFLOAT16: 3.3895313892515355e38, dt.DOUBLE: sys.float_info.max}
 
 
 def _bounded(x: Element, lower: Element, upper: Element) -> Element:
-    """The bound in place of an infinite element, unless the bound is an expression."""
+    """The bound in place of an infinite element, unless it is an expression; None if it is absent.
+
+    By the specification an absent bound is the last finite number, but onnx's reference evaluator has no bound then.
+    """
     if not isinstance(x, float) or not math.isinf(x):
         return x
     bound = upper if x > 0 else lower
@@ -92,15 +93,10 @@ def _bounded(x: Element, lower: Element, upper: Element) -> Element:
 
 
 def _clipped(input: Any, min: Any, max: Any, output_dtype: int | None) -> Any:
-    """`min(max, max(min, x))`. A bound that the element type implies is left out.
-
-    An absent bound is the last finite number of the element type. So no element of the result is infinite then.
-    """
+    """`min(max, max(min, x))`. A bound that the element type implies is left out."""
     low, high = dt.INTEGER_RANGE.get(output_dtype or 0, (-_LARGEST_FLOAT, _LARGEST_FLOAT))
     lower, upper = (None if x is None else np.asarray(x, dtype=object).reshape(())[()] for x in (min, max))
-    largest = _LARGEST.get(output_dtype or 0, _LARGEST_FLOAT)
-    first, last = -largest if min is None else lower, largest if max is None else upper
-    input = lift(lambda x: _bounded(x, first, last), 1)(input)
+    input = lift(lambda x: _bounded(x, lower, upper), 1)(input)
     if lower is not None and (isinstance(lower, (Expr, Ratio)) or lower > low):
         input = arithmetic.LARGER(input, lower)
     if upper is not None and (isinstance(upper, (Expr, Ratio)) or upper < high):
