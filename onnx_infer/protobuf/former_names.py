@@ -85,6 +85,8 @@ class FormerNames:
         inside = {v for _, size in pairs for v in size.variables() if _is_generated(v)} - outer
         names = _former(pairs, set(free), inside, taken, around)
         taken.update(names.values())
+        # a size without a name in the texts leaves the names that sizes of the graphs inside have
+        taken |= self._names_inside(scope)
         others = (name for n in count() if (name := f"_d{n}") not in taken)
         for v in free:
             if v not in names:
@@ -92,6 +94,12 @@ class FormerNames:
                 taken.add(names[v])
         new: dict[Var, Dim] = {v: _under(name, v) for v, name in names.items() if v.name != name}
         return around | new
+
+    def _names_inside(self, scope: Scope) -> set[str]:
+        """The names that the graphs inside this one have for sizes that are not visible in it."""
+        visible = self._visible_in(scope)
+        texts = [text for text, size in self._inside.get(id(scope), ()) if visible.isdisjoint(size.variables())]
+        return {name for text in texts for name in generated(text)}
 
     def _visible_in(self, scope: Scope) -> set[Var]:
         """The variables in the sizes of a graph and of those around it."""

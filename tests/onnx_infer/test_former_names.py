@@ -52,6 +52,7 @@ BODIES = {
     "a sum with a size of the graph around": f"{ROWS} all = Constant<value_ints=[-1]>() flat = Reshape(k, all) "
     "r = Identity(yes) " + INNER.format("any_rank = Squeeze(k) both = Concat<axis=0>(flat, any_rank)"),
     "a carried size in a graph in the body": CARRIED.format(INNER.format("z = Concat<axis=0>(w, axis)")),
+    "a size of its own in a graph in a body that carries one": CARRIED.format(INNER.format("m = NonZero(x)")),
     "the sum of a carried size and one of a graph in the body": CARRIED.format(
         INNER.format("m = NonZero(x) all = Constant<value_ints=[-1]>() f = Reshape(m, all) z = Concat<axis=0>(f, w)")
     ),
