@@ -9,6 +9,7 @@ from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.elements.conditions import Positive
 from onnx_infer.engine.claims import Claim, claimed_sizes, has_own_name
 from onnx_infer.laws.made import make_size
+from onnx_infer.laws.readable import has_many_names
 from onnx_infer.laws.sizes import differ, is_fresh
 from onnx_infer.laws.statements import Kind, Statement
 from onnx_infer.model.size_texts import GENERATED
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 Keeps = Literal["numbers", "names", "nothing"]
-"""What replaces inferred sizes: declared numbers, those only in place of input sizes, or nothing."""
+"""What replaces inferred sizes: declared numbers, those only in place of short sizes of inputs, or nothing."""
 
 NAMELESS = "declared without a size"
 """The origin of a size for which a declared type has neither a number nor a name."""
@@ -40,7 +41,7 @@ class DeclaredTypes:
     """Merges declared types into the results of an inference, by its policy, and records the `claims` in them.
 
     The declared types of the `trusted` values are known and not claims; with `assumed` those of all values. A declared
-    number replaces a data-dependent size, and a declared rank selects one of two tensors, only if the value is
+    number replaces a data-dependent or long size, and a declared rank selects one of two tensors, only if the value is
     `believed` (None: all values are). The sizes that a body declares replace nothing that is inferred: the body may not
     run, so that no guard could tell it.
     """
@@ -247,7 +248,7 @@ def _kept(keeps: Keeps, trusted: bool = False) -> Callable[[Dim, Dim], bool]:
         if is_number(declared):
             if keeps == "nothing":
                 return differ(declared, inferred)  # which is told
-            return keeps == "numbers" or not is_fresh(inferred)
+            return keeps == "numbers" or not (is_fresh(inferred) or has_many_names(inferred))
         return not is_fresh(inferred) or (trusted and not has_own_name(declared))
 
     return kept

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from onnx_infer.engine.fresh_sizes import replacing
-from onnx_infer.laws.readable import LEAVES_OF_A_LONG_SIZE, is_unreadable
+from onnx_infer.laws.readable import has_many_names, is_unreadable
 from onnx_infer.types.join import sizes
 from symdim import DivisionByZero, Expr, Max, Var, leaf_count
 from symdim.algebra.caches import shared_cache
@@ -64,6 +64,15 @@ def shorter_sizes(scopes: Iterable[Scope], statements: Iterable[Statement], reso
     if found is None:
         found = _shorter[key] = Shorter(_shortened(equations, values))
     return found
+
+
+def is_demanded(size: Dim, number: int, statements: Iterable[Statement], resolve: Callable[[Dim], Dim]) -> bool:
+    """Whether the equations in the statements give a number for a long size."""
+    known = Equations()
+    for s in statements:
+        if s.kind == "required" and is_equation(*s[:3]):
+            known.add(resolve(s.lhs), resolve(s.rhs))
+    return known.rewritten(size) == number
 
 
 def _shortened(equations: Iterable[tuple[Dim, Dim]], values: Iterable[Value]) -> dict[Dim, Dim]:
@@ -146,10 +155,10 @@ class Equations:
 def _is_shorter(dim: Dim, than: Dim) -> bool:
     """Whether a size has fewer variables, or as many and a shorter text.
 
-    A number takes the place of a long text only: the next inference takes it as declared, and nobody demands it then.
+    A number takes the place of a long text only, as a declared one does.
     """
     if isinstance(dim, int):
-        return leaf_count(than) > LEAVES_OF_A_LONG_SIZE
+        return has_many_names(than)
     fewer = leaf_count(dim) - leaf_count(than)
     return fewer < 0 or (fewer == 0 and dim is not than and len(str(dim)) < len(str(than)))
 
@@ -158,7 +167,7 @@ def _is_long(size: Dim) -> bool:
     """Whether a size has many names or a clamp."""
     if not isinstance(size, Expr) or not size.height:
         return False
-    return has_extrema(size) or leaf_count(size) > LEAVES_OF_A_LONG_SIZE
+    return has_extrema(size) or has_many_names(size)
 
 
 def _rank(part: Expr) -> tuple[object, ...]:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.engine.fresh_sizes import FreshSizes, renew, replacing
 from onnx_infer.engine.implied_bounds import UndecidedSigns
-from onnx_infer.engine.long_sizes import shorter_sizes
+from onnx_infer.engine.long_sizes import is_demanded, shorter_sizes
 from onnx_infer.engine.made_sizes import OwnSizes
 from onnx_infer.engine.outcome import Outcome
 from onnx_infer.engine.run_time_elements import RunTimeValues
 from onnx_infer.engine.scope import Scope
+from onnx_infer.laws.readable import has_many_names
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.laws.statements import Statement
 from onnx_infer.model.graph import Graph, Model, Node, label_of, title_of
@@ -188,13 +189,23 @@ class Walk:
         return (found or NOTHING_FOUND).with_solved(self._unsolved, self.scope)
 
     def unconfirmed(self) -> frozenset[str]:
-        """The values whose declared types say what no node demands: a number for a size that data decide, or a rank."""
+        """The values whose declared types say what no node demands: a rank, or a number.
+
+        The number is that of a size that data decide, or of a long one.
+        """
         if self.policy == "skip" or not self.claims:
             return frozenset(self.unselected)
-        resolve = self.fresh_sizes.resolve
         numbers = ((c.value, c.declared, c.inferred or 0) for c in self.claims if isinstance(c.declared, int))
-        found = [name for name, number, size in numbers if is_fresh(size) and resolve(size) != number]
+        found = [name for name, number, size in numbers if not self._is_demanded(size, number)]
         return frozenset((*self.unselected, *found))
+
+    def _is_demanded(self, size: Dim, number: int) -> bool:
+        """Whether the size is a short one of inputs, or nodes demand the number of it."""
+        resolve = self.fresh_sizes.resolve
+        if not is_fresh(size) and not has_many_names(size):
+            return True
+        found = resolve(size)
+        return found == number or is_demanded(found, number, self.statements, resolve)
 
     def computed_inputs(self) -> dict[str, Value]:
         """The inputs with a size that the model writes as an expression with a division or a clamp, `max(M, 3)`.

@@ -58,6 +58,30 @@ def test_inferring_again_changes_nothing(graph: str) -> None:
     assert infer(once, policy="strict").diagnostics == []
 
 
+ONE_OF_TWO = """g (float[K, "M + 1"] x, float[M, 1] z, float["M + N", N] w) => (y) <int64 two = {2}> {
+    n = Size(w) c = Equal(n, two)
+    v = If(c) <then_branch = a () => (p) { p = Identity(z) }, else_branch = b () => (q) { q = Identity(x) }>
+    NODES }"""
+SCALED = "s = Constant<value_floats=[1.0, 1.0, 1.0, 1.0, 1.0]>() y = InstanceNormalization(v, s, s)"
+
+
+def test_a_number_in_place_of_a_long_size_is_demanded_again() -> None:
+    """An axis of v is M + 1 or 1, which is long to write. The scale demands 5, so the other axis has a shorter size."""
+    once = infer_shapes(parsed(ONE_OF_TWO.replace("NODES", SCALED), HEAD), min_dim=0)
+    result = infer(once, min_dim=0)
+    assert infer_shapes(once, min_dim=0) == once
+    assert result.shapes["v"] == result.shapes["y"]
+    assert str(result.shapes["v"]).endswith(" + M - 4, 5)")
+    assert [guard.kind for guard in result.guards] == ["required"]
+
+
+def test_a_number_for_a_long_size_that_no_node_demands_is_a_claim() -> None:
+    model = parsed(ONE_OF_TWO.replace("NODES", "y = Neg(v)").replace("(y)", "(float[R, 5] y)"), HEAD)
+    result = infer(model, min_dim=0)
+    assert str(result.shapes["y"]).endswith(", 5)")
+    assert [guard.kind for guard in result.guards] == ["declared"]
+
+
 def test_the_next_inference_solves_no_equation(monkeypatch: pytest.MonkeyPatch) -> None:
     model = parsed(CACHE, HEAD)
     once = infer_shapes(model)
