@@ -67,7 +67,7 @@ def shorter_sizes(scopes: Iterable[Scope], statements: Iterable[Statement], reso
 
 
 def is_demanded(size: Dim, number: int, statements: Iterable[Statement], resolve: Callable[[Dim], Dim]) -> bool:
-    """Whether the equations in the statements give a number for a long size."""
+    """Whether the required equations among the statements give this number for a long size."""
     known = Equations()
     for s in statements:
         if s.kind == "required" and is_equation(*s[:3]):
