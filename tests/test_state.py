@@ -244,3 +244,16 @@ def test_the_collector_runs_again_after_an_inference(monkeypatch: pytest.MonkeyP
     finally:
         gc.enable()
     assert seen == [False, False]
+
+
+def test_the_collector_runs_after_inferences_in_several_threads() -> None:
+    """Another inference, which has turned the collector off, ends between any two lines of this one."""
+    model = parse_model('<ir_version: 10, opset_import: ["": 20]> g (float[N] x) => (y) { y = Neg (x) }')
+    infer(model)
+    try:
+        for line in range(1, 100):
+            gc.disable()
+            interleaved(lambda: infer(model), gc.enable, line, sys.maxsize)
+            assert gc.isenabled(), line
+    finally:
+        gc.enable()

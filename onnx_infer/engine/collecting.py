@@ -22,7 +22,8 @@ def collecting_later(call: Callable[P, T]) -> Callable[P, T]:
     """The function, during which the collector does not run. It runs again as soon as a call has ended.
 
     Where it does not run anyway, nothing changes. Calls may be nested, or at the same time in several threads: the
-    first one that ends turns the collector on.
+    first one that ends turns the collector on. Each call that turns it off turns it on again, and no other one does, so
+    it runs after all of them.
 
     >>> @collecting_later
     ... def is_collecting() -> bool:
@@ -35,7 +36,8 @@ def collecting_later(call: Callable[P, T]) -> Callable[P, T]:
     def later(*args: P.args, **options: P.kwargs) -> T:
         was_enabled = gc.isenabled()
         try:
-            gc.disable()
+            if was_enabled:
+                gc.disable()
             return call(*args, **options)
         finally:
             if was_enabled:
