@@ -182,7 +182,7 @@ def walk(
 ) -> Engine:
     """The engine after its walk over the model. The `found` types replace declared ones.
 
-    Unless it `believes`, declared numbers of sizes that only the data decide are not used.
+    Unless it `believes`, declared numbers of sizes that are long or that only the data decide are not used.
 
     The assumptions about symbols hold during the walk: intervals are the bounds of the symbols, and rules ask the other
     relations. The walk is repeated while it learns what an earlier node could have known (`engine/learnt.py`).

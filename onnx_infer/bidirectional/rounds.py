@@ -37,7 +37,7 @@ _MOST_TRIALS = 16
 class Walk(Protocol):
     """Forward inference of a model, under the caller's assumptions and with the types found so far.
 
-    Unless it `believes`, it does not use what the author claims of sizes that only the data decide.
+    Unless it `believes`, it does not use what the author claims of sizes that are long or that only data decide.
     """
 
     def __call__(self, *, given: Given, found: Found | None = None, believes: bool = True) -> Engine: ...
@@ -149,8 +149,8 @@ def infer_both_ways(
 ) -> tuple[Engine, Mapping[str, tuple[int | str, ...]]]:
     """Infer forwards, and with `backwards` in both directions until nothing changes, under the assumptions.
 
-    Numbers that the author declares for data-dependent sizes are used in a last walk only. So nothing that would follow
-    from them backwards passes for a fact.
+    Numbers that the author declares for data-dependent or long sizes are used in a last walk only. So nothing that would
+    follow from them backwards passes for a fact.
 
     Returns the engine of the last walk, and the shapes of inputs that say more than the model. Raises ParseError for an
     assumption that is not a relation, and UnknownSymbol for one about a symbol that the model does not have.

@@ -21,9 +21,9 @@ T = TypeVar("T")
 def collecting_later(call: Callable[P, T]) -> Callable[P, T]:
     """The function, during which the collector does not run. It runs again as soon as a call has ended.
 
-    Where it does not run anyway, nothing changes. Calls may be nested, or at the same time in several threads: the
-    first one that ends turns the collector on. Each call that turns it off turns it on again, and no other one does, so
-    it runs after all of them.
+    Calls may be nested, or at the same time in several threads: the first one that ends turns the collector on. A call
+    that finds the collector off leaves it as it is. A call that turns it off turns it on again. So it runs after all of
+    them.
 
     >>> @collecting_later
     ... def is_collecting() -> bool:

@@ -2,8 +2,8 @@
 
 A walk is worth repeating if its statements imply bounds of input sizes that decide a sign (`implied_bounds.py`), if
 later nodes force sizes of earlier values (`found.py`), or if a declared type says what no node forces: the number of a
-size that data decide, or the rank of one of two tensors. Only then it is believed. Only statements that hold in every
-run (`resting.py`) imply bounds, because all that the next walk states depends on these.
+size that data decide or that is long, or the rank of one of two tensors. Only then it is believed. Only statements that
+hold in every run (`resting.py`) imply bounds, because all that the next walk states depends on these.
 """
 
 from __future__ import annotations

@@ -33,17 +33,17 @@ _ROUNDS = 8
 
 
 class Shorter:
-    """Shorter sizes for long ones that they equal; false if there are none. `put` puts them into a value."""
+    """Shorter sizes for long ones that they equal, `of` each; false if there are none. `put` puts them into a value."""
 
-    __slots__ = ("_any", "put", "sizes")
+    __slots__ = ("of", "put", "sizes")
 
     def __init__(self, found: Mapping[Dim, Dim]) -> None:
-        self._any = bool(found)
+        self.of = found
         self.sizes = Substitution({}, found)
         self.put = replacing(self.sizes, is_lasting=False)
 
     def __bool__(self) -> bool:
-        return self._any
+        return bool(self.of)
 
 
 _NONE = Shorter({})
@@ -64,15 +64,6 @@ def shorter_sizes(scopes: Iterable[Scope], statements: Iterable[Statement], reso
     if found is None:
         found = _shorter[key] = Shorter(_shortened(equations, values))
     return found
-
-
-def is_demanded(size: Dim, number: int, statements: Iterable[Statement], resolve: Callable[[Dim], Dim]) -> bool:
-    """Whether the required equations among the statements give this number for a long size."""
-    known = Equations()
-    for s in statements:
-        if s.kind == "required" and is_equation(*s[:3]):
-            known.add(resolve(s.lhs), resolve(s.rhs))
-    return known.rewritten(size) == number
 
 
 def _shortened(equations: Iterable[tuple[Dim, Dim]], values: Iterable[Value]) -> dict[Dim, Dim]:
@@ -155,7 +146,7 @@ class Equations:
 def _is_shorter(dim: Dim, than: Dim) -> bool:
     """Whether a size has fewer variables, or as many and a shorter text.
 
-    A number takes the place of a long text only, as a declared one does.
+    A number takes the place of a long text only. The next inference believes it only if no node demands it.
     """
     if isinstance(dim, int):
         return has_many_names(than)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onnx_infer.diagnostics import Diagnostic
 from onnx_infer.engine.fresh_sizes import FreshSizes, renew, replacing
 from onnx_infer.engine.implied_bounds import UndecidedSigns
-from onnx_infer.engine.long_sizes import is_demanded, shorter_sizes
+from onnx_infer.engine.long_sizes import Shorter, shorter_sizes
 from onnx_infer.engine.made_sizes import OwnSizes
 from onnx_infer.engine.outcome import Outcome
 from onnx_infer.engine.run_time_elements import RunTimeValues
@@ -195,17 +195,12 @@ class Walk:
         """
         if self.policy == "skip" or not self.claims:
             return frozenset(self.unselected)
-        numbers = ((c.value, c.declared, c.inferred or 0) for c in self.claims if isinstance(c.declared, int))
-        found = [name for name, number, size in numbers if not self._is_demanded(size, number)]
-        return frozenset((*self.unselected, *found))
-
-    def _is_demanded(self, size: Dim, number: int) -> bool:
-        """Whether the size is a short one of inputs, or nodes demand the number of it."""
         resolve = self.fresh_sizes.resolve
-        if not is_fresh(size) and not has_many_names(size):
-            return True
-        found = resolve(size)
-        return found == number or is_demanded(found, number, self.statements, resolve)
+        claimed = ((c.value, c.declared, c.inferred or 0) for c in self.claims if isinstance(c.declared, int))
+        replaced = ((name, number, size) for name, number, size in claimed if is_fresh(size) or has_many_names(size))
+        numbers = [(name, number, found) for name, number, size in replaced if (found := resolve(size)) != number]
+        demanded = self._shorter_sizes().of if numbers else {}
+        return frozenset((*self.unselected, *(name for name, number, size in numbers if demanded.get(size) != number)))
 
     def computed_inputs(self) -> dict[str, Value]:
         """The inputs with a size that the model writes as an expression with a division or a clamp, `max(M, 3)`.
@@ -218,13 +213,14 @@ class Walk:
 
     def shorten_long_sizes(self) -> None:
         """Replace long sizes by shorter ones that operators demand to equal them."""
-        if not self.statements:
-            return
-        resolve = self.fresh_sizes.resolve
-        shorter = shorter_sizes((self.scope, *(s for _, s in self.inner)), self.statements, resolve)
-        if shorter:
+        if shorter := self._shorter_sizes():
             self._map(shorter.put)
+            resolve = self.fresh_sizes.resolve
             self.claims = [claim.substitute(shorter.sizes, resolve) for claim in self.claims]
+
+    def _shorter_sizes(self) -> Shorter:
+        """What the statements of operators give for the long sizes of all graphs."""
+        return shorter_sizes((self.scope, *(s for _, s in self.inner)), self.statements, self.fresh_sizes.resolve)
 
     def take_own_sizes(self) -> None:
         """Replace the sizes that the walk made by variables of the same names that no other inference has.

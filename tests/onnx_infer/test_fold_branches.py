@@ -154,7 +154,7 @@ def test_numbers_of_new_names_are_tried_once() -> None:
 
 @pytest.mark.parametrize("bound", [2, 9])
 def test_a_condition_that_is_one_of_two_ranks_is_no_constant(bound: int) -> None:
-    """N == 1 decides the rank of v. Both values are below 9, so the element of y is known, but not its rank."""
+    """N == 1 decides the rank of v, and whether its element is below 2. It is always below 9: only the rank is open."""
     model = model_of(
         f"""(float[N, 4] x) => (bool[?] y) <int64 one = {{1}}, int64 two = {{2}}, int64 bound = {{{bound}}}> {{
         n = Shape<end=1>(x) is_one = Equal(n, one)
