@@ -149,8 +149,8 @@ def infer_both_ways(
 ) -> tuple[Engine, Mapping[str, tuple[int | str, ...]]]:
     """Infer forwards, and with `backwards` in both directions until nothing changes, under the assumptions.
 
-    Numbers that the author declares for data-dependent or long sizes are used in a last walk only. So nothing that would
-    follow from them backwards passes for a fact.
+    Numbers that the author declares for data-dependent or long sizes are used in a last walk only. So nothing that
+    follows from them backwards passes for a fact.
 
     Returns the engine of the last walk, and the shapes of inputs that say more than the model. Raises ParseError for an
     assumption that is not a relation, and UnknownSymbol for one about a symbol that the model does not have.
