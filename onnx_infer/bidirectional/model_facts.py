@@ -11,6 +11,7 @@ from onnx_infer.laws.readable import NOT_CHOSEN
 from onnx_infer.laws.sizes import is_fresh
 from onnx_infer.model.graph import label_of
 from onnx_infer.operators.verification import check_inputs, wrong_number
+from onnx_infer.values.one_of import OneOf
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from symdim import Expr, Var, leaf_count
 from symdim.algebra.dims import variables_of
@@ -129,12 +130,13 @@ class _ModelStatement:
     # -- constraints --------------------------------------------------------------------------------------------------
 
     def declared(self) -> None:
-        """Values have their declared types, except for sizes that are only claims."""
+        """Values have their declared types, except for what is only a claim: sizes, and a rank that selects a tensor."""
         for name, value in self.engine.model.graph.declared.items():
             label = f"the declared type of '{name}'"
             if isinstance(value, SymTensor) and value.shape is not None and label not in self.left_out:
                 row = self.row(name) if self.engine.scope.knows(name) else None
-                if row is not None:
+                is_selected = row is not None and row.is_open and isinstance(self.engine.scope[name], OneOf)
+                if row is not None and not is_selected:
                     known = row.dims if not row.is_open and row.rank == len(value.shape) else value.shape
                     pairs = zip(value.shape, known, strict=True)
                     shape = [UNKNOWN_SIZE if self.is_claim(name, d, k) else d for d, k in pairs]

@@ -274,10 +274,10 @@ def test_a_declared_rank_that_selects_one_of_two_tensors_is_a_claim(
     model = parsed(SQUEEZED)
     assert str(infer(model).types["z"]) == "f32[...]"
     model.graph.output[0].CopyFrom(helper.make_tensor_value_info("z", 1, dims))
-    for options, kind in (({}, "declared"), ({"policy": "strict"}, "declared"), ({"bidirectional": True}, "assumed")):
+    for options in ({}, {"policy": "strict"}, {"bidirectional": True}):
         result = infer(model, **options)  # type: ignore[arg-type]
         assert str(result.types["z"]) == type
-        assert [(str(g), g.kind) for g in result.guards] == [(guard, kind)]
+        assert [(str(g), g.kind) for g in result.guards] == [(guard, "declared")]
     assumed = infer(model, assume_declared=True)
     assert (str(assumed.types["z"]), assumed.guards) == (type, [])
 
@@ -288,12 +288,19 @@ def test_a_type_without_a_rank_selects_none_of_two_tensors() -> None:
     assert str(infer(model).types["z"]) == "f32[...]"
 
 
-def test_declared_sizes_of_the_selected_tensor_are_claims() -> None:
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize(
+    ("dims", "type", "guards"),
+    [((1, 3, "N"), "f32[1, 3, H]", ["H >= 2", "N == H"]), ((1, "N"), "f32[1, 3]", ["H == 1", "N == 3"])],
+)
+def test_declared_sizes_of_the_selected_tensor_are_claims(
+    dims: tuple[int | str, ...], type: str, guards: list[str], bidirectional: bool
+) -> None:
     model = parsed(SQUEEZED.replace("x)", "x, float[N] w)", 1))
-    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("z", 1, (1, 3, "N")))
-    result = infer(model)
-    assert str(result.types["z"]) == "f32[1, 3, H]"
-    assert sorted(declared(result)) == ["H >= 2", "N == H"]
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("z", 1, dims))
+    result = infer(model, bidirectional=bidirectional)
+    assert [str(result.types[name]) for name in "zxw"] == [type, "f32[1, 3, H]", "f32[N]"]
+    assert sorted(declared(result)) == guards
 
 
 # -- values about which nothing is inferred ---------------------------------------------------------------------------
