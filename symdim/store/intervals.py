@@ -73,8 +73,8 @@ def _terms(p: Propagation, dim: Expr, wanted: Interval) -> list[tuple[Dim, Inter
         return []
     ranges = {unit: scaled(p.bounds(unit), k) for unit, k in terms.items()}
     found: list[tuple[Dim, Interval]] = []
-    if quotients := tuple([unit for unit in terms if _is_quotient(unit)]):
-        found.append(_without_division(dim, quotients, wanted))
+    if multiplied := _multiplied(dim):
+        found.append(_without_division(*multiplied, wanted))
     for unit, k in terms.items():
         lo: int | None = const
         hi: int | None = const
@@ -96,30 +96,44 @@ def _is_quotient(unit: Expr) -> bool:
     return isinstance(divisor, int)
 
 
-def _height_and_order(unit: Expr) -> tuple[object, ...]:
-    return unit.height, order(unit)
-
-
-def _without_division(dim: Expr, quotients: tuple[Expr, ...], wanted: Interval) -> tuple[Dim, Interval]:
+def _without_division(whole: Dim, k: int, d: int, wanted: Interval) -> tuple[Dim, Interval]:
     """Remove a division from a sum that lies in an interval: multiply lo <= k*(n//d) + rest <= hi by d.
 
     d*(n//d) == n - n % d, and n % d is in 0..d-1. For k == 1 and k == -1 both forms are equivalent.
     """
-    whole, k, d = _multiplied(dim, quotients)
     slack, (lo, hi) = k * (d - 1), wanted
     return whole, (None if lo is None else lo * d + min(slack, 0), None if hi is None else hi * d + max(slack, 0))
 
 
 @remembered(1024)  # a sum is narrowed often, and the interval of a new sum is the costly part
-def _multiplied(dim: Expr, quotients: tuple[Expr, ...]) -> tuple[Dim, int, int]:
-    """`k*n + d*rest` for a sum `k*(n//d) + rest`, with k and d. The highest of the divisions is chosen."""
-    quotient = max(quotients, key=_height_and_order)
+def _multiplied(dim: Expr) -> tuple[Dim, int, int] | None:
+    """`k*n + d*rest` for a sum `k*(n//d) + rest`, with k and d. The highest of the divisions is chosen.
+
+    None if the sum has no division, or if the new sum is no simpler: it may be written in other atoms, which bring a
+    division back. That would go on without end.
+    """
     assert dim.terms is not None
+    quotients = [unit for unit in dim.terms if _is_quotient(unit)]
+    if not quotients:
+        return None
+    quotient = max(quotients, key=_height_and_order)
     assert isinstance(quotient, FloorDiv)
     n, d = quotient.parts
     assert isinstance(d, int)
     k = dim.terms[quotient]
-    return k * n + d * (dim - k * quotient), k, d
+    whole = k * n + d * (dim - k * quotient)
+    return (whole, k, d) if _heights(whole) < _heights(dim) else None
+
+
+def _height_and_order(unit: Expr) -> tuple[object, ...]:
+    return unit.height, order(unit)
+
+
+def _heights(dim: Dim) -> list[int]:
+    """The height of a sum, and those of its divisions, highest first: there is no endless descent of such lists."""
+    if isinstance(dim, int):
+        return [0]
+    return [dim.height, *sorted((unit.height for unit in terms_of(dim)[0] if _is_quotient(unit)), reverse=True)]
 
 
 def _factors(p: Propagation, powers: dict[Expr, int], wanted: Interval) -> list[tuple[Dim, Interval]]:

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from symdim import Row, Store, Var
+from symdim import Row, Scope, Store, Var, parse
 from tests.counting import calls_of
 
 
@@ -38,3 +38,24 @@ def test_intervals_are_found_anew_when_something_is_learned() -> None:
     assert store.interval(3 * n + m) == (7, 19)
     store.eq(n, 2)
     assert store.interval(3 * n + m) == (11, 11)
+
+
+WRITTEN_IN_TURN = (
+    "((2*{m} - min(3*d, 2) + 3)//4 + max(min(3*d, 2)//2 + {m}, 2) + min((2*{m} - min(3*d, 2) + 11)//4, {m}))//2"
+    " - (2*{m} - min(3*d, 2) + 3)//4 - 5"
+).format(m="max(d + 2*(d//2) + (d + 1)//4, 1)")
+"""A sum that is written with a maximum or with a minimum, each time it is multiplied by a divisor."""
+
+
+@pytest.mark.parametrize(("lo", "hi"), [(0, None), (0, 50), (3, 3), (None, 4)])
+def test_a_sum_whose_divisions_come_back_is_narrowed_in_a_few_steps(lo: int | None, hi: int | None) -> None:
+    scope = Scope()
+    d = scope.var("d", 0)
+    size = parse(WRITTEN_IN_TURN, scope=scope)
+    store = Store()
+    store.bounds(size, lo, hi)
+    least, most = store.interval(d)
+    for value in range(200):
+        found = size.evaluate({d: value})
+        if (lo is None or found >= lo) and (hi is None or found <= hi):
+            assert (least is None or value >= least) and (most is None or value <= most)
