@@ -58,4 +58,5 @@ def test_a_sum_whose_divisions_come_back_is_narrowed_in_a_few_steps(lo: int | No
     for value in range(200):
         found = size.evaluate({d: value})
         if (lo is None or found >= lo) and (hi is None or found <= hi):
-            assert (least is None or value >= least) and (most is None or value <= most)
+            assert least is None or value >= least
+            assert most is None or value <= most
