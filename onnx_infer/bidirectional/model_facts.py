@@ -130,7 +130,7 @@ class _ModelStatement:
     # -- constraints --------------------------------------------------------------------------------------------------
 
     def declared(self) -> None:
-        """Values have their declared types, except for claims: some sizes, and a rank that selects one of two tensors."""
+        """Values have their declared types, except for claims: some sizes, and ranks that select a tensor."""
         for name, value in self.engine.model.graph.declared.items():
             label = f"the declared type of '{name}'"
             if isinstance(value, SymTensor) and value.shape is not None and label not in self.left_out:
