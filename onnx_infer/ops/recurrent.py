@@ -150,7 +150,7 @@ def linear_attention(
         ("decay", decay, (k[2], kv_num_heads)),
         ("beta", beta, (kv_num_heads, 1)),
     ):
-        if given is not None and given.shape is not None:
+        if given is not None:
             *outer, width = of_rank(given.shape, 3, name)
             batch, length = unify_shapes((batch, length), tuple(outer), f"query and {name}")
             demand(not all(differ(width, x) for x in widths), f"the last size of {name} is none of", *widths, width)

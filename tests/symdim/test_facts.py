@@ -127,6 +127,20 @@ def test_origins_are_reported():
     assert prove.explain(W, ">=", 1, facts).facts == ()
 
 
+@pytest.mark.parametrize(
+    ("fact", "relation", "law"),
+    [
+        ("N*T == M*T", "==", "a product is 0 where a factor is 0, and only there"),
+        ("N*T > M*T", ">", "a product is positive as its factors are"),
+        ("N*T >= M*T", ">=", "a product is positive as its factors are"),
+    ],
+)
+def test_the_law_tells_why_a_factor_cancels(fact, relation, law):
+    proof = prove.explain(N, relation, M, Facts([fact]))
+    assert proof.answer is True
+    assert [text for text in proof.laws if text.startswith("a product")] == [law]
+
+
 def test_the_order_of_facts_never_matters():
     texts = ["T == P + S", "P % 8 == 0", "S % 8 == 0", "T <= 4096", "P < S"]
     questions = [

@@ -87,6 +87,11 @@ def test_4_48_padding():
     assert dilated.args[0] == (Affine(((2, "o"), (3, "k")), -2),)
 
 
+def test_an_index_with_a_symbolic_stride_is_written_without_zero():
+    assert plan("s*o => o", [["N"]]).source().splitlines()[-1].strip() == "out[o] = in0[s1*o]"
+    assert "in0[s2*o + k] * in1[k]" in plan("s*o<+k; k => o", [["N"], [3]]).source()
+
+
 def test_4_48_the_margin_of_a_tensor_is_that_of_all_its_uses():
     uses = [(plan(f"o={text}; k => o", [[9], [kernel]]).margins[0], 0.0) for text, kernel in (("+k", 4), ("+2*k", 3))]
     assert padding_of(uses).margins == ((2, 2),)
