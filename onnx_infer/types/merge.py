@@ -139,9 +139,14 @@ def _merge_tensors(
         shape = _filled_in(declared.shape, inferred.shape)
     else:
         shape = merge_shapes(declared.shape, inferred.shape, policy, conflict)
-    if isinstance(inferred, SymTensor):
-        return inferred if shape == inferred.shape and dtype == inferred.dtype else SymTensor(dtype, shape)
-    return Sparse(dtype, shape)
+    if isinstance(inferred, Sparse):
+        return Sparse(dtype, shape)
+    if shape == inferred.shape and dtype == inferred.dtype:
+        return inferred
+    if policy == "skip" or dtype != inferred.dtype or inferred.shape is None:
+        return SymTensor(dtype, shape)
+    # what is known of elements does not depend on the size that is a number or has a name now
+    return SymTensor(dtype, shape, None, inferred.fill, inferred.samples)
 
 
 def _filled_in(declared: Shape | None, inferred: Shape | None) -> Shape | None:

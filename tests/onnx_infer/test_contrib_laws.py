@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from onnx_infer import infer
+from symdim import guarantee_of
 
+from .oracle import at
 from .sessions import REFUSED, VERSION, all_sizes, run, session_of, shape_at
 from .texts import parsed
 
@@ -173,3 +175,15 @@ def test_guards_tell_what_onnxruntime_refuses(inputs: str, node: str) -> None:
         except REFUSED:
             runs = False
         assert runs == (not any(v.guard.kind == "required" for v in result.check(known))), known
+
+
+def test_the_path_through_an_empty_table_is_empty() -> None:
+    model = parsed("g (float[M, N] x) => (y) { y = com.microsoft.DynamicTimeWarping(x) }", HEAD)
+    sizes = {"M": (0, None), "N": (0, None)}
+    path = infer(model, bounds=sizes).shapes["y"][1]
+    for rows, columns in ((0, 0), (0, 1), (1, 0), (3, 4)):
+        found = at(guarantee_of(path).size, {"M": rows, "N": columns})
+        assert found == max(rows + columns - 1, 0)
+        made = run(session_of(model), {"x": np.ones((rows, columns), np.float32)})
+        assert made is not None
+        assert made[0].shape[1] <= found

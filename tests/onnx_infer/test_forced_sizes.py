@@ -167,3 +167,16 @@ def test_a_number_for_an_input_takes_no_declared_size_away() -> None:
     )
     for name in ("y", "u"):
         assert str(infer(model, bidirectional=True).types[name]) == "f32[3, 2, 4]"
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("declared", ["", ", int64[1] part"])
+def test_a_size_that_is_forced_or_declared_keeps_the_elements(declared: str, bidirectional: bool) -> None:
+    vectors = "int64[1] first = {0}, int64[1] largest = {9223372036854775807}, int64[1] last = {-1}"
+    model = parsed(f"""g (float[N, M] x) => (y) <{vectors}{declared}> {{
+        s = Shape(x) c = ReduceSum(s) part = Slice(c, first, largest, first, last)
+        e = Gather(part, last) y = ConstantOfShape(e)
+    }}""")
+    result = infer(model, bidirectional=bidirectional)
+    assert [str(result.types[name]) for name in "ey"] == ["i64[1]={M + N}", "f32[M + N]"]
+    assert result.guards == []

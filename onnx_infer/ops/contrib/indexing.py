@@ -15,6 +15,7 @@ from onnx_infer.ops.indexing import gather_nd, slice_
 from onnx_infer.ops.joining import pad
 from onnx_infer.values import dtype as dt
 from onnx_infer.values.tensor import SymTensor
+from symdim import maximum
 
 if TYPE_CHECKING:
     from onnx_infer.ops.kinds import AnyRank, Elements, Ints, Shape, Values
@@ -100,10 +101,10 @@ def irfft(X: SymTensor, signal_ndim: int) -> Shape:
 
 @contrib("DynamicTimeWarping", inputs="input", dtype=lambda: dt.INT32)
 def dynamic_time_warping(input: SymTensor) -> Shape:
-    """Costs (M, N) or (1, M, N) -> (2, the length of the cheapest path), at most M + N - 1."""
+    """Costs (M, N) or (1, M, N) -> (2, the length of the cheapest path), at most M + N - 1, and at least 0."""
     require(input.rank in (2, 3), "rank of the input is neither 2 nor 3", input.rank)
     rows, columns = input.dims[-2:]
-    return (2, fresh("the length of the path", at_most=rows + columns - 1))
+    return (2, fresh("the length of the path", at_most=maximum(rows + columns - 1, 0)))
 
 
 # -- text --------------------------------------------------------------------------------------------------------------
