@@ -135,8 +135,8 @@ class _ModelStatement:
             label = f"the declared type of '{name}'"
             if isinstance(value, SymTensor) and value.shape is not None and label not in self.left_out:
                 row = self.row(name) if self.engine.scope.knows(name) else None
-                is_selected = row is not None and row.is_open and isinstance(self.engine.scope[name], OneOf)
-                if row is not None and not is_selected:
+                is_choice = row is not None and row.is_open and isinstance(self.engine.scope[name], OneOf)
+                if row is not None and not is_choice:
                     known = row.dims if not row.is_open and row.rank == len(value.shape) else value.shape
                     pairs = zip(value.shape, known, strict=True)
                     shape = [UNKNOWN_SIZE if self.is_claim(name, d, k) else d for d, k in pairs]

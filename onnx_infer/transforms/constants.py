@@ -39,8 +39,8 @@ _FEW_BYTES = 1 << 10
 def known_tensor(value: Value | None) -> TensorProto | None:
     """A tensor whose elements inference knows as numbers, for integers and booleans; None for others.
 
-    Floats are left: inference computes them as exact numbers, and a runtime rounds each step. So is
-    the element of a condition whose rank is not known.
+    Floats are left: inference computes them as exact numbers, and a runtime rounds each step. The element
+    of a condition whose rank is not known is left, too.
     """
     if not isinstance(value, SymTensor) or value.data is None or value.shape is None:
         return None

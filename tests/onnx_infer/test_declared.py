@@ -255,54 +255,6 @@ def test_strict_contexts_raise_for_two_symbols() -> None:
         context.set_shape(value, ["M"])
 
 
-# -- a declared rank of one of two tensors ----------------------------------------------------------------------------
-
-SQUEEZED = """g (float[1, 3, H] x) => (z) <int64[1] last = {2}, int64[1] one = {1}> {
-    s = Shape <start = 2> (x)
-    e = Equal (s, one)
-    i = If (e) <then_branch = a () => (p) { p = Squeeze (x, last) }, else_branch = b () => (q) { q = Identity (x) }>
-    z = Relu (i)
-}"""
-
-
-@pytest.mark.parametrize(
-    ("dims", "type", "guard"), [((None, None), "f32[1, 3]", "H == 1"), ((1, 3, "K"), "f32[1, 3, H]", "H >= 2")]
-)
-def test_a_declared_rank_that_selects_one_of_two_tensors_is_a_claim(
-    dims: tuple[int | str | None, ...], type: str, guard: str
-) -> None:
-    model = parsed(SQUEEZED)
-    assert str(infer(model).types["z"]) == "f32[...]"
-    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("z", 1, dims))
-    for options in ({}, {"policy": "strict"}, {"bidirectional": True}):
-        result = infer(model, **options)  # type: ignore[arg-type]
-        assert str(result.types["z"]) == type
-        assert [(str(g), g.kind) for g in result.guards] == [(guard, "declared")]
-    assumed = infer(model, assume_declared=True)
-    assert (str(assumed.types["z"]), assumed.guards) == (type, [])
-
-
-def test_a_type_without_a_rank_selects_none_of_two_tensors() -> None:
-    model = parsed(SQUEEZED)
-    model.graph.output[0].type.tensor_type.elem_type = 0
-    assert str(infer(model).types["z"]) == "f32[...]"
-
-
-@pytest.mark.parametrize("bidirectional", [False, True])
-@pytest.mark.parametrize(
-    ("dims", "type", "guards"),
-    [((1, 3, "N"), "f32[1, 3, H]", ["H >= 2", "N == H"]), ((1, "N"), "f32[1, 3]", ["H == 1", "N == 3"])],
-)
-def test_declared_sizes_of_the_selected_tensor_are_claims(
-    dims: tuple[int | str, ...], type: str, guards: list[str], bidirectional: bool
-) -> None:
-    model = parsed(SQUEEZED.replace("x)", "x, float[N] w)", 1))
-    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("z", 1, dims))
-    result = infer(model, bidirectional=bidirectional)
-    assert [str(result.types[name]) for name in "zxw"] == [type, "f32[1, 3, H]", "f32[N]"]
-    assert sorted(declared(result)) == guards
-
-
 # -- values about which nothing is inferred ---------------------------------------------------------------------------
 
 ODD = 'g (float[N] x) => (float[N, ?, K] o, float["2*N"] y) { o = com.acme.Odd (x)  y = com.acme.Odd (x) }'

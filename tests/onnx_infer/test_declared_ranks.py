@@ -1,4 +1,4 @@
-"""A declared rank of a result whose rank is the length of a vector: a guard, which onnxruntime has, too."""
+"""A declared rank of a result whose rank is the length of a vector, or that is one of two tensors: a guard."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
+from onnx import helper
 
 from onnx_infer import infer, infer_shapes
 
@@ -141,3 +142,51 @@ def branch_of(model: onnx.ModelProto) -> onnx.GraphProto:
     """The first branch of the only If."""
     (node,) = (node for node in model.graph.node if node.op_type == "If")
     return next(a.g for a in node.attribute if a.name == "then_branch")
+
+
+# -- a declared rank of one of two tensors ----------------------------------------------------------------------------
+
+SQUEEZED = """g (float[1, 3, H] x) => (z) <int64[1] last = {2}, int64[1] one = {1}> {
+    s = Shape <start = 2> (x)
+    e = Equal (s, one)
+    i = If (e) <then_branch = a () => (p) { p = Squeeze (x, last) }, else_branch = b () => (q) { q = Identity (x) }>
+    z = Relu (i)
+}"""
+
+
+@pytest.mark.parametrize(
+    ("dims", "type", "guard"), [((None, None), "f32[1, 3]", "H == 1"), ((1, 3, "K"), "f32[1, 3, H]", "H >= 2")]
+)
+def test_a_declared_rank_that_selects_one_of_two_tensors_is_a_claim(
+    dims: tuple[int | str | None, ...], type: str, guard: str
+) -> None:
+    model = parsed(SQUEEZED)
+    assert str(infer(model).types["z"]) == "f32[...]"
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("z", 1, dims))
+    for options in ({}, {"policy": "strict"}, {"bidirectional": True}):
+        result = infer(model, **options)  # type: ignore[arg-type]
+        assert str(result.types["z"]) == type
+        assert [(str(g), g.kind) for g in result.guards] == [(guard, "declared")]
+    assumed = infer(model, assume_declared=True)
+    assert (str(assumed.types["z"]), assumed.guards) == (type, [])
+
+
+def test_a_type_without_a_rank_selects_none_of_two_tensors() -> None:
+    model = parsed(SQUEEZED)
+    model.graph.output[0].type.tensor_type.elem_type = 0
+    assert str(infer(model).types["z"]) == "f32[...]"
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize(
+    ("dims", "type", "guards"),
+    [((1, 3, "N"), "f32[1, 3, H]", ["H >= 2", "N == H"]), ((1, "N"), "f32[1, 3]", ["H == 1", "N == 3"])],
+)
+def test_declared_sizes_of_the_selected_tensor_are_claims(
+    dims: tuple[int | str, ...], type: str, guards: list[str], bidirectional: bool
+) -> None:
+    model = parsed(SQUEEZED.replace("x)", "x, float[N] w)", 1))
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("z", 1, dims))
+    result = infer(model, bidirectional=bidirectional)
+    assert [str(result.types[name]) for name in "zxw"] == [type, "f32[1, 3, H]", "f32[N]"]
+    assert sorted(declared(result)) == guards
