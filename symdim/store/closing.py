@@ -182,14 +182,10 @@ class Closing:
         return lo if v in self.may_be_empty else max(1, lo)
 
     def _is_blocked(self, v: Var) -> bool:
-        """Whether a guess may make a count unsatisfiable.
-
-        That is so if v is in its numerator, and its divisors without a value are in no numerator themselves.
-        """
+        """Whether a guess may make a count unsatisfiable: v is in its numerator, and a divisor has no value yet."""
         state = self.state
         divisors = state.numerators.get(v, ())
-        unset = [w for d in divisors for w in variables_in(state.size(d))]
-        return bool(unset) and not any(w in state.numerators for w in unset)
+        return any(variables_in(state.size(d)) for d in divisors)
 
     def _bound(self, v: Var) -> Dim | None:
         return size_bound(self.state, v, self._is_known)

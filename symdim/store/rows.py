@@ -89,7 +89,7 @@ def least_solution(p: Propagation, fact: RowEqual) -> dict[RowVar, Row]:
     before, after = min(len(a.lead), len(b.lead)), min(len(a.trail), len(b.trail))
     trail = max(a.trail, b.trail, key=len)
     surplus = max(a.lead, b.lead, key=len)[before:], trail[: len(trail) - after]
-    rotations = _rotations(p, *surplus) if len(surplus[0]) == len(surplus[1]) else []
+    rotations = _rotations(p, *surplus)
     return {a.variable: Row((), None, surplus[0][: rotations[0]])} if rotations else {}
 
 

@@ -6,8 +6,9 @@ import pytest
 
 from symdim import Expr, Var
 from symdim.prover.axioms import atoms_of
+from symdim.prover.elimination import CONGRUENCE, EQUATION
 from symdim.prover.residues import moduli
-from symdim.testing import prove_text
+from symdim.testing import explain_text, prove_text
 
 x, y = Var("x"), Var("y")
 
@@ -55,3 +56,8 @@ def test_periods_are_not_larger_than_needed(dim, period):
 )
 def test_statements(lhs, relation, rhs, assume, expected):
     assert prove_text(lhs, relation, rhs, {}, assume) is expected
+
+
+def test_coefficients_without_a_common_factor_are_inverted():
+    proof = explain_text("x % 7", "==", "(2*y) % 7", {}, ["4*x + 6*y == 7*z"])
+    assert (proof.answer, {*proof.laws}) == (True, {CONGRUENCE, EQUATION})

@@ -272,6 +272,24 @@ def test_what_is_known_stays():
     assert store.row(Row((), r)).dims == (3, 3)
 
 
+def test_a_row_between_two_rotations_of_the_same_axes_is_their_difference():
+    store, r = Store(), RowVar("r")
+    store.eq_row(Row((2, 3, 5), r), Row((), r, (3, 5, 2)))
+    assert store.close(others=[Row((), r)]) == {r: "rows"}
+    assert store.row(Row((), r)).dims == (2,)
+
+
+def test_sizes_that_divide_each_other_are_not_guessed_before_their_rows():
+    """A guess of 1 for `a` contradicts 6*a/b and b/a, where b is at least 3."""
+    store, rows = Store(), [Row.unknown("r"), Row.unknown("q")]
+    a, b = store.fresh("a"), store.fresh("b", 3)
+    store.elements(rows[:1], 6 * a, [b])
+    store.elements(rows[1:], b, [a])
+    store.close(leaves=[a, b])
+    assert (store.value(a), store.value(b)) == (3, 3)
+    assert [store.row(row).dims for row in rows] == [(6,), ()]
+
+
 def test_stages_have_names():
     assert STAGES == ("late sizes", "leaf rows", "leaf sizes", "guesses", "rows", "sizes")
 
