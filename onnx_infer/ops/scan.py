@@ -24,17 +24,17 @@ _MAX_ROUNDS = 8
 
 
 def constant_state(
-    body: Graph, initial: list[Value], items: list[Value], turns: Dim, in_a_row: Dim
+    body: Graph, initial: list[Value], items: list[Value], turns: Dim, refused: int
 ) -> tuple[list[Value], list[Value]]:
     """The state variables and outputs of the body of a Scan. Their shapes are the same in each iteration.
 
-    Only a second iteration refuses another shape: onnxruntime takes what the first one gives. A cautious walk demands
-    the shape in any case, because it could not say anything about the iterations otherwise. The state goes through
-    `in_a_row` iterations.
+    Iteration number `refused` refuses another shape. In Scan-8 onnxruntime allocates the state before the first one; in
+    later versions it takes what the first one gives. A cautious walk demands the shape in any case, because it could
+    not say anything about the iterations otherwise.
     """
     runs = positive(turns)
-    once = not at_least(in_a_row, 2)
-    kind: Kind = "required" if at_least(turns, 2) or is_cautious() else "assumed"
+    once = refused > 1 and not at_least(turns, refused)
+    kind: Kind = "required" if at_least(turns, refused) or is_cautious() else "assumed"
     states = [s.without_data() if isinstance(s, SymTensor) else s for s in initial]
     for left in reversed(range(_MAX_ROUNDS)):
         outputs = body(*states, *items, reached=runs if isinstance(runs, bool) else None)
@@ -44,7 +44,7 @@ def constant_state(
             return initial, outputs[len(states) :]
         changed = once and next(filter(None, map(changes_shape, count(), states, outputs)), None)
         if changed:
-            return after_one_turn(body, initial, items, in_a_row, changed)
+            return after_one_turn(body, initial, items, turns, changed)
         after = [same_state(i, a, b, kind) for i, (a, b) in enumerate(zip(states, outputs, strict=False))]
         if after == states or not left or not body.may_repeat():
             break
@@ -145,7 +145,7 @@ def scan(
     check_ints("scan_output_directions", scan_output_directions, output_count - count, 0)
     length = common_size(scanned, axes, "the lengths of the scanned inputs")
     items = [item_of(x, axis) for x, axis in zip(scanned, axes, strict=True)]
-    states, outputs = constant_state(body, states, items, length, length)
+    states, outputs = constant_state(body, states, items, length, 2)
     return states + [stacked(x, length, axis) for x, axis in zip(outputs, out_axes, strict=True)]
 
 
@@ -162,5 +162,5 @@ def scan_batched(
     batch = common_size(initial_state_and_scan_inputs, (0,) * (count + num_scan_inputs), "the batch sizes")
     length = common_size(scanned, (1,) * num_scan_inputs, "the lengths of the scanned inputs")
     items = [item_of(x, 0, 1) for x in scanned]
-    inner, outputs = constant_state(body, [item_of(x, 0) for x in states], items, batch * length, length)
+    inner, outputs = constant_state(body, [item_of(x, 0) for x in states], items, batch * length, 1)
     return [stacked(x, batch, 0) for x in inner] + [stacked(stacked(x, length, 0), batch, 0) for x in outputs]

@@ -7,7 +7,7 @@ import pytest
 
 from onnx_infer import InferenceResult, fold, infer
 
-from .sessions import run, session_of, shape_at
+from .sessions import check_guards, run, session_of, shape_at
 from .texts import messages, parsed, types
 
 OPSET_8 = '<ir_version: 3, opset_import: ["": 8]>'
@@ -154,6 +154,17 @@ def test_scan_with_batches() -> None:
         y, z = Scan<num_scan_inputs = 1, body = b (float[u] s, float[v] i) => (s1, o) {
             s1 = Neg(s) o = Concat<axis=0>(s, i) }>("", h, x) }"""
     assert types(parsed(text, OPSET_8), "y", "z") == ["f32[B, H]", "f32[B, T, H + K]"]
+
+
+@pytest.mark.parametrize("length", ["1", "T"])
+def test_the_first_iteration_of_a_scan_with_batches_refuses_another_shape_of_the_state(length: str) -> None:
+    text = f"""g (float[B, H] h, float[B, {length}, K] x) => (y, z) {{
+        y, z = Scan<num_scan_inputs = 1, body = b (float[u] s, float[v] i) => (s1, o) {{
+            s1 = Neg(i) o = Neg(s) }}>("", h, x) }}"""
+    model = parsed(text, OPSET_8)
+    result = infer(model)
+    assert [(str(guard), guard.kind) for guard in result.guards] == [("H == K", "required")]
+    check_guards(model, result, [1, 2])
 
 
 # -- SequenceMap ------------------------------------------------------------------------------------------------------
