@@ -109,7 +109,7 @@ def final_size(var: Var, found: Fixpoint, trips: Trips) -> Dim | None:
     if after is None:
         return None
     size = after if trips.number is None else found.in_turn(after, trips.number - 1)
-    if not found.outside(size) and var in found.first and substituted(after, {var: after}) == after:
+    if not found.outside(size) and substituted(after, {var: after}) == after:
         size = substituted(after, {var: found.first[var]})
     return size if found.outside(size) else None
 
