@@ -231,11 +231,11 @@ class Expr:
         >>> (Var("H") // 2 + Var("W")).evaluate(H=7)
         W + 3
         """
-        return canonical.evaluate(self, {**(bindings or {}), **sizes})  # type: ignore[dict-item]
+        return canonical.evaluate(self, {**(bindings or {}), **sizes} if sizes else bindings or {})  # type: ignore[dict-item]
 
     def to_int(self, bindings: Mapping[str | Var, int] | None = None, /, **sizes: int) -> int:
         """The value for the given sizes. Raises `UnboundName` with all names that have none."""
-        return canonical.to_int(self, {**(bindings or {}), **sizes})  # type: ignore[dict-item]
+        return canonical.to_int(self, {**(bindings or {}), **sizes} if sizes else bindings or {})  # type: ignore[dict-item]
 
     def substitute(self, mapping: Mapping[Any, Dim]) -> Dim:
         """The expression with dimensions in place of variables, all at once (so a swap works).

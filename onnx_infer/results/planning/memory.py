@@ -104,10 +104,10 @@ class MemoryPlan:
             if step.dead:
                 alive = alive.plus((self.sizes[name] for name in step.dead), -1)
 
-    @property
-    def symbols(self) -> list[Var]:
+    @cached_property
+    def symbols(self) -> tuple[Var, ...]:
         """The symbols in the sizes, in the order of their first occurrence."""
-        return list(variables_of(self.sizes.values()))
+        return variables_of(self.sizes.values())
 
     @cached_property
     def _byte_counts(self) -> Callable[..., tuple[int, ...]]:
