@@ -81,7 +81,7 @@ def loop(
         assert trips.number is not None
         begun = True if trips.once else begins(limit, starts, endless=endless)
         begun = positive(trips.number) if begun is None else begun
-        return finals(found, trips, list(v_initial), begun) + scans(found, trips, count)
+        return finals(found, trips.number, list(v_initial), begun) + scans(found, trips, count)
     body.release(unrolled)
     return unrolled
 
@@ -97,18 +97,18 @@ def demand_again(found: Fixpoint, trips: Trips, body: Graph, initial: list[Value
 # -- results ----------------------------------------------------------------------------------------------------------
 
 
-def final_size(var: Var, found: Fixpoint, trips: Trips) -> Dim | None:
-    """The value of a changing size after the last iteration, if there is one and the size has a closed form.
+def final_size(var: Var, found: Fixpoint, turns: Dim) -> Dim | None:
+    """The value of a changing size after so many iterations, if there is one and the size has a closed form.
 
     It may be what the last turn gives. A size that a second iteration does not change any more, as in `max(w, M)`, has
     its value after the first one.
     """
     after = found.after.get(var)
-    if var in found.growth and trips.number is not None:
-        return found.growth[var].at(trips.number)
+    if var in found.growth:
+        return found.growth[var].at(turns)
     if after is None:
         return None
-    size = after if trips.number is None else found.in_turn(after, trips.number - 1)
+    size = found.in_turn(after, turns - 1)
     if not found.outside(size) and substituted(after, {var: after}) == after:
         size = substituted(after, {var: found.first[var]})
     return size if found.outside(size) else None
@@ -116,16 +116,19 @@ def final_size(var: Var, found: Fixpoint, trips: Trips) -> Dim | None:
 
 def settled(found: Fixpoint, trips: Trips) -> bool:
     """Whether a walk of the iterations one by one cannot give more, for a Loop that certainly runs."""
+    turns = trips.number
+    if turns is None:
+        return False
 
     def exact(value: Value, result: Value) -> bool:
         if isinstance(value, Sequence) and is_mixed(value):
             return False  # one by one, the type at each position is known
         inner = [v for v in variables([value if found.is_ranked(value) else result]) if v in found.inside]
         if found.is_ranked(value):
-            return all(final_size(v, found, trips) is not None for v in inner)
+            return all(final_size(v, found, turns) is not None for v in inner)
         return found.is_ranked(result) and not inner and result.data is None
 
-    return trips.number is not None and all(map(exact, found.state, found.outputs[1:]))
+    return all(map(exact, found.state, found.outputs[1:]))
 
 
 def is_mixed(sequence: Sequence) -> bool:
@@ -134,7 +137,7 @@ def is_mixed(sequence: Sequence) -> bool:
     return isinstance(elem, SymTensor) and (elem.shape is None or UNKNOWN_SIZE in elem.shape)
 
 
-def finals(found: Fixpoint, trips: Trips, initial: list[Value], begun: Element) -> list[Value]:
+def finals(found: Fixpoint, turns: Dim, initial: list[Value], begun: Element) -> list[Value]:
     """The carried values after the last iteration. Their kind may change if the body changes it.
 
     `begun` is the condition on which there is an iteration. Without any, the results are the initial values.
@@ -144,7 +147,7 @@ def finals(found: Fixpoint, trips: Trips, initial: list[Value], begun: Element) 
     final: dict[Var, Dim] = {}
     for var in variables(state):
         if var in found.inside:
-            size = final_size(var, found, trips)
+            size = final_size(var, found, turns)
             if size is not None and begun is not True and var not in found.growth:
                 source = begun if isinstance(begun, Positive) and not is_fresh(begun.size) else None
                 size = None if var.lo is None else size_of_branches(size, found.first[var], source, unsure)

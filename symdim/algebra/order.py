@@ -101,7 +101,7 @@ def order(unit: Expr) -> tuple[object, ...]:
             degree = sum(powers.values())
             key = (-degree, *(entry for pair in atoms for entry in pair))
         else:
-            key = (-1, _atom_order(unit), -1)
+            key = (-1, _atom_order(unit))
         unit._order = key
     return key
 

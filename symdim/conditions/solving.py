@@ -224,8 +224,6 @@ def _equal_0(gap: Dim) -> Conjunction:
     lower, upper = _gaps(gap), _gaps(scale(gap, -1))
     if lower is None or upper is None:
         return None
-    if lower and upper and not all(map(_is_bound, (*lower, *upper))):
-        return [_equality(gap)]
     low, high = _conditions(lower), _conditions(upper)
     if low is None or high is None:
         return None
@@ -234,11 +232,6 @@ def _equal_0(gap: Dim) -> Conjunction:
     if ranges is not None:
         return as_conditions(*ranges)
     return both if not (low and high) and all(map(_is_plain, both)) else [_equality(gap)]
-
-
-def _is_bound(gap: Expr) -> bool:
-    """Whether `gap >= 0` is a bound of a variable."""
-    return all(isinstance(unit, Var) for unit in terms_of(gap)[0]) and len(terms_of(gap)[0]) == 1
 
 
 def _is_plain(condition: Condition) -> bool:

@@ -52,9 +52,13 @@ def empty_product(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     return node.op_type == "MatMul" and getattr(arrays.get(node.input[0]), "shape", (1,))[-1:] == (0,)
 
 
-def empty_kernel(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
-    """A quantized convolution whose kernel has no elements: the result is memory that nobody has written."""
-    return node.op_type == "QLinearConv" and getattr(arrays.get(node.input[3]), "size", 1) == 0
+OF_INTEGERS = {"ConvInteger", "MatMulInteger", "QLinearConv", "QLinearMatMul"}
+OF_INTEGERS |= {"DynamicQuantizeMatMul", "MatMulIntegerToFloat", "QGemm"}
+
+
+def empty_integers(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
+    """A product or convolution of integers that sums nothing: the result is memory that nobody has written."""
+    return node.op_type in OF_INTEGERS and any(getattr(arrays.get(name), "size", 1) == 0 for name in node.input)
 
 
 def broadcast_groups(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
@@ -108,8 +112,8 @@ def overflow(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
 
 
 QUIRKS = (
-    no_turns, empty_reduction, empty_product, empty_kernel, broadcast_groups, large_slope, large_extremum, large_count,
-    overflow,
+    no_turns, empty_reduction, empty_product, empty_integers, broadcast_groups, large_slope, large_extremum,
+    large_count, overflow,
 )  # fmt: skip
 """Where onnxruntime departs from the specification, or a run from what inference assumes."""
 

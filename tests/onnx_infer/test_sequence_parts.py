@@ -126,3 +126,17 @@ def test_what_is_not_known_of_a_joined_axis() -> None:
         assert isinstance(joined, SymTensor)
         assert isinstance(joined.dims[0], Var)
         assert f"the {why} of the sequence is not known" in str(joined.dims[0].origin)
+
+
+@pytest.mark.parametrize("count", [511, 512, 513])
+def test_elements_of_joined_parts_are_known_up_to_1024(count: int) -> None:
+    ints = ", ".join("7" for _ in range(count))
+    found = infer(
+        parsed(
+            f"""g () => (y) {{ a = Constant<value_ints=[{ints}]>() s = SequenceConstruct(a, a)
+            y = ConcatFromSequence<axis=0>(s) }}"""
+        )
+    ).types["y"]
+    assert isinstance(found, SymTensor)
+    assert found.shape == (2 * count,)
+    assert found.data == ((7,) * 2 * count if count <= 512 else None)

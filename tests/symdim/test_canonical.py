@@ -27,6 +27,7 @@ from symdim import (
     total,
 )
 from symdim.algebra.sums.polynomial import MAX_TERMS
+from symdim.algebra.texts.factoring import factored
 from symdim.algebra.variable import Scope, make_variable
 from tests.counting import calls_of
 
@@ -180,6 +181,17 @@ def test_long_products_stay_factored():
     power = (total(sizes) + 1) ** 300
     assert power * (total(sizes) + 1) is (total(sizes) + 1) ** 301
     assert power.evaluate(dict.fromkeys(sizes, 1)) == 13**300
+
+
+def test_sums_of_more_than_32_terms_are_not_factored():
+    sizes = [Var(f"a{i}") for i in range(17)]
+    factor = Var("x") + Var("y")
+    short, long = (total(some) * factor for some in (sizes[:16], sizes))
+    assert isinstance(short, Expr)
+    assert isinstance(long, Expr)
+    k, unit, sums = factored(short) or (0, None, [])
+    assert (k, unit, {*sums}) == (1, None, {factor, total(sizes[:16])})
+    assert factored(long) is None
 
 
 def test_products_of_many_sums_take_linear_work():

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from symdim import Var, ceildiv, clear_caches, maximum, minimum, parse
+from symdim import Var, ceildiv, clear_caches, maximum, minimum, parse, total
 from symdim.algebra.bounds.intervals import bounds_of
 from symdim.algebra.expr import Expr, Max, Min
 from symdim.algebra.minmax import lattice
@@ -110,6 +110,17 @@ def test_a_division_by_an_expression_goes_inside_where_it_divides():
 def test_a_division_goes_inside_where_the_divisor_divides_one_of_several_terms():
     n, i = Var.fresh("n", 4), Var.fresh("i", 0, 3)
     assert maximum(n * X + i, Y) // n is maximum(X, Y // n)
+
+
+@pytest.mark.parametrize("count", [8, 9])
+def test_a_maximum_takes_in_at_most_eight_terms_beside_another_one(count):
+    sizes = [Var(f"v{i}") for i in range(count)]
+    dim = maximum(maximum(X, Y) + total(sizes), Z)
+    assert ("max(x, y)" in str(dim)) is (count > 8)
+    assert [dim.evaluate({**dict.fromkeys(sizes, 1), X: x, Y: y, Z: z}) for x, y, z in ((2, 3, 4), (1, 1, 20))] == [
+        count + 3,
+        20,
+    ]
 
 
 def test_a_number_that_is_the_greatest_stays():

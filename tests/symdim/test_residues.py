@@ -61,3 +61,9 @@ def test_statements(lhs, relation, rhs, assume, expected):
 def test_coefficients_without_a_common_factor_are_inverted():
     proof = explain_text("x % 7", "==", "(2*y) % 7", {}, ["4*x + 6*y == 7*z"])
     assert (proof.answer, {*proof.laws}) == (True, {CONGRUENCE, EQUATION})
+
+
+@pytest.mark.parametrize(("m", "answer"), [(256, True), (512, None)])
+def test_up_to_256_residues_are_tried(m, answer):
+    """No square is 3 more than a multiple of 4."""
+    assert explain_text(f"(x*x) % {m}", "!=", "3", {}).answer is answer

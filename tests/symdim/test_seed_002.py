@@ -117,6 +117,7 @@ def test_2_9_eval_dim_and_its_errors(n):
 def test_2_10_partial_eval(n):
     assert Shape([n, 3]).partial_evaluate() == (None, 3)
     assert Shape([n, "m", 3]).partial_evaluate({n: 2}) == (2, None, 3)
+    assert Shape([n, "m", 3]).partial_evaluate({n: 2}, m=5) == (2, 5, 3)
 
 
 def test_2_11_is_fully_bound(n):

@@ -103,6 +103,14 @@ def test_conditions_read_as_a_person_writes_them(
     agrees(condition, {0: 1, 1: 100, 2: 40}.get(len(condition.variables()), 12))
 
 
+def test_a_maximum_of_more_than_four_parts_stays_whole() -> None:
+    found = solve(Condition("at_most", maximum(H, S, P, N), 7))
+    assert found is not None
+    assert sorted(map(str, found)) == ["H <= 7", "N <= 7", "P <= 7", "S <= 7"]
+    whole = Condition("at_most", maximum(H, S, P, N, M), 7)
+    assert solve(whole) == [whole]
+
+
 @pytest.mark.parametrize(
     "condition",
     [

@@ -9,6 +9,7 @@ import pytest
 
 from symdim import Row, RowVar, Store, Var
 from symdim.algebra.bounds.intervals import unscaled
+from symdim.store import Origin
 from symdim.store.errors import Contradiction
 
 N, M, H, W = Var("N"), Var("M"), Var("H"), Var("W")
@@ -174,3 +175,10 @@ def test_the_sizes_of_equal_rows_are_written_in_the_order_of_the_rows():
         store.eq_row(Row.of([N, one]), Row.of([M, other]))
         with pytest.raises(Contradiction, match=f"{one} == {other}, but "):
             store.propagate()
+
+
+def test_a_guard_tells_the_axis_of_its_row():
+    store, r = Store(), RowVar("r")
+    store.eq_row(Row((N,), r, (M,)), Row.of([3, 4, 5]), origin=Origin("node", "operand"))
+    held = [(guard.text, str(guard.fact.origin)) for guard in store.guards()]
+    assert held == [("N == 3", "node, operand, axis 0"), ("M == 5", "node, operand, axis -1")]
