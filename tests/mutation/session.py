@@ -147,6 +147,7 @@ class Session:
         """The statements of tests. Tests that start processes are left out."""
         trace = Trace()
         for test in tests:
+            self._functions.forget()
             hits.clear()
             spawning.seen = False
             begun = time.process_time()
