@@ -66,6 +66,7 @@ def test_4_51_injective_at_all_sizes(axes, sizes, expected):
         ([({"i": 2, "j": 1}, 0)], {"i": N, "j": 3}, [2 * N + 1], True),
         ([({"i": 1}, 0), ({"i": 1}, 0)], {"i": N}, [N, N], None),
         ([({"i": 1}, 0), ({"i": 1}, 0)], {"i": N + 1}, [N + 1, N + 1], False),
+        ([({"i": 1}, 0), ({"i": 1}, 0)], {"i": 2 * N - 1}, [2, N], False),  # one element is not reached
         ([({"i": 1}, 0), ({}, 0)], {"i": N}, [N, 1], True),
         ([({"i": 1}, 0), ({}, 0)], {"i": N}, [N, M + 1], False),
         ([({"i": 1}, -1)], {"i": N + 1}, [N], True),
