@@ -85,6 +85,17 @@ def large_extremum(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     return any(_largest(a) >= 2**31 for a in numbers if getattr(a, "dtype", None) == np.int64)
 
 
+def backward_to_the_end(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
+    """A Slice with a step below 0 that ends at the largest integer: it goes to the first element.
+
+    onnx infers that it has no elements, so onnxruntime may not load a model in which more of it is known.
+    """
+    if node.op_type != "Slice" or len(node.input) < 5:
+        return False
+    end, step = (arrays.get(node.input[i], np.zeros(1)) for i in (2, 4))
+    return step.min(initial=0) < 0 and _largest(end) >= 2**31 - 1
+
+
 def large_count(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     """A TopK whose K is beyond 32 bits: only the lower 32 bits are read."""
     return node.op_type == "TopK" and len(node.input) > 1 and _largest(arrays.get(node.input[1], np.zeros(1))) >= 2**32
@@ -113,7 +124,7 @@ def overflow(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
 
 QUIRKS = (
     no_turns, empty_reduction, empty_product, empty_integers, broadcast_groups, large_slope, large_extremum,
-    large_count, overflow,
+    backward_to_the_end, large_count, overflow,
 )  # fmt: skip
 """Where onnxruntime departs from the specification, or a run from what inference assumes."""
 
@@ -174,8 +185,10 @@ class Subject:
             return True
         arrays = {**run.feeds, **self.outputs(run)}
         arrays |= {t.name: onnx.numpy_helper.to_array(t) for t in self.model.graph.initializer if t.name}
-        return any(quirk(node, arrays) for node in self.model.graph.node for quirk in QUIRKS) or any(
-            large_extremum(node, arrays) for node in _inner_nodes(self.model)
+        nodes, inner = self.model.graph.node, list(_inner_nodes(self.model))
+        arrays |= {node.output[0]: array for node in (*nodes, *inner) for array in _constant(node)}
+        return any(quirk(node, arrays) for node in nodes for quirk in QUIRKS) or any(
+            quirk(node, arrays) for node in inner for quirk in (large_extremum, backward_to_the_end)
         )
 
     def is_misdeclared(self, run: Run, symbols: Mapping[str, int]) -> bool:
@@ -209,6 +222,12 @@ def _inner_nodes(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
         bodies += [list(a.g.node) for node in outer for a in node.attribute if a.HasField("g")]
         outer = bodies.pop() if bodies else []
         yield from outer
+
+
+def _constant(node: onnx.NodeProto) -> list[Any]:
+    """The tensor of a Constant."""
+    found = [a.t for a in node.attribute if a.name == "value"] if node.op_type == "Constant" else []
+    return [onnx.numpy_helper.to_array(tensor) for tensor in found]
 
 
 def _is_wrong(info: onnx.ValueInfoProto, actual: Any, symbols: Mapping[str, int]) -> bool:
