@@ -12,6 +12,7 @@ from symdim.prove import BUDGET
 from symdim.prover.axioms import LINEAR
 from symdim.prover.budget import Budget
 from symdim.prover.hypotheses import Hypothesis, problem_of
+from symdim.prover.nesting import NESTING
 from symdim.prover.ordering import MONOTONE, with_order
 from symdim.testing import explain_text
 from tests.counting import calls_of
@@ -95,3 +96,12 @@ def test_a_comparison_pays_for_the_nodes_that_it_compares(depth: int) -> None:
     with_order(problem)
     steps = before - budget.steps
     assert 0 < calls_of(lambda: with_order(problem)) <= 130 * steps
+
+
+@pytest.mark.parametrize(("factor", "other"), [("x + 1", "w"), ("x + 1", "(w + 2)"), ("x*y + 1", "x"), ("x + 1", "3")])
+def test_a_larger_divisor_leaves_a_smaller_multiple(factor: str, other: str) -> None:
+    """The quotient by a product is a quotient of the quotient by a factor: the shorter divisor comes first."""
+    whole = f"(({factor})*{other})"
+    proof = explain_text(f"n//{whole}*{whole}", "<=", f"n//({factor})*({factor})", {})
+    assert proof.answer is True
+    assert NESTING in proof.laws
