@@ -106,7 +106,8 @@ class Closing:
         accessed = [v for v in self._unset() if (self.state.interval(v)[0] or 0) > 1]
         self._choose({v: self._bound(v) for v in [*self._leaf_variables(self.leaves), *accessed]}, {})
         opened = [variable for place in self.leaves for _, row in _rows(place) if (variable := self._open(row))]
-        waiting = {v for fact in self._exact() for v in self._ends(fact)}
+        waiting: set[RowVar | None] = {v for fact in self._exact() for v in self._ends(fact)}
+        waiting |= {v for fact in self._row_equations() if (v := self._open(fact.a)) == self._open(fact.b)}
         self._choose({}, {v: Row() for v in opened if v not in waiting and self._may_have_no_axes(v)})
 
     def _guesses(self) -> None:
@@ -133,6 +134,9 @@ class Closing:
             absorbing = next((end for end in waiting if kinds.get(end) == "output"), waiting[-1] if waiting else None)
             self._choose({}, {end: Row() for end in waiting if end != absorbing})
 
+    def _row_equations(self) -> list[RowEqual]:
+        return [fact for fact in self.state.pending if isinstance(fact, RowEqual)]
+
     def _exact(self) -> list[RowsEqual]:
         return [fact for fact in self.state.pending if isinstance(fact, RowsEqual)]
 
@@ -141,7 +145,7 @@ class Closing:
 
     def _all_rows(self) -> None:
         self._choose_bounds()
-        for fact in [fact for fact in self.state.pending if isinstance(fact, RowEqual)]:
+        for fact in self._row_equations():
             self._choose({}, least_solution(self.state, fact))
         while opened := self._open_rows():
             bounded = {v: row for v in opened if (row := self._by_bound(v)) is not None}

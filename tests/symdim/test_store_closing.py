@@ -272,10 +272,11 @@ def test_what_is_known_stays():
     assert store.row(Row((), r)).dims == (3, 3)
 
 
-def test_a_row_between_two_rotations_of_the_same_axes_is_their_difference():
+@pytest.mark.parametrize("kind", ["leaves", "others"])
+def test_a_row_between_two_rotations_of_the_same_axes_is_their_difference(kind):
     store, r = Store(), RowVar("r")
     store.eq_row(Row((2, 3, 5), r), Row((), r, (3, 5, 2)))
-    assert store.close(others=[Row((), r)]) == {r: "rows"}
+    assert store.close(**{kind: [Row((), r)]}) == {r: "rows"}
     assert store.row(Row((), r)).dims == (2,)
 
 
