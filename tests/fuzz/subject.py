@@ -25,7 +25,11 @@ PLANNING = "Shape mismatch attempting to re-use buffer"
 
 def no_turns(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     """A Loop without turns: the sizes of its stacked outputs are not known."""
-    return node.op_type == "Loop" and any(getattr(arrays.get(o), "shape", ())[:1] == (0,) for o in node.output)
+    if node.op_type != "Loop":
+        return False
+    if any(not arrays[name].any() for name in node.input[:2] if name in arrays):
+        return True
+    return any(getattr(arrays.get(o), "shape", ())[:1] == (0,) for o in node.output)
 
 
 def empty_reduction(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
@@ -188,7 +192,7 @@ class Subject:
         nodes, inner = self.model.graph.node, list(_inner_nodes(self.model))
         arrays |= {node.output[0]: array for node in (*nodes, *inner) for array in _constant(node)}
         return any(quirk(node, arrays) for node in nodes for quirk in QUIRKS) or any(
-            quirk(node, arrays) for node in inner for quirk in (large_extremum, backward_to_the_end)
+            quirk(node, arrays) for node in inner for quirk in (no_turns, large_extremum, backward_to_the_end)
         )
 
     def is_misdeclared(self, run: Run, symbols: Mapping[str, int]) -> bool:
