@@ -7,6 +7,7 @@ from symdim.prover.budget import Budget
 from symdim.prover.hypotheses import Hypothesis, Problem, problem_of
 from symdim.prover.search import one_sided
 from symdim.prover.witness import witness
+from symdim.testing import explain_text
 
 n, m = Var("n"), Var("m")
 
@@ -29,3 +30,12 @@ def test_sizes_that_differ_are_apart_on_either_side() -> None:
     differ, bound = Hypothesis(n - m, "!=", frozenset("d")), Hypothesis(n - 3, ">=", frozenset("b"))
     sides = one_sided(problem_of([bound, differ], (), Budget(1000)))
     assert [[h.dim for h in side.hypotheses] for side in sides] == [[n - m - 1, n - 3], [m - n - 1, n - 3]]
+
+
+def test_an_example_of_the_reduced_problem_suffices() -> None:
+    """The original problem has no example among its own first points."""
+    facts = ["(a + 6) % 4 == 2", "(a + 5) % a == (b + 9)//10"]
+    found = explain_text("a//b", "<=", "7", {"a": (0, None), "b": (1, None)}, facts)
+    assert found.answer is False
+    facts = ["(a*a) % 7 == a % 12 + (a*b)//a"]
+    assert explain_text("a//b", "<=", "3", {}, facts).answer is False
