@@ -226,7 +226,7 @@ def likely_state(
     def new_integer(a: Dim, b: Dim) -> Dim:
         return body.size("changes from iteration to iteration", at_least=None)
 
-    meeting, integers = (Meeting(make, lambda distance: False) for make in (new, new_integer))
+    meeting, integers = Meeting(new), Meeting(new_integer, lambda distance: False)
 
     def likely(meet: Meeting) -> Size:
         return lambda a, b: a if inside.isdisjoint(variables_of([b])) else meet(a, b)

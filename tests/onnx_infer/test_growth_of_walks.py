@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from onnx_infer import infer
+from onnx_infer import SymTensor, infer
 from onnx_infer.engine import functions
 from onnx_infer.engine.frame import Frame
 from onnx_infer.engine.general_calls import MOST_NESTED
@@ -137,3 +137,23 @@ def test_nested_loops(trips: str, most: int, monkeypatch: pytest.MonkeyPatch) ->
         assert len(result.types["w"].shape or ()) == 1  # type: ignore[attr-defined]
         assert walks <= most * depth
         assert result._engine.symbols.count <= most * depth * depth
+
+
+def test_the_start_of_an_inner_loop_keeps_distances() -> None:
+    """An inner Loop starts with what it gave in the former iteration: sizes that are 2 apart stay 2 apart."""
+    result = infer(
+        parsed(
+            """g (float[N] a, float[K, L] x, int64 T) => (y, z) {
+            two = Constant<value_floats=[1., 2.]>() c = Concat<axis=0>(a, two) yes = Constant<value=bool {1}>()
+            zero = Constant<value_int=0>()
+            y, z = Loop(T, yes, a, c) <body = o (int64 i, bool go, float[A] p, float[B] q) => (bool on, p1, q1) {
+                on = Identity(go)
+                p1, q1 = Loop(T, yes, p, q) <body = n (int64 j, bool ho, float[C] r, float[D] s) => (bool oo, r1, s1) {
+                    oo = Identity(ho) w = NonZero(x) f = Cast<to=1>(w) more = Gather<axis=0>(f, zero)
+                    r1 = Concat<axis=0>(r, more) s1 = Concat<axis=0>(s, more) }> }> }"""
+        )
+    )
+    y, z = result.types["y"], result.types["z"]
+    assert isinstance(y, SymTensor)
+    assert isinstance(z, SymTensor)
+    assert z.dims == (y.dims[0] + 2,)
