@@ -47,6 +47,10 @@ class Claim(NamedTuple):
         return self._replace(declared=substituted(self.declared, variables), inferred=found)
 
 
+Belief = tuple[str, int | None]
+"""A value, and a number in its declared type that is used; or None: its declared rank is."""
+
+
 def claimed_sizes(declared: Value, inferred: Value | None) -> Iterator[tuple[Dim, Dim | None]]:
     """The declared sizes that are claims, each with the inferred one: where the declared type says something else."""
     for ours, found in size_pairs(declared, inferred):

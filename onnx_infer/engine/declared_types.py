@@ -21,8 +21,9 @@ from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
 
+    from onnx_infer.engine.claims import Belief
     from onnx_infer.engine.walk import Walk
     from onnx_infer.model.graph import Node
     from onnx_infer.types.merge import ShapeMergePolicy
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from symdim.conditions.condition import Relation
 
 
-Keeps = Literal["numbers", "names", "nothing"]
-"""What replaces inferred sizes: declared numbers, those only in place of short sizes of inputs, or nothing."""
+Keeps = Literal["numbers", "nothing"] | frozenset[int | None]
+"""What replaces inferred sizes: declared numbers, these and those in place of short sizes of inputs, or nothing."""
 
 NAMELESS = "declared without a size"
 """The origin of a size for which a declared type has neither a number nor a name."""
@@ -41,9 +42,9 @@ class DeclaredTypes:
     """Merges declared types into the results of an inference, by its policy, and records the `claims` in them.
 
     The declared types of the `trusted` values are known and not claims; with `assumed` those of all values. A declared
-    number replaces a data-dependent or long size, and a declared rank selects one of two tensors, only if the value is
-    `believed` (None: all values are). The sizes that a body declares replace nothing that is inferred: the body may not
-    run, so that no guard could tell it.
+    number replaces a data-dependent or long size, and a declared rank selects one of two tensors, only if that is
+    `believed` (None: all is). The sizes that a body declares replace nothing that is inferred: the body may not run, so
+    that no guard could tell it.
     """
 
     def __init__(
@@ -52,11 +53,15 @@ class DeclaredTypes:
         policy: ShapeMergePolicy,
         assumed: bool,
         trusted: Container[str],
-        believed: Container[str] | None,
+        believed: Iterable[Belief] | None,
     ) -> None:
         self._engine: Walk = proxy(engine)  # the engine holds this object, and a circle would wait for a collection
         self._policy, self._trusted = policy, trusted
-        self.assumed, self._believed = assumed, believed
+        self.assumed = assumed
+        self._believes_all = believed is None
+        self._believed: dict[str, frozenset[int | None]] = {}
+        for name, number in believed or ():
+            self._believed[name] = self._believed.get(name, frozenset()) | {number}
         self._reopened_sizes: dict[Var, Var] = {}
         self._first: dict[Var, tuple[str, int]] = {}
         """A name in a type about which nothing is inferred -> the first value that has it, and the place in it."""
@@ -73,10 +78,11 @@ class DeclaredTypes:
         if rank is not None:
             self._claim_rank(name, declared, rank, node)
             inferred = inferred if trusted else self._with_rank(declared, inferred)
-        is_believed = trusted or self._believed is None or name in self._believed
+        believes_all = trusted or self._believes_all
+        believed = self._believed.get(name, frozenset())
         if isinstance(inferred, OneOf) and isinstance(declared, SymTensor):
             condition = _selecting(declared, inferred)
-            if condition is not None and not is_believed and self._engine.certain:
+            if condition is not None and not (believes_all or None in believed) and self._engine.certain:
                 self._engine.unselected.append(name)
                 self._engine.singular += self._engine.depth
                 return inferred
@@ -84,7 +90,7 @@ class DeclaredTypes:
                 self._state_rank(name, *condition, node)
         is_judged_later = self._policy == "strict" and self._engine.depth == 0  # by `settle`, when equations are known
         policy = "refine" if is_judged_later else self._policy
-        keeps: Keeps = "nothing" if self._engine.depth and not trusted else "numbers" if is_believed else "names"
+        keeps: Keeps = "nothing" if self._engine.depth and not trusted else "numbers" if believes_all else believed
         value, conflicts, claimed = _merged(declared, inferred, policy, trusted, keeps)
         if not claimed and not conflicts:
             return self.opened(value)
@@ -248,7 +254,7 @@ def _kept(keeps: Keeps, trusted: bool = False) -> Callable[[Dim, Dim], bool]:
         if is_number(declared):
             if keeps == "nothing":
                 return differ(declared, inferred)  # which is told
-            return keeps == "numbers" or not (is_fresh(inferred) or has_many_names(inferred))
+            return keeps == "numbers" or declared in keeps or not (is_fresh(inferred) or has_many_names(inferred))
         return not is_fresh(inferred) or (trusted and not has_own_name(declared))
 
     return kept

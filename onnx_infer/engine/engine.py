@@ -27,8 +27,9 @@ from onnx_infer.values.tensor import Value, substitute
 from symdim.algebra.caches import Cache, shared_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
+    from onnx_infer.engine.claims import Belief
     from onnx_infer.engine.functions import Call, Functions
     from onnx_infer.engine.recordings import Recordings
     from onnx_infer.engine.run_time_elements import NewSize
@@ -58,7 +59,7 @@ class Engine(Walk):
         assume_declared: bool = False,
         impatient: bool = False,
         trusted: Container[str] = (),
-        believed: Container[str] | None = None,
+        believed: Iterable[Belief] | None = None,
         is_cautious: bool = False,
     ) -> None:
         super().__init__(model, symbols, policy)

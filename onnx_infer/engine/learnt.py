@@ -17,6 +17,7 @@ from onnx_infer.engine.resting import certain
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from onnx_infer.engine.claims import Belief
     from onnx_infer.engine.found import Found
     from onnx_infer.engine.walk import Walk
     from onnx_infer.laws.statements import Statement
@@ -25,14 +26,14 @@ if TYPE_CHECKING:
 
 
 class Learnt(NamedTuple):
-    """What earlier walks found: shapes, bounds of symbols, and values whose declared types are believed.
+    """What earlier walks found: shapes, bounds of symbols, and what is believed of the declared types of values.
 
     `stated` are the statements that imply the bounds, with their nodes, in the symbols of the first walk.
     """
 
     found: Found | None = None
     bounds: Mapping[str, tuple[int, int | None]] = MappingProxyType({})
-    believed: frozenset[str] = frozenset()
+    believed: frozenset[Belief] = frozenset()
     stated: tuple[tuple[Statement, Node], ...] = ()
 
     def after(self, walk: Walk, to_first: Mapping[Dim, Dim], believes: bool) -> Learnt:

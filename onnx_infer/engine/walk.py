@@ -31,7 +31,7 @@ from symdim.algebra.origin import is_given
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from onnx_infer.engine.claims import Claim
+    from onnx_infer.engine.claims import Belief, Claim
     from onnx_infer.engine.found import Found
     from onnx_infer.model.symbols import Symbols
     from onnx_infer.types.merge import ShapeMergePolicy
@@ -188,19 +188,20 @@ class Walk:
 
         return (found or NOTHING_FOUND).with_solved(self._unsolved, self.scope)
 
-    def unconfirmed(self) -> frozenset[str]:
-        """The values whose declared types say what no node demands: a rank, or a number.
+    def unconfirmed(self) -> frozenset[Belief]:
+        """What declared types of values say and no node demands: a rank, or a number.
 
         The number is that of a size that data decide, or of a long one.
         """
+        ranks = [(name, None) for name in self.unselected]
         if self.policy == "skip" or not self.claims:
-            return frozenset(self.unselected)
+            return frozenset(ranks)
         resolve = self.fresh_sizes.resolve
         claimed = ((c.value, c.declared, c.inferred or 0) for c in self.claims if isinstance(c.declared, int))
         replaced = ((name, number, size) for name, number, size in claimed if is_fresh(size) or has_many_names(size))
         numbers = [(name, number, found) for name, number, size in replaced if (found := resolve(size)) != number]
         demanded = self._shorter_sizes().of if numbers else {}
-        return frozenset((*self.unselected, *(name for name, number, size in numbers if demanded.get(size) != number)))
+        return frozenset((*ranks, *((name, number) for name, number, size in numbers if demanded.get(size) != number)))
 
     def computed_inputs(self) -> dict[str, Value]:
         """The inputs with a size that the model writes as an expression with a division or a clamp, `max(M, 3)`.

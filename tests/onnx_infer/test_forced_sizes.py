@@ -180,3 +180,15 @@ def test_a_size_that_is_forced_or_declared_keeps_the_elements(declared: str, bid
     result = infer(model, bidirectional=bidirectional)
     assert [str(result.types[name]) for name in "ey"] == ["i64[1]={M + N}", "f32[M + N]"]
     assert result.guards == []
+
+
+def test_a_demanded_size_is_found_beside_a_declared_one() -> None:
+    """Of `v` the declared 2 is believed, and the 3 is what MatMul demands, also in the second inference."""
+    model = parsed(
+        """g (float[4, M, N] x, int64[1] start, int64[2] parts) => (float[2, M, D] y, float[] v, float[] u, float[] z)
+            <int64[1] first = {0}, int64[1] far = {2147483647}, float[3, 1] w = {1, 2, 3}> {
+            y = Slice (x, start, far, first)  v, u = Split <axis: int = 2> (y, parts)  z = MatMul (v, w) }"""
+    )
+    once = infer_shapes(model)
+    assert dims(once.graph.output[2]) == [2, "M", "N - 3"]
+    assert infer_shapes(once) == once
