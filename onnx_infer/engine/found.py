@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from onnx_infer.engine.claims import has_own_name
 from onnx_infer.operators.results import LARGEST_SIZE
 from onnx_infer.types.merge import is_of_inputs
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value, substitute
+from symdim import Var
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,7 +35,10 @@ class Found(NamedTuple):
         return [s for s in sizes if isinstance(s, str) and s]
 
     def put_into(self, model: Model, symbols: Symbols) -> Model:
-        """The model with these shapes. Where nothing is found, a name that only declared types have stays."""
+        """The model with these shapes. Where nothing is found, a name that only declared types have stays.
+
+        A name that no input has any more is what replaces it, also in declared types.
+        """
 
         def shaped(value: object, sizes: Sequence[Size]) -> SymTensor:
             dims = [UNKNOWN_SIZE if s is None else s if isinstance(s, int) else symbols.text(s) for s in sizes]
@@ -46,7 +50,12 @@ class Found(NamedTuple):
             return SymTensor(value.dtype, dims)
 
         inputs = [(n, shaped(v, self.inputs[n]) if n in self.inputs else v) for n, v in model.graph.inputs]
-        declared = dict(model.graph.declared)
+        replaced: dict[Dim, Dim] = {}
+        for (_, old), (_, new) in zip(model.graph.inputs, inputs, strict=True):
+            if old is not new and isinstance(old, SymTensor) and isinstance(new, SymTensor):
+                pairs = zip(old.shape or (), new.shape or (), strict=False)
+                replaced.update((o, n) for o, n in pairs if isinstance(o, Var) and has_own_name(o) and o is not n)
+        declared = {n: substitute(v, replaced) if replaced else v for n, v in model.graph.declared.items()}
         declared.update((n, shaped(declared.get(n), sizes)) for n, sizes in self.values.items())
         return model._replace(graph=model.graph._replace(inputs=inputs, declared=declared))
 

@@ -34,7 +34,11 @@ def check_outputs(what: str, given: int, expected: int) -> None:
 
 
 def element_type(value: Value) -> int | None:
-    """The element type of a tensor, a sequence or an optional."""
+    """The element type of a tensor, a sequence or an optional.
+
+    >>> element_type(Sequence(SymTensor(7, (3,)))), element_type(Sequence())
+    (7, None)
+    """
     while not hasattr(value, "dtype"):
         value = getattr(value, "elem", None) or NOTHING
     return getattr(value, "dtype", None)

@@ -213,8 +213,7 @@ def _center_data(input_data: Array, shape: Ints, axes: Ints | None, output_dtype
     """The middle of each axis, or zeros around it. The smaller half of an odd rest is in front."""
     out = input_data
     for axis, size in zip(range(out.ndim) if axes is None else normalize_axes(axes, out.ndim), shape, strict=True):
-        if not isinstance(size, int):
-            raise Unknown("a size of the target shape is not known")
+        assert isinstance(size, int)  # elements are computed of a result whose sizes are numbers
         extra = size - out.shape[axis]
         start = max(-extra, 0) // 2
         out = np.take(out, range(start, start + min(size, out.shape[axis])), axis)

@@ -304,3 +304,20 @@ def test_a_narrower_size_of_the_data_hides_no_declared_number(bidirectional: boo
     result = infer(parsed(graph), bidirectional=bidirectional)
     assert str(result.types["y"]) == "i64[2, 2]"
     assert [g.kind for g in result.data_guards] == ["declared"]
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_a_declared_name_is_what_an_input_has_for_it(bidirectional: bool) -> None:
+    """MatMul demands that K is 2. In both directions no input has a K any more, so the author declares 2 and 3."""
+    result = infer(
+        parsed(
+            """g (float[1, K] x, int64[1] first, int64[1] second) => (float[K] y, float["K + 1"] z, u) {
+            w = Constant<value=float[2, 1] {1, 2}>() u = MatMul(x, w) one = Constant<value_float=1.0>()
+            y = Expand(one, first) z = Expand(one, second) }"""
+        ),
+        bidirectional=bidirectional,
+    )
+    found = ["f32[2]", "f32[3]"] if bidirectional else ["f32[_d0]", "f32[_d1]"]
+    assert [str(result.types[name]) for name in "yz"] == found
+    declared = [str(guard) for guard in result.guards if guard.kind == "declared"]
+    assert declared == ["_d0 == 2" if bidirectional else "_d0 == K", "_d1 == 3"]

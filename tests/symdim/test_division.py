@@ -8,9 +8,11 @@ import pytest
 
 from symdim import Expr, FloorDiv, parse
 from symdim.algebra.variable import Scope, make_variable
+from symdim.testing import explain_text
+from tests.symdim.statements import Bounds, Statement, violates
 from tests.symdim.strategies import PYTHON, SYMDIM
 
-BOUNDS: dict[str, tuple[int | None, int | None]] = {
+BOUNDS: Bounds = {
     "x": (None, None),
     "y": (None, None),
     "z": (None, None),
@@ -162,3 +164,22 @@ def test_random_divisions(seed):
             assert low is None or low <= expected, (seed, tree, sizes)
             assert high is None or expected <= high, (seed, tree, sizes)
     assert met > 200
+
+
+@pytest.mark.parametrize(
+    ("lhs", "relation", "rhs", "bounds", "violated"),
+    [
+        ("(2*a//(d - 2))//2 + c", ">=", "-1", {"a": (0, 3), "d": (None, None), "c": (0, None)}, (2, 1, 0)),
+        ("((a + 1)//d)//2 + c", ">=", "0", {"a": (-2, 6), "d": (-7, None), "c": (1, None)}, (2, -1, 1)),
+        ("c*(a//(d + 1))", "!=", "-1", {"a": (0, 3), "d": (-9, 9), "c": (1, None)}, (1, -9, 1)),
+        ("c*d*((a + 1)//(d - 2))", "!=", "c", {"a": (-3, 3), "d": (-7, None), "c": (1, None)}, (-2, 1, 1)),
+        ("(a//(d*c))*d", "!=", "a + c", {"a": (0, 3), "d": (None, 40), "c": (1, None)}, (1, -2, 1)),
+    ],
+)
+def test_a_value_of_a_quotient_says_nothing_of_a_remainder_by_a_negative_divisor(
+    lhs: str, relation: str, rhs: str, bounds: Bounds, violated: tuple[int, int, int]
+) -> None:
+    """The prover tries all values of the quotient. The law of the remainder needs a positive divisor."""
+    statement = Statement(lhs, relation, rhs, bounds, ())
+    assert violates(statement, dict(zip("adc", violated, strict=True)))
+    assert explain_text(*statement).answer is not True

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from symdim import Row, SymdimError, Var, plan
+from symdim import Row, SymdimError, Var, maximum, plan
 from symdim.einsum import Padding, SpecError, padding_of, plan_batch_slice, plan_compose, plan_pointwise, plan_transpose
 from symdim.einsum.index import Affine, Concat, Fixed, Iterator, Static
 from symdim.einsum.projection import Projections
@@ -92,6 +92,11 @@ def test_an_index_with_a_symbolic_stride_is_written_without_zero():
     lines = plan("s*o => o", [["N"]]).source().splitlines()
     assert (lines[0], lines[-1].strip()) == ("def run(out, in0, *, N, o0, s1):", "out[o] = in0[s1*o]")
     assert "in0[s2*o + k] * in1[k]" in plan("s*o<+k; k => o", [["N"], [3]]).source()
+
+
+def test_a_size_that_may_be_0_keeps_its_maximum():
+    source = plan("i => i", [[maximum(Var.fresh("N", 0), 1)]]).source()
+    assert "range(max(N, 1))" in source
 
 
 def test_4_48_the_margin_of_a_tensor_is_that_of_all_its_uses():

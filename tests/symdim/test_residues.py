@@ -67,3 +67,15 @@ def test_coefficients_without_a_common_factor_are_inverted():
 def test_up_to_256_residues_are_tried(m, answer):
     """No square is 3 more than a multiple of 4."""
     assert explain_text(f"(x*x) % {m}", "!=", "3", {}).answer is answer
+
+
+def test_a_fact_that_refutes_some_residues_is_named():
+    facts = ("(8*b + b) % 16 == 1", "(a + 6) % 7 == (6*a)//b")
+    proof = explain_text("a", "<=", "4*b + 3", {"a": (1, None), "b": (None, None)}, facts)
+    assert (proof.answer, {*proof.facts}) == (True, {*facts})
+
+
+def test_an_equation_of_products_is_solved_modulo_their_coefficient():
+    proof = explain_text("a % 7", "==", "3", {}, ["4*a == 7*x*y + 21*z*w + 5"])
+    assert proof.answer is True
+    assert CONGRUENCE in proof.laws

@@ -105,3 +105,10 @@ def test_a_size_leaves_its_bounds_where_the_sizes_that_give_it_become_known():
         store.propagate()
     assert caught.value.kind == "size_mismatch"
     assert [str(fact) for fact in caught.value.chain] == ["size == a*b", "a == 3", "b == 3"]
+
+
+def test_axes_that_are_no_rotation_of_each_other_are_written_as_they_are_stated():
+    store, r = Store(), RowVar("r")
+    store.eq_row(Row((2, 3), r), Row((), r, (3, 4)))
+    with pytest.raises(Contradiction, match=r"\(2, 3\) is not a rotation of \(3, 4\)"):
+        store.propagate()

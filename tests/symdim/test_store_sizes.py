@@ -48,6 +48,9 @@ def test_a_product_is_not_divided_where_a_factor_may_be_negative():
     a, b = make_variable(Scope(), "a", -9, 9), make_variable(Scope(), "b", -9, 9)
     store.eq(a * b, 12)
     assert (store.interval(a), store.interval(b)) == ((-9, 9), (-9, 9))
+    store, positive = Store(), make_variable(Scope(), "c", 1, 9)
+    store.bounds(a * positive, lo=12, hi=20)
+    assert (store.interval(a), store.interval(positive)) == ((-9, 9), (1, 9))
 
 
 def test_a_division_by_a_size_gives_no_interval():

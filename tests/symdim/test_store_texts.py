@@ -182,6 +182,9 @@ def test_a_guard_tells_the_axis_of_its_row():
     store.eq_row(Row((N,), r, (M,)), Row.of([3, 4, 5]), origin=Origin("node", "operand"))
     held = [(guard.text, str(guard.fact.origin)) for guard in store.guards()]
     assert held == [("N == 3", "node, operand, axis 0"), ("M == 5", "node, operand, axis -1")]
+    store = Store()
+    store.refine_row(Row.of([N, M]), Row.of([H, 1]), origin=Origin("node", "operand"))
+    assert [str(guard.fact.origin) for guard in store.guards()] == ["node, operand, axis -2"]
 
 
 def test_the_count_of_a_row_comes_from_where_its_axes_do():
