@@ -47,6 +47,9 @@ def test_powers_and_quotients(a):
     for d in ((1, 1), (1, None), (2, 5), (3, None), (0, 5), (-2, 4), (None, 3), (-1, None), (-4, 0), (None, None)):
         values = [x // y for x in members(a) for y in members(d) if y]
         assert all(encloses(quotient(a, d), v) for v in values)
+        if d[1] is not None and a[1] is not None and d[0] is not None and d[0] > 0:
+            assert quotient(a, d)[1] == max(values)
+    assert quotient((-9, -2), (1, None)) == (-9, -1)
     assert quotient(a, (0, 5)) == quotient(a, (1, 5))
     assert quotient(a, (0, 0)) == (None, None)
 

@@ -76,6 +76,6 @@ def test_a_fact_that_refutes_some_residues_is_named():
 
 
 def test_an_equation_of_products_is_solved_modulo_their_coefficient():
-    proof = explain_text("a % 7", "==", "3", {}, ["4*a == 7*x*y + 21*z*w + 5"])
-    assert proof.answer is True
-    assert CONGRUENCE in proof.laws
+    for goal, value, fact in (("7*a % 5", "4", "7*a == 5*max(x, y) + 4"), ("2*a % 7", "5", "2*a == 7*y*z*w + 12")):
+        proof = explain_text(goal, "==", value, {}, [fact])
+        assert (proof.answer, proof.laws) == (True, (CONGRUENCE,))

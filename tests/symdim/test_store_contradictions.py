@@ -112,3 +112,12 @@ def test_axes_that_are_no_rotation_of_each_other_are_written_as_they_are_stated(
     store.eq_row(Row((2, 3), r), Row((), r, (3, 4)))
     with pytest.raises(Contradiction, match=r"\(2, 3\) is not a rotation of \(3, 4\)"):
         store.propagate()
+
+
+@pytest.mark.parametrize(("kernel", "kind"), [(None, "size_mismatch"), (3, "kernel_mismatch")])
+def test_a_size_below_its_least_one_tells_of_a_kernel_only_where_there_is_one(kernel, kind):
+    store = Store()
+    store.affine(-1, store.fresh("over"), stride=2, kernel=kernel, padding=False)
+    with pytest.raises(Contradiction) as caught:
+        store.propagate()
+    assert caught.value.kind == kind
