@@ -21,7 +21,7 @@ from symdim.algebra.caches import shared_cache
 from symdim.algebra.dims import variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from onnx_infer.engine.claims import Belief
     from onnx_infer.engine.walk import Walk
@@ -75,6 +75,8 @@ class DeclaredTypes:
         if declared is inferred or self._policy == "override" or is_equal(declared, inferred):
             return inferred
         trusted = self.trusts(name)
+        if self._engine.symbols.replaced:
+            declared = _as_inputs_say(declared, inferred, self._engine.symbols.replaced)
         if rank is not None:
             self._claim_rank(name, declared, rank, node)
             inferred = inferred if trusted else self._with_rank(declared, inferred)
@@ -169,6 +171,7 @@ class DeclaredTypes:
         """
         if self._engine.depth and not self.assumed:
             return self.opened(with_numbers_only(declared))
+        declared = substitute(declared, self._engine.symbols.replaced)
         claimed = [size for size, _ in claimed_sizes(declared, None)]
         made = {v: self._reopened(v) for v in variables_of(claimed) if GENERATED.fullmatch(v.name) and has_own_name(v)}
         self._engine.claims += [Claim(name, var, size, node) for var, size in made.items()]
@@ -208,6 +211,20 @@ class DeclaredTypes:
         new = make_size(self._engine.symbols.name(), low, high, None, NAMELESS)
         self._engine.created.append(new)
         return new
+
+
+def _as_inputs_say(declared: Value, inferred: Value, replaced: Mapping[Var, Dim]) -> Value:
+    """The declared type with the found sizes of inputs for their names, and without those that the node contradicts.
+
+    So a wrong claim about such a name is no error, as it is none while the name is a symbol.
+    """
+    known = substitute(declared, replaced)
+    if known is declared or not isinstance(known, SymTensor) or not isinstance(inferred, SymTensor):
+        return known
+    if known.shape is None or inferred.shape is None or len(known.shape) != len(inferred.shape):
+        return known
+    pairs = zip(known.shape, inferred.shape, strict=True)
+    return SymTensor(known.dtype, [UNKNOWN_SIZE if differ(size, found) else size for size, found in pairs])
 
 
 def _selecting(declared: SymTensor, inferred: OneOf) -> tuple[Relation, Dim, int] | None:

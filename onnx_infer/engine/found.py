@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onnx_infer.engine.claims import has_own_name
 from onnx_infer.operators.results import LARGEST_SIZE
 from onnx_infer.types.merge import is_of_inputs
-from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value, substitute
+from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from symdim import Var
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Found(NamedTuple):
     def put_into(self, model: Model, symbols: Symbols) -> Model:
         """The model with these shapes. Where nothing is found, a name that only declared types have stays.
 
-        A name that no input has any more is what replaces it, also in declared types.
+        What the inputs have for a name that no input has any more is `replaced` of the symbols.
         """
 
         def shaped(value: object, sizes: Sequence[Size]) -> SymTensor:
@@ -50,12 +50,13 @@ class Found(NamedTuple):
             return SymTensor(value.dtype, dims)
 
         inputs = [(n, shaped(v, self.inputs[n]) if n in self.inputs else v) for n, v in model.graph.inputs]
-        replaced: dict[Dim, Dim] = {}
         for (_, old), (_, new) in zip(model.graph.inputs, inputs, strict=True):
             if old is not new and isinstance(old, SymTensor) and isinstance(new, SymTensor):
                 pairs = zip(old.shape or (), new.shape or (), strict=False)
-                replaced.update((o, n) for o, n in pairs if isinstance(o, Var) and has_own_name(o) and o is not n)
-        declared = {n: substitute(v, replaced) if replaced else v for n, v in model.graph.declared.items()}
+                symbols.replaced.update(
+                    (o, n) for o, n in pairs if isinstance(o, Var) and has_own_name(o) and o is not n
+                )
+        declared = dict(model.graph.declared)
         declared.update((n, shaped(declared.get(n), sizes)) for n, sizes in self.values.items())
         return model._replace(graph=model.graph._replace(inputs=inputs, declared=declared))
 

@@ -83,6 +83,8 @@ class Symbols:
         texts = (*declared, *reserved)
         self.reserved: frozenset[str] = frozenset()  # no text of an input is about a size of another value
         self.axes: set[Var] = set()
+        self.replaced: dict[Var, Dim] = {}
+        """What the inputs have for names that no input has any more, because their sizes are found."""
         self._axis_names = AxisNames(texts)
         is_usual = not (self._bounds or self._fixed or self._related or relations) and _are_few(texts)
         known = _starts.get(key := (tuple(declared), texts, min_dim)) if is_usual else None
