@@ -115,8 +115,7 @@ class Equations:
         if not part.height or abs(terms[part]) != 1:
             return
         rest = part - terms[part] * gap  # since k * part + other terms == 0 for k = 1 or -1
-        unknown = {v for v in variables_of([rest]) if not is_given(v.origin)}
-        if unknown.issubset(part.variables()):
+        if _unknown(rest).issubset(part.variables()):
             self._of[part] = rest
         if isinstance(part, Max) and isinstance(rest, Var):
             numbers = [argument for argument in part.parts if isinstance(argument, int)]
@@ -144,14 +143,21 @@ class Equations:
 
 
 def _is_shorter(dim: Dim, than: Dim) -> bool:
-    """Whether a size has fewer variables, or as many and a shorter text.
+    """Whether a size has fewer variables, or as many and a shorter text, or no size that the data decide.
 
     A number takes the place of a long text only. The next inference believes it only if no node demands it.
     """
     if isinstance(dim, int):
         return has_many_names(than)
     fewer = leaf_count(dim) - leaf_count(than)
-    return fewer < 0 or (fewer == 0 and dim is not than and len(str(dim)) < len(str(than)))
+    if fewer or dim is than:
+        return fewer < 0
+    return (bool(_unknown(dim)), len(str(dim))) < (bool(_unknown(than)), len(str(than)))
+
+
+def _unknown(dim: Dim) -> set[Var]:
+    """The sizes in an expression that only the data decide."""
+    return {v for v in variables_of([dim]) if not is_given(v.origin)}
 
 
 def _is_long(size: Dim) -> bool:
@@ -162,5 +168,5 @@ def _is_long(size: Dim) -> bool:
 
 
 def _rank(part: Expr) -> tuple[object, ...]:
-    """A sort key under which an atom comes after everything that it contains."""
-    return leaf_count(part), part.height, order(part)
+    """A sort key under which an atom comes after everything that it contains, whatever the names of symbols."""
+    return leaf_count(part), part.height, bool(_unknown(part)), order(part)

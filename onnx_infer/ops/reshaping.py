@@ -168,13 +168,14 @@ def reshaped(shape: Shape | None, elements: Ints, allowzero: int = 0) -> Shape:
 def _demand_computed(element: Dim | None, size: Dim, copied: Dim | None) -> None:
     """Demand that a computed element of the target is the size that the element count leaves, unless it is 0 or -1.
 
-    A 0 in place of a size of 0 copies another size, which must be 0 too.
+    A 0 in place of a size of 0 copies another size, which must be 0 too. Nobody can check a guard of a size that only
+    the data decide. But a cautious walk must know that the node may refuse a run.
     """
     if not isinstance(element, Expr):
         return
     if are_one(element, size):
         _demand_no_copy(element, copied)
-    elif not (is_fresh(element) or is_fresh(size)):
+    elif is_cautious() or not (is_fresh(element) or is_fresh(size)):
         state("broadcast_to", maximum(element, 0) + 1, size + 1, "a computed size and what the others leave, plus 1")
 
 

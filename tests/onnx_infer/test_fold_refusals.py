@@ -12,6 +12,9 @@ STAYS = [
     ("a Reshape that nothing reads", """(float[H, W] x) => (float[H, W] y)
         <int64[2] t = {2, 3}> {r = Reshape(x, t) y = Neg(x)}""",
         "Reshape Neg"),
+    ("a Reshape of a number of elements that the data decide", """(float[N] x) => (float[N] y)
+        {s = Shape(x) n = NonZero(x) r = Reshape(n, s) y = Neg(x)}""",
+        "Shape NonZero Reshape Neg"),
     ("a Reshape of which the shape is read", """(float[H, W] x) => (int64[2] y) <int64[2] t = {2, 3}>
         {r = Reshape(x, t) s = Shape(r) y = Neg(s)}""", "Reshape Neg"),
     ("a Reshape by -1", """(float[N] x) => (float[N] y)
