@@ -294,7 +294,8 @@ def test_only_a_maximum_makes_a_symbol_large() -> None:
 @pytest.mark.parametrize("name", ["K", "z", "a_name_of_many_letters"])
 def test_the_name_of_a_symbol_does_not_decide_which_size_is_replaced(name: str) -> None:
     """No iteration gives the stack `t` its sizes. Add demands that both maxima are equal, since neither is 1."""
-    text = f"""g (float["max({name}, 3)"] x) => (t, y) {{ none = Constant<value_int=0>() go = Constant<value=bool {{1}}>()
+    text = f"""g (float["max({name}, 3)"] x) => (t, y) {{
+        none = Constant<value_int=0>() go = Constant<value=bool {{1}}>()
         s, t = Loop(none, go, x) <body = b (int64 i, bool g0, float[M] v) => (bool g1, float[M] w, float[L] u) {{
             g1 = Identity(g0) w = Neg(v) u = Identity(x) }}> y = Add(x, t) }}"""
     result = infer(parsed(text))
