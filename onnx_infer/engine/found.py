@@ -67,10 +67,11 @@ class Found(NamedTuple):
             old = before.get(name)
             if old is value or not isinstance(old, SymTensor) or not isinstance(value, SymTensor):
                 continue
-            if value.shape is None or old.shape is None:
+            if value.shape is None:
                 continue
             known = tuple(map(_written, value.shape))
-            if known != tuple(map(_written, old.shape)):  # else only sizes that data decide have changed
+            former = None if old.shape is None else tuple(map(_written, old.shape))
+            if known != former:  # else only sizes that data decide have changed
                 values[name] = known
         return self._replace(values=values)
 

@@ -56,3 +56,17 @@ def test_ranks(call: str, body: str, known: list[object] | None) -> None:
             outputs = run(session, feeds)
             assert outputs is not None
             assert not list(contradictions(value, outputs[0], sizes)), (sizes, value, outputs[0].shape)
+
+
+def test_a_rank_that_a_later_node_decides_is_known_in_all_that_follows() -> None:
+    """Gather reads the third element from the end of `u`, so there are 3 iterations: `t` is x, also in the sequence."""
+    model = parsed(
+        """g (float[K, 2] x, float[3, 4, K] w, bool go) => (t, q, e) {
+        three = Constant<value_int=3>() eight = Constant<value_int=8>() at = Constant<value_int=-3>()
+        s, t, u = Loop(three, go, x, w) <body = b (int64 i, bool g0, float[] p, float[] o) => (bool g1, p1, o1, n) {
+            g1 = Identity(g0) p1 = Identity(p) o1 = Identity(p) n = Identity(eight) }>
+        e = Gather<axis=0>(u, at) q = SequenceConstruct(x, t) }"""
+    )
+    once = infer_shapes(model, bidirectional=True)
+    assert str(infer(model, bidirectional=True).types["q"]) == "seq(f32[K, 2]; 2)"
+    assert infer_shapes(once, bidirectional=True) == once
