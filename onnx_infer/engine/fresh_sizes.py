@@ -151,11 +151,11 @@ def renew(var: Var, sizes: dict[Var, Dim], limits: Iterable[Dim] = (), name: Var
             sizes |= {var: found, name: found}
             return
     if limit is not var.at_most or origin is not var.origin:
-        found = _new(var.name, var.lo or 0, var.hi, limit, origin)
+        found = _new(var.name, var.lo, var.hi, limit, origin)
         sizes |= {} if found is None else {var: found}
 
 
-def _new(name: str, low: int, high: int | None, limit: Dim | None, origin: object) -> Var | None:
+def _new(name: str, low: int | None, high: int | None, limit: Dim | None, origin: object) -> Var | None:
     """A new variable; None if the bounds contradict each other."""
     try:
         return make_size(name, low, high, limit, origin)

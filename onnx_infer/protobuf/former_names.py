@@ -125,7 +125,7 @@ def _variables(scope: Scope) -> tuple[Var, ...]:
 
 def _under(name: str, v: Var) -> Var:
     """The variable under another name: the same one in the next inference, so what is written is known then."""
-    return make_size(name, v.lo or 0, v.hi, v.at_most, v.origin)
+    return make_size(name, v.lo, v.hi, v.at_most, v.origin)
 
 
 def shape_of(value: Value | None) -> Shape:

@@ -186,3 +186,19 @@ def test_what_is_written_a_second_time_is_known(body: str, monkeypatch: pytest.M
     first = infer_shapes(model)
     monkeypatch.setattr(wire, "type_field", lambda value: pytest.fail(f"{value} is written again"))
     assert infer_shapes(model) == first
+
+
+def test_an_integer_below_0_keeps_its_name_and_its_sign() -> None:
+    """The end of a Slice is what the Loop carries, -5 at first: read as a size, it would make another length."""
+    model = parsed(
+        """g (float[N, M] x, int64 T) => (r) { s = Shape(x) go = Constant<value=bool {1}>()
+        start = Constant<value_ints=[-5]>() two = Constant<value_ints=[2]>()
+        one = Constant<value_ints=[1]>() zero = Constant<value_ints=[0]>()
+        r = Loop(T, go, start) <body = b (int64 i, bool g0, int64[1] e) => (bool g1, int64[1] e1) {
+            g1 = Identity(g0) part = Slice(s, one, e, zero) e1 = Identity(two) }> }"""
+    )
+    once = infer_shapes(model)
+    (loop,) = [node for node in once.graph.node if node.op_type == "Loop"]
+    (part,) = [info for info in loop.attribute[0].g.value_info if info.name == "part"]
+    assert "-1)" in part.type.tensor_type.shape.dim[0].dim_param
+    assert infer_shapes(once) == once
