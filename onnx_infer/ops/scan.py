@@ -29,12 +29,12 @@ def constant_state(
     """The state variables and outputs of the body of a Scan. Their shapes are the same in each iteration.
 
     Iteration number `refused` refuses another shape. In Scan-8 onnxruntime allocates the state before the first one; in
-    later versions it takes what the first one gives. A cautious walk demands the shape in any case, because it could
-    not say anything about the iterations otherwise.
+    later versions it takes what the first one gives. A cautious walk knows no shape that the body may change: the
+    demand of the Scan rests on the nodes of the body, which may be left out.
     """
     runs = positive(turns)
     once = refused > 1 and not at_least(turns, refused)
-    kind: Kind = "required" if at_least(turns, refused) or is_cautious() else "assumed"
+    kind: Kind = "required" if at_least(turns, refused) else "assumed"
     states = [s.without_data() if isinstance(s, SymTensor) else s for s in initial]
     for left in reversed(range(_MAX_ROUNDS)):
         outputs = body(*states, *items, reached=runs if isinstance(runs, bool) else None)
@@ -45,7 +45,8 @@ def constant_state(
         changed = once and next(filter(None, map(changes_shape, count(), states, outputs)), None)
         if changed:
             return after_one_turn(body, initial, items, turns, changed)
-        after = [same_state(i, a, b, kind) for i, (a, b) in enumerate(zip(states, outputs, strict=False))]
+        pairs = enumerate(zip(states, outputs, strict=False))
+        after = [kept_state(i, a, b) if is_cautious() else same_state(i, a, b, kind) for i, (a, b) in pairs]
         if after == states or not left or not body.may_repeat():
             break
         states = after
@@ -94,6 +95,15 @@ def same_state(index: int, before: Value, after: Value, kind: Kind) -> Value:
     if before.shape is None or after.shape is None:
         return SymTensor(dtype, after.shape if before.shape is None else before.shape)
     return SymTensor(dtype, unify_shapes(before.shape, after.shape, f"shapes of state {index}", kind))
+
+
+def kept_state(index: int, before: Value, after: Value) -> Value:
+    """A state variable that the body may change: its shape is known if the body gives the same one."""
+    if not isinstance(before, SymTensor) or not isinstance(after, SymTensor):
+        return before if after is NOTHING else after
+    check_types(f"state {index}", before, after)
+    dtype = after.dtype if before.dtype is None else before.dtype
+    return SymTensor(dtype, before.shape if before.shape == after.shape else None)
 
 
 def item_of(value: Value, *axes: Dim) -> Value:

@@ -65,6 +65,12 @@ def empty_integers(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     return node.op_type in OF_INTEGERS and any(getattr(arrays.get(name), "size", 1) == 0 for name in node.input)
 
 
+def other_heads(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
+    """An Attention with values of other sizes than keys: a part of its cache is memory that nobody has written."""
+    sizes = {size for a in node.attribute if a.name == "qkv_hidden_sizes" for size in a.ints}
+    return node.op_type == "Attention" and len(node.output) > 1 and len(sizes) > 1
+
+
 def broadcast_groups(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     """A GroupNormalization with one element of scale or bias for all groups."""
     return node.op_type == "GroupNormalization" and any(
@@ -127,8 +133,8 @@ def overflow(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
 
 
 QUIRKS = (
-    no_turns, empty_reduction, empty_product, empty_integers, broadcast_groups, large_slope, large_extremum,
-    backward_to_the_end, large_count, overflow,
+    no_turns, empty_reduction, empty_product, empty_integers, other_heads, broadcast_groups, large_slope,
+    large_extremum, backward_to_the_end, large_count, overflow,
 )  # fmt: skip
 """Where onnxruntime departs from the specification, or a run from what inference assumes."""
 
@@ -192,6 +198,7 @@ class Subject:
         arrays |= {t.name: onnx.numpy_helper.to_array(t) for t in self.model.graph.initializer if t.name}
         nodes, inner = self.model.graph.node, list(_inner_nodes(self.model))
         arrays |= {node.output[0]: array for node in (*nodes, *inner) for array in _constant(node)}
+        arrays |= {name: np.zeros(1) for node in (*nodes, *inner) for name in _counter(node)}
         return any(quirk(node, arrays) for node in nodes for quirk in QUIRKS) or any(
             quirk(node, arrays) for node in inner for quirk in (no_turns, large_extremum, backward_to_the_end)
         )
@@ -236,6 +243,12 @@ def _constant(node: onnx.NodeProto) -> list[Any]:
     """The tensor of a Constant."""
     found = [a.t for a in node.attribute if a.name == "value"] if node.op_type == "Constant" else []
     return [onnx.numpy_helper.to_array(tensor) for tensor in found]
+
+
+def _counter(node: onnx.NodeProto) -> list[str]:
+    """The number of the iteration in the body of a Loop, which is 0 at first."""
+    bodies = [a.g for a in node.attribute if a.name == "body"] if node.op_type == "Loop" else []
+    return [body.input[0].name for body in bodies if body.input]
 
 
 def _is_wrong(info: onnx.ValueInfoProto, actual: Any, symbols: Mapping[str, int]) -> bool:

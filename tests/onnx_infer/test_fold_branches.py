@@ -114,6 +114,15 @@ def test_a_reshape_in_a_body_refuses_other_numbers_of_elements() -> None:
     assert [operators_of(graph) for graph in graphs_of(folded(text).graph)][1] == "Reshape Identity Identity"
 
 
+@pytest.mark.parametrize("length", ["1", "T", "2"])
+def test_a_reshape_of_the_state_of_a_scan_stays(length: str) -> None:
+    """One iteration may change the state, and a second one refuses what the Reshape makes: nothing without it."""
+    text = f"""(float[K, 4] x, int64[{length}] i) => (float[A, 4] y, int64[B] z) <int64[2] two = {{2, 4}}> {{
+        y, z = Scan <num_scan_inputs = 1, body = b (float[u, v] s, int64 e) => (t, o) {{
+            r = Reshape(s, two) t = Identity(r) o = Identity(e)}}> (x, i)}}"""
+    assert [operators_of(graph) for graph in graphs_of(folded(text).graph)][1] == "Reshape Identity"
+
+
 def test_a_size_that_a_later_node_demands_is_no_constant_before() -> None:
     text = """(float[N] x) => (float[A, 3] y) <int64[1] one = {1}, int64[1] two = {2}, int64[1] zero = {0},
         int64[1] three = {3}, float[3] w = {1, 2, 3}> {
