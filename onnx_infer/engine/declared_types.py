@@ -75,8 +75,9 @@ class DeclaredTypes:
         if declared is inferred or self._policy == "override" or is_equal(declared, inferred):
             return inferred
         trusted = self.trusts(name)
+        said: list[tuple[Dim, Dim]] = []
         if self._engine.symbols.replaced:
-            declared = _as_inputs_say(declared, inferred, self._engine.symbols.replaced)
+            declared, said = _as_inputs_say(declared, inferred, self._engine.symbols.replaced)
         if rank is not None:
             self._claim_rank(name, declared, rank, node)
             inferred = inferred if trusted else self._with_rank(declared, inferred)
@@ -94,6 +95,8 @@ class DeclaredTypes:
         policy = "refine" if is_judged_later else self._policy
         keeps: Keeps = "nothing" if self._engine.depth and not trusted else "numbers" if believes_all else believed
         value, conflicts, claimed = _merged(declared, inferred, policy, trusted, keeps)
+        if said:
+            claimed = (*claimed, *said)
         if not claimed and not conflicts:
             return self.opened(value)
         known = [Claim(name, ours, found, node) for ours, found in claimed if found is not None]
@@ -213,18 +216,22 @@ class DeclaredTypes:
         return new
 
 
-def _as_inputs_say(declared: Value, inferred: Value, replaced: Mapping[Var, Dim]) -> Value:
-    """The declared type with the found sizes of inputs for their names, and without those that the node contradicts.
+def _as_inputs_say(
+    declared: Value, inferred: Value, replaced: Mapping[Var, Dim]
+) -> tuple[Value, list[tuple[Dim, Dim]]]:
+    """The declared type without the names that no input has any more, and what the inputs have for these: only claims.
 
-    So a wrong claim about such a name is no error, as it is none while the name is a symbol.
+    A claim that the node contradicts is left out. It is no error, as it is none while the name is a symbol.
     """
     known = substitute(declared, replaced)
-    if known is declared or not isinstance(known, SymTensor) or not isinstance(inferred, SymTensor):
-        return known
-    if known.shape is None or inferred.shape is None or len(known.shape) != len(inferred.shape):
-        return known
-    pairs = zip(known.shape, inferred.shape, strict=True)
-    return SymTensor(known.dtype, [UNKNOWN_SIZE if differ(size, found) else size for size, found in pairs])
+    if known is declared or not isinstance(declared, SymTensor) or not isinstance(known, SymTensor):
+        return known, []
+    if not isinstance(inferred, SymTensor) or inferred.shape is None or len(inferred.shape) != len(known.dims):
+        return known, []
+    triples = list(zip(declared.dims, known.dims, inferred.shape, strict=True))
+    dims = [UNKNOWN_SIZE if new != old else old for old, new, _ in triples]
+    said = [(new, found) for old, new, found in triples if new != old and new != found and not differ(new, found)]
+    return SymTensor(declared.dtype, dims), said
 
 
 def _selecting(declared: SymTensor, inferred: OneOf) -> tuple[Relation, Dim, int] | None:

@@ -103,9 +103,9 @@ def final_size(var: Var, found: Fixpoint, turns: Dim) -> Dim | None:
     It may be what the last turn gives. A size that a second iteration does not change any more, as in `max(w, M)`, has
     its value after the first one.
     """
-    after = found.after.get(var)
     if var in found.growth:
         return found.growth[var].at(turns)
+    after = found.after.get(var)
     if after is None:
         return None
     size = found.in_turn(after, turns - 1)
