@@ -86,8 +86,8 @@ def check_inputs(schema: Schema, inputs: tuple[Value | str | None, ...]) -> None
 def check_attributes(schema: Schema, attributes: Mapping[str, Any]) -> str | None:
     """Why the schema does not allow attributes whose values are clear anyway, or None.
 
-    These are attributes that the operator does not have, and integers in place of floats. Raises `OpUsageError` for a
-    missing required attribute, and for a value of a wrong kind.
+    These are attributes that the operator does not have, integers in place of floats, and tensors with broken sizes.
+    Raises `OpUsageError` for a missing required attribute, and for a value of a wrong kind.
     """
     for name in schema.required:
         if name not in attributes:
@@ -104,6 +104,8 @@ def check_attributes(schema: Schema, attributes: Mapping[str, Any]) -> str | Non
                 raise OpUsageError(f"attribute {name} is not {word}: {value}")
             if kind == _FLOAT and type(value) is int and schema.known:
                 misuse = misuse or f"attribute {name} is an integer and not a float: {value}"
+            if isinstance(value, SymTensor) and value.shape is None:
+                misuse = misuse or f"attribute {name} is a tensor with a negative size, or with too many axes: {value}"
         elif kind in _CLASSES_OF_EACH:
             word, classes = _CLASSES_OF_EACH[kind]
             if not isinstance(value, tuple) or not all(issubclass(t, classes) for t in set(map(type, value))):

@@ -67,7 +67,8 @@ def _value_dtype(value: SymTensor | None) -> int | None:
 @op("ConstantOfShape", dtype=_value_dtype)
 def constant_of_shape(input: Sizes | Unknown, value: SymTensor | None) -> SymTensor:
     """sizes -> a tensor of these sizes; every element is that of `value`, or 0.0 (ConstantOfShape-9 to 25)."""
-    demand(value is None or value.size == 1, "value does not have one element", value)
+    if value is not None and value.shape is not None:  # broken sizes of an attribute are reported anyway
+        demand(value.size == 1, "value does not have one element", value)
     if isinstance(input, Unknown):
         raise input.of_rank(lambda count: count)
     sizes = [
