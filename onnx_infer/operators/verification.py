@@ -95,24 +95,31 @@ def check_attributes(schema: Schema, attributes: Mapping[str, Any]) -> str | Non
     misuse = None
     for name, value in attributes.items():
         kind = schema.attributes.get(name)
-        if kind is None:
-            if schema.known:
-                misuse = misuse or f"the operator has no attribute {name}"
-        elif kind in _CLASSES:
-            word, classes = _CLASSES[kind]
-            if not isinstance(value, classes):
-                raise OpUsageError(f"attribute {name} is not {word}: {value}")
-            if kind == _FLOAT and type(value) is int and schema.known:
-                misuse = misuse or f"attribute {name} is an integer and not a float: {value}"
-            if isinstance(value, SymTensor) and value.shape is None:
-                misuse = misuse or f"attribute {name} is a tensor with a negative size, or with too many axes: {value}"
-        elif kind in _CLASSES_OF_EACH:
-            word, classes = _CLASSES_OF_EACH[kind]
-            if not isinstance(value, tuple) or not all(issubclass(t, classes) for t in set(map(type, value))):
-                raise OpUsageError(f"attribute {name} is not {word}: {value}")
-        elif kind == _GRAPH and isinstance(value, _NO_GRAPHS):
-            raise OpUsageError(f"attribute {name} is not a graph: {value}")
+        if kind is not None:
+            wrong = _check_attribute(name, kind, value)
+            misuse = misuse or (wrong if schema.known else None)
+        elif schema.known:
+            misuse = misuse or f"the operator has no attribute {name}"
     return misuse
+
+
+def _check_attribute(name: str, kind: int, value: Any) -> str | None:
+    """As `check_attributes`, for the value of one attribute of this kind."""
+    if kind in _CLASSES:
+        word, classes = _CLASSES[kind]
+        if not isinstance(value, classes):
+            raise OpUsageError(f"attribute {name} is not {word}: {value}")
+        if kind == _FLOAT and type(value) is int:
+            return f"attribute {name} is an integer and not a float: {value}"
+        if isinstance(value, SymTensor) and value.shape is None:
+            return f"attribute {name} is a tensor with a negative size, or with too many axes: {value}"
+    elif kind in _CLASSES_OF_EACH:
+        word, classes = _CLASSES_OF_EACH[kind]
+        if not isinstance(value, tuple) or not all(issubclass(t, classes) for t in set(map(type, value))):
+            raise OpUsageError(f"attribute {name} is not {word}: {value}")
+    elif kind == _GRAPH and isinstance(value, _NO_GRAPHS):
+        raise OpUsageError(f"attribute {name} is not a graph: {value}")
+    return None
 
 
 def wrong_number(schema: Schema, outputs: int) -> str | None:
