@@ -59,9 +59,14 @@ class ReadNodes:
         raise NotImplementedError
 
 
+def first_output(node: Node) -> str:
+    """The first output that has a name, or "". An optional output without a name may be before it, as in LSTM."""
+    return next(filter(None, node[3]), "")
+
+
 def label_of(node: Node) -> str:
     """The node's name, or its first output if it has no name."""
-    return text(node[5].name or next(iter(node[3]), ""))
+    return text(node[5].name or first_output(node))
 
 
 def title_of(node: Node) -> str:

@@ -93,7 +93,7 @@ class Refusals:
 
 def label_of(node: NodeProto) -> str:
     """The name of a node in diagnostics: its own, or that of its first output."""
-    return node.name or next(iter(node.output), "")
+    return node.name or next(filter(None, node.output), "")
 
 
 def first_output(node: NodeProto) -> str:

@@ -117,10 +117,13 @@ def test_the_layer_in_a_name(name: str, layer: str) -> None:
 def test_the_layer_in_the_metadata_of_a_node() -> None:
     from onnx_infer import infer
 
-    model = onnx.parser.parse_model('<ir_version: 10, opset_import: ["": 20]> g (float[N] x) => (y) { y = Relu(x) }')
-    scopes = "['', 'model', 'model.layers.3', 'model.layers.3.act', 'relu']"
-    model.graph.node[0].metadata_props.add(key="pkg.torch.onnx.name_scopes", value=scopes)
-    assert [layer.name for layer in infer(model).layers()] == ["model/layers.3"]
+    text = """<ir_version: 10, opset_import: ["": 20]> g (float[N, 1, 1] x, float[1, 3, 1] w) => (y, z) {
+        , y = GRU<hidden_size=1>(x, w, w) , z = GRU<hidden_size=1>(x, w, w) }"""
+    model = onnx.parser.parse_model(text)
+    for node, layer in zip(model.graph.node, (3, 4), strict=True):
+        scopes = f"['', 'model', 'model.layers.{layer}', 'model.layers.{layer}.act', 'gru']"
+        node.metadata_props.add(key="pkg.torch.onnx.name_scopes", value=scopes)
+    assert [layer.name for layer in infer(model).layers()] == ["model/layers.3", "model/layers.4"]
 
 
 @pytest.mark.parametrize(

@@ -85,9 +85,11 @@ def groups(b: int, s: int) -> str:
 
 
 def recurrent(b: int, s: int) -> str:
-    return f"""g (float[{s}, {b}, 1] x) => (y) <float[1, {b}, 1] start = {{{ints(*[0] * b)}}},
+    return f"""g (float[{s}, {b}, 1] x) => (y, last, end) <float[1, {b}, 1] start = {{{ints(*[0] * b)}}},
+    float[1, {b}, 1] two = {{{ints(*[2] * b)}}},
     float[1, 3, 1] w = {{1, -1, 0.5}}, float[1, 3, 1] r = {{0.5, 1, -2}}> {{
-        y = GRU<hidden_size=1>(x, w, r, , , start) }}"""
+        y = GRU<hidden_size=1>(x, w, r, , , start) , last = GRU<hidden_size=1>(x, w, r, , , two)
+        , end = GRU<hidden_size=1>(x, r, w, , , two) }}"""
 
 
 def sort(b: int, s: int) -> str:

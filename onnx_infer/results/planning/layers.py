@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onnx_infer.model.graph import first_output
 from onnx_infer.results.inferred import Inferred, schedule
 from onnx_infer.results.planning.envelope import envelope
 from onnx_infer.values.text import text
@@ -44,9 +45,9 @@ def layers(result: Inferred, costs: Costs, memory: MemoryPlan) -> list[Layer]:
     """The layers of a model in the order of their first nodes, from its costs and its memory."""
     members: dict[str, list[int]] = {}
     messages = getattr(result._engine.model.graph.handle, "node", ())  # those of a ModelProto; others are the handles
-    given = {node.output[0]: node for node in messages if node.output and node.metadata_props}
+    given = {name: node for node in messages if node.metadata_props for name in node.output if name}
     for i, node in enumerate(schedule(result)):
-        handle = given.get(next(iter(node[3]), ""), node[5])
+        handle = given.get(first_output(node), node[5])
         members.setdefault(layer_of(text(node[5].name), _scopes(handle)), []).append(i)
     live = memory.live_sums
     found = []

@@ -110,7 +110,7 @@ def _pinning_guards(result: InferenceResult, traced: Mapping[str, int], known: s
 def _inner_pins(model: onnx.ModelProto, traced: Iterable[int]) -> Iterator[Pin]:
     """The nodes with graphs, and the functions, that have a traced size in a constant; they are not changed."""
     sizes = {size for size in traced if size != 1}
-    bodies = [(node.op_type, text(node.name or node.output[0]), node) for node in model.graph.node if node.output]
+    bodies = [(node.op_type, text(node.name or next(filter(None, node.output), "")), node) for node in model.graph.node]
     for operator, name, body in (*bodies, *((f"function {f.name}", "", f) for f in model.functions)):
         if size := next((n for tensor in _constants_inside(body) for n in _numbers(tensor) if n in sizes), None):
             why = f"a constant inside has the traced size {size}"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from onnx import TensorProto, numpy_helper
 
-from onnx_infer.model.graph import Node, label_of, title_of
+from onnx_infer.model.graph import Node, first_output, label_of, title_of
 from onnx_infer.transforms.dynamic.constants import Kind, pattern
 from onnx_infer.transforms.dynamic.meant_targets import Merged, blocks, meant_target
 from onnx_infer.transforms.dynamic.trials import deciding
@@ -42,10 +42,15 @@ POINTWISE = frozenset(
 
 
 class Place(NamedTuple):
-    """An operand of a node of the main graph; the node is known by its first output."""
+    """An operand of a node of the main graph; the node is known by its first output that has a name."""
 
     output: str
     operand: int
+
+    @staticmethod
+    def of(node: Node, operand: int) -> Place:
+        """The place of the operand with this number."""
+        return Place(first_output(node), operand)
 
 
 class Change(NamedTuple):
@@ -220,7 +225,7 @@ class Tracer:
         return [step for operand, own in places for step in self._on(node, operand, own, wanted)] or None
 
     def _on(self, node: Node, operand: int, axis: int, wanted: Dim) -> Way:
-        return [(Place(node[3][0], operand), node[2][operand], axis, wanted)]
+        return [(Place.of(node, operand), node[2][operand], axis, wanted)]
 
     def _aligned(self, node: Node, axis: int, wanted: Dim, operands: range) -> Way | None:
         """The operands that have the size of the result at an axis, counted from the end."""
@@ -235,7 +240,7 @@ class Tracer:
     def change(self, node: Node, operand: int, at: int, old: int, new: Dim) -> Change:
         """The change of a constant size."""
         name = node[2][operand]
-        return Change(title_of(node), label_of(node), Place(node[3][0], operand), name, "size", at, old, new)
+        return Change(title_of(node), label_of(node), Place.of(node, operand), name, "size", at, old, new)
 
     def _sized(self, node: Node, operand: int, at: int, axis: int, wanted: Dim) -> Change | None:
         """The change of an element that is the size of the result at an axis."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from onnx_infer.engine.engine import Engine
 from onnx_infer.errors import OnnxInferError
 from onnx_infer.laws.statements import Trace
-from onnx_infer.model.graph import Node, label_of, title_of
+from onnx_infer.model.graph import Node, first_output, label_of, title_of
 from onnx_infer.model.symbols import Symbols
 from onnx_infer.ops.reshaping import reshaped
 from onnx_infer.protobuf.reading import ModelProtoFrontEnd
@@ -62,14 +62,15 @@ class FreedWalk:
             inputs = self.engine.symbols.known()
             self.traced.update((v, self._traced_names[n]) for n, v in inputs.items() if n in self._traced_names)
         scope = self.engine.scope
-        if not all(scope.knows(name) for name in node[2] if name) or not node[3]:
-            return node
+        operands, giver = node[2], self.tracer.givers.get(first_output(node))
+        if not all(map(scope.knows, filter(None, operands))) or giver is None or giver[2] != operands:
+            return node  # it has no name, or a broken model gives its name to another node too
         self._find_changes(node, self._with_changes(node)[2])
         node = self._with_changes(node)
         asked = [] if node[0] == "Reshape" else list(demanded(node, scope, self._value))  # its target is seen to
         for operand, axis, wanted in asked:
-            place = Place(node[3][0], operand)
-            changes, pins = self.tracer.trace(place, self._original(node, operand), axis, wanted)
+            place = Place.of(node, operand)
+            changes, pins = self.tracer.trace(place, operands[operand], axis, wanted)
             self._note(changes)
             for pin in pins:
                 self._note_pin(pin)
@@ -80,13 +81,10 @@ class FreedWalk:
         for change in changes:
             self.changes.setdefault((change.place, change.kind, change.at), change)
 
-    def _original(self, node: Node, operand: int) -> str:
-        return self.tracer.givers[node[3][0]][2][operand]
-
     def _with_changes(self, node: Node) -> Node:
         """The node with the changes of its operands that are known so far."""
         for operand in range(len(node[2])):
-            place = Place(node[3][0], operand)
+            place = Place.of(node, operand)
             found = [change for (where, _, _), change in self.changes.items() if where == place]
             for change in found:
                 if change.kind == "size":
@@ -128,7 +126,7 @@ class FreedWalk:
         return self._with_value(node, operand, SymTensor(value.dtype, shape))
 
     def _with_value(self, node: Node, operand: int, value: SymTensor) -> Node:
-        name = f"\0meant {node[3][0]} {operand}"  # no name of a model has a NUL
+        name = f"\0meant {first_output(node)} {operand}"  # no name of a model has a NUL
         self.engine.scope[name] = value
         op_type, domain, inputs, outputs, attributes, handle = node
         return op_type, domain, [*inputs[:operand], name, *inputs[operand + 1 :]], outputs, attributes, handle
