@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 _CONTEXT = 60
+_MOST_NAMES = 12
 
 
 class SymdimError(ValueError):
@@ -43,14 +44,22 @@ class DivisionByZero(SymdimError, ZeroDivisionError):  # noqa: N818
 
 
 class UnboundName(SymdimError):  # noqa: N818
-    """An evaluation needs a variable for which the bindings have no value."""
+    """An evaluation needs variables for which the bindings have no value: `names`. The message has the first of them.
+
+    >>> print(UnboundName(("M", "N")))
+    no value for 'M', 'N'
+    >>> print(UnboundName(tuple(f"N{i}" for i in range(15))))
+    no value for 'N0', 'N1', 'N2', 'N3', 'N4', 'N5', 'N6', 'N7', 'N8', 'N9', 'N10', 'N11' and 3 more
+    """
 
     def __init__(self, names: tuple[str, ...]) -> None:
         super().__init__(names)
         self.names = names
 
     def __str__(self) -> str:
-        return "no value for " + ", ".join(repr(name) for name in self.names)
+        shown = ", ".join(map(repr, self.names[:_MOST_NAMES]))
+        rest = len(self.names) - _MOST_NAMES
+        return f"no value for {shown}" + (f" and {rest} more" if rest > 0 else "")
 
 
 class NegativeSize(SymdimError):  # noqa: N818
