@@ -308,7 +308,8 @@ class Engine(Walk):
         stated = outcome.statements
         if stated and not self.certain:
             self.doubtful += [(statement, node) for statement in stated]
-            stated = tuple([s for s in stated if s.kind == "assumed"])  # what the sizes rest on
+            # what the sizes rest on, and what would make them simpler
+            stated = tuple([s for s in stated if s.kind == "assumed" or s.relation == "undecided"])
         if stated:
             self._state(stated, node, scope, teaches)
         return outcome
@@ -318,14 +319,14 @@ class Engine(Walk):
         repeated = scope.repeated
         self.singular += 0 if repeated else self.depth
         for statement in statements:
-            if statement.relation != "undecided":
-                self.state(statement, node)
-                if statement.relation == "broadcast" and scope is self.scope:
-                    self._count_choice(statement, node)
-                if teaches and not repeated:
-                    self.fresh_sizes.add(statement)
-            elif not repeated:
+            if statement.relation == "undecided" and not repeated:
                 self.undecided_signs.add(statement.lhs, statement.rhs)
+                continue
+            self.state(statement, node)
+            if statement.relation == "broadcast" and scope is self.scope:
+                self._count_choice(statement, node)
+            if teaches and not repeated:
+                self.fresh_sizes.add(statement)
         if self._impatient and not repeated and self.undecided_signs.implied(self.statements, so_far=True):
             self._impatient = False  # if the bounds rest on assumptions, the walk goes on
             if are_certain(self):

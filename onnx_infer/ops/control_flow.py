@@ -119,8 +119,8 @@ def state_again(demands: Iterable[Statement]) -> None:
         relation, lhs, rhs, law, kind, _ = statement
         if isinstance(lhs, Expr) or isinstance(rhs, Expr):
             state(*statement)
-        elif kind == "required":
-            holds = Condition(relation, lhs, rhs).holds({})  # type: ignore[arg-type]  # none is "undecided"
+        elif kind == "required" and relation != "undecided":
+            holds = Condition(relation, lhs, rhs).holds({})
             demand(holds, law, lhs, rhs, sign=_BROKEN.get(relation, "!="))
 
 

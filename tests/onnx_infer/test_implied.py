@@ -273,3 +273,25 @@ def test_a_walk_that_ends_inside_a_body_is_no_defect_of_the_rule(monkeypatch):
     result = infer(onnx.parser.parse_model(text))
     assert str(result.types["k"]) == "i64[1]={H//2 - 5}"
     assert failures == []
+
+
+@pytest.mark.parametrize("node", ["Loop", "If"])
+def test_sizes_in_a_body_become_equal_under_a_bound(node):
+    """MatMul demands max(M, 3) == M, so the elements of the sequence have one size."""
+    text = """<ir_version: 10, opset_import: ["": 20]>
+        g (float[M] x, float["max(M, 3)"] y, bool yes, float[M, 1] w) => (s, z) <int64 three = {3}> {
+            one = SequenceConstruct (x)
+            %s
+            z = MatMul (y, w) }"""
+    nodes = {
+        "Loop": """s = Loop (three, yes, one) <body = b (int64 i, bool c, seq(float[]) carried) => (d, more) {
+            d = Identity (c)  more = SequenceInsert (carried, y) }>""",
+        "If": """s = If (yes) <then_branch = a () => (p) { p = SequenceConstruct (x, y) },
+                             else_branch = b () => (q) { q = Identity (one) }>""",
+    }
+    model = onnx.parser.parse_model(text % nodes[node])
+    result = infer(model)
+    assert [str(guard) for guard in result.guards] == ["M >= 3"]
+    assert str(result.types["s"]).startswith("seq(f32[M]")
+    once = infer_shapes(model)
+    assert infer_shapes(once) == once

@@ -248,14 +248,32 @@ def power(a: Dim, k: int) -> Dim:
         raised = unit_of({atom: e * k for atom, e in powers_of(part).items()})
         assert raised is not None
         return sum_of({raised: content**k}, 0)
-    result: Dim = a
-    for done in range(2, k + 1):
-        result = multiply(result, a)
-        if _is_single(result) and (done < k or any(map(has_sum_factor, terms_of(result)[0]))):
-            raised = unit_of({part: k})  # too many terms: it stays as written, and is read as itself
-            assert raised is not None
-            return scale(raised, content**k)
-    return result
+    if _least_terms(part, k) <= MAX_TERMS:
+        result: Dim = a
+        for done in range(2, k + 1):
+            result = multiply(result, a)
+            if _is_single(result) and (done < k or any(map(has_sum_factor, terms_of(result)[0]))):
+                break
+        else:
+            return result
+    raised = unit_of({part: k})  # too many terms: it stays as written, and is read as itself
+    assert raised is not None
+    return scale(raised, content**k)
+
+
+def _least_terms(a: Expr, k: int) -> int:
+    """The power a**k has at least so many terms.
+
+    In an ordered group two finite sets have |A + B| >= |A| + |B| - 1, so m monomials have at least k*(m - 1) + 1
+    products of k factors. They do not cancel if all coefficients have one sign, or if there are two monomials. Laws of
+    quotients and remainders may shorten a sum, so nothing is said of these.
+    """
+    terms, const = terms_of(a)
+    count = len(terms) + (const != 0)
+    signs = {c > 0 for c in (*terms.values(), const) if c}
+    if (len(signs) > 1 and count > 2) or any(unit.flags & LAWFUL for unit in terms):
+        return 0
+    return k * (count - 1) + 1 - (const != 0)
 
 
 def product(dims: Iterable[Dim]) -> Dim:
