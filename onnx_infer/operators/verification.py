@@ -38,7 +38,7 @@ _CLASSES_OF_EACH: dict[int, tuple[str, tuple[type, ...]]] = {
 }
 """Kind of attribute with a list -> its name, and the classes of the elements."""
 
-_GRAPH, _FLOAT = int(AttributeProto.GRAPH), int(AttributeProto.FLOAT)
+_GRAPH, _FLOAT, _TENSOR = map(int, (AttributeProto.GRAPH, AttributeProto.FLOAT, AttributeProto.TENSOR))
 
 _NO_GRAPHS = (int, float, str, tuple, Value, type(None))
 """The classes of the values of all other kinds. A graph has the class that the engine gives it."""
@@ -111,7 +111,7 @@ def _check_attribute(name: str, kind: int, value: Any) -> str | None:
             raise OpUsageError(f"attribute {name} is not {word}: {value}")
         if kind == _FLOAT and type(value) is int:
             return f"attribute {name} is an integer and not a float: {value}"
-        if isinstance(value, SymTensor) and value.shape is None:
+        if kind == _TENSOR and value.shape is None:
             return f"attribute {name} is a tensor with a negative size, or with too many axes: {value}"
     elif kind in _CLASSES_OF_EACH:
         word, classes = _CLASSES_OF_EACH[kind]
