@@ -111,7 +111,7 @@ def _check_attribute(name: str, kind: int, value: Any) -> str | None:
             raise OpUsageError(f"attribute {name} is not {word}: {value}")
         if kind == _FLOAT and type(value) is int:
             return f"attribute {name} is an integer and not a float: {value}"
-        if kind == _TENSOR and value.shape is None:
+        if kind == _TENSOR and isinstance(value, SymTensor) and value.shape is None:
             return f"attribute {name} is a tensor with a negative size, or with too many axes: {value}"
     elif kind in _CLASSES_OF_EACH:
         word, classes = _CLASSES_OF_EACH[kind]
