@@ -32,8 +32,8 @@ _LARGEST = (1 << 63) - 1
 def is_infer(dim: Dim) -> bool:
     """Whether a size of a reshape target is to be inferred: it is -1. A size that may be -1 does not count.
 
-    >>> is_infer(INFER), is_infer(Var("N")), is_infer(Var("N") - Var("N") - 1)
-    (True, False, True)
+    >>> is_infer(INFER), is_infer(3), is_infer(Var("N")), is_infer(Var("N") - Var("N") - 1)
+    (True, False, False, True)
     """
     return isinstance(dim, int) and dim == INFER
 

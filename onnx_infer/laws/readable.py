@@ -51,9 +51,9 @@ def is_unreadable(size: object, most: int = MOST_LEAVES) -> bool:
     return not is_small and (leaf_count(size) > most or degree(size) > _LARGEST_EXPONENT)
 
 
-def has_many_names(size: object) -> bool:
+def has_many_names(size: Dim) -> bool:
     """Whether the text of a size is long, so that a number takes its place where operators demand that number."""
-    return isinstance(size, Expr) and leaf_count(size) > LEAVES_OF_A_LONG_SIZE
+    return leaf_count(size) > LEAVES_OF_A_LONG_SIZE
 
 
 def degree(size: Expr) -> int:

@@ -103,8 +103,7 @@ class Closing:
             self._choose({}, rows)
 
     def _leaf_sizes(self) -> None:
-        accessed = [v for v in self._unset() if (self.state.interval(v)[0] or 0) > 1]
-        self._choose({v: self._bound(v) for v in [*self._leaf_variables(self.leaves), *accessed]}, {})
+        self._choose({v: self._bound(v) for v in self._leaf_variables(self.leaves)}, {})
         opened = [variable for place in self.leaves for _, row in _rows(place) if (variable := self._open(row))]
         waiting: set[RowVar | None] = {v for fact in self._exact() for v in self._ends(fact)}
         waiting |= {v for fact in self._row_equations() if (v := self._open(fact.a)) == self._open(fact.b)}

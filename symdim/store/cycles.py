@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from symdim.algebra.variable import Var
 from symdim.rows import Row, RowVar
-from symdim.store.constraints import RowEqual
+from symdim.store.constraints import RowEqual, SizeEqual
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -33,15 +33,15 @@ def cycles_are_equal(p: Propagation) -> bool:
     starts, p.new_edges = p.new_edges, []
     cycles = _cycles(p, starts)
     for cycle in cycles:
-        first, fact = cycle[0], next(iter(p.edges[cycle[0]].values()))
+        first, members = cycle[0], set(cycle)
+        facts = tuple(fact for high in cycle for low, fact in p.edges[high].items() if low in members)
         for other in cycle[1:]:
-            parent = next(iter(p.edges[other].values()), fact)
             if isinstance(first, Var) and isinstance(other, Var):
-                p.equate(first, other, parent)
+                p.push(SizeEqual(facts[0].origin, facts, "size", first, other))
             else:  # all nodes of a cycle are of one kind
                 assert isinstance(first, RowVar)
                 assert isinstance(other, RowVar)
-                p.push(RowEqual(parent.origin, (parent, fact), "size", Row((), first), Row((), other)))
+                p.push(RowEqual(facts[0].origin, facts, "size", Row((), first), Row((), other)))
     return bool(cycles)
 
 

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
 import subprocess
 import sys
+from enum import IntEnum
 from fractions import Fraction
 
 import pytest
@@ -30,6 +32,7 @@ from symdim import (
 )
 from symdim.algebra.caches import clear_caches
 from symdim.algebra.evaluate import Substitution
+from symdim.algebra.expr import as_dim
 from symdim.algebra.variable import scope_of
 
 N, M, H = Var("N"), Var("M"), Var("H")
@@ -263,6 +266,25 @@ def test_a_variable_that_nobody_holds_is_made_again():
     ]
     assert pickle.loads(data).scope is owner
     assert scope_of(1, 10**9).var("v").name == "v"
+
+
+def test_a_variable_is_made_again_with_its_bound_and_its_origin():
+    v = Var.fresh("v", 2, at_most=2 * N, origin=("NonZero", 0))
+    data = pickle.dumps(v)
+    del v
+    gc.collect()
+    found = pickle.loads(data)
+    assert (found.name, found.lo, found.at_most, found.origin) == ("v", 2, 2 * N, ("NonZero", 0))
+
+
+class Size(IntEnum):
+    BATCH = 7
+
+
+@pytest.mark.parametrize("value, dim", [(Size.BATCH, 7), (True, None), (2.0, None), ("N", None), (N, N), (Const(4), 4)])
+def test_what_is_a_dimension(value, dim):
+    assert as_dim(value) == dim
+    assert type(as_dim(value)) is type(dim)
 
 
 def test_pickle_in_another_process():

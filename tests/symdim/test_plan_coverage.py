@@ -50,6 +50,8 @@ def test_4_51_against_all_points(case):
         ([{"i": 1}], {"i": N, "j": M}, None),
         ([{"i": 1, "j": 1}], {"i": 2, "j": N + 1}, None),
         ([{"i": 2, "j": 1}, {"j": 1}], {"i": N, "j": N}, True),
+        ([{"i": 6, "j": 4, "k": 4}], {"i": 2, "j": 3, "k": 3}, False),  # j = 0, k = 1 meets j = 1, k = 0 only
+        ([{"i": 6, "j": 4, "k": 9}], {"i": 2, "j": 3, "k": 2}, True),
         ([], {"i": N, "j": 0}, True),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from symdim import Row, RowVar, Store, Var
+from symdim import Row, RowVar, Store, Var, maximum, minimum
 from symdim.store import Origin
 from symdim.store.errors import Contradiction
 
@@ -47,6 +47,28 @@ def test_a_rank_is_explained_by_both_of_its_bounds():
     store, row = Store(), Row.unknown("r")
     store.rank(row, 2, 2, origin="two axes")
     assert store.explain(row) == ("rank(r) >= 2 (two axes)", "rank(r) <= 2 (two axes)")
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+@pytest.mark.parametrize("kind", ["rows", "sizes"])
+def test_what_a_cycle_makes_equal_is_explained_by_all_of_it(kind, count):
+    store, outside = Store(), Row.unknown()
+    rows = [Row.unknown(f"r{i}") if kind == "rows" else Row.of([Var(f"v{i}")]) for i in range(count)]
+    for i, row in enumerate(rows):
+        store.refine_row(row, rows[(i + 1) % count], origin=str(i))
+    store.refine_row(rows[0], outside, origin="no part of it")
+    told = [{text.rpartition("(")[2][:-1] for text in store.explain(row)} for row in rows]
+    assert told.count(set()) == 1  # the one that stands for all
+    assert all(origins in (set(), set(map(str, range(count)))) for origins in told)
+
+
+@pytest.mark.parametrize("function, low, high", [(maximum, 5, None), (minimum, None, 5)])
+def test_a_number_of_a_maximum_or_minimum_is_explained_by_it(function, low, high):
+    store, n = Store(), Var("n")
+    store.eq(function(n, Var("m")), 5, origin="of both")
+    store.bounds(n, low, high, origin="of one")
+    assert store.value(n) == 5
+    assert {text.rpartition("(")[2] for text in store.explain(n)} == {"of one)", "of both)"}
 
 
 def test_4_44_bounds_of_a_fresh_size_need_no_statement():

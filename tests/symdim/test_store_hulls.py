@@ -13,6 +13,7 @@ from symdim.algebra.expr import Expr
 from symdim.store import Contradiction, Origin
 from symdim.store.constraints import RankEdge
 from symdim.store.ranks import RankGraph
+from symdim.store.solution import Solution
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -203,6 +204,26 @@ def test_a_row_of_known_rank_has_so_many_axes() -> None:
 def number(dim: Dim) -> int:
     assert isinstance(dim, int)
     return dim
+
+
+def test_a_value_narrows_the_sizes_that_were_asked_before():
+    solution, v, w = Solution(), Var("v"), Var("w")
+    solution.learn_interval(w, (2, 3))
+    assert solution.bounds(v + 1) == (2, None)
+    solution.learn_value(v, 2 * w)
+    assert solution.bounds(v + 1) == (5, 7)
+
+
+N = Var("n")
+
+
+@pytest.mark.parametrize("size", [N - N // 3, 2 * N - N // 2, N + N // 4])
+@pytest.mark.parametrize("low, high", [(2, 11), (7, 90), (5, 6)])
+def test_a_division_beside_its_numerator_is_exact(size, low, high):
+    store = Store()
+    store.bounds(size, low, high)
+    met = [n for n in range(1, 200) if low <= size.to_int(n=n) <= high]
+    assert store.interval(N) == (met[0], met[-1])
 
 
 @pytest.mark.parametrize("value", range(13))

@@ -24,6 +24,8 @@ def test_facts_are_written_as_they_are_meant():
     store.refine(N, M)
     store.bcast(r, [q, Row.of([4])])
     store.bounds(N, 2)
+    store.bounds(H, None, 9)
+    store.bounds(W, 3, 5)
     store.divisible(N, 4)
     store.divisible(N + 1, 4)
     store.rank(r, 1, 3)
@@ -38,6 +40,8 @@ def test_facts_are_written_as_they_are_meant():
         "[4] broadcasts to [..r..]",
         "[..r..] == broadcast([..q..], [4])",
         "N >= 2",
+        "H <= 9",
+        "3 <= W <= 5",
         "N % 4 == 0",
         "(N + 1) % 4 == 0",
         "rank(r) >= 1",

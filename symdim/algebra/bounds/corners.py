@@ -38,6 +38,9 @@ def least(terms: Terms, const: int) -> int | None:
     >>> H, W = Var.fresh("H"), Var.fresh("W", 2)
     >>> least((H * W - H).terms, 0), least((H * W - 3 * H).terms, 0), least((H**2 - 2 * H * W + W**2).terms, 0)
     (0, None, None)
+    >>> B = Var.fresh("B", 1, 4)
+    >>> least((B * W - B).terms, 0), least((W * B - 2 * W - B).terms, 0), linear_bounds((B * W - B).terms, 0)[0]
+    (1, None, -2)
     """
     known, _ = linear_bounds(terms, const)
     found = _at_corner(terms, const) if is_correlated(terms) else None

@@ -48,8 +48,8 @@ class Written:
 
     >>> from symdim import Var, maximum
     >>> written, N, M = Written(), Var("N"), Var("M")
-    >>> written.length(maximum(N, M) * N), written.length(N % 7), written.length(2**200 * M)
-    (3, 1, 4)
+    >>> written.length(maximum(N, M) * N), written.length(N % 7), written.length(2**200 * M), written.length(7)
+    (3, 1, 4, 1)
     >>> written.work, written.longest_number
     (18, 201)
     """
