@@ -130,3 +130,18 @@ def test_the_shapes_are_those_of_onnxruntime(name: str) -> None:
         known = [size if isinstance(size, int) else other for size, other in zip(ours, theirs, strict=True)]
         assert tuple(known) == theirs
     assert pairs or name in NOT_INFERRED
+
+
+def test_a_search_takes_no_more_steps_than_the_result_is_long() -> None:
+    names, dtypes = ("input_ids", "max_length", "", "num_beams", "num_return_sequences"), (6, 6, 0, 6, 6)
+    node = helper.make_node("BeamSearch", names, ["found", "", "scores"], domain="com.microsoft", vocab_size=50)
+    shapes: list[list[int | str]] = [["B", "S"], [1], [], [1], [1]]
+    inputs = [helper.make_tensor_value_info(n, d, s) for n, d, s in zip(names, dtypes, shapes, strict=True) if n]
+    length = helper.make_tensor("max_length", TensorProto.INT32, [1], [20])
+    graph = helper.make_graph([node], "g", inputs, [onnx.ValueInfoProto(name="scores")], [length])
+    model = helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)]
+    )
+    scores = infer(model, initializers="constant").types["scores"]
+    assert isinstance(scores, SymTensor)
+    assert getattr(scores.dims[0], "at_most", None) == 20

@@ -86,6 +86,23 @@ def test_one_of_the_stacked_items_has_an_unknown_rank() -> None:
     assert found == {"y": "f32[...]", "z": "f32[N, D]", "w": f"i64[8]={{{', '.join(['N, D'] * 4)}}}"}
 
 
+@pytest.mark.parametrize("turn", [0, 1])
+def test_an_item_of_unknown_size_has_that_of_another_iteration(turn: int) -> None:
+    """The iterations are walked one by one for the elements of the carried value."""
+    body = f"""o = Concat<axis=0>(c, c) turn = Constant<value_int={turn}>() e = Equal(i, turn) s = If(e) <
+        then_branch = a () => (p) {{ p = NonZero(u) }}, else_branch = b () => (q) {{ q = Expand(one, wide) }}>"""
+    text = LOOP.replace("h = Shape(u)", "h = Shape(u) wide = Constant<value_ints=[1, 4]>()")
+    result = infer(parsed(text.format(call="two, on, sizes", body=body)))
+    assert str(result.types["y"]) == "i64[2, 1, 4]"
+
+
+def test_the_last_iteration_has_as_many_elements_as_the_first() -> None:
+    body = """half = Div(i, two) rows = Unsqueeze(half, first) columns = Constant<value_ints=[1]>()
+        times = Concat<axis=0>(rows, columns) s = Tile(x, times) o = Identity(c)"""
+    result = infer(parsed(LOOP.format(call="t, on, number", body=body)))
+    assert [str(guard) for guard in result.guards] == ["T <= 2"]
+
+
 def test_items_of_different_shapes_have_no_common_elements() -> None:
     result = infer(parsed(LOOP.format(call="two, on, sizes", body=f"s = Identity(c) {GROWING}")))
     assert messages(result) == ["element counts of the iterations differ: 2 != 4"]

@@ -116,6 +116,21 @@ def test_names_that_are_quoted(name):
     assert quoted(name) == "`" + name.replace("`", "``") + "`"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(1 - (1 - B - 3*(S//2)) % 8) % 3",
+        "min(B//144, ((S % 8) % 3)//2)",
+        "2*B + min(B*S % 2, ((3*B + H) % 8)//3)",
+        "min(H, S) % 2 - 1",
+        "6*((-max(H, S)) % 3) + S",
+        "-((2 - min(H, S)) % 3)",
+    ],
+)
+def test_remainders_of_remainders_and_of_maxima_print_as_they_are_written(text):
+    assert str(parse(text)) == text
+
+
 def test_a_product_of_high_sums_prints_as_one():
     def high(size):
         for least in range(1, 4):
