@@ -90,10 +90,12 @@ def test_one_of_the_stacked_items_has_an_unknown_rank() -> None:
 def test_an_item_of_unknown_size_has_that_of_another_iteration(turn: int) -> None:
     """The iterations are walked one by one for the elements of the carried value."""
     body = f"""o = Concat<axis=0>(c, c) turn = Constant<value_int={turn}>() e = Equal(i, turn) s = If(e) <
-        then_branch = a () => (p) {{ p = NonZero(u) }}, else_branch = b () => (q) {{ q = Expand(one, wide) }}>"""
-    text = LOOP.replace("h = Shape(u)", "h = Shape(u) wide = Constant<value_ints=[1, 4]>()")
+        then_branch = a () => (p) {{ n = NonZero(u) t = Transpose(n) rows = Reshape(x, flat) m = NonZero(rows)
+            found = MatMul(t, m) p = Unsqueeze(found, first) }},
+        else_branch = b () => (q) {{ q = Expand(one, wide) }}>"""
+    text = LOOP.replace("h = Shape(u)", "h = Shape(u) wide = Constant<value_ints=[1, 4, 5]>()")
     result = infer(parsed(text.format(call="two, on, sizes", body=body)))
-    assert str(result.types["y"]) == "i64[2, 1, 4]"
+    assert str(result.types["y"]) == "i64[2, 1, 4, 5]"
 
 
 def test_the_last_iteration_has_as_many_elements_as_the_first() -> None:

@@ -272,6 +272,7 @@ def test_a_variable_is_made_again_with_its_bound_and_its_origin():
     v = Var.fresh("v", 2, at_most=2 * N, origin=("NonZero", 0))
     data = pickle.dumps(v)
     del v
+    clear_caches()
     gc.collect()
     found = pickle.loads(data)
     assert (found.name, found.lo, found.at_most, found.origin) == ("v", 2, 2 * N, ("NonZero", 0))

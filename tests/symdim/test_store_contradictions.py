@@ -66,6 +66,7 @@ def test_what_a_cycle_makes_equal_is_explained_by_all_of_it(kind, count):
 def test_a_number_of_a_maximum_or_minimum_is_explained_by_it(function, low, high):
     store, n = Store(), Var("n")
     store.eq(function(n, Var("m")), 5, origin="of both")
+    assert {text.rpartition("(")[2] for text in store.explain(n)} == {"of both)"}
     store.bounds(n, low, high, origin="of one")
     assert store.value(n) == 5
     assert {text.rpartition("(")[2] for text in store.explain(n)} == {"of one)", "of both)"}
