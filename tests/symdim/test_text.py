@@ -131,6 +131,16 @@ def test_remainders_of_remainders_and_of_maxima_print_as_they_are_written(text):
     assert str(parse(text)) == text
 
 
+@pytest.mark.parametrize("factor", [2, 3, 5, 51])
+@pytest.mark.parametrize("number", [1, 2, -1, 5])
+def test_a_form_that_contains_the_sum_itself_is_not_its_text(factor, number):
+    """The minimum has two values, so the sum is a remainder of itself."""
+    dim = minimum(factor * minimum(H, 2) - factor * minimum(maximum(H, 2), 3), -1) + number
+    for h in range(1, 6):
+        value = min(factor * min(h, 2) - factor * min(max(h, 2), 3), -1) + number
+        assert eval(str(dim), {"H": h, "max": max, "min": min}) == value == dim.to_int(H=h)
+
+
 def test_a_product_of_high_sums_prints_as_one():
     def high(size):
         for least in range(1, 4):

@@ -157,7 +157,8 @@ def _shorter(node: Expr, pieces: list[Piece]) -> list[Piece]:
         return ways[0] if found is not None and names < leaf_count(node) else pieces
     if node.height:
         size = leaf_count(node)  # the text of a longer rest may need that of this node
-        ways += [_inward(*reading) for reading in readings(node) if leaf_count(reading[3]) < size]
+        known = [reading for reading in readings(node) if all(part is not node for part in reading[2])]
+        ways += [_inward(*reading) for reading in known if leaf_count(reading[3]) < size]
     words, length = _length_of(pieces)
     least = words, length
     for way in ways:
