@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from onnx_infer.constraints.registration import form
 from onnx_infer.constraints.relations import joined
+from onnx_infer.values.tensor import MAX_RANK
 from symdim.rows import Row, RowVar
 
 if TYPE_CHECKING:
@@ -118,6 +119,8 @@ def einsum(s: Relations, Inputs: Rows, equation: str, out: Row) -> None:
     """The labels of each term are the axes of its input. Axes with equal labels broadcast."""
     from symdim.einsum import parse_subscripts, state
 
+    if any(len(term) > MAX_RANK for term in equation.replace("->", ",").split(",")):
+        return  # no shape has so many axes
     state(s.store, parse_subscripts(equation), (*Inputs, out), least=0, node=s.node)  # an axis may be empty
 
 

@@ -7,9 +7,10 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import onnx.parser
 import pytest
 
-from onnx_infer import testing
+from onnx_infer import infer, testing
 from onnx_infer.constraints import state
 from onnx_infer.constraints.registration import BoundForm, Operand, bound_form
 from onnx_infer.errors import OnnxInferError
@@ -19,6 +20,7 @@ from symdim import Expr
 from symdim.rows import Row
 from symdim.store import Store
 from symdim.store.errors import Contradiction
+from tests.counting import calls_of
 from tests.onnx_infer.test_cases import CASES, lines
 
 if TYPE_CHECKING:
@@ -249,3 +251,15 @@ def test_a_node_without_outputs_or_operands(node: dict[str, Any], solved: dict[s
     rows = {"X": Row.unknown(), "W": Row.of([1, store.fresh(), 10]), "R": Row.unknown()}
     assert state(store, node, rows)
     assert {name: str(store.row(rows[name]).flat()) for name in solved} == solved
+
+
+def test_an_equation_with_more_labels_than_a_tensor_may_have_axes_is_not_stated():
+    def model(count: int) -> onnx.ModelProto:
+        text = f"""<ir_version: 10, opset_import: ["": 20]> g (float[N, 4] x) => (y) {{
+            y = Einsum<equation = "{"a" * count}->a">(x) }}"""
+        return onnx.parser.parse_model(text)
+
+    few, many = (model(count) for count in (2_000, 40_000))
+    assert [d.severity for d in infer(many, bidirectional=True).diagnostics] == ["error"]
+    work = [calls_of(lambda m=m: infer(m, bidirectional=True)) for m in (few, many)]
+    assert work[1] < 2 * work[0]
