@@ -93,12 +93,12 @@ class Refusals:
 
 def label_of(node: NodeProto) -> str:
     """The name of a node in diagnostics: its own, or that of its first output."""
-    return node.name or next(filter(None, node.output), "")
+    return node.name or first_output(node)
 
 
 def first_output(node: NodeProto) -> str:
     """The first output of a node that has a name."""
-    return next((name for name in node.output if name), "")
+    return next(filter(None, node.output), "")
 
 
 def _is_stated(op_type: str, domain: str) -> bool:

@@ -21,6 +21,7 @@ from onnx_infer.transforms.dynamic.freeing import free
 from onnx_infer.transforms.dynamic.pinned import Change, Pin, Tracer
 from onnx_infer.transforms.dynamic.walking import FreedWalk
 from onnx_infer.transforms.dynamic.writing import Writer
+from onnx_infer.transforms.refusals import label_of
 from onnx_infer.values.text import text
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def _pinning_guards(result: InferenceResult, traced: Mapping[str, int], known: s
 def _inner_pins(model: onnx.ModelProto, traced: Iterable[int]) -> Iterator[Pin]:
     """The nodes with graphs, and the functions, that have a traced size in a constant; they are not changed."""
     sizes = {size for size in traced if size != 1}
-    bodies = [(node.op_type, text(node.name or next(filter(None, node.output), "")), node) for node in model.graph.node]
+    bodies = [(node.op_type, text(label_of(node)), node) for node in model.graph.node]
     for operator, name, body in (*bodies, *((f"function {f.name}", "", f) for f in model.functions)):
         if size := next((n for tensor in _constants_inside(body) for n in _numbers(tensor) if n in sizes), None):
             why = f"a constant inside has the traced size {size}"
