@@ -10,13 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx_infer.engine.claims import has_own_name
+from onnx_infer.laws.readable import has_many_names
 from onnx_infer.operators.results import LARGEST_SIZE
 from onnx_infer.types.merge import is_of_inputs
 from onnx_infer.values.tensor import UNKNOWN_SIZE, Dim, SymTensor, Value
 from symdim import Var
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from onnx_infer.model.graph import FrontEnd, Model
     from onnx_infer.model.size_texts import Size
@@ -74,6 +75,23 @@ class Found(NamedTuple):
             if known != former:  # else only sizes that data decide have changed
                 values[name] = known
         return self._replace(values=values)
+
+    def with_numbers(self, values: Mapping[str, Value], put: Callable[[Value], Value]) -> Found:
+        """These shapes and those in which `put` makes a number of a size that is not long."""
+        found = dict(self.values)
+        for name, value in values.items():
+            if not isinstance(value, SymTensor) or not value.shape:
+                continue
+            new = put(value)
+            if new is value or not isinstance(new, SymTensor):
+                continue
+            dims = [
+                n if isinstance(n, int) and not has_many_names(o) else o
+                for o, n in zip(value.shape, new.dims, strict=True)
+            ]
+            if dims != list(value.shape):
+                found[name] = tuple(map(_written, dims))
+        return self._replace(values=found)
 
 
 NOTHING_FOUND = Found({}, {})

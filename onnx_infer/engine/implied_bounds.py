@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from symdim import Expr, Var
+from symdim import DivisionByZero, Expr, Var
 from symdim.algebra.caches import shared_cache
-from symdim.algebra.dims import at_least, substituted
+from symdim.algebra.dims import at_least, substituted, variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from onnx_infer.laws.statements import Statement
     from onnx_infer.values.tensor import Dim
-    from symdim.conditions.condition import Condition
+    from symdim.conditions.condition import Condition, Relation
 
     Interval = tuple[int, int | None]
 
@@ -61,8 +61,9 @@ class UndecidedSigns:
         """
         if not self._gaps:
             return {}
-        if self._read < len(statements):
-            before, self._bounds = self._bounds, implied_bounds(statements[self._read :], self._bounds)
+        if self._read < len(statements) or not so_far:
+            new = statements[self._read :] if so_far else statements
+            before, self._bounds = self._bounds, implied_bounds(new, self._bounds)
             self._read = len(statements)
             if self._bounds != before:
                 self._known = {v: ends for v, ends in self._bounds.items() if v.name in self._symbols}
@@ -103,7 +104,8 @@ _solved = shared_cache(1 << 10)  # relation and sizes -> the bounds of one symbo
 def implied_bounds(statements: Iterable[Statement], known: dict[Var, Interval] | None = None) -> dict[Var, Interval]:
     """The intervals of variables under required statements about each alone, where they narrow those that are `known`.
 
-    A size that equals a number implies nothing. In the next inference the number is declared, and nobody states it.
+    A variable that must be a number counts as this number in statements about several variables. A clamp or a quotient
+    that equals a number implies nothing. In the next inference the number is declared, and nobody states it.
 
     >>> from symdim import Var, minimum
     >>> from onnx_infer.laws.statements import Statement
@@ -112,19 +114,46 @@ def implied_bounds(statements: Iterable[Statement], known: dict[Var, Interval] |
     {H: (20, None)}
     >>> implied_bounds([Statement("at_most", 2 * S, 1024, "Gather")])
     {S: (1, 512)}
-    >>> implied_bounds([Statement("equal", S, minimum(S, 64), "Add"), Statement("equal", H, 7, "Add")])
+    >>> implied_bounds([Statement("equal", S, minimum(S, 64), "Add"), Statement("equal", minimum(H, 9), 7, "")])
     {S: (1, 64)}
+    >>> implied_bounds([Statement("at_least", H * S, 21, "Tile"), Statement("equal", H, 7, "Add")])
+    {H: (7, 7), S: (3, None)}
     """
     found = dict(known or {})
+    several: list[Statement] = []
     for statement in statements:
-        relation, lhs, rhs = statement[:3]
-        if statement.kind == "required" and (
-            relation in ("at_least", "at_most")
-            or (relation == "equal" and not isinstance(lhs, int) and not isinstance(rhs, int))
-        ):
-            for part in of_one_symbol(statement) or ():
+        if statement.kind == "required" and _is_restated(*statement[:3]):
+            parts = of_one_symbol(statement)
+            for part in parts or ():
+                _narrow(found, part)
+            if parts == ():
+                several.append(statement)
+    before = None
+    while several and found != before:
+        before = dict(found)
+        for statement in several:
+            for part in _of_last_symbol(statement, found):
                 _narrow(found, part)
     return found
+
+
+def _is_restated(relation: Relation | Literal["undecided"], lhs: Dim, rhs: Dim) -> bool:
+    """Whether this is a relation, and the next inference states it too."""
+    if relation == "equal" and (isinstance(lhs, int) or isinstance(rhs, int)):
+        return not any(isinstance(size, Expr) and size.height for size in (lhs, rhs))
+    return relation in ("at_least", "at_most", "equal")
+
+
+def _of_last_symbol(statement: Statement, ends: Mapping[Var, Interval]) -> Sequence[Condition]:
+    """The bounds of one symbol that follow from a statement if all its other symbols are numbers."""
+    of = {v: ends.get(v, (v.lo, v.hi)) for v in variables_of([statement.lhs, statement.rhs])}
+    numbers = {v: low for v, (low, high) in of.items() if low is not None and low == high}
+    if len(of) - len(numbers) != 1:
+        return ()
+    try:
+        return of_one_symbol(statement.substitute(numbers)) or ()
+    except DivisionByZero:
+        return ()
 
 
 def of_one_symbol(statement: Statement) -> Sequence[Condition] | None:

@@ -46,13 +46,16 @@ class Learnt(NamedTuple):
         if len(known) < len(walk.statements):  # some rest on assumptions
             implied = walk.undecided_signs.decided_by(statement for statement, _ in known)
         unconfirmed = walk.unconfirmed() - self.believed if believes and not implied else frozenset()
-        found = self.found if unconfirmed else walk.with_solved(self.found)
+        shorter = walk.shorter_sizes(s for s, _ in (known or certain(walk)))
+        found = self.found if unconfirmed else walk.with_solved(self.found, shorter)
         if not implied and not unconfirmed and found == self.found:
             return self
+        numbers = {v: ends for v, ends in implied.items() if ends[0] == ends[1]}
         stated = [
             (statement.substitute(to_first), node)
             for statement, node in known
             if any(v in implied for v in implied_bounds([statement]))
+            or (numbers and implied_bounds([statement], numbers) != numbers)
         ]
         bounds = {**self.bounds, **{v.name: ends for v, ends in implied.items()}}
         return Learnt(found, bounds, self.believed | unconfirmed, (*self.stated, *stated))

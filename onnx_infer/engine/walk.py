@@ -29,7 +29,7 @@ from symdim.algebra.evaluate import Substitution
 from symdim.algebra.origin import is_given
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from onnx_infer.engine.claims import Belief, Claim
     from onnx_infer.engine.found import Found
@@ -180,13 +180,19 @@ class Walk:
             self._map(replacing(self.fresh_sizes.final()))
             self._unsolved = {name: value for name, value in before.items() if self.scope[name] is not value}
 
-    def with_solved(self, found: Found | None) -> Found | None:
-        """The shapes that the next walk may know from the start: those found before, and those of solved sizes."""
-        if not self._unsolved:
+    def with_solved(self, found: Found | None, shorter: Shorter) -> Found | None:
+        """The shapes that the next walk may know from the start: those found before, and those of solved sizes.
+
+        Also the numbers that `shorter` sizes give. The next inference reads them too.
+        """
+        if not self._unsolved and not shorter:
             return found
         from onnx_infer.engine.found import NOTHING_FOUND  # few models need it
 
-        return (found or NOTHING_FOUND).with_solved(self._unsolved, self.scope)
+        inputs = {name for name, _ in self.model.graph.inputs}
+        values = {name: value for name, value in self.scope.items() if shorter and name not in inputs}
+        found = (found or NOTHING_FOUND).with_solved(self._unsolved, self.scope)
+        return found.with_numbers(values, shorter.put)
 
     def unconfirmed(self) -> frozenset[Belief]:
         """What declared types of values say and no node demands: a rank, or a number.
@@ -200,7 +206,7 @@ class Walk:
         claimed = ((c.value, c.declared, c.inferred or 0) for c in self.claims if isinstance(c.declared, int))
         replaced = ((name, number, size) for name, number, size in claimed if is_fresh(size) or has_many_names(size))
         numbers = [(name, number, found) for name, number, size in replaced if (found := resolve(size)) != number]
-        demanded = self._shorter_sizes().of if numbers else {}
+        demanded = self.shorter_sizes().of if numbers else {}
         return frozenset((*ranks, *((name, number) for name, number, size in numbers if demanded.get(size) != number)))
 
     def computed_inputs(self) -> dict[str, Value]:
@@ -214,14 +220,15 @@ class Walk:
 
     def shorten_long_sizes(self) -> None:
         """Replace long sizes by shorter ones that operators demand to equal them."""
-        if shorter := self._shorter_sizes():
+        if shorter := self.shorter_sizes():
             self._map(shorter.put)
             resolve = self.fresh_sizes.resolve
             self.claims = [claim.substitute(shorter.sizes, resolve) for claim in self.claims]
 
-    def _shorter_sizes(self) -> Shorter:
-        """What the statements of operators give for the long sizes of all graphs."""
-        return shorter_sizes((self.scope, *(s for _, s in self.inner)), self.statements, self.fresh_sizes.resolve)
+    def shorter_sizes(self, statements: Iterable[Statement] | None = None) -> Shorter:
+        """What statements of operators, or all of them, give for the long sizes of all graphs."""
+        scopes = self.scope, *(s for _, s in self.inner)
+        return shorter_sizes(scopes, self.statements if statements is None else statements, self.fresh_sizes.resolve)
 
     def take_own_sizes(self) -> None:
         """Replace the sizes that the walk made by variables of the same names that no other inference has.

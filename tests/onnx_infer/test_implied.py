@@ -13,7 +13,7 @@ from onnx_infer.engine.engine import Engine
 from onnx_infer.engine.implied_bounds import implied_bounds
 from onnx_infer.laws.statements import Statement
 from onnx_infer.model.symbols import Symbols
-from symdim import Expr, Var, minimum
+from symdim import Expr, Var, maximum, minimum
 
 H, W = Var("H"), Var("W")
 CHAIN = """<ir_version: 8, opset_import: ["": 17]>
@@ -58,7 +58,7 @@ def test_an_inequality_that_no_size_meets_implies_nothing():
 
 
 def test_only_facts_of_this_kind_count():
-    assert implied_bounds([Statement("undecided", H, 9, "law"), Statement("equal", H, 9, "law")]) == {}
+    assert implied_bounds([Statement("undecided", H, 9, "law"), Statement("equal", maximum(H, 2), 9, "law")]) == {}
 
 
 def test_a_length_computed_with_div_is_the_size_of_the_convolution():
@@ -295,3 +295,37 @@ def test_sizes_in_a_body_become_equal_under_a_bound(node):
     assert str(result.types["s"]).startswith("seq(f32[M]")
     once = infer_shapes(model)
     assert infer_shapes(once) == once
+
+
+def test_a_bound_of_two_symbols_counts_where_one_is_a_number():
+    graph = """<ir_version: 8, opset_import: ["": 17]> g (float[L, M] x, float[4] w) => (p, part, far)
+        <int64[1] all = {-1}, int64[1] zero = {0}, int64[1] twenty = {20}, int64[1] last = {39}> {
+            p = MatMul(w, x) flat = Reshape(x, all) part = Slice(flat, zero, twenty) far = Gather(flat, last) }"""
+    model = onnx.parser.parse_model(graph)
+    for _ in range(2):
+        result = infer(model)
+        assert str(result.types["part"]) == "f32[20]"
+        assert [str(guard) for guard in result.guards] == ["L == 4", "M >= 10"]
+        model = infer_shapes(model)
+
+
+def test_a_bound_with_a_divisor_that_becomes_0_implies_nothing():
+    known = {H: (7, 7)}
+    assert implied_bounds([Statement("at_least", W // (H - 7), 3, "law")], known) == known
+    assert implied_bounds([Statement("at_least", W // (H - 5), 3, "law")], known) == {**known, W: (6, None)}
+
+
+def test_numbers_that_an_equation_makes_of_short_sizes_are_known_from_the_start():
+    """`max(K, 3) == 6` makes the length `max(5 - M*max(K, 3), 0)` of `q` 0. So the rank of `y` is known."""
+    graph = """<ir_version: 8, opset_import: ["": 17]> g (float[A] a, float[M, A] b, float[6] w, float x) => (p, y)
+        <int64[5] five = {1, 2, 3, 4, 5}, int64[1] all = {-1}, int64[1] end = {100}> {
+            p = MatMul(a, w) n = Size(b) m = Reshape(n, all) q = Slice(five, m, end) y = Expand(x, q) }"""
+    model = onnx.parser.parse_model(graph)
+    for value in model.graph.input[:2]:
+        value.type.tensor_type.shape.dim[-1].dim_param = "max(K, 3)"
+    once = infer_shapes(model)
+    for inferred in infer(model), infer(once):
+        assert str(inferred.types["q"]) == "i64[0]"
+        assert str(inferred.types["y"]) == "f32[]"
+        assert [str(guard) for guard in inferred.guards] == ["K == 6"]
+    assert infer_shapes(once).SerializeToString() == once.SerializeToString()
