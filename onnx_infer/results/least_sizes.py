@@ -56,7 +56,6 @@ class LeastSizes:
 
     def _refused(self, symbol: Var, low: int, high: int) -> Refusing | None:
         """The node that refuses every run in which the symbol lies in [low, high]; None if that is not known."""
-        self._left -= self._nodes
         engine = self._engine
         graph = engine.model.graph
         found = {
@@ -66,8 +65,9 @@ class LeastSizes:
             for v in variables_of(sizes(kind))
             if v.name == symbol.name
         }
-        if any((v.lo or 0) > low for v in found):
-            return None  # an earlier walk excluded such sizes already
+        if not found or any((v.lo or 0) > low for v in found):
+            return None  # only the data decide this size, or an earlier walk excluded such sizes already
+        self._left -= self._nodes
         narrow: dict[Var, Dim] = {v: low if low == high else Var.fresh(v.name, low, high) for v in found}
         inputs = [(name, kind and substitute(kind, narrow)) for name, kind in graph.inputs]
         model = engine.model._replace(graph=graph._replace(inputs=inputs))

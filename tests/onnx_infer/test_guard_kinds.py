@@ -12,6 +12,7 @@ from onnxruntime import InferenceSession
 
 from onnx_infer import infer
 from onnx_infer.__main__ import main
+from onnx_infer.engine.engine import Engine
 from onnx_infer.result import InferenceResult
 from symdim import Var
 
@@ -264,3 +265,16 @@ def test_the_kind_is_shown_by_the_command_line(tmp_path: Path, capsys: pytest.Ca
     assert json.loads(capsys.readouterr().out)["guards"][1] == window
     main([str(path), "--explain", "y"])
     assert "  assumed: H >= 5 (a window fits into the padded input)" in capsys.readouterr().out
+
+
+def test_no_walk_looks_for_the_least_size_that_only_data_decide(monkeypatch):
+    walked = []
+    monkeypatch.setattr(Engine, "run", lambda engine, run=Engine.run: (run(engine), walked.append(engine)))
+    result = infer(
+        parsed(
+            """g (float[N] x) => (y) <int64[3] all = {1, 1, -1}> {
+                k = NonZero(x) f = Cast<to=1>(k) h = Reshape(f, all) y = MaxPool<kernel_shape=[3], strides=[2]>(h) }"""
+        )
+    )
+    assert [f"{guard.kind} {guard}" for guard in result.data_guards] == ["assumed _d0 >= 3"]
+    assert len(walked) == 1
