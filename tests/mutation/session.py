@@ -9,7 +9,6 @@ import sys
 import time
 from array import array
 from collections import Counter
-from itertools import accumulate
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory
@@ -221,17 +220,18 @@ class Session:
 
     def _selected(self, mutant: Mutant, trial: int) -> list[int]:
         """The tests of a trial, all of which run the statement: first some quick ones, then those of the package."""
-        at_line = self._in_turns(self._trace.quickest((str(self.root / mutant.path), mutant.line)))
+        quickest = self._trace.quickest((str(self.root / mutant.path), mutant.line))
+        at_line = self._in_turns(quickest)
         at_all = set(at_line)
         killers = [test for test, _ in self._killers.get(mutant.path, Counter()).most_common(KILLERS) if test in at_all]
-        first = dict.fromkeys([*killers, *self._within(QUICK_SECONDS, at_line[:QUICK])])
+        first = dict.fromkeys([*killers, *self._trace.within(QUICK_SECONDS, at_line[:QUICK])])
         if trial == 1:
             return list(first)
         package = mutant.path.partition("/")[0]
         own = (f"{package}/", f"tests/{package}/")
-        rest = [test for test in at_line if test not in first]
+        rest = [test for test in quickest if test not in first]
         rest.sort(key=lambda test: not self._items[test].nodeid.startswith(own))
-        return self._within(SECONDS, rest)
+        return self._trace.within(SECONDS, rest)
 
     def _in_turns(self, tests: Sequence[int]) -> list[int]:
         """One case of each test function, then a second one of each, and so on: what is different finds more."""
@@ -242,11 +242,6 @@ class Session:
             turn[test] = turns[name]
             turns[name] += 1
         return sorted(tests, key=turn.__getitem__)
-
-    def _within(self, seconds: float, tests: Sequence[int]) -> list[int]:
-        """The first test, and others until their time is over."""
-        until = accumulate(self._trace.seconds[test] for test in tests)
-        return [test for test, end in zip(tests, until, strict=True) if end < seconds or test == tests[0]]
 
     def _tests(self, numbers: Sequence[int]) -> list[Test]:
         following = [*numbers[1:], None]
