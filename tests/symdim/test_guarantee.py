@@ -163,6 +163,8 @@ def test_3_16_and_3_22_errors_name_operator_field_and_what_was_observed():
     with pytest.raises(UnsupportedDynamicShape, match=r"Expand: shape\[0\].*d \+ 1 is only <=N \+ 1.*decide") as caught:
         require_exact(D + 1, "Expand", "shape[0]")
     assert (caught.value.op, caught.value.field, caught.value.observed) == ("Expand", "shape[0]", "upper_bound")
+    with pytest.raises(UnsupportedDynamicShape, match=rf" \({D.name}: [^;]*\)$"):
+        require_exact(N + D, "Expand", "shape[0]")  # N is exact
     with pytest.raises(UnsupportedDynamicShape) as caught:
         require_exact_shape((N, FREE), "Reshape")
     assert (caught.value.op, caught.value.field, caught.value.observed) == ("Reshape", "shape[1]", "unknown")

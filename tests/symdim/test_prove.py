@@ -125,6 +125,7 @@ def test_counterexamples_are_within_bounds_and_facts():
     assert found[x] >= 1000
     assert found[x] % 7 == 3
     assert found[x] == 2 * found[y]
+    assert prove.counterexample(x, "!=", 2 * y, facts, budget=1) is None
 
 
 def test_far_counterexamples_are_found():

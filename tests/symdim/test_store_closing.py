@@ -244,6 +244,17 @@ def test_stage_6_what_only_index_0_reads():
     assert solve({"shapes": shapes, "ops": [read, used]})["closed"]["shapes"]["OUT"] == [1]
 
 
+@pytest.mark.parametrize(("law", "closed"), [("size", 5), ("index", 1)])
+def test_stage_6_another_law_than_an_index_reads_nothing(law, closed):
+    store = Store()
+    axis = store.fresh("axis")
+    store.generated(axis)
+    store.refine(5, axis)
+    store.bounds(axis, lo=1, law=law)
+    store.close()
+    assert store.value(axis) == closed
+
+
 def test_given_names_are_kept():
     store, leaf, out = Store(), Row.unknown(), Row.of([N, 768])
     store.refine_row(out, leaf)
