@@ -141,8 +141,8 @@ def _remainder(problem: Problem, h: Hypothesis) -> Problem | None:
                 if isinstance(rest, Expr) and atom in postorder(rest):
                     continue
                 lo, hi = quotient(bounds_of(n), bounds_of(d))
-                if rest == 0 and lo == 0 and at_least(n, 1):
-                    lo = 1
+                if rest == 0 and at_least(n, 1):
+                    lo = max(lo or 0, 1)
                 q = problem.fresh("q", lo, hi)
                 r = scale(rest, -1)  # n - d*q == r
                 reasons = h.reasons | {REMAINDER}

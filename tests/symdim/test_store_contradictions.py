@@ -144,3 +144,15 @@ def test_a_size_below_its_least_one_tells_of_a_kernel_only_where_there_is_one(ke
     with pytest.raises(Contradiction) as caught:
         store.propagate()
     assert caught.value.kind == kind
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+@pytest.mark.parametrize("factor, more", [(2, 1), (3, -1), (3, 1)])
+def test_an_open_size_equals_no_multiple_of_itself_on_either_side(factor: int, more: int, is_first: bool) -> None:
+    store = Store()
+    size = store.fresh("g")
+    sides = (factor * size + more, size) if is_first else (size, factor * size + more)
+    store.eq(*sides)
+    with pytest.raises(Contradiction) as caught:
+        store.propagate()
+    assert caught.value.kind == "occurs"
