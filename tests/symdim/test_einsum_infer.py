@@ -238,3 +238,13 @@ def test_labels_are_at_least_1_unless_they_may_be_left_out():
     assert [names.sizes[name].lo for name in "ab"] == [0, 1]
     names = state(Store(), parse_spec("a b => a"), [Row((3, 5)), Row((3,))])
     assert [names.sizes[name].lo for name in "ab"] == [1, 1]
+
+
+def test_a_contradiction_names_node_operand_and_specification():
+    store = Store()
+    state(store, parse_spec("ij;jk=>ik"), [Row((2, 3)), Row((4, 5)), Row.unknown()], node="Dot_1", operands=("A", "B"))
+    with pytest.raises(Contradiction) as caught:
+        store.propagate()
+    origins = {fact.origin for fact in caught.value.chain}
+    assert {(origin.node, origin.operand) for origin in origins} == {("Dot_1", "A"), ("Dot_1", "B")}
+    assert {origin.text for origin in origins} == {str(parse_spec("ij;jk=>ik"))}
