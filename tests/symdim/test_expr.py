@@ -126,6 +126,7 @@ def test_what_is_not_defined():
         N < 3  # noqa: B015
     with pytest.raises(SymdimError):
         N**-1
+    assert N**1 is N  # which is remembered, and True == 1
     for exponent in (2.5, True):
         with pytest.raises(TypeError, match="unsupported operand"):
             N**exponent
