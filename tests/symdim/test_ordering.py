@@ -13,7 +13,7 @@ from symdim.prover.axioms import LINEAR
 from symdim.prover.budget import Budget
 from symdim.prover.hypotheses import Hypothesis, problem_of
 from symdim.prover.nesting import NESTING
-from symdim.prover.ordering import MONOTONE, with_order
+from symdim.prover.ordering import MONOTONE, _Order, with_order
 from symdim.testing import explain_text
 from tests.counting import calls_of
 
@@ -105,3 +105,13 @@ def test_a_larger_divisor_leaves_a_smaller_multiple(factor: str, other: str) -> 
     proof = explain_text(f"n//{whole}*{whole}", "<=", f"n//({factor})*({factor})", {})
     assert proof.answer is True
     assert NESTING in proof.laws
+
+
+def test_what_is_learnt_answers_a_question_that_was_open() -> None:
+    x, y = Var("x"), Var("y")
+    problem = problem_of([Hypothesis(x - 1, ">=", frozenset())], (), Budget(BUDGET))
+    assert problem is not None
+    known, why = _Order(problem), frozenset(("fact",))
+    assert known._nonnegative(y - x) is None
+    known.learn(Hypothesis(y - x, ">=", why))
+    assert known._nonnegative(y - x) == why

@@ -45,6 +45,7 @@ READINGS = [
     ("floor(H/N + W/M)", (H * M + W * N) // (N * M)),
     ("floor(0.25*H + 1.5e0)", (H + 6) // 4),
     ("trunc(H/2 - 5/2)", maximum(H - 5, 0) // 2 - maximum(5 - H, 0) // 2),
+    ("trunc((H - 5)/W)", minimum(maximum(H - 5, 0), H + W - 6) // W),
     ("Heaviside(H - 3, 0)", minimum(maximum(H - 3, 0), 1)),
     ("sign(H - 3)", minimum(maximum(H - 3, -1), 1)),
     # JAX
