@@ -26,6 +26,7 @@ from onnx_infer.values.tensor import MAX_RANK, UNKNOWN_SIZE, Value
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from onnx_infer.engine.claims import Belief
     from onnx_infer.engine.found import Found
     from onnx_infer.model.graph import FrontEnd, Model
     from onnx_infer.model.input_values import InputValue
@@ -157,12 +158,12 @@ _MOST_WALKS = 4
 
 
 def _view(
-    front: FrontEnd, all_constant: bool, values: Mapping[str, InputValue], found: Found | None, symbols: Symbols
+    front: FrontEnd, all_constant: bool, values: Mapping[str, InputValue], learnt: Learnt, symbols: Symbols
 ) -> Model:
     """The model with the found types and the given elements."""
     view = front.view(symbols, all_constant)
-    if found is not None:
-        view = found.put_into(view, symbols)
+    if learnt.found is not None:
+        view = learnt.found.put_into(view, symbols, learnt.believed)
     return put_values(view, values)
 
 
@@ -179,10 +180,12 @@ def walk(
     found: Found | None = None,
     is_cautious: bool = False,
     believes: bool = True,
+    believed: frozenset[Belief] = frozenset(),
 ) -> Engine:
     """The engine after its walk over the model. The `found` types replace declared ones.
 
-    Unless it `believes`, declared numbers of sizes that are long or that only the data decide are not used.
+    Unless it `believes`, declared numbers of sizes that are long or that only the data decide are not used, but are
+    `left_open` of the engine. Those that are `believed` are used from the start.
 
     The assumptions about symbols hold during the walk: intervals are the bounds of the symbols, and rules ask the other
     relations. The walk is repeated while it learns what an earlier node could have known (`engine/learnt.py`).
@@ -194,23 +197,22 @@ def walk(
     if found is not None:
         names = found.names(front)
 
-    view_of = partial(_view, front, all_constant, values)
+    view_of, learnt = partial(_view, front, all_constant, values), Learnt(found, believed=believed)
     start = Narrowed(given.intervals())
     if given:
         from onnx_infer.engine.assumptions import Assumptions, narrowed, settled_facts
     if given.relations:
         symbols = Symbols(names, reserved, bounds=start.bounds, min_dim=min_dim)
-        view_of(found, symbols)  # this names the axes of inputs
+        view_of(learnt, symbols)  # this names the axes of inputs
         start = narrowed(given, Assumptions(given.relations, symbols.known()))
     fixed, related = start.fixed(), start.related
-    learnt = Learnt(found)
     last = 0 if is_cautious else _MOST_WALKS - 1
     for count in range(last + 1):
         symbols = Symbols(
             names, reserved, bounds={**start.bounds, **learnt.bounds}, min_dim=min_dim, fixed=fixed,
             related=related, relations=given.relations,
         )  # fmt: skip
-        view = view_of(learnt.found, symbols)
+        view = view_of(learnt, symbols)
         known = Assumptions(given.relations, symbols.known()).known() if related else None
         engine = Engine(
             view, symbols, policy, adopt=adopt, assume_declared=assume_declared,
@@ -227,6 +229,7 @@ def walk(
         if more is learnt:
             break
         learnt = more
+    engine.left_open = frozenset() if believes else learnt.left_open | engine.unconfirmed()
     if given:
         assuming(known, partial(settled_facts, engine))
     if to_first:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from onnx_infer.diagnostics import Diagnostic
+    from onnx_infer.engine.claims import Belief
     from onnx_infer.engine.engine import Engine
     from onnx_infer.engine.found import Found
     from onnx_infer.model.given import Given
@@ -40,7 +41,14 @@ class Walk(Protocol):
     Unless it `believes`, it does not use what the author claims of sizes that are long or that only data decide.
     """
 
-    def __call__(self, *, given: Given, found: Found | None = None, believes: bool = True) -> Engine: ...
+    def __call__(
+        self,
+        *,
+        given: Given,
+        found: Found | None = None,
+        believes: bool = True,
+        believed: frozenset[Belief] = frozenset(),
+    ) -> Engine: ...
 
 
 class _Round(NamedTuple):
@@ -107,6 +115,13 @@ class _Inference:
             current = self.round(after, self.walk(found=after))
         return current
 
+    def left_open(self, engine: Engine) -> frozenset[Belief]:
+        """What declared types say and no walk up to the last one has shown."""
+        said = self.first.left_open | engine.left_open
+        shapes = {name: getattr(engine.scope.get(name), "shape", None) or () for name, _ in said}
+        not_shown = {(name, number) for name, number in said if number is not None and number not in shapes[name]}
+        return engine.unconfirmed() | not_shown
+
     def with_only_rank(self, current: _Round) -> Found | None:
         """The found shapes plus an input's rank, if the model can run with only one rank of the input; else None."""
         broken = current.broken()
@@ -161,8 +176,8 @@ def infer_both_ways(
     if backwards and not wrong:
         last = inference.solve()
         engine, found = last.engine, last.before
-        if engine.unconfirmed():
-            engine = inference.walk(found=found, believes=True)
+        if said := inference.left_open(engine):
+            engine = inference.walk(found=found, believes=True, believed=said)
         else:
             substitute_solved(engine, last.known, last.names.given)
         engine.diagnostics += last.known.diagnostics

@@ -19,6 +19,7 @@ from symdim import Var
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from onnx_infer.engine.claims import Belief
     from onnx_infer.model.graph import FrontEnd, Model
     from onnx_infer.model.size_texts import Size
     from onnx_infer.model.symbols import Symbols
@@ -35,22 +36,25 @@ class Found(NamedTuple):
         sizes = (s for name, written in front.inputs() for s in self.inputs.get(name, written))
         return [s for s in sizes if isinstance(s, str) and s]
 
-    def put_into(self, model: Model, symbols: Symbols) -> Model:
+    def put_into(self, model: Model, symbols: Symbols, believed: frozenset[Belief] = frozenset()) -> Model:
         """The model with these shapes. Where nothing is found, a name that only declared types have stays.
+
+        So does a number that is `believed` of a value.
 
         What the inputs have for a name that no input has any more is `replaced` of the symbols.
         """
 
-        def shaped(value: object, sizes: Sequence[Size]) -> SymTensor:
+        def shaped(name: str, value: object, sizes: Sequence[Size]) -> SymTensor:
             dims = [UNKNOWN_SIZE if s is None else s if isinstance(s, int) else symbols.text(s) for s in sizes]
             if not isinstance(value, SymTensor):
                 return SymTensor(None, dims)
             old = value.shape or ()
             if len(old) == len(dims):
-                dims = [o if d is UNKNOWN_SIZE and has_own_name(o) else d for d, o in zip(dims, old, strict=True)]
+                said = [o if has_own_name(o) or (isinstance(o, int) and (name, o) in believed) else None for o in old]
+                dims = [d if d is not UNKNOWN_SIZE or o is None else o for d, o in zip(dims, said, strict=True)]
             return SymTensor(value.dtype, dims)
 
-        inputs = [(n, shaped(v, self.inputs[n]) if n in self.inputs else v) for n, v in model.graph.inputs]
+        inputs = [(n, shaped(n, v, self.inputs[n]) if n in self.inputs else v) for n, v in model.graph.inputs]
         for (_, old), (_, new) in zip(model.graph.inputs, inputs, strict=True):
             if old is not new and isinstance(old, SymTensor) and isinstance(new, SymTensor):
                 pairs = zip(old.shape or (), new.shape or (), strict=False)
@@ -58,7 +62,7 @@ class Found(NamedTuple):
                     (o, n) for o, n in pairs if isinstance(o, Var) and has_own_name(o) and o is not n
                 )
         declared = dict(model.graph.declared)
-        declared.update((n, shaped(declared.get(n), sizes)) for n, sizes in self.values.items())
+        declared.update((n, shaped(n, declared.get(n), sizes)) for n, sizes in self.values.items())
         return model._replace(graph=model.graph._replace(inputs=inputs, declared=declared))
 
     def with_solved(self, before: Mapping[str, Value], after: Mapping[str, Value]) -> Found:

@@ -28,13 +28,15 @@ if TYPE_CHECKING:
 class Learnt(NamedTuple):
     """What earlier walks found: shapes, bounds of symbols, and what is believed of the declared types of values.
 
-    `stated` are the statements that imply the bounds, with their nodes, in the symbols of the first walk.
+    `stated` are the statements that imply the bounds, with their nodes, in the symbols of the first walk. What could be
+    believed is `left_open` if the caller does not believe it.
     """
 
     found: Found | None = None
     bounds: Mapping[str, tuple[int, int | None]] = MappingProxyType({})
     believed: frozenset[Belief] = frozenset()
     stated: tuple[tuple[Statement, Node], ...] = ()
+    left_open: frozenset[Belief] = frozenset()
 
     def after(self, walk: Walk, to_first: Mapping[Dim, Dim], believes: bool) -> Learnt:
         """This and what a further walk has learnt. `to_first` maps its symbols to those of the first walk.
@@ -45,7 +47,8 @@ class Learnt(NamedTuple):
         known = certain(walk) if implied else []
         if len(known) < len(walk.statements):  # some rest on assumptions
             implied = walk.undecided_signs.decided_by(statement for statement, _ in known)
-        unconfirmed = walk.unconfirmed() - self.believed if believes and not implied else frozenset()
+        said = frozenset() if believes and implied else walk.unconfirmed() - self.believed
+        unconfirmed, left_open = (said, self.left_open) if believes else (frozenset(), self.left_open | said)
         shorter = walk.shorter_sizes(s for s, _ in (known or certain(walk)))
         found = self.found if unconfirmed else walk.with_solved(self.found, shorter)
         if not implied and not unconfirmed and found == self.found:
@@ -58,4 +61,4 @@ class Learnt(NamedTuple):
             or (numbers and implied_bounds([statement], numbers) != numbers)
         ]
         bounds = {**self.bounds, **{v.name: ends for v, ends in implied.items()}}
-        return Learnt(found, bounds, self.believed | unconfirmed, (*self.stated, *stated))
+        return Learnt(found, bounds, self.believed | unconfirmed, (*self.stated, *stated), left_open)

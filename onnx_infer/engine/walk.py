@@ -63,6 +63,8 @@ class Walk:
 
     adopt: bool
     inner: list[tuple[Graph, Scope]]
+    left_open: frozenset[Belief] = frozenset()
+    """What declared types say and the walks of this inference do not believe."""
 
     def __init__(self, model: Model, symbols: Symbols, policy: ShapeMergePolicy) -> None:
         self.model, self.symbols, self.policy = model, symbols, policy

@@ -151,9 +151,10 @@ def reshaped(shape: Shape | None, elements: Ints, allowzero: int = 0) -> Shape:
     settled = [size for size in sizes if size is not None]
     if shape is not None and rest is not None:
         if not target.copies and elements[rest] == -1:
-            if is_cautious() and not _cancels_zeros(settled, shape):
+            may_be_0 = [size for size in settled if not at_least(size, 1)]
+            if may_be_0 and is_cautious() and not _cancels_zeros(settled, shape):
                 return tuple(fresh("what is left beside a size of 0") if s is None else s for s in sizes)
-            for size in settled:
+            for size in may_be_0:
                 state("at_least", size, 1, "a size beside -1", "assumed")
         sizes[rest] = size = quotient_of_sizes(shape, settled, target.assumed)
         _demand_computed(elements[rest], size, target.zero_copies(rest))

@@ -111,6 +111,14 @@ def large_count(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     return node.op_type == "TopK" and len(node.input) > 1 and _largest(arrays.get(node.input[1], np.zeros(1))) >= 2**32
 
 
+def large_reduction(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
+    """A sum or a product of 64-bit integers beyond 2**53: it is computed as a double."""
+    if node.op_type not in ("ReduceSum", "ReduceProd"):
+        return False
+    numbers = [arrays.get(name) for name in (node.input[0], node.output[0])]
+    return any(_largest(a) >= 2**53 for a in numbers if a is not None and a.dtype == np.int64)
+
+
 def _largest(array: np.ndarray[Any, Any]) -> float:
     return float(np.abs(array.astype(float)).max(initial=0))
 
@@ -134,7 +142,7 @@ def overflow(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
 
 QUIRKS = (
     no_turns, empty_reduction, empty_product, empty_integers, other_heads, broadcast_groups, large_slope,
-    large_extremum, backward_to_the_end, large_count, overflow,
+    large_extremum, backward_to_the_end, large_count, large_reduction, overflow,
 )  # fmt: skip
 """Where onnxruntime departs from the specification, or a run from what inference assumes."""
 

@@ -156,6 +156,7 @@ def test_what_is_right_has_no_fault(runtime: Runtime) -> None:
             "big, y",
         ),
         ("big = Constant<value_ints=[8589934593]>() y, i = TopK(x, big)", "big, y"),  # it reads the lower 32 bits of K
+        ("big = Constant<value_ints=[4611686018427387905]>() y = ReduceProd<keepdims=0>(big)", "big, y"),  # a double
         (  # onnxruntime runs it, the specification forbids it
             "s = Constant<value_float=1.0>() axes = Constant<value_ints=[2]>() y = ReduceSum<keepdims=0>(s, axes) "
             "z = Neg(x)",

@@ -320,3 +320,14 @@ def test_a_declared_name_is_what_an_input_has_for_it(bidirectional: bool) -> Non
     assert [str(result.types[name]) for name in "yz"] == ["f32[_d0]", "f32[_d1]"]
     declared = [str(guard) for guard in result.guards if guard.kind == "declared"]
     assert declared == ["_d0 == 2" if bidirectional else "_d0 == K", "_d1 == 3"]
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_a_declared_number_is_believed_beside_a_size_that_a_node_forces(bidirectional: bool) -> None:
+    """The normalization forces the second size. The target may be given anew, so the first one is what is declared."""
+    graph = """g (float[N, 3] x, int64[3] target) => (float[1, D, S] v, y)
+        <int64[3] target = {1, 3, -1}, float[3] scale = {2, 2, 1}, float[3] bias = {1, 3, 1}> {
+        v = Reshape(x, target) y = InstanceNormalization(v, scale, bias) }"""
+    result = infer(parsed(graph), bidirectional=bidirectional)
+    assert str(result.types["v"]) == "f32[1, 3, S]"
+    assert str(result.types["y"]) == "f32[1, 3, S]"

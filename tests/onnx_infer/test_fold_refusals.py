@@ -19,6 +19,8 @@ STAYS = [
         {r = Reshape(x, t) s = Shape(r) y = Neg(s)}""", "Reshape Neg"),
     ("a Reshape by -1", """(float[N] x) => (float[N] y)
         <int64[2] t = {-1, 2}> {r = Reshape(x, t) y = Neg(x)}""", "Reshape Neg"),
+    ("a Reshape by -1 with allowzero", """(float[N] x) => (float[N] y)
+        <int64[2] t = {-1, 2}> {r = Reshape<allowzero=1>(x, t) y = Neg(x)}""", "Reshape Neg"),
     ("an index", """(float[N, 8] x) => (int64[1] y)
         <int64 two = {2}> {g = Gather(x, two) s = Shape(g) y = Neg(s)}""", "Gather Neg"),
     ("an Expand", """(float[N] x, float[M] w) => (float[N] y)
