@@ -49,7 +49,9 @@ class Learnt(NamedTuple):
             implied = walk.undecided_signs.decided_by(statement for statement, _ in known)
         said = frozenset() if believes and implied else walk.unconfirmed() - self.believed
         unconfirmed, left_open = (said, self.left_open) if believes else (frozenset(), self.left_open | said)
-        shorter = walk.shorter_sizes(s for s, _ in (known or certain(walk)))
+        shorter = walk.shorter_sizes()
+        if shorter and any(statement.kind == "assumed" for statement in walk.statements):
+            shorter = walk.shorter_sizes(statement for statement, _ in certain(walk))
         found = self.found if unconfirmed else walk.with_solved(self.found, shorter)
         if not implied and not unconfirmed and found == self.found:
             return self

@@ -191,10 +191,12 @@ class Walk:
             return found
         from onnx_infer.engine.found import NOTHING_FOUND  # few models need it
 
-        inputs = {name for name, _ in self.model.graph.inputs}
-        values = {name: value for name, value in self.scope.items() if shorter and name not in inputs}
-        found = (found or NOTHING_FOUND).with_solved(self._unsolved, self.scope)
-        return found.with_numbers(values, shorter.put)
+        more = (found or NOTHING_FOUND).with_solved(self._unsolved, self.scope)
+        if shorter:
+            inputs = {name for name, _ in self.model.graph.inputs}
+            values = {name: value for name, value in self.scope.items() if name not in inputs}
+            more = more.with_numbers(values, shorter.put)
+        return found if more == NOTHING_FOUND else more
 
     def unconfirmed(self) -> frozenset[Belief]:
         """What declared types of values say and no node demands: a rank, or a number.
