@@ -78,8 +78,8 @@ def found_shapes(
 ) -> Found:
     """The shapes that the constraints force and that say more than the model declares."""
     shapes: dict[str, tuple[Dim, ...]] = {}
-    for name, value in engine.model.graph.inputs:
-        row = known.rows.get(name)
+    for name, _ in engine.model.graph.inputs:
+        row, value = known.rows.get(name), engine.scope[name]  # in the symbols of the first walk
         if row is None and isinstance(value, SymTensor) and value.shape is not None:
             row = Row(trail=value.shape)
         if row is not None and (solved := known.store.row(row)).rank is not None and _fit(solved.dims):

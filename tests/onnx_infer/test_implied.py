@@ -329,3 +329,11 @@ def test_numbers_that_an_equation_makes_of_short_sizes_are_known_from_the_start(
         assert str(inferred.types["y"]) == "f32[]"
         assert [str(guard) for guard in inferred.guards] == ["K == 6"]
     assert infer_shapes(once).SerializeToString() == once.SerializeToString()
+
+
+def test_a_bound_hides_no_size_of_an_input_in_both_directions():
+    """MatMul demands M == 3, which decides the end of the Slice. No node reads the first input."""
+    graph = """<ir_version: 8, opset_import: ["": 17]> g (float[M, 2] a, float[M] b, float[3] w) => (p, s)
+        <int64[1] zero = {0}, int64[1] two = {2}> { p = MatMul(b, w) s = Slice(b, zero, two) }"""
+    result = infer(onnx.parser.parse_model(graph), bidirectional=True)
+    assert [str(result.types[name]) for name in "abs"] == ["f32[3, 2]", "f32[3]", "f32[2]"]
