@@ -197,16 +197,19 @@ class Subject:
         return {v if isinstance(v, str) else v.name: n for v, n in result.sources.bindings(shapes).items()} | run.sizes
 
     def _is_unclear(self, run: Run) -> bool:
-        """Whether a run says nothing about inference: see `QUIRKS`, or the author declares a wrong rank or number."""
-        if not run.succeeded:
-            return PLANNING in str(run.outcome)
-        if self.is_misdeclared(run, {}):
+        """Whether a run says nothing about inference: see `QUIRKS`, or the author declares a wrong rank or number.
+
+        A node behind a Loop without turns may refuse a run.
+        """
+        if run.succeeded and self.is_misdeclared(run, {}):
             return True
-        arrays = {**run.feeds, **self.outputs(run)}
+        arrays = {**run.feeds, **(self.outputs(run) if run.succeeded else {})}
         arrays |= {t.name: onnx.numpy_helper.to_array(t) for t in self.model.graph.initializer if t.name}
         nodes, inner = self.model.graph.node, list(_inner_nodes(self.model))
         arrays |= {node.output[0]: array for node in (*nodes, *inner) for array in _constant(node)}
         arrays |= {name: np.zeros(1) for node in (*nodes, *inner) for name in _counter(node)}
+        if not run.succeeded:
+            return PLANNING in str(run.outcome) or any(no_turns(node, arrays) for node in (*nodes, *inner))
         return any(quirk(node, arrays) for node in nodes for quirk in QUIRKS) or any(
             quirk(node, arrays) for node in inner for quirk in (no_turns, large_extremum, backward_to_the_end)
         )
