@@ -32,14 +32,21 @@ class UndecidedSigns:
     def __init__(self, symbols: Collection[str]) -> None:
         self._symbols = symbols
         self._gaps: dict[Expr, None] = {}  # whether these are negative is not known
+        self._of_claims: set[Expr] = set()  # those of them that no rule has
         self.forget()
 
-    def add(self, size: Dim, least: Dim) -> None:
-        """Record that it matters whether a size is at least another one."""
+    def add(self, size: Dim, least: Dim, *, of_claim: bool = False) -> None:
+        """Record that it matters whether a size is at least another one, for a rule or for a claim of the author.
+
+        A symbol that equals a number does not decide a claim. The inference that wrote the claim may have put the
+        number there without another walk.
+        """
         gap = size - least
         if isinstance(gap, Expr) and gap not in self._gaps:
             self._gaps[gap] = None
             self._untried.append(gap)
+            if of_claim:
+                self._of_claims.add(gap)
 
     def forget(self) -> None:
         """Read all statements again next time, because some of them were withdrawn."""
@@ -51,7 +58,7 @@ class UndecidedSigns:
     def decided_by(self, statements: Iterable[Statement]) -> dict[Var, Interval]:
         """The intervals of symbols that these statements imply, if they decide one of the sizes."""
         known = {v: ends for v, ends in implied_bounds(statements).items() if v.name in self._symbols}
-        return known if any(_is_decided(gap, known) for gap in self._gaps) else {}
+        return known if any(self._is_decided(gap, known) for gap in self._gaps) else {}
 
     def implied(self, statements: Sequence[Statement], *, so_far: bool = False) -> dict[Var, Interval]:
         """The implied intervals of symbols, if they decide one of these sizes.
@@ -73,10 +80,15 @@ class UndecidedSigns:
             self._untried = list(self._gaps)
         while self._untried:
             self._tries += 1
-            if _is_decided(self._untried[-1], self._known):
+            if self._is_decided(self._untried[-1], self._known):
                 return self._known
             self._untried.pop()
         return {}
+
+    def _is_decided(self, gap: Expr, known: Mapping[Var, Interval]) -> bool:
+        if gap in self._of_claims:
+            known = {v: ends for v, ends in known.items() if ends[0] != ends[1]}
+        return _is_decided(gap, known)
 
 
 _FEW = 64

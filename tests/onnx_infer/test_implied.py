@@ -337,3 +337,12 @@ def test_a_bound_hides_no_size_of_an_input_in_both_directions():
         <int64[1] zero = {0}, int64[1] two = {2}> { p = MatMul(b, w) s = Slice(b, zero, two) }"""
     result = infer(onnx.parser.parse_model(graph), bidirectional=True)
     assert [str(result.types[name]) for name in "abs"] == ["f32[3, 2]", "f32[3]", "f32[2]"]
+
+
+def test_a_number_does_not_decide_whether_a_claim_is_another_form():
+    graph = """<ir_version: 8, opset_import: ["": 17]> g (float[N, A] x, float[4] w) => (p, q, f) {
+        p = MatMul(w, x) q = MatMul(x, w) f = Flatten<axis=0>(x) }"""
+    model = onnx.parser.parse_model(graph)
+    model.graph.input[0].type.tensor_type.shape.dim[1].dim_param = "max(N, 3)"
+    once = infer_shapes(model)
+    assert infer_shapes(once) == once
