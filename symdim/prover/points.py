@@ -22,8 +22,8 @@ def is_negative_somewhere(dim: Dim) -> bool:
 
     >>> from symdim import Var
     >>> n = Var("n")
-    >>> is_negative_somewhere(n // 2 - n // 3), is_negative_somewhere(n % 5 - n % 7)
-    (False, True)
+    >>> is_negative_somewhere(n // 2 - n // 3), is_negative_somewhere(n % 5 - n % 7), is_negative_somewhere(-1)
+    (False, True, True)
     """
     if isinstance(dim, int):
         return dim < 0
