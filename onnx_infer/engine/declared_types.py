@@ -162,7 +162,7 @@ class DeclaredTypes:
         if not isinstance(declared, Expr) or not isinstance(inferred, Expr) or differ(declared, inferred):
             return
         if declared.variables() == inferred.variables():
-            self._engine.undecided_signs.add(minimum(declared - inferred, inferred - declared), 0, of_claim=True)
+            self._engine.undecided_signs.add(minimum(declared - inferred, inferred - declared), 0)
             self._engine.singular += self._engine.depth
 
     def believed(self, name: str, declared: Value, node: Node) -> Value:

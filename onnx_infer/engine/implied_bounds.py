@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from symdim import DivisionByZero, Expr, Var
+from symdim import Expr, Var
 from symdim.algebra.caches import shared_cache
-from symdim.algebra.dims import at_least, substituted, variables_of
+from symdim.algebra.dims import at_least, substituted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from onnx_infer.laws.statements import Statement
     from onnx_infer.values.tensor import Dim
-    from symdim.conditions.condition import Condition, Relation
+    from symdim.conditions.condition import Condition
 
     Interval = tuple[int, int | None]
 
@@ -32,21 +32,14 @@ class UndecidedSigns:
     def __init__(self, symbols: Collection[str]) -> None:
         self._symbols = symbols
         self._gaps: dict[Expr, None] = {}  # whether these are negative is not known
-        self._of_claims: set[Expr] = set()  # those of them that no rule has
         self.forget()
 
-    def add(self, size: Dim, least: Dim, *, of_claim: bool = False) -> None:
-        """Record that it matters whether a size is at least another one, for a rule or for a claim of the author.
-
-        A symbol that equals a number does not decide a claim. The inference that wrote the claim may have put the
-        number there without another walk.
-        """
+    def add(self, size: Dim, least: Dim) -> None:
+        """Record that it matters whether a size is at least another one."""
         gap = size - least
         if isinstance(gap, Expr) and gap not in self._gaps:
             self._gaps[gap] = None
             self._untried.append(gap)
-            if of_claim:
-                self._of_claims.add(gap)
 
     def forget(self) -> None:
         """Read all statements again next time, because some of them were withdrawn."""
@@ -58,7 +51,7 @@ class UndecidedSigns:
     def decided_by(self, statements: Iterable[Statement]) -> dict[Var, Interval]:
         """The intervals of symbols that these statements imply, if they decide one of the sizes."""
         known = {v: ends for v, ends in implied_bounds(statements).items() if v.name in self._symbols}
-        return known if any(self._is_decided(gap, known) for gap in self._gaps) else {}
+        return known if any(_is_decided(gap, known) for gap in self._gaps) else {}
 
     def implied(self, statements: Sequence[Statement], *, so_far: bool = False) -> dict[Var, Interval]:
         """The implied intervals of symbols, if they decide one of these sizes.
@@ -68,9 +61,8 @@ class UndecidedSigns:
         """
         if not self._gaps:
             return {}
-        if self._read < len(statements) or not so_far:
-            new = statements[self._read :] if so_far else statements
-            before, self._bounds = self._bounds, implied_bounds(new, self._bounds)
+        if self._read < len(statements):
+            before, self._bounds = self._bounds, implied_bounds(statements[self._read :], self._bounds)
             self._read = len(statements)
             if self._bounds != before:
                 self._known = {v: ends for v, ends in self._bounds.items() if v.name in self._symbols}
@@ -80,15 +72,10 @@ class UndecidedSigns:
             self._untried = list(self._gaps)
         while self._untried:
             self._tries += 1
-            if self._is_decided(self._untried[-1], self._known):
+            if _is_decided(self._untried[-1], self._known):
                 return self._known
             self._untried.pop()
         return {}
-
-    def _is_decided(self, gap: Expr, known: Mapping[Var, Interval]) -> bool:
-        if gap in self._of_claims:
-            known = {v: ends for v, ends in known.items() if ends[0] != ends[1]}
-        return _is_decided(gap, known)
 
 
 _FEW = 64
@@ -116,8 +103,7 @@ _solved = shared_cache(1 << 10)  # relation and sizes -> the bounds of one symbo
 def implied_bounds(statements: Iterable[Statement], known: dict[Var, Interval] | None = None) -> dict[Var, Interval]:
     """The intervals of variables under required statements about each alone, where they narrow those that are `known`.
 
-    A variable that must be a number counts as this number in statements about several variables. A clamp or a quotient
-    that equals a number implies nothing. In the next inference the number is declared, and nobody states it.
+    A size that equals a number implies nothing. In the next inference the number is declared, and nobody states it.
 
     >>> from symdim import Var, minimum
     >>> from onnx_infer.laws.statements import Statement
@@ -126,46 +112,19 @@ def implied_bounds(statements: Iterable[Statement], known: dict[Var, Interval] |
     {H: (20, None)}
     >>> implied_bounds([Statement("at_most", 2 * S, 1024, "Gather")])
     {S: (1, 512)}
-    >>> implied_bounds([Statement("equal", S, minimum(S, 64), "Add"), Statement("equal", minimum(H, 9), 7, "")])
+    >>> implied_bounds([Statement("equal", S, minimum(S, 64), "Add"), Statement("equal", H, 7, "Add")])
     {S: (1, 64)}
-    >>> implied_bounds([Statement("at_least", H * S, 21, "Tile"), Statement("equal", H, 7, "Add")])
-    {H: (7, 7), S: (3, None)}
     """
     found = dict(known or {})
-    several: list[Statement] = []
     for statement in statements:
-        if statement.kind == "required" and _is_restated(*statement[:3]):
-            parts = of_one_symbol(statement)
-            for part in parts or ():
-                _narrow(found, part)
-            if parts == ():
-                several.append(statement)
-    before = None
-    while several and found != before:
-        before = dict(found)
-        for statement in several:
-            for part in _of_last_symbol(statement, found):
+        relation, lhs, rhs = statement[:3]
+        if statement.kind == "required" and (
+            relation in ("at_least", "at_most")
+            or (relation == "equal" and not isinstance(lhs, int) and not isinstance(rhs, int))
+        ):
+            for part in of_one_symbol(statement) or ():
                 _narrow(found, part)
     return found
-
-
-def _is_restated(relation: Relation | Literal["undecided"], lhs: Dim, rhs: Dim) -> bool:
-    """Whether this is a relation, and the next inference states it too."""
-    if relation == "equal" and (isinstance(lhs, int) or isinstance(rhs, int)):
-        return not any(isinstance(size, Expr) and size.height for size in (lhs, rhs))
-    return relation in ("at_least", "at_most", "equal")
-
-
-def _of_last_symbol(statement: Statement, ends: Mapping[Var, Interval]) -> Sequence[Condition]:
-    """The bounds of one symbol that follow from a statement if all its other symbols are numbers."""
-    of = {v: ends.get(v, (v.lo, v.hi)) for v in variables_of([statement.lhs, statement.rhs])}
-    numbers = {v: low for v, (low, high) in of.items() if low is not None and low == high}
-    if len(of) - len(numbers) != 1:
-        return ()
-    try:
-        return of_one_symbol(statement.substitute(numbers)) or ()
-    except DivisionByZero:
-        return ()
 
 
 def of_one_symbol(statement: Statement) -> Sequence[Condition] | None:

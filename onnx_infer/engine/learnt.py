@@ -55,12 +55,10 @@ class Learnt(NamedTuple):
         found = self.found if unconfirmed else walk.with_solved(self.found, shorter)
         if not implied and not unconfirmed and found == self.found:
             return self
-        numbers = {v: ends for v, ends in implied.items() if ends[0] == ends[1]}
         stated = [
             (statement.substitute(to_first), node)
             for statement, node in known
             if any(v in implied for v in implied_bounds([statement]))
-            or (numbers and implied_bounds([statement], numbers) != numbers)
         ]
         bounds = {**self.bounds, **{v.name: ends for v, ends in implied.items()}}
         return Learnt(found, bounds, self.believed | unconfirmed, (*self.stated, *stated), left_open)
