@@ -79,10 +79,10 @@ def broadcast_groups(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
 
 
 def large_slope(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
-    """A PRelu with a slope that does not broadcast to X: the result is larger than X."""
+    """A PRelu with a slope that does not broadcast to X: the result has the shape of both."""
     if node.op_type != "PRelu":
         return False
-    data, result = (getattr(arrays.get(name), "size", None) for name in (node.input[0], node.output[0]))
+    data, result = (getattr(arrays.get(name), "shape", None) for name in (node.input[0], node.output[0]))
     return data != result
 
 

@@ -7,7 +7,6 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from itertools import islice
-from pathlib import Path
 from random import Random
 from threading import Timer
 from typing import Any
@@ -15,21 +14,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_infer import SymTensor, infer
+from onnx_infer import SymTensor
 from onnx_infer.elements.conditions import Positive
 from onnx_infer.elements.ratio import Product, Ratio
 from onnx_infer.results.planning.memory import MemoryPlan
 from onnx_infer.testing import read_value
 from symdim import Var
-from tests.fuzz import damaged, judges
+from tests.fuzz import judges
 from tests.fuzz.arithmetic import shape
 from tests.fuzz.carried import CARRIED
 from tests.fuzz.cases import fitting
 from tests.fuzz.control import graph, scan
-from tests.fuzz.damaged import Call, Damaged, measured, too_costly
-from tests.fuzz.entry_points import ENTRY_POINTS, Given, drawn, with_needed
 from tests.fuzz.growing import Grower, Scope
-from tests.fuzz.hostile import HOSTILE
 from tests.fuzz.kernels import KERNELS, quantised
 from tests.fuzz.kernels import texts as texts_step
 from tests.fuzz.models import Judged, judged
@@ -39,12 +35,6 @@ from tests.fuzz.subject import Subject, tried
 from tests.fuzz.texts import fault, texts
 from tests.onnx_infer.oracle import contradictions
 from tests.onnx_infer.texts import parsed
-
-
-@pytest.fixture(scope="module")
-def runtime() -> Iterator[Runtime]:
-    with Runtime() as started:
-        yield started
 
 
 @pytest.mark.parametrize("start", range(0, 40, 10))
@@ -158,6 +148,14 @@ def test_what_is_right_has_no_fault(runtime: Runtime) -> None:
             "a, s = Loop(z, c, x) <body = g (int64 i, bool p, float[] d) => (q, e, t) { q = Identity(p) "
             "e = Identity(d) t = Identity(d) }> u = Tile(s, k) y = Neg(x)",
             "y",
+        ),
+        (  # onnxruntime infers rank 1 for p, and has rank 2: what folds to a known shape is not loaded
+            "s = Shape(x) none = Constant<value_int=-1>() n = Gather(s, none) c = Less(none, n) "
+            "v = Constant<value=float[3] {1, 2, 3}>() "
+            "w = Constant<value=float[1, 3] {1, 2, 3}>() p = PRelu(v, w) "
+            "u = If(c) <then_branch = g1 () => (float[] a) { a = Identity(v) }, "
+            'else_branch = g2 () => (float[] b) { b = ReduceSum<keepdims=0>(x) }> y = Einsum<equation="a,ba->a">(u, p)',
+            "v, p, y",
         ),
         (  # onnxruntime runs it, the specification forbids it
             "s = Constant<value_float=1.0>() a = Constant<value_ints=[2]>() y = ReduceSum<keepdims=0>(s, a) z = Neg(x)",
@@ -288,63 +286,3 @@ def test_shrinking_keeps_the_fault(runtime: Runtime, monkeypatch: pytest.MonkeyP
 def test_random_dim_params_are_read_or_refused() -> None:
     found = {text: wrong for text in islice(texts(0), 2000) if (wrong := fault(text))}
     assert found == {}
-
-
-# -- damaged and hostile models ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("start", range(0, 200, 50))
-def test_damaged_models_cause_documented_errors_only(start: int, runtime: Runtime, tmp_path: Path) -> None:
-    models = Damaged(None, runtime)
-    for seed in range(start, start + 50):
-        name, data = models.model(seed)
-        if len(data) > 10_000:
-            continue
-        given = Given(data, tmp_path, Random(seed))
-        for entry_point in drawn(Random(f"asked {seed}"), 1):
-            assert measured(name, entry_point, given).fault is None, (seed, entry_point)
-
-
-@pytest.mark.parametrize("maker", dict.fromkeys(HOSTILE), ids=lambda maker: maker.__name__)
-def test_hostile_models_go_through_every_entry_point(maker: Callable[[Random], bytes], tmp_path: Path) -> None:
-    data = min((maker(Random(seed)) for seed in range(6)), key=lambda made: abs(len(made) - 1000))
-    given = Given(data, tmp_path, Random(0))
-    for entry_point in drawn(Random(0), None):
-        assert measured(maker.__name__, entry_point, given).fault is None, entry_point
-
-
-def test_a_damaged_model_depends_on_its_seed_alone(runtime: Runtime) -> None:
-    first, second = (Damaged(None, runtime) for _ in range(2))
-    assert [first.model(seed) for seed in (3, 15, 44)] == [second.model(seed) for seed in (44, 15, 3)][::-1]
-
-
-def test_what_another_call_uses_is_measured_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a call needs comes before it, so it is not counted as a part of it; also where a slow call is repeated."""
-    assert list(with_needed(["memory peak", "memory", "apply"])) == [
-        "infer", "memory", "memory peak", "infer bidirectional", "apply"
-    ]  # fmt: skip
-    told: list[str] = []
-    monkeypatch.setattr(damaged, "MOST_SECONDS", -1.0)
-    for name in ("infer", "memory", "memory peak"):
-        call = ENTRY_POINTS[name]
-        monkeypatch.setitem(ENTRY_POINTS, name, lambda given, name=name, call=call: (told.append(name), call(given)))
-    monkeypatch.setattr(damaged, "drawn", lambda *_: with_needed(["memory peak"]))
-    data = parsed("g (float[N] x) => (y) { y = Relu(x) }").SerializeToString()
-    found = list(damaged.calls(0, "a", data, tmp_path))
-    assert all(call.fault for call in found)
-    assert told == ["infer", "infer", "memory", "infer", "memory", "memory peak", "infer", "memory", "memory peak"]
-
-
-def test_what_is_wrong_with_a_call_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    given = Given(parsed("g (float[N] x) => (y) { y = Relu(x) }").SerializeToString(), tmp_path, Random(0))
-
-    def raising(_: Given) -> None:
-        raise RecursionError("too deep")
-
-    monkeypatch.setitem(ENTRY_POINTS, "infer", raising)
-    assert "too deep" in str(measured("a", "infer", given).fault)
-    monkeypatch.setitem(ENTRY_POINTS, "infer", lambda _: infer(b"no model"))
-    assert measured("a", "infer", given).fault is None
-    assert too_costly(Call(2.5, 0, "a", "infer", None), 1.0) is not None
-    assert too_costly(Call(2.5, 0, "a", "infer", None), 2.0) is None
-    assert too_costly(Call(0.1, 101 << 20, "a", "infer", None), 1.0) is not None
