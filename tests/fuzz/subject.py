@@ -95,6 +95,14 @@ def large_extremum(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     return any(_largest(a) >= 2**31 for a in numbers if getattr(a, "dtype", None) == np.int64)
 
 
+def scalar_shape(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
+    """An Expand whose shape is a scalar: the specification demands a vector, onnxruntime does not look."""
+    if node.op_type != "Expand":
+        return False
+    name = node.input[1]  # in a body it may not be known: any value of the model may be it
+    return any(getattr(a, "ndim", 1) == 0 for a in ([arrays[name]] if name in arrays else arrays.values()))
+
+
 def backward_to_the_end(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
     """A Slice with a step below 0 that ends at the largest integer: it goes to the first element.
 
@@ -142,9 +150,11 @@ def overflow(node: onnx.NodeProto, arrays: Mapping[str, Any]) -> bool:
 
 QUIRKS = (
     no_turns, empty_reduction, empty_product, empty_integers, other_heads, broadcast_groups, large_slope,
-    large_extremum, backward_to_the_end, large_count, large_reduction, overflow,
+    large_extremum, scalar_shape, backward_to_the_end, large_count, large_reduction, overflow,
 )  # fmt: skip
 """Where onnxruntime departs from the specification, or a run from what inference assumes."""
+INNER_QUIRKS = (no_turns, large_extremum, scalar_shape, backward_to_the_end)
+"""Those that are looked for in bodies, too. Few values in a body are known."""
 
 
 DEAD_BRANCH = "Op (If) [TypeInferenceError] Graph attribute inferencing failed"
@@ -211,7 +221,7 @@ class Subject:
         if not run.succeeded:
             return PLANNING in str(run.outcome) or any(no_turns(node, arrays) for node in (*nodes, *inner))
         return any(quirk(node, arrays) for node in nodes for quirk in QUIRKS) or any(
-            quirk(node, arrays) for node in inner for quirk in (no_turns, large_extremum, backward_to_the_end)
+            quirk(node, arrays) for node in inner for quirk in INNER_QUIRKS
         )
 
     def is_misdeclared(self, run: Run, symbols: Mapping[str, int]) -> bool:

@@ -157,6 +157,13 @@ def test_what_is_right_has_no_fault(runtime: Runtime) -> None:
             'else_branch = g2 () => (float[] b) { b = ReduceSum<keepdims=0>(x) }> y = Einsum<equation="a,ba->a">(u, p)',
             "v, p, y",
         ),
+        (  # onnxruntime takes a scalar for the shape in the second turn, so the result is not the known one
+            "n = Constant<value_int=3>() c = Constant<value=bool {1}>() two = Constant<value_int=2>() "
+            "zero = Constant<value_ints=[0]>() y, z, w = Loop(n, c, zero, zero) <body = g (int64 i, bool p, int64[] a, "
+            "int64[] b) => (q, f, h, k) { e = Expand(b, b) q = Identity(p) f = Identity(e) h = Identity(two) "
+            "k = Identity(b) }>",
+            "two, y, z, w",
+        ),
         (  # onnxruntime runs it, the specification forbids it
             "s = Constant<value_float=1.0>() a = Constant<value_ints=[2]>() y = ReduceSum<keepdims=0>(s, a) z = Neg(x)",
             "y, z",
