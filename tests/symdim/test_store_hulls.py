@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Ends = tuple[int | None, int | None]
 
+H, W = Var("H"), Var("W")
 A, B, P = Var.fresh("a", 0, 5), Var.fresh("b", 0, 5), Var.fresh("p", 1, 5)
 
 ANY_END = [
@@ -236,3 +237,42 @@ def test_a_power_equals_a_number_only_at_its_root(value: int) -> None:
         assert [number(store.value(side))] == roots
     except Contradiction:
         assert not roots
+
+
+@pytest.mark.parametrize(
+    ("equation", "bounded", "texts"),
+    [
+        (maximum(H, W), (1, 6), ["W == 7", "H <= 6"]),
+        (minimum(H, W), (8, None), ["W == 7", "H >= 8"]),
+        (maximum(W, H, 2 * H), (0, 3), ["W == 7", "H <= 3"]),
+        (maximum(H, W), (1, 7), ["H <= 7", "max(H, W) == 7"]),
+        (W // 3, (1, 6), ["H <= 6", "21 <= W <= 23"]),
+        ((H + W) // 4, (1, 6), ["H <= 6", "22 <= W <= 30", "28 <= H + W <= 31"]),
+    ],
+)
+def test_an_equation_that_leaves_one_part_is_said_of_this_part(equation: Dim, bounded: Ends, texts: list[str]) -> None:
+    """The guards do not repeat the extremum: the bounds and the part that is left imply it."""
+    store = Store()
+    store.bounds(H, *bounded, origin="bound")
+    store.eq(equation, 7, origin="equation")
+    assert [guard.text for guard in store.guards()] == texts
+    assert {str(guard.fact.origin) for guard in store.guards()} <= {"bound", "equation"}
+    assert store.explain(W)[0] == f"{equation} == 7 (equation)"
+
+
+def test_a_part_is_left_after_a_later_equation() -> None:
+    store = Store()
+    store.eq(maximum(H + 2, W) - 2, 5, origin="first")
+    store.eq(H, 1, origin="second")
+    assert [guard.text for guard in store.guards()] == ["H == 1", "W == 7"]
+
+
+def test_a_bound_of_a_part_is_said_of_the_equation() -> None:
+    store = Store()
+    height, width = Var("height", lo=0), Var("width", lo=0)
+    store.eq(height, 2 * width, origin="first")
+    store.eq(maximum(2 * height, 1), 1, origin="second")
+    assert [(guard.text, str(guard.fact.origin)) for guard in store.guards()] == [
+        ("height == 0", "second"), ("width == 0", "second")
+    ]  # fmt: skip
+    assert store.explain(width) == ("max(2*height, 1) == 1 (second)", "height == 2*width (first)")
