@@ -24,7 +24,7 @@ from onnx_infer.elements.conditions import (
     select,
 )
 from onnx_infer.elements.lifting import lift, lift_lenient
-from onnx_infer.elements.ranges import stays_inside
+from onnx_infer.elements.ranges import stays_exact, stays_inside
 from onnx_infer.elements.ratio import Element, Product, Ratio, fraction, is_rounded, ratio
 from onnx_infer.laws.sizes import at_least
 from onnx_infer.laws.statements import is_cautious, state, warn
@@ -265,8 +265,8 @@ _SIZES = frozenset((dt.INT32, dt.INT64))
 def convert(x: Element, dtype: int | None) -> Element:
     """An element converted to the element type as by Cast: integers wrap around, floats are rounded.
 
-    A symbolic element is known if it stays in the range of its type (`ranges.py`). In types of fewer than 32 bits a
-    symbol itself may wrap around, so there its bounds must prove that it fits.
+    A symbolic element is known if it stays in the range of its type, or is an exact float (`ranges.py`). In types of
+    fewer than 32 bits a symbol itself may wrap around, so there its bounds must prove that it fits.
 
     >>> convert(300, dt.UINT8), convert(2.7, dt.INT64), convert(3, dt.FLOAT)
     (44, 2, 3.0)
@@ -284,12 +284,19 @@ def convert(x: Element, dtype: int | None) -> Element:
     if dtype in dt.INTEGER_RANGE:
         return _to_integer(x, dtype)
     if dtype in (dt.FLOAT, dt.DOUBLE, dt.FLOAT16):
-        if isinstance(x, Expr):
-            return Ratio(x, 1) if dtype != dt.FLOAT16 else None
-        if isinstance(x, Ratio):
-            return x if dtype == dt.FLOAT or (dtype == dt.DOUBLE and not isinstance(x, Product)) else None
-        return _round_float(x, dtype)
+        return _to_float(x, dtype)
     return x if dtype == dt.STRING else None
+
+
+def _to_float(x: Element, dtype: int) -> Element:
+    if isinstance(x, Expr):
+        x = Ratio(x, 1)
+    if not isinstance(x, Ratio):
+        return _round_float(x, dtype)
+    if isinstance(x, Product):
+        return x if dtype == dt.FLOAT else None  # `scaling.py` has looked at its roundings
+    is_exact = dtype != dt.FLOAT16 and stays_exact(x.num, dtype) and stays_exact(x.den, dtype)
+    return x if is_exact else None
 
 
 def _to_integer(x: Element, dtype: int) -> Element:

@@ -1,14 +1,17 @@
-"""Whether an integer element that is computed from sizes stays in the range of its element type.
+"""Whether an element that is computed from sizes stays in the range in which its element type is exact.
 
 Integers wrap around, symbols do not. Models do not say how large their sizes are. So we assume that sizes fit into half
 of the bits: a symbol, and a product of symbols, is at most 2**31 - 1 in 64 bits and 2**15 - 1 in 32 bits. Under this
 assumption a computed element must stay in range, so a constant factor may take the other half of the bits. The same is
 assumed of run-time elements: most of them are positions and lengths.
+
+Floats round, symbols do not. There the same is assumed of the significand: a symbol is at most 2**12 in 32-bit floats.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
+from math import gcd
 from typing import TYPE_CHECKING
 
 from onnx_infer.values import dtype as dt
@@ -16,7 +19,7 @@ from symdim import Expr, Var
 from symdim.algebra.caches import clear_with_caches
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import FloorDiv, Max, Min
-from symdim.algebra.sums.monomial import powers_of
+from symdim.algebra.sums.monomial import powers_of, terms_of
 
 if TYPE_CHECKING:
     from onnx_infer.values.tensor import Dim
@@ -39,7 +42,36 @@ def stays_inside(x: Expr, dtype: int) -> bool:
     return low <= found[0] and found[1] <= high
 
 
+@lru_cache(maxsize=1 << 10)
+def largest_magnitude(x: Dim, dtype: int) -> int:
+    """The largest magnitude of a whole number in a type of floats.
+
+    >>> largest_magnitude(-3 * Var("N") - 1, dt.FLOAT) == 3 * 2**12 + 1
+    True
+    """
+    ends = (x, x) if isinstance(x, int) else _interval(x, 2 ** (dt.SIGNIFICAND[dtype] // 2))
+    return max(map(abs, ends))
+
+
+def stays_exact(x: Dim, dtype: int) -> bool:
+    """Whether a whole number is exact in a type of floats: without its factors of 2 it fits into the significand.
+
+    >>> N = Var("N")
+    >>> [stays_exact(x, dt.FLOAT) for x in (3 * N + 1, 2**40 * N, 2**24, 2**24 + 1, 2**24 + N, 10**6 * N + 1)]
+    [True, True, True, False, False, False]
+    >>> stays_exact(10**6 * N + 1, dt.DOUBLE), stays_exact(2**120 * N, dt.FLOAT)
+    (True, False)
+    """
+    most = largest_magnitude(x, dtype)
+    if most <= 1 << dt.SIGNIFICAND[dtype]:
+        return True
+    terms, const = ({}, x) if isinstance(x, int) else terms_of(x)
+    factor = gcd(const, *terms.values())
+    return most <= min((factor & -factor) << dt.SIGNIFICAND[dtype], 1 << dt.EXPONENT[dtype])
+
+
 clear_with_caches(stays_inside.cache_clear)
+clear_with_caches(largest_magnitude.cache_clear)
 
 
 def _interval(x: Expr, most: int) -> Interval:

@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING
 from onnx_infer.elements import arithmetic
 from onnx_infer.elements.arithmetic import convert
 from onnx_infer.elements.conditions import compare
-from onnx_infer.elements.ratio import Element
+from onnx_infer.elements.ranges import largest_magnitude
+from onnx_infer.elements.ratio import Element, fraction
 from onnx_infer.values import dtype as dt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from fractions import Fraction
-
-_SIGNIFICAND = {dt.FLOAT: 24, dt.DOUBLE: 53, dt.FLOAT16: 11}
-_EXPONENT = {dt.FLOAT: 126, dt.DOUBLE: 1022, dt.FLOAT16: 14}
 
 
 def _fractions(elements: list[Element]) -> list[Fraction] | None:
@@ -35,7 +33,7 @@ def _fractions(elements: list[Element]) -> list[Fraction] | None:
 
 def _float(x: Fraction | int, dtype: int | None) -> float | None:
     """The fraction as a float of the element type, if it is one."""
-    value = convert(float(x), dtype) if dtype in _SIGNIFICAND else None
+    value = convert(float(x), dtype) if dtype in dt.SIGNIFICAND else None
     return value if value is not None and isfinite(value) and value.as_integer_ratio() == x.as_integer_ratio() else None
 
 
@@ -46,7 +44,13 @@ def _fold(function: Callable[[Element, Element], Element], elements: list[Elemen
 
 def _exact_sum(elements: list[Fraction], dtype: int | None) -> Fraction | int | None:
     scale = max((x.denominator for x in elements), default=1)
-    return sum(elements) if sum(map(abs, elements)) * scale <= 2 ** _SIGNIFICAND.get(dtype or 0, 0) else None
+    return sum(elements) if sum(map(abs, elements)) * scale <= 2 ** dt.SIGNIFICAND.get(dtype or 0, 0) else None
+
+
+def _sums_exactly(elements: list[Element], dtype: int) -> bool:
+    """Whether every partial sum of floats that come from sizes fits into the significand."""
+    numerators = [found[0] for found in map(fraction, elements) if found is not None]
+    return sum([largest_magnitude(x, dtype) for x in numerators]) <= 1 << dt.SIGNIFICAND[dtype]
 
 
 def total(elements: list[Element], dtype: int | None) -> Element:
@@ -61,6 +65,8 @@ def total(elements: list[Element], dtype: int | None) -> Element:
     if fractions is not None:
         found = _exact_sum(fractions, dtype)
         return None if found is None else _float(found, dtype)
+    if dtype in dt.SIGNIFICAND and not _sums_exactly(elements, dtype):
+        return None
     return _fold(arithmetic.add, elements) if elements else 0
 
 
@@ -96,9 +102,9 @@ def _any_order(factors: list[Fraction], dtype: int | None) -> bool:
     """Whether every partial product is exact: odd parts fit into the significand, magnitudes into the exponent."""
     factors = [abs(x) for x in factors if x]
     odd = prod(x.numerator // (x.numerator & -x.numerator) for x in factors)
-    limit: int = 2 ** _EXPONENT.get(dtype or 0, 0)
+    limit: int = 2 ** dt.EXPONENT.get(dtype or 0, 0)
     magnitudes = (prod(x for x in factors if x > 1), prod(1 / x for x in factors if x < 1))
-    return odd <= 2 ** _SIGNIFICAND.get(dtype or 0, 0) and all(x <= limit for x in magnitudes)
+    return odd <= 2 ** dt.SIGNIFICAND.get(dtype or 0, 0) and all(x <= limit for x in magnitudes)
 
 
 def largest(elements: list[Element], dtype: int | None) -> Element:

@@ -33,6 +33,9 @@ def _range(name: str, bits: int) -> tuple[int, int]:
 
 
 INTEGER_RANGE = {n: _range(name, bits) for n, (name, bits) in _TYPES.items() if name[0] in "ui"}
+SIGNIFICAND = {FLOAT: 24, DOUBLE: 53, FLOAT16: 11}
+EXPONENT = {FLOAT: 126, DOUBLE: 1022, FLOAT16: 14}
+"""The bits of the whole numbers that a float type holds exactly, and a power of two that it holds (IEEE 754)."""
 FLOATS = frozenset(n for n, name in NAMES.items() if name[0] == "f" or name == "bf16")
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from onnx_infer import infer
+from onnx_infer import SymTensor, infer
 from onnx_infer.elements.ratio import Ratio, ratio
 from symdim import Var
 
@@ -161,3 +162,45 @@ def test_bounds_tell_how_a_float_rounds() -> None:
     model = parsed(resized, '<ir_version: 8, opset_import: ["": 18]>')
     assert infer(model).notes["y"] == "floats round H * 1.3; up to 89 it is 13*H//10"
     assert str(infer(model, bounds={"H": (1, 89)}).shapes["y"]) == "(1, 1, 13*H//10)"
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("a = Add(n, {4611686018427387904}) b = Cast<to=1>(a) y = Cast<to=7>(b)", False),
+        ("a = Add(n, {16777216}) b = Cast<to=1>(a) y = Cast<to=7>(b)", False),
+        ("a = Add(n, {16777216}) b = Cast<to=11>(a) y = Cast<to=7>(b)", True),
+        ("a = Add(n, {9007199254740992}) b = Cast<to=11>(a) y = Cast<to=7>(b)", False),
+        ("a = Mul(n, {9999999}) b = Cast<to=1>(a) c = Cast<to=7>(b) y = Div(c, {9999999})", False),
+        ("a = Mul(n, {1048576}) b = Cast<to=1>(a) y = Cast<to=7>(b)", True),
+        ("a = Mul(n, {1000}) b = Cast<to=1>(a) y = Cast<to=7>(b)", True),
+        ("a = Cast<to=1>(n) b = Add(a, {16777216.0}) y = Cast<to=7>(b)", False),
+        ("a = Cast<to=1>(n) b = Mul(a, {9999999.0}) y = Cast<to=7>(b)", False),
+        ("a = Cast<to=1>(n) b = Mul(a, {1e30}) c = Mul(b, {1e-30}) y = Cast<to=7>(c)", False),
+        (
+            "a = Cast<to=1>(n) b = Concat<axis=0>({16777216.0}, a, {-16777216.0}) c = ReduceSum(b) y = Cast<to=7>(c)",
+            False,
+        ),
+        ("a = Cast<to=1>(n) b = Concat<axis=0>({4095.0}, a, {-4095.0}) c = ReduceSum(b) y = Cast<to=7>(c)", True),
+        ("a = Cast<to=11>(n) b = Add(a, {16777216.0d}) c = Cast<to=1>(b) y = Cast<to=7>(c)", False),
+    ],
+)
+def test_a_float_that_rounds_a_size_is_not_known(text: str, known: bool) -> None:
+    """With small numbers the size is known. With larger ones single precision drops the last bits of it."""
+    constants = {}
+
+    def name_of(found: re.Match[str]) -> str:
+        number = found[1]
+        kind = "double" if number.endswith("d") else "float" if "." in number or "e" in number else "int64"
+        name = f"k{len(constants)}"
+        constants[name] = f"{kind}[1] {name} = {{{number.rstrip('d')}}}"
+        return name
+
+    text = re.sub(r"\{(.*?)\}", name_of, text)
+    model = parsed(f"g (float[N] x) => (n, y) <{', '.join(constants.values())}> {{ n = Shape(x) {text} }}")
+    session = session_of(model)
+    for size in (3, 5, 7, 12):
+        assert wrong(model, session, {"x": np.zeros(size, np.float32)}, {"N": size}) == []
+    y = infer(model).types["y"]
+    assert isinstance(y, SymTensor)
+    assert (y.data is not None and None not in y.data) == known
