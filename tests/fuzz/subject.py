@@ -11,7 +11,9 @@ import onnx
 
 import onnx_infer
 from onnx_infer import InferenceResult
+from symdim import parse
 from tests.fuzz.growing import BASE_SIZES, OTHER_SIZES, Input
+from tests.onnx_infer.oracle import at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -209,9 +211,9 @@ class Subject:
     def _is_unclear(self, run: Run) -> bool:
         """Whether a run says nothing about inference: see `QUIRKS`, or the author declares a wrong rank or number.
 
-        A node behind a Loop without turns may refuse a run.
+        So it is with a wrong size of what only the author tells. A node behind a Loop without turns may refuse a run.
         """
-        if run.succeeded and self.is_misdeclared(run, {}):
+        if run.succeeded and (self.is_misdeclared(run, {}) or self.is_misdeclared(run, run.sizes, self._untold)):
             return True
         arrays = {**run.feeds, **(self.outputs(run) if run.succeeded else {})}
         arrays |= {t.name: onnx.numpy_helper.to_array(t) for t in self.model.graph.initializer if t.name}
@@ -224,10 +226,20 @@ class Subject:
             quirk(node, arrays) for node in inner for quirk in INNER_QUIRKS
         )
 
-    def is_misdeclared(self, run: Run, symbols: Mapping[str, int]) -> bool:
+    @cached_property
+    def _untold(self) -> list[onnx.ValueInfoProto]:
+        """The outputs of which nothing is inferred, not even the rank, and their author declares symbols."""
+        named = [o for o in self.model.graph.output if any(d.dim_param for d in o.type.tensor_type.shape.dim)]
+        found = onnx_infer.infer(self.model, policy="override", min_dim=0).shapes if named else {}
+        return [output for output in named if found.get(output.name) is None]
+
+    def is_misdeclared(
+        self, run: Run, symbols: Mapping[str, int], among: Sequence[onnx.ValueInfoProto] | None = None
+    ) -> bool:
         """Whether an output has another rank than its author declares, or another size than a number or a symbol."""
         outputs = self.outputs(run)
-        return any(_is_wrong(info, outputs.get(info.name), symbols) for info in self.model.graph.output)
+        declared = self.model.graph.output if among is None else among
+        return any(_is_wrong(info, outputs.get(info.name), symbols) for info in declared)
 
     def lost_branches(self, run: Run, folded: onnx.ModelProto) -> bool:
         """Whether onnxruntime does not load the model because of a branch, and the folded model has fewer Ifs.
@@ -279,8 +291,14 @@ def _is_wrong(info: onnx.ValueInfoProto, actual: Any, symbols: Mapping[str, int]
     if len(tensor.shape.dim) != len(shape):
         return True
     dims = zip(tensor.shape.dim, shape, strict=True)
-    says = [(d.dim_value if d.HasField("dim_value") else symbols.get(d.dim_param), size) for d, size in dims]
+    says = [(d.dim_value if d.HasField("dim_value") else _value(d.dim_param, symbols), size) for d, size in dims]
     return any(declared not in (None, size) for declared, size in says)
+
+
+def _value(text: str, symbols: Mapping[str, int]) -> int | None:
+    """The value of a symbol, or of a sum with one; None if it is not known."""
+    found = at(parse(text), symbols) if text and symbols else None
+    return found if isinstance(found, int) else None
 
 
 def tried(model: onnx.ModelProto, feeds: Sequence[tuple[dict[str, int], Feeds]], runtime: Runtime) -> Subject:

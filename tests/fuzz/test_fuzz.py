@@ -164,6 +164,11 @@ def test_what_is_right_has_no_fault(runtime: Runtime) -> None:
             "k = Identity(b) }>",
             "two, y, z, w",
         ),
+        (  # of the element of a sequence only the author tells a shape, and it is wrong
+            "t = ReduceMin<keepdims=0>(x) q = SequenceConstruct(x, t) n = Constant<value=float {-1}>() l = Less(t, n) "
+            "i = Cast<to=7>(l) y = SequenceAt(q, i)",
+            'float[N, "M + 1"] y',
+        ),
         (  # onnxruntime runs it, the specification forbids it
             "s = Constant<value_float=1.0>() a = Constant<value_ints=[2]>() y = ReduceSum<keepdims=0>(s, a) z = Neg(x)",
             "y, z",
