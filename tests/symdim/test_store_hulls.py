@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from symdim import Dim, Row, RowVar, Store, Var, maximum, minimum
+from symdim import Dim, Row, RowVar, Scope, Store, Var, maximum, minimum
 from symdim.algebra.expr import Expr
 from symdim.store import Contradiction, Origin
 from symdim.store.constraints import RankEdge
@@ -269,7 +269,8 @@ def test_a_part_is_left_after_a_later_equation() -> None:
 
 def test_a_bound_of_a_part_is_said_of_the_equation() -> None:
     store = Store()
-    height, width = Var("height", lo=0), Var("width", lo=0)
+    scope = Scope()
+    height, width = scope.var("height", 0), scope.var("width", 0)
     store.eq(height, 2 * width, origin="first")
     store.eq(maximum(2 * height, 1), 1, origin="second")
     assert [(guard.text, str(guard.fact.origin)) for guard in store.guards()] == [
