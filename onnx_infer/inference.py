@@ -239,5 +239,6 @@ def walk(
     if not is_cautious:
         engine.shorten_long_sizes()
         engine.scope.update({} if related else written)
+    engine.claims[:0] = learnt.claims
     engine.assumed += settle(engine)
     return engine

@@ -11,14 +11,18 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from onnx_infer.engine.claims import has_own_name
 from onnx_infer.engine.implied_bounds import implied_bounds
 from onnx_infer.engine.resting import certain
+from onnx_infer.types.merge import is_of_inputs
+from symdim import Expr
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from onnx_infer.engine.claims import Belief
+    from onnx_infer.engine.claims import Belief, Claim
     from onnx_infer.engine.found import Found
+    from onnx_infer.engine.long_sizes import Shorter
     from onnx_infer.engine.walk import Walk
     from onnx_infer.laws.statements import Statement
     from onnx_infer.model.graph import Node
@@ -28,8 +32,9 @@ if TYPE_CHECKING:
 class Learnt(NamedTuple):
     """What earlier walks found: shapes, bounds of symbols, and what is believed of the declared types of values.
 
-    `stated` are the statements that imply the bounds, with their nodes, in the symbols of the first walk. What could be
-    believed is `left_open` if the caller does not believe it.
+    `stated` are the statements that imply the bounds, with their nodes, in the symbols of the first walk. So are
+    `claims`: what the declared types say that the shapes replace. What could be believed is `left_open` if the caller
+    does not believe it.
     """
 
     found: Found | None = None
@@ -37,6 +42,7 @@ class Learnt(NamedTuple):
     believed: frozenset[Belief] = frozenset()
     stated: tuple[tuple[Statement, Node], ...] = ()
     left_open: frozenset[Belief] = frozenset()
+    claims: tuple[Claim, ...] = ()
 
     def after(self, walk: Walk, to_first: Mapping[Dim, Dim], believes: bool) -> Learnt:
         """This and what a further walk has learnt. `to_first` maps its symbols to those of the first walk.
@@ -61,4 +67,17 @@ class Learnt(NamedTuple):
             if any(v in implied for v in implied_bounds([statement]))
         ]
         bounds = {**self.bounds, **{v.name: ends for v, ends in implied.items()}}
-        return Learnt(found, bounds, self.believed | unconfirmed, (*self.stated, *stated), left_open)
+        claims = () if found is None else _replaced(walk, found, shorter, to_first)
+        return Learnt(
+            found, bounds, self.believed | unconfirmed, (*self.stated, *stated), left_open, (*self.claims, *claims)
+        )
+
+
+def _replaced(walk: Walk, found: Found, shorter: Shorter, to_first: Mapping[Dim, Dim]) -> Iterator[Claim]:
+    """The claims of a walk about sizes of inputs in the declared types that found shapes replace."""
+    resolve = walk.fresh_sizes.resolve
+    for claim in walk.claims:
+        if claim.value in found.values and isinstance(claim.declared, Expr) and not has_own_name(claim.declared):
+            known = claim.substitute(shorter.sizes, resolve).substitute(to_first, resolve)
+            if isinstance(known.inferred, int) or (known.inferred is not None and is_of_inputs(known.inferred)):
+                yield known

@@ -331,3 +331,15 @@ def test_a_declared_number_is_believed_beside_a_size_that_a_node_forces(bidirect
     result = infer(parsed(graph), bidirectional=bidirectional)
     assert str(result.types["v"]) == "f32[1, 3, S]"
     assert str(result.types["y"]) == "f32[1, 3, S]"
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_the_size_of_an_input_declared_where_a_node_forces_a_number_is_a_guard(bidirectional: bool) -> None:
+    """The number replaces the declared size in a second walk. What the author says of the input is not lost."""
+    graph = """g (float[N] x, float[24] y) => (a, int64["N + 1"] b) <int64[1] t = {15}> {
+        a, b = Unique<axis=0>(y) r = Reshape(a, t) }"""
+    result = infer(parsed(graph), bidirectional=bidirectional)
+    assert str(result.types["b"]) == "i64[15]"
+    assert [(str(guard), guard.kind, guard.law) for guard in result.guards] == [
+        ("N == 14", "declared", "declared of output 'b'")
+    ]
