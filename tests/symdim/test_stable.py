@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from itertools import product
 
 import pytest
 
-from symdim import Expr, Scope, Var, maximum, minimum, parse
+from symdim import Dim, Expr, Scope, Var, maximum, minimum, parse
 from symdim.algebra.evaluate import postorder
 from symdim.algebra.expr import Extremum, FloorDiv, Max
 from symdim.algebra.variable import make_variable
@@ -130,3 +131,42 @@ def test_a_product_of_two_halves_that_share_names():
             assert whole - first * second == rest
             assert whole - rest == first * second
             assert parse(str(whole)) == whole
+
+
+@pytest.mark.parametrize("factor", [2, 4, 6, 8])
+def test_a_common_factor_leaves_fewer_integers_between_two_sizes(factor: int) -> None:
+    """`min(4*M, 1 - 4*M)` is at most 0, since it is at most the mean 1/2. So is twice this."""
+    M = SYMBOLS["M"]
+    assert minimum(factor * M, maximum(1 - factor * M, 0)) == 0
+    assert minimum(2 * factor * M, maximum(2 - 2 * factor * M, 0)) == 0
+    assert minimum(2 * factor * M, maximum(2 - 2 * factor * M, 0), M) == 0
+    other = minimum(factor * M, maximum(factor + 1 - factor * M, 0))
+    assert [other if isinstance(other, int) else other.evaluate(M=m) for m in range(4)] == [0, 1, 0, 0]
+
+
+def linear(r: random.Random, symbols: list[Var], largest: int) -> Dim:
+    terms = [r.randrange(-largest, largest + 1) * v for v in symbols if r.random() < 0.5]
+    return r.choice([1, 2, 3, 4]) * sum(terms, r.randrange(-largest, largest + 1))
+
+
+def nested(r: random.Random, symbols: list[Var], largest: int, depth: int) -> Dim:
+    """Maxima and minima of sums with common factors, scaled, shifted and divided."""
+    if depth == 0 or r.random() < 0.3:
+        return linear(r, symbols, largest)
+    extremum = r.choice([maximum, minimum])
+    found = extremum(*(nested(r, symbols, largest, depth - 1) for _ in range(r.choice([2, 2, 3]))))
+    kind = r.choice(["as it is", "scaled", "shifted", "divided"])
+    if kind == "scaled":
+        return found * r.choice([2, 3, -1, 4])
+    if kind == "shifted":
+        return found + linear(r, symbols, largest)
+    return found // r.choice([2, 3, 4]) if kind == "divided" else found
+
+
+@pytest.mark.parametrize("largest", [3, 8, 50])
+def test_random_extrema_are_what_their_texts_make(largest: int) -> None:
+    symbols = [SYMBOLS[name] for name in ("M", "N", "x")]
+    for seed in range(400):
+        dim = nested(random.Random(f"{largest} {seed}"), symbols, largest, 3)
+        again = parse(str(dim), SYMBOLS)
+        assert again is dim or again == dim, seed

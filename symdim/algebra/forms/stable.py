@@ -40,8 +40,10 @@ def stable(found: Sum, given: tuple[Dim, ...]) -> Sum:
 
 def _may_change(unit: Expr, given: tuple[Dim, ...]) -> TypeGuard[FloorDiv | Extremum]:
     """Not a polynomial, a maximum, minimum or clamp of polynomials, or one of these divided by a number."""
-    if unit.height <= 1 or not isinstance(unit, (FloorDiv, Extremum)) or unit.parts == given:
+    if not isinstance(unit, (FloorDiv, Extremum)) or unit.parts == given:
         return False
+    if unit.height <= 1:
+        return isinstance(unit, Extremum) and len(unit.parts) > 2
     flags, height = unit.flags, unit.height
     if isinstance(unit, FloorDiv):
         inner = split_unit(unit.parts[0])

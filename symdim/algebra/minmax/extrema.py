@@ -182,7 +182,7 @@ def of_clauses(kind: Kind, clauses: list[Clause]) -> Sum | None:
         if len(duals) == len(duals[0]) == 1:
             return total.plus(terms_of(duals[0][0]))
         leaves = list(dict.fromkeys([leaf for clause in (*clauses, *duals) for leaf in clause]))
-        reflected = Scaled()
+        reflected, before = Scaled(), abs(total.factor)
         mapped = total.normalized(leaves)
         if len(leaves) > 2:
             mirrored = reflected.normalized([scale(leaf, -1) for leaf in mapped.values()])
@@ -194,6 +194,9 @@ def of_clauses(kind: Kind, clauses: list[Clause]) -> Sum | None:
         clauses = [tuple([mapped[leaf] for leaf in clause]) for clause in clauses]
         if any(split_unit(part) is not None for part in mapped.values()):
             found = lattice.distributed(kind, clauses)
+            continue
+        if len(leaves) > 2 and abs(total.factor) > before:
+            found = clauses  # without their common factor, integers between two others are fewer (means.py)
             continue
         duals = [tuple([mapped[leaf] for leaf in clause]) for clause in duals]
         divided = _outside(kind, clauses, mapped.values())
